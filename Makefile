@@ -1,0 +1,40 @@
+# Two commands: `make app` serves the lab, `make test` runs every check. Both set up what they need.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN     = $(VENV)/bin
+
+.PHONY: app test clean
+
+app: $(VENV)/.app
+	$(BIN)/streamlit run app.py
+
+test: $(VENV)/.test chromium
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python -m pytest
+
+$(VENV)/.app: requirements.txt pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+$(VENV)/.test: requirements-test.txt $(VENV)/.app
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-test.txt
+	touch $@
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "lrlab needs Python 3.11 or later: install it, or name it with make PYTHON=/path/to/python3.12"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || $(call apt,python3-venv)
+	$(PYTHON) -m venv $(VENV)
+
+# The browser tests drive a real chromium: the one on the PATH, or the one that PLAYWRIGHT_CHROMIUM names.
+.PHONY: chromium
+chromium:
+	@test -x "$$PLAYWRIGHT_CHROMIUM" || command -v chromium >/dev/null || $(call apt,chromium)
+
+apt = { command -v apt-get >/dev/null && test "$$(id -u)" = 0 && \
+  apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q $(1); } || \
+  { echo "Please install $(1) (Debian: sudo apt install $(1); macOS: brew install $(1)), then run make again."; exit 1; }
+
+clean:
+	rm -rf $(VENV) build *.egg-info

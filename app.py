@@ -1,0 +1,18 @@
+"""lrlab in a browser: streamlit run app.py."""
+
+import streamlit as st
+
+from lrlab.ui import page, startup
+
+st.set_page_config(page_title="lrlab", layout="wide")
+page.navigate(
+    [
+        st.Page("pages/home.py", title="lrlab", default=True),
+        st.Page("pages/converge.py", title="Converge"),
+        st.Page("pages/spectrum.py", title="Spectrum"),
+        st.Page("pages/transition.py", title="Transition"),
+        st.Page("pages/papers.py", title="Papers"),
+    ]
+)
+# Last, so that the first page does not share the interpreter with what the first run will need.
+startup.begin()

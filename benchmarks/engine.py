@@ -1,0 +1,122 @@
+"""What the engine costs: start, first iterate, trials against this process, cancelling, thirty people at once.
+
+python benchmarks/engine.py [ADDRESS]
+"""
+
+import statistics
+import sys
+import time
+from collections.abc import Callable
+
+import lrlab
+from lrlab.experiments import convergence
+from lrlab.experiments.engine import Engine
+from lrlab.experiments.handles import Following
+from lrlab.experiments.sweep import plan, run_trial
+from lrlab.experiments.trials import in_process
+
+SPEC = lrlab.spec("one-bit-sensing", n=3000, p=20)
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Return how long something takes."""
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def job(seed: int = 0, **settings: object) -> convergence.Job:
+    """Return Algorithm 1 at n = 3000, p = 20."""
+    return convergence.job(SPEC.replace(seed=seed), "pairwise-moment", **settings)
+
+
+def first_iterate(engine: Engine, run: convergence.Job) -> float:
+    """Return the time from the call to the first row that `refresh` shows."""
+    started = time.perf_counter()
+    following = engine.follow([run])
+    look(following)
+    passed = time.perf_counter() - started
+    following.cancel()
+    following.wait()
+    return passed
+
+
+def look(following: Following) -> None:
+    """Refresh until there is something to see."""
+    while not following.runs[0].trace.rows and following.alive:
+        time.sleep(0.001)
+        following.refresh()
+
+
+def cancelling(engine: Engine) -> float:
+    """Return how long two runs take to end once they are cancelled."""
+    following = engine.follow([job(k, tol=0, max_iter=1_000_000) for k in range(2)])
+    look(following)
+    return seconds(lambda: (following.cancel(), following.wait()))
+
+
+def cancelling_what_does_not_answer(engine: Engine) -> tuple[float, float]:
+    """Return how long calls that never look up take to be cancelled, and until work is done again."""
+    batch = engine.map(time.sleep, [600.0] * 64)
+    time.sleep(0.3)
+    started = time.perf_counter()
+    batch.cancel()
+    while batch.alive:
+        time.sleep(0.001)
+        batch.refresh()
+    return time.perf_counter() - started, seconds(lambda: engine.map(abs, range(64)).wait())
+
+
+def many(engine: Engine, people: int = 30) -> tuple[float, float, float]:
+    """Return the median and worst time to the first iterate of many runs started at once, and until all are over."""
+    started = time.perf_counter()
+    followings = [engine.follow([job(k)]) for k in range(people)]
+    first: dict[int, float] = {}
+    while any(following.alive for following in followings):
+        time.sleep(0.001)
+        for k, following in enumerate(followings):
+            if following.refresh() and k not in first and following.runs[0].trace.rows:
+                first[k] = time.perf_counter() - started
+    return statistics.median(first.values()), max(first.values()), time.perf_counter() - started
+
+
+def main() -> None:
+    """Measure and print."""
+    rows: list[tuple[str, str]] = []
+    started = time.perf_counter()
+    engine = Engine(*sys.argv[1:2])
+    rows.append(("start returns", f"{time.perf_counter() - started:.2f} s"))
+    engine.warm()
+    rows.append(("first worker ready", f"{time.perf_counter() - started:.2f} s"))
+    rows.append(("first iterate, first click", f"{first_iterate(engine, job()) * 1e3:.0f} ms"))
+    clicks = [first_iterate(engine, job(k)) for k in range(20)]
+    rows.append(
+        ("first iterate, median and worst of 20", f"{statistics.median(clicks) * 1e3:.0f}, {max(clicks) * 1e3:.0f} ms")
+    )
+
+    trials, _ = plan(SPEC, {"noise": [0.1]}, ["pairwise-moment"], 1000, {})
+    here = seconds(lambda: in_process(run_trial, trials)) / len(trials)
+    there = seconds(lambda: engine.map(run_trial, trials).wait()) / len(trials)
+    rows.append(("a trial, here and on all workers", f"{here * 1e3:.2f}, {there * 1e3:.2f} ms"))
+    idle = seconds(lambda: engine.map(abs, range(100_000)).wait()) / 100_000
+    rows.append(("an item that does nothing", f"{idle * 1e6:.1f} us"))
+
+    sweep = engine.map(run_trial, trials * 10)
+    time.sleep(1.0)
+    beside = [first_iterate(engine, job(k)) for k in range(20)]
+    sweep.cancel()
+    rows.append(("first iterate beside a sweep", f"{statistics.median(beside) * 1e3:.0f}, {max(beside) * 1e3:.0f} ms"))
+
+    ends = [cancelling(engine) for _ in range(10)]
+    rows.append(("cancel, median and worst of 10", f"{statistics.median(ends) * 1e3:.0f}, {max(ends) * 1e3:.0f} ms"))
+    forced, back = cancelling_what_does_not_answer(engine)
+    rows.append(("cancel of calls that never look up", f"{forced * 1e3:.0f} ms, next work done after {back:.2f} s"))
+    rows.append(("30 runs at once: first (median, worst), all", "{:.2f}, {:.2f}, {:.2f} s".format(*many(engine))))
+    ending = seconds(engine.close)
+    rows.append(("end", f"{ending * 1e3:.0f} ms"))
+    for what, cost in rows:
+        print(f"{what:<46} {cost}")
+
+
+if __name__ == "__main__":
+    main()

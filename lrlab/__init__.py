@@ -1,0 +1,37 @@
+"""lrlab: see how structured signals are recovered from few, quantised or missing measurements."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lrlab.catalog import spec
+    from lrlab.experiments.convergence import Trace, solve
+    from lrlab.experiments.sweep import sweep
+    from lrlab.parameters import InputError
+    from lrlab.protocol import Spec, Stop
+
+__all__ = ["InputError", "Spec", "Stop", "Trace", "solve", "spec", "sweep"]
+__version__ = "0.1.0"
+
+_HOMES = {
+    "InputError": "lrlab.parameters",
+    "Spec": "lrlab.protocol",
+    "Stop": "lrlab.protocol",
+    "Trace": "lrlab.experiments.convergence",
+    "solve": "lrlab.experiments.convergence",
+    "spec": "lrlab.catalog",
+    "sweep": "lrlab.experiments.sweep",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for: the front page and `models` do not wait for scipy and pandas."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    """Name what is public."""
+    return sorted([*globals(), *_HOMES])

@@ -1,0 +1,1 @@
+"""Tables in, plotly figures out; no streamlit."""

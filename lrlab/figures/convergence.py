@@ -1,0 +1,128 @@
+"""Figures of a run: scores against iteration or time."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import plotly.graph_objects as go
+
+from lrlab.figures import theme
+from lrlab.figures.recovery import Recovery
+
+MOST_POINTS = 1500
+
+EMPTY = 100.0
+"""Where the axis of an empty figure ends."""
+
+
+class Measure(NamedTuple):
+    """A score as people read it: its axis title, and what it means."""
+
+    title: str
+    meaning: str
+
+
+MEASURES: Mapping[str, Measure] = {
+    "error": Measure(
+        "error  ‖b̂ − b‖", "sign-free distance of the unit vectors: 0 is exact, √2 is orthogonal to the truth"
+    ),
+    "overlap": Measure("squared overlap  ⟨b̂, b⟩²", "squared cosine with the truth: 1 is exact, 1/p is a random guess"),
+    "misfit": Measure("misfit  mean (y − f(⟨x, b̂⟩))²", "squared loss of the answers under the true link f"),
+    "objective": Measure("objective of the solver", "what the solver itself minimises; not comparable between solvers"),
+    "residual": Measure("relative residual", "distance from a fixed point or from optimality: a run stops at tol"),
+    "support": Measure("support recall", "share of the true non-zero entries among as many largest entries found"),
+}
+
+TIMES = {"iteration": "iteration", "seconds": "solver time (s)"}
+
+
+def prediction(predictions: Mapping[str, float], measure: str) -> float | None:
+    """Return what theory says of a measure, or None; the error follows from the overlap of unit vectors."""
+    if f"predicted_{measure}" in predictions:
+        return predictions[f"predicted_{measure}"]
+    if measure == "error" and "predicted_overlap" in predictions:
+        return math.sqrt(2.0 - 2.0 * math.sqrt(predictions["predicted_overlap"]))
+    return None
+
+
+def curves(
+    runs: Sequence[Recovery],
+    measure: str = "error",
+    time: str = "iteration",
+    *,
+    log_x: bool = False,
+    log_y: bool = False,
+    height: int = 400,
+) -> go.Figure:
+    """Return a score of every run against `time` ("iteration" or "seconds"), with its exact prediction dashed.
+
+    A run of one iterate is a marker, with a thin line that carries its level over to the others.
+    """
+    figure = go.Figure()
+    rows = [thinned(run.rows) for run in runs]
+    values = [row[measure] for kept in rows for row in kept if math.isfinite(row.get(measure, math.nan))]
+    # A logarithm has nothing to show of objectives that are negative or zero.
+    log_y = log_y and all(value > 0 for value in values)
+    last = max((run.rows[-1][time] for run in runs if run.rows), default=EMPTY)
+    for run, kept in zip(runs, rows, strict=True):
+        _add_curve(figure, run, [(r[time], r[measure]) for r in kept if math.isfinite(r.get(measure, math.nan))], last)
+    first = min((kept[0][time] for kept in rows if kept), default=0.0 if time == "seconds" else 1.0)
+    _add_theory(figure, runs, measure, (first, max(last, 2.0 * first)), log_y)
+    figure.update_xaxes(title_text=TIMES[time], type="log" if log_x else "linear")
+    figure.update_yaxes(title_text=MEASURES[measure].title, type="log" if log_y else "linear", exponentformat="power")
+    if log_y and values and max(values) < 300 * min(values):
+        # Left alone, Plotly labels powers of ten only, of which so short an axis has one or none.
+        figure.update_yaxes(dtick="D1" if max(values) < 8 * min(values) else "D2")
+    if not values:
+        _set_empty_range(figure, measure, log_x, log_y)
+    return theme.style(figure, height=height, revision=f"{measure} {time} {log_x} {log_y}")
+
+
+def thinned(rows: Sequence[Mapping[str, float]]) -> Sequence[Mapping[str, float]]:
+    """Return at most 1,500 rows, the first and the last among them, that look the same on either scale of the axis."""
+    if len(rows) <= MOST_POINTS:
+        return rows
+    even = np.linspace(0, len(rows) - 1, MOST_POINTS // 2)
+    early = np.geomspace(1, len(rows), MOST_POINTS // 2) - 1
+    return [rows[k] for k in np.unique(np.concatenate([even, early]).astype(int))]
+
+
+def _add_curve(figure: go.Figure, run: Recovery, points: Sequence[tuple[float, float]], last: float) -> None:
+    x, y = (np.array(side) for side in zip(*points, strict=True)) if points else (np.empty(0), np.empty(0))
+    once = len(points) == 1
+    figure.add_scatter(
+        x=x, y=y, name=run.title, mode="markers" if once else "lines" if len(points) > 40 else "lines+markers",
+        line={"color": run.colour, "dash": run.dash}, legendgroup=run.title, showlegend=True,
+        marker={"color": run.colour, "symbol": run.symbol, "size": 9 if once else 5},
+        hovertemplate="%{x:.4g}: %{y:.4g}",
+    )  # fmt: skip
+    if once and last > x[0]:
+        figure.add_scatter(
+            x=[x[0], last], y=[y[0], y[0]], mode="lines", hoverinfo="skip", showlegend=False, opacity=0.45,
+            line={"color": run.colour, "width": 1}, legendgroup=run.title,
+        )  # fmt: skip
+
+
+def _add_theory(
+    figure: go.Figure, runs: Sequence[Recovery], measure: str, extent: tuple[float, float], log_y: bool
+) -> None:
+    levels = [(run, prediction(run.predictions, measure)) for run in runs]
+    levels = [(run, level) for run, level in levels if level is not None and (level > 0 or not log_y)]
+    for run, level in levels:
+        figure.add_scatter(
+            x=extent, y=[level, level], mode="lines", line={**theme.THEORY, "color": run.colour}, showlegend=False,
+            name=f"theory: {run.title}", legendgroup="theory",
+            hovertemplate="theory, exact for large n and p: %{y:.4g}<extra>" + run.title + "</extra>",
+        )  # fmt: skip
+    if levels:
+        figure.add_scatter(
+            x=[None], y=[None], mode="lines", line={**theme.THEORY, "color": theme.INK}, legendgroup="theory",
+            name="theory, exact for large n and p",
+        )  # fmt: skip
+
+
+def _set_empty_range(figure: go.Figure, measure: str, log_x: bool, log_y: bool) -> None:
+    top = {"error": math.sqrt(2.0), "overlap": 1.0, "support": 1.0}.get(measure, 1.0)
+    figure.update_xaxes(range=[0, math.log10(EMPTY)] if log_x else [0, EMPTY])
+    figure.update_yaxes(range=[-2, math.log10(top) + 0.05] if log_y else [0, 1.05 * top])

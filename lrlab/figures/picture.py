@@ -1,0 +1,87 @@
+"""A picture as the truth, and what each solver makes of it, side by side."""
+
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+from plotly.subplots import make_subplots
+
+from lrlab import metrics
+from lrlab.figures import theme
+from lrlab.figures.recovery import Recovery, frames
+
+Array = NDArray[Any]
+
+GREYS = [[0.0, "#000000"], [1.0, "#ffffff"]]
+TILE = 215
+
+
+def pictures(truth: Array, runs: Sequence[Recovery], *, columns: int = 4) -> go.Figure:
+    """Return the true picture and each run's newest one, all in the same grey levels.
+
+    truth: unit vector of side * side grey levels. Estimates are unit vectors too, so that the scale of the truth,
+    black at 0 and white at its brightest pixel, is theirs; what lies outside is shown as black or white.
+    """
+    titles = ["truth", *(caption(run, run.rows[-1] if run.rows else {}) for run in runs)]
+    columns = max(1, min(columns, len(titles)))
+    lines = math.ceil(len(titles) / columns)
+    height = lines * TILE + 20
+    figure = make_subplots(
+        lines, columns, subplot_titles=titles, horizontal_spacing=0.03, vertical_spacing=58 / height if lines > 1 else 0
+    )
+    for k, estimate in enumerate([truth, *(run.estimate for run in runs)]):
+        name = "truth" if k == 0 else runs[k - 1].title
+        place = {"row": k // columns + 1, "col": k % columns + 1}
+        figure.add_trace(_heatmap(grey(estimate, truth), name), **place)
+        figure.update_xaxes(visible=False, constrain="domain", **place)
+        figure.update_yaxes(
+            visible=False, autorange="reversed", scaleanchor=f"x{k + 1}" if k else "x", constrain="domain", **place
+        )
+    figure.update_annotations(font_size=12.5)
+    theme.style(figure, height=height)
+    return figure.update_layout(margin={"l": 4, "r": 4, "t": 56, "b": 4})
+
+
+def _heatmap(levels: NDArray[np.uint8], name: str) -> go.Heatmap:
+    return go.Heatmap(
+        z=levels, zmin=0, zmax=255, colorscale=GREYS, showscale=False, name=name,
+        hovertemplate="row %{y}, column %{x}<br>grey %{z} of 255",
+    )  # fmt: skip
+
+
+def grey(estimate: Array | None, truth: Array) -> NDArray[np.uint8]:
+    """Return an estimate as (side, side) grey levels 0..255 on the truth's scale; mid-grey where there is none."""
+    side = math.isqrt(len(truth))
+    if estimate is None:
+        return np.full((side, side), 128, dtype=np.uint8)
+    levels = metrics.align(np.asarray(estimate, dtype=float), truth) / truth.max()
+    return (255.0 * np.clip(levels, 0.0, 1.0)).round().astype(np.uint8).reshape(side, side)
+
+
+def caption(run: Recovery, row: Mapping[str, float]) -> str:
+    """Return what stands above a picture: the solver, and its error where it is known."""
+    name = "<br>".join(textwrap.wrap(run.title.partition(" (")[0], 24)[:2])
+    return f"{name}<br>error {row['error']:.3f}" if "error" in row else f"{name}<br>waiting"
+
+
+def picture_frames(truth: Array, runs: Sequence[Recovery]) -> list[go.Frame]:
+    """Return the frames of `pictures`, one for each kept iteration."""
+    rows = [{int(row["iteration"]): row for row in run.rows} for run in runs]
+
+    def draw(estimates: Sequence[Array | None], iteration: int) -> dict[str, Any]:
+        newest = [
+            by_iteration[max(k for k in by_iteration if k <= iteration)] if estimate is not None else {}
+            for by_iteration, estimate in zip(rows, estimates, strict=True)
+        ]
+        notes = [{"text": "truth"}, *({"text": caption(run, row)} for run, row in zip(runs, newest, strict=True))]
+        return {
+            "data": [go.Heatmap(z=grey(estimate, truth)) for estimate in estimates],
+            "traces": list(range(1, len(runs) + 1)),
+            "layout": {"annotations": notes},
+        }
+
+    return frames(runs, draw)

@@ -1,0 +1,132 @@
+"""Figures of a run: the estimate against the truth, and the frames of its way there."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from lrlab import metrics
+from lrlab.figures import theme
+
+Array = NDArray[Any]
+
+STEMS = 64
+"""Longest vector drawn entry by entry; longer ones are drawn as estimate against truth."""
+
+MOST_POINTS = 1500
+MOST_FRAMES = 80
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """One solver's run, as it is drawn.
+
+    title, colour, dash, symbol: its look. rows: one an iterate: iteration, seconds and scores. predictions:
+    `predicted_...` numbers of theory. history: kept (iteration, estimate); estimate: the newest one.
+    """
+
+    title: str
+    colour: str = theme.PALETTE[0]
+    dash: str = "solid"
+    symbol: str = "circle"
+    rows: Sequence[Mapping[str, float]] = ()
+    predictions: Mapping[str, float] = field(default_factory=dict)
+    history: Sequence[tuple[int, Array]] = ()
+    estimate: Array | None = None
+
+
+def recovery(truth: Array, runs: Sequence[Recovery], *, legend: bool = True, height: int = 400) -> go.Figure:
+    """Return the estimates against the truth, with the sign that is nearer to it.
+
+    Up to 64 entries: truth as stems and estimates as markers, entry by entry. Longer: estimate against truth, where
+    the diagonal is exact.
+    """
+    figure = go.Figure()
+    shown, stems = entries(truth), len(truth) <= STEMS
+    if stems:
+        _add_stems(figure, truth)
+    else:
+        ends = [float(truth.min()), float(truth.max())]
+        figure.add_scatter(x=ends, y=ends, mode="lines", line=theme.POPULATION, name="exact", hoverinfo="skip")
+    for run, (x, y) in zip(runs, spread(truth, runs, shown, [run.estimate for run in runs]), strict=True):
+        look = {"color": run.colour, "symbol": run.symbol, "size": 7 if stems else 5, "opacity": 0.9 if stems else 0.6}
+        figure.add_scatter(
+            x=x, y=y, mode="markers", name=run.title, marker=look, hovertemplate="%{x:.3g}: %{y:.3g}",
+            showlegend=run.estimate is not None,
+        )  # fmt: skip
+    figure.update_xaxes(title_text="entry j" if stems else "true entry  bⱼ")
+    figure.update_yaxes(title_text="bⱼ and estimate b̂ⱼ" if stems else "estimated entry  b̂ⱼ")
+    figure.update_layout(showlegend=legend)
+    return theme.style(figure, height=height)
+
+
+def _add_stems(figure: go.Figure, truth: Array) -> None:
+    j = np.arange(1, len(truth) + 1)
+    lines = np.stack([truth, np.zeros_like(truth), np.full_like(truth, np.nan)], axis=1).ravel()
+    figure.add_scatter(
+        x=np.repeat(j, 3), y=lines, mode="lines", line={"color": theme.INK, "width": 1.2}, showlegend=False,
+        hoverinfo="skip", connectgaps=False,
+    )  # fmt: skip
+    figure.add_scatter(
+        x=j, y=truth, mode="markers", name="truth b", hovertemplate="%{x}: %{y:.3g}",
+        marker={"color": theme.INK, "symbol": "line-ew-open", "size": 11, "line": {"width": 2}},
+    )  # fmt: skip
+
+
+def entries(truth: Array) -> NDArray[np.intp]:
+    """Return which entries are drawn: all of a short vector, an even choice by size of a long one."""
+    if len(truth) <= MOST_POINTS:
+        return np.arange(len(truth))
+    order = np.argsort(-np.abs(truth))
+    return np.sort(order[np.linspace(0, len(truth) - 1, MOST_POINTS).astype(int)])
+
+
+def spread(
+    truth: Array, runs: Sequence[Recovery], shown: NDArray[np.intp], estimates: Sequence[Array | None]
+) -> list[tuple[Array, Array]]:
+    """Return x and y of every run's markers; entry by entry they stand side by side."""
+    places = []
+    for k, estimate in enumerate(estimates):
+        if len(truth) <= STEMS:
+            offset = 0.0 if len(runs) == 1 else 0.5 * (k / (len(runs) - 1) - 0.5)
+            x = shown + 1.0 + offset
+        else:
+            x = truth[shown]
+        y = np.full(len(shown), np.nan) if estimate is None else metrics.align(estimate, truth)[shown]
+        places.append((x.astype(np.float32), y.astype(np.float32)))
+    return places
+
+
+def moments(runs: Sequence[Recovery]) -> list[int]:
+    """Return the iterations at which a frame is shown: all that were kept by any run, evenly thinned to 80."""
+    kept = sorted({iteration for run in runs for iteration, _ in run.history})
+    if len(kept) > MOST_FRAMES:
+        kept = [kept[k] for k in np.linspace(0, len(kept) - 1, MOST_FRAMES).round().astype(int)]
+    return kept
+
+
+def estimate_at(run: Recovery, iteration: int) -> Array | None:
+    """Return the newest kept estimate up to an iteration; the last one where the run had ended by then."""
+    if run.rows and iteration >= run.rows[-1]["iteration"]:
+        return run.estimate
+    before = [estimate for kept, estimate in run.history if kept <= iteration]
+    return before[-1] if before else None
+
+
+def frames(runs: Sequence[Recovery], draw: Callable[[Sequence[Array | None], int], dict[str, Any]]) -> list[go.Frame]:
+    """Return a frame for each kept iteration; `draw` turns the runs' estimates at it into the frame's content."""
+    return [go.Frame(name=f"iteration {k}", **draw([estimate_at(run, k) for run in runs], k)) for k in moments(runs)]
+
+
+def recovery_frames(truth: Array, runs: Sequence[Recovery]) -> list[go.Frame]:
+    """Return the frames of `recovery`."""
+    shown, first = entries(truth), 2 if len(truth) <= STEMS else 1
+
+    def draw(estimates: Sequence[Array | None], iteration: int) -> dict[str, Any]:
+        places = spread(truth, runs, shown, estimates)
+        return {"data": [go.Scatter(y=y) for _, y in places], "traces": list(range(first, first + len(runs)))}
+
+    return frames(runs, draw)

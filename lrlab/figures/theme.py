@@ -1,0 +1,104 @@
+"""How every figure looks: colours, lines, margins. One template for light pages, dark pages and paper.
+
+Backgrounds are transparent and text is a grey that reads on white and on near-black; a page replaces it by its own
+text colour.
+"""
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+PALETTE = ("#0e75c3", "#d76506", "#007553", "#db7295", "#8f4b82", "#5d9d58", "#a9421b", "#1673f9")
+"""Found by search: contrast at least 3:1 on white and on #12161d, pairwise CIELAB distance at least 20 in normal,
+deuteranopic and protanopic sight (Machado et al. 2009)."""
+
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "triangle-down")
+DASHES = ("solid", "longdash", "dashdot")
+INK = "#7b7f88"
+"""Text, axes and whatever belongs to no series; at least 3.9:1 on white and on #12161d."""
+
+GRID = "rgba(123, 127, 136, 0.22)"
+FONT = "Source Sans, Source Sans 3, system-ui, -apple-system, Segoe UI, sans-serif"
+SEQUENTIAL = "Viridis"
+"""For shares in 0..1: perceptually even, and even in grey."""
+
+THEORY = {"dash": "dash", "width": 1.6}
+"""The line of an exact prediction; `POPULATION` is that of the limit of infinitely many measurements."""
+
+POPULATION = {"dash": "dot", "width": 1.6, "color": INK}
+
+
+def colours(names: Sequence[str]) -> dict[str, str]:
+    """Return a colour for each name, by its place; after eight they begin again."""
+    return {name: PALETTE[i % len(PALETTE)] for i, name in enumerate(names)}
+
+
+def symbols(names: Sequence[str]) -> dict[str, str]:
+    """Return a marker for each name, by its place, so that series differ by more than colour."""
+    return {name: SYMBOLS[i % len(SYMBOLS)] for i, name in enumerate(names)}
+
+
+def dashes(names: Sequence[str]) -> dict[str, str]:
+    """Return a line pattern for each name: solid for the first eight, others where the colours begin again."""
+    return {name: DASHES[i // len(PALETTE) % len(DASHES)] for i, name in enumerate(names)}
+
+
+def faint(colour: str, opacity: float = 0.18) -> str:
+    """Return a "#rrggbb" colour as a translucent one, for bands and areas."""
+    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    return f"rgba({red}, {green}, {blue}, {opacity})"
+
+
+AXIS = {
+    "automargin": True,
+    "gridcolor": GRID,
+    "linecolor": INK,
+    "mirror": False,
+    "showline": True,
+    "tickcolor": INK,
+    "ticks": "outside",
+    "ticklen": 4,
+    "title": {"standoff": 8, "font": {"size": 14}},
+    "zeroline": False,
+}
+
+TEMPLATE = go.layout.Template(
+    layout={
+        "colorway": PALETTE,
+        "font": {"family": FONT, "size": 13, "color": INK},
+        "paper_bgcolor": "rgba(0, 0, 0, 0)",
+        "plot_bgcolor": "rgba(0, 0, 0, 0)",
+        "title": {"font": {"size": 15}, "x": 0.0, "xref": "paper", "xanchor": "left"},
+        "xaxis": AXIS,
+        "yaxis": AXIS,
+        "hoverlabel": {"font": {"family": FONT, "size": 13}, "align": "left"},
+        "hovermode": "closest",
+        "legend": {
+            "orientation": "h",
+            "xanchor": "left",
+            "x": 0.0,
+            "yref": "container",
+            "yanchor": "bottom",
+            "y": 0.0,
+            "bgcolor": "rgba(0, 0, 0, 0)",
+            "title": {"text": ""},
+        },
+        "margin": {"l": 8, "r": 12, "t": 24, "b": 8},
+    },
+    data={
+        "scatter": [go.Scatter(line={"width": 2}, marker={"size": 7})],
+        "heatmap": [go.Heatmap(colorscale=SEQUENTIAL)],
+    },
+)
+
+
+def style(figure: go.Figure, *, height: int = 400, revision: str = "kept") -> go.Figure:
+    """Give a figure the lab's look, in place, and return it.
+
+    Zoom and hidden series stay over updates of the data for as long as `revision` is the same: change it when the
+    axes mean something else. The legend lies below, and margins fit a telephone (390 px).
+    """
+    # A template set by update_layout would be merged with plotly's own default, white backgrounds and all.
+    figure.layout.template = TEMPLATE
+    figure.update_layout(height=height, uirevision=revision, autosize=True)
+    return figure

@@ -1,0 +1,75 @@
+"""Small linear algebra shared by solvers: Gram accumulation, leading eigenvectors, thresholding."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.linalg.blas import dsyrk
+from scipy.sparse.linalg import eigsh
+
+Array = NDArray[np.float64]
+
+DENSE_EIGEN = 400
+MIRROR = 512
+
+
+class Gram:
+    """The sum of D^T D (p, p) over row blocks D; memory O(p^2), one symmetric rank-k update a block."""
+
+    def __init__(self, p: int) -> None:
+        """Start at zero."""
+        self._lower = np.zeros((p, p), order="F")
+
+    def add(self, D: Array) -> None:
+        """Add D^T D for a block D (rows, p)."""
+        if len(D):
+            # In place on the lower triangle: `D.T @ D` would take another p x p array for every block.
+            rows = np.ascontiguousarray(D)
+            self._lower = dsyrk(1.0, rows.T, beta=1.0, c=self._lower, lower=1, overwrite_c=1)
+
+    def matrix(self, scale: float = 1.0) -> Array:
+        """Return the full symmetric sum times `scale`; the accumulator must not be used after."""
+        C = self._lower
+        C *= scale
+        # Mirrored by blocks, so that no second p x p array is made.
+        for start in range(0, len(C), MIRROR):
+            cut = slice(start, start + MIRROR)
+            corner = np.tril(C[cut, cut])
+            C[cut, cut] = corner + np.tril(corner, -1).T
+            C[cut, start + MIRROR :] = C[start + MIRROR :, cut].T
+        return C
+
+
+def top_eigenpairs(M: Array, k: int) -> tuple[Array, Array]:
+    """Return the k largest eigenvalues (k,), largest first, and their eigenvectors (p, k) of a symmetric M.
+
+    Lanczos above 400 rows, from a fixed start so that the result is the same in every run.
+    """
+    p = len(M)
+    if p <= DENSE_EIGEN or k >= p - 1:
+        values, vectors = eigh(M, subset_by_index=(p - k, p - 1))
+    else:
+        values, vectors = eigsh(M, k=k, which="LA", v0=np.random.default_rng(p).standard_normal(p))
+        order = np.argsort(values)
+        values, vectors = values[order], vectors[:, order]
+    return values[::-1], vectors[:, ::-1]
+
+
+def unit(v: Array) -> Array:
+    """Return v / ||v||, or v itself where it is zero."""
+    norm = np.linalg.norm(v)
+    return v / norm if norm > 0 else v
+
+
+def hard_threshold(v: Array, s: int) -> Array:
+    """Return v with all but its s largest entries (in size) set to zero: the nearest s-sparse vector."""
+    if s >= len(v):
+        return v
+    kept = np.zeros_like(v)
+    largest = np.argpartition(-np.abs(v), s - 1)[:s]
+    kept[largest] = v[largest]
+    return kept
+
+
+def soft_threshold(v: Array, level: float) -> Array:
+    """Return sign(v) max(|v| - level, 0): the proximal map of level * ||.||_1."""
+    return np.sign(v) * np.maximum(np.abs(v) - level, 0.0)

@@ -1,0 +1,30 @@
+"""Error measures for directions, known up to sign: what a one-bit measurement can tell of a signal."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def align(estimate: Array, truth: Array) -> Array:
+    """Return the unit vector along `estimate`, with the sign that is nearer to `truth` (p,)."""
+    norm = np.linalg.norm(estimate)
+    unit = estimate / norm if norm > 0 else np.zeros_like(estimate)
+    return -unit if unit @ truth < 0 else unit
+
+
+def direction_error(estimate: Array, truth: Array) -> float:
+    """Return the sign-free distance min(||b - b*||, ||b + b*||) of unit vectors, in 0..sqrt(2)."""
+    return float(np.linalg.norm(align(estimate, truth) - truth))
+
+
+def overlap(estimate: Array, truth: Array) -> float:
+    """Return the squared cosine <b, b*>^2 / ||b||^2, in 0..1."""
+    return float(align(estimate, truth) @ truth) ** 2
+
+
+def support_recall(estimate: Array, truth: Array) -> float:
+    """Return the share of the true support among as many largest entries of the estimate, in 0..1."""
+    support = np.flatnonzero(truth)
+    largest = np.argpartition(-np.abs(estimate), len(support) - 1)[: len(support)]
+    return len(np.intersect1d(support, largest)) / len(support)

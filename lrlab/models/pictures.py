@@ -1,0 +1,111 @@
+"""Pictures as signals: a phantom by formula, handwritten digits, or the user's own, as square grey levels in 0..1."""
+
+import base64
+import binascii
+import io
+import zlib
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lrlab.parameters import InputError
+
+Array = NDArray[np.float64]
+
+LARGEST_SIDE = 64
+LARGEST_UPLOAD_PIXELS = 50_000_000
+NAMES = ("phantom", *(f"digit-{k}" for k in range(10)), "upload")
+
+# Centre x, y, half axes, angle in degrees, added grey level: Toft's higher-contrast values for the ellipses of
+# Shepp & Logan (1974), "The Fourier reconstruction of a head section".
+ELLIPSES = (
+    (0.0, 0.0, 0.69, 0.92, 0.0, 1.0),
+    (0.0, -0.0184, 0.6624, 0.874, 0.0, -0.8),
+    (0.22, 0.0, 0.11, 0.31, -18.0, -0.2),
+    (-0.22, 0.0, 0.16, 0.41, 18.0, -0.2),
+    (0.0, 0.35, 0.21, 0.25, 0.0, 0.1),
+    (0.0, 0.1, 0.046, 0.046, 0.0, 0.1),
+    (0.0, -0.1, 0.046, 0.046, 0.0, 0.1),
+    (-0.08, -0.605, 0.046, 0.023, 0.0, 0.1),
+    (0.0, -0.605, 0.023, 0.023, 0.0, 0.1),
+    (0.06, -0.605, 0.023, 0.046, 0.0, 0.1),
+)
+
+
+def picture(name: str, side: int, upload: str = "") -> Array:
+    """Return the named picture as (side, side) grey levels in 0..1; `upload` is the text made by `encode`."""
+    if name == "phantom":
+        return phantom(side)
+    if name == "upload":
+        return decode(upload, side)
+    return digit(int(name.removeprefix("digit-")), side)
+
+
+def phantom(side: int) -> Array:
+    """Return the Shepp-Logan head phantom, averaged over 4 x 4 points a pixel."""
+    fine = (np.arange(4 * side) + 0.5) / (2.0 * side) - 1.0
+    x, y = np.meshgrid(fine, -fine)
+    grey = np.zeros_like(x)
+    for x0, y0, a, b, degrees, level in ELLIPSES:
+        c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+        u, v = (x - x0) * c + (y - y0) * s, (y - y0) * c - (x - x0) * s
+        grey[(u / a) ** 2 + (v / b) ** 2 <= 1.0] += level
+    return np.clip(grey.reshape(side, 4, side, 4).mean(axis=(1, 3)), 0.0, 1.0)
+
+
+def digit(value: int, side: int) -> Array:
+    """Return the first handwritten `value` of scikit-learn's digits (8 x 8), resampled to side x side."""
+    from sklearn.datasets import load_digits
+
+    digits = load_digits()
+    return resample(digits.images[np.flatnonzero(digits.target == value)[0]] / 16.0, side)
+
+
+def resample(image: Array, side: int) -> Array:
+    """Return grey levels in 0..1 resampled to side x side."""
+    from PIL import Image
+
+    if image.shape == (side, side):
+        return image
+    grey = Image.fromarray((image * 255.0).round().astype(np.uint8))
+    return np.asarray(grey.resize((side, side), Image.Resampling.LANCZOS), dtype=float) / 255.0
+
+
+def encode(content: bytes, side: int) -> str:
+    """Return an uploaded PNG or JPEG as a short text: side x side grey levels, compressed.
+
+    Raises InputError when the content is no such picture, is larger than 50 megapixels, or is all black.
+    """
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(io.BytesIO(content), formats=("PNG", "JPEG")) as image:
+            if image.width * image.height > LARGEST_UPLOAD_PIXELS:
+                size = f"{image.width} x {image.height} pixels"
+                raise InputError("picture", "at most 50 megapixels", size, "reduce the picture first")
+            grey = np.asarray(image.convert("L").resize((side, side), Image.Resampling.LANCZOS))
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        if isinstance(error, InputError):
+            raise
+        got = "a file that cannot be read as one"
+        raise InputError("picture", "a PNG or JPEG", got, "save the picture as PNG or JPEG and try again") from error
+    if not grey.any():
+        raise InputError("picture", "not black all over", "only black pixels", "choose a picture with some light in it")
+    return base64.b64encode(zlib.compress(grey.tobytes(), 9)).decode()
+
+
+def decode(text: str, side: int) -> Array:
+    """Return the grey levels (side, side) in 0..1 of a text made by `encode`."""
+    remedy = "upload the picture again"
+    if not text:
+        raise InputError("picture", "an uploaded PNG or JPEG", "none", "upload one, or choose another truth")
+    try:
+        # The length is capped, so that a short text cannot unpack into all of memory.
+        raw = zlib.decompressobj().decompress(base64.b64decode(text, validate=True), LARGEST_SIDE**2 + 1)
+    except (binascii.Error, ValueError, zlib.error) as error:
+        raise InputError("picture", "a text made by lrlab.models.pictures.encode", text, remedy) from error
+    if len(raw) != side * side:
+        raise InputError("picture", f"of {side} x {side} pixels (p = {side * side})", f"{len(raw)} pixels", remedy)
+    if not any(raw):
+        raise InputError("picture", "not black all over", "only black pixels", "choose a picture with some light in it")
+    return np.frombuffer(raw, dtype=np.uint8).reshape(side, side) / 255.0

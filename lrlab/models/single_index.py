@@ -1,0 +1,239 @@
+"""Single-index models: one-bit answers that depend on x only through <x, b> (Yi et al. 2015, section 2)."""
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lrlab import metrics
+from lrlab.models import pictures
+from lrlab.parameters import InputError, Parameter
+from lrlab.protocol import Checkpoint, Spec, child, proceed
+from lrlab.theory.links import Link, LogisticLink, SignLink, ThresholdLink
+
+Array = NDArray[np.float64]
+
+IN_MEMORY = 256 * 2**20
+BLOCK_BYTES = 16 * 2**20
+SCORED_ROWS = 4096
+
+Noise = Annotated[
+    float,
+    Parameter(
+        meaning="standard deviation of Gaussian noise added to <x, b> before it is quantised",
+        symbol="σ",
+        low=0,
+        high=10,
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SingleIndexSpec(Spec):
+    """Answers y_i = +-1 with P(y_i = 1) = (1 + f(<x_i, b>)) / 2, x_i ~ N(0, I_p), ||b|| = 1 (eq. 1.1)."""
+
+    n: Annotated[int, Parameter(meaning="number of measurements", low=2, high=1_000_000, scale="log")] = 3000
+    p: Annotated[int, Parameter(meaning="length of the signal", low=2, high=10_000, scale="log")] = 20
+    sparsity: Annotated[
+        int, Parameter(meaning="non-zero entries of the signal; 0 means all of them", symbol="s", low=0, high=10_000)
+    ] = 0
+    truth: Annotated[
+        str, Parameter(meaning="the signal: random, or a picture of p pixels", choices=("random", *pictures.NAMES))
+    ] = "random"
+    picture: Annotated[str, Parameter(meaning="an uploaded picture's grey levels, packed", hidden=True)] = ""
+
+    @property
+    @abstractmethod
+    def link(self) -> Link:
+        """The link function f."""
+
+    @property
+    def side(self) -> int:
+        """Side of the picture in pixels; 0 where the truth is no picture."""
+        return math.isqrt(self.p) if self.truth != "random" else 0
+
+    @property
+    def data_bytes(self) -> int:
+        """Memory of all measurements, held at once."""
+        return 8 * self.n * (self.p + 1)
+
+    def check(self) -> None:
+        """Refuse what no truth can fulfil."""
+        if self.sparsity > self.p:
+            raise InputError("sparsity", f"in 0..p = {self.p}", self.sparsity, "lower the sparsity or raise p")
+        if self.side:
+            self._check_picture()
+
+    def _check_picture(self) -> None:
+        side = self.side
+        if side * side != self.p or not 4 <= side <= pictures.LARGEST_SIDE:
+            good = min(max(side, 4), pictures.LARGEST_SIDE) ** 2
+            expected = "the square of a side in 4..64 where the truth is a picture"
+            raise InputError("p", expected, self.p, f"take p = {good}, or a random truth")
+        if self.sparsity:
+            remedy = "leave it 0: a picture has the sparsity it has"
+            raise InputError("sparsity", "0 where the truth is a picture", self.sparsity, remedy)
+        if self.truth == "upload":
+            pictures.decode(self.picture, side)
+
+    def build(self, checkpoint: Checkpoint = proceed) -> "SingleIndexProblem":
+        """Draw the truth; the measurements are drawn when they are read."""
+        return SingleIndexProblem(self, checkpoint)
+
+    def draw_truth(self) -> Array:
+        """Return the unit vector b (p,)."""
+        if self.side:
+            b = pictures.picture(self.truth, self.side, self.picture).ravel()
+            return b / np.linalg.norm(b)
+        rng = np.random.default_rng(self.streams().truth)
+        s = self.sparsity or self.p
+        b = np.zeros(self.p)
+        b[rng.choice(self.p, size=s, replace=False) if s < self.p else slice(None)] = rng.standard_normal(s)
+        return b / np.linalg.norm(b)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneBitSensing(SingleIndexSpec):
+    """Signs of noisy projections."""
+
+    model = "one-bit-sensing"
+    title = "One-bit compressed sensing"
+    summary = "Only the sign of each noisy projection is kept: y = sign(<x, b> + σ e)."
+
+    noise: Noise = 0.1
+
+    @property
+    def link(self) -> Link:  # noqa: D102
+        return SignLink(self.noise)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlippedLogistic(SingleIndexSpec):
+    """Logistic answers, some of them flipped."""
+
+    model = "flipped-logistic"
+    title = "Flipped logistic regression"
+    summary = "P(y = 1) is logistic in <x, b> + intercept; each answer is then flipped with a fixed probability."
+
+    noise: Noise = 0.0
+    flip: Annotated[float, Parameter(meaning="probability that an answer is flipped", symbol="pₑ", low=0, high=0.5)] = (
+        0.0
+    )
+    intercept: Annotated[float, Parameter(meaning="added to <x, b>", symbol="ζ", low=-5, high=5)] = 0.0
+
+    @property
+    def link(self) -> Link:  # noqa: D102
+        return LogisticLink(self.noise, self.flip, self.intercept)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneBitPhaseRetrieval(SingleIndexSpec):
+    """Whether the magnitude of a projection exceeds a threshold."""
+
+    model = "one-bit-phase-retrieval"
+    title = "One-bit phase retrieval"
+    summary = "Each answer tells only whether |<x, b> + σ e| exceeds the threshold: sign and size are lost."
+
+    noise: Noise = 0.0
+    threshold: Annotated[float, Parameter(meaning="magnitude above which y = +1", symbol="θ", low=0, high=5)] = 1.0
+
+    @property
+    def link(self) -> Link:  # noqa: D102
+        return ThresholdLink(self.noise, self.threshold)
+
+
+class SingleIndexProblem:
+    """Measurements of one spec, read in blocks; the truth, which only the score may look at.
+
+    Attributes: spec; truth (p,), unit norm; link; shape (n, p); sparsity, number of non-zero entries of the truth
+    (given to solvers that ask for it); X (n, p) and y (n,) in +-1, both read-only, where all of it is needed at once.
+    """
+
+    def __init__(self, spec: SingleIndexSpec, checkpoint: Checkpoint = proceed) -> None:
+        """Draw the truth."""
+        self.spec, self.link, self.shape, self.checkpoint = spec, spec.link, (spec.n, spec.p), checkpoint
+        self.truth = spec.draw_truth()
+        self.truth.setflags(write=False)
+        self.sparsity = int(np.count_nonzero(self.truth))
+        # Even, so that a pair of consecutive measurements is never parted; and a function of p alone, so that the
+        # first rows are the same for every n.
+        self.block_rows = max(2, BLOCK_BYTES // (16 * spec.p) * 2)
+
+    def load(self, everything: bool) -> None:
+        """Draw the data that is kept, so that drawing it does not count as solver time."""
+        if everything or self.spec.data_bytes <= IN_MEMORY:
+            _ = self._data
+
+    def blocks(self) -> Iterator[tuple[Array, Array]]:
+        """Yield (X_k, y_k) in order, each a fresh or read-only array; drawn anew in each pass when too large to keep.
+
+        Passes report to the run's checkpoint, which raises Interrupted when the run has to end.
+        """
+        n, rows = self.shape[0], self.block_rows
+        for start in range(0, n, rows):
+            self.checkpoint(start / n)
+            if self.spec.data_bytes <= IN_MEMORY:
+                yield self.X[start : start + rows], self.y[start : start + rows]
+            else:
+                yield self._draw(start // rows)
+
+    def _draw(self, index: int, out: Array | None = None) -> tuple[Array, Array]:
+        (n, p), streams = self.shape, self.spec.streams()
+        rows = min(self.block_rows, n - index * self.block_rows)
+        X = child(streams.data, index).standard_normal((rows, p), out=out)
+        rng = child(streams.noise, index)
+        noisy = X @ self.truth + self.spec.link.noise * rng.standard_normal(rows)
+        y = np.where(rng.random(rows) < (1.0 + self.link.base(noisy)) / 2.0, 1.0, -1.0)
+        return X, y
+
+    @cached_property
+    def _data(self) -> tuple[Array, Array]:
+        n, p = self.shape
+        X, y = np.empty((n, p)), np.empty(n)
+        for start in range(0, n, self.block_rows):
+            self.checkpoint(start / n)
+            rows = slice(start, start + self.block_rows)
+            y[rows] = self._draw(start // self.block_rows, out=X[rows])[1]
+        X.setflags(write=False)
+        y.setflags(write=False)
+        return X, y
+
+    @property
+    def X(self) -> Array:
+        """All measurement vectors (n, p)."""
+        return self._data[0]
+
+    @property
+    def y(self) -> Array:
+        """All answers (n,), +1 or -1."""
+        return self._data[1]
+
+    @cached_property
+    def _scored(self) -> tuple[Array, Array]:
+        X, y = next(self.blocks())
+        return X[:SCORED_ROWS], y[:SCORED_ROWS]
+
+    def score(self, estimate: Array) -> dict[str, float]:
+        """Return `error` (sign-free l2 distance of unit vectors), `overlap` <b, b-hat>^2, `misfit`, `support`.
+
+        misfit = mean (y - f(<x, b-hat>))^2 with the true link f, the least-squares loss of single-index models, on at
+        most the first 4,096 measurements, under the better of the two signs. support = share of the true support
+        among the largest entries (sparse truths only).
+        """
+        b = metrics.align(estimate, self.truth)
+        X, y = self._scored
+        index = X @ b
+        misfit = min(np.mean((y - self.link(index)) ** 2), np.mean((y - self.link(-index)) ** 2))
+        scores = {
+            "error": metrics.direction_error(b, self.truth),
+            "overlap": metrics.overlap(b, self.truth),
+            "misfit": float(misfit),
+        }
+        if self.sparsity < self.shape[1]:
+            scores["support"] = metrics.support_recall(b, self.truth)
+        return scores

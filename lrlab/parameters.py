@@ -1,0 +1,154 @@
+"""Declared parameters: one declaration gives the widget, the URL key, the shell flag, the check and its message.
+
+A parameter is declared where it is used, as an annotation: on a field of a model's spec or on an option in a solver's
+signature. `declared` reads both, so models and solvers are described, checked and refused by the same code.
+"""
+
+import difflib
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from functools import cache
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+Value = bool | int | float | str
+Owner = type | Callable[..., Any]
+
+KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+
+
+class InputError(ValueError):
+    """Bad input in one sentence: `rank must be in 1..30, got 40: lower the rank or raise d`."""
+
+    def __init__(self, name: str, expected: str, got: object, remedy: str) -> None:
+        """Compose the sentence from the parameter, what it must be, what it was and what to do."""
+        self.name, self.expected, self.got, self.remedy = name, expected, got, remedy
+        super().__init__(f"{name} must be {expected}, got {shown(got)}: {remedy}")
+
+    def __reduce__(self) -> tuple[type, tuple[str, str, object, str]]:
+        """Pickle by the four parts (the default would pass the finished sentence as the name)."""
+        return InputError, (self.name, self.expected, shown(self.got), self.remedy)
+
+
+def shown(value: object) -> str:
+    """Return a value as it stands in a message: one line, at most 60 characters."""
+    text = " ".join(f"{value:g}".split()) if isinstance(value, float) else " ".join(str(value).split())
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """What a person has to know, and the program has to check, about one number or choice.
+
+    `low` and `high` are inclusive. `name`, `kind` and `default` come from the annotated field or argument.
+    """
+
+    meaning: str
+    symbol: str = ""
+    unit: str = ""
+    low: float = -math.inf
+    high: float = math.inf
+    choices: tuple[str, ...] = ()
+    scale: Literal["linear", "log"] = "linear"
+    hidden: bool = False
+    name: str = ""
+    kind: type = float
+    default: Value = 0.0
+
+    @property
+    def expected(self) -> str:
+        """Say what values are accepted."""
+        if self.choices:
+            return "one of " + ", ".join(self.choices)
+        if math.isinf(self.low) and math.isinf(self.high):
+            return KINDS[self.kind]
+        return f"{KINDS[self.kind]} in {bound(self.low)}..{bound(self.high)}"
+
+    def check(self, value: object) -> Value:
+        """Return the value in its declared kind, read from text where it is text.
+
+        Raises InputError when it is not of that kind, not finite, out of bounds or not a choice.
+        """
+        parsed = self._parse(value)
+        if parsed is None:
+            raise InputError(self.name, self.expected, value, self._remedy())
+        if self.choices and parsed not in self.choices:
+            raise InputError(self.name, self.expected, value, nearest(str(value), self.choices) or self._remedy())
+        if self.kind in (int, float) and not self.low <= float(parsed) <= self.high:
+            raise InputError(self.name, self.expected, value, self._remedy(float(parsed)))
+        return parsed
+
+    def _parse(self, value: object) -> Value | None:
+        if self.kind is str:
+            return value if isinstance(value, str) else None
+        if self.kind is bool:
+            words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+            return words.get(str(value).strip().lower())
+        if isinstance(value, bool):
+            return None
+        try:
+            number = float(value)  # type: ignore[arg-type]
+        except (TypeError, ValueError, OverflowError):
+            return None
+        if not math.isfinite(number) or (self.kind is int and number != round(number)):
+            return None
+        return int(number) if self.kind is int else number
+
+    def _remedy(self, number: float | None = None) -> str:
+        if number is not None and number > self.high:
+            return f"lower {self.name} to {bound(self.high)} or less"
+        if number is not None and number < self.low:
+            return f"raise {self.name} to {bound(self.low)} or more"
+        return f"give {self.name} such a value, for example {shown(self.default)}"
+
+
+def bound(value: float) -> str:
+    """Return a bound in words: whole numbers in full, `inf` as "any"."""
+    if math.isinf(value):
+        return "any"
+    return str(int(value)) if value == int(value) else f"{value:g}"
+
+
+def nearest(word: str, words: Mapping[str, object] | tuple[str, ...]) -> str:
+    """Return `did you mean "..."?` for the closest known word, or nothing."""
+    close = difflib.get_close_matches(word, list(words), n=1)
+    return f'did you mean "{close[0]}"?' if close else ""
+
+
+@cache
+def declared(owner: Owner) -> Mapping[str, Parameter]:
+    """Return the parameters declared by a spec class (its fields) or a solver (its keyword options), in order."""
+    hints = get_type_hints(owner, include_extras=True)
+    if is_dataclass(owner):
+        defaults = {f.name: f.default for f in fields(owner)}
+    else:
+        defaults = {a.name: a.default for a in inspect.signature(owner).parameters.values()}
+    found = {}
+    for name, default in defaults.items():
+        hint = hints.get(name)
+        if get_origin(hint) is not Annotated:
+            continue
+        kind, *notes = get_args(hint)
+        parameter = next((note for note in notes if isinstance(note, Parameter)), None)
+        if parameter is None or default in (MISSING, inspect.Parameter.empty):
+            continue
+        found[name] = replace(parameter, name=name, kind=kind, default=default, symbol=parameter.symbol or name)
+    return MappingProxyType(found)
+
+
+def settle(owner: Owner, given: Mapping[str, object]) -> dict[str, Value]:
+    """Return every declared value, checked: the given one, or the default. Unknown names are refused."""
+    known = declared(owner)
+    for name in given:
+        if name not in known:
+            require_known(name, known, what="parameter")
+    return {name: p.check(given[name]) if name in given else p.default for name, p in known.items()}
+
+
+def require_known(name: str, known: Mapping[str, object] | tuple[str, ...], what: str) -> None:
+    """Raise InputError naming the closest known word unless `name` is one of `known`."""
+    if name not in known:
+        expected = "one of " + ", ".join(known) if known else "left out (there are none here)"
+        raise InputError(what, expected, name, nearest(name, known) or f"take one of these as {what}")

@@ -1,0 +1,101 @@
+"""Figures of papers, and lessons: one TOML file each, and the code that turns any of them into a figure and a table.
+
+A file names its `kind`, which is a module of this package with a function `plan`; a further figure of a known kind is
+one more TOML file.
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.resources import files
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from lrlab.experiments.trials import Progress, Run, on_engine, silent
+from lrlab.parameters import InputError, require_known
+
+if TYPE_CHECKING:
+    from lrlab.presets.result import Plan
+
+KINDS = ("spectrum", "rates")
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A figure that can be computed.
+
+    name: as in the shell. title, reference, explanation (a paragraph): for people. kind: the module that computes it.
+    content: all of the TOML file: panels with their models, specs and values, numbers of trials, seed.
+    """
+
+    name: str
+    title: str
+    kind: str
+    reference: str
+    explanation: str
+    content: Mapping[str, Any]
+
+
+def names() -> list[str]:
+    """Return the names of all presets."""
+    return sorted(file.name.removesuffix(".toml") for file in files(__name__).iterdir() if file.name.endswith(".toml"))
+
+
+@cache
+def load(name: str) -> Preset:
+    """Return a preset; InputError for an unknown name."""
+    require_known(name, tuple(names()), what="preset")
+    content = tomllib.loads(files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+    require_known(content["kind"], KINDS, what="kind")
+    texts = (str(content[key]).strip() for key in ("title", "kind", "reference", "explanation"))
+    return Preset(name, *texts, MappingProxyType(content))
+
+
+def plan(preset: Preset, trials: int | None = None) -> "Plan":
+    """Return what has to be computed, for whoever runs it piece by piece; `trials` overrides the numbers in the file.
+
+    Raises InputError before anything is run where it cannot be.
+    """
+    if trials is not None and trials < 2:
+        raise InputError("trials", "a whole number of 2 or more", trials, "a mean and its spread need two")
+    return import_module(f"{__name__}.{preset.kind}").plan(preset.content, trials)
+
+
+def run(
+    name: str,
+    out: str | os.PathLike[str],
+    progress: Progress = silent,
+    run: Run = on_engine,
+    trials: int | None = None,
+) -> list[Path]:
+    """Compute a preset and write OUT/NAME.html, OUT/NAME.csv and OUT/NAME-trials.csv; return their paths.
+
+    By default the trials run on the engine. The page holds all panels and needs no other file. The first table has the
+    points with their predictions and, in rows of their own (`level`), the summary of each panel; the second has every
+    trial with the seed that opens it again.
+    """
+    from lrlab.presets.page import page
+
+    preset, folder = load(name), _writable(Path(out))
+    work = plan(preset, trials)
+    result = work.finish(run(work.function, work.items, progress))
+    paths = [folder / f"{name}{ending}" for ending in (".html", ".csv", "-trials.csv")]
+    paths[0].write_text(page(preset, result), encoding="utf-8")
+    result.table.to_csv(paths[1], index=False, float_format="%.8g")
+    result.trials.to_csv(paths[2], index=False, float_format="%.8g")
+    return paths
+
+
+def _writable(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        good = os.access(folder, os.W_OK | os.X_OK)
+    except OSError:
+        good = False
+    if not good:
+        raise InputError("out", "a directory that can be written to", folder, "name another one")
+    return folder

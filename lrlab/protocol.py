@@ -1,0 +1,225 @@
+"""The protocol: Spec -> Problem -> Iterates -> drive -> Stop. The ground floor of the lab."""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from enum import Enum
+from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self
+
+import numpy as np
+from numpy.random import Generator, SeedSequence
+from numpy.typing import NDArray
+
+from lrlab.parameters import Parameter, Value, declared, require_known, settle
+
+Array = NDArray[np.float64]
+Estimate = Any
+"""What is recovered: an array (real or complex), or a NamedTuple of arrays such as `lowrank.LowRank`."""
+
+
+def parts(estimate: Estimate) -> tuple[Array, ...]:
+    """Return the arrays that an estimate consists of."""
+    return tuple(estimate) if isinstance(estimate, tuple) else (estimate,)
+
+
+Checkpoint = Callable[[float], None]
+
+
+class Interrupted(Exception):
+    """Raised at a checkpoint in the middle of an iteration when the run has to end; carries the Stop."""
+
+    def __init__(self, stop: "Stop") -> None:
+        """Keep the reason."""
+        super().__init__(stop.name)
+        self.stop = stop
+
+
+class Streams(NamedTuple):
+    """Independent seed streams of one spec, so that two solvers see the same data."""
+
+    truth: SeedSequence
+    data: SeedSequence
+    noise: SeedSequence
+    solver: SeedSequence
+
+
+def child(stream: SeedSequence, index: int) -> Generator:
+    """Return the generator of block `index` of a stream: any block can be drawn without those before it."""
+    return np.random.default_rng(SeedSequence(stream.entropy, spawn_key=(*stream.spawn_key, index)))
+
+
+class Problem(Protocol):
+    """What a solver sees: data, and never the truth; what the lab asks: a score."""
+
+    spec: "Spec"
+
+    def load(self, everything: bool) -> None:
+        """Draw the data that is kept in memory (all of it if `everything`), before the clock starts."""
+
+    def score(self, estimate: Estimate) -> dict[str, float]:
+        """Return the error measures of an estimate, by name; the same code for every solver."""
+
+
+def proceed(fraction: float) -> None:
+    """Let a computation go on: the checkpoint of a run that nobody watches."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec(ABC):
+    """A small, frozen, hashable description of a problem; it travels to where the data is then built.
+
+    A model is a subclass whose fields are annotated with `Parameter`. Values are checked on construction:
+    InputError says in one sentence what is wrong.
+    """
+
+    model: ClassVar[str]
+    title: ClassVar[str]
+    summary: ClassVar[str]
+
+    seed: Annotated[
+        int, Parameter(meaning="seed of all randomness; the same seed gives the same data", low=0, high=2**32 - 1)
+    ] = 0
+
+    def __post_init__(self) -> None:
+        """Check every field against its declaration, then the fields against each other."""
+        for name, value in settle(type(self), self.values()).items():
+            object.__setattr__(self, name, value)
+        self.check()
+
+    def check(self) -> None:  # noqa: B027  (most models have nothing to add)
+        """Raise InputError where parameters contradict each other."""
+
+    @abstractmethod
+    def build(self, checkpoint: Checkpoint = proceed) -> Any:
+        """Draw the data and return the problem; `checkpoint(fraction)` is called during each pass over the data."""
+
+    @property
+    @abstractmethod
+    def data_bytes(self) -> int:
+        """Memory, in bytes, of all the data when it is held at once."""
+
+    def values(self) -> dict[str, Value]:
+        """Return all parameters by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def public_values(self) -> dict[str, Value]:
+        """Return the parameters by name, without hidden ones that are not set."""
+        known = declared(type(self))
+        return {name: value for name, value in self.values().items() if value or not known[name].hidden}
+
+    def replace(self, **changes: object) -> Self:
+        """Return the spec with some values changed and checked again."""
+        for name in changes:
+            require_known(name, declared(type(self)), what="parameter")
+        return type(self)(**{**self.values(), **changes})  # type: ignore[arg-type]
+
+    def streams(self) -> Streams:
+        """Return the seed streams for truth, data, noise and solver."""
+        return Streams(*SeedSequence(self.seed).spawn(4))
+
+
+@dataclass(frozen=True, slots=True)
+class Iterate:
+    """One state of a solver; every field is evaluated at the same estimate.
+
+    estimate: what is recovered, an array or factors, as the model says.
+    objective: the solver's own objective, as in its docstring.
+    residual: distance from a fixed point or from optimality, relative, 0 when solved; a run stops at `tol`.
+    note: what the solver decided on the way, for the person who looks (for example which moment was chosen).
+    """
+
+    estimate: Estimate
+    objective: float | None = None
+    residual: float | None = None
+    note: str = ""
+
+
+Solver = Callable[..., Iterator[Iterate]]
+
+
+class Stop(Enum):
+    """Why a run ended; the value is the sentence for the person who looks, with the remedy."""
+
+    CONVERGED = "Converged: the residual fell below the tolerance, or the solver finished."
+    MAX_ITER = "Stopped at the iteration limit before the tolerance was reached: raise max_iter or loosen tol."
+    TIMEOUT = "Stopped at the time limit: raise max_seconds, or make the problem smaller."
+    DIVERGED = "Diverged: the objective grew a millionfold; take a smaller step or more measurements."
+    NONFINITE = "Stopped: the estimate is no longer finite; take a smaller step, or rescale the data."
+    CANCELLED = "Cancelled: what was computed up to here is kept."
+
+
+class Limits(NamedTuple):
+    """When a run ends at the latest."""
+
+    tol: float = 1e-8
+    max_iter: int = 200
+    max_seconds: float = 60.0
+
+
+def drive_limits(
+    *,
+    tol: Annotated[
+        float, Parameter(meaning="stop when the solver's residual is at most this", low=0, high=1, scale="log")
+    ] = Limits().tol,
+    max_iter: Annotated[
+        int, Parameter(meaning="most iterations", low=1, high=1_000_000, scale="log")
+    ] = Limits().max_iter,
+    max_seconds: Annotated[
+        float, Parameter(meaning="most solver time", unit="s", low=0, high=86_400, scale="log")
+    ] = Limits().max_seconds,
+) -> Limits:
+    """Return the limits of a run; its signature declares them."""
+    return Limits(tol, max_iter, max_seconds)
+
+
+def limits(given: Mapping[str, object]) -> Limits:
+    """Return checked limits from values or texts by name."""
+    return drive_limits(**settle(drive_limits, given))  # type: ignore[arg-type]
+
+
+Watch = Callable[[int, float, Iterate], None]
+
+
+def drive(
+    iterates: Iterator[Iterate],
+    watch: Watch,
+    *,
+    tol: float = Limits().tol,
+    max_iter: int = Limits().max_iter,
+    max_seconds: float = Limits().max_seconds,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Stop:
+    """Run a solver to its end and say why it ended: the only owner of loop, clock and stopping.
+
+    `watch(iteration, seconds, iterate)` gets every iterate; seconds are solver time, the time spent in `watch`
+    does not count. An iterate that is not finite is not passed on.
+    """
+    seconds, first = 0.0, None
+    for iteration in range(1, max_iter + 1):
+        started = time.perf_counter()
+        try:
+            iterate = next(iterates)
+        except StopIteration:
+            return Stop.CONVERGED
+        except Interrupted as interruption:
+            return interruption.stop
+        seconds += time.perf_counter() - started
+        objective = iterate.objective
+        if not all(np.isfinite(part).all() for part in parts(iterate.estimate)) or (
+            objective is not None and not np.isfinite(objective)
+        ):
+            return Stop.NONFINITE
+        watch(iteration, seconds, iterate)
+        if objective is not None:
+            # Objectives may be negative or start at zero; growth is measured against the first one's size plus one.
+            first = abs(objective) if first is None else first
+            if objective > 1e6 * (first + 1.0):
+                return Stop.DIVERGED
+        if iterate.residual is not None and iterate.residual <= tol:
+            return Stop.CONVERGED
+        if cancelled():
+            return Stop.CANCELLED
+        if seconds >= max_seconds:
+            return Stop.TIMEOUT
+    return Stop.MAX_ITER

@@ -1,0 +1,55 @@
+"""Newton steps on the unit sphere for losses of an index X b, several columns at a time."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+CG_STEPS = 25
+CG_TOLERANCE = 0.01
+# A singular direction would take an infinite step; this share of the summed weights is no obstacle to any other.
+DAMPING = 1e-6
+LONGEST_STEP = 0.5
+
+
+def normalised(B: Array) -> Array:
+    """Return B (p, k) with columns of unit length; columns that vanish stay."""
+    norms = np.linalg.norm(B, axis=0)
+    return B / np.where(norms > 0, norms, 1.0)
+
+
+def tangent(B: Array, V: Array) -> Array:
+    """Return the columns of V (p, k) less their part along the unit columns of B."""
+    return V - B * (B * V).sum(axis=0)
+
+
+def newton_directions(curved: Callable[[Array], Array], B: Array, descent: Array, free: Array, damping: Array) -> Array:
+    r"""Solve (P H P + damping) D = P descent for each column by conjugate gradients, to 1%.
+
+    P projects on the tangent space of the sphere at the column of B (p, k), within the coordinates that are `free`
+    (p, k, 0 or 1). `curved(V)` returns H V. On the sphere the Hessian of a loss is P H P - <b, gradient> I, so that
+    `damping` (k,) = <b, descent>, where positive, makes the step exact (Absil, Mahony & Sepulchre 2008, section 5.5).
+    """
+    base = normalised(free * B)
+    R = tangent(base, free * descent)
+    V, D = np.zeros_like(B), R
+    square = (R * R).sum(axis=0)
+    goal = CG_TOLERANCE**2 * square
+    for _ in range(CG_STEPS):
+        live = square > goal
+        if not live.any():
+            break
+        HD = tangent(base, free * curved(D)) + damping * D
+        bend = (D * HD).sum(axis=0)
+        length = np.where(live & (bend > 0), square / np.where(bend > 0, bend, 1.0), 0.0)
+        V, R = V + length * D, R - length * HD
+        before, square = square, (R * R).sum(axis=0)
+        D = R + np.where(live, square / np.where(live, before, 1.0), 0.0) * D
+    return V
+
+
+def shortened(D: Array) -> Array:
+    """Return D with columns no longer than half a radian: a quadratic model says nothing farther off."""
+    return D * np.minimum(1.0, LONGEST_STEP / np.maximum(np.linalg.norm(D, axis=0), LONGEST_STEP))

@@ -1,0 +1,128 @@
+r"""What principal Hessian directions do at finite n/p, exactly in the limit of large n and p at fixed g = p/n.
+
+The estimator is the eigenvector, largest in size, of M = (1/n) sum (y_i - mean y) x_i x_i^T, alone or relative to the
+sample second moment S = (1/n) sum x_i x_i^T. Write an eigenvector as (1, w) with 1 along b; w lives on the other
+coordinates W (n, p - 1), which are independent of y and of z = <x, b>. With weights e_i that take two values,
+w = -R W^T E z where R = (W^T E W + eps I)^{-1}, and leaving one row out gives, for t = tr R, t_2 = tr R^2,
+
+    sum_i e_i t / (1 + e_i t) + eps t = p,    t_2 = t / (eps + sum_i e_i / (1 + e_i t)^2),
+    the eigenvalue equation  sum_i z_i^2 e_i / (1 + e_i t) + eps = 0,    |w|^2 = t_2 sum_i z_i^2 e_i^2 / (1 + e_i t)^2.
+
+The overlap is 1 / (1 + |w|^2). Alone: e_i = y_i - mu_0, eps = -n lambda (the equations of Lu & Li, 2017, and Mondelli &
+Montanari, 2018, "Fundamental limits of weak recovery with applications to phase retrieval"). Relative to S:
+e_i = y_i - mu_0 - lambda, eps = 0. Answers are +-1, so both reduce to algebra in q = P(y = +-1), k = E[z^2 1{y = +-1}].
+"""
+
+import math
+from typing import NamedTuple
+
+from lrlab.theory.links import Moments
+
+
+class Hessian(NamedTuple):
+    """Limits for M, relative to the identity or to S.
+
+    value: the eigenvalue along the truth; nan where none leaves the bulk. lower, upper: edges of the bulk.
+    overlap: <b, b-hat>^2 of the eigenvector largest in size, 0 where that one lies in the bulk.
+    """
+
+    value: float
+    lower: float
+    upper: float
+    overlap: float
+
+
+class Shares(NamedTuple):
+    """q = P(y = +-1) and k = E[z^2 1{y = +-1}]."""
+
+    q_pos: float
+    q_neg: float
+    k_pos: float
+    k_neg: float
+
+
+def shares(moments: Moments) -> Shares:
+    """Return the shares of both answers in 1 and in E[z^2]."""
+    return Shares(
+        (1.0 + moments.mu0) / 2.0, (1.0 - moments.mu0) / 2.0, (1.0 + moments.mu2) / 2.0, (1.0 - moments.mu2) / 2.0
+    )
+
+
+def predict(moments: Moments, ratio: float, whitening: str = "sample") -> Hessian:
+    """Return the limits at n/p = `ratio` > 1 for the whitening "sample" (relative to S) or "identity"."""
+    lower, upper = (sample_edges if whitening == "sample" else identity_edges)(moments, ratio)
+    spike = sample_spike if whitening == "sample" else identity_spike
+    value, off = spike(moments, ratio) if moments.mu2 != moments.mu0 else (math.nan, math.inf)
+    if not lower <= value <= upper and off < math.inf:
+        return Hessian(value, lower, upper, 1.0 / (1.0 + off) if abs(value) > max(-lower, upper) else 0.0)
+    return Hessian(math.nan, lower, upper, 0.0)
+
+
+def sample_spike(moments: Moments, ratio: float) -> tuple[float, float]:
+    """Return lambda and |w|^2 relative to S; |w|^2 is inf where no eigenvalue leaves the bulk.
+
+    With A = 1 / (1 + e_+ t) and C = 1 / (1 + e_- t) the two equations are linear, q_+ A + q_- C = 1 - g and
+    k_+ A + k_- C = 1; then t = 1/A - 1/C, since e_+ - e_- = 2 is scaled to 1.
+    """
+    q_pos, q_neg, k_pos, k_neg = shares(moments)
+    left, difference = 1.0 - 1.0 / ratio, q_pos - k_pos
+    A, C = (left * k_neg - q_neg) / difference, (q_pos - left * k_pos) / difference
+    spread = q_pos * A * (1.0 - A) + q_neg * C * (1.0 - C)
+    if min(A, C) <= 0 or spread <= 0:
+        return math.nan, math.inf
+    # 1{y = 1} - l has the values e_+ = 1 - l and e_- = -l; y - mu_0 - lambda is twice that, lambda = 2 (l - q_+).
+    level = 1.0 - (1.0 / A - 1.0) / (1.0 / A - 1.0 / C)
+    return 2.0 * (level - q_pos), (k_pos * (1.0 - A) ** 2 + k_neg * (1.0 - C) ** 2) / spread
+
+
+def sample_edges(moments: Moments, ratio: float) -> tuple[float, float]:
+    """Return the edges of the bulk relative to S: Wachter's law of a product of two random projections.
+
+    Where one answer is given fewer than p times, directions in which its x never lie make an atom at that end.
+    """
+    q_pos, q_neg = shares(moments)[:2]
+    g = 1.0 / ratio
+    inner, outer = math.sqrt(q_pos * (1.0 - g)), math.sqrt(g * q_neg)
+    lower = (inner - outer) ** 2 if g < q_pos else 0.0
+    upper = (inner + outer) ** 2 if g < q_neg else 1.0
+    return 2.0 * (lower - q_pos), 2.0 * (upper - q_pos)
+
+
+def identity_spike(moments: Moments, ratio: float) -> tuple[float, float]:
+    """Return lambda and |w|^2 for M alone; |w|^2 is inf where no eigenvalue leaves the bulk.
+
+    Eliminating lambda leaves (q_+ - k_+) 2 t = g (1 + T_+ t)(1 + T_- t) with T_+- = +-1 - mu_0: one root of either
+    sign, t < 0 above the bulk and t > 0 below it.
+    """
+    s, g = shares(moments), 1.0 / ratio
+    T_pos, T_neg = 1.0 - moments.mu0, -1.0 - moments.mu0
+    difference = s.q_pos - s.k_pos
+    if T_pos * T_neg == 0:
+        return math.nan, math.inf
+    a, b = g * T_pos * T_neg, g * (T_pos + T_neg) - 2.0 * difference
+    root = math.sqrt(b * b - 4.0 * a * g)
+    t = next(t for t in ((-b + root) / (2 * a), (-b - root) / (2 * a)) if t * difference > 0)
+    pos, neg = 1.0 + T_pos * t, 1.0 + T_neg * t
+    value = s.k_pos * T_pos / pos + s.k_neg * T_neg / neg
+    spread = (s.q_pos * T_pos / pos**2 + s.q_neg * T_neg / neg**2 - value) / t
+    if min(pos, neg) <= 0 or spread <= 0:
+        return math.nan, math.inf
+    return value, (s.k_pos * (T_pos / pos) ** 2 + s.k_neg * (T_neg / neg) ** 2) / spread
+
+
+def identity_edges(moments: Moments, ratio: float) -> tuple[float, float]:
+    """Return the edges of the bulk of M: extremes of lambda(t) = E[T / (1 + T t)] - g / t between its poles."""
+    # Imported here: it is not needed to start the lab.
+    from scipy.optimize import brentq
+
+    q_pos, q_neg = shares(moments)[:2]
+    T_pos, T_neg, g = 1.0 - moments.mu0, -1.0 - moments.mu0, 1.0 / ratio
+
+    def slope(t: float) -> float:
+        return q_pos * (T_pos * t / (1.0 + T_pos * t)) ** 2 + q_neg * (T_neg * t / (1.0 + T_neg * t)) ** 2 - g
+
+    def edge(pole: float) -> float:
+        t = brentq(slope, 1e-12 * pole, (1.0 - 1e-12) * pole)
+        return q_pos * T_pos / (1.0 + T_pos * t) + q_neg * T_neg / (1.0 + T_neg * t) - g / t
+
+    return (edge(-1.0 / T_neg), edge(-1.0 / T_pos)) if T_pos * T_neg else (0.0, 0.0)

@@ -1,0 +1,189 @@
+// One Plotly figure that stays where it is: every update goes through Plotly.react on the same node, so that zoom,
+// hidden series and the place of the slider are kept. Colours of text follow the page.
+
+const NARROW = 560;
+
+// Kept on the window: each component of a page has a module of its own, and the library is loaded once.
+function plotly(url) {
+  window.lrlabLibrary ??= new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = url;
+    script.onload = () => resolve(window.Plotly);
+    script.onerror = () => {
+      window.lrlabLibrary = null;
+      reject(new Error("plotly.min.js could not be loaded"));
+    };
+    document.head.appendChild(script);
+  });
+  return window.lrlabLibrary;
+}
+
+function pageColours(node) {
+  const css = getComputedStyle(node);
+  const of = (name, otherwise) => css.getPropertyValue(name).trim() || otherwise;
+  return { text: of("--st-text-color", "#7b7f88"), back: of("--st-background-color", "#ffffff"), font: of("--st-font", "") };
+}
+
+function themed(layout, node) {
+  const { text, back, font } = pageColours(node);
+  const label = { ...(layout.hoverlabel ?? {}), bgcolor: back, bordercolor: text, font: { color: text } };
+  const own = { ...(layout.font ?? {}), color: text };
+  if (font) own.family = font;
+  const modebar = { bgcolor: "rgba(0, 0, 0, 0)", color: "#9297a1", activecolor: text };
+  return { ...layout, font: own, hoverlabel: label, modebar };
+}
+
+// One drawing at a time: Plotly fails when a second one meets a first that is not finished, as on a busy machine.
+function draw(node) {
+  const state = node.lrlab;
+  if (!state) return Promise.resolve();
+  state.wanted = true;
+  state.drawing ??= (async () => {
+    try {
+      while (state.wanted) {
+        state.wanted = false;
+        await paint(node, state);
+      }
+    } finally {
+      state.drawing = null;
+    }
+  })();
+  return state.drawing;
+}
+
+// The figure of a state: in its width, at its frame. Frames are Plotly's own: name, traces, data, layout.
+function paint(node, state) {
+  if (!state.figure || !node.isConnected) return Promise.resolve();
+  const narrow = node.clientWidth < NARROW;
+  const figure = narrow && state.narrow ? state.narrow : state.figure;
+  const data = [...figure.data];
+  const layout = themed(figure.layout, node);
+  const frame = state.frames?.[state.at];
+  frame?.traces.forEach((index, k) => (data[index] = { ...data[index], ...frame.data[k] }));
+  frame?.layout?.annotations?.forEach((note, k) => {
+    layout.annotations = layout.annotations.with(k, { ...layout.annotations[k], text: note.text });
+  });
+  const config = {
+    displaylogo: false,
+    responsive: true,
+    displayModeBar: narrow ? false : "hover",
+    // Nothing is sent anywhere: Plotly's own offer to share a chart uploads it.
+    modeBarButtonsToRemove: ["sendChartToCloud", "select2d", "lasso2d", "autoScale2d"],
+    toImageButtonOptions: { filename: state.name, scale: 2 },
+  };
+  // Plotly writes the user's zoom into the layout it is given; a copy keeps ours clean.
+  return window.Plotly.react(node, data, structuredClone(layout), config);
+}
+
+function clicked(node, event) {
+  const point = event.points?.[0];
+  if (!point || !node.lrlab.send) return;
+  const value = { x: point.x, y: point.y, curve: point.curveNumber, index: point.pointIndex ?? point.pointNumber };
+  const told = point.customdata;
+  if (told !== undefined) value.customdata = Array.isArray(told) || ArrayBuffer.isView(told) ? Array.from(told) : [told];
+  node.lrlab.send("click", value);
+}
+
+function scrubber(root, node) {
+  const bar = root.querySelector(".lrlab-scrub");
+  const [play, range, shown] = [bar.querySelector("button"), bar.querySelector("input"), bar.querySelector("output")];
+  const state = node.lrlab;
+  const stop = () => {
+    clearInterval(state.timer);
+    state.timer = null;
+    play.textContent = "Play";
+  };
+  const show = (at) => {
+    const last = state.frames.length - 1;
+    state.at = Math.max(0, Math.min(last, at));
+    range.value = state.at;
+    shown.textContent = state.frames[state.at].name;
+    range.setAttribute("aria-valuetext", shown.textContent);
+    return draw(node);
+  };
+  play.onclick = () => {
+    if (state.timer) return stop();
+    if (state.at >= state.frames.length - 1) show(0);
+    play.textContent = "Pause";
+    // The whole run passes in about six seconds, however many iterates were kept.
+    state.timer = setInterval(() => {
+      if (!node.isConnected || state.at >= state.frames.length - 1) return stop();
+      show(state.at + 1);
+    }, Math.max(40, Math.min(400, 6000 / state.frames.length)));
+  };
+  range.oninput = () => {
+    stop();
+    show(Number(range.value));
+  };
+  return { stop, show, bar, range };
+}
+
+export default function (component) {
+  const { data, parentElement, setTriggerValue } = component;
+  // Without a figure it fetches the library, while the page is still being written.
+  if (!data.figure) {
+    parentElement.querySelector(".lrlab-plot")?.remove();
+    return void plotly(data.library);
+  }
+  const root = parentElement.querySelector(".lrlab-plot");
+  const node = root.querySelector(".lrlab-figure");
+  node.lrlab ??= { at: 0 };
+  const state = node.lrlab;
+  // The newest one: an older handle belongs to a run of the page that is over.
+  state.send = setTriggerValue;
+  state.name = data.name;
+  root.setAttribute("aria-label", data.label);
+  const figure = JSON.parse(data.figure);
+  node.style.minHeight = `${figure.layout.height}px`;
+  state.figure = figure;
+  state.narrow = data.narrow ? JSON.parse(data.narrow) : null;
+  if (state.source !== data.frames) {
+    state.source = data.frames;
+    state.frames = data.frames ? JSON.parse(data.frames).frames : null;
+    state.control ??= scrubber(root, node);
+    state.control.stop();
+    state.control.bar.hidden = !state.frames;
+    if (state.frames) {
+      state.control.range.max = state.frames.length - 1;
+      state.at = state.frames.length - 1;
+    }
+  }
+  plotly(data.library)
+    .then(() => (state.frames ? state.control.show(state.at) : draw(node)))
+    .then(() => {
+      root.querySelector(".lrlab-failed").textContent = "";
+      if (state.ready) return;
+      state.ready = true;
+      node.on("plotly_click", (event) => clicked(node, event));
+      let wide = node.clientWidth >= NARROW;
+      state.watch = new ResizeObserver(() => {
+        if (node.clientWidth >= NARROW !== wide) {
+          wide = !wide;
+          draw(node);
+        }
+      });
+      state.watch.observe(node);
+      // The page may change its colours without a new run; it does so on an element around the figure.
+      state.text = pageColours(node).text;
+      state.colours = new MutationObserver(() => {
+        const text = pageColours(node).text;
+        if (text !== state.text) {
+          state.text = text;
+          draw(node);
+        }
+      });
+      for (let around = node; around; around = around.parentElement ?? around.getRootNode().host) {
+        state.colours.observe(around, { attributes: true, attributeFilter: ["class", "style"] });
+      }
+    })
+    .catch((error) => {
+      root.querySelector(".lrlab-failed").textContent = `The figure could not be drawn: ${error.message}.`;
+    });
+  return () => {
+    clearInterval(state.timer);
+    state.watch?.disconnect();
+    state.colours?.disconnect();
+    if (window.Plotly && state.ready) window.Plotly.purge(node);
+    delete node.lrlab;
+  };
+}

@@ -1,0 +1,100 @@
+"""Widgets of an axis: which quantity, from where to where, in how many steps."""
+
+from typing import NamedTuple
+
+import numpy as np
+import streamlit as st
+
+from lrlab import catalog
+from lrlab.experiments.axes import DERIVED, axes
+from lrlab.parameters import InputError, Parameter, declared
+from lrlab.ui import controls
+from lrlab.ui.permalink import Link
+
+RANGES = {
+    "n": (500.0, 8000.0, "log"),
+    "p": (10.0, 200.0, "log"),
+    "sparsity": (1.0, 20.0, "linear"),
+    "noise": (0.0, 1.5, "linear"),
+    "variance": (0.0, 1.5, "linear"),
+    "flip": (0.0, 0.3, "linear"),
+    "intercept": (-2.0, 2.0, "linear"),
+    "threshold": (0.1, 2.0, "linear"),
+    "ratio": (2.0, 200.0, "log"),
+    "dense-rate": (0.02, 0.3, "linear"),
+    "sparse-rate": (0.05, 0.5, "linear"),
+}
+"""Where an axis leads at first; what is not here takes its parameter's bounds."""
+
+
+class Axis(NamedTuple):
+    """An axis as chosen: its name, title, values, spacing, the parameter it decides, and whether it has fractions."""
+
+    name: str
+    title: str
+    values: tuple[float, ...]
+    spacing: str
+    decides: str
+    whole: bool
+
+
+def choose(
+    link: Link, model: str, default: str, *, prefix: str = "", label: str = "Along", points: int = 12
+) -> Axis | InputError:
+    """Show the widgets of an axis; return it, or the error in it. `prefix` tells apart the axes of one page."""
+    titles = axes(catalog.MODELS[model])
+    parameter = Parameter(
+        meaning="what is varied", choices=tuple(titles), name=f"{prefix}axis", kind=str,
+        default=default if default in titles else next(iter(titles)),
+    )  # fmt: skip
+    name = str(controls.widget(link, parameter, scope=model, label=label, format_func=titles.__getitem__))
+    low, high, scale = first_range(model, name)
+    parts, given = _parts(low, high, scale, points), []
+    columns = st.columns(2, gap="small")
+    for k, part in enumerate(parts):
+        with columns[k % 2]:
+            given.append(controls.widget(link, part, name=prefix + part.name, scope=f"{model}.{prefix}{name}"))
+    decides = DERIVED[name].decides if name in DERIVED else name
+    try:
+        whole = _is_whole(model, name)
+        values = spaced(*given, whole=whole)
+    except InputError as error:
+        return error
+    return Axis(name, titles[name], values, str(given[-1]), decides, whole)
+
+
+def _parts(low: float, high: float, scale: str, points: int) -> tuple[Parameter, ...]:
+    return (
+        Parameter(meaning="first value of the axis", name="from", symbol="from", kind=float, default=low),
+        Parameter(meaning="last value of the axis", name="to", symbol="to", kind=float, default=high),
+        Parameter(meaning="number of values", name="points", symbol="points", low=2, high=60, kind=int, default=points),
+        Parameter(
+            meaning="whether values are evenly spaced, or evenly in their logarithm", name="spacing", symbol="spacing",
+            choices=("linear", "log"), kind=str, default=scale,
+        ),
+    )  # fmt: skip
+
+
+def first_range(model: str, name: str) -> tuple[float, float, str]:
+    """Return where an axis leads at first: from, to, spacing."""
+    if name in RANGES:
+        return RANGES[name]
+    parameter = declared(catalog.MODELS[model])[name]
+    return parameter.low, parameter.high, parameter.scale
+
+
+def _is_whole(model: str, name: str) -> bool:
+    parameter = declared(catalog.MODELS[model]).get(name)
+    return parameter is not None and parameter.kind is int
+
+
+def spaced(start: object, stop: object, points: object, spacing: object, *, whole: bool) -> tuple[float, ...]:
+    """Return the values of an axis, to four digits, whole where they have to be; InputError where there are none."""
+    low, high, parts = (p.check(v) for p, v in zip(_parts(0.0, 1.0, "linear", 12), (start, stop, points), strict=False))
+    if spacing == "log" and min(low, high) <= 0:
+        raise InputError("from", "above 0 on a logarithmic axis", min(low, high), "raise it, or take linear spacing")
+    if low == high:
+        raise InputError("to", f"other than from = {low:g}", high, "raise to")
+    values = np.geomspace(low, high, parts) if spacing == "log" else np.linspace(low, high, parts)
+    rounded = (round(float(v)) if whole else float(f"{v:.4g}") for v in values)
+    return tuple(sorted({float(v) for v in rounded}))

@@ -1,0 +1,92 @@
+"""What a page's address says, and what the page remembers: one mapping from names to values.
+
+The address holds what differs from the defaults, as `?n=8000&noise=0.3`. A page opened by such an address takes its
+values; what the address has wrong is said in one sentence, and the default taken for it. From then on the address
+follows the widgets, so that a reload or a link sent to somebody shows the same page.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import streamlit as st
+
+from lrlab.parameters import InputError, Parameter, Value, nearest
+
+
+class Link:
+    """The address of one page: `value` gives what is asked for, `put` notes what is shown, `write` sets the address."""
+
+    def __init__(self, page: str) -> None:
+        """Take over the address where it is not the one that this page wrote itself."""
+        self.page = page
+        state = st.session_state.setdefault(f"{page}:link", {"given": {}, "written": None, "errors": []})
+        self._state: dict[str, Any] = state
+        self._now: dict[str, str] = {}
+        self._known: set[str] = set()
+        self._words = st.container()
+        address = st.query_params.to_dict()
+        # An empty address is a page that was left and is visited again: it shows what it showed.
+        self.arrived = address != state["written"] and bool(address or state["written"] is None)
+        if self.arrived:
+            state.update(given=dict(address), written=address, errors=[], first=None)
+            for key in [k for k in st.session_state if str(k).startswith(f"{page}.")]:
+                del st.session_state[key]
+
+    def key(self, name: str, scope: str = "") -> str:
+        """Return the widget key of a name."""
+        return ".".join(part for part in (self.page, scope, name) if part)
+
+    def value(self, name: str, parameter: Parameter) -> Value:
+        """Return what the address says of a name, or the default, with the error noted, where that is no such value."""
+        self._known.add(name)
+        given = self._state["given"]
+        if name not in given:
+            return parameter.default
+        try:
+            return parameter.check(given[name])
+        except InputError as error:
+            # What a person typed into a widget is kept, to be mended there.
+            if self.arrived:
+                self.complain(error)
+                del given[name]
+            return parameter.default
+
+    def put(self, name: str, value: Value | None, parameter: Parameter) -> None:
+        """Note the value that is shown under a name: the address says it where it is not the default."""
+        self._known.add(name)
+        self._state["given"].pop(name, None)
+        if value is not None and value != parameter.default:
+            self._now[name] = self._state["given"][name] = shown_exactly(value)
+
+    def know(self, names: Iterable[str]) -> None:
+        """Accept names that no widget shows at present."""
+        self._known.update(names)
+
+    def complain(self, error: InputError) -> None:
+        """Note an error of the address; it is shown until something is changed."""
+        self._state["errors"].append(str(error))
+
+    def write(self) -> None:
+        """Set the address, and say what was wrong with the one that led here."""
+        state = self._state
+        if self.arrived:
+            for name in [name for name in state["given"] if name not in self._known]:
+                remedy = nearest(name, tuple(sorted(self._known))) or "leave it out"
+                self.complain(InputError("address", "made of this page's parameters", name, remedy))
+                del state["given"][name]
+        if self._now != st.query_params.to_dict():
+            # Setting it to nothing says nothing to the browser.
+            st.query_params.from_dict(self._now) if self._now else st.query_params.clear()
+        state["written"] = dict(self._now)
+        state["first"] = state["first"] or dict(self._now)
+        if self._now != state["first"]:
+            state["errors"] = []
+        for message in state["errors"]:
+            self._words.error(message)
+
+
+def shown_exactly(value: Value) -> str:
+    """Return a value as it stands in an address, exactly."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value) if isinstance(value, float) else str(value)

@@ -1,0 +1,78 @@
+"""One figure on a page, drawn by `assets/plot.js`: the node and its zoom stay over every update.
+
+plotly.min.js is served from the plotly package, so that a page needs nothing from elsewhere.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import plotly
+import streamlit as st
+from streamlit.components.v1 import declare_component
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+Click = dict[str, Any]
+
+
+@cache
+def _library() -> str:
+    folder = Path(plotly.__file__).parent / "package_data"
+    component = declare_component("plotly", path=folder)
+    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    return f"{'/' + base if base else ''}/component/{component.name}/plotly.min.js?{plotly.__version__}"
+
+
+@cache
+def _component() -> Any:
+    assets = resources.files("lrlab.ui") / "assets"
+    html, css, js = ((assets / f"plot.{kind}").read_text("utf-8") for kind in ("html", "css", "js"))
+    return st.components.v2.component("lrlab_plot", html=html, css=css, js=js, isolate_styles=False)
+
+
+def preload() -> None:
+    """Let the browser fetch the library while the page's own lines still run."""
+    _component()(key="plotly", data={"library": _library()}, height=1)
+
+
+def encode_frames(frames: Sequence["go.Frame"]) -> str:
+    """Return frames as the text that `show` takes; worth keeping, for it may be long."""
+    import plotly.graph_objects as go
+
+    return go.Figure(frames=frames).to_json() if frames else ""
+
+
+def show(
+    figure: "go.Figure",
+    *,
+    key: str,
+    label: str,
+    narrow: "go.Figure | None" = None,
+    frames: str = "",
+    on_click: Callable[[Click], None] | None = None,
+) -> None:
+    """Draw a figure; `key` names it on the page, `label` tells what it shows to those who cannot see it.
+
+    narrow: drawn instead where there is less than 560 px. frames: from `encode_frames`; a play button and a slider
+    then lead through them. on_click gets x, y, customdata of a clicked point.
+    """
+
+    def clicked() -> None:
+        # Read here: when a polled fragment runs, the value is gone before the page's own lines are reached.
+        value = st.session_state[key].get("click")
+        if value and on_click:
+            on_click(value)
+
+    data = {
+        "figure": figure.to_json(),
+        "narrow": narrow.to_json() if narrow else "",
+        "frames": frames,
+        "label": label,
+        "name": key.replace(".", "-"),
+        "library": _library(),
+    }
+    _component()(key=key, data=data, on_click_change=clicked)

@@ -1,0 +1,36 @@
+"""What is done once a server, in the background, while the first page is read."""
+
+import gc
+import threading
+
+import streamlit as st
+
+
+@st.cache_resource(show_spinner=False)
+def begin() -> threading.Thread:
+    """Import what every run needs, start the engine, and take all of that out of garbage collection.
+
+    Streamlit collects all garbage after every run of a page; with plotly, pandas and the engine imported that takes
+    longer than the run itself, unless they are frozen.
+    """
+    thread = threading.Thread(target=_warm, name="lrlab-startup", daemon=True)
+    thread.start()
+    return thread
+
+
+def _warm() -> None:
+    from lrlab.experiments.engine import get_engine
+    from lrlab.parameters import InputError
+
+    try:
+        # The workers start while this process imports what pages need.
+        engine = get_engine()
+    except InputError:
+        # No scheduler answers at the address that was given: the first Run says so where it can be read.
+        engine = None
+    from lrlab.ui import papers_view, run_view, spectrum_view, transition_view  # noqa: F401
+
+    if engine is not None:
+        engine.warm()
+    gc.collect()
+    gc.freeze()

@@ -1,0 +1,33 @@
+"""Whatever is plotted, as a table and as a file."""
+
+from collections.abc import Callable
+
+import pandas as pd
+import streamlit as st
+
+MOST_ROWS = 5000
+
+
+def show(
+    make: Callable[[], pd.DataFrame], *, key: str, file: str, note: str = "", title: str = "Table and CSV"
+) -> None:
+    """Show a table behind a fold, with its download; `note` says what its columns are."""
+    fold = st.expander(title, key=key, on_change="rerun")
+    if not fold.open:
+        # Nothing is made, or sent to the browser, that nobody looks at.
+        return
+    table = make()
+    with fold:
+        if note:
+            st.caption(note)
+        if len(table) > MOST_ROWS:
+            st.caption(f"The first {MOST_ROWS:,} rows are shown; the file has all.")
+        st.dataframe(table.head(MOST_ROWS), hide_index=True, height=min(320, 38 + 35 * max(1, len(table))))
+        st.download_button(
+            "Download CSV",
+            data=lambda: table.to_csv(index=False).encode(),
+            file_name=f"{file}.csv",
+            mime="text/csv",
+            key=f"{key}-csv",
+            on_click="ignore",
+        )

@@ -1,0 +1,27 @@
+"""Converge: several solvers on one problem, live."""
+
+import streamlit as st
+
+from lrlab.experiments.engine import get_engine
+from lrlab.protocol import Spec
+from lrlab.ui import live, page, problem, run_view, solving
+
+link = page.head(
+    "converge",
+    "Converge",
+    "Run several solvers on the same measurements and watch them approach the truth, beside what theory predicts.",
+)
+with st.sidebar:
+    model = problem.model(link)
+    spec = problem.spec(link, model)
+    ending = solving.limits(link)
+    st.subheader("Solvers", anchor=False)
+    jobs = solving.solvers(link, model, spec, ending, default=["pairwise-moment", "link-free-refinement"])
+
+page.complain(spec, ending)
+with page.row():
+    live.buttons("converge", lambda: get_engine().follow(jobs), ready=bool(jobs))
+    view = run_view.choices(link, sparse=isinstance(spec, Spec) and bool(spec.sparsity))
+live.follow("converge", lambda: run_view.draw(view, jobs), run_view.seen)
+page.copy_jobs(jobs)
+link.write()

@@ -1,0 +1,22 @@
+"""Papers: published figures, computed again beside what theory says today."""
+
+import streamlit as st
+
+from lrlab import presets
+from lrlab.experiments.engine import get_engine
+from lrlab.ui import controls, live, page, papers_view
+
+link = page.head("papers", "Papers", "Figures of papers, computed anew on this machine beside the exact theory.")
+titles = {name: presets.load(name).title for name in presets.names()}
+name = controls.choose_one(link, "paper", titles, "a published figure", "Figure")
+preset = presets.load(name)
+page.reading(preset.explanation, preset.reference)
+with page.row():
+    start = st.container(width="content")
+    effort = controls.choose(link, "trials", papers_view.EFFORTS, "all", "draws of the data at each point", "Trials")
+plan = presets.plan(preset, papers_view.number(effort))
+with start:
+    live.buttons("papers", lambda: get_engine().map(plan.function, plan.items), ready=True, about=(preset, plan))
+live.follow("papers", lambda: papers_view.draw(name))
+page.copy(*papers_view.script(preset, effort))
+link.write()

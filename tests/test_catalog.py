@@ -1,0 +1,117 @@
+"""Every solver on every model it claims: the promises that all entries make."""
+
+import numpy as np
+import pytest
+
+import lrlab
+from lrlab import catalog
+from lrlab.experiments import convergence
+from lrlab.parameters import InputError
+from lrlab.protocol import Stop
+
+SIZES = {"n": 600, "p": 12, "sparsity": 3, "seed": 5}
+CLAIMS = [(model, entry.name) for model in catalog.MODELS for entry in catalog.solvers_for(model)]
+
+
+def accepted(model, name):
+    spec = catalog.spec(model, **SIZES)
+    try:
+        return convergence.job(spec, name, max_iter=12, max_seconds=20)
+    except InputError as refusal:
+        pytest.skip(f"refused: {refusal}")
+
+
+@pytest.mark.parametrize(("model", "name"), CLAIMS)
+def test_every_claim_runs_or_is_refused_with_a_reason(model, name):
+    trace = convergence.run(accepted(model, name))
+    assert trace.stop in (Stop.CONVERGED, Stop.MAX_ITER)
+    assert trace.estimate.shape == (SIZES["p"],) and np.isfinite(trace.estimate).all()
+    assert trace.table["error"].min() < 1.3, (
+        "better than a direction drawn at random (BIHT drifts off when there is noise)"
+    )
+    again = trace.problem.score(trace.estimate)
+    assert {name: trace.metrics[name] for name in again} == pytest.approx(again)
+
+
+@pytest.mark.parametrize(("model", "name"), CLAIMS)
+def test_the_same_seed_gives_the_same_trace(model, name):
+    job = accepted(model, name)
+    first, second = (convergence.run(job).table.drop(columns="seconds") for _ in range(2))
+    assert first.equals(second)
+
+
+@pytest.mark.parametrize(("model", "name"), CLAIMS)
+def test_inputs_are_never_changed(model, name):
+    job = accepted(model, name)
+    problem = job.spec.build()
+    X, y = problem.X.copy(), problem.y.copy()
+    rng = np.random.default_rng(0)
+    iterates = job.entry.run(problem, **dict(job.options), rng=rng)
+    kept = [(iterate, iterate.estimate.copy()) for _, iterate in zip(range(4), iterates, strict=False)]
+    assert (problem.X == X).all() and (problem.y == y).all()
+    assert all((iterate.estimate == copy).all() for iterate, copy in kept), "an iterate is not written over later"
+
+
+@pytest.mark.parametrize("model", list(catalog.MODELS))
+def test_every_model_has_solvers_that_accept_its_defaults(model):
+    names = []
+    for entry in catalog.solvers_for(model):
+        try:
+            convergence.job(catalog.spec(model), entry.name)
+            names.append(entry.name)
+        except InputError as refusal:
+            assert "\n" not in str(refusal)
+    assert "pairwise-moment" in names
+
+
+def test_public_names():
+    spec = lrlab.spec("one-bit-sensing", n=500, p=10, seed=2)
+    trace = lrlab.solve(spec, "pairwise-moment", max_iter=5)
+    assert len(trace.table) == 5 and trace.stop is Stop.MAX_ITER
+    assert trace.problem.shape == (500, 10) and trace.estimate.shape == (10,)
+
+
+def test_a_cancelled_pass_ends_in_the_middle_of_the_data(monkeypatch):
+    monkeypatch.setattr("lrlab.models.single_index.IN_MEMORY", 0)
+    monkeypatch.setattr("lrlab.models.single_index.BLOCK_BYTES", 2**14)
+    seen = []
+    job = convergence.job(catalog.spec("one-bit-sensing", n=5000), "pairwise-moment")
+    trace = convergence.run(job, progress=seen.append, cancelled=lambda: len(seen) > 3)
+    assert trace.stop is Stop.CANCELLED and trace.rows == [] and len(seen) == 4
+    assert 0 < seen[-1] < 0.5
+
+
+def test_the_wall_limit_holds_inside_a_pass(monkeypatch):
+    monkeypatch.setattr("lrlab.models.single_index.IN_MEMORY", 0)
+    job = convergence.job(catalog.spec("one-bit-sensing", n=5000), "pairwise-moment", max_seconds=0)
+    assert convergence.run(job).stop is Stop.TIMEOUT
+
+
+def test_history_is_thinned_evenly():
+    spec = catalog.spec("one-bit-sensing", n=300, p=4)
+    trace = lrlab.solve(spec, "pairwise-moment", tol=0, max_iter=900)
+    kept = [iteration for iteration, _ in trace.history]
+    assert len(kept) <= convergence.KEPT_ESTIMATES and kept[0] == 1 and len(set(np.diff(kept))) == 1
+    assert len(trace.rows) == 900
+
+
+@pytest.mark.parametrize(
+    ("solver", "settings", "sentence"),
+    [
+        ("pairwise", {}, 'solver must be one of .* did you mean "pairwise-moment"?'),
+        ("pairwise-moment", {"pair": "all"}, 'setting of pairwise-moment must be one of .* did you mean "pairs"?'),
+        ("pairwise-moment", {"pairs": "some"}, "pairs must be one of consecutive, all, got some"),
+        ("pairwise-moment", {"max_iter": 0}, r"max_iter must be a whole number in 1\.\.1000000, got 0"),
+    ],
+)
+def test_wrong_settings_are_refused(solver, settings, sentence):
+    with pytest.raises(InputError, match=sentence):
+        lrlab.solve(catalog.spec("one-bit-sensing"), solver, **settings)
+
+
+def test_large_problems_stream_and_others_are_refused(monkeypatch):
+    monkeypatch.setenv("LRLAB_MEMORY_GIB", "2")
+    spec = catalog.spec("one-bit-sensing", n=1_000_000, p=2000)
+    assert convergence.job(spec, "pairwise-moment").spec == spec
+    with pytest.raises(InputError, match=r"n must be at most \d+ for .* within 2.0 GiB of memory, got 1000000"):
+        convergence.job(spec, "biht")

@@ -1,0 +1,245 @@
+"""Every page, run as Streamlit runs it, on the real engine: what it shows, what its button does, what it refuses."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lrlab import catalog
+from lrlab.ui.firsts import FIRSTS
+
+PAGES = Path(__file__).parents[1] / "pages"
+SMALL = {"n": "400", "p": "8"}
+
+
+@pytest.fixture(autouse=True)
+def warm(engine):
+    """Let every page find the session's engine."""
+
+
+def opened(page, **address):
+    at = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
+    for name, value in address.items():
+        at.query_params[name] = value
+    at.run()
+    assert not at.exception
+    return at
+
+
+def errors(at):
+    return [error.value for error in at.error]
+
+
+def finished(at, page, seconds=60):
+    """Press Run and draw the page until what it follows is over."""
+    at.button(key=f"{page}-run").click().run()
+    deadline = time.monotonic() + seconds
+    while at.session_state[f"{page}:run"].alive:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+        at.run()
+    at.run()
+    assert not at.exception
+    return at
+
+
+def figures(at):
+    """Return the figures on a page, as Plotly gets them."""
+    found = [json.loads(element.proto.json) for element in at.get("bidi_component")]
+    return [json.loads(data["figure"]) for data in found if data.get("figure")]
+
+
+def test_home_opens_from_the_front_door():
+    at = AppTest.from_file(str(PAGES.parent / "app.py"), default_timeout=60).run()
+    assert not at.exception and not errors(at)
+    assert len(at.get("page_link")) == len(FIRSTS)
+
+
+@pytest.mark.parametrize("page", sorted({path.stem for path in PAGES.glob("*.py")} - {"home"}))
+def test_page_opens_without_complaint(page):
+    at = opened(page)
+    assert not errors(at)
+    assert at.title[0].value
+    for figure in figures(at):
+        axes = [axis for name, axis in figure["layout"].items() if name.startswith(("xaxis", "yaxis"))]
+        assert axes and all(axis.get("title", {}).get("text") for axis in axes if axis.get("visible", True))
+
+
+@pytest.mark.parametrize("first", FIRSTS, ids=lambda first: first.title)
+def test_what_home_says_to_try_opens_and_can_be_run(first):
+    at = opened(first.page, **first.address)
+    assert not errors(at)
+    assert not at.button(key=f"{first.page}-run").disabled
+
+
+def test_converge_runs_to_the_end_and_shows_scores_beside_theory():
+    at = finished(opened("converge", solvers="pairwise-moment", **SMALL), "converge")
+    [run] = at.session_state["converge:run"].runs
+    assert run.state == "done" and run.trace.stop.name == "CONVERGED"
+    rows = at.get("html")[-1].proto.body
+    assert "Converged" in rows and f"{run.trace.rows[-1]['error']:.4g}" in rows
+    assert f"theory {run.trace.metrics['predicted_overlap']:.4g}" in rows
+    curve = figures(at)[0]["data"][0]
+    assert curve["name"] == "Pairwise moment (Algorithm 1)"
+
+
+def test_settings_of_the_page_reach_the_job():
+    at = opened("converge", **SMALL)
+    at.number_input(key="converge.one-bit-sensing.noise").set_value(0.5).run()
+    at.number_input(key="converge.max_iter").set_value(3).run()
+    at.number_input(key="converge.tol").set_value(0.0).run()
+    at.selectbox(key="converge.one-bit-sensing.pairwise-moment.pairs").set_value("all").run()
+    at = finished(at, "converge")
+    run = at.session_state["converge:run"].runs[0]
+    assert run.job.spec == catalog.spec("one-bit-sensing", n=400, p=8, noise=0.5)
+    assert dict(run.job.options)["pairs"] == "all" and len(run.trace.rows) == 3
+    assert at.query_params["noise"] == "0.5" and at.query_params["pairwise-moment.pairs"] == "all"
+
+
+def test_the_address_fills_in_the_widgets():
+    at = opened("converge", model="flipped-logistic", n="8000", flip="0.2", solvers="sir", show="overlap", seed="7")
+    assert at.number_input(key="converge.flipped-logistic.n").value == 8000
+    assert at.number_input(key="converge.flipped-logistic.flip").value == 0.2
+    assert at.number_input(key="converge.seed").value == 7
+    assert at.checkbox(key="converge.flipped-logistic.sir").value
+    assert not at.checkbox(key="converge.flipped-logistic.pairwise-moment").value
+    assert figures(at)[0]["layout"]["yaxis"]["title"]["text"].startswith("squared overlap")
+
+
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ({"n": "-1"}, "n must be a whole number in 2..1000000, got -1: raise n to 2 or more"),
+        ({"n": "1e12"}, "n must be a whole number in 2..1000000, got 1e12: lower n to 1000000 or less"),
+        ({"noise": "nan"}, "noise must be a number in 0..10, got nan"),
+        ({"nn": "3"}, 'address must be made of this page\'s parameters, got nn: did you mean "n"?'),
+        ({"model": "one-bit"}, 'did you mean "one-bit-sensing"?'),
+        ({"solvers": "sirr"}, 'did you mean "sir"?'),
+        ({"flip": "0.1"}, "got flip"),
+        ({"show": "eror"}, 'did you mean "error"?'),
+    ],
+)
+def test_a_bad_address_is_said_in_a_sentence_and_the_rest_is_kept(address, sentence):
+    at = opened("converge", p="12", **address)
+    assert any(sentence in error for error in errors(at)), errors(at)
+    assert at.number_input(key="converge.one-bit-sensing.p").value == 12
+    assert not at.button(key="converge-run").disabled
+    assert not set(address) & set(at.query_params)
+    at.number_input(key="converge.one-bit-sensing.p").set_value(13).run()
+    assert not errors(at)
+
+
+def test_bad_input_is_a_sentence_and_loses_no_run():
+    at = finished(opened("converge", **SMALL), "converge")
+    rows = at.session_state["converge:run"].runs[0].trace.rows
+    at.number_input(key="converge.one-bit-sensing.n").set_value(-1).run()
+    assert errors(at) == ["n must be a whole number in 2..1000000, got -1: raise n to 2 or more"]
+    assert at.button(key="converge-run").disabled
+    assert at.session_state["converge:run"].runs[0].trace.rows is rows
+    assert len(figures(at)) == 2
+    at.number_input(key="converge.one-bit-sensing.n").set_value(500).run()
+    assert not errors(at) and not at.button(key="converge-run").disabled
+
+
+def test_a_refused_solver_has_its_reason_below_its_name_and_others_run():
+    at = opened("converge", model="one-bit-phase-retrieval", solvers="marginal-mean,pairwise-moment", **SMALL)
+    assert any("mu_1" in caption.value and "Not here" in caption.value for caption in at.caption)
+    at = finished(at, "converge")
+    assert [run.job.solver for run in at.session_state["converge:run"].runs] == ["pairwise-moment"]
+
+
+def test_a_picture_is_recovered_and_can_be_led_through():
+    at = opened("converge", **SMALL)
+    at.selectbox(key="converge.one-bit-sensing.truth").set_value("digit-3").run()
+    assert at.number_input(key="converge.one-bit-sensing.p").value == 64
+    at.number_input(key="converge.one-bit-sensing.n").set_value(4000).run()
+    at = finished(at, "converge")
+    data = json.loads(at.get("bidi_component")[-1].proto.json)
+    shown = json.loads(data["figure"])["data"]
+    assert shown[0]["type"] == "heatmap", (data["label"], data["name"])
+    frames = json.loads(data["frames"])["frames"]
+    assert frames[-1]["name"] == f"iteration {max(len(r.trace.rows) for r in at.session_state['converge:run'].runs)}"
+
+
+def test_spectrum_measures_beside_the_curves():
+    at = opened("spectrum", points="3", trials="2", **SMALL)
+    assert len(figures(at)) == 2
+    at = finished(at, "spectrum")
+    assert at.session_state["spectrum:run"].done == 6
+    dots = [trace for trace in figures(at)[0]["data"] if "simulated" in trace["name"]]
+    assert len(dots) == 2
+    at.session_state["spectrum-trials"] = True
+    at.run()
+    # Three values, two trials, two moments, two eigenvalues.
+    assert len(at.dataframe[0].value) == 24
+    at.selectbox(key="spectrum.one-bit-sensing.axis").set_value("ratio").run()
+    assert not errors(at) and "noise variance" in figures(at)[0]["layout"]["xaxis"]["title"]["text"]
+
+
+def test_figure_1_is_one_click_away():
+    at = opened("spectrum")
+    at.session_state["spectrum:autorun"] = False
+    at.button(key="spectrum-preset-2").click().run()
+    assert not at.exception and not errors(at)
+    assert at.query_params["model"] == "one-bit-phase-retrieval"
+    plan = at.session_state["spectrum:about"]
+    assert (plan.spec.n, plan.spec.p, plan.trials, len(plan.along.values)) == (3000, 20, 10, 18)
+    at.button(key="spectrum-cancel").click().run()
+    assert not at.exception
+
+
+def test_transition_fills_its_cells_and_a_click_opens_the_trial():
+    address = {"x-points": "2", "y-points": "2", "trials": "2", "y-from": "10", "y-to": "40", "p": "6"}
+    at = finished(opened("transition", **address), "transition")
+    assert at.session_state["transition:run"].done == 8
+    heat = next(trace for trace in figures(at)[0]["data"] if trace["type"] == "heatmap")
+    assert heat["z"]["shape"] == "2, 2"
+    plane = at.session_state["transition:about"].plane
+    cells = plane.cells(at.session_state["transition:run"].results.values())
+    assert set(cells["trials"]) == {2} and cells["mean"].between(0, 1).all()
+    at.session_state["transition-table"] = True
+    at.run()
+    assert list(at.dataframe[0].value["seed"]) == list(cells["seed"])
+
+
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ({"x-axis": "ratio"}, "choose two different axes"),
+        ({"x-from": "3", "x-to": "3"}, "to must be other than from = 3"),
+        ({"trials": "1000", "x-points": "60", "y-points": "60"}, "lower trials or points"),
+        ({"y-from": "0"}, "above 0 on a logarithmic axis"),
+    ],
+)
+def test_transition_refuses_in_a_sentence(address, sentence):
+    at = opened("transition", **address)
+    assert any(sentence in error for error in errors(at)), errors(at)
+    assert at.button(key="transition-run").disabled
+
+
+def test_papers_explain_themselves():
+    at = opened("papers", paper="yi2015-fig2")
+    assert any("Optimal linear estimation" in caption.value for caption in at.caption)
+
+
+def test_code_of_a_page_is_the_code_of_the_job():
+    at = opened("converge", noise="0.3", solvers="pairwise-moment,sir", **{**SMALL, "pairwise-moment.pairs": "all"})
+    at.session_state["code"] = True
+    at.run()
+    python, shell = (block.value for block in at.code)
+    assert "spec = lrlab.spec('one-bit-sensing', seed=0, n=400, p=8, noise=0.3)" in python
+    assert "lrlab.solve(spec, 'pairwise-moment', pairs='all')" in python
+    assert "--solver sir --set seed=0 --set n=400 --set p=8 --set noise=0.3 --json" in shell
+
+
+def test_whatever_is_plotted_can_be_had_as_a_table():
+    at = finished(opened("converge", solvers="pairwise-moment,sir", **SMALL), "converge")
+    at.session_state["converge-table"] = True
+    at.run()
+    runs = at.session_state["converge:run"].runs
+    shown = at.dataframe[0].value
+    assert list(shown["error"]) == [row["error"] for run in runs for row in run.trace.rows]
+    assert set(shown["solver"]) == {"pairwise-moment", "sir"} and not at.exception
+    assert len(at.get("download_button")) == 1

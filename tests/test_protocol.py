@@ -1,0 +1,75 @@
+"""The driver: who owns loop, clock and stopping."""
+
+import itertools
+import time
+
+import numpy as np
+import pytest
+
+from lrlab.parameters import InputError
+from lrlab.protocol import Interrupted, Iterate, Limits, Stop, child, drive, limits
+
+
+def iterates(*states, after=None):
+    for objective, residual in states:
+        yield Iterate(np.array([objective or 0.0]), objective=objective, residual=residual)
+    if after:
+        raise after
+
+
+def endless(objective=1.0, residual=1.0):
+    return (Iterate(np.ones(2), objective=objective, residual=residual) for _ in itertools.count())
+
+
+@pytest.mark.parametrize(
+    ("source", "settings", "stop", "seen"),
+    [
+        (iterates((3.0, 1.0), (2.0, 1e-9), (1.0, 1e-9)), {}, Stop.CONVERGED, 2),
+        (iterates((3.0, 1.0)), {}, Stop.CONVERGED, 1),
+        (endless(), {"max_iter": 7}, Stop.MAX_ITER, 7),
+        (endless(), {"max_seconds": 0.0}, Stop.TIMEOUT, 1),
+        (endless(), {"cancelled": lambda: True}, Stop.CANCELLED, 1),
+        (iterates((1.0, 1.0), (1e9, 1.0), (1e12, 1.0)), {}, Stop.DIVERGED, 2),
+        (iterates((1.0, 1.0), (np.nan, 1.0)), {}, Stop.NONFINITE, 1),
+        (iterates((1.0, None), after=Interrupted(Stop.TIMEOUT)), {}, Stop.TIMEOUT, 1),
+    ],
+)
+def test_every_way_to_end(source, settings, stop, seen):
+    watched = []
+    assert drive(source, lambda *row: watched.append(row), **settings) is stop
+    assert [row[0] for row in watched] == list(range(1, seen + 1))
+
+
+def test_nonfinite_estimates_are_never_passed_on():
+    source = iter([Iterate(np.ones(2)), Iterate(np.array([1.0, np.inf]))])
+    watched = []
+    assert drive(source, lambda *row: watched.append(row)) is Stop.NONFINITE
+    assert len(watched) == 1
+
+
+def test_time_spent_watching_is_not_solver_time():
+    seconds = []
+
+    def slow(iteration, spent, iterate):
+        time.sleep(0.02)
+        seconds.append(spent)
+
+    drive(endless(), slow, max_iter=10)
+    assert seconds == sorted(seconds)
+    assert seconds[-1] < 10 * 0.02
+
+
+def test_stop_messages_are_sentences():
+    assert all(stop.value[0].isupper() and stop.value.endswith(".") for stop in Stop)
+
+
+def test_limits_are_checked_like_any_parameter():
+    assert limits({"max_iter": "5"}) == Limits(max_iter=5)
+    with pytest.raises(InputError, match=r"max_iter must be a whole number in 1\.\.1000000, got 0: raise max_iter"):
+        limits({"max_iter": 0})
+
+
+def test_block_streams_differ_and_repeat():
+    stream = np.random.SeedSequence(3).spawn(2)[1]
+    first, again, other = (child(stream, k).standard_normal(4) for k in (0, 0, 1))
+    assert (first == again).all() and (first != other).all()

@@ -1,0 +1,89 @@
+"""The command line: the same jobs, one JSON document, one line of complaint, exit statuses."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import lrlab
+from lrlab.__main__ import main
+
+SOLVE = ["solve", "one-bit-sensing", "--solver", "pairwise-moment"]
+
+
+def run(*arguments):
+    return subprocess.run([sys.executable, "-m", "lrlab", *arguments], capture_output=True, text=True)
+
+
+def test_solve_prints_one_json_document(capsys):
+    assert main([*SOLVE, "--set", "n=500", "--set", "seed=3", "--set", "pairs=all", "--set", "tol=1e-6", "--json"]) == 0
+    printed = capsys.readouterr()
+    document = json.loads(printed.out)
+    assert printed.err == ""
+    keys = ["model", "spec", "solver", "options", "stop", "message", "iterations", "seconds", "metrics", "trace"]
+    assert list(document) == keys
+    assert document["spec"]["n"] == 500 and document["options"]["pairs"] == "all" and document["stop"] == "CONVERGED"
+    assert len(document["trace"]) == document["iterations"]
+    assert {"iteration", "seconds", "objective", "error", "overlap"} <= set(document["trace"][0])
+    same = lrlab.solve(lrlab.spec("one-bit-sensing", n=500, seed=3), "pairwise-moment", pairs="all", tol=1e-6)
+    assert document["metrics"] == same.metrics
+
+
+def test_mean_overlap_is_as_predicted(capsys):
+    overlaps = []
+    for seed in range(8):
+        main([*SOLVE, *"--set n=8000 --set p=200 --set noise=0.316228 --json --set".split(), f"seed={seed}"])
+        metrics = json.loads(capsys.readouterr().out)["metrics"]
+        overlaps.append(metrics["overlap"])
+    assert np.mean(overlaps) == pytest.approx(metrics["predicted_overlap"], abs=0.03)
+
+
+def test_models_lists_parameters_and_solvers(capsys):
+    assert main(["models", "--json"]) == 0
+    listed = {entry["model"]: entry for entry in json.loads(capsys.readouterr().out)}
+    assert {"one-bit-sensing", "flipped-logistic", "one-bit-phase-retrieval"} <= set(listed)
+    assert "pairwise-moment" in [s["solver"] for s in listed["flipped-logistic"]["solvers"]]
+    assert "picture" not in [p["name"] for p in listed["one-bit-sensing"]["parameters"]]
+    assert main(["models"]) == 0
+    assert "--set noise" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([*SOLVE, "--set", "n=-1"], "n must be a whole number in 2..1000000, got -1: raise n to 2 or more"),
+        ([*SOLVE, "--set", "n=1e12"], "n must be a whole number in 2..1000000, got 1e12: lower n to 1000000 or less"),
+        ([*SOLVE, "--set", "noise=nan"], "noise must be a number in 0..10, got nan"),
+        ([*SOLVE, "--set", "p=10", "--set", "n=12"], "n must be at least 2p = 20 for this solver, got 12"),
+        ([*SOLVE, "--set", "n"], "--set must be of the form NAME=VALUE, got n"),
+        ([*SOLVE, "--set", "nois=1"], 'did you mean "noise"?'),
+        (["solve", "one-bit", "--solver", "x"], "model must be one of one-bit-sensing"),
+        (["solve", "one-bit-sensing", "--solver", "pairwise"], 'did you mean "pairwise-moment"?'),
+        (["solve", "one-bit-sensing"], "the following arguments are required: --solver"),
+        (["paper", "nobody2000-fig1"], "preset must be one of"),
+        (["fly"], "invalid choice: 'fly'"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(arguments, sentence, capsys):
+    try:
+        status = main(arguments)
+    except SystemExit as end:
+        status = end.code
+    printed = capsys.readouterr()
+    assert status == 2 and printed.out == ""
+    assert printed.err.count("\n") == 1 and sentence in printed.err
+
+
+def test_a_real_shell_sees_no_traceback():
+    done = run(*SOLVE, "--set", "n=400")
+    assert done.returncode == 0 and "overlap" in done.stdout and done.stderr == ""
+    refused = run(*SOLVE, "--set", "n=zero")
+    assert refused.returncode == 2 and refused.stdout == "" and refused.stderr.count("\n") == 1
+
+
+def test_too_large_for_memory_is_refused_with_what_fits(monkeypatch, capsys):
+    monkeypatch.setenv("LRLAB_MEMORY_GIB", "1")
+    assert main([*SOLVE, "--set", "p=10000", "--set", "n=20000"]) == 2
+    assert "p must be at most" in (printed := capsys.readouterr().err) and printed.count("\n") == 1

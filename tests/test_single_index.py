@@ -1,0 +1,156 @@
+"""Single-index models: seeds, blocks, pictures, refusals, scores."""
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from lrlab import catalog, metrics
+from lrlab.models import pictures, single_index
+from lrlab.models.single_index import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
+from lrlab.parameters import InputError
+
+SPECS = [
+    OneBitSensing(n=4000, p=8, noise=0.3),
+    FlippedLogistic(n=4000, p=8, flip=0.1, intercept=0.7, noise=0.4),
+    OneBitPhaseRetrieval(n=4000, p=8, threshold=0.8, noise=0.2),
+]
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.model)
+def test_a_seed_fixes_the_data_and_nothing_else_moves_it(spec):
+    first, again, other = spec.build(), spec.build(), spec.replace(seed=1).build()
+    assert (first.X == again.X).all() and (first.y == again.y).all() and (first.truth == again.truth).all()
+    assert not (first.X == other.X).any()
+    fewer = spec.replace(n=1000).build()
+    assert (fewer.X == first.X[:1000]).all(), "more measurements extend the data, they do not replace it"
+    assert not (first.X.flags.writeable or first.y.flags.writeable or first.truth.flags.writeable)
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.model)
+def test_answers_follow_the_link(spec):
+    problem = spec.replace(n=200_000).build()
+    index = problem.X @ problem.truth
+    edges = np.quantile(index, np.linspace(0, 1, 21))
+    for low, high in zip(edges, edges[1:], strict=False):
+        inside = (index >= low) & (index <= high)
+        expected = problem.link(index[inside]).mean()
+        assert problem.y[inside].mean() == pytest.approx(expected, abs=5 / np.sqrt(inside.sum()))
+
+
+def test_data_too_large_to_keep_is_drawn_anew_in_each_pass(monkeypatch):
+    spec = OneBitSensing(n=1001, p=6)
+    kept = spec.build()
+    kept.block_rows = 300
+    monkeypatch.setattr(single_index, "IN_MEMORY", 0)
+    drawn = spec.build()
+    drawn.block_rows = 300
+    drawn.load(everything=False)
+    for _ in range(2):
+        blocks = list(drawn.blocks())
+        assert [len(y) for _, y in blocks] == [300, 300, 300, 101]
+        assert (np.vstack([X for X, _ in blocks]) == kept.X).all()
+        assert (np.concatenate([y for _, y in blocks]) == kept.y).all()
+    assert "_data" not in vars(drawn), "nothing was kept"
+
+
+def test_blocks_never_part_a_pair():
+    for p in (2, 20, 4096, 10_000):
+        problem = OneBitSensing(p=p).build()
+        assert problem.block_rows % 2 == 0
+        assert 8 * p * problem.block_rows <= max(single_index.BLOCK_BYTES, 16 * p)
+
+
+def test_scores_are_sign_free_and_scale_free():
+    problem = OneBitSensing(n=500, p=40, sparsity=5, noise=0.2).build()
+    rng = np.random.default_rng(0)
+    b = problem.truth + 1e-4 * rng.standard_normal(40)
+    scores = problem.score(b)
+    for same in (-b, 3.0 * b):
+        assert problem.score(same) == pytest.approx(scores)
+    u = b / np.linalg.norm(b)
+    assert scores["error"] == pytest.approx(np.linalg.norm(u - problem.truth))
+    assert scores["overlap"] == pytest.approx((u @ problem.truth) ** 2)
+    assert scores["error"] ** 2 == pytest.approx(2 - 2 * np.sqrt(scores["overlap"]))
+    assert scores["misfit"] == pytest.approx(np.mean((problem.y - problem.link(problem.X @ u)) ** 2))
+    assert scores["support"] == 1.0
+    assert problem.score(np.zeros(40))["overlap"] == 0.0
+
+
+def test_sparse_truths_have_their_sparsity():
+    for s in (1, 7, 40):
+        problem = OneBitSensing(p=40, sparsity=s).build()
+        assert np.count_nonzero(problem.truth) == problem.sparsity == s
+        assert np.linalg.norm(problem.truth) == pytest.approx(1.0)
+    assert metrics.support_recall(np.eye(5)[0], np.eye(5)[0]) == 1.0
+
+
+@pytest.mark.parametrize("name", ["phantom", "digit-3"])
+@pytest.mark.parametrize("side", [8, 16, 64])
+def test_pictures_are_truths(name, side):
+    problem = OneBitSensing(n=100, p=side * side, truth=name).build()
+    image = pictures.picture(name, side)
+    assert image.shape == (side, side) and 0 <= image.min() < image.max() <= 1
+    assert (problem.truth == image.ravel() / np.linalg.norm(image)).all()
+
+
+def png(array, form="PNG"):
+    content = io.BytesIO()
+    Image.fromarray(array).save(content, form)
+    return content.getvalue()
+
+
+@pytest.mark.parametrize("form", ["PNG", "JPEG"])
+def test_an_uploaded_picture_travels_in_the_spec(form):
+    grey = np.add.outer(np.arange(200), np.arange(300)).astype(np.uint8)
+    text = pictures.encode(png(grey, form), 32)
+    spec = OneBitSensing(p=1024, truth="upload", picture=text)
+    assert hash(spec) == hash(spec.replace()) and len(text) < 4096
+    assert (spec.build().truth.reshape(32, 32) > 0).mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"just a text named .png", b"\x89PNG\r\n\x1a\n" + b"\0" * 40, png(np.ones((8, 8), np.uint8))[:50],
+     png(np.ones((8, 8), np.uint8), "BMP")],
+)  # fmt: skip
+def test_what_is_no_picture_is_refused_in_one_sentence(content):
+    with pytest.raises(InputError, match="picture must be a PNG or JPEG, got a file that cannot be read as one"):
+        pictures.encode(content, 16)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "got none: upload one"),
+        ("no base64!", "picture must be a text made by"),
+        ("aGVsbG8=", "picture must be a text made by"),
+        (pictures.encode(png(np.ones((8, 8), np.uint8)), 8), r"of 16 x 16 pixels \(p = 256\), got 64 pixels"),
+    ],
+)
+def test_a_damaged_picture_text_is_refused(text, sentence):
+    with pytest.raises(InputError, match=sentence):
+        OneBitSensing(p=256, truth="upload", picture=text)
+
+
+def test_a_black_picture_has_no_direction():
+    with pytest.raises(InputError, match="not black all over"):
+        pictures.encode(png(np.zeros((8, 8), np.uint8)), 8)
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"n": -1}, r"n must be a whole number in 2\.\.1000000, got -1"),
+        ({"n": 1e12}, r"n must be a whole number in 2\.\.1000000, got 1e\+12: lower n to 1000000 or less"),
+        ({"noise": float("nan")}, r"noise must be a number in 0\.\.10, got nan"),
+        ({"sparsity": 21}, r"sparsity must be in 0\.\.p = 20, got 21: lower the sparsity or raise p"),
+        ({"truth": "phantom"}, r"p must be the square of a side in 4\.\.64 .*, got 20: take p = 16, or a random truth"),
+        ({"truth": "phantom", "p": 64, "sparsity": 3}, "sparsity must be 0 where the truth is a picture"),
+        ({"treshold": 1}, 'did you mean "threshold"?'),
+    ],
+)  # fmt: skip
+def test_contradictions_are_refused(values, sentence):
+    with pytest.raises(InputError, match=sentence):
+        catalog.spec("one-bit-phase-retrieval", **values)

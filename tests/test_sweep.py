@@ -1,0 +1,147 @@
+"""Sweeps and transitions: what is planned, refused, reproduced, summarised and predicted."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binomtest
+
+import lrlab
+from lrlab.experiments.axes import axes, place
+from lrlab.experiments.summary import summarise, wilson
+from lrlab.experiments.sweep import plan, run_trial
+from lrlab.experiments.transition import Plane, coarse_to_fine, spaced
+from lrlab.experiments.trials import in_process, trial_spec
+from lrlab.models.single_index import OneBitPhaseRetrieval, OneBitSensing
+from lrlab.parameters import InputError
+from lrlab.theory import spiked
+
+SPEC = OneBitSensing(n=400, p=10)
+
+
+def table(**settings):
+    solvers = ["pairwise-moment", "marginal-mean"]
+    return lrlab.sweep(SPEC, {"noise": [0.1, 1.0], "ratio": [1, 40]}, solvers, trials=3, run=in_process, **settings)
+
+
+def test_a_table_has_a_row_a_trial_and_a_reason_a_refusal():
+    rows = table()
+    ran = rows[rows["refused"] == ""]
+    assert len(ran) == 2 * (3 + 3 * 2), "pairwise-moment runs at n = 40p alone, marginal-mean everywhere"
+    refused = rows[rows["refused"] != ""]
+    assert len(refused) == 2 and (refused["refused"].str.startswith("n must be at least 2p = 20")).all()
+    assert {"noise", "ratio", "solver", "trial", "seed", "error", "overlap", "stop", "iterations"} <= set(rows.columns)
+
+
+def test_two_solvers_see_the_same_data_and_cells_do_not():
+    rows = table()
+    at = rows[(rows["ratio"] == 40) & (rows["refused"] == "")]
+    seeds = at.groupby("solver")["seed"].apply(list)
+    assert seeds["pairwise-moment"] == seeds["marginal-mean"]
+    assert at[at["solver"] == "marginal-mean"]["seed"].is_unique
+
+
+def test_any_trial_can_be_run_again_by_its_seed():
+    row = table().query("solver == 'pairwise-moment' and noise == 0.1 and ratio == 40").iloc[1]
+    again = lrlab.solve(SPEC.replace(n=400, noise=0.1, seed=int(row["seed"])), "pairwise-moment")
+    assert again.metrics["error"] == row["error"] and len(again.rows) == row["iterations"]
+
+
+def test_the_order_of_trials_does_not_matter():
+    def backwards(function, items, progress):
+        return in_process(function, items[::-1], progress)[::-1]
+
+    def keep(rows):
+        return rows.drop(columns="seconds")
+
+    first = lrlab.sweep(SPEC, {"noise": [0.1, 0.4]}, ["pairwise-moment"], trials=3, run=in_process)
+    second = lrlab.sweep(SPEC, {"noise": [0.1, 0.4]}, ["pairwise-moment"], trials=3, run=backwards)
+    pd.testing.assert_frame_equal(keep(first), keep(second))
+
+
+def test_settings_reach_the_solvers_that_know_them():
+    rows = table(pairs="all", max_iter=4)
+    assert rows["iterations"].max() <= 4
+    assert "predicted_top" not in rows or rows["predicted_top"].isna().all(), "all pairs have no exact prediction"
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: table(pair="all"), 'setting of pairwise-moment must be one of .* did you mean "pairs"?'),
+        (lambda: lrlab.sweep(SPEC, {"nois": [1]}, ["pairwise-moment"], run=in_process), "axis must be one of"),
+        (lambda: lrlab.sweep(SPEC, {"n": [2]}, ["pairwise-moment"], run=in_process), "axes must be such that"),
+        (lambda: place(SPEC, "ratio", -1), "ratio must be a finite number, above 0, got -1"),
+        (lambda: Plane(SPEC, "n", (100,), "n", (100,), "pairwise-moment"), "y must be another axis than x = n"),
+    ],
+)
+def test_what_cannot_be_swept_is_refused(call, sentence):
+    with pytest.raises(InputError, match=sentence):
+        call()
+
+
+def test_derived_axes_decide_their_parameter_last():
+    planned, _ = plan(SPEC, {"ratio": [30], "p": [7]}, ["pairwise-moment"], 1, {})
+    assert planned[0].job.spec.n == 210, "n = 30 p with the p of the cell"
+    assert place(SPEC, "variance", 0.25).noise == 0.5
+    assert "ratio" in axes(OneBitSensing) and "seed" not in axes(OneBitSensing)
+
+
+def test_trial_seeds_are_stable():
+    """Stored tables and shared links rest on these numbers."""
+    assert [trial_spec(SPEC, t).seed for t in range(2)] == [trial_spec(SPEC.replace(), t).seed for t in range(2)]
+    assert trial_spec(SPEC, 0).seed != trial_spec(SPEC.replace(noise=0.2), 0).seed != trial_spec(SPEC, 1).seed
+
+
+@pytest.mark.parametrize(("successes", "trials"), [(0, 5), (3, 5), (5, 5), (40, 100)])
+def test_wilson_agrees_with_scipy(successes, trials):
+    expected = binomtest(successes, trials).proportion_ci(0.95, method="wilson")
+    assert wilson(successes, trials) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    assert wilson(0, 0) == (0.0, 1.0)
+
+
+def test_a_summary_counts_what_was_measured():
+    rows = pd.DataFrame(
+        {"m": [1, 1, 1, 2, 2], "solver": "x", "error": [0.1, 0.2, 0.6, np.nan, 0.4], "refused": ["", "", "", "no", ""]}
+    )
+    cells = summarise(rows, ["m", "solver"], "error", below=0.5).set_index("m")
+    assert cells.loc[1, "trials"] == 3 and cells.loc[2, "trials"] == 1
+    assert cells.loc[1, "mean"] == pytest.approx(0.3) and cells.loc[1, "successes"] == 2
+    assert cells.loc[1, "error"] == pytest.approx(np.std([0.1, 0.2, 0.6], ddof=1) / math.sqrt(3))
+    assert (cells.loc[1, "low"], cells.loc[1, "high"]) == wilson(2, 3)
+
+
+@pytest.mark.parametrize("shape", [(8, 8), (5, 7), (4, 6)])
+def test_every_beginning_of_a_map_is_spread_over_it(shape):
+    order = coarse_to_fine(*shape)
+    assert sorted(order) == [(i, j) for i in range(shape[0]) for j in range(shape[1])]
+    early = order[: max(1, len(order) // 4)]
+    assert max(i for i, _ in early) >= (shape[0] - 1) // 2 and max(j for _, j in early) >= (shape[1] - 1) // 2
+
+
+def test_a_plane_is_measured_first_roughly_then_again():
+    plane = Plane(SPEC, "noise", (0.1, 1.0), "ratio", (20.0, 50.0), "pairwise-moment", trials=2)
+    planned, refused = plane.plan()
+    assert [t.trial for t in planned] == [0] * 4 + [1] * 4 and not refused
+    cells = plane.cells(run_trial(t) for t in planned)
+    assert len(cells) == 4 and (cells["trials"] == 2).all()
+    first = cells.iloc[0]
+    assert plane.at(first.x, first.y).n == first.y * 10
+    assert plane.cells([]).empty
+
+
+def test_the_predicted_line_is_where_the_overlap_leaves_zero():
+    spec = OneBitPhaseRetrieval(p=50)
+    plane = Plane(spec, "threshold", (0.2, 1.5), "ratio", (5.0, 400.0), "pairwise-moment")
+    line = plane.threshold(("linear", "log")).dropna()
+    assert len(line) > 20
+    for x, y in line.itertuples(index=False):
+        exact = spiked.predict(spec.replace(threshold=x).link.moments, y).threshold
+        assert y == pytest.approx(exact, abs=0.1 + 0.5 / 50), "n is whole, so n/p moves in steps of 1/p"
+    assert Plane(spec, "noise", (0.0, 1.0), "n", (100, 200), "save").threshold().dropna().empty
+
+
+def test_spacing():
+    assert spaced(1, 100, 3, "log") == pytest.approx([1, 10, 100])
+    assert spaced(0, 4, 3, "log") == [0, 2, 4], "a log scale needs numbers above 0"
