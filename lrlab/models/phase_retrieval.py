@@ -1,0 +1,186 @@
+"""Phase retrieval: magnitudes |<a, x>|, or their squares, of projections whose signs or phases are lost."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lrlab.models import pictures
+from lrlab.parameters import InputError, Parameter
+from lrlab.protocol import Checkpoint, Spec, child, proceed
+
+Array = NDArray[np.float64]
+Vector = NDArray[Any]
+"""Real or complex, as the field says."""
+
+BLOCK_BYTES = 16 * 2**20
+SCORED_ROWS = 4096
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhaseRetrieval(Spec):
+    """Magnitudes |<a_i, x>| or their squares, a_i standard Gaussian (E |<a_i, x>|^2 = 1), ||x|| = 1."""
+
+    model = "phase-retrieval"
+    title = "Phase retrieval"
+    summary = "Only the magnitude of each projection is kept, y = |<a, x>| + σ e or its square: phases are lost."
+
+    m: Annotated[int, Parameter(meaning="number of measurements", low=2, high=1_000_000, scale="log")] = 768
+    p: Annotated[int, Parameter(meaning="length of the signal", low=2, high=10_000, scale="log")] = 128
+    field: Annotated[
+        str, Parameter(meaning="numbers that signal and projections are made of", choices=("real", "complex"))
+    ] = "complex"
+    data: Annotated[
+        str, Parameter(meaning="what is measured: |<a, x>|, or its square", choices=("magnitude", "intensity"))
+    ] = "magnitude"
+    noise: Annotated[
+        float,
+        Parameter(
+            meaning="standard deviation of Gaussian noise added to each answer; an answer below 0 is then set to 0",
+            symbol="σ",
+            low=0,
+            high=10,
+        ),
+    ] = 0.0
+    truth: Annotated[
+        str, Parameter(meaning="the signal: random, or a picture of p pixels", choices=("random", *pictures.NAMES))
+    ] = "random"
+    picture: Annotated[str, Parameter(meaning="an uploaded picture's grey levels, packed", hidden=True)] = ""
+
+    @property
+    def side(self) -> int:
+        """Side of the picture in pixels; 0 where the truth is no picture."""
+        return math.isqrt(self.p) if self.truth != "random" else 0
+
+    @property
+    def entry_bytes(self) -> int:
+        """Bytes of one number of the field."""
+        return 16 if self.field == "complex" else 8
+
+    @property
+    def data_bytes(self) -> int:
+        """Memory of all measurements, held at once."""
+        return self.m * (self.entry_bytes * self.p + 8)
+
+    def check(self) -> None:
+        """Refuse what no picture can fulfil."""
+        if not self.side:
+            return
+        side = self.side
+        if side * side != self.p or not 4 <= side <= pictures.LARGEST_SIDE:
+            good = min(max(side, 4), pictures.LARGEST_SIDE) ** 2
+            expected = "the square of a side in 4..64 where the truth is a picture"
+            raise InputError("p", expected, self.p, f"take p = {good}, or a random truth")
+        if self.truth == "upload":
+            pictures.decode(self.picture, side)
+
+    def build(self, checkpoint: Checkpoint = proceed) -> "PhaseRetrievalProblem":
+        """Draw the truth; the measurements are drawn when they are read."""
+        return PhaseRetrievalProblem(self, checkpoint)
+
+    def draw_truth(self) -> Vector:
+        """Return the unit vector x (p,): grey levels of a picture are real in either field."""
+        if self.side:
+            x = pictures.picture(self.truth, self.side, self.picture).ravel()
+        else:
+            x = standard(np.random.default_rng(self.streams().truth), np.empty(self.p, dtype=self.dtype))
+        return x / np.linalg.norm(x)
+
+    @property
+    def dtype(self) -> type:
+        """Numpy's type of the field's numbers."""
+        return np.complex128 if self.field == "complex" else np.float64
+
+
+def standard(rng: np.random.Generator, out: Vector) -> Vector:
+    """Fill `out` with standard Gaussian numbers (real and imaginary parts N(0, 1/2) where it is complex)."""
+    rng.standard_normal(out=out.view(np.float64))
+    if np.iscomplexobj(out):
+        out *= math.sqrt(0.5)
+    return out
+
+
+class PhaseRetrievalProblem:
+    """Measurements of one spec; the truth, which only the score may look at.
+
+    Attributes: spec; truth (p,), unit norm; shape (m, p); A (m, p), of the field's numbers, its rows such that
+    (A x)_i = <a_i, x>; y (m,) >= 0, the answers; magnitude and intensity (m,), y or its square root, y or its square.
+    All of them are read-only. Noise can make an answer negative, which no magnitude is: it is then set to 0.
+    """
+
+    def __init__(self, spec: PhaseRetrieval, checkpoint: Checkpoint = proceed) -> None:
+        """Draw the truth."""
+        self.spec, self.shape, self.checkpoint = spec, (spec.m, spec.p), checkpoint
+        self.truth = frozen(spec.draw_truth())
+        # A function of p and the field alone, so that the first rows are the same for every m.
+        self.block_rows = max(1, BLOCK_BYTES // (spec.entry_bytes * spec.p))
+
+    def load(self, everything: bool) -> None:
+        """Draw the data: all of it, since every solver goes through it many times."""
+        _ = self._data
+
+    @cached_property
+    def _data(self) -> tuple[Vector, Array]:
+        m, p = self.shape
+        A, y, streams = np.empty((m, p), dtype=self.spec.dtype), np.empty(m), self.spec.streams()
+        for index, rows in enumerate(self._blocks()):
+            self.checkpoint(rows.start / m)
+            size = np.abs(standard(child(streams.data, index), A[rows]) @ self.truth)
+            noise = self.spec.noise * child(streams.noise, index).standard_normal(len(size))
+            y[rows] = np.maximum((size**2 if self.spec.data == "intensity" else size) + noise, 0.0)
+        return frozen(A), frozen(y)
+
+    def _blocks(self) -> Iterator[slice]:
+        m = self.shape[0]
+        return (slice(start, min(start + self.block_rows, m)) for start in range(0, m, self.block_rows))
+
+    @property
+    def A(self) -> Vector:
+        """All measurement vectors (m, p)."""
+        return self._data[0]
+
+    @property
+    def y(self) -> Array:
+        """All answers (m,), none negative."""
+        return self._data[1]
+
+    @cached_property
+    def magnitude(self) -> Array:
+        """The answers as magnitudes (m,)."""
+        return self.y if self.spec.data == "magnitude" else frozen(np.sqrt(self.y))
+
+    @cached_property
+    def intensity(self) -> Array:
+        """The answers as squared magnitudes (m,)."""
+        return self.y if self.spec.data == "intensity" else frozen(self.y**2)
+
+    def score(self, estimate: Vector) -> dict[str, float]:
+        """Return `error`, `overlap` and `misfit` of an estimate (p,), all of them blind to a global phase.
+
+        error = min over t of ||e^{it} x-hat - x|| / ||x||. overlap = |<x, x-hat>|^2 / (||x||^2 ||x-hat||^2).
+        misfit = || |A x-hat| - magnitude || / ||magnitude|| on at most the first 4,096 measurements.
+        """
+        x, size = self.truth, float(np.linalg.norm(estimate))
+        fit = np.abs(self.A[:SCORED_ROWS] @ estimate)
+        magnitude = self.magnitude[:SCORED_ROWS]
+        return {
+            "error": float(np.linalg.norm(align_phase(estimate, x) - x) / np.linalg.norm(x)),
+            "overlap": float(abs(np.vdot(x, estimate)) / size / np.linalg.norm(x)) ** 2 if size > 0 else 0.0,
+            "misfit": float(np.linalg.norm(fit - magnitude) / (np.linalg.norm(magnitude) or 1.0)),
+        }
+
+
+def align_phase(estimate: Vector, truth: Vector) -> Vector:
+    """Return `estimate` times the sign or phase that brings it nearest to `truth`; its length stays as it is."""
+    inner = np.vdot(estimate, truth)
+    return estimate * (inner / abs(inner)) if inner != 0 else estimate
+
+
+def frozen(array: Vector) -> Vector:
+    """Return the array, made read-only."""
+    array.setflags(write=False)
+    return array
