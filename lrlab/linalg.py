@@ -2,7 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 from scipy.linalg.blas import dsyrk
 from scipy.sparse.linalg import eigsh
 
@@ -47,6 +47,9 @@ def top_eigenpairs(M: Array, k: int) -> tuple[Array, Array]:
     p = len(M)
     if p <= DENSE_EIGEN or k >= p - 1:
         values, vectors = eigh(M, subset_by_index=(p - k, p - 1))
+        if len(values) < k:
+            # LAPACK's representations (syevr) miss an eigenvalue of some matrices; divide and conquer does not.
+            values, vectors = (part[..., p - k :] for part in eigh(M, driver="evd"))
     else:
         values, vectors = eigsh(M, k=k, which="LA", v0=np.random.default_rng(p).standard_normal(p))
         order = np.argsort(values)
@@ -73,3 +76,22 @@ def hard_threshold(v: Array, s: int) -> Array:
 def soft_threshold(v: Array, level: float) -> Array:
     """Return sign(v) max(|v| - level, 0): the proximal map of level * ||.||_1."""
     return np.sign(v) * np.maximum(np.abs(v) - level, 0.0)
+
+
+def solve_positive(N: Array, rhs: Array, ridge: float = 0.0) -> Array:
+    """Return the solution of (N + ridge I) u = rhs for a symmetric positive semidefinite N; N is written over.
+
+    Of minimum norm where N is singular, as least-squares problems with too few measurements are.
+    """
+    N[np.diag_indices_from(N)] += ridge
+    try:
+        factor = cho_factor(N, lower=True, check_finite=False)
+        # A pivot at rounding error is a singular matrix that passed by luck.
+        pivots = np.abs(np.diagonal(factor[0]))
+        if pivots.min() > 1e-7 * pivots.max():
+            return cho_solve(factor, rhs, check_finite=False)
+    except LinAlgError:
+        pass
+    values, vectors = eigh(N)
+    good = values > 1e-13 * values[-1]
+    return vectors[:, good] @ ((vectors[:, good].T @ rhs) / values[good])

@@ -7,7 +7,7 @@ import lrlab
 from lrlab import catalog
 from lrlab.experiments import convergence
 from lrlab.parameters import InputError
-from lrlab.protocol import Stop
+from lrlab.protocol import Iterate, Stop
 
 SIZES = {"n": 600, "p": 12, "sparsity": 3, "seed": 5}
 CLAIMS = [(model, entry.name) for model in catalog.MODELS for entry in catalog.solvers_for(model)]
@@ -88,11 +88,13 @@ def test_the_wall_limit_holds_inside_a_pass(monkeypatch):
 
 
 def test_history_is_thinned_evenly():
-    spec = catalog.spec("one-bit-sensing", n=300, p=4)
-    trace = lrlab.solve(spec, "pairwise-moment", tol=0, max_iter=900)
+    job = convergence.job(catalog.spec("one-bit-sensing", n=300, p=4), "pairwise-moment")
+    trace = convergence.Trace(job)
+    for iteration in range(1, 901):
+        trace.record({"iteration": iteration, "seconds": 0.0}, Iterate(np.full(4, float(iteration))))
     kept = [iteration for iteration, _ in trace.history]
     assert len(kept) <= convergence.KEPT_ESTIMATES and kept[0] == 1 and len(set(np.diff(kept))) == 1
-    assert len(trace.rows) == 900
+    assert all(estimate[0] == iteration for iteration, estimate in trace.history) and len(trace.rows) == 900
 
 
 @pytest.mark.parametrize(
