@@ -1,0 +1,90 @@
+"""Matrices of low rank, kept as factors: products, norms and distances that never form the d1 x d2 matrix."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.floating]
+
+
+class LowRank(NamedTuple):
+    """W = U diag(s) V^T with U (d1, k), s (k,), V (d2, k); columns of U and of V are orthonormal.
+
+    s is non-negative and decreasing for a general matrix. A symmetric one has V = U and eigenvalues of either sign in
+    s, decreasing in size. Columns that belong to s = 0 are arbitrary.
+    """
+
+    U: Array
+    s: Array
+    V: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The size (d1, d2) of W."""
+        return len(self.U), len(self.V)
+
+    @property
+    def left(self) -> Array:
+        """U diag(s), the factor A of W = A V^T."""
+        return self.U * self.s
+
+    def dense(self) -> Array:
+        """Return W itself (d1, d2)."""
+        return self.left @ self.V.T
+
+    def truncated(self, k: int) -> "LowRank":
+        """Return the nearest matrix of rank k: the first k terms."""
+        return LowRank(self.U[:, :k], self.s[:k], self.V[:, :k])
+
+
+def from_product(A: Array, B: Array, rank: int = 0) -> LowRank:
+    """Return A B^T, A (d1, k), B (d2, k), as factors; truncated to the nearest matrix of a rank if one is given."""
+    Qa, Ra = np.linalg.qr(A)
+    Qb, Rb = np.linalg.qr(B)
+    U, s, Vt = np.linalg.svd(Ra @ Rb.T)
+    return LowRank(Qa @ U, s, Qb @ Vt.T).truncated(rank or len(s))
+
+
+def from_core(Q: Array, C: Array, rank: int) -> LowRank:
+    """Return the nearest matrix of a rank to the symmetric Q C Q^T, Q (p, k) orthonormal, C (k, k)."""
+    values, vectors = np.linalg.eigh((C + C.T) / 2)
+    kept = np.argsort(-np.abs(values), kind="stable")[:rank]
+    U = Q @ vectors[:, kept]
+    return LowRank(U, values[kept], U)
+
+
+def from_dense(W: Array, rank: int = 0) -> LowRank:
+    """Return the singular value decomposition of W, or the nearest matrix of a rank."""
+    U, s, Vt = np.linalg.svd(W, full_matrices=False)
+    return LowRank(U, s, Vt.T).truncated(rank or len(s))
+
+
+def from_symmetric(L: Array, rank: int = 0) -> LowRank:
+    """Return the eigendecomposition of a symmetric L, the largest in size first, or the nearest matrix of a rank."""
+    return from_core(np.eye(len(L), dtype=L.dtype), L, rank or len(L))
+
+
+def zero(shape: tuple[int, int], rank: int, dtype: type = np.float64) -> LowRank:
+    """Return the zero matrix as factors of a rank."""
+    return LowRank(np.eye(shape[0], rank, dtype=dtype), np.zeros(rank, dtype), np.eye(shape[1], rank, dtype=dtype))
+
+
+def difference(W: LowRank, T: LowRank) -> Array:
+    """Return a small matrix that has the singular values of W - T.
+
+    By QR of the joined factors: expanding ||W - T||^2 instead would lose everything below 1e-8.
+    """
+    left = np.linalg.qr(np.hstack([W.U, T.U]), mode="r")
+    right = np.linalg.qr(np.hstack([W.V, T.V]), mode="r")
+    return (left * np.concatenate([W.s, -T.s])) @ right.T
+
+
+def errors(W: LowRank, truth: LowRank) -> dict[str, float]:
+    """Return `error` = ||W - T||_F / ||T||_F and `spectral_error` = ||W - T|| / ||T||."""
+    gap = np.linalg.svd(difference(W, truth), compute_uv=False)
+    s = np.abs(truth.s)
+    return {
+        "error": float(np.linalg.norm(gap) / np.linalg.norm(s)),
+        "spectral_error": float(gap[0] / s.max()),
+    }

@@ -1,0 +1,101 @@
+"""Measurements that are entries of X W Y^T: inductive completion, multi-label regression, plain completion."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from lrlab.operators.operator import Operator
+from lrlab.operators.rank_one import normal_blocks
+
+Array = NDArray[np.floating]
+Indices = NDArray[np.intp]
+
+
+class Entries(Operator):
+    """b = (X W Y^T) at the observed places (i, j), X (n1, d1), Y (n2, d2); None stands for the identity.
+
+    Images are X U (n1, k) and Y V (n2, k): their size is that of the table, not the number of observations. Adjoints
+    go through the sparse n1 x n2 matrix that has r at the observed places.
+    """
+
+    def __init__(
+        self, X: Array | None, Y: Array | None, table: tuple[int, int], rows: Indices, columns: Indices, scale: float
+    ) -> None:
+        """Take features, the size (n1, n2) of the table, places in row-major order, and the scale of `moment`."""
+        self.X, self.Y, self.table, self.rows, self.columns = X, Y, table, rows, columns
+        self.shape = (table[0] if X is None else X.shape[1], table[1] if Y is None else Y.shape[1])
+        self.size, self.scale, self.dtype = len(rows), scale, np.dtype(np.float64)
+        self._pointer = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=table[0]))])
+        self._mask = self.sparse(np.ones(len(rows)))
+
+    def sparse(self, r: Array) -> csr_array:
+        """Return the n1 x n2 matrix with r (m,) at the observed places and nothing elsewhere."""
+        return csr_array((r, self.columns, self._pointer), shape=self.table)
+
+    def left(self, U: Array) -> Array:
+        """Return X U."""
+        return U if self.X is None else self.X @ U
+
+    def right(self, V: Array) -> Array:
+        """Return Y V."""
+        return V if self.Y is None else self.Y @ V
+
+    def pair(self, P: Array, Q: Array) -> Array:
+        """Return (P Q^T) at the observed places."""
+        return np.einsum("ij,ij->i", P[self.rows], Q[self.columns])
+
+    def pull_left(self, r: Array, Q: Array) -> Array:
+        """Return X^T R Q with the sparse R of `sparse`."""
+        product = self.sparse(r) @ Q
+        return product if self.X is None else self.X.T @ product
+
+    def pull_right(self, r: Array, P: Array) -> Array:
+        """Return Y^T R^T P with the sparse R of `sparse`."""
+        product = self.sparse(r).T @ P
+        return product if self.Y is None else self.Y.T @ product
+
+    def adjoint(self, r: Array) -> Array:
+        """Return X^T R Y with the sparse R of `sparse`."""
+        R = self.sparse(r)
+        right = R.toarray() if self.Y is None else R @ self.Y
+        return right if self.X is None else self.X.T @ right
+
+    def left_normal(self, Q: Array) -> Array:
+        """Return the blocks X^T diag(g_ab) X, g_i the sum of q_j q_j^T over the observed j of row i."""
+        return normal_blocks(_features(self.X, self.table[0]), self._grams(self._mask, Q))
+
+    def right_normal(self, P: Array) -> Array:
+        """Return the blocks Y^T diag(g_ab) Y, g_j the sum of p_i p_i^T over the observed i of column j."""
+        return normal_blocks(_features(self.Y, self.table[1]), self._grams(self._mask.T, P))
+
+    def solve_left(self, Q: Array, b: Array, ridge: float = 0.0, start: Array | None = None) -> Array:
+        """Return the least-squares U; without features its rows are solved one by one."""
+        if self.X is not None:
+            return super().solve_left(Q, b, ridge, start)
+        return _rows(self._grams(self._mask, Q), self.pull_left(b, Q), ridge)
+
+    def solve_right(self, P: Array, b: Array, ridge: float = 0.0, start: Array | None = None) -> Array:
+        """Return the least-squares V; without features its rows are solved one by one."""
+        if self.Y is not None:
+            return super().solve_right(P, b, ridge, start)
+        return _rows(self._grams(self._mask.T, P), self.pull_right(b, P), ridge)
+
+    def subset(self, rows: Indices) -> "Entries":
+        """Return the operator of some of the measurements, given by sorted indices."""
+        scale = self.scale * self.size / len(rows)
+        return Entries(self.X, self.Y, self.table, self.rows[rows], self.columns[rows], scale)
+
+    @staticmethod
+    def _grams(mask: csr_array, Q: Array) -> Array:
+        k = Q.shape[1]
+        return (mask @ np.einsum("ja,jb->jab", Q, Q).reshape(-1, k * k)).reshape(-1, k, k)
+
+
+def _features(X: Array | None, n: int) -> Array:
+    return np.eye(n) if X is None else X
+
+
+def _rows(grams: Array, rhs: Array, ridge: float) -> Array:
+    """Return the minimum-norm solution of each row's k x k system: rows with few observations are singular."""
+    grams = grams + ridge * np.eye(grams.shape[1])
+    return np.einsum("iab,ib->ia", np.linalg.pinv(grams, rcond=1e-12, hermitian=True), rhs)

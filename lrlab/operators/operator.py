@@ -1,0 +1,134 @@
+"""What every measurement operator can do: b = A(W) for a matrix W (d1, d2) that is given by factors."""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lrlab.linalg import solve_positive
+from lrlab.lowrank import LowRank
+
+Array = NDArray[np.floating]
+
+DIRECT_UNKNOWNS = 1500
+"""Up to so many unknowns a least-squares step forms its normal equations; above, it takes conjugate gradients."""
+
+
+class Operator(ABC):
+    """A linear map A from matrices W (d1, d2) to m numbers, and what recovery needs of it.
+
+    It works on *images*: `left(U)` and `right(V)` map factors linearly to arrays with as many columns, from which
+    `pair` makes A(U V^T). A solver that keeps the images of its factors reads the data once a product.
+
+    shape (d1, d2); size m; symmetric: W is symmetric and both images are the same; dtype of all arrays.
+    scale, trace: E[scale (A*(A(W)) - trace sum(A(W)) I)] = W over the draw of the measurements, so that `moment` is an
+    unbiased estimate of W (Soltani & Hegde 2018, section 5.3, where symmetric; Jain & Dhillon 2013, Algorithm 1).
+    """
+
+    shape: tuple[int, int]
+    size: int
+    dtype: np.dtype
+    scale: float
+    symmetric: bool = False
+    trace: float = 0.0
+
+    @abstractmethod
+    def left(self, U: Array) -> Array:
+        """Return the image of a left factor U (d1, k)."""
+
+    @abstractmethod
+    def right(self, V: Array) -> Array:
+        """Return the image of a right factor V (d2, k)."""
+
+    @abstractmethod
+    def pair(self, P: Array, Q: Array) -> Array:
+        """Return A(U V^T) (m,) from the images P of U and Q of V."""
+
+    @abstractmethod
+    def pull_left(self, r: Array, Q: Array) -> Array:
+        """Return A*(r) V (d1, k), where Q is the image of V."""
+
+    @abstractmethod
+    def pull_right(self, r: Array, P: Array) -> Array:
+        """Return A*(r)^T U (d2, k), where P is the image of U."""
+
+    @abstractmethod
+    def adjoint(self, r: Array) -> Array:
+        """Return A*(r) (d1, d2): for solvers that work on whole matrices."""
+
+    def forward(self, W: LowRank) -> Array:
+        """Return A(W) (m,)."""
+        return self.pair(self.left(W.left), self.right(W.V))
+
+    def moment(self, r: Array) -> Array:
+        """Return the unbiased estimate of W from r = A(W) as a matrix (d1, d2)."""
+        M = self.scale * self.adjoint(r)
+        if self.trace:
+            M[np.diag_indices_from(M)] -= self.scale * self.trace * r.sum()
+        return M
+
+    def moment_left(self, r: Array, V: Array, Q: Array) -> Array:
+        """Return `moment(r)` times V (d1, k), where Q is the image of V."""
+        product = self.pull_left(r, Q)
+        return self.scale * (product - self.trace * r.sum() * V if self.trace else product)
+
+    def moment_right(self, r: Array, U: Array, P: Array) -> Array:
+        """Return `moment(r)`^T times U (d2, k), where P is the image of U."""
+        product = self.pull_right(r, P)
+        return self.scale * (product - self.trace * r.sum() * U if self.trace else product)
+
+    @abstractmethod
+    def left_normal(self, Q: Array) -> Array:
+        """Return the normal matrix (k d1, k d1) of U -> A(U V^T), unknowns ordered column by column of U."""
+
+    @abstractmethod
+    def right_normal(self, P: Array) -> Array:
+        """Return the normal matrix (k d2, k d2) of V -> A(U V^T), unknowns ordered column by column of V."""
+
+    def solve_left(self, Q: Array, b: Array, ridge: float = 0.0, start: Array | None = None) -> Array:
+        """Return U (d1, k) that minimises ||A(U V^T) - b||^2 + ridge ||U||_F^2, where Q is the image of V."""
+        rhs = self.pull_left(b, Q)
+        if rhs.size <= DIRECT_UNKNOWNS:
+            return stacked(solve_positive(self.left_normal(Q), rhs.T.ravel(), ridge), rhs)
+        product = lambda U: self.pull_left(self.pair(self.left(U), Q), Q) + ridge * U  # noqa: E731
+        return conjugate_gradients(product, rhs, start)
+
+    def solve_right(self, P: Array, b: Array, ridge: float = 0.0, start: Array | None = None) -> Array:
+        """Return V (d2, k) that minimises ||A(U V^T) - b||^2 + ridge ||V||_F^2, where P is the image of U."""
+        rhs = self.pull_right(b, P)
+        if rhs.size <= DIRECT_UNKNOWNS:
+            return stacked(solve_positive(self.right_normal(P), rhs.T.ravel(), ridge), rhs)
+        product = lambda V: self.pull_right(self.pair(P, self.right(V)), P) + ridge * V  # noqa: E731
+        return conjugate_gradients(product, rhs, start)
+
+    def subset(self, rows: Array) -> "Operator":
+        """Return the operator of some of the measurements, rows (indices into 0..m-1)."""
+        raise NotImplementedError(f"{type(self).__name__} cannot be split into batches")
+
+
+def stacked(solution: Array, like: Array) -> Array:
+    """Return a vector of unknowns, ordered column by column, as a factor of the shape of `like`."""
+    return np.ascontiguousarray(solution.reshape(like.shape[::-1]).T)
+
+
+def conjugate_gradients(product, rhs: Array, start: Array | None, rtol: float = 1e-10, limit: int = 500) -> Array:
+    """Return the solution of product(U) = rhs, symmetric positive semidefinite, matrices as unknowns.
+
+    Stops against the residual at entry, so that a warm start moves on, and at rounding error.
+    """
+    U = np.zeros_like(rhs) if start is None else start.copy()
+    R = rhs - product(U) if start is not None else rhs.copy()
+    D, now = R.copy(), float((R * R).sum())
+    target = max(rtol**2 * now, (4 * np.finfo(rhs.dtype).eps) ** 2 * float((rhs * rhs).sum()))
+    for _ in range(limit):
+        if now <= target:
+            break
+        H = product(D)
+        curvature = float((D * H).sum())
+        if curvature <= 0:
+            break
+        U += now / curvature * D
+        R -= now / curvature * H
+        before, now = now, float((R * R).sum())
+        D = R + now / before * D
+    return U

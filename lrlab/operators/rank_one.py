@@ -1,0 +1,99 @@
+"""Measurements by rank-one matrices: b_i = x_i^T W y_i."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lrlab.operators.operator import Operator
+
+Array = NDArray[np.floating]
+
+BLOCK_BYTES = 8 * 2**20
+
+
+class RankOne(Operator):
+    """b_i = x_i^T W y_i with rows x_i of X (m, d1), y_i of Y (m, d2): A*(r) = X^T diag(r) Y.
+
+    It holds m (d1 + d2) numbers, where a dense operator holds m d1 d2. The image of U is X U (m, k).
+    """
+
+    def __init__(self, X: Array, Y: Array) -> None:
+        """Take the vectors; standard normal ones make `moment` unbiased."""
+        self.X, self.Y = X, Y
+        self.shape, self.size, self.dtype = (X.shape[1], Y.shape[1]), len(X), X.dtype
+        self.scale = 1.0 / len(X)
+
+    def left(self, U: Array) -> Array:
+        """Return X U."""
+        return self.X @ U
+
+    def right(self, V: Array) -> Array:
+        """Return Y V."""
+        return self.Y @ V
+
+    def pair(self, P: Array, Q: Array) -> Array:
+        """Return the sums of P * Q over columns."""
+        return np.einsum("ij,ij->i", P, Q)
+
+    def pull_left(self, r: Array, Q: Array) -> Array:
+        """Return X^T diag(r) Q."""
+        return self.X.T @ (r[:, None] * Q)
+
+    def pull_right(self, r: Array, P: Array) -> Array:
+        """Return Y^T diag(r) P."""
+        return self.Y.T @ (r[:, None] * P)
+
+    def adjoint(self, r: Array) -> Array:
+        """Return X^T diag(r) Y, by row blocks: scaling all rows at once would copy the data."""
+        return weighted_gram(self.X, r, self.Y)
+
+    def left_normal(self, Q: Array) -> Array:
+        """Return the blocks X^T diag(q_a q_b) X."""
+        return normal_blocks(self.X, np.einsum("ia,ib->iab", Q, Q))
+
+    def right_normal(self, P: Array) -> Array:
+        """Return the blocks Y^T diag(p_a p_b) Y."""
+        return normal_blocks(self.Y, np.einsum("ia,ib->iab", P, P))
+
+    def subset(self, rows: Array) -> "RankOne":
+        """Return the operator of some of the measurements."""
+        return RankOne(self.X[rows], self.Y[rows])
+
+
+class SymmetricRankOne(RankOne):
+    """b_i = x_i^T L x_i for a symmetric L: E[A*(A(L))] = m (2 L + tr(L) I) for standard normal x_i."""
+
+    symmetric = True
+    trace = 1.0
+
+    def __init__(self, X: Array) -> None:
+        """Take the vectors."""
+        super().__init__(X, X)
+        self.scale = 0.5 / len(X)
+
+    def subset(self, rows: Array) -> "SymmetricRankOne":
+        """Return the operator of some of the measurements."""
+        return SymmetricRankOne(self.X[rows])
+
+
+def weighted_gram(X: Array, r: Array, Y: Array) -> Array:
+    """Return X^T diag(r) Y, reading by row blocks."""
+    total = np.zeros((X.shape[1], Y.shape[1]), X.dtype)
+    rows = max(64, BLOCK_BYTES // (X.itemsize * max(X.shape[1], 1)))
+    for start in range(0, len(X), rows):
+        cut = slice(start, start + rows)
+        total += (X[cut] * r[cut, None]).T @ Y[cut]
+    return total
+
+
+def normal_blocks(X: Array, grams: Array) -> Array:
+    """Return the (k d, k d) matrix of blocks X^T diag(g_ab) X, g (rows, k, k), symmetric in a and b.
+
+    The rows of the least-squares problem, m of length k d, are never formed.
+    """
+    k, d = grams.shape[1], X.shape[1]
+    N = np.empty((k, d, k, d), X.dtype)
+    for a in range(k):
+        for b in range(a + 1):
+            N[a, :, b, :] = weighted_gram(X, grams[:, a, b], X)
+            N[b, :, a, :] = N[a, :, b, :].T
+    return N.reshape(k * d, k * d)
