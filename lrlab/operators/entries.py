@@ -1,5 +1,7 @@
 """Measurements that are entries of X W Y^T: inductive completion, multi-label regression, plain completion."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
@@ -14,6 +16,9 @@ Indices = NDArray[np.intp]
 class Entries(Operator):
     """b = (X W Y^T) at the observed places (i, j), X (n1, d1), Y (n2, d2); None stands for the identity.
 
+    `moment` is unbiased where X^T X = n1 I and Y^T Y = n2 I with the scale 1 / m (times n1 or n2 for a side without
+    features); see `whitened`.
+
     Images are X U (n1, k) and Y V (n2, k): their size is that of the table, not the number of observations. Adjoints
     go through the sparse n1 x n2 matrix that has r at the observed places.
     """
@@ -27,6 +32,21 @@ class Entries(Operator):
         self.size, self.scale, self.dtype = len(rows), scale, np.dtype(np.float64)
         self._pointer = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=table[0]))])
         self._mask = self.sparse(np.ones(len(rows)))
+
+    @property
+    def plain(self) -> bool:
+        """Whether there are no features: entries of W itself are seen."""
+        return self.X is None and self.Y is None
+
+    def whitened(self) -> tuple["Entries", Callable[[Array], Array], Callable[[Array], Array]]:
+        """Return the operator in orthonormal bases of the features, and the maps of its factors U and V back.
+
+        With X = Qx Rx, Y = Qy Ry, b = A(W) are the entries of Qx (Rx W Ry^T) Qy^T (Jain & Dhillon 2013, Lemma 6); bases
+        are scaled to mean square 1, as `moment` expects.
+        """
+        X, left = _basis(self.X)
+        Y, right = _basis(self.Y)
+        return Entries(X, Y, self.table, self.rows, self.columns, self.scale), left, right
 
     def sparse(self, r: Array) -> csr_array:
         """Return the n1 x n2 matrix with r (m,) at the observed places and nothing elsewhere."""
@@ -89,6 +109,15 @@ class Entries(Operator):
     def _grams(mask: csr_array, Q: Array) -> Array:
         k = Q.shape[1]
         return (mask @ np.einsum("ja,jb->jab", Q, Q).reshape(-1, k * k)).reshape(-1, k, k)
+
+
+def _basis(X: Array | None) -> tuple[Array | None, Callable[[Array], Array]]:
+    """Return a basis Q of the range of X, Q^T Q = n I, and the map from coordinates in it to those in X."""
+    if X is None:
+        return None, lambda U: U
+    Q, s, Vt = np.linalg.svd(X, full_matrices=False)
+    kept, root = s > 1e-12 * s[0], np.sqrt(len(X))
+    return Q[:, kept] * root, lambda U: Vt[kept].T @ (U * (root / s[kept, None]))
 
 
 def _features(X: Array | None, n: int) -> Array:

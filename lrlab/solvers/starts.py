@@ -1,0 +1,107 @@
+"""Spectral starts: the leading singular triples or eigenpairs of the moment of linear measurements, by products."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from lrlab import lowrank
+from lrlab.lowrank import LowRank
+from lrlab.operators.dense import Dense
+from lrlab.operators.entries import Entries
+from lrlab.operators.operator import Operator
+
+Array = NDArray[np.floating]
+Product = Callable[[Array], Array]
+
+FORMED = 400**2
+"""Moments of up to so many entries are formed and decomposed: cheaper than the passes of an iteration."""
+
+OVERSAMPLED = 5
+DEPTH = 12
+SETTLED = 1e-6
+
+
+def spectral_start(operator: Operator, b: Array, rank: int, rng: Generator) -> LowRank:
+    r"""Return the nearest matrix of a rank to the moment M = scale A*(b), debiased where symmetric: E[M] = W.
+
+    Symmetric operators give the eigenpairs that are largest in size, of either sign. Entries of X W Y^T are taken in
+    orthonormal bases of the features, and the result mapped back: in the features' own coordinates M would be
+    X^T X W Y^T Y on average. Large moments are never formed: block Krylov iteration with products M V and M^T U.
+    Reference: Jain & Dhillon (2013), Algorithm 1 line 3 and Lemma 6; Musco & Musco (2015), "Randomized block Krylov
+    methods", Algorithm 2.
+    """
+    if isinstance(operator, Entries) and not operator.plain:
+        white, left, right = operator.whitened()
+        W = leading_part(white, b, min(rank, *white.shape), rng)
+        return lowrank.from_product(left(W.left), right(W.V), rank)
+    return leading_part(operator, b, rank, rng)
+
+
+def leading_part(operator: Operator, b: Array, rank: int, rng: Generator) -> LowRank:
+    """Return the nearest matrix of a rank to `moment(b)`."""
+    # A dense operator reads all of its numbers for any product; the moment of plain entries is sparse.
+    sparse = isinstance(operator, Entries)
+    if isinstance(operator, Dense) or operator.shape[0] * operator.shape[1] <= (FORMED // 10 if sparse else FORMED):
+        M = operator.moment(b)
+        return lowrank.from_symmetric(M, rank) if operator.symmetric else lowrank.from_dense(M, rank)
+    times = lambda V: operator.moment_left(b, V, operator.right(V))  # noqa: E731
+    if operator.symmetric:
+        return leading_eigenpairs(times, operator.shape[0], rank, rng, operator.dtype)
+    transposed = lambda U: operator.moment_right(b, U, operator.left(U))  # noqa: E731
+    return leading_triples(times, transposed, operator.shape, rank, rng, operator.dtype)
+
+
+def leading_triples(
+    times: Product, transposed: Product, shape: tuple[int, int], rank: int, rng: Generator, dtype: np.dtype
+) -> LowRank:
+    """Return the leading singular triples of a matrix M (d1, d2) that is given by V -> M V and U -> M^T U.
+
+    Basis Q of the block Krylov space of M M^T; M is replaced by Q Q^T M. Ends when the singular values have settled.
+    """
+    width = min(rank + OVERSAMPLED, *shape)
+    block = _orthonormal(times(rng.standard_normal((shape[1], width)).astype(dtype)))
+    Q, B = block[:, :0], np.empty((shape[1], 0), dtype)
+    before = np.zeros(rank)
+    for _ in range(DEPTH):
+        pulled = transposed(block)
+        Q, B = np.hstack([Q, block]), np.hstack([B, pulled])
+        right, R = np.linalg.qr(B)
+        U, s, Vt = np.linalg.svd(R.T)
+        if _settled(s[:rank], before) or Q.shape[1] + width > min(shape):
+            break
+        before = s[:rank]
+        block = _orthonormal(times(_orthonormal(pulled)), Q)
+    return LowRank(Q @ U[:, :rank], s[:rank], right @ Vt[:rank].T)
+
+
+def leading_eigenpairs(times: Product, p: int, rank: int, rng: Generator, dtype: np.dtype) -> LowRank:
+    """Return the eigenpairs largest in size of a symmetric matrix (p, p) that is given by its products."""
+    width = min(rank + OVERSAMPLED, p)
+    block = _orthonormal(rng.standard_normal((p, width)).astype(dtype))
+    Q, H = block[:, :0], block[:, :0]
+    before = np.zeros(rank)
+    for _ in range(DEPTH):
+        pulled = times(block)
+        Q, H = np.hstack([Q, block]), np.hstack([H, pulled])
+        found = lowrank.from_core(Q, Q.T @ H, rank)
+        if _settled(np.abs(found.s), before) or Q.shape[1] + width > p:
+            break
+        before = np.abs(found.s)
+        block = _orthonormal(pulled, Q)
+    return found
+
+
+def _settled(s: Array, before: Array) -> bool:
+    """Whether values grew so little that the vectors are right to the square root of it."""
+    return bool(np.abs(s - before).max() <= SETTLED * s.max())
+
+
+def _orthonormal(block: Array, basis: Array | None = None) -> Array:
+    if basis is None:
+        return np.linalg.qr(block)[0]
+    # Twice, because the first projection leaves rounding errors of the size that the block has lost.
+    for _ in range(2):
+        block = np.linalg.qr(block - basis @ (basis.T @ block))[0]
+    return block
