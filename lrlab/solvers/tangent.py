@@ -1,0 +1,155 @@
+"""Moves on the manifold of matrices of rank k: tangent vectors, their measurements, the way back to the manifold.
+
+At W = U diag(s) V^T a tangent vector is A V^T + U B^T, A (d1, k), B (d2, k). Where W is symmetric, B = A. Images of
+the factors (see `operators.operator`) are carried along, so that the data is read once a product.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lrlab import lowrank
+from lrlab.lowrank import LowRank
+from lrlab.operators.operator import Operator
+
+Array = NDArray[np.floating]
+
+
+class Vector(NamedTuple):
+    """The tangent vector A V^T + U B^T."""
+
+    A: Array
+    B: Array
+
+    def dot(self, other: "Vector") -> float:
+        """Return the sum of products of all entries of A and B."""
+        return float((self.A * other.A).sum() + (self.B * other.B).sum())
+
+    def plus(self, other: "Vector", times: float) -> "Vector":
+        """Return this vector plus another one, scaled."""
+        return Vector(self.A + times * other.A, self.B + times * other.B)
+
+    def times(self, factor: float) -> "Vector":
+        """Return this vector, scaled."""
+        return Vector(factor * self.A, factor * self.B)
+
+
+class Point(NamedTuple):
+    """An estimate W with the images P of U and Q of V, and the misfit A(W) - b."""
+
+    W: LowRank
+    P: Array
+    Q: Array
+    misfit: Array
+
+
+class Line(NamedTuple):
+    """A direction, split along and across the factors, with what the operator makes of it.
+
+    A = U M + Qa Ra, B = V N + Qb Rb with Qa orthogonal to U and Qb to V; their images; image, A(A V^T + U B^T).
+    """
+
+    M: Array
+    Qa: Array
+    Ra: Array
+    left: Array
+    N: Array
+    Qb: Array
+    Rb: Array
+    right: Array
+    image: Array
+
+
+def point(operator: Operator, W: LowRank, b: Array) -> Point:
+    """Return the estimate with its images and its misfit."""
+    P = operator.left(W.U)
+    Q = P if operator.symmetric else operator.right(W.V)
+    return Point(W, P, Q, operator.pair(P * W.s, Q) - b)
+
+
+def projected(operator: Operator, W: LowRank, right: Array, left: Array) -> Vector:
+    """Return the nearest tangent vector to a matrix G, given right = G V and left = G^T U."""
+    if operator.symmetric:
+        A = right - W.U @ (W.U.T @ right) / 2
+        return Vector(A, A)
+    return Vector(right, left - W.V @ (W.V.T @ left))
+
+
+def gradient(operator: Operator, at: Point) -> Vector:
+    """Return the tangent vector nearest to the unbiased estimate of W - W_true that the misfit gives."""
+    W = at.W
+    right = operator.moment_left(at.misfit, W.V, at.Q)
+    left = right if operator.symmetric else operator.moment_right(at.misfit, W.U, at.P)
+    return projected(operator, W, right, left)
+
+
+def transported(operator: Operator, direction: Vector, old: LowRank, new: LowRank) -> Vector:
+    """Return the nearest tangent vector at `new` to a tangent vector at `old`."""
+    (A, B), (Uo, _, Vo) = direction, old
+    right = A @ (Vo.T @ new.V) + Uo @ (B.T @ new.V)
+    left = right if operator.symmetric else Vo @ (A.T @ new.U) + B @ (Uo.T @ new.U)
+    return projected(operator, new, right, left)
+
+
+def across(U: Array, A: Array) -> tuple[Array, Array, Array]:
+    """Return M, Q, R with A = U M + Q R, Q orthonormal and orthogonal to U."""
+    M = U.T @ A
+    rest = A - U @ M
+    again = U.T @ rest
+    rest -= U @ again
+    # No more directions than the space has beside U.
+    Q = np.linalg.qr(rest)[0][:, : len(U) - U.shape[1]]
+    # Columns of Q that rounding left in U's span (rest may be tiny) are turned out of it.
+    Q = np.linalg.qr(Q - U @ (U.T @ Q))[0]
+    return M + again, Q, Q.T @ rest
+
+
+def line(operator: Operator, at: Point, direction: Vector) -> Line:
+    """Return a direction as a line to move along: two readings of the data, one where W is symmetric."""
+    M, Qa, Ra = across(at.W.U, direction.A)
+    left = operator.left(Qa)
+    image_left = at.P @ M + left @ Ra
+    if operator.symmetric:
+        return Line(M, Qa, Ra, left, M, Qa, Ra, left, 2 * operator.pair(image_left, at.P))
+    N, Qb, Rb = across(at.W.V, direction.B)
+    right = operator.right(Qb)
+    image = operator.pair(image_left, at.Q) + operator.pair(at.P, at.Q @ N + right @ Rb)
+    return Line(M, Qa, Ra, left, N, Qb, Rb, right, image)
+
+
+def moved(operator: Operator, at: Point, along: Line, step: float, b: Array) -> Point:
+    """Return the nearest matrix of rank k to W + step (A V^T + U B^T), by an SVD of size 2k; no reading of the data."""
+    W, k = at.W, len(at.W.s)
+    core = np.zeros((k + len(along.Ra), k + len(along.Rb)), operator.dtype)
+    core[:k, :k] = np.diag(W.s) + step * (along.M + along.N.T)
+    core[k:, :k] = step * along.Ra
+    core[:k, k:] = step * along.Rb.T
+    left, P = np.hstack([W.U, along.Qa]), np.hstack([at.P, along.left])
+    if operator.symmetric:
+        turn, s, _ = lowrank.from_core(np.eye(len(core), dtype=operator.dtype), core, k)
+        U, P = left @ turn, P @ turn
+        return Point(LowRank(U, s, U), P, P, operator.pair(P * s, P) - b)
+    turn, s, back = lowrank.from_dense(core, k)
+    V, Q = np.hstack([W.V, along.Qb]) @ back, np.hstack([at.Q, along.right]) @ back
+    U, P = left @ turn, P @ turn
+    return Point(LowRank(U, s, V), P, Q, operator.pair(P * s, Q) - b)
+
+
+ROUNDING = 64
+"""A misfit of so many rounding errors of b is none."""
+
+
+def solved(misfit: Array, b: Array) -> bool:
+    """Tell whether nothing but rounding is left of the misfit."""
+    return float(np.linalg.norm(misfit)) <= ROUNDING * np.finfo(b.dtype).eps * float(np.linalg.norm(b))
+
+
+def stationarity(misfit: Array, image: Array, b: Array) -> float:
+    """Return the cosine between the misfit and what the best step would take off it; 0 where nothing is left.
+
+    Exact data is fitted to rounding error before this falls; with noise it vanishes at a stationary point. The
+    criterion `gtol` of MINPACK (More, Garbow & Hillstrom 1980).
+    """
+    lengths = float(np.linalg.norm(misfit) * np.linalg.norm(image))
+    return 0.0 if solved(misfit, b) or lengths == 0 else abs(float(misfit @ image)) / lengths
