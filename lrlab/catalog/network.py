@@ -1,0 +1,66 @@
+"""Solvers for polynomial networks: those of Soltani & Hegde (2018), and the rivals that they are compared with."""
+
+from lrlab.catalog.entry import Options, SolverEntry
+from lrlab.models.low_rank import LowRankSpec
+from lrlab.parameters import InputError
+from lrlab.solvers import gfm, rom
+
+NETWORK = "polynomial-network"
+
+
+def number_bytes(spec: LowRankSpec) -> int:
+    """Return the size of one number."""
+    return 4 if spec.values().get("precision") == "single" else 8
+
+
+def images(spec: LowRankSpec, columns: int) -> int:
+    """Return the memory of the images X V of so many columns, their scaled copies, and factors of that width."""
+    return number_bytes(spec) * columns * (2 * spec.measurements + 8 * max(spec.size)) + 2**24
+
+
+def squares(spec: LowRankSpec, count: int) -> int:
+    """Return the memory of so many matrices of the size of L, and of row blocks of the data."""
+    rows, columns = spec.size
+    return number_bytes(spec) * count * rows * columns + 2**26
+
+
+def rom_workspace(spec: LowRankSpec, options: Options) -> int:
+    """Hold G, L, their sum, its eigenvectors and LAPACK's own; Lanczos holds single columns instead."""
+    few = images(spec, 4 * spec.true_rank + 20)
+    return few if options["projection"] == "lanczos" else few + squares(spec, 8)
+
+
+def gfm_workspace(spec: LowRankSpec, options: Options) -> int:
+    """Hold images of U and V, and a copy of one batch."""
+    batches = int(options["fresh_batches"])
+    return images(spec, 6 * spec.true_rank) + (spec.data_bytes // batches if batches else 0)
+
+
+def refuse_batches(spec: LowRankSpec, options: Options) -> None:
+    """Refuse more batches than there are samples."""
+    batches, m = int(options["fresh_batches"]), spec.measurements
+    if batches > m:
+        raise InputError("fresh_batches", f"at most the number of samples m = {m}", batches, "lower it, or raise m")
+
+
+SOLVERS = (
+    SolverEntry(
+        name="ep-rom",
+        title="EP-ROM (exact projections)",
+        summary="Projected gradient descent without the bias of the trace; forms the whole p x p gradient.",
+        reference="Soltani & Hegde (2018), Algorithm 1",
+        run=rom.ep_rom,
+        models=(NETWORK,),
+        workspace=rom_workspace,
+    ),
+    SolverEntry(
+        name="gfm",
+        title="gFM (one power step an iteration)",
+        summary="Replaces the projection by one power step from the current factors; products only.",
+        reference="Lin & Ye (2016), Algorithm 1",
+        run=gfm.gfm,
+        models=(NETWORK,),
+        workspace=gfm_workspace,
+        refuse=refuse_batches,
+    ),
+)

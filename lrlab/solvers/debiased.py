@@ -1,0 +1,114 @@
+"""What the solvers of Soltani & Hegde's family share: the debiased gradient by products, steps, residuals."""
+
+from collections.abc import Callable
+from typing import Annotated, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lrlab import lowrank
+from lrlab.lowrank import LowRank
+from lrlab.operators.operator import Operator
+from lrlab.parameters import Parameter
+
+Array = NDArray[np.floating]
+
+StepRule = Annotated[
+    str,
+    Parameter(
+        meaning="step size: adaptive, by the curvature along the tangent space, or fixed (the paper's, 1)",
+        choices=("adaptive", "fixed"),
+    ),
+]
+Step = Annotated[float, Parameter(meaning="the fixed step size", symbol="η", low=0.001, high=10, scale="log")]
+
+SOLVED = 64.0
+"""||A(L) - b|| at so many rounding errors of ||b|| is no more than the rounding of A itself."""
+
+STILL = 16.0
+"""A move of so many rounding errors of ||L|| is none: single precision cannot do better."""
+
+LARGEST_STEP = 4.0
+"""The mean of the adaptive step is 1; flatter directions are where the measurements say nothing."""
+
+GROWTH = 2.0
+"""An adaptive step that multiplies the objective by more than this is halved."""
+
+HALVINGS = 12
+
+
+class Point(NamedTuple):
+    """A symmetric L = U diag(s) U^T (p, p), the image P = X U (m, r) of its U, and d = A(L) - b (m,)."""
+
+    L: LowRank
+    P: Array
+    d: Array
+
+    @property
+    def objective(self) -> float:
+        """||A(L) - b||^2 / 2."""
+        return 0.5 * float(np.linalg.norm(self.d)) ** 2
+
+
+def point(operator: Operator, b: Array, L: LowRank) -> Point:
+    """Return L with its image and misfit: one pass over the data."""
+    P = operator.left(L.U)
+    return Point(L, P, operator.pair(P * L.s, P) - b)
+
+
+class Gradient(NamedTuple):
+    """G = A*(d) / (2m) - (mean(d) / 2) I + shift I, (p, p), of which E[G] = L - L_true where shift = 0."""
+
+    operator: Operator
+    d: Array
+    shift: float = 0.0
+
+    def times(self, V: Array, image: Array | None = None) -> Array:
+        """Return G V (p, k): two passes over the data, one if the image X V is at hand."""
+        image = self.operator.left(V) if image is None else image
+        product = self.operator.moment_left(self.d, V, image)
+        return product + self.shift * V if self.shift else product
+
+    def dense(self) -> Array:
+        """Return G itself."""
+        G = self.operator.moment(self.d)
+        G[np.diag_indices_from(G)] += self.shift
+        return G
+
+
+def adaptive_step(operator: Operator, now: Point, GU: Array) -> float:
+    """Return the eta at which <T, G(L - eta T)> = 0, with T = P G + G P - P G P the tangent part of G, P = U U^T.
+
+    eta = ||T||^2 / <T, H(T)> with H(T) = A*(A(T)) / (2m) - (mean A(T) / 2) I, whose mean is T: about 1 when there are
+    many measurements. GU = G U (p, r). T = U Z^T + Z U^T is never formed; one pass over the data.
+    """
+    U = now.L.U
+    Z = GU - U @ (U.T @ GU) / 2
+    inner = U.T @ Z
+    size = 2 * float((Z * Z).sum() + (inner * inner.T).sum())
+    image = 2 * operator.pair(now.P, operator.left(Z))
+    trace = 2 * float(np.trace(inner))
+    curvature = operator.scale * float(image @ image - operator.trace * image.sum() * trace)
+    return size / curvature if curvature * LARGEST_STEP > size else LARGEST_STEP
+
+
+def halve(now: Point, following: Point, eta: float, move: Callable[[float], Point]) -> tuple[float, Point]:
+    """Return a step, and where it leads, that does not multiply the objective; `following` is where eta leads."""
+    for _ in range(HALVINGS):
+        if following.objective <= GROWTH * now.objective:
+            break
+        eta /= 2
+        following = move(eta)
+    return eta, following
+
+
+def residual(b: Array, now: Point, following: LowRank, step: float) -> float:
+    """Return ||L_next - L||_F / (step ||L||_F), and 0 where that, or ||A(L) - b|| / ||b||, is rounding error."""
+    eps = float(np.finfo(b.dtype).eps)
+    if np.linalg.norm(now.d) <= SOLVED * eps * np.linalg.norm(b):
+        return 0.0
+    size = float(np.linalg.norm(now.L.s))
+    if size == 0.0:
+        return 1.0
+    moved = float(np.linalg.norm(lowrank.difference(following, now.L))) / (step * size)
+    return moved if moved > STILL * eps else 0.0

@@ -1,0 +1,137 @@
+"""Solvers of polynomial networks: they recover what their papers say, and their iterates say what they claim."""
+
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from lrlab import lowrank
+from lrlab.models.network import PolynomialNetwork
+from lrlab.parameters import InputError
+from lrlab.protocol import Stop, drive
+from lrlab.solvers import debiased
+from lrlab.solvers.gfm import gfm
+from lrlab.solvers.rom import ep_rom
+
+EASY = PolynomialNetwork(m=1500, p=24, r=2, condition=3.0, seed=4)
+"""Thirty times as many samples as unknowns: the paper's step 1 converges."""
+
+NOISY = EASY.replace(noise=0.1)
+HARD = EASY.replace(m=300)
+SOLVERS = {"ep-rom": ep_rom, "gfm": gfm}
+EVERY = pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
+
+
+def run(solver, spec, tol=1e-10, max_iter=200, **options):
+    problem, kept = spec.build(), []
+    iterates = solver(problem, **options, rng=np.random.default_rng(7))
+    stop = drive(iterates, lambda i, s, iterate: kept.append(iterate), tol=tol, max_iter=max_iter)
+    return stop, kept, problem
+
+
+def oracle(problem):
+    """Return L_true corrected by the least-squares U Z^T + Z U^T with the true U, a (p, p) matrix."""
+    X, U = problem.operator.X, problem.truth.U
+    rows = 2 * np.einsum("ia,ij->iaj", X @ U, X).reshape(len(X), -1)
+    Z = np.linalg.lstsq(rows, problem.b, rcond=None)[0].reshape(U.shape[1], -1).T
+    return U @ Z.T + Z @ U.T
+
+
+@EVERY
+@pytest.mark.parametrize("signs", ["positive", "mixed"])
+@pytest.mark.parametrize("step_rule", ["fixed", "adaptive"])
+def test_recovers_exactly_from_exact_answers(solver, signs, step_rule):
+    stop, kept, problem = run(solver, EASY.replace(signs=signs), step_rule=step_rule)
+    assert stop is Stop.CONVERGED
+    assert problem.score(kept[-1].estimate)["spectral_error"] < 1e-9
+
+
+@EVERY
+def test_the_adaptive_step_needs_fewer_samples_than_the_papers(solver):
+    stop, kept, problem = run(solver, HARD)
+    assert stop is Stop.CONVERGED and problem.score(kept[-1].estimate)["error"] < 1e-8
+    stop, kept, problem = run(solver, HARD, step_rule="fixed")
+    assert stop is not Stop.CONVERGED or problem.score(kept[-1].estimate)["error"] > 0.1
+
+
+@EVERY
+def test_single_precision_reaches_its_own_rounding(solver):
+    stop, kept, problem = run(solver, EASY.replace(precision="single"))
+    assert stop is Stop.CONVERGED and problem.score(kept[-1].estimate)["error"] < 2e-5
+    assert all(part.dtype == np.float32 for part in kept[-1].estimate)
+
+
+@EVERY
+def test_with_noise_the_error_is_that_of_the_oracle(solver):
+    stop, kept, problem = run(solver, NOISY)
+    truth = problem.truth.dense()
+    best = np.linalg.norm(oracle(problem) - truth) / np.linalg.norm(truth)
+    assert stop is Stop.CONVERGED and problem.score(kept[-1].estimate)["error"] < 1.1 * best
+
+
+@EVERY
+def test_iterates_are_evaluated_at_their_own_estimate(solver):
+    _, kept, problem = run(solver, NOISY, max_iter=6)
+    X, b = problem.operator.X, problem.b
+    for iterate, following in zip(kept, kept[1:], strict=False):
+        U, s, V = iterate.estimate
+        assert U is V and np.allclose(U.T @ U, np.eye(2), atol=1e-12) and abs(s[0]) >= abs(s[1])
+        L = iterate.estimate.dense()
+        d = np.einsum("ij,jk,ik->i", X, L, X) - b
+        assert iterate.objective == pytest.approx(d @ d / 2, rel=1e-10)
+        step = float(iterate.note.split()[1].rstrip("."))
+        moved = np.linalg.norm(following.estimate.dense() - L) / np.linalg.norm(L)
+        assert iterate.residual == pytest.approx(moved / step, rel=1e-2)
+
+
+@EVERY
+def test_inputs_and_earlier_iterates_are_left_alone(solver):
+    problem = NOISY.build()
+    X, b = problem.operator.X.copy(), problem.b.copy()
+    kept = [(it, it.estimate.dense()) for it in islice(solver(problem, rng=np.random.default_rng(0)), 5)]
+    assert (problem.operator.X == X).all() and (problem.b == b).all()
+    assert all((it.estimate.dense() == copy).all() for it, copy in kept)
+
+
+@pytest.mark.parametrize("signs", ["positive", "mixed"])
+def test_the_printed_sign_of_the_trace_term_diverges(signs):
+    stop, _, _ = run(ep_rom, EASY.replace(signs=signs), step_rule="fixed", trace_sign="printed")
+    assert stop is Stop.DIVERGED
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_lanczos_and_the_whole_matrix_project_alike(precision):
+    spec = NOISY.replace(precision=precision)
+    (_, whole, _), (_, products, _) = (run(ep_rom, spec, max_iter=8, projection=p) for p in ("exact", "lanczos"))
+    for one, other in zip(whole, products, strict=True):
+        gap = np.linalg.norm(one.estimate.dense() - other.estimate.dense())
+        assert gap < (1e-10 if precision == "double" else 1e-5)
+
+
+def test_products_with_the_gradient_are_those_of_its_matrix():
+    problem, V = NOISY.build(), np.random.default_rng(1).standard_normal((24, 3))
+    X, d = problem.operator.X, -problem.b
+    G = (X.T * d) @ X / (2 * len(X)) - d.mean() / 2 * np.eye(24)
+    gradient = debiased.Gradient(problem.operator, d)
+    assert np.allclose(gradient.dense(), G, atol=1e-12) and np.allclose(gradient.times(V), G @ V, atol=1e-12)
+
+
+def test_the_adaptive_step_is_the_root_along_the_tangent():
+    problem = NOISY.build()
+    operator = problem.operator
+    L = lowrank.from_symmetric(operator.moment(problem.b), 2)
+    now = debiased.point(operator, problem.b, L)
+    G, P = operator.moment(now.d), L.U @ L.U.T
+    T = P @ G + G @ P - P @ G @ P
+    eta = debiased.adaptive_step(operator, now, G @ L.U)
+    X = operator.X
+    moved = np.einsum("ij,jk,ik->i", X, L.dense() - eta * T, X) - problem.b
+    assert abs(np.vdot(T, operator.moment(moved))) < 1e-10 * np.vdot(T, T)
+
+
+def test_fresh_batches_end_with_the_last_one():
+    stop, kept, problem = run(gfm, EASY.replace(m=12000), fresh_batches=6)
+    assert stop is Stop.CONVERGED and len(kept) == 6 and kept[-1].residual is None
+    assert problem.score(kept[-1].estimate)["error"] < 0.02
+    with pytest.raises(InputError, match="fresh_batches must be at most the number of samples 100, got 101"):
+        run(gfm, EASY.replace(m=100), fresh_batches=101)
