@@ -1,0 +1,97 @@
+"""Where solvers of phase retrieval start: a spectral estimate, by Lanczos; and what they share about phases."""
+
+import math
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.linalg import eigh_tridiagonal
+
+from lrlab.linalg import unit
+from lrlab.parameters import Parameter
+from lrlab.theory.phase import LEFT_OUT, STARTS, weigh
+
+Array = NDArray[np.float64]
+Vector = NDArray[Any]
+"""Real or complex, as the measurements are."""
+
+Start = Annotated[
+    str,
+    Parameter(
+        meaning="where to start: the leading eigenvector of a weighted second moment (its weights), or at random",
+        choices=STARTS,
+    ),
+]
+
+KRYLOV = 40
+RESTARTS = 25
+ACCURACY = 1e-5
+
+
+def initial(problem, start: str, rng: Generator) -> Vector:
+    """Return z (p,) whose length is the root of the mean intensity, E |<a, x>|^2 = ||x||^2, in the start's direction.
+
+    The direction is the leading eigenvector of (1/m) sum T(s_i) a_i a_i^*, s_i = intensity over its mean, with the
+    weights T of `theory.phase.weigh`. Two passes over A (m, p) a Lanczos step; no p x p matrix is made.
+    """
+    A, intensity = problem.A, problem.intensity
+    m, p = A.shape
+    mean = float(intensity.mean())
+    v = rng.standard_normal(p * A.itemsize // 8).view(A.dtype)
+    if start != "random" and mean > 0:
+        s = intensity / mean
+        T = weigh(start, s, float(np.quantile(s, LEFT_OUT.get(start, 0.0))))
+        v = leading_vector(lambda u: adjoint(A, T * (A @ u)) / m, v)
+    return math.sqrt(mean) * unit(v)
+
+
+def leading_vector(product: Callable[[Vector], Vector], v: Vector) -> Vector:
+    """Return the unit eigenvector of the largest eigenvalue of a Hermitian operator: restarted Lanczos from v (p,).
+
+    Vectors are kept orthogonal by a second projection. A restart begins from the best vector found; it ends when the
+    residual is at most 1e-5 of the largest eigenvalue in size, or after 25 restarts of 40 steps.
+    """
+    for _ in range(RESTARTS):
+        Q, diagonal, off = krylov(product, unit(v), min(KRYLOV, len(v)))
+        values, vectors = eigh_tridiagonal(diagonal, off[:-1])
+        v = unit(vectors[:, -1] @ Q)
+        if off[-1] * abs(vectors[-1, -1]) <= ACCURACY * np.abs(values).max():
+            break
+    return v
+
+
+def krylov(product: Callable[[Vector], Vector], v: Vector, steps: int) -> tuple[Vector, Array, Array]:
+    """Return orthonormal rows Q (k, p), and of Q^* M Q the diagonal (k,) and the off-diagonal (k,), its last beyond."""
+    Q = np.empty((steps, len(v)), dtype=v.dtype)
+    diagonal, off = np.empty(steps), np.empty(steps)
+    for k in range(steps):
+        Q[k] = v
+        w = product(v)
+        diagonal[k] = np.vdot(v, w).real
+        for _ in range(2):
+            w = w - (Q[: k + 1].conj() @ w) @ Q[: k + 1]
+        off[k] = np.linalg.norm(w)
+        # An invariant subspace: nothing is left that Lanczos could reach.
+        if off[k] <= 1e-13 * np.abs(diagonal[: k + 1]).max():
+            return Q[: k + 1], diagonal[: k + 1], off[: k + 1]
+        v = w / off[k]
+    return Q, diagonal, off
+
+
+def adjoint(A: Vector, u: Vector) -> Vector:
+    """Return A^* u (p,) without a conjugated copy of A (m, p)."""
+    return (u.conj() @ A).conj()
+
+
+def phases(u: Vector) -> Vector:
+    """Return u / |u| entry by entry, 1 where u is 0."""
+    size = np.abs(u)
+    return np.where(size > 0, u, 1.0) / np.where(size > 0, size, 1.0)
+
+
+def relative(difference: Vector, scale: Vector) -> float:
+    """Return ||difference|| / ||scale||, and 0 where the difference vanishes."""
+    size = float(np.linalg.norm(difference))
+    return size / (float(np.linalg.norm(scale)) or size) if size > 0 else 0.0

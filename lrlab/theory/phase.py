@@ -1,0 +1,186 @@
+r"""What the spectral start of phase retrieval does at finite m/p, exactly in the limit of large m and p.
+
+The start is the leading eigenvector of D = (1/m) sum T(s_i) a_i a_i^*, with s_i = |<a_i, x>|^2 over its mean. With
+G = |<a, x>|, E G^2 = 1, delta = m/p, Z = T(s) and lambda above all values of Z,
+
+    psi(lambda) = lambda (1/delta + E[Z / (lambda - Z)]),    phi(lambda) = lambda E[Z G^2 / (lambda - Z)],
+
+the top eigenvalue leaves the bulk when phi > psi at the minimum lambda_0 of psi. It is then psi(lambda_1), where
+phi(lambda_1) = psi(lambda_1) and lambda_1 > lambda_0, and the overlap |<x, x-hat>|^2 is psi' / (psi' - phi') there.
+Real and complex a differ only in the law of G: |N(0, 1)|, or the root of an exponential number.
+
+References: Lu & Li (2017), "Phase transitions of spectral initialization for high-dimensional nonconvex estimation",
+Theorem 1; Mondelli & Montanari (2018), "Fundamental limits of weak recovery with applications to phase retrieval"
+(no start tells anything below delta = 1 for complex a, 1/2 for real a); Luo, Alghamdi & Lu
+(2019), "Optimal spectral initialization for signal recovery with applications to phase retrieval" (T = 1 - 1/s).
+"""
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+STARTS = ("optimal", "correlation", "orthogonality", "truncated", "random")
+
+# The share of smallest answers that a start leaves out: |I| = 3m/13 and m/6 answers are kept.
+LEFT_OUT = {"correlation": 10.0 / 13.0, "orthogonality": 5.0 / 6.0}
+# Chen & Candes keep answers up to nine times the mean; the others are bounded so that the limits above hold.
+LARGEST = 9.0
+LOWEST = -10.0
+
+PANEL = 60
+FINE = 800
+# Less noise than this moves the overlap by less than 0.005, and is narrower than what the nodes of its law resolve.
+NEGLIGIBLE_NOISE = 0.04
+
+
+def weigh(start: str, s: Array, cut: float) -> Array:
+    """Return the weights T(s) of answers s >= 0 whose mean is 1; `cut` is their quantile LEFT_OUT[start].
+
+    optimal: 1 - 1/s, not below -10 (Luo, Alghamdi & Lu 2019). truncated: s up to 9, else 0 (Chen & Candes 2015).
+    orthogonality: 1 above the cut (Wang, Giannakis & Eldar 2018). correlation: the fourth root of s above the cut,
+    constant from 9 on (Wang, Giannakis, Saad & Chen 2018).
+    """
+    if start == "optimal":
+        return 1.0 - 1.0 / np.maximum(s, 1.0 / (1.0 - LOWEST))
+    if start == "truncated":
+        return np.where(s <= LARGEST, s, 0.0)
+    return (s > cut) * (np.minimum(s, LARGEST) ** 0.25 if start == "correlation" else 1.0)
+
+
+def supremum(start: str) -> float:
+    """Return the least upper bound of T."""
+    return {"truncated": LARGEST, "correlation": LARGEST**0.25}.get(start, 1.0)
+
+
+class Law(NamedTuple):
+    """The law of s = answer over its mean, as nodes: s, their probabilities, and the part of E G^2 that lies there."""
+
+    s: Array
+    weight: Array
+    energy: Array
+
+    def quantile(self, share: float) -> float:
+        """Return the value that s exceeds with probability 1 - `share`."""
+        return float(np.interp(share, np.cumsum(self.weight), self.s))
+
+
+def start_overlap(ratio: float, field: str, start: str, *, noise: float = 0.0, data: str = "magnitude") -> float:
+    """Return the limit of |<x, x-hat>|^2 / (||x||^2 ||x-hat||^2) for a start of `STARTS` at m/p = `ratio`.
+
+    field: "real" or "complex". noise: standard deviation, added to `data`, "magnitude" or "intensity", with negative
+    answers set to 0. Good to about 0.005, and 0 below the weak-recovery threshold.
+    """
+    return 0.0 if start == "random" else spike(field, start, noise, data).overlap(ratio)
+
+
+def weak_threshold(field: str, start: str, *, noise: float = 0.0, data: str = "magnitude") -> float:
+    """Return the m/p above which the start's overlap is positive; inf for a random one."""
+    return math.inf if start == "random" else spike(field, start, noise, data).threshold()
+
+
+class Spike:
+    """The functions psi and phi of one law of Z: values Z of the weights T(s), their probabilities and energies.
+
+    Both live on lambda above `top`, the least upper bound of Z.
+    """
+
+    def __init__(self, Z: Array, weight: Array, energy: Array, top: float) -> None:
+        """Keep the law."""
+        self.Z, self.weight, self.energy, self.top = Z, weight, energy, top
+
+    def mean(self, power: int, lam: float, measure: Array) -> float:
+        """Return E[(Z / (lambda - Z))^power] under a measure."""
+        return float(((self.Z / (lam - self.Z)) ** power) @ measure)
+
+    def excess(self, lam: float, rest: float) -> float:
+        """Return (phi - psi) / lambda at 1/delta = `rest`."""
+        return self.mean(1, lam, self.energy - self.weight) - rest
+
+    def overlap(self, ratio: float) -> float:
+        """Return the overlap at m/p = `ratio`."""
+        rest = 1.0 / ratio
+        low = self._root(lambda lam: self.mean(2, lam, self.weight) - rest)
+        if self.excess(low, rest) <= 0.0:
+            return 0.0
+        lam = self._root(lambda lam: self.excess(lam, rest), low)
+        rise, fall = rest - self.mean(2, lam, self.weight), self.mean(2, lam, self.energy)
+        return rise / (rise + fall)
+
+    def threshold(self) -> float:
+        """Return the m/p from which phi > psi at the minimum of psi, where 1/delta = E[(Z / (lambda - Z))^2]."""
+        lam = self._root(lambda lam: -self.excess(lam, self.mean(2, lam, self.weight)))
+        return 1.0 / self.mean(2, lam, self.weight)
+
+    def _root(self, function: Callable[[float], float], low: float = -math.inf) -> float:
+        """Return where a function, positive at first, crosses 0 above `low`; the lower end where it is not."""
+        # Imported here: it is not needed to start the lab.
+        from scipy.optimize import brentq
+
+        def at(x: float) -> float:
+            return function(self.top + math.exp(x))
+
+        first = math.log(max(low - self.top, 1e-9))
+        last = first + 1.0
+        if at(first) <= 0.0:
+            return self.top + math.exp(first)
+        while at(last) > 0.0:
+            last += 2.0
+        return self.top + math.exp(brentq(at, first, last, xtol=1e-10))
+
+
+@lru_cache(maxsize=64)
+def spike(field: str, start: str, noise: float, data: str) -> Spike:
+    """Return the law of Z for a start."""
+    power = 1 if data == "magnitude" else 2
+    if noise < NEGLIGIBLE_NOISE:
+        rough = clean_law(field, ())
+        cut = rough.quantile(LEFT_OUT.get(start, 0.0))
+        law = clean_law(field, (math.sqrt(cut), 3.0, math.sqrt(1.0 / (1.0 - LOWEST))))
+    else:
+        law = noisy_law(field, noise, power)
+        cut = law.quantile(LEFT_OUT.get(start, 0.0))
+    return Spike(weigh(start, law.s, cut), law.weight, law.energy, supremum(start))
+
+
+def density(field: str, r: Array) -> Array:
+    """Return the density of G = |<a, x>| at r >= 0."""
+    if field == "complex":
+        return 2.0 * r * np.exp(-(r**2))
+    return math.sqrt(2.0 / math.pi) * np.exp(-(r**2) / 2.0)
+
+
+def panels(edges: tuple[float, ...], count: int) -> tuple[Array, Array]:
+    """Return Gauss-Legendre nodes and weights, `count` on each panel between sorted edges."""
+    nodes, weights = np.polynomial.legendre.leggauss(count)
+    pairs = [(a, b) for a, b in zip(edges, edges[1:], strict=False) if b > a]
+    x = np.concatenate([(a + b) / 2.0 + (b - a) / 2.0 * nodes for a, b in pairs])
+    return x, np.concatenate([(b - a) / 2.0 * weights for a, b in pairs])
+
+
+def clean_law(field: str, breaks: tuple[float, ...]) -> Law:
+    """Return the law of s = G^2, with panels that end where T has a jump or a kink."""
+    grid = np.array([0.0, 0.5, 1.0, 2.0, 2.9, 2.99, 3.0, 4.0, 6.0, 9.0])
+    r, w = panels(tuple(np.unique([*grid, *breaks])), PANEL)
+    weight = w * density(field, r)
+    return Law(r**2, weight, weight * r**2)
+
+
+def noisy_law(field: str, noise: float, power: int) -> Law:
+    """Return the law of the intensity of (G^power + noise e)_+ over its mean, with an atom at 0."""
+    from scipy.special import ndtr
+
+    r, w = panels((0.0, 1.0, 3.0, 7.0), FINE // 3)
+    mass = w * density(field, r)
+    clean = r**power
+    y, step = panels((0.0, 0.3, 1.0, 2.0, 3.0, 4.0, 7.0**power + 8.0 * noise), PANEL)
+    bell = np.exp(-(((y[:, None] - clean) / noise) ** 2) / 2.0) * (step / noise / math.sqrt(2.0 * math.pi))[:, None]
+    bell = np.vstack([ndtr(-clean / noise), bell])
+    intensity = np.append(0.0, y) ** (2 // power)
+    weight, energy = bell @ mass, bell @ (mass * r**2)
+    return Law(intensity / (intensity @ weight), weight, energy)
