@@ -51,12 +51,15 @@ class Dense(Operator):
 
     def left_normal(self, Q: Array) -> Array:
         """Return the normal matrix of U -> <A_i Q, U>."""
-        rows = (self.A @ Q).transpose(0, 2, 1).reshape(self.size, -1)
-        return rows.T @ rows
+        d, k = self.shape[0], Q.shape[1]
+        rows = (self.A @ Q).reshape(self.size, -1)
+        # The Gram matrix has row-major unknowns; to reorder it is cheaper than to reorder its m rows.
+        N = (rows.T @ rows).reshape(d, k, d, k)
+        return np.ascontiguousarray(N.transpose(1, 0, 3, 2)).reshape(k * d, k * d)
 
     def right_normal(self, P: Array) -> Array:
         """Return the normal matrix of V -> <A_i^T P, V>."""
-        rows = (self.A.transpose(0, 2, 1) @ P).transpose(0, 2, 1).reshape(self.size, -1)
+        rows = np.matmul(P.T, self.A).reshape(self.size, -1)
         return rows.T @ rows
 
     def subset(self, rows: Array) -> "Dense":

@@ -30,7 +30,10 @@ class Entries(Operator):
         self.X, self.Y, self.table, self.rows, self.columns = X, Y, table, rows, columns
         self.shape = (table[0] if X is None else X.shape[1], table[1] if Y is None else Y.shape[1])
         self.size, self.scale, self.dtype = len(rows), scale, np.dtype(np.float64)
-        self._pointer = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=table[0]))])
+        # Of the type that scipy would convert them to at every product.
+        index = np.int32 if max(len(rows), *table) < 2**31 else np.int64
+        self._indices = columns.astype(index)
+        self._pointer = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=table[0]))]).astype(index)
         self._mask = self.sparse(np.ones(len(rows)))
 
     @property
@@ -50,7 +53,7 @@ class Entries(Operator):
 
     def sparse(self, r: Array) -> csr_array:
         """Return the n1 x n2 matrix with r (m,) at the observed places and nothing elsewhere."""
-        return csr_array((r, self.columns, self._pointer), shape=self.table)
+        return csr_array((r, self._indices, self._pointer), shape=self.table)
 
     def left(self, U: Array) -> Array:
         """Return X U."""

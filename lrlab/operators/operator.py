@@ -1,6 +1,7 @@
 """What every measurement operator can do: b = A(W) for a matrix W (d1, d2) that is given by factors."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from lrlab.lowrank import LowRank
 
 Array = NDArray[np.floating]
 
-DIRECT_UNKNOWNS = 1500
+DIRECT_UNKNOWNS = 600
 """Up to so many unknowns a least-squares step forms its normal equations; above, it takes conjugate gradients."""
 
 
@@ -90,16 +91,32 @@ class Operator(ABC):
         rhs = self.pull_left(b, Q)
         if rhs.size <= DIRECT_UNKNOWNS:
             return stacked(solve_positive(self.left_normal(Q), rhs.T.ravel(), ridge), rhs)
-        product = lambda U: self.pull_left(self.pair(self.left(U), Q), Q) + ridge * U  # noqa: E731
-        return conjugate_gradients(product, rhs, start)
+        U = np.zeros_like(rhs) if start is None else start
+        return self.improve_left(Q, b - self.pair(self.left(U), Q), U, ridge)
 
     def solve_right(self, P: Array, b: Array, ridge: float = 0.0, start: Array | None = None) -> Array:
         """Return V (d2, k) that minimises ||A(U V^T) - b||^2 + ridge ||V||_F^2, where P is the image of U."""
         rhs = self.pull_right(b, P)
         if rhs.size <= DIRECT_UNKNOWNS:
             return stacked(solve_positive(self.right_normal(P), rhs.T.ravel(), ridge), rhs)
-        product = lambda V: self.pull_right(self.pair(P, self.right(V)), P) + ridge * V  # noqa: E731
-        return conjugate_gradients(product, rhs, start)
+        V = np.zeros_like(rhs) if start is None else start
+        return self.improve_right(P, b - self.pair(P, self.right(V)), V, ridge)
+
+    def improve_left(self, Q: Array, rest: Array, U: Array, ridge: float = 0.0, rtol: float = 1e-10) -> Array:
+        """Return a U nearer to that of `solve_left`, by conjugate gradients; rest = b - A(U V^T) at the given one.
+
+        Ends when the gradient has fallen by the factor rtol.
+        """
+        return least_squares(lambda D: self.pair(self.left(D), Q), lambda r: self.pull_left(r, Q), rest, U, ridge, rtol)
+
+    def improve_right(self, P: Array, rest: Array, V: Array, ridge: float = 0.0, rtol: float = 1e-10) -> Array:
+        """Return a V nearer to that of `solve_right`, by conjugate gradients; rest = b - A(U V^T) at the given one.
+
+        Ends when the gradient has fallen by the factor rtol.
+        """
+        return least_squares(
+            lambda D: self.pair(P, self.right(D)), lambda r: self.pull_right(r, P), rest, V, ridge, rtol
+        )
 
     def subset(self, rows: Array) -> "Operator":
         """Return the operator of some of the measurements, rows (indices into 0..m-1)."""
@@ -111,24 +128,36 @@ def stacked(solution: Array, like: Array) -> Array:
     return np.ascontiguousarray(solution.reshape(like.shape[::-1]).T)
 
 
-def conjugate_gradients(product, rhs: Array, start: Array | None, rtol: float = 1e-10, limit: int = 500) -> Array:
-    """Return the solution of product(U) = rhs, symmetric positive semidefinite, matrices as unknowns.
+def least_squares(
+    forward: Callable[[Array], Array],
+    pull: Callable[[Array], Array],
+    rest: Array,
+    U: Array,
+    ridge: float,
+    rtol: float,
+    limit: int = 500,
+) -> Array:
+    """Return U + D, where D makes ||forward(D) - rest||^2 + ridge ||U + D||_F^2 small; `pull` is forward's adjoint.
 
-    Stops against the residual at entry, so that a warm start moves on, and at rounding error.
+    Conjugate gradients on the normal equations, with the misfit kept (CGLS). They end when the gradient has fallen by
+    the factor rtol from that at entry, so that a warm start moves on, or to rounding error.
     """
-    U = np.zeros_like(rhs) if start is None else start.copy()
-    R = rhs - product(U) if start is not None else rhs.copy()
-    D, now = R.copy(), float((R * R).sum())
-    target = max(rtol**2 * now, (4 * np.finfo(rhs.dtype).eps) ** 2 * float((rhs * rhs).sum()))
+    gradient = pull(rest) - ridge * U
+    direction, now = gradient, float(np.vdot(gradient, gradient))
+    target, floor = rtol**2 * now, (4 * np.finfo(rest.dtype).eps) ** 2
     for _ in range(limit):
+        if now == 0.0:
+            break
+        image = forward(direction)
+        curvature = float(image @ image) + ridge * float(np.vdot(direction, direction))
+        # A direction that no measurement sees, but for rounding errors of the gradient.
+        if not curvature > floor * now:
+            break
+        step = now / curvature
+        U, rest = U + step * direction, rest - step * image
+        gradient = pull(rest) - ridge * U
+        before, now = now, float(np.vdot(gradient, gradient))
         if now <= target:
             break
-        H = product(D)
-        curvature = float((D * H).sum())
-        if curvature <= 0:
-            break
-        U += now / curvature * D
-        R -= now / curvature * H
-        before, now = now, float((R * R).sum())
-        D = R + now / before * D
+        direction = gradient + (now / before) * direction
     return U

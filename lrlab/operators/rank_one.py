@@ -48,11 +48,11 @@ class RankOne(Operator):
 
     def left_normal(self, Q: Array) -> Array:
         """Return the blocks X^T diag(q_a q_b) X."""
-        return normal_blocks(self.X, np.einsum("ia,ib->iab", Q, Q))
+        return products_gram(self.X, Q)
 
     def right_normal(self, P: Array) -> Array:
         """Return the blocks Y^T diag(p_a p_b) Y."""
-        return normal_blocks(self.Y, np.einsum("ia,ib->iab", P, P))
+        return products_gram(self.Y, P)
 
     def subset(self, rows: Array) -> "RankOne":
         """Return the operator of some of the measurements."""
@@ -82,6 +82,21 @@ def weighted_gram(X: Array, r: Array, Y: Array) -> Array:
     for start in range(0, len(X), rows):
         cut = slice(start, start + rows)
         total += (X[cut] * r[cut, None]).T @ Y[cut]
+    return total
+
+
+def products_gram(X: Array, Q: Array) -> Array:
+    """Return the (k d, k d) Gram matrix of the products q_ia x_ij, reading by row blocks.
+
+    One large symmetric product a block: twice as fast as its k^2 blocks one by one.
+    """
+    unknowns = Q.shape[1] * X.shape[1]
+    total = np.zeros((unknowns, unknowns), X.dtype)
+    rows = max(64, BLOCK_BYTES // (X.itemsize * unknowns))
+    for start in range(0, len(X), rows):
+        cut = slice(start, start + rows)
+        products = (Q[cut, :, None] * X[cut, None, :]).reshape(-1, unknowns)
+        total += products.T @ products
     return total
 
 

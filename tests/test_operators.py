@@ -1,0 +1,198 @@
+"""Measurement operators against dense matrices, and matrices kept as factors against numpy's norms."""
+
+import numpy as np
+import pytest
+
+from lrlab import lowrank
+from lrlab.operators import operator as operators
+from lrlab.operators.dense import Dense
+from lrlab.operators.entries import Entries
+from lrlab.operators.rank_one import BLOCK_BYTES, RankOne, SymmetricRankOne, weighted_gram
+
+M, N1, N2, D1, D2, K = 60, 13, 11, 6, 5, 2
+
+
+def entries(left: bool, right: bool, m: int = M):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((N1, D1)) if left else None
+    Y = rng.standard_normal((N2, D2)) if right else None
+    rows, columns = np.divmod(np.sort(rng.choice(N1 * N2, m, replace=False)), N2)
+    scale = (1 if left else N1) * (1 if right else N2) / m
+    return Entries(X, Y, (N1, N2), rows, columns, scale)
+
+
+def build(kind: str):
+    rng = np.random.default_rng(0)
+    match kind:
+        case "rank-one":
+            return RankOne(rng.standard_normal((M, D1)), rng.standard_normal((M, D2)))
+        case "symmetric":
+            return SymmetricRankOne(rng.standard_normal((M, D1)))
+        case "dense":
+            return Dense(rng.standard_normal((M, D1, D2)))
+    _, left, right = kind.split("-")
+    return entries(left == "features", right == "features")
+
+
+KINDS = ["rank-one", "symmetric", "dense", "entries-features-features", "entries-features-identity"]
+KINDS += ["entries-identity-features", "entries-identity-identity"]
+every_operator = pytest.mark.parametrize("A", [build(kind) for kind in KINDS], ids=KINDS)
+
+
+def matrices(A) -> np.ndarray:
+    """Return the measurement matrices (m, d1, d2), one by one from their definition."""
+    if isinstance(A, Dense):
+        return A.A
+    if isinstance(A, RankOne):
+        return np.array([np.outer(x, y) for x, y in zip(A.X, A.Y, strict=True)])
+    X, Y = (np.eye(n) if F is None else F for F, n in zip((A.X, A.Y), A.table, strict=True))
+    return np.array([np.outer(X[i], Y[j]) for i, j in zip(A.rows, A.columns, strict=True)])
+
+
+def factors(A, k: int = K) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(2)
+    return rng.standard_normal((A.shape[0], k)), rng.standard_normal((A.shape[1], k))
+
+
+@every_operator
+def test_measurements_and_adjoint_are_those_of_the_dense_matrices(A):
+    dense, (U, V) = matrices(A), factors(A)
+    r = np.random.default_rng(3).standard_normal(A.size)
+    assert A.pair(A.left(U), A.right(V)) == pytest.approx(np.einsum("mij,ij->m", dense, U @ V.T), abs=1e-10)
+    adjoint = np.einsum("m,mij->ij", r, dense)
+    assert A.adjoint(r) == pytest.approx(adjoint, abs=1e-10)
+    assert A.pull_left(r, A.right(V)) == pytest.approx(adjoint @ V, abs=1e-10)
+    assert A.pull_right(r, A.left(U)) == pytest.approx(adjoint.T @ U, abs=1e-10)
+
+
+@every_operator
+def test_the_dot_test_of_forward_and_adjoint(A):
+    W = lowrank.from_product(*factors(A))
+    r = np.random.default_rng(4).standard_normal(A.size)
+    assert A.forward(W) @ r == pytest.approx(np.vdot(W.dense(), A.adjoint(r)), rel=1e-10, abs=1e-10)
+
+
+@every_operator
+def test_products_with_the_moment_are_those_of_the_formed_one(A):
+    U, V = factors(A)
+    r = np.random.default_rng(5).standard_normal(A.size)
+    moment = A.moment(r)
+    assert A.moment_left(r, V, A.right(V)) == pytest.approx(moment @ V, abs=1e-10)
+    assert A.moment_right(r, U, A.left(U)) == pytest.approx(moment.T @ U, abs=1e-10)
+
+
+def test_the_moment_of_gaussian_measurements_is_unbiased():
+    rng, m = np.random.default_rng(6), 200_000
+    X, Y = rng.standard_normal((m, 4)), rng.standard_normal((m, 3))
+    W = rng.standard_normal((4, 3))
+    symmetric = rng.standard_normal((4, 4))
+    symmetric += symmetric.T
+    for A, truth in (
+        (RankOne(X, Y), W),
+        (SymmetricRankOne(X), symmetric),
+        (Dense(rng.standard_normal((m // 10, 4, 3))), W),
+    ):
+        b = A.forward(lowrank.from_dense(truth))
+        assert np.linalg.norm(A.moment(b) - truth) < 0.05 * np.linalg.norm(truth)
+
+
+def test_the_moment_of_all_entries_is_the_matrix_when_features_are_white():
+    for kind in KINDS[3:]:
+        _, left, right = kind.split("-")
+        A, left_back, right_back = entries(left == "features", right == "features", m=N1 * N2).whitened()
+        W = lowrank.from_product(*factors(A))
+        assert A.moment(A.forward(W)) == pytest.approx(W.dense(), abs=1e-10)
+        raw = entries(left == "features", right == "features", m=N1 * N2)
+        mapped = lowrank.from_product(left_back(W.left), right_back(W.V))
+        assert raw.forward(mapped) == pytest.approx(A.forward(W), abs=1e-10)
+
+
+@every_operator
+@pytest.mark.parametrize("ridge", [0.0, 0.7])
+def test_least_squares_of_a_factor_directly_by_conjugate_gradients_and_by_lstsq(A, ridge, monkeypatch):
+    U, V = factors(A)
+    b = np.random.default_rng(7).standard_normal(A.size)
+    P, Q, dense = A.left(U), A.right(V), matrices(A)
+    expected_U = lstsq(np.einsum("mij,jk->mik", dense, V), b, ridge)
+    expected_V = lstsq(np.einsum("mij,ik->mjk", dense, U), b, ridge)
+    assert A.solve_left(Q, b, ridge) == pytest.approx(expected_U, abs=1e-9)
+    assert A.solve_right(P, b, ridge) == pytest.approx(expected_V, abs=1e-9)
+    monkeypatch.setattr(operators, "DIRECT_UNKNOWNS", 0)
+    assert A.solve_left(Q, b, ridge) == pytest.approx(expected_U, abs=1e-7)
+    assert A.solve_right(P, b, ridge) == pytest.approx(expected_V, abs=1e-7)
+    # From a start the unknowns differ where the system is singular (U = V K, K skew, on a symmetric operator).
+    near_U, near_V = A.solve_left(Q, b, ridge, start=U), A.solve_right(P, b, ridge, start=V)
+    assert A.pair(A.left(near_U), Q) == pytest.approx(A.pair(A.left(expected_U), Q), abs=1e-7)
+    assert A.pair(P, A.right(near_V)) == pytest.approx(A.pair(P, A.right(expected_V)), abs=1e-7)
+
+
+def lstsq(rows: np.ndarray, b: np.ndarray, ridge: float) -> np.ndarray:
+    """Return the least-squares factor of minimum norm from rows (m, d, k)."""
+    m, d, k = rows.shape
+    design = np.vstack([rows.reshape(m, -1), np.sqrt(ridge) * np.eye(d * k)])
+    return np.linalg.lstsq(design, np.concatenate([b, np.zeros(d * k)]), rcond=1e-10)[0].reshape(d, k)
+
+
+@every_operator
+def test_normal_matrices_are_gram_matrices_column_by_column(A):
+    U, V = factors(A)
+    dense = matrices(A)
+    left = np.einsum("mij,jk->mki", dense, V).reshape(A.size, -1)
+    right = np.einsum("mij,ik->mkj", dense, U).reshape(A.size, -1)
+    assert A.left_normal(A.right(V)) == pytest.approx(left.T @ left, abs=1e-9)
+    assert A.right_normal(A.left(U)) == pytest.approx(right.T @ right, abs=1e-9)
+
+
+@every_operator
+def test_a_subset_measures_as_the_whole_does(A):
+    chosen = np.arange(3, A.size, 2)
+    W = lowrank.from_product(*factors(A))
+    part = A.subset(chosen)
+    assert part.size == len(chosen) and part.symmetric == A.symmetric
+    assert part.scale * part.size == pytest.approx(A.scale * A.size)
+    assert part.forward(W) == pytest.approx(A.forward(W)[chosen], abs=1e-12)
+
+
+def test_a_few_steps_of_conjugate_gradients_lower_the_misfit():
+    A, (U, V) = build("rank-one"), factors(build("rank-one"))
+    b = np.random.default_rng(8).standard_normal(A.size)
+    Q, P = A.right(V), A.left(U)
+    before = np.linalg.norm(b - A.pair(P, Q))
+    left = A.improve_left(Q, b - A.pair(P, Q), U, rtol=0.01)
+    assert np.linalg.norm(b - A.pair(A.left(left), Q)) < 0.9 * before
+    best = np.linalg.norm(b - A.pair(A.left(A.solve_left(Q, b)), Q))
+    assert np.linalg.norm(b - A.pair(A.left(left), Q)) < 1.01 * best
+
+
+def test_sums_by_row_blocks_are_those_of_the_whole():
+    rng = np.random.default_rng(9)
+    rows = 3 * BLOCK_BYTES // (8 * 400)
+    X, r, Y = rng.standard_normal((rows, 400)), rng.standard_normal(rows), rng.standard_normal((rows, 3))
+    assert weighted_gram(X, r, Y) == pytest.approx(X.T @ (r[:, None] * Y), abs=1e-8)
+
+
+def test_errors_of_factors_are_those_of_dense_matrices():
+    rng = np.random.default_rng(10)
+    W = lowrank.from_product(rng.standard_normal((9, 3)), rng.standard_normal((7, 3)))
+    T = lowrank.from_product(rng.standard_normal((9, 2)), rng.standard_normal((7, 2)))
+    gap, truth = W.dense() - T.dense(), T.dense()
+    found = lowrank.errors(W, T)
+    assert found["error"] == pytest.approx(np.linalg.norm(gap) / np.linalg.norm(truth), rel=1e-12)
+    assert found["spectral_error"] == pytest.approx(np.linalg.norm(gap, 2) / np.linalg.norm(truth, 2), rel=1e-12)
+    near = T._replace(s=T.s * (1 + 1e-13))
+    assert lowrank.errors(near, T)["error"] == pytest.approx(1e-13, rel=0.1)
+
+
+def test_truncations_are_nearest_matrices():
+    rng = np.random.default_rng(11)
+    A, B = rng.standard_normal((9, 4)), rng.standard_normal((7, 4))
+    U, s, Vt = np.linalg.svd(A @ B.T)
+    best = (U[:, :2] * s[:2]) @ Vt[:2]
+    assert lowrank.from_product(A, B, 2).dense() == pytest.approx(best, abs=1e-12)
+    assert lowrank.from_dense(A @ B.T, 2).dense() == pytest.approx(best, abs=1e-12)
+    S = A @ np.diag([3.0, -2.0, 1.0, -0.5]) @ A.T
+    values = np.linalg.eigvalsh(S)
+    L = lowrank.from_symmetric(S, 2)
+    assert np.sort(np.abs(L.s)) == pytest.approx(np.sort(np.abs(values))[-2:])
+    assert L.dense() @ L.U == pytest.approx(S @ L.U, abs=1e-10)
+    assert lowrank.zero((4, 3), 2).dense() == pytest.approx(np.zeros((4, 3)))
