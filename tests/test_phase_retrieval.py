@@ -10,7 +10,7 @@ from lrlab.catalog import phase
 from lrlab.models import pictures
 from lrlab.models.phase_retrieval import PhaseRetrieval, align_phase
 from lrlab.parameters import InputError
-from lrlab.protocol import Stop, drive
+from lrlab.protocol import Interrupted, Stop, drive
 from lrlab.solvers import phase_gauss_newton
 from lrlab.theory.phase import STARTS
 
@@ -196,3 +196,20 @@ def test_the_catalogue_refuses_and_predicts():
         assert prediction == {"predicted_start_overlap": pytest.approx(0.861, abs=2e-3)}
     with pytest.raises(InputError, match="m must be more than p = 32 for this solver, got 32: raise m or"):
         phase.SOLVERS[0].refuse(SMALL.replace(m=32), {})
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_a_run_ends_in_the_middle_of_its_start(name):
+    problem = SMALL.build()
+    problem.load(everything=True)
+    calls = []
+
+    def checkpoint(fraction):
+        calls.append(fraction)
+        if len(calls) == 5:
+            raise Interrupted(Stop.CANCELLED)
+
+    problem.checkpoint = checkpoint
+    run = SOLVERS[name](problem, rng=np.random.default_rng(0))
+    assert drive(run, lambda *news: None) is Stop.CANCELLED
+    assert calls == sorted(calls) and 0 <= calls[0] and calls[-1] < 1

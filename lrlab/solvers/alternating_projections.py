@@ -32,7 +32,7 @@ def alternating_projections(problem, *, start: Start = "optimal", rng: Generator
         change = cho_solve(gram, adjoint(A, b * phases(Az) - Az))
         after = z + change
         objective = float(np.mean((np.abs(Az) - b) ** 2)) / 2.0
-        yield Iterate(z, objective=objective, residual=relative(change, after))
+        yield Iterate(z, objective=objective, residual=relative(change, float(np.linalg.norm(after))))
         z = after
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
-from lrlab.solvers.phase_start import Start, adjoint, initial, phases, relative
+from lrlab.solvers.phase_start import Start, adjoint, initial, phases, steepness
 from lrlab.solvers.wirtinger import direction
 
 Array = NDArray[np.float64]
@@ -48,7 +48,7 @@ def truncated_amplitude_flow(
     converges   geometrically to x with m >= C p (Theorem 1)
 
     A (m, p). Yields the start and then endlessly: objective F with all rows, residual ||g|| relative to the part of g
-    that stems from b. Two passes over A a step, memory O(m).
+    that stems from b, along z. Two passes over A a step, memory O(m).
     Reference: Wang, Giannakis, Eldar (2018), "Solving systems of random quadratic equations via truncated amplitude
     flow", Algorithm 1.
     """
@@ -81,7 +81,7 @@ def reweighted_amplitude_flow(
     converges   geometrically to x with m >= C p (Theorem 1); without weights (discount 0) F never grows
 
     A (m, p). Yields the start and then endlessly: objective F without weights, residual ||g|| relative to the part of g
-    that stems from b. Two passes over A a step, memory O(m).
+    that stems from b, along z. Two passes over A a step, memory O(m).
     Reference: Wang, Giannakis, Saad, Chen (2018), "Phase retrieval via reweighted amplitude flow", Algorithm 1.
     """
 
@@ -106,9 +106,9 @@ def flow(problem, z: Vector, weights: Callable[[Array, Array], Array], step: str
         distance, u = np.abs(Az), phases(Az)
         w = weights(distance, b)
         g = adjoint(A, w * (Az - b * u)) / m
-        kept = adjoint(A, w * b * u) / m
+        residual = steepness(g, z, float(np.mean(w * b * distance)))
         note = f"Mean weight of a row {w.mean():.2f}."
-        yield Iterate(z, objective=float(np.mean((distance - b) ** 2)) / 2.0, residual=relative(g, kept), note=note)
+        yield Iterate(z, objective=float(np.mean((distance - b) ** 2)) / 2.0, residual=residual, note=note)
         d, before = direction(g, before, d, conjugate=step == "conjugate"), g
         Ad = A @ d
         t = fixed if step == "fixed" else suited_step(u, w, Ad, -m * np.vdot(g, d).real, step == "conjugate")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
-from lrlab.solvers.phase_start import Start, adjoint, initial, phases, relative
+from lrlab.solvers.phase_start import Start, adjoint, initial, phases, steepness
 
 Array = NDArray[np.float64]
 Vector = NDArray[Any]
@@ -56,7 +56,8 @@ def phase_gauss_newton(
                 nothing changes, is held by the damping
 
     A (m, p). Yields the start and then endlessly, z unchanged after a step that was not taken: objective F, residual
-    the gradient of F relative to its part that stems from b. Two passes over A a conjugate gradient step, memory O(m).
+    the gradient of F relative to its part that stems from b, along z. Two passes over A a conjugate gradient step,
+    memory O(m).
     References: Gao, Xu (2017), "Phaseless recovery using the Gauss-Newton method"; Nielsen (1999), "Damping parameter
     in Marquardt's method", for l.
     """
@@ -67,9 +68,9 @@ def phase_gauss_newton(
     while True:
         at = compare(Az)
         g, F = adjoint(A, at.rows * at.r) / len(b), float(np.mean(at.r**2)) / 2.0
-        residual = relative(g, adjoint(A, at.rows * at.data) / len(b))
+        residual = steepness(g, z, float(np.mean(at.data * (at.rows.conj() * Az).real)))
         yield Iterate(z, objective=F, residual=residual, note=note)
-        D, steps = damped_step(A, at.rows, g, damping, float(np.clip(residual, *ACCURACIES)))
+        D, steps = damped_step(problem, at.rows, g, damping, float(np.clip(residual, *ACCURACIES)))
         AD = A @ D
         after = float(np.mean(compare(Az + AD).r ** 2)) / 2.0
         expected = F - float(np.mean((at.r + (at.rows.conj() * AD).real) ** 2)) / 2.0
@@ -99,16 +100,17 @@ def comparison(loss: str, b: Array, softening: float) -> Callable[[Vector], Mode
     return compare_squares
 
 
-def damped_step(A: Vector, rows: Vector, g: Vector, damping: float, accuracy: float) -> tuple[Vector, int]:
+def damped_step(problem, rows: Vector, g: Vector, damping: float, accuracy: float) -> tuple[Vector, int]:
     """Return D (p,) with (J^T J / m + damping) D = -g by conjugate gradients, and their number.
 
     J D = Re(conj(rows) A D) is linear in real coordinates alone, so that <a, b> here is Re(a^* b). They end when the
     residual is `accuracy` times ||g||.
     """
-    D, rest = np.zeros_like(g), -g
+    A, D, rest = problem.A, np.zeros_like(g), -g
     d, size = rest, np.vdot(g, g).real
     goal, steps = accuracy**2 * size, 0
     while size > goal and steps < INNER_STEPS:
+        problem.checkpoint(steps / INNER_STEPS)
         curved = adjoint(A, rows * (rows.conj() * (A @ d)).real) / len(rows) + damping * d
         t = size / np.vdot(d, curved).real
         D, rest = D + t * d, rest - t * curved

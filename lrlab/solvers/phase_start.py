@@ -25,6 +25,8 @@ Start = Annotated[
     ),
 ]
 
+Product = Callable[[Vector, float], Vector]
+
 KRYLOV = 40
 RESTARTS = 25
 ACCURACY = 1e-5
@@ -43,12 +45,19 @@ def initial(problem, start: str, rng: Generator) -> Vector:
     if start != "random" and mean > 0:
         s = intensity / mean
         T = weigh(start, s, float(np.quantile(s, LEFT_OUT.get(start, 0.0))))
-        v = leading_vector(lambda u: adjoint(A, T * (A @ u)) / m, v)
+
+        def product(u: Vector, done: float) -> Vector:
+            problem.checkpoint(done)
+            return adjoint(A, T * (A @ u)) / m
+
+        v = leading_vector(product, v)
     return math.sqrt(mean) * unit(v)
 
 
-def leading_vector(product: Callable[[Vector], Vector], v: Vector) -> Vector:
+def leading_vector(product: Product, v: Vector) -> Vector:
     """Return the unit eigenvector of the largest eigenvalue of a Hermitian operator: restarted Lanczos from v (p,).
+
+    product(u, done): the operator times u (p,), told the share of its Krylov space that is done.
 
     Vectors are kept orthogonal by a second projection. A restart begins from the best vector found; it ends when the
     residual is at most 1e-5 of the largest eigenvalue in size, or after 25 restarts of 40 steps.
@@ -62,13 +71,13 @@ def leading_vector(product: Callable[[Vector], Vector], v: Vector) -> Vector:
     return v
 
 
-def krylov(product: Callable[[Vector], Vector], v: Vector, steps: int) -> tuple[Vector, Array, Array]:
+def krylov(product: Product, v: Vector, steps: int) -> tuple[Vector, Array, Array]:
     """Return orthonormal rows Q (k, p), and of Q^* M Q the diagonal (k,) and the off-diagonal (k,), its last beyond."""
     Q = np.empty((steps, len(v)), dtype=v.dtype)
     diagonal, off = np.empty(steps), np.empty(steps)
     for k in range(steps):
         Q[k] = v
-        w = product(v)
+        w = product(v, k / steps)
         diagonal[k] = np.vdot(v, w).real
         for _ in range(2):
             w = w - (Q[: k + 1].conj() @ w) @ Q[: k + 1]
@@ -91,7 +100,16 @@ def phases(u: Vector) -> Vector:
     return np.where(size > 0, u, 1.0) / np.where(size > 0, size, 1.0)
 
 
-def relative(difference: Vector, scale: Vector) -> float:
-    """Return ||difference|| / ||scale||, and 0 where the difference vanishes."""
+def relative(difference: Vector, scale: float) -> float:
+    """Return ||difference|| / scale; 0 where the difference vanishes, 1 where only the scale does."""
     size = float(np.linalg.norm(difference))
-    return size / (float(np.linalg.norm(scale)) or size) if size > 0 else 0.0
+    return size / (scale or size) if size > 0 else 0.0
+
+
+def steepness(g: Vector, z: Vector, along: float) -> float:
+    """Return ||g|| relative to the part of the gradient g (p,) that stems from the data, along z.
+
+    g = A^* v - A^* w, where w stems from the data and <z, A^* w> = <A z, w> = `along`: at a stationary point A^* w is
+    A^* v, which is nearly along z, and to look along z takes no pass over A.
+    """
+    return relative(g, along / (float(np.linalg.norm(z)) or 1.0))

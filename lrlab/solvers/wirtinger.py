@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
-from lrlab.solvers.phase_start import Start, adjoint, initial, relative
+from lrlab.solvers.phase_start import Start, adjoint, initial, steepness
 
 Array = NDArray[np.float64]
 Vector = NDArray[Any]
@@ -42,8 +42,8 @@ def wirtinger_flow(
     converges   geometrically to x with m >= C p log p from a spectral start; F never grows with `exact`
                 and `conjugate`
 
-    A (m, p). Yields the start and then endlessly: objective F, residual ||g|| / ||(1/m) sum y_i <a_i, z> a_i||. Two
-    passes over A a step, memory O(m).
+    A (m, p). Yields the start and then endlessly: objective F, residual ||g|| relative to the part of g that stems
+    from y, along z. Two passes over A a step, memory O(m).
     References: Candes, Li, Soltanolkotabi (2015), "Phase retrieval via Wirtinger flow: theory and algorithms"; Jiang,
     Rajan, Liu (2016), "Wirtinger flow method with optimal stepsize for phase retrieval", for the quartic.
     """
@@ -52,8 +52,9 @@ def wirtinger_flow(
     length, Az, d, before, k = float(np.linalg.norm(z)), A @ z, np.zeros_like(z), np.zeros_like(z), 0
     while True:
         g = gradient(A, Az, y)
-        objective = float(np.mean((np.abs(Az) ** 2 - y) ** 2)) / 2.0
-        yield Iterate(z, objective=objective, residual=relative(g, adjoint(A, y * Az) / len(y)))
+        intensity = np.abs(Az) ** 2
+        objective = float(np.mean((intensity - y) ** 2)) / 2.0
+        yield Iterate(z, objective=objective, residual=steepness(g, z, float(np.mean(y * intensity))))
         d, before, k = direction(g, before, d, conjugate=step == "conjugate"), g, k + 1
         Ad = A @ d
         t = scheduled(k, length) if step == "schedule" else best_step(Az, Ad, y)
