@@ -10,6 +10,8 @@ from lrlab.models.network import PolynomialNetwork
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop, drive
 from lrlab.solvers import debiased
+from lrlab.solvers.approximate_rom import ap_rom
+from lrlab.solvers.block_krylov import block_krylov, nothing, random_start
 from lrlab.solvers.gfm import gfm
 from lrlab.solvers.rom import ep_rom
 
@@ -17,8 +19,8 @@ EASY = PolynomialNetwork(m=1500, p=24, r=2, condition=3.0, seed=4)
 """Thirty times as many samples as unknowns: the paper's step 1 converges."""
 
 NOISY = EASY.replace(noise=0.1)
-HARD = EASY.replace(m=300)
-SOLVERS = {"ep-rom": ep_rom, "gfm": gfm}
+HARD = EASY.replace(m=300, condition=1.0)
+SOLVERS = {"ep-rom": ep_rom, "ap-rom": ap_rom, "gfm": gfm}
 EVERY = pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
 
 
@@ -135,3 +137,40 @@ def test_fresh_batches_end_with_the_last_one():
     assert problem.score(kept[-1].estimate)["error"] < 0.02
     with pytest.raises(InputError, match="fresh_batches must be at most the number of samples 100, got 101"):
         run(gfm, EASY.replace(m=100), fresh_batches=101)
+
+
+@pytest.mark.parametrize("head", ["tangent", "two-sided", "one-sided"])
+def test_every_head_recovers_where_samples_abound(head):
+    stop, kept, problem = run(ap_rom, EASY.replace(m=4000), head=head, step_rule="fixed")
+    assert stop is Stop.CONVERGED and problem.score(kept[-1].estimate)["error"] < 1e-9
+
+
+def test_only_the_tangent_head_comes_to_rest_with_noise():
+    ends = {head: run(ap_rom, NOISY, head=head, max_iter=100)[1][-1] for head in ("tangent", "two-sided", "one-sided")}
+    assert ends["tangent"].residual < 1e-9 < 1e-5 < min(ends["two-sided"].residual, ends["one-sided"].residual)
+
+
+def test_heads_are_those_of_the_singular_value_decomposition():
+    rng = np.random.default_rng(0)
+    vectors = np.linalg.qr(rng.standard_normal((60, 60)))[0]
+    values = np.concatenate([[5.0, -4.0, 3.0], rng.uniform(-1, 1, 57)])
+    G, B = (vectors * values) @ vectors.T, np.linalg.qr(rng.standard_normal((60, 4)))[0]
+    for beside in (nothing(60, G.dtype), B):
+        outside = np.eye(60) - beside @ beside.T
+        best = np.linalg.svd(outside @ G @ outside)[0][:, :3]
+        Z, GZ = block_krylov(lambda V: G @ V, random_start(60, 6, rng, G.dtype), 3, 9, beside)
+        assert np.allclose(Z @ Z.T, best @ best.T, atol=1e-6) and np.allclose(GZ, G @ Z, atol=1e-12)
+        assert np.abs(beside.T @ Z).max(initial=0) < 1e-12
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 20])
+def test_a_head_captures_nearly_what_the_best_does_at_any_size(blocks):
+    rng = np.random.default_rng(3)
+    G = rng.standard_normal((15, 15))
+    G = G + G.T
+    B = np.linalg.qr(rng.standard_normal((15, 3)))[0]
+    Z, _ = block_krylov(lambda V: G @ V, random_start(15, 8, rng, G.dtype), 4, blocks, B)
+    C = (np.eye(15) - B @ B.T) @ G @ (np.eye(15) - B @ B.T)
+    best = np.linalg.norm(np.linalg.svd(C, compute_uv=False)[:4])
+    assert Z.shape == (15, 4) and np.allclose(Z.T @ Z, np.eye(4), atol=1e-12) and np.abs(B.T @ Z).max() < 1e-12
+    assert np.linalg.norm(Z.T @ C) > (0.85 if blocks == 1 else 0.999) * best

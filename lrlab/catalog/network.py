@@ -3,7 +3,7 @@
 from lrlab.catalog.entry import Options, SolverEntry
 from lrlab.models.low_rank import LowRankSpec
 from lrlab.parameters import InputError
-from lrlab.solvers import gfm, rom
+from lrlab.solvers import approximate_rom, gfm, rom
 
 NETWORK = "polynomial-network"
 
@@ -30,10 +30,25 @@ def rom_workspace(spec: LowRankSpec, options: Options) -> int:
     return few if options["projection"] == "lanczos" else few + squares(spec, 8)
 
 
+def krylov_workspace(spec: LowRankSpec, options: Options) -> int:
+    """Hold the Krylov space, G times it, and the images of the whole of it."""
+    block = 2 * spec.true_rank + int(options["oversampling"])
+    return images(spec, 2 * block * int(options["blocks"]) + 6 * spec.true_rank)
+
+
 def gfm_workspace(spec: LowRankSpec, options: Options) -> int:
     """Hold images of U and V, and a copy of one batch."""
     batches = int(options["fresh_batches"])
     return images(spec, 6 * spec.true_rank) + (spec.data_bytes // batches if batches else 0)
+
+
+def refuse_wide(spec: LowRankSpec, options: Options) -> None:
+    """Refuse ranks above p / 2: a head of rank 2r would be everything."""
+    p, r = spec.size[0], spec.true_rank
+    if 2 * r > p:
+        raise InputError(
+            "r", f"at most p / 2 = {p / 2:g} for this solver", r, "lower r or raise p; ep-rom has no limit"
+        )
 
 
 def refuse_batches(spec: LowRankSpec, options: Options) -> None:
@@ -52,6 +67,16 @@ SOLVERS = (
         run=rom.ep_rom,
         models=(NETWORK,),
         workspace=rom_workspace,
+    ),
+    SolverEntry(
+        name="ap-rom",
+        title="AP-ROM (approximate projections)",
+        summary="EP-ROM with a block Krylov head of the gradient in place of the gradient; products only.",
+        reference="Soltani & Hegde (2018), Algorithms 2-4",
+        run=approximate_rom.ap_rom,
+        models=(NETWORK,),
+        workspace=krylov_workspace,
+        refuse=refuse_wide,
     ),
     SolverEntry(
         name="gfm",

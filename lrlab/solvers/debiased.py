@@ -32,7 +32,7 @@ LARGEST_STEP = 4.0
 """The mean of the adaptive step is 1; flatter directions are where the measurements say nothing."""
 
 GROWTH = 2.0
-"""An adaptive step that multiplies the objective by more than this is halved."""
+"""An adaptive step is halved while the objective exceeds this many times the lowest one so far."""
 
 HALVINGS = 12
 
@@ -92,10 +92,14 @@ def adaptive_step(operator: Operator, now: Point, GU: Array) -> float:
     return size / curvature if curvature * LARGEST_STEP > size else LARGEST_STEP
 
 
-def halve(now: Point, following: Point, eta: float, move: Callable[[float], Point]) -> tuple[float, Point]:
-    """Return a step, and where it leads, that does not multiply the objective; `following` is where eta leads."""
+def halve(lowest: float, following: Point, eta: float, move: Callable[[float], Point]) -> tuple[float, Point]:
+    """Return a step, and where it leads, that does not multiply the lowest objective so far.
+
+    `following` is where the step eta leads. The objective need not fall: G is the gradient of another function, that
+    without the bias, and comes to rest at a slightly larger objective where there is noise.
+    """
     for _ in range(HALVINGS):
-        if following.objective <= GROWTH * now.objective:
+        if following.objective <= GROWTH * lowest:
             break
         eta /= 2
         following = move(eta)

@@ -12,7 +12,8 @@ from lrlab.lowrank import LowRank
 from lrlab.operators.operator import Operator
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate
-from lrlab.solvers.debiased import Gradient, Point, Step, StepRule, adaptive_step, halve, point, residual
+from lrlab.solvers.block_krylov import block_krylov, nothing, random_start
+from lrlab.solvers.debiased import Gradient, Step, StepRule, adaptive_step, halve, point, residual
 
 Array = NDArray[np.floating]
 
@@ -31,11 +32,11 @@ def gfm(
     r"""Recover the symmetric L of a polynomial network by one power step on the moments an iteration.
 
     minimise    ||A(L) - b||^2 / 2  over symmetric L (p, p) of rank r,  A(L)_i = x_i^T L x_i
-    start       U from two power steps on the unbiased moment M of the answers
+    start       the part of rank r of the unbiased moment M of the answers, by block Krylov
     update      U <- QR((L - eta G) U),  V <- (L - eta G) U,  L <- the rank r part of (U V^T + V U^T) / 2,
                 G = A*(d) / (2m) - (mean(d) / 2) I,  d = A(L) - b;  the paper's H is -G
     eta         `fixed`: `step`, 1 in the paper. `adaptive`: the root of <T, G(L - eta T)>, T the tangent part of G,
-                halved while the objective doubles
+                halved while the objective is twice the lowest so far
     converges   linearly if m is large enough for E[L - G] = L_true to rule; the adaptive step needs fewer
 
     A sees only the symmetric part of the paper's U V^T, and near the truth V is U times a symmetric matrix: cutting
@@ -52,8 +53,8 @@ def gfm(
         raise InputError("fresh_batches", f"at most the number of samples {operator.size}", fresh_batches, remedy)
     batches = _batches(operator, b, fresh_batches)
     part, answers = next(batches)
-    now = _start(part, answers, r, rng)
-    now = point(operator, b, now.L)
+    now = point(operator, b, _start(part, answers, r, rng))
+    lowest = now.objective
     for part, answers in batches:
         # Where all samples are reused the misfit of the estimate is at hand.
         seen = now if part is operator else point(part, answers, now.L)
@@ -61,9 +62,9 @@ def gfm(
         GU = G.times(now.L.U, seen.P)
         eta = adaptive_step(part, seen, GU) if step_rule == "adaptive" else step
         move = lambda eta: point(operator, b, _power_step(now.L, G, GU, eta))  # noqa: B023, E731
-        eta, following = halve(now, move(eta), eta, move) if step_rule == "adaptive" else (eta, move(eta))
+        eta, following = halve(lowest, move(eta), eta, move) if step_rule == "adaptive" else (eta, move(eta))
         yield Iterate(now.L, now.objective, residual(b, now, following.L, eta), f"Step {eta:.3g}.")
-        now = following
+        now, lowest = following, min(lowest, following.objective)
     yield Iterate(now.L, now.objective, note="All batches are used.")
 
 
@@ -75,13 +76,11 @@ def _batches(operator: Operator, b: Array, count: int) -> Iterator[tuple[Operato
         yield operator.subset(rows), b[rows]
 
 
-def _start(operator: Operator, b: Array, r: int, rng: Generator) -> Point:
-    """Return the rank r part of M after two power steps from a random start: the truth lies far above the noise."""
-    L = lowrank.zero(operator.shape, r, operator.dtype)
-    G = Gradient(operator, -b)
-    Q = np.linalg.qr(rng.standard_normal(L.U.shape).astype(operator.dtype))[0]
-    Q = np.linalg.qr(G.times(Q))[0]
-    return point(operator, b, _power_step(L._replace(U=Q, V=Q), G, G.times(Q), 1.0))
+def _start(operator: Operator, b: Array, r: int, rng: Generator) -> LowRank:
+    """Return the part of rank r of the moment M, by block Krylov."""
+    p, dtype = operator.shape[0], operator.dtype
+    found = block_krylov(Gradient(operator, b).times, random_start(p, r + 5, rng, dtype), r, 3, nothing(p, dtype))
+    return lowrank.from_core(found.Z, found.Z.T @ found.GZ, r)
 
 
 def _power_step(L: LowRank, G: Gradient, GU: Array, eta: float) -> LowRank:

@@ -10,6 +10,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from lrlab import lowrank
 from lrlab.lowrank import LowRank
+from lrlab.operators.operator import Operator
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.debiased import Gradient, Step, StepRule, adaptive_step, halve, point, residual
@@ -41,11 +42,11 @@ def ep_rom(
     r"""Recover the symmetric L of a polynomial network by projected gradient descent.
 
     minimise    ||A(L) - b||^2 / 2  over symmetric L (p, p) of rank r,  A(L)_i = x_i^T L x_i
-    start       L = 0; the first estimate is P_r(M), M the unbiased moment of the answers
+    start       P_r(M), M the unbiased moment of the answers: where step 1 leads from L = 0
     update      L <- P_r(L - eta G),  G = A*(d) / (2m) - (mean(d) / 2) I,  d = A(L) - b,
                 P_r keeps the r eigenvalues that are largest in size, of either sign
     eta         `fixed`: `step`, 1 in the paper. `adaptive`: the root of <T, G(L - eta T)> along the tangent part T of
-                G, halved while the objective doubles
+                G, halved while the objective is twice the lowest so far
     converges   E[G] = L - L_true, so that eta = 1 lands on the truth on average; linearly if m is large enough for
                 that: at p = 100, r = 5 from m = 8500 on. The adaptive step needs a fifth of that
 
@@ -58,20 +59,25 @@ def ep_rom(
     """
     operator, b, r = problem.operator, problem.b, problem.rank
     project = _exact if projection == "exact" or r >= operator.shape[0] - 1 else _lanczos
-    now = point(operator, b, lowrank.zero(operator.shape, r, operator.dtype))
-    eta, started = step, False
+    zero = lowrank.zero(operator.shape, r, operator.dtype)
+    nearest, _ = project(zero, _gradient(operator, -b, trace_sign), r, rng)
+    now = point(operator, b, nearest(1.0))
+    lowest = now.objective
     while True:
-        mean = 2 * operator.scale * operator.trace * float(now.d.sum())
-        G = Gradient(operator, now.d, mean if trace_sign == "printed" else 0.0)
-        nearest, times = project(now.L, G, r, rng)
+        nearest, times = project(now.L, _gradient(operator, now.d, trace_sign), r, rng)
+        move = lambda eta: point(operator, b, nearest(eta))  # noqa: B023, E731
         if step_rule == "adaptive":
-            eta = adaptive_step(operator, now, times(now.L.U)) if started else 1.0
-        following = point(operator, b, nearest(eta))
-        if step_rule == "adaptive" and started:
-            eta, following = halve(now, following, eta, lambda eta: point(operator, b, nearest(eta)))  # noqa: B023
-        if started:
-            yield Iterate(now.L, now.objective, residual(b, now, following.L, eta), f"Step {eta:.3g}.")
-        now, started = following, True
+            eta = adaptive_step(operator, now, times(now.L.U))
+            eta, following = halve(lowest, move(eta), eta, move)
+        else:
+            eta, following = step, move(step)
+        yield Iterate(now.L, now.objective, residual(b, now, following.L, eta), f"Step {eta:.3g}.")
+        now, lowest = following, min(lowest, following.objective)
+
+
+def _gradient(operator: Operator, d: Array, trace_sign: str) -> Gradient:
+    mean = 2 * operator.scale * operator.trace * float(d.sum())
+    return Gradient(operator, d, mean if trace_sign == "printed" else 0.0)
 
 
 Nearest = Callable[[float], LowRank]
