@@ -27,7 +27,9 @@ class Parser(argparse.ArgumentParser):
 
 def parser() -> Parser:
     """Return the command line's grammar."""
-    top = Parser(prog="python -m lrlab", description="Recover structured signals from one-bit measurements.")
+    top = Parser(
+        prog="python -m lrlab", description="Recover structured signals from few, quantised or missing measurements."
+    )
     commands = top.add_subparsers(dest="command", required=True, parser_class=Parser, metavar="COMMAND")
     models = commands.add_parser("models", help="list models, their parameters and solvers")
     solve = commands.add_parser("solve", help="run one solver on one problem")
@@ -60,7 +62,7 @@ def job_from(model: str, solver: str, settings: dict[str, str]) -> convergence.J
     """Return the checked job: each setting goes to the model, or else to the solver."""
     catalog.require_model(model)
     parameters = declared(catalog.MODELS[model])
-    known = {**parameters, **catalog.solver(solver).options, **declared(drive_limits)}
+    known = {**parameters, **catalog.solver(solver, model).options, **declared(drive_limits)}
     for name in settings:
         require_known(name, {k: p for k, p in known.items() if not p.hidden}, what="--set")
     spec = catalog.spec(model, **{k: v for k, v in settings.items() if k in parameters})

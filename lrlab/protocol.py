@@ -99,6 +99,11 @@ class Spec(ABC):
     def data_bytes(self) -> int:
         """Memory, in bytes, of all the data when it is held at once."""
 
+    @property
+    def thrift(self) -> str:
+        """What else, beside a smaller size, makes this model need less memory; as part of a sentence, or nothing."""
+        return ""
+
     def values(self) -> dict[str, Value]:
         """Return all parameters by name."""
         return {f.name: getattr(self, f.name) for f in fields(self)}

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
+from lrlab.catalog.families import family
 from lrlab.experiments.engine import get_engine
-from lrlab.protocol import Spec
 from lrlab.ui import live, page, problem, run_view, solving
 
 link = page.head(
@@ -16,12 +16,12 @@ with st.sidebar:
     spec = problem.spec(link, model)
     ending = solving.limits(link)
     st.subheader("Solvers", anchor=False)
-    jobs = solving.solvers(link, model, spec, ending, default=["pairwise-moment", "link-free-refinement"])
+    jobs = solving.solvers(link, model, spec, ending, default=family(model).solvers)
 
 page.complain(spec, ending)
 with page.row():
     live.buttons("converge", lambda: get_engine().follow(jobs), ready=bool(jobs))
-    view = run_view.choices(link, sparse=isinstance(spec, Spec) and bool(spec.sparsity))
+    view = run_view.choices(link, model, spec)
 live.follow("converge", lambda: run_view.draw(view, jobs), run_view.seen)
 page.copy_jobs(jobs)
 link.write()

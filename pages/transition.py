@@ -2,24 +2,24 @@
 
 import streamlit as st
 
+from lrlab.catalog.families import family
 from lrlab.experiments.engine import get_engine
 from lrlab.experiments.sweep import run_trial
 from lrlab.ui import axis, batches, controls, live, page, problem, solving, transition_view
 from lrlab.ui.axis import Axis
 from lrlab.ui.transition_view import Plan
 
-AXES = {"one-bit-sensing": "variance", "flipped-logistic": "flip", "one-bit-phase-retrieval": "threshold"}
-
 link = page.head(
     "transition",
     "Transition",
-    "Below a sharp line in the plane of two parameters a spectral method sees nothing; above it, the signal comes out.",
+    "Below a sharp line in the plane of two parameters a method sees nothing; above it, the signal comes out.",
 )
 with st.sidebar:
     model = problem.model(link)
     solver, settings = solving.one_solver(link, model)
-    x = axis.choose(link, model, AXES.get(model, "noise"), prefix="x-", label="Across", points=12)
-    y = axis.choose(link, model, "ratio", prefix="y-", label="Upwards", points=10)
+    across, upwards = family(model).plane[model]
+    x = axis.choose(link, model, across, prefix="x-", label="Across", points=12)
+    y = axis.choose(link, model, upwards, prefix="y-", label="Upwards", points=10)
     trials = controls.widget(link, controls.TRIALS)
     st.subheader("Held fixed", anchor=False)
     spec = problem.spec(link, model, without=[a.decides for a in (x, y) if isinstance(a, Axis)])

@@ -11,6 +11,7 @@ from lrlab import catalog, metrics
 from lrlab.experiments import convergence
 from lrlab.figures import convergence as drawn
 from lrlab.figures import picture, recovery, theme, transition
+from lrlab.figures.measures import MEASURES
 
 LIGHT, DARK = "#ffffff", "#12161d"
 
@@ -91,7 +92,7 @@ def test_curves_show_the_rows_of_the_trace(measure, time):
     figure = drawn.curves([recovery_of(trace)], measure, time)
     np.testing.assert_array_equal(values(figure.data[0].x), trace.table[time])
     np.testing.assert_array_equal(values(figure.data[0].y), trace.table[measure])
-    assert figure.layout.xaxis.title.text and figure.layout.yaxis.title.text == drawn.MEASURES[measure].title
+    assert figure.layout.xaxis.title.text and figure.layout.yaxis.title.text == MEASURES["single-index"][measure].title
 
 
 def test_the_theory_line_is_the_prediction():
@@ -177,7 +178,7 @@ def test_the_map_places_cells_and_marks_what_is_not_measured():
     cells = pd.DataFrame(
         [(0.0, 2.0, 0.1, 0.02, 5), (1.0, 20.0, 0.9, 0.01, 3)], columns=["x", "y", "mean", "spread", "trials"]
     )
-    line = pd.DataFrame({"x": [0.0, 1.0], "y": [5.0, 9.0]})
+    line = pd.DataFrame({"line": "predicted threshold", "x": [0.0, 1.0], "y": [5.0, 9.0]})
     figure = transition.transition(cells, x, y, line)
     heat, missing = figure.data[0], figure.data[1]
     z = values(heat.z)

@@ -134,12 +134,38 @@ def test_a_plane_is_measured_first_roughly_then_again():
 def test_the_predicted_line_is_where_the_overlap_leaves_zero():
     spec = OneBitPhaseRetrieval(p=50)
     plane = Plane(spec, "threshold", (0.2, 1.5), "ratio", (5.0, 400.0), "pairwise-moment")
-    line = plane.threshold(("linear", "log")).dropna()
+    line = plane.lines(("linear", "log")).dropna()
     assert len(line) > 20
+    assert set(line.pop("line")) == {"predicted threshold"}
     for x, y in line.itertuples(index=False):
         exact = spiked.predict(spec.replace(threshold=x).link.moments, y).threshold
         assert y == pytest.approx(exact, abs=0.1 + 0.5 / 50), "n is whole, so n/p moves in steps of 1/p"
-    assert Plane(spec, "noise", (0.0, 1.0), "n", (100, 200), "save").threshold().dropna().empty
+    assert Plane(spec, "noise", (0.0, 1.0), "n", (100, 200), "save").lines().dropna().empty
+
+
+def test_a_map_of_successes_counts_what_failed_and_draws_the_degrees_of_freedom():
+    spec = lrlab.spec("rank-one-sensing", d1=12, d2=10)
+    plane = Plane(spec, "rank", (1.0, 2.0, 3.0), "m", (30.0, 60.0, 300.0), "gauss-newton", trials=3)
+    planned, _ = plane.plan()
+    cells = plane.cells(run_trial(t) for t in planned).set_index(["x", "y"])
+    assert cells.loc[(1, 300), "mean"] == 1 and cells.loc[(3, 30), "mean"] == 0
+    assert (cells.loc[(1, 300), "low"], cells.loc[(1, 300), "high"]) == wilson(3, 3)
+    lost = [{"rank": 1.0, "m": 30.0, "trial": 0, "seed": 1, "refused": "", "stop": "NONFINITE"}]
+    rows = [*lost, {**lost[0], "trial": 1, "spectral_error": 1e-9}]
+    assert plane.cells(rows)["mean"].tolist() == [0.5]
+    line = plane.lines().dropna()
+    assert set(line["line"]) == {"degrees of freedom"}
+    for _, rank, m in line.itertuples(index=False):
+        assert m == pytest.approx(rank * (22 - rank), abs=0.51)
+
+
+def test_axes_of_low_rank_models():
+    network = lrlab.spec("polynomial-network", p=20, r=2)
+    assert place(network, "per-freedom", 3.0).m == 3 * 39 and place(network, "ratio", 5.0).m == 100
+    table = lrlab.spec("inductive-completion", n1=40, n2=50, d1=6, d2=7, rank=2)
+    assert place(table, "missing", 0.75).observed == 0.25
+    assert place(table, "per-freedom", 4.0).measurements == 4 * 22
+    assert "ratio" not in axes(type(table)) and "per-freedom" not in axes(OneBitSensing)
 
 
 def test_spacing():

@@ -2,15 +2,18 @@
 
 from collections.abc import Mapping
 
-from lrlab.catalog import refinements, rivals, single_index
+from lrlab.catalog import low_rank, phase, refinements, rivals, single_index
 from lrlab.catalog.entry import SolverEntry
 from lrlab.parameters import InputError, nearest, require_known
 from lrlab.protocol import Spec
 
-MODELS: Mapping[str, type[Spec]] = {spec.model: spec for spec in single_index.MODELS}
-SOLVERS: Mapping[str, SolverEntry] = {
-    entry.name: entry for family in (single_index, refinements, rivals) for entry in family.SOLVERS
+MODELS: Mapping[str, type[Spec]] = {
+    spec.model: spec for family in (single_index, low_rank, phase) for spec in family.MODELS
 }
+ENTRIES: tuple[SolverEntry, ...] = tuple(
+    entry for family in (single_index, refinements, rivals, low_rank, phase) for entry in family.SOLVERS
+)
+NAMES: tuple[str, ...] = tuple(dict.fromkeys(entry.name for entry in ENTRIES))
 
 
 def spec(model: str, **parameters: object) -> Spec:
@@ -27,21 +30,22 @@ def require_model(name: str) -> None:
     require_known(name, MODELS, what="model")
 
 
-def solver(name: str) -> SolverEntry:
-    """Return the entry of a solver."""
-    require_known(name, SOLVERS, what="solver")
-    return SOLVERS[name]
+def solver(name: str, model: str = "") -> SolverEntry:
+    """Return the entry of a solver; of those that share a name, the one made for a model, or else the first."""
+    require_known(name, NAMES, what="solver")
+    entries = [entry for entry in ENTRIES if entry.name == name]
+    return next((entry for entry in entries if model in entry.models), entries[0])
 
 
 def solvers_for(model: str) -> list[SolverEntry]:
     """Return the solvers made for a model, in the catalogue's order."""
     require_model(model)
-    return [entry for entry in SOLVERS.values() if model in entry.models]
+    return [entry for entry in ENTRIES if model in entry.models]
 
 
 def compatible(spec: Spec, name: str) -> SolverEntry:
     """Return the entry of a solver that is made for the spec's model; InputError names those that are."""
-    entry = solver(name)
+    entry = solver(name, spec.model)
     if spec.model not in entry.models:
         names = tuple(e.name for e in solvers_for(spec.model))
         remedy = nearest(name, names) or f"take one of these, or one of the models {', '.join(entry.models)}"

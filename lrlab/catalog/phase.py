@@ -3,7 +3,7 @@
 from lrlab.catalog.entry import Options, SolverEntry
 from lrlab.models.phase_retrieval import PhaseRetrieval
 from lrlab.parameters import InputError
-from lrlab.solvers import alternating_projections, amplitude_flow, wirtinger
+from lrlab.solvers import alternating_projections, amplitude_flow, phase_gauss_newton, wirtinger
 from lrlab.solvers.phase_start import KRYLOV
 from lrlab.theory import phase
 
@@ -72,6 +72,16 @@ SOLVERS = (
         summary="Descends on magnitudes, with little weight on measurements whose phase is doubtful.",
         reference="Wang, Giannakis, Saad, Chen (2018), Algorithm 1",
         run=amplitude_flow.reweighted_amplitude_flow,
+        models=ALL,
+        workspace=vectors_workspace,
+        predict=predict_start,
+    ),
+    SolverEntry(
+        name="gauss-newton",
+        title="Gauss-Newton",
+        summary="Damped Gauss-Newton from a spectral start: few iterations, and the fewest measurements.",
+        reference="after Gao & Xu (2017), damped as in Levenberg-Marquardt",
+        run=phase_gauss_newton.phase_gauss_newton,
         models=ALL,
         workspace=vectors_workspace,
         predict=predict_start,

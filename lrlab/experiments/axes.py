@@ -2,48 +2,78 @@
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from lrlab.models.low_rank import LowRankSpec
 from lrlab.parameters import InputError, Value, declared, require_known
 from lrlab.protocol import Spec
 
 
 class Derived(NamedTuple):
-    """A quantity that is no parameter: its title, the parameter it decides, and how."""
+    """A quantity that is no parameter: its title, the parameter it decides, how, and for which models."""
 
     title: str
     decides: str
-    value: Callable[[Spec, float], Value]
+    value: Callable[[Any, float], Value]
+    of: type[Spec] = Spec
 
 
-def _sparsity(spec: Spec) -> int:
+def _sparsity(spec: Any) -> int:
     return spec.sparsity or spec.p
 
 
-DERIVED = {
-    "ratio": Derived("measurements per unknown, n/p", "n", lambda spec, ratio: round(ratio * spec.p)),
-    "variance": Derived("noise variance, σ²", "noise", lambda spec, variance: math.sqrt(variance)),
-    "dense-rate": Derived("rate, √(p/n)", "n", lambda spec, rate: round(spec.p / rate**2)),
-    "sparse-rate": Derived(
-        "rate, √(s log p / n)", "n", lambda spec, rate: round(_sparsity(spec) * math.log(spec.p) / rate**2)
+def _share(spec: Any, freedom: float) -> float:
+    return freedom * spec.degrees_of_freedom / (spec.table[0] * spec.table[1])
+
+
+DERIVED: dict[str, tuple[Derived, ...]] = {
+    "ratio": (
+        Derived("measurements per unknown, n/p", "n", lambda spec, ratio: round(ratio * spec.p)),
+        Derived("measurements per unknown, m/p", "m", lambda spec, ratio: round(ratio * spec.p)),
     ),
-}
+    "variance": (Derived("noise variance, σ²", "noise", lambda spec, variance: math.sqrt(variance)),),
+    "dense-rate": (Derived("rate, √(p/n)", "n", lambda spec, rate: round(spec.p / rate**2)),),
+    "sparse-rate": (
+        Derived("rate, √(s log p / n)", "n", lambda spec, rate: round(_sparsity(spec) * math.log(spec.p) / rate**2)),
+    ),
+    "per-freedom": (
+        Derived(
+            "measurements per degree of freedom", "m",
+            lambda spec, ratio: round(ratio * spec.degrees_of_freedom), LowRankSpec,
+        ),
+        Derived("measurements per degree of freedom", "observed", _share, LowRankSpec),
+    ),
+    "missing": (Derived("share of the entries that is missing", "observed", lambda spec, missing: 1.0 - missing),),
+}  # fmt: skip
+"""What can decide a parameter; the first that a model has the parameters for is meant."""
+
+NEEDS = {"ratio": "p", "dense-rate": "p", "sparse-rate": "sparsity"}
+"""The parameter, beside the decided one, by which a quantity is defined."""
+ZERO_ALLOWED = ("variance", "missing")
+
+
+def derived(model: type[Spec], axis: str) -> Derived | None:
+    """Return what an axis means on a model, or None where it is no derived quantity there."""
+    own = declared(model)
+    fitting = (d for d in DERIVED.get(axis, ()) if d.decides in own and issubclass(model, d.of))
+    return next(fitting, None) if NEEDS.get(axis, "seed") in own else None
 
 
 def axes(model: type[Spec]) -> dict[str, str]:
     """Return the titles, by name, of everything numeric along which a model's specs can be moved."""
     own = {p.name: f"{p.meaning}, {p.symbol}" for p in declared(model).values() if p.kind in (int, float)}
     own.pop("seed")
-    return own | {name: axis.title for name, axis in DERIVED.items() if axis.decides in own}
+    return own | {name: found.title for name in DERIVED if (found := derived(model, name))}
 
 
 def place(spec: Spec, axis: str, value: float) -> Spec:
     """Return the spec moved to a value on an axis; InputError where there is no such axis or value."""
-    require_known(axis, axes(type(spec)), what="axis")
-    if axis not in DERIVED:
+    model = type(spec)
+    require_known(axis, axes(model), what="axis")
+    found = derived(model, axis)
+    if found is None:
         return spec.replace(**{axis: value})
-    low = "0 or more" if axis == "variance" else "above 0"
-    if not math.isfinite(value) or value < 0 or (value == 0 and axis != "variance"):
+    low = "0 or more" if axis in ZERO_ALLOWED else "above 0"
+    if not math.isfinite(value) or value < 0 or (value == 0 and axis not in ZERO_ALLOWED):
         raise InputError(axis, f"a finite number, {low}", value, f"give {axis} such a value")
-    derived = DERIVED[axis]
-    return spec.replace(**{derived.decides: derived.value(spec, value)})
+    return spec.replace(**{found.decides: found.value(spec, value)})

@@ -47,12 +47,12 @@ def require_memory(spec: Spec, entry: SolverEntry, options: Options) -> None:
     needed = memory_needed(spec, entry, options)
     if needed <= limit:
         return
-    for name in ("n", "m", "p"):
+    for name in ("n", "m", "p", "d1", "n1"):
         parameter = declared(type(spec)).get(name)
         largest = parameter and _largest(spec, entry, options, name, int(parameter.low), limit)
         if largest:
             got = f"{getattr(spec, name)}, which needs {needed / GIB:.1f} GiB"
-            remedy = f"lower {name}, or take a solver that reads the data in blocks, such as pairwise-moment"
+            remedy = " or ".join([f"lower {name}", *filter(None, [spec.thrift])])
             raise InputError(
                 name, f"at most {largest} for {entry.name} within {limit / GIB:.1f} GiB of memory", got, remedy
             )

@@ -34,7 +34,7 @@ class Job:
     @property
     def entry(self) -> SolverEntry:
         """The solver's entry on the catalogue."""
-        return catalog.solver(self.solver)
+        return catalog.solver(self.solver, self.spec.model)
 
     def on(self, spec: Spec) -> "Job":
         """Return the same job on another spec of the same shape (another seed), which needs no new checks."""
@@ -53,7 +53,7 @@ def job(spec: Spec, solver: str, **settings: object) -> Job:
     """
     entry = catalog.compatible(spec, solver)
     for name in settings:
-        require_setting(name, solver)
+        require_setting(name, solver, spec.model)
     options = settle(entry.run, {k: v for k, v in settings.items() if k in entry.options})
     entry.refuse(spec, options)
     require_memory(spec, entry, options)
@@ -67,9 +67,9 @@ def single(estimate: Estimate) -> Estimate:
     return type(estimate)(*half) if isinstance(estimate, tuple) else half[0]
 
 
-def require_setting(name: str, solver: str) -> None:
+def require_setting(name: str, solver: str, model: str) -> None:
     """Raise InputError unless `name` is an option of the solver or a limit of its run."""
-    known = {**catalog.solver(solver).options, **declared(drive_limits)}
+    known = {**catalog.solver(solver, model).options, **declared(drive_limits)}
     require_known(name, known, what=f"setting of {solver}")
 
 
@@ -191,7 +191,7 @@ def _row(iteration: int, seconds: float, iterate: Iterate) -> Row:
     return {"iteration": iteration, "seconds": seconds, **known}
 
 
-def options_of(settings: Mapping[str, object], solver: str) -> dict[str, object]:
+def options_of(settings: Mapping[str, object], solver: str, model: str) -> dict[str, object]:
     """Return those settings that this solver or its limits know: one set of settings for several solvers."""
-    known = {**catalog.solver(solver).options, **declared(drive_limits)}
+    known = {**catalog.solver(solver, model).options, **declared(drive_limits)}
     return {name: value for name, value in settings.items() if name in known}

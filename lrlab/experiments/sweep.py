@@ -51,14 +51,14 @@ def plan(
     Two solvers see the same data in a trial. Settings go to every solver that knows them; InputError when none does,
     when an axis is unknown, or when every cell is refused.
     """
-    _require_use(solvers, settings)
+    _require_use(spec.model, solvers, settings)
     planned, refused = [], []
     for values in product(*axes.values()):
         cell = tuple(zip(axes, values, strict=True))
         for solver in solvers:
             try:
                 spec_there = at(spec, cell)
-                job = convergence.job(spec_there, solver, **convergence.options_of(settings, solver))
+                job = convergence.job(spec_there, solver, **convergence.options_of(settings, solver, spec.model))
             except InputError as error:
                 if error.name == "axis":
                     raise
@@ -78,10 +78,10 @@ def at(spec: Spec, cell: Sequence[tuple[str, float]]) -> Spec:
     return spec
 
 
-def _require_use(solvers: Sequence[str], settings: Mapping[str, object]) -> None:
+def _require_use(model: str, solvers: Sequence[str], settings: Mapping[str, object]) -> None:
     for name in settings:
-        if not any(name in convergence.options_of(settings, solver) for solver in solvers):
-            convergence.require_setting(name, solvers[0])
+        if not any(name in convergence.options_of(settings, solver, model) for solver in solvers):
+            convergence.require_setting(name, solvers[0], model)
 
 
 def on_engine(function: Any, items: Sequence[Any], progress: Progress) -> list[Any]:

@@ -10,8 +10,11 @@ import numpy as np
 import pandas as pd
 
 from lrlab import catalog
+from lrlab.catalog.entry import SolverEntry
+from lrlab.catalog.families import Goal, family, possible
 from lrlab.experiments import sweep
-from lrlab.parameters import InputError, Value, settle
+from lrlab.experiments.summary import wilson
+from lrlab.parameters import InputError, Value, declared, settle
 from lrlab.protocol import Spec
 
 COLUMNS, SCAN, BISECTIONS = 48, 24, 16
@@ -50,57 +53,95 @@ class Plane:
         }
         return sorted(planned, key=lambda t: (t.trial, order[(t.cell[0][1], t.cell[1][1])])), refused
 
-    def cells(self, rows: Iterable[Mapping[str, Any]], measure: str = "overlap") -> pd.DataFrame:
-        """Return one row a measured cell: x, y, mean, spread (standard deviation), trials, and `seed` of its first."""
-        table = pd.DataFrame(rows)
-        if table.empty or measure not in table:
-            return pd.DataFrame(columns=["x", "y", "mean", "spread", "trials", "seed"])
-        groups = table.dropna(subset=[measure]).sort_values("trial").groupby([self.x, self.y])
+    def cells(self, rows: Iterable[Mapping[str, Any]], goal: Goal | None = None) -> pd.DataFrame:
+        """Return one row a measured cell: x, y, mean, spread, trials, low, high, and `seed` of its first trial.
+
+        mean and spread (standard deviation) are of the goal's measure; of successes, 0 or 1, where it has a level: mean
+        is then their share, and low..high its 95% Wilson interval. The goal is that of the model if none is given. A
+        run that ended without an estimate (not finite) is no success.
+        """
+        goal, table = goal or self.goal, pd.DataFrame(rows)
+        if table.empty or goal.measure not in table:
+            return pd.DataFrame(columns=["x", "y", "mean", "spread", "trials", "low", "high", "seed"])
+        if goal.below is None:
+            table = table.dropna(subset=[goal.measure])
+            table["goal"] = table[goal.measure]
+        else:
+            table = table[table["refused"] == ""]
+            table["goal"] = (table[goal.measure] < goal.below).astype(float)
+        groups = table.sort_values("trial").groupby([self.x, self.y])
         cells = groups.agg(
-            mean=(measure, "mean"), spread=(measure, "std"), trials=(measure, "count"), seed=("seed", "first")
+            mean=("goal", "mean"), spread=("goal", "std"), trials=("goal", "count"), seed=("seed", "first")
         )
-        return cells.reset_index().rename(columns={self.x: "x", self.y: "y"})
+        cells = cells.reset_index().rename(columns={self.x: "x", self.y: "y"})
+        if goal.below is not None:
+            intervals = [wilson(round(c.mean * c.trials), c.trials) for c in cells.itertuples()]
+            cells = cells.assign(low=[i.low for i in intervals], high=[i.high for i in intervals])
+        return cells
+
+    @property
+    def goal(self) -> Goal:
+        """What is shown of this model."""
+        return family(self.spec.model).goal
 
     def at(self, x: float, y: float) -> Spec:
         """Return the spec of a cell."""
         return sweep.at(self.spec, ((self.x, x), (self.y, y)))
 
-    def threshold(self, spacing: tuple[str, str] = ("linear", "linear")) -> pd.DataFrame:
-        """Return points x, y of the line where the predicted overlap leaves zero; lines are parted by a row of nan.
+    def lines(self, spacing: tuple[str, str] = ("linear", "linear")) -> pd.DataFrame:
+        """Return points x, y of the lines that theory draws, named in `line`; pieces are parted by a row of nan.
 
-        Empty where the solver has no exact prediction. Each column of the plane is scanned, and every change between
-        zero and more is bisected.
+        See `catalog.families.possible` for what they mean; empty where there are none. Each column of the plane is
+        scanned, and every change from one side to the other is bisected.
         """
         xs = spaced(min(self.x_values), max(self.x_values), COLUMNS, spacing[0])
+        if self._whole(self.x):
+            xs = sorted({float(round(x)) for x in xs})
         ys = spaced(min(self.y_values), max(self.y_values), SCAN, spacing[1])
-        steps = list(zip(ys, ys[1:], strict=False))
-        columns = [[self._bisect(x, a, b) for a, b in steps if self._visible(x, a) != self._visible(x, b)] for x in xs]
-        points: list[tuple[float, float]] = []
-        for k in range(max(map(len, columns), default=0)):
-            for x, crossings in zip(xs, columns, strict=True):
-                points.append((x, crossings[k]) if k < len(crossings) else (math.nan, math.nan))
-            points.append((math.nan, math.nan))
-        return pd.DataFrame(points, columns=["x", "y"])
+        sides = [[self._possible(x, y) for y in ys] for x in xs]
+        names = list(dict.fromkeys(name for column in sides for side in column for name in side))
+        points: list[tuple[str, float, float]] = []
+        for name in names:
+            columns = [
+                [
+                    self._bisect(name, x, ys[k], ys[k + 1])
+                    for k in range(len(ys) - 1)
+                    if column[k].get(name, False) != column[k + 1].get(name, False)
+                ]
+                for x, column in zip(xs, sides, strict=True)
+            ]
+            for k in range(max(map(len, columns), default=0)):
+                for x, crossings in zip(xs, columns, strict=True):
+                    points.append((name, x, crossings[k]) if k < len(crossings) else (name, math.nan, math.nan))
+                points.append((name, math.nan, math.nan))
+        return pd.DataFrame(points, columns=["line", "x", "y"])
+
+    @property
+    def _entry(self) -> SolverEntry:
+        return catalog.solver(self.solver, self.spec.model)
 
     @cached_property
     def _options(self) -> Mapping[str, Value]:
-        entry = catalog.solver(self.solver)
+        entry = self._entry
         return settle(entry.run, {k: v for k, v in self.settings if k in entry.options})
 
-    def _bisect(self, x: float, a: float, b: float) -> float:
-        low = self._visible(x, a)
+    def _whole(self, axis: str) -> bool:
+        parameter = declared(type(self.spec)).get(axis)
+        return parameter is not None and parameter.kind is int
+
+    def _bisect(self, name: str, x: float, a: float, b: float) -> float:
+        low = self._possible(x, a).get(name, False)
         for _ in range(BISECTIONS):
             middle = (a + b) / 2
-            a, b = (middle, b) if self._visible(x, middle) == low else (a, middle)
+            a, b = (middle, b) if self._possible(x, middle).get(name, False) == low else (a, middle)
         return (a + b) / 2
 
-    def _visible(self, x: float, y: float) -> bool:
-        entry = catalog.solver(self.solver)
+    def _possible(self, x: float, y: float) -> dict[str, bool]:
         try:
-            predicted = entry.predict(self.at(x, y), self._options).get("predicted_overlap")
+            there = self.at(x, round(y) if self._whole(self.y) else y)
+            return possible(there, self._entry, self._options)
         except InputError:
-            return False
-        return predicted is not None and predicted > 0
+            return {}
 
 
 def spaced(low: float, high: float, count: int, spacing: str) -> list[float]:

@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
 
 from lrlab.figures import theme
+from lrlab.figures.measures import MEASURES
 from lrlab.figures.recovery import Recovery
 
 MOST_POINTS = 1500
@@ -15,24 +15,6 @@ MOST_POINTS = 1500
 EMPTY = 100.0
 """Where the axis of an empty figure ends."""
 
-
-class Measure(NamedTuple):
-    """A score as people read it: its axis title, and what it means."""
-
-    title: str
-    meaning: str
-
-
-MEASURES: Mapping[str, Measure] = {
-    "error": Measure(
-        "error  ‖b̂ − b‖", "sign-free distance of the unit vectors: 0 is exact, √2 is orthogonal to the truth"
-    ),
-    "overlap": Measure("squared overlap  ⟨b̂, b⟩²", "squared cosine with the truth: 1 is exact, 1/p is a random guess"),
-    "misfit": Measure("misfit  mean (y − f(⟨x, b̂⟩))²", "squared loss of the answers under the true link f"),
-    "objective": Measure("objective of the solver", "what the solver itself minimises; not comparable between solvers"),
-    "residual": Measure("relative residual", "distance from a fixed point or from optimality: a run stops at tol"),
-    "support": Measure("support recall", "share of the true non-zero entries among as many largest entries found"),
-}
 
 TIMES = {"iteration": "iteration", "seconds": "solver time (s)"}
 
@@ -51,26 +33,30 @@ def curves(
     measure: str = "error",
     time: str = "iteration",
     *,
+    family: str = "single-index",
     log_x: bool = False,
     log_y: bool = False,
     height: int = 400,
 ) -> go.Figure:
     """Return a score of every run against `time` ("iteration" or "seconds"), with its exact prediction dashed.
 
-    A run of one iterate is a marker, with a thin line that carries its level over to the others.
+    family: whose scores they are, see `measures`. A run of one iterate is a marker, with a thin line that carries its
+    level over to the others.
     """
     figure = go.Figure()
     rows = [thinned(run.rows) for run in runs]
     values = [row[measure] for kept in rows for row in kept if math.isfinite(row.get(measure, math.nan))]
-    # A logarithm has nothing to show of objectives that are negative or zero.
-    log_y = log_y and all(value > 0 for value in values)
+    # A logarithm has nothing to show of negative objectives; a zero among others, reached at the end, is left out.
+    log_y = log_y and all(value >= 0 for value in values) and (any(values) or not values)
     last = max((run.rows[-1][time] for run in runs if run.rows), default=EMPTY)
     for run, kept in zip(runs, rows, strict=True):
         _add_curve(figure, run, [(r[time], r[measure]) for r in kept if math.isfinite(r.get(measure, math.nan))], last)
     first = min((kept[0][time] for kept in rows if kept), default=0.0 if time == "seconds" else 1.0)
     _add_theory(figure, runs, measure, (first, max(last, 2.0 * first)), log_y)
     figure.update_xaxes(title_text=TIMES[time], type="log" if log_x else "linear")
-    figure.update_yaxes(title_text=MEASURES[measure].title, type="log" if log_y else "linear", exponentformat="power")
+    figure.update_yaxes(
+        title_text=MEASURES[family][measure].title, type="log" if log_y else "linear", exponentformat="power"
+    )
     if log_y and values and max(values) < 300 * min(values):
         # Left alone, Plotly labels powers of ten only, of which so short an axis has one or none.
         figure.update_yaxes(dtick="D1" if max(values) < 8 * min(values) else "D2")

@@ -33,50 +33,55 @@ class Scale(NamedTuple):
 
 
 def transition(
-    cells: pd.DataFrame, x: Scale, y: Scale, threshold: pd.DataFrame | None = None, *, measure: str = "overlap"
+    cells: pd.DataFrame, x: Scale, y: Scale, lines: pd.DataFrame | None = None, *, measure: str = "mean overlap"
 ) -> go.Figure:
-    """Return the map of a mean score in 0..1 over two axes.
+    """Return the map of a mean score, or of a share of successes, in 0..1 over two axes.
 
-    cells: one row a measured cell, with columns x, y, mean, spread (standard deviation over trials), trials. A cell
-    without a row, or without trials, is marked as not measured. threshold: points x, y of the predicted line, each
-    line's points in order, apart by a row of nan.
+    cells: one row a measured cell, with columns x, y, mean, spread (standard deviation over trials), trials, and low
+    and high, the interval of a share. A cell without a row, or without trials, is marked as not measured. lines: named
+    points line, x, y of what theory draws, each line's points in order, apart by a row of nan.
     """
     shape = (len(y.values), len(x.values))
-    mean, told = np.full(shape, np.nan), np.empty((*shape, 5))
+    mean, told = np.full(shape, np.nan), np.empty((*shape, 7))
     told[..., 0], told[..., 1] = np.meshgrid(x.values, y.values)
-    told[..., 2:4], told[..., 4] = np.nan, 0
+    told[..., 2:], told[..., 4] = np.nan, 0
     column, row = ({value: k for k, value in enumerate(axis.values)} for axis in (x, y))
     for cell in cells.itertuples():
         if cell.trials:
             place = row[cell.y], column[cell.x]
             mean[place] = cell.mean
-            told[place][2:] = cell.mean, cell.spread, cell.trials
+            interval = getattr(cell, "low", np.nan), getattr(cell, "high", np.nan)
+            told[place][2:] = cell.mean, cell.spread, cell.trials, *interval
     figure = go.Figure()
     _add_cells(figure, mean, told, x, y, measure)
     _add_unmeasured(figure, told)
-    if threshold is not None and len(threshold):
-        figure.add_scatter(
-            x=threshold["x"], y=threshold["y"], mode="lines", name="predicted threshold",
-            line={"color": "#ffffff", "width": 5}, showlegend=False, hoverinfo="skip",
-        )  # fmt: skip
-        figure.add_scatter(
-            x=threshold["x"], y=threshold["y"], mode="lines", name="predicted threshold",
-            line={"color": theme.PALETTE[1], "width": 2.5},
-            hovertemplate="predicted threshold at %{x:.4g}, %{y:.4g}<extra></extra>",
-        )  # fmt: skip
+    if lines is not None and len(lines):
+        _add_lines(figure, lines)
     for axis, update in ((x, figure.update_xaxes), (y, figure.update_yaxes)):
         ends = np.log10(axis.edges[[0, -1]]) if axis.spacing == "log" else axis.edges[[0, -1]]
         update(title_text=axis.title, type=axis.spacing, range=list(ends), showgrid=False)
     return theme.style(figure, height=520, revision=f"{x.title} {y.title}")
 
 
+def _add_lines(figure: go.Figure, lines: pd.DataFrame) -> None:
+    for k, (name, points) in enumerate(lines.groupby("line", sort=False)):
+        look = {"x": points["x"], "y": points["y"], "mode": "lines", "name": name}
+        figure.add_scatter(**look, line={"color": "#ffffff", "width": 5}, showlegend=False, hoverinfo="skip")
+        figure.add_scatter(
+            **look, line={"color": theme.PALETTE[1 + 2 * k], "width": 2.5, "dash": theme.DASHES[k % len(theme.DASHES)]},
+            hovertemplate=f"{name} at %{{x:.4g}}, %{{y:.4g}}<extra></extra>", showlegend=True,
+        )  # fmt: skip
+
+
 def _add_cells(figure: go.Figure, mean: Array, told: Array, x: Scale, y: Scale, measure: str) -> None:
-    title = {"text": f"mean {measure}", "side": "right", "font": {"size": 13}}
+    title = {"text": measure, "side": "right", "font": {"size": 13}}
+    share = bool(np.isfinite(told[..., 5]).any())
+    spread = "95% interval %{customdata[5]:.2f} to %{customdata[6]:.2f}" if share else "spread %{customdata[3]:.3f}"
     figure.add_heatmap(
         x=x.edges, y=y.edges, z=mean, customdata=told, zmin=0.0, zmax=1.0, colorscale=theme.SEQUENTIAL, name="measured",
         hoverongaps=False, xgap=1, ygap=1,
         colorbar={"title": title, "thickness": 12, "outlinewidth": 0},
-        hovertemplate=f"mean {measure} %{{customdata[2]:.3f}}<br>spread %{{customdata[3]:.3f}} over "
+        hovertemplate=f"{measure} %{{customdata[2]:.3f}}<br>{spread} over "
         "%{customdata[4]} trials<br>at %{customdata[0]:.4g}, %{customdata[1]:.4g}<extra></extra>",
     )  # fmt: skip
 

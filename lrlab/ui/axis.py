@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from lrlab import catalog
-from lrlab.experiments.axes import DERIVED, axes
+from lrlab.experiments.axes import axes, derived
 from lrlab.parameters import InputError, Parameter, declared
 from lrlab.ui import controls
 from lrlab.ui.permalink import Link
@@ -23,6 +23,19 @@ RANGES = {
     "ratio": (2.0, 200.0, "log"),
     "dense-rate": (0.02, 0.3, "linear"),
     "sparse-rate": (0.05, 0.5, "linear"),
+    "m": (200.0, 2000.0, "log"),
+    "d1": (10.0, 100.0, "linear"),
+    "d2": (10.0, 100.0, "linear"),
+    "rank": (1.0, 10.0, "linear"),
+    "r": (1.0, 8.0, "linear"),
+    "condition": (1.0, 1000.0, "log"),
+    "observed": (0.001, 0.1, "log"),
+    "missing": (0.5, 0.99, "linear"),
+    "per-freedom": (1.0, 4.0, "linear"),
+    "n1": (50.0, 500.0, "log"),
+    "n2": (50.0, 500.0, "log"),
+    "d": (5.0, 40.0, "linear"),
+    "labels": (10.0, 100.0, "linear"),
 }
 """Where an axis leads at first; what is not here takes its parameter's bounds."""
 
@@ -54,7 +67,8 @@ def choose(
     for k, part in enumerate(parts):
         with columns[k % 2]:
             given.append(controls.widget(link, part, name=prefix + part.name, scope=f"{model}.{prefix}{name}"))
-    decides = DERIVED[name].decides if name in DERIVED else name
+    found = derived(catalog.MODELS[model], name)
+    decides = found.decides if found else name
     try:
         whole = _is_whole(model, name)
         values = spaced(*given, whole=whole)

@@ -1,12 +1,13 @@
 """One row a solver: why it ended, what it decided, what it reached, beside what theory says."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
 import streamlit as st
 
-from lrlab.figures.convergence import MEASURES, prediction
+from lrlab.figures.convergence import prediction
+from lrlab.figures.measures import Measure
 from lrlab.figures.recovery import Recovery
 from lrlab.ui.live import duration
 
@@ -27,15 +28,16 @@ STYLE = """<style>
 STATES = {"waiting": "Waiting for a free worker.", "running": "Running.", "failed": "Failed."}
 
 
-def show(runs: Sequence[Any], drawn: Sequence[Recovery]) -> None:
+def show(runs: Sequence[Any], drawn: Sequence[Recovery], measures: Mapping[str, Measure]) -> None:
     """Show the rows, and what their numbers mean."""
-    body = "".join(card(run, look) for run, look in zip(runs, drawn, strict=True))
+    body = "".join(card(run, look, measures) for run, look in zip(runs, drawn, strict=True))
     st.html(f'{STYLE}<div class="lr-runs">{body}</div>')
-    shown = {name for look in drawn for row in look.rows[-1:] for name in row if name in MEASURES}
-    st.caption(" ".join(f"**{name}**: {MEASURES[name].meaning}." for name in MEASURES if name in shown))
+    shown = {name for look in drawn for row in look.rows[-1:] for name in row}
+    known = {name.replace("_", " "): measure for name, measure in measures.items() if name in shown}
+    st.caption(" ".join(f"**{name}**: {measure.meaning}." for name, measure in known.items()))
 
 
-def card(run: Any, look: Recovery) -> str:
+def card(run: Any, look: Recovery, measures: Mapping[str, Measure]) -> str:
     """Return one solver's row as HTML."""
     trace, row = run.trace, dict(look.rows[-1]) if look.rows else {}
     if run.state == "failed":
@@ -47,8 +49,8 @@ def card(run: Any, look: Recovery) -> str:
         words = f"Reading the data: {100 * run.progress:.0f}%."
     numbers = [number("iterations", f"{len(look.rows)}"), number("solver time", duration(row.get("seconds", 0.0)))]
     numbers += [
-        number(name, signed(row[name]), prediction(look.predictions, name))
-        for name in MEASURES
+        number(name, signed(row[name]), prediction(look.predictions, name), measure.meaning)
+        for name, measure in measures.items()
         if name in row and row[name] == row[name]
     ]
     return (
@@ -62,8 +64,8 @@ def signed(value: float) -> str:
     return f"{value:.4g}".replace("-", "−")
 
 
-def number(name: str, value: str, predicted: float | None = None) -> str:
-    """Return one number with its name, and the prediction below."""
+def number(name: str, value: str, predicted: float | None = None, meaning: str = "") -> str:
+    """Return one number with its name and, below, the prediction."""
     theory = f"<small>theory {predicted:.4g}</small>" if predicted is not None else ""
-    meaning = f' title="{escape(MEASURES[name].meaning)}"' if name in MEASURES else ""
-    return f"<div{meaning}><dt>{name}</dt><dd>{value}{theory}</dd></div>"
+    title = f' title="{escape(meaning)}"' if meaning else ""
+    return f"<div{title}><dt>{name.replace('_', ' ')}</dt><dd>{value}{theory}</dd></div>"

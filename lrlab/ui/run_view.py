@@ -1,19 +1,20 @@
 """What a run of solvers looks like: curves, the estimate, a row a solver, the table."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
 
 from lrlab import catalog
+from lrlab.catalog.families import family
 from lrlab.experiments.convergence import Job
-from lrlab.figures import convergence, picture, recovery, theme
-from lrlab.figures.convergence import MEASURES
+from lrlab.figures import convergence, theme
+from lrlab.figures.measures import CONSTANT, MEASURES, Measure
 from lrlab.figures.recovery import Recovery
 from lrlab.protocol import Spec
-from lrlab.ui import cards, controls, live, plot, tables
+from lrlab.ui import cards, controls, estimates, live, plot, tables
 from lrlab.ui.permalink import Link
 
 
@@ -26,12 +27,12 @@ class View(NamedTuple):
     log_y: bool
 
 
-def choices(link: Link, sparse: bool) -> View:
+def choices(link: Link, model: str, spec: object) -> View:
     """Show what can be chosen about the curves."""
-    measures = [name for name in MEASURES if sparse or name != "support"]
-    measure = controls.choose(
-        link, "show", {name: name for name in measures}, "error", MEASURES["error"].meaning, "Show"
-    )
+    known = measures(model)
+    names = [name for name in known if name not in absent(model, spec)]
+    words = {name: name.replace("_", " ") for name in names}
+    measure = controls.choose(link, "show", words, "error", known["error"].meaning, "Show")
     time = controls.choose(
         link, "against", {"iteration": "iteration", "seconds": "seconds"}, "iteration",
         "iterations, or the time a solver took, scoring not counted", "against",
@@ -43,10 +44,28 @@ def choices(link: Link, sparse: bool) -> View:
     return View(measure, time, scale in ("log-x", "log-log"), scale in ("log-y", "log-log"))
 
 
+def measures(model: str) -> Mapping[str, Measure]:
+    """Return the scores of a model's family."""
+    return MEASURES[family(model).name]
+
+
+def absent(model: str, spec: object) -> set[str]:
+    """Return the scores that a model, or a spec of it, does not have, and those that no iterate changes."""
+    nothing = set(CONSTANT)
+    if not (isinstance(spec, Spec) and spec.values().get("sparsity")):
+        nothing.add("support")
+    if model not in ("polynomial-network", "multilabel-regression"):
+        nothing.add("test_error")
+    if model != "inductive-completion":
+        nothing.add("cold_error")
+    return nothing
+
+
 def recoveries(spec: Spec, runs: Sequence[Any]) -> list[Recovery]:
     """Return engine's runs as they are drawn; a solver has its own colour on a model, whichever others run."""
     names = [entry.name for entry in catalog.solvers_for(spec.model)]
     colour, dash, symbol = theme.colours(names), theme.dashes(names), theme.symbols(names)
+    shown = estimates.aligned(spec, truth_of(spec))
     drawn = []
     for run in runs:
         name, trace = run.job.solver, getattr(run, "trace", None)
@@ -58,8 +77,8 @@ def recoveries(spec: Spec, runs: Sequence[Any]) -> list[Recovery]:
                 symbol[name],
                 rows=trace.rows if trace else (),
                 predictions=run.job.predictions,
-                history=trace.history if trace else (),
-                estimate=trace.estimate if trace else None,
+                history=[(k, shown(estimate)) for k, estimate in trace.history] if trace else (),
+                estimate=shown(trace.estimate) if trace and trace.estimate is not None else None,
             )  # fmt: skip
         )
     return drawn
@@ -86,17 +105,19 @@ def draw(view: View, jobs: Sequence[Job]) -> None:
     curves, found = st.columns([1.35, 1], gap="medium")
     with curves:
         figure = convergence.curves(
-            drawn, view.measure, view.time, log_x=view.log_x, log_y=view.log_y, height=370 + 14 * len(runs)
-        )
+            drawn, view.measure, view.time, family=family(spec.model).name, log_x=view.log_x, log_y=view.log_y,
+            height=370 + 14 * len(runs),
+        )  # fmt: skip
         plot.show(figure, key="converge.curves", label=f"{view.measure} against {view.time}")
-        st.caption(f"**{view.measure}**: {MEASURES[view.measure].meaning}. " + theory_words(drawn))
+        meaning = measures(spec.model)[view.measure].meaning
+        st.caption(f"**{view.measure.replace('_', ' ')}**: {meaning}. " + theory_words(drawn))
     with found:
-        estimate(spec, drawn, following)
+        estimates.show(spec, truth_of(spec), drawn, following)
     if following:
-        cards.show(following.runs, drawn)
+        cards.show(following.runs, drawn, measures(spec.model))
         tables.show(
             lambda: table(following.runs), key="converge-table", file=f"{spec.model}-convergence",
-            note="One row an iterate. seconds: solver time. " + meanings(),
+            note="One row an iterate. seconds: solver time. " + meanings(spec.model),
         )  # fmt: skip
 
 
@@ -107,9 +128,9 @@ def theory_words(drawn: Sequence[Recovery]) -> str:
     return "Dashed: the exact prediction at this n/p, for large n and p, of where the solver ends."
 
 
-def meanings() -> str:
-    """Return what each score means."""
-    return " ".join(f"{name}: {measure.meaning}." for name, measure in MEASURES.items())
+def meanings(model: str) -> str:
+    """Return what each score of a model means."""
+    return " ".join(f"{name}: {measure.meaning}." for name, measure in measures(model).items())
 
 
 def described(spec: Spec, *, without: Sequence[str] = ()) -> str:
@@ -144,24 +165,6 @@ def share_and_rest(run: Any) -> tuple[float, float]:
     by_iterations = seconds / count * (limits.max_iter - count)
     share = max(count / limits.max_iter, seconds / limits.max_seconds if limits.max_seconds else 1.0)
     return share, max(0.0, min(by_iterations, limits.max_seconds - seconds))
-
-
-def estimate(spec: Spec, drawn: Sequence[Recovery], following: Any) -> None:
-    """Draw the estimates against the truth: as pictures where the truth is one; with a slider when the run is over."""
-    truth = truth_of(spec)
-    side = getattr(spec, "side", 0)
-    frames = ""
-    if following and not following.alive and any(len(run.history) > 1 for run in drawn):
-        make = picture.picture_frames if side else recovery.recovery_frames
-        frames = live.once("converge:frames", id(following), lambda: plot.encode_frames(make(truth, drawn)))
-    if side:
-        figure = picture.pictures(truth, drawn, columns=2)
-        words = f"The truth is a picture of {side} x {side} pixels; every estimate in the truth's grey levels."
-    else:
-        figure = recovery.recovery(truth, drawn, legend=False, height=360)
-        words = "Grey: the truth, a unit vector. Colours: the estimates, each with the sign nearer to it."
-    plot.show(figure, key="converge.picture" if side else "converge.estimate", label="estimates", frames=frames)
-    st.caption(words + (" The slider leads through the kept iterates." if frames else ""))
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

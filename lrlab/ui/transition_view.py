@@ -16,6 +16,19 @@ from lrlab.ui.run_view import described
 
 MOST_TRIALS = 20_000
 
+GOALS = {
+    "overlap": "mean squared overlap ⟨b̂, b⟩² of the estimate and the signal over the trials of a cell (1 is exact, 0 "
+    "is blind)",
+    "error": "share of the trials of a cell that end with a relative error below 0.001",
+    "spectral_error": "share of the trials of a cell that end with a relative spectral error below 0.05",
+}
+LINES = {
+    "predicted threshold": "Line: the predicted threshold, exact for large n and p.",
+    "degrees of freedom": "Degrees of freedom: with fewer measurements than unknowns nothing can succeed.",
+    "statistical dimension": "Statistical dimension: where the convex programme changes from failure to success "
+    "(Amelunxen et al. 2014).",
+}
+
 
 class Plan(NamedTuple):
     """A plane as it is asked for: its axes as chosen, its trials, and the cells that are refused, with the reason."""
@@ -59,13 +72,14 @@ def draw(asked: Plan | InputError | None) -> None:
         st.caption(f":orange[{len(plan.refused)} cells are left out.] {plan.refused[0]['refused']}")
     scales = (Scale(axis.title, axis.values, axis.spacing) for axis in (plan.x, plan.y))
     spacings = (plan.x.spacing, plan.y.spacing)
-    line = live.once("transition:line", (plan.plane, spacings), lambda: plan.plane.threshold(spacings))
-    figure = transition(cells, *scales, line)
-    plot.show(figure, key="transition.map", label="mean squared overlap over the plane", on_click=opened(plan, cells))
+    lines = live.once("transition:line", (plan.plane, spacings), lambda: plan.plane.lines(spacings))
+    goal = plan.plane.goal
+    figure = transition(cells, *scales, lines, measure=goal.words)
+    plot.show(figure, key="transition.map", label=f"{goal.words} over the plane", on_click=opened(plan, cells))
+    told = " ".join(LINES[name] for name in dict.fromkeys(lines["line"]))
     st.caption(
-        "Colour: mean squared overlap ⟨b̂, b⟩² of the estimate and the signal over the trials of a cell (1 is exact, 0 "
-        "is blind). Line: the predicted threshold, exact for large n and p, where the solver has one. "
-        "Crosses: not measured yet. **A click on a cell opens its first trial on Converge.**"
+        f"Colour: {GOALS.get(goal.measure, goal.words)}. {told} Crosses: not measured yet. "
+        "**A click on a cell opens its first trial on Converge.**"
     )
     if rows:
         tables.show(

@@ -1,0 +1,114 @@
+"""What pages show of each model at first: solvers, planes, what counts as success, where theory draws lines."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lrlab.catalog.entry import Options, SolverEntry
+from lrlab.models.low_rank import LowRankSpec
+from lrlab.models.phase_retrieval import PhaseRetrieval
+from lrlab.models.single_index import SingleIndexSpec
+from lrlab.parameters import InputError
+from lrlab.protocol import Spec
+from lrlab.theory.statistical_dimension import nuclear_norm
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a map shows: the mean of a measure, or, with a level, the share of trials that bring it below."""
+
+    measure: str
+    below: float | None = None
+
+    @property
+    def words(self) -> str:
+        """The goal as a title."""
+        return f"mean {self.measure}" if self.below is None else f"share of trials with {self.measure} < {self.below:g}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family:
+    """Models that are scored and drawn alike.
+
+    name: as in `figures.measures`. solvers: chosen at first on *converge*; the first of them on *transition*. plane:
+    axes of a model's first map, and along: the axis of its first spectrum; goal: what a map shows.
+    """
+
+    name: str
+    solvers: tuple[str, ...]
+    goal: Goal
+    plane: Mapping[str, tuple[str, str]]
+    along: Mapping[str, str] = field(default_factory=dict)
+
+
+SINGLE_INDEX = Family(
+    name="single-index",
+    solvers=("pairwise-moment", "link-free-refinement"),
+    goal=Goal("overlap"),
+    plane={
+        "one-bit-sensing": ("variance", "ratio"),
+        "flipped-logistic": ("flip", "ratio"),
+        "one-bit-phase-retrieval": ("threshold", "ratio"),
+    },
+    along={"one-bit-sensing": "variance", "flipped-logistic": "flip", "one-bit-phase-retrieval": "threshold"},
+)
+LOW_RANK = Family(
+    name="low-rank",
+    solvers=("gauss-newton", "tangent-descent", "altmin", "ep-rom"),
+    goal=Goal("spectral_error", 0.05),
+    plane={
+        "rank-one-sensing": ("rank", "m"),
+        "inductive-completion": ("rank", "observed"),
+        "multilabel-regression": ("rank", "observed"),
+        "polynomial-network": ("r", "m"),
+    },
+    along={
+        "rank-one-sensing": "m",
+        "inductive-completion": "observed",
+        "multilabel-regression": "observed",
+        "polynomial-network": "m",
+    },
+)
+
+PHASE = Family(
+    name="phase-retrieval",
+    solvers=("gauss-newton", "reweighted-amplitude-flow", "wirtinger-flow"),
+    goal=Goal("error", 0.001),
+    plane={"phase-retrieval": ("p", "ratio")},
+    along={"phase-retrieval": "ratio"},
+)
+
+FAMILIES = (SINGLE_INDEX, LOW_RANK, PHASE)
+
+
+def family(model: str) -> Family:
+    """Return the family of a model."""
+    return next(family for family in FAMILIES if model in family.plane)
+
+
+def possible(spec: Spec, entry: SolverEntry, options: Options) -> dict[str, bool]:
+    """Return, for each line that theory draws through a plane, whether a spec lies on its good side.
+
+    "predicted threshold": the overlap that a solver will reach is above zero. "degrees of freedom": there are at least
+    as many measurements as unknowns. "statistical dimension": nuclear-norm minimisation is to succeed with dense
+    Gaussian measurements.
+    """
+    if isinstance(spec, SingleIndexSpec):
+        predicted = _predicted(spec, entry, options)
+        return {} if predicted is None else {"predicted threshold": predicted > 0}
+    lines: dict[str, bool] = {}
+    if isinstance(spec, PhaseRetrieval):
+        # A complex entry is two real unknowns; one global phase is never known.
+        lines["degrees of freedom"] = spec.m >= (2 * spec.p - 1 if spec.field == "complex" else spec.p)
+    if isinstance(spec, LowRankSpec):
+        lines["degrees of freedom"] = spec.measurements >= spec.degrees_of_freedom
+        if entry.name == "nuclear-norm" and spec.values().get("operator") == "dense":
+            lines["statistical dimension"] = spec.measurements >= nuclear_norm(*spec.size, spec.true_rank)
+    return lines
+
+
+def _predicted(spec: Any, entry: SolverEntry, options: Options) -> float | None:
+    try:
+        return entry.predict(spec, options).get("predicted_overlap")
+    except InputError:
+        return None

@@ -1,0 +1,119 @@
+"""A low-rank matrix and what solvers make of it: heat maps of truth, estimate and difference, and singular values."""
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+from plotly.subplots import make_subplots
+
+from lrlab.figures import theme
+from lrlab.figures.recovery import Recovery, frames
+from lrlab.lowrank import LowRank
+
+Array = NDArray[np.floating]
+
+SIDE = 48
+"""Most rows and columns of a heat map; of larger matrices an even choice is drawn."""
+
+DIVERGING = "RdBu_r"
+ROW = 190
+TITLE_LINE = 20
+
+
+def chosen(n: int) -> NDArray[np.intp]:
+    """Return the indices that are drawn of n rows or columns."""
+    return np.arange(n) if n <= SIDE else np.linspace(0, n - 1, SIDE).round().astype(int)
+
+
+def part(W: LowRank) -> Array:
+    """Return the drawn rows and columns of a matrix, in single precision."""
+    rows, columns = (chosen(n) for n in W.shape)
+    return (W.left[rows] @ W.V[columns].T).astype(np.float32)
+
+
+def matrices(truth: LowRank, runs: Sequence[Recovery]) -> go.Figure:
+    """Return heat maps: truth, estimate and difference, a line a run, all on one scale that is even about zero."""
+    shown, count = part(truth), max(1, len(runs))
+    height = count * (ROW + TITLE_LINE) + 24
+    titles = [title for run in runs for title in _titles(run, run.estimate is not None)] or ["truth", "", ""]
+    figure = make_subplots(
+        count, 3, subplot_titles=titles, horizontal_spacing=0.02, vertical_spacing=34 / height if count > 1 else 0
+    )
+    scale = float(np.abs(shown).max())
+    for k, run in enumerate(runs or [Recovery("")]):
+        for j, z in enumerate([shown, *_estimate(truth, run.estimate)]):
+            place = {"row": k + 1, "col": j + 1}
+            figure.add_trace(_heatmap(z, scale, ("truth", "estimate", "difference")[j], last=not k and j == 2), **place)
+            number = 3 * k + j
+            figure.update_xaxes(visible=False, constrain="domain", **place)
+            figure.update_yaxes(
+                visible=False, autorange="reversed", constrain="domain",
+                scaleanchor=f"x{number + 1}" if number else "x", **place,
+            )  # fmt: skip
+    figure.update_annotations(font_size=12)
+    theme.style(figure, height=height)
+    return figure.update_layout(margin={"l": 4, "r": 4, "t": 30, "b": 4})
+
+
+def _titles(run: Recovery, known: bool) -> tuple[str, str, str]:
+    name = textwrap.shorten(run.title.partition(" (")[0], 22, placeholder="…")
+    return "truth", name, "difference" if known else "waiting"
+
+
+def _estimate(truth: LowRank, estimate: LowRank | None) -> tuple[Array, Array]:
+    if estimate is None:
+        nothing = np.full((min(SIDE, truth.shape[0]), min(SIDE, truth.shape[1])), np.nan, dtype=np.float32)
+        return nothing, nothing
+    z = part(estimate)
+    return z, z - part(truth)
+
+
+def _heatmap(z: Array, scale: float, name: str, *, last: bool) -> go.Heatmap:
+    return go.Heatmap(
+        z=z, zmin=-scale, zmax=scale, colorscale=DIVERGING, showscale=False, name=name, hoverongaps=False,
+        hovertemplate="row %{y}, column %{x}: %{z:.3g}",
+    )  # fmt: skip
+
+
+def matrix_frames(truth: LowRank, runs: Sequence[Recovery]) -> list[go.Frame]:
+    """Return the frames of `matrices`, one for each kept iteration."""
+
+    def draw(estimates: Sequence[Any], iteration: int) -> dict[str, Any]:
+        drawn = [go.Heatmap(z=z) for estimate in estimates for z in _estimate(truth, estimate)]
+        return {"data": drawn, "traces": [3 * k + j for k in range(len(runs)) for j in (1, 2)]}
+
+    return frames(runs, draw)
+
+
+def singular_values(truth: LowRank, runs: Sequence[Recovery], *, height: int = 260) -> go.Figure:
+    """Return singular values, the truth's as dashes; eigenvalues, with their signs, of symmetric matrices."""
+    figure = go.Figure()
+    # Eigenvalues of either sign tell more; an estimate may hold them in another order than the truth.
+    signed = bool((truth.s < 0).any()) or truth.U is truth.V
+    longest = max([len(truth.s), *(len(run.estimate.s) for run in runs if run.estimate is not None)])
+    longest = min(longest, 4 * len(truth.s) + 8)
+    figure.add_scatter(
+        x=np.arange(1, len(truth.s) + 1), y=ordered(truth.s), mode="markers", name="truth", hovertemplate="%{y:.4g}",
+        marker={"color": theme.INK, "symbol": "line-ew-open", "size": 18, "line": {"width": 2}},
+    )  # fmt: skip
+    for k, run in enumerate(runs):
+        offset = 0.0 if len(runs) == 1 else 0.5 * (k / (len(runs) - 1) - 0.5)
+        s = np.empty(0) if run.estimate is None else ordered(run.estimate.s)[:longest]
+        figure.add_scatter(
+            x=np.arange(1, len(s) + 1) + offset, y=s, mode="markers", name=run.title, hovertemplate="%{y:.4g}",
+            marker={"color": run.colour, "symbol": run.symbol, "size": 7}, showlegend=False,
+        )  # fmt: skip
+    word = "eigenvalue" if signed else "singular value"
+    figure.update_xaxes(
+        title_text=f"{word}, largest first", range=[0.4, longest + 0.6], dtick=1 if longest <= 12 else None
+    )
+    figure.update_yaxes(title_text=word)
+    return theme.style(figure, height=height)
+
+
+def ordered(s: Array) -> Array:
+    """Return values, the largest first."""
+    return np.sort(np.asarray(s, dtype=float))[::-1]

@@ -1,0 +1,54 @@
+"""The scores of each family of models, as people read them."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Measure(NamedTuple):
+    """A score as people read it: its axis title, and what it means."""
+
+    title: str
+    meaning: str
+
+
+OWN = {
+    "objective": Measure("objective of the solver", "what the solver itself minimises; not comparable between solvers"),
+    "residual": Measure("relative residual", "distance from a fixed point or from optimality: a run stops at tol"),
+}
+
+MEASURES: Mapping[str, Mapping[str, Measure]] = {
+    "single-index": {
+        "error": Measure(
+            "error  ‖b̂ − b‖", "sign-free distance of the unit vectors: 0 is exact, √2 is orthogonal to the truth"
+        ),
+        "overlap": Measure(
+            "squared overlap  ⟨b̂, b⟩²", "squared cosine with the truth: 1 is exact, 1/p is a random guess"
+        ),
+        "misfit": Measure("misfit  mean (y − f(⟨x, b̂⟩))²", "squared loss of the answers under the true link f"),
+        **OWN,
+        "support": Measure("support recall", "share of the true non-zero entries among as many largest entries found"),
+    },
+    "low-rank": {
+        "error": Measure("error  ‖Ŵ − W‖ / ‖W‖", "relative Frobenius distance from the truth: 0 is exact"),
+        "spectral_error": Measure("spectral error", "the same in the spectral norm, over the largest singular value"),
+        "misfit": Measure(
+            "misfit  ‖A(Ŵ) − b‖ / ‖b‖", "how far the measurements of the estimate are from the given ones"
+        ),
+        "test_error": Measure("test error", "relative error of the answers on 1,000 fresh inputs, free of noise"),
+        "cold_error": Measure(
+            "error on cold rows", "relative error on rows of the table of which nothing was observed"
+        ),
+        "incoherence": Measure(
+            "incoherence of the features", "largest norm of a row's whitened features over its mean: 1 is spread evenly"
+        ),
+        **OWN,
+    },
+    "phase-retrieval": {
+        "error": Measure("error  min ‖eⁱᵗ x̂ − x‖ / ‖x‖", "relative distance from the truth under the best phase"),
+        "overlap": Measure("squared overlap", "squared cosine with the truth: 1 is exact, 1/p is a random guess"),
+        "misfit": Measure("misfit of magnitudes", "‖ |A x̂| − |A x| ‖ / ‖ |A x| ‖ on the given magnitudes"),
+        **OWN,
+    },
+}
+CONSTANT = ("incoherence",)
+"""Scores that say something of the problem, not of an iterate."""
