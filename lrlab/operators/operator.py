@@ -161,3 +161,15 @@ def least_squares(
             break
         direction = gradient + (now / before) * direction
     return U
+
+
+def unsettled(rest: Array, change: Array, b: Array) -> float:
+    """Return ||change|| / ||rest||: how far the fit A(W) still moves, in units of its misfit rest = A(W) - b.
+
+    0 when the misfit is rounding error of b. It stays of order 1 while the misfit falls at a constant rate, however
+    small it already is, and goes to 0 where noise leaves a misfit that no further step reduces.
+    """
+    misfit = float(np.linalg.norm(rest))
+    if misfit <= 64 * np.finfo(b.dtype).eps * float(np.linalg.norm(b)):
+        return 0.0
+    return float(np.linalg.norm(change)) / misfit

@@ -41,9 +41,7 @@ def spectral_start(operator: Operator, b: Array, rank: int, rng: Generator) -> L
 
 def leading_part(operator: Operator, b: Array, rank: int, rng: Generator) -> LowRank:
     """Return the nearest matrix of a rank to `moment(b)`."""
-    # A dense operator reads all of its numbers for any product; the moment of plain entries is sparse.
-    sparse = isinstance(operator, Entries)
-    if isinstance(operator, Dense) or operator.shape[0] * operator.shape[1] <= (FORMED // 10 if sparse else FORMED):
+    if formed(operator):
         M = operator.moment(b)
         return lowrank.from_symmetric(M, rank) if operator.symmetric else lowrank.from_dense(M, rank)
     times = lambda V: operator.moment_left(b, V, operator.right(V))  # noqa: E731
@@ -53,15 +51,35 @@ def leading_part(operator: Operator, b: Array, rank: int, rng: Generator) -> Low
     return leading_triples(times, transposed, operator.shape, rank, rng, operator.dtype)
 
 
+def formed(operator: Operator) -> bool:
+    """Whether adjoints are better formed as a matrix than applied."""
+    # A dense operator reads all of its numbers for any product; the adjoint of plain entries is sparse.
+    entries = operator.shape[0] * operator.shape[1]
+    return isinstance(operator, Dense) or entries <= (FORMED // 10 if isinstance(operator, Entries) else FORMED)
+
+
 def leading_triples(
-    times: Product, transposed: Product, shape: tuple[int, int], rank: int, rng: Generator, dtype: np.dtype
+    times: Product,
+    transposed: Product,
+    shape: tuple[int, int],
+    rank: int,
+    rng: Generator,
+    dtype: np.dtype,
+    *,
+    near: Array | None = None,
+    floor: float = 0.0,
+    settled: float = SETTLED,
 ) -> LowRank:
     """Return the leading singular triples of a matrix M (d1, d2) that is given by V -> M V and U -> M^T U.
 
-    Basis Q of the block Krylov space of M M^T; M is replaced by Q Q^T M. Ends when the singular values have settled.
+    Basis Q of the block Krylov space of M M^T; M is replaced by Q Q^T M. Ends when the singular values above `floor`
+    have settled to a relative error. `near` (d2, any) are right singular vectors to begin with, if some are known.
     """
     width = min(rank + OVERSAMPLED, *shape)
-    block = _orthonormal(times(rng.standard_normal((shape[1], width)).astype(dtype)))
+    begin = rng.standard_normal((shape[1], width)).astype(dtype)
+    if near is not None:
+        begin[:, : near.shape[1]] = near[:, :width]
+    block = _orthonormal(times(begin))
     Q, B = block[:, :0], np.empty((shape[1], 0), dtype)
     before = np.zeros(rank)
     for _ in range(DEPTH):
@@ -69,11 +87,13 @@ def leading_triples(
         Q, B = np.hstack([Q, block]), np.hstack([B, pulled])
         right, R = np.linalg.qr(B)
         U, s, Vt = np.linalg.svd(R.T)
-        if _settled(s[:rank], before) or Q.shape[1] + width > min(shape):
+        s = s[:rank]
+        now = np.maximum(s, floor)
+        if _settled(now, before, settled) or Q.shape[1] + width > min(shape):
             break
-        before = s[:rank]
+        before = now
         block = _orthonormal(times(_orthonormal(pulled)), Q)
-    return LowRank(Q @ U[:, :rank], s[:rank], right @ Vt[:rank].T)
+    return LowRank(Q @ U[:, :rank], s, right @ Vt[:rank].T)
 
 
 def leading_eigenpairs(times: Product, p: int, rank: int, rng: Generator, dtype: np.dtype) -> LowRank:
@@ -86,16 +106,16 @@ def leading_eigenpairs(times: Product, p: int, rank: int, rng: Generator, dtype:
         pulled = times(block)
         Q, H = np.hstack([Q, block]), np.hstack([H, pulled])
         found = lowrank.from_core(Q, Q.T @ H, rank)
-        if _settled(np.abs(found.s), before) or Q.shape[1] + width > p:
+        if _settled(np.abs(found.s), before, SETTLED) or Q.shape[1] + width > p:
             break
         before = np.abs(found.s)
         block = _orthonormal(pulled, Q)
     return found
 
 
-def _settled(s: Array, before: Array) -> bool:
+def _settled(s: Array, before: Array, tolerance: float) -> bool:
     """Whether values grew so little that the vectors are right to the square root of it."""
-    return bool(np.abs(s - before).max() <= SETTLED * s.max())
+    return bool(np.abs(s - before).max() <= tolerance * s.max())
 
 
 def _orthonormal(block: Array, basis: Array | None = None) -> Array:
