@@ -1,5 +1,6 @@
 """Entries of X W Y^T: inductive and plain completion, multi-label regression (Jain & Dhillon 2013, sections 4, 5)."""
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated
@@ -55,11 +56,6 @@ class TableSpec(LowRankSpec):
 
     _column_name = "n2"
 
-    def scaled(self, norm: float) -> LowRank:
-        """Return a truth of Frobenius norm `norm`."""
-        U, s, V = self.factors(self.condition)
-        return LowRank(U, norm * s, V)
-
 
 @dataclass(frozen=True, kw_only=True)
 class InductiveCompletion(TableSpec):
@@ -104,10 +100,22 @@ class InductiveCompletion(TableSpec):
             if d > rows and self.features != "canonical":
                 raise InputError(features, f"in 1..{n} = {rows}", d, f"lower {features} or raise {n}")
 
+    @property
+    def norm(self) -> float:
+        """Frobenius norm of W that gives the table's entries mean square 1."""
+        return math.sqrt(self.n1 * self.n2) if self.features == "canonical" else 1.0
+
+    @property
+    def moment_variance(self) -> float:
+        """Variance of an entry: that of a mean of m entries; without features, of one entry that is seen or not."""
+        one = super().moment_variance
+        if self.features != "canonical":
+            return one
+        return one * self.n1 * self.n2 * (1.0 - self.observed + self.noise**2) / (1.0 + self.noise**2)
+
     def build(self, checkpoint: Checkpoint = proceed) -> "CompletionProblem":
         """Draw the truth."""
-        norm = np.sqrt(self.n1 * self.n2) if self.features == "canonical" else 1.0
-        return CompletionProblem(self, self.scaled(float(norm)), checkpoint)
+        return CompletionProblem(self, self.factors(), checkpoint)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,9 +146,19 @@ class MultilabelRegression(TableSpec):
         """Memory of features, places and observed entries."""
         return 8 * (self.n * self.d + 6 * self.measurements + self.n + self.labels)
 
+    @property
+    def norm(self) -> float:
+        """Frobenius norm of W that gives an answer mean square 1."""
+        return math.sqrt(self.labels)
+
+    @property
+    def moment_variance(self) -> float:
+        """Variance of an entry: every answer takes part in one column alone."""
+        return super().moment_variance * self.labels
+
     def build(self, checkpoint: Checkpoint = proceed) -> "RegressionProblem":
         """Draw the truth."""
-        return RegressionProblem(self, self.scaled(float(np.sqrt(self.labels))), checkpoint)
+        return RegressionProblem(self, self.factors(), checkpoint)
 
 
 class TableProblem(LowRankProblem):

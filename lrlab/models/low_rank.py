@@ -63,6 +63,11 @@ class LowRankSpec(Spec):
         (rows, columns), k = self.size, self.true_rank
         return k * (rows + columns - k)
 
+    @property
+    def moment_variance(self) -> float:
+        """Variance of an entry of the unbiased moment that spectral starts decompose: E[b^2] / m here."""
+        return (1.0 + self.values()["noise"] ** 2) / self.measurements
+
     def check(self) -> None:
         """Refuse a rank that no such matrix has."""
         if self.true_rank > min(self.size):
@@ -74,12 +79,22 @@ class LowRankSpec(Spec):
     def build(self, checkpoint: Checkpoint = proceed) -> "LowRankProblem":
         """Draw the truth; the measurements are drawn when they are first asked for."""
 
-    def factors(self, condition: float = 1.0) -> LowRank:
-        """Return a W with uniformly distributed singular vectors and ||W||_F = 1."""
+    @property
+    def norm(self) -> float:
+        """Frobenius norm of W."""
+        return 1.0
+
+    @property
+    def singular_values(self) -> Array:
+        """Singular values of W (k,), evenly spaced in their logarithm."""
+        s = np.geomspace(1.0, 1.0 / self.values()["condition"], self.true_rank)
+        return self.norm * s / np.linalg.norm(s)
+
+    def factors(self) -> LowRank:
+        """Return a W with uniformly distributed singular vectors."""
         rng = np.random.default_rng(self.streams().truth)
         (rows, columns), k = self.size, self.true_rank
-        s = np.geomspace(1.0, 1.0 / condition, k)
-        return LowRank(orthonormal(rng, rows, k), s / np.linalg.norm(s), orthonormal(rng, columns, k))
+        return LowRank(orthonormal(rng, rows, k), self.singular_values, orthonormal(rng, columns, k))
 
 
 def orthonormal(rng: np.random.Generator, rows: int, columns: int) -> Array:
@@ -187,7 +202,7 @@ class RankOneSensing(LowRankSpec):
 
     def build(self, checkpoint: Checkpoint = proceed) -> "RankOneProblem":
         """Draw the truth."""
-        return RankOneProblem(self, self.factors(self.condition), checkpoint)
+        return RankOneProblem(self, self.factors(), checkpoint)
 
 
 class RankOneProblem(LowRankProblem):

@@ -63,19 +63,32 @@ class PolynomialNetwork(LowRankSpec):
         return self.p * self.r - self.r * (self.r - 1) // 2
 
     @property
+    def singular_values(self) -> Array:
+        """Sizes of the output weights."""
+        return np.abs(self.alpha)
+
+    @property
+    def alpha(self) -> Array:
+        """Output weights (r,), ||alpha|| = 1; both signs occur as soon as there are two units, if they are mixed."""
+        alpha = np.geomspace(1.0, 1.0 / self.condition, self.r)
+        if self.signs == "mixed":
+            alpha = alpha * np.where(np.arange(self.r) % 2, -1.0, 1.0)
+        return alpha / np.linalg.norm(alpha)
+
+    @property
+    def moment_variance(self) -> float:
+        """Variance of an entry off the diagonal, E[y^2] / (4 m) with E[y^2] = 2 ||L||_F^2 + tr(L)^2 + noise^2."""
+        return float((2.0 + self.alpha.sum() ** 2 + self.noise**2) / (4.0 * self.m))
+
+    @property
     def data_bytes(self) -> int:
         """Memory of all inputs and answers."""
         return (4 if self.precision == "single" else 8) * self.m * (self.p + 1)
 
     def build(self, checkpoint: Checkpoint = proceed) -> "NetworkProblem":
         """Draw the weights."""
-        rng = np.random.default_rng(self.streams().truth)
-        alpha = np.geomspace(1.0, 1.0 / self.condition, self.r)
-        W = orthonormal(rng, self.p, self.r)
-        if self.signs == "mixed":
-            # The halves alternate, so that both signs occur as soon as there are two units.
-            alpha = alpha * np.where(np.arange(self.r) % 2, -1.0, 1.0)
-        return NetworkProblem(self, LowRank(W, alpha / np.linalg.norm(alpha), W), checkpoint)
+        W = orthonormal(np.random.default_rng(self.streams().truth), self.p, self.r)
+        return NetworkProblem(self, LowRank(W, self.alpha, W), checkpoint)
 
 
 class NetworkProblem(LowRankProblem):
