@@ -130,4 +130,10 @@ def _features(X: Array | None, n: int) -> Array:
 def _rows(grams: Array, rhs: Array, ridge: float) -> Array:
     """Return the minimum-norm solution of each row's k x k system: rows with few observations are singular."""
     grams = grams + ridge * np.eye(grams.shape[1])
+    try:
+        pivots = np.diagonal(np.linalg.cholesky(grams), axis1=1, axis2=2)
+        if (pivots.min(axis=1) > 1e-7 * pivots.max(axis=1)).all():
+            return np.linalg.solve(grams, rhs[:, :, None])[:, :, 0]
+    except np.linalg.LinAlgError:
+        pass
     return np.einsum("iab,ib->ia", np.linalg.pinv(grams, rcond=1e-12, hermitian=True), rhs)

@@ -89,10 +89,10 @@ def leading_triples(
         U, s, Vt = np.linalg.svd(R.T)
         s = s[:rank]
         now = np.maximum(s, floor)
-        if _settled(now, before, settled) or Q.shape[1] + width > min(shape):
+        if _settled(now, before, settled) or Q.shape[1] == min(shape):
             break
         before = now
-        block = _orthonormal(times(_orthonormal(pulled)), Q)
+        block = _orthonormal(times(_orthonormal(pulled))[:, : min(shape) - Q.shape[1]], Q)
     return LowRank(Q @ U[:, :rank], s, right @ Vt[:rank].T)
 
 
@@ -106,10 +106,10 @@ def leading_eigenpairs(times: Product, p: int, rank: int, rng: Generator, dtype:
         pulled = times(block)
         Q, H = np.hstack([Q, block]), np.hstack([H, pulled])
         found = lowrank.from_core(Q, Q.T @ H, rank)
-        if _settled(np.abs(found.s), before, SETTLED) or Q.shape[1] + width > p:
+        if _settled(np.abs(found.s), before, SETTLED) or Q.shape[1] == p:
             break
         before = np.abs(found.s)
-        block = _orthonormal(pulled, Q)
+        block = _orthonormal(pulled[:, : p - Q.shape[1]], Q)
     return found
 
 
