@@ -3,9 +3,10 @@
 from lrlab.catalog.entry import Options, SolverEntry
 from lrlab.models.low_rank import LowRankSpec
 from lrlab.parameters import InputError
-from lrlab.solvers import approximate_rom, gfm, rom
+from lrlab.solvers import approximate_rom, geco, gfm, nuclear_norm, rom
 
 NETWORK = "polynomial-network"
+MATRICES = (NETWORK, "rank-one-sensing", "inductive-completion", "multilabel-regression")
 
 
 def number_bytes(spec: LowRankSpec) -> int:
@@ -40,6 +41,16 @@ def gfm_workspace(spec: LowRankSpec, options: Options) -> int:
     """Hold images of U and V, and a copy of one batch."""
     batches = int(options["fresh_batches"])
     return images(spec, 6 * spec.true_rank) + (spec.data_bytes // batches if batches else 0)
+
+
+def geco_workspace(spec: LowRankSpec, options: Options) -> int:
+    """Hold the Krylov space of one eigenvector, and the images of all units."""
+    return images(spec, 4 * spec.true_rank + 2 * (1 + int(options["oversampling"])) * int(options["blocks"]))
+
+
+def convex_workspace(spec: LowRankSpec, options: Options) -> int:
+    """Hold iterates, gradients and subgradients, LAPACK's own; images of as many columns as W may have ranks."""
+    return squares(spec, 20) + images(spec, min(spec.size))
 
 
 def refuse_wide(spec: LowRankSpec, options: Options) -> None:
@@ -87,5 +98,23 @@ SOLVERS = (
         models=(NETWORK,),
         workspace=gfm_workspace,
         refuse=refuse_batches,
+    ),
+    SolverEntry(
+        name="geco",
+        title="GECO (greedy units)",
+        summary="Adds one hidden unit after another and refits them all, then replaces the weakest.",
+        reference="Shalev-Shwartz, Gonen & Shamir (2011); Livni, Shalev-Shwartz & Shamir (2014)",
+        run=geco.geco,
+        models=(NETWORK,),
+        workspace=geco_workspace,
+    ),
+    SolverEntry(
+        name="nuclear-norm",
+        title="Nuclear norm (convex, FASTA)",
+        summary="Convex least squares with a nuclear-norm penalty: needs no rank, no start; forms whole matrices.",
+        reference="Goldstein, Studer & Baraniuk (2014)",
+        run=nuclear_norm.nuclear_norm,
+        models=MATRICES,
+        workspace=convex_workspace,
     ),
 )
