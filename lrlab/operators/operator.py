@@ -166,10 +166,26 @@ def least_squares(
 def unsettled(rest: Array, change: Array, b: Array) -> float:
     """Return ||change|| / ||rest||: how far the fit A(W) still moves, in units of its misfit rest = A(W) - b.
 
-    0 when the misfit is rounding error of b. It stays of order 1 while the misfit falls at a constant rate, however
-    small it already is, and goes to 0 where noise leaves a misfit that no further step reduces.
+    0 when the misfit or the change is rounding error of b. It stays of order 1 while the misfit falls at a constant
+    rate, however small it already is, and goes to 0 where noise leaves a misfit that no further step reduces.
     """
-    misfit = float(np.linalg.norm(rest))
-    if misfit <= 64 * np.finfo(b.dtype).eps * float(np.linalg.norm(b)):
+    misfit, moved, rounding = float(np.linalg.norm(rest)), float(np.linalg.norm(change)), rounding_error(b)
+    return 0.0 if misfit <= rounding or moved <= rounding / 16 else moved / misfit
+
+
+def alignment(rest: Array, image: Array, b: Array) -> float:
+    """Return the cosine between the misfit rest = A(W) - b and what a direction changes of A(W).
+
+    0 when the misfit is rounding error of b, or the cosine of its own arithmetic. It does not depend on the size of
+    the misfit, and goes to 0 at a stationary point where noise leaves one.
+    """
+    misfit, size = float(np.linalg.norm(rest)), float(np.linalg.norm(image))
+    if misfit <= rounding_error(b) or size == 0.0:
         return 0.0
-    return float(np.linalg.norm(change)) / misfit
+    cosine = abs(float(rest @ image)) / (misfit * size)
+    return cosine if cosine > 8 * np.finfo(b.dtype).eps else 0.0
+
+
+def rounding_error(b: Array) -> float:
+    """Return the misfit that rounding leaves: 64 eps ||b||."""
+    return 64 * float(np.finfo(b.dtype).eps) * float(np.linalg.norm(b))
