@@ -9,6 +9,8 @@ from lrlab.experiments.spectrum import spectrum_trial
 from lrlab.ui import axis, batches, controls, live, moments_view, page, presets, problem, spectrum_view
 from lrlab.ui.spectrum_view import MOMENTS
 
+RANGES = {"m": (500.0, 20_000.0, "log"), "observed": (0.005, 0.5, "log")}
+
 link = page.head(
     "spectrum",
     "Spectrum",
@@ -17,7 +19,7 @@ link = page.head(
 presets.buttons("spectrum", presets.panels("yi2015-fig1"), "Figure 1 of Yi et al. (2015):")
 with st.sidebar:
     model = problem.model(link, [*SINGLE_INDEX.plane, *LOW_RANK.plane])
-    along = axis.choose(link, model, family(model).along[model])
+    along = axis.choose(link, model, family(model).along[model], ranges=RANGES)
     trials = controls.widget(link, controls.TRIALS)
     st.subheader("Held fixed", anchor=False)
     spec = problem.spec(link, model, without=[along.decides] if isinstance(along, axis.Axis) else [])

@@ -23,7 +23,8 @@ class Goal:
     @property
     def words(self) -> str:
         """The goal as a title."""
-        return f"mean {self.measure}" if self.below is None else f"share of trials with {self.measure} < {self.below:g}"
+        name = self.measure.replace("_", " ")
+        return f"mean {name}" if self.below is None else f"share of trials with {name} < {self.below:g}"
 
 
 @dataclass(frozen=True, kw_only=True)

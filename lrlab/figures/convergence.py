@@ -23,8 +23,9 @@ def prediction(predictions: Mapping[str, float], measure: str) -> float | None:
     """Return what theory says of a measure, or None; the error follows from the overlap of unit vectors."""
     if f"predicted_{measure}" in predictions:
         return predictions[f"predicted_{measure}"]
-    if measure == "error" and "predicted_overlap" in predictions:
-        return math.sqrt(2.0 - 2.0 * math.sqrt(predictions["predicted_overlap"]))
+    for error, overlap in (("error", "predicted_overlap"), ("start_error", "predicted_start_overlap")):
+        if measure == error and overlap in predictions:
+            return math.sqrt(2.0 - 2.0 * math.sqrt(predictions[overlap]))
     return None
 
 
@@ -101,6 +102,14 @@ def _add_theory(
             name=f"theory: {run.title}", legendgroup="theory",
             hovertemplate="theory, exact for large n and p: %{y:.4g}<extra>" + run.title + "</extra>",
         )  # fmt: skip
+    for run in runs:
+        start = prediction(run.predictions, f"start_{measure}")
+        if start is not None and (start > 0 or not log_y):
+            figure.add_scatter(
+                x=extent[:1], y=[start], mode="markers", showlegend=False, legendgroup="theory",
+                marker={"symbol": "star-open", "size": 13, "color": run.colour, "line": {"width": 2}},
+                hovertemplate="theory of the start: %{y:.4g}<extra>" + run.title + "</extra>",
+            )  # fmt: skip
     if levels:
         figure.add_scatter(
             x=[None], y=[None], mode="lines", line={**theme.THEORY, "color": theme.INK}, legendgroup="theory",

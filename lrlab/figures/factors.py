@@ -19,8 +19,8 @@ SIDE = 48
 """Most rows and columns of a heat map; of larger matrices an even choice is drawn."""
 
 DIVERGING = "RdBu_r"
-ROW = 190
-TITLE_LINE = 20
+ROW = 168
+TITLE_LINE = 26
 
 
 def chosen(n: int) -> NDArray[np.intp]:
@@ -37,25 +37,30 @@ def part(W: LowRank) -> Array:
 def matrices(truth: LowRank, runs: Sequence[Recovery]) -> go.Figure:
     """Return heat maps: truth, estimate and difference, a line a run, all on one scale that is even about zero."""
     shown, count = part(truth), max(1, len(runs))
-    height = count * (ROW + TITLE_LINE) + 24
+    height = count * (ROW + TITLE_LINE) + 8
     titles = [title for run in runs for title in _titles(run, run.estimate is not None)] or ["truth", "", ""]
     figure = make_subplots(
-        count, 3, subplot_titles=titles, horizontal_spacing=0.02, vertical_spacing=34 / height if count > 1 else 0
+        count,
+        3,
+        subplot_titles=titles,
+        horizontal_spacing=0.02,
+        vertical_spacing=TITLE_LINE / height if count > 1 else 0,
     )
     scale = float(np.abs(shown).max())
     for k, run in enumerate(runs or [Recovery("")]):
         for j, z in enumerate([shown, *_estimate(truth, run.estimate)]):
             place = {"row": k + 1, "col": j + 1}
-            figure.add_trace(_heatmap(z, scale, ("truth", "estimate", "difference")[j], last=not k and j == 2), **place)
-            number = 3 * k + j
-            figure.update_xaxes(visible=False, constrain="domain", **place)
+            figure.add_trace(_heatmap(z, scale, ("truth", "estimate", "difference")[j]), **place)
+            rows, columns = shown.shape
+            # Ranges of their own: left to itself, plotly turns some axes back when estimates take the place of nothing.
+            figure.update_xaxes(visible=False, constrain="domain", range=[-0.5, columns - 0.5], **place)
             figure.update_yaxes(
-                visible=False, autorange="reversed", constrain="domain",
-                scaleanchor=f"x{number + 1}" if number else "x", **place,
+                visible=False, constrain="domain", range=[rows - 0.5, -0.5],
+                scaleanchor=f"x{3 * k + j + 1}" if k or j else "x", **place,
             )  # fmt: skip
     figure.update_annotations(font_size=12)
     theme.style(figure, height=height)
-    return figure.update_layout(margin={"l": 4, "r": 4, "t": 30, "b": 4})
+    return figure.update_layout(margin={"l": 4, "r": 4, "t": TITLE_LINE, "b": 4})
 
 
 def _titles(run: Recovery, known: bool) -> tuple[str, str, str]:
@@ -71,7 +76,7 @@ def _estimate(truth: LowRank, estimate: LowRank | None) -> tuple[Array, Array]:
     return z, z - part(truth)
 
 
-def _heatmap(z: Array, scale: float, name: str, *, last: bool) -> go.Heatmap:
+def _heatmap(z: Array, scale: float, name: str) -> go.Heatmap:
     return go.Heatmap(
         z=z, zmin=-scale, zmax=scale, colorscale=DIVERGING, showscale=False, name=name, hoverongaps=False,
         hovertemplate="row %{y}, column %{x}: %{z:.3g}",
@@ -110,7 +115,10 @@ def singular_values(truth: LowRank, runs: Sequence[Recovery], *, height: int = 2
     figure.update_xaxes(
         title_text=f"{word}, largest first", range=[0.4, longest + 0.6], dtick=1 if longest <= 12 else None
     )
-    figure.update_yaxes(title_text=word)
+    drawn = [0.0, *truth.s, *(float(s) for run in runs if run.estimate is not None for s in run.estimate.s)]
+    room = 0.08 * (max(drawn) - min(drawn))
+    # From zero, lest differences of rounding fill the figure.
+    figure.update_yaxes(title_text=word, range=[min(drawn) - room, max(drawn) + room])
     return theme.style(figure, height=height)
 
 

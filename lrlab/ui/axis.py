@@ -1,5 +1,7 @@
 """Widgets of an axis: which quantity, from where to where, in how many steps."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +13,9 @@ from lrlab.parameters import InputError, Parameter, declared
 from lrlab.ui import controls
 from lrlab.ui.permalink import Link
 
-RANGES = {
+Range = tuple[float, float, str]
+
+RANGES: Mapping[str, Range] = {
     "n": (500.0, 8000.0, "log"),
     "p": (10.0, 200.0, "log"),
     "sparsity": (1.0, 20.0, "linear"),
@@ -52,16 +56,26 @@ class Axis(NamedTuple):
 
 
 def choose(
-    link: Link, model: str, default: str, *, prefix: str = "", label: str = "Along", points: int = 12
+    link: Link,
+    model: str,
+    default: str,
+    *,
+    prefix: str = "",
+    label: str = "Along",
+    points: int = 12,
+    ranges: Mapping[str, Range] = MappingProxyType({}),
 ) -> Axis | InputError:
-    """Show the widgets of an axis; return it, or the error in it. `prefix` tells apart the axes of one page."""
+    """Show the widgets of an axis; return it, or the error in it.
+
+    prefix tells apart the axes of one page; ranges: where axes lead at first, where a page wants them elsewhere.
+    """
     titles = axes(catalog.MODELS[model])
     parameter = Parameter(
         meaning="what is varied", choices=tuple(titles), name=f"{prefix}axis", kind=str,
         default=default if default in titles else next(iter(titles)),
     )  # fmt: skip
     name = str(controls.widget(link, parameter, scope=model, label=label, format_func=titles.__getitem__))
-    low, high, scale = first_range(model, name)
+    low, high, scale = ranges.get(name) or first_range(model, name)
     parts, given = _parts(low, high, scale, points), []
     columns = st.columns(2, gap="small")
     for k, part in enumerate(parts):
@@ -89,7 +103,7 @@ def _parts(low: float, high: float, scale: str, points: int) -> tuple[Parameter,
     )  # fmt: skip
 
 
-def first_range(model: str, name: str) -> tuple[float, float, str]:
+def first_range(model: str, name: str) -> Range:
     """Return where an axis leads at first: from, to, spacing."""
     if name in RANGES:
         return RANGES[name]

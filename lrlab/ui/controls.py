@@ -91,7 +91,10 @@ def choose(
     return chosen
 
 
-def choose_one(link: Link, name: str, options: Mapping[str, str], meaning: str, title: str) -> str:
-    """Show a choice between many, the first at first, and return the one chosen."""
-    parameter = Parameter(meaning=meaning, choices=tuple(options), name=name, kind=str, default=next(iter(options)))
-    return str(widget(link, parameter, label=title, format_func=options.__getitem__))
+def choose_one(
+    link: Link, name: str, options: Mapping[str, str], meaning: str, title: str, *, default: str = "", scope: str = ""
+) -> str:
+    """Show a choice between many, at first the default or else the first, and return the one chosen."""
+    first = default if default in options else next(iter(options))
+    parameter = Parameter(meaning=meaning, choices=tuple(options), name=name, kind=str, default=first)
+    return str(widget(link, parameter, scope=scope, label=title, format_func=options.__getitem__))

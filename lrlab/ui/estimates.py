@@ -48,13 +48,18 @@ def show(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], following: Any)
         _entries(seen, np.iscomplexobj(truth), drawn, frames(recovery.recovery_frames, seen))
 
 
+def show_values(truth: Estimate, drawn: Sequence[Recovery]) -> None:
+    """Draw the singular values of matrices; nothing where the truth is none."""
+    if isinstance(truth, LowRank):
+        plot.show(factors.singular_values(truth, drawn), key="converge.values", label="singular values")
+        st.caption("Grey: the truth. Colours: the estimates.")
+
+
 def _matrices(truth: LowRank, drawn: Sequence[Recovery], moving: str) -> None:
     plot.show(factors.matrices(truth, drawn), key="converge.matrices", label="matrices", frames=moving)
     rows, columns = truth.shape
     part = f", {factors.SIDE} of its rows and columns" if max(truth.shape) > factors.SIDE else ""
     st.caption(f"The matrix, {rows} x {columns}{part}; red is positive, blue negative." + (SLIDER if moving else ""))
-    plot.show(factors.singular_values(truth, drawn), key="converge.values", label="singular values")
-    st.caption("Grey: the truth. Colours: the estimates.")
 
 
 def _pictures(truth: Any, side: int, drawn: Sequence[Recovery], moving: str) -> None:

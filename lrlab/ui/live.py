@@ -4,10 +4,11 @@ A run is kept in the session under `<page>:run`; touching a widget draws the pag
 """
 
 import time
-from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn, Protocol, TypeVar
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from lrlab.parameters import InputError
 
@@ -99,7 +100,6 @@ def follow(page: str, draw: Callable[[], None], seen: Callable[[], bool] = lambd
     running = current(page)
     began = alive(page)
 
-    @st.fragment(run_every=EVERY if began else None, key=f"{page}-live")
     def poll() -> None:
         if running is not None:
             running.refresh()
@@ -112,4 +112,19 @@ def follow(page: str, draw: Callable[[], None], seen: Callable[[], bool] = lambd
         if began and not running.alive:
             st.rerun()
 
-    poll()
+    # Streamlit tells fragments apart by this name and their place. Were it the same on two pages, the one would answer
+    # a question that the browser still asks for the other, and draw on a page that is not there.
+    poll.__qualname__ = f"follow.{page}"
+    st.fragment(poll, run_every=EVERY if began else None, key=f"{page}-live")()
+
+
+def leave(path: str, address: Mapping[str, str]) -> NoReturn:
+    """Go to another page, from a callback: what the browser asks until it hears of that is not answered.
+
+    A browser goes on polling until the first word of the new page arrives. Such a question names the page that is
+    left; Streamlit would follow it back there, or mix the two pages. It takes no notice where the fragment is unknown.
+    """
+    context = get_script_run_ctx()
+    if context is not None:
+        context.fragment_storage.clear()
+    st.switch_page(path, query_params=dict(address))

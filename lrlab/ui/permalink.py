@@ -5,10 +5,11 @@ values; what the address has wrong is said in one sentence, and the default take
 follows the widgets, so that a reload or a link sent to somebody shows the same page.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from lrlab.parameters import InputError, Parameter, Value, nearest
 
@@ -17,7 +18,7 @@ class Link:
     """The address of one page: `value` gives what is asked for, `put` notes what is shown, `write` sets the address."""
 
     def __init__(self, page: str) -> None:
-        """Take over the address where it is not the one that this page wrote itself."""
+        """Take over the address where somebody came by it, and it is not the one that this page wrote itself."""
         self.page = page
         state = st.session_state.setdefault(f"{page}:link", {"given": {}, "written": None, "errors": []})
         self._state: dict[str, Any] = state
@@ -25,8 +26,9 @@ class Link:
         self._known: set[str] = set()
         self._words = st.container()
         address = st.query_params.to_dict()
+        came = _came(page)
         # An empty address is a page that was left and is visited again: it shows what it showed.
-        self.arrived = address != state["written"] and bool(address or state["written"] is None)
+        self.arrived = state["written"] is None or (came and bool(address) and address != state["written"])
         if self.arrived:
             state.update(given=dict(address), written=address, errors=[], first=None)
             for key in [k for k in st.session_state if str(k).startswith(f"{page}.")]:
@@ -74,7 +76,7 @@ class Link:
                 remedy = nearest(name, tuple(sorted(self._known))) or "leave it out"
                 self.complain(InputError("address", "made of this page's parameters", name, remedy))
                 del state["given"][name]
-        if self._now != st.query_params.to_dict():
+        if self._now != st.query_params.to_dict() or self._now != state["written"]:
             # Setting it to nothing says nothing to the browser.
             st.query_params.from_dict(self._now) if self._now else st.query_params.clear()
         state["written"] = dict(self._now)
@@ -83,6 +85,20 @@ class Link:
             state["errors"] = []
         for message in state["errors"]:
             self._words.error(message)
+
+
+def take(page: str, address: Mapping[str, str]) -> None:
+    """Let a page be as an address says, as if somebody had just come by it; from a callback."""
+    st.session_state.pop(f"{page}:link", None)
+    st.query_params.from_dict(dict(address))
+
+
+def _came(page: str) -> bool:
+    # A run after a touched widget has no new address, only sometimes an old one: what this page wrote a moment ago
+    # may not have reached the browser yet. To take that for a new one would undo what was typed.
+    before, st.session_state["page"] = st.session_state.get("page"), page
+    context = get_script_run_ctx()
+    return before != page or (context is not None and context.is_history_navigation)
 
 
 def shown_exactly(value: Value) -> str:

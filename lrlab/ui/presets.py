@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from lrlab import presets
+from lrlab.ui import permalink
 
 Address = Mapping[str, str]
 
@@ -33,5 +34,5 @@ def buttons(page: str, choices: Sequence[tuple[str, Address]], words: str) -> No
 
 
 def _take(page: str, address: Address) -> None:
-    st.query_params.from_dict(dict(address))
+    permalink.take(page, address)
     st.session_state[f"{page}:autorun"] = True

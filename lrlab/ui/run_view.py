@@ -110,7 +110,8 @@ def draw(view: View, jobs: Sequence[Job]) -> None:
         )  # fmt: skip
         plot.show(figure, key="converge.curves", label=f"{view.measure} against {view.time}")
         meaning = measures(spec.model)[view.measure].meaning
-        st.caption(f"**{view.measure.replace('_', ' ')}**: {meaning}. " + theory_words(drawn))
+        st.caption(f"**{view.measure.replace('_', ' ')}**: {meaning}. " + theory_words(drawn, view.measure))
+        estimates.show_values(truth_of(spec), drawn)
     with found:
         estimates.show(spec, truth_of(spec), drawn, following)
     if following:
@@ -121,9 +122,11 @@ def draw(view: View, jobs: Sequence[Job]) -> None:
         )  # fmt: skip
 
 
-def theory_words(drawn: Sequence[Recovery]) -> str:
-    """Say what the dashed lines are, where there are any."""
-    if not any(run.predictions for run in drawn):
+def theory_words(drawn: Sequence[Recovery], measure: str) -> str:
+    """Say what the lines and marks of theory are, where there are any."""
+    if any(convergence.prediction(run.predictions, f"start_{measure}") is not None for run in drawn):
+        return "Star: the exact prediction of the start, for large m and p."
+    if all(convergence.prediction(run.predictions, measure) is None for run in drawn):
         return ""
     return "Dashed: the exact prediction at this n/p, for large n and p, of where the solver ends."
 

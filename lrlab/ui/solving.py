@@ -7,6 +7,7 @@ import streamlit as st
 
 from lrlab import catalog, protocol
 from lrlab.catalog.entry import SolverEntry
+from lrlab.catalog.families import family
 from lrlab.experiments import convergence
 from lrlab.experiments.convergence import Job
 from lrlab.parameters import InputError, Parameter, declared, nearest, settle
@@ -63,7 +64,8 @@ def solvers(
 def one_solver(link: Link, model: str) -> tuple[str, dict[str, Any] | InputError]:
     """Let a person choose one solver of a model; return its name and its options that differ from the defaults."""
     entries = {entry.name: entry for entry in catalog.solvers_for(model)}
-    chosen = choose_one(link, "solver", {name: e.title for name, e in entries.items()}, "what is run", "Solver")
+    titles = {name: entry.title for name, entry in entries.items()}
+    chosen = choose_one(link, "solver", titles, "what is run", "Solver", default=family(model).solvers[0], scope=model)
     entry = entries[chosen]
     for other in entries.values():
         link.know(f"{other.name}.{option}" for option in other.options)

@@ -59,7 +59,6 @@ def plan(
 
 def draw(asked: Plan | InputError | None) -> None:
     """Draw what the followed batch has measured, or, before the first one, the predicted line alone."""
-    open_trial()
     batch, plan = live.current("transition"), live.about("transition") or asked
     if not isinstance(plan, Plan):
         return
@@ -89,7 +88,7 @@ def draw(asked: Plan | InputError | None) -> None:
 
 
 def opened(plan: Plan, cells: Any) -> Any:
-    """Return what a click on the map does: it notes which trial the page is to open."""
+    """Return what a click on the map does: it goes to Converge, and runs the first trial of the cell there."""
     seeds = {(cell.x, cell.y): int(cell.seed) for cell in cells.itertuples()}
 
     def click(point: plot.Click) -> None:
@@ -99,17 +98,10 @@ def opened(plan: Plan, cells: Any) -> Any:
             spec = plan.plane.at(x, y).replace(seed=seeds[x, y])
             settings = {f"{plan.plane.solver}.{k}": v for k, v in plan.plane.settings}
             values = {"model": spec.model, "solvers": plan.plane.solver, **code.spec_values(spec), **settings}
-            st.session_state["transition:open"] = {key: shown_exactly(value) for key, value in values.items()}
+            st.session_state["converge:autorun"] = True
+            live.leave("pages/converge.py", {key: shown_exactly(value) for key, value in values.items()})
 
     return click
-
-
-def open_trial() -> None:
-    """Go to Converge, and run there, where a click has asked for a trial."""
-    address = st.session_state.pop("transition:open", None)
-    if address is not None:
-        st.session_state["converge:autorun"] = True
-        st.switch_page("pages/converge.py", query_params=address)
 
 
 def python(plan: Plan) -> str:
