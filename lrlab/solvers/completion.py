@@ -20,6 +20,9 @@ Array = NDArray[np.float64]
 DECOMPOSED = 64**2
 """Tables of up to so many entries are decomposed whole."""
 
+SHARE = 20
+"""From a twentieth of all singular values on, they are found faster by decomposing the whole table."""
+
 SQUARED = 1e-4
 SPARE = 5
 EXACT = 1e-13
@@ -157,7 +160,7 @@ def shrunk(A: Entries, Z: Filled, b: Array, level: float, guess: int, rng: Gener
     left, transposed = W.left, S.T.tocsr()
     smaller = min(A.shape)
     while True:
-        if A.shape[0] * A.shape[1] <= DECOMPOSED or 20 * guess > smaller:
+        if A.shape[0] * A.shape[1] <= DECOMPOSED or SHARE * guess > smaller:
             found = above(W.dense() + S.toarray(), level)
             break
         found = leading_triples(

@@ -152,7 +152,7 @@ def descent(A: Operator, point: Point, rest: Array) -> tuple[Pair, Pair]:
     """Return the gradient in (X, Y) at 0, and the scaled direction."""
     s = point.W.s
     least_size = LEAST_VALUE * np.abs(s).max() or 1.0
-    divisor = np.where(s < 0, -1, 1) * np.maximum(np.abs(s), least_size)
+    divisor = np.copysign(np.maximum(np.abs(s), least_size), s)
     left = A.pull_left(rest, point.Q)
     right = left if A.symmetric else A.pull_right(rest, point.P)
     return (left * s, right * s), (-left / divisor, -right / divisor)

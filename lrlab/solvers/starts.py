@@ -86,13 +86,13 @@ def leading_triples(
         pulled = transposed(block)
         Q, B = np.hstack([Q, block]), np.hstack([B, pulled])
         right, R = np.linalg.qr(B)
-        U, s, Vt = np.linalg.svd(R.T)
+        U, s, Vt = np.linalg.svd(R.T, full_matrices=False)
         s = s[:rank]
         now = np.maximum(s, floor)
-        if _settled(now, before, settled) or Q.shape[1] == min(shape):
+        if _settled(now, before, settled) or Q.shape[1] == shape[0]:
             break
         before = now
-        block = _orthonormal(times(_orthonormal(pulled))[:, : min(shape) - Q.shape[1]], Q)
+        block = _orthonormal(times(_orthonormal(pulled))[:, : shape[0] - Q.shape[1]], Q)
     return LowRank(Q @ U[:, :rank], s, right @ Vt[:rank].T)
 
 
@@ -121,7 +121,7 @@ def _settled(s: Array, before: Array, tolerance: float) -> bool:
 def _orthonormal(block: Array, basis: Array | None = None) -> Array:
     if basis is None:
         return np.linalg.qr(block)[0]
-    # Twice, because the first projection leaves rounding errors of the size that the block has lost.
-    for _ in range(2):
+    # Again, because a block that is nearly in the basis already leaves rounding errors and arbitrary directions.
+    for _ in range(3):
         block = np.linalg.qr(block - basis @ (basis.T @ block))[0]
     return block
