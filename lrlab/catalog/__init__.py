@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from lrlab.catalog import low_rank, phase, refinements, rivals, single_index
+from lrlab.catalog import altmin, low_rank, network, phase, refinements, rivals, single_index
 from lrlab.catalog.entry import SolverEntry
 from lrlab.parameters import InputError, nearest, require_known
 from lrlab.protocol import Spec
@@ -11,7 +11,9 @@ MODELS: Mapping[str, type[Spec]] = {
     spec.model: spec for family in (single_index, low_rank, phase) for spec in family.MODELS
 }
 ENTRIES: tuple[SolverEntry, ...] = tuple(
-    entry for family in (single_index, refinements, rivals, low_rank, phase) for entry in family.SOLVERS
+    entry
+    for family in (single_index, refinements, rivals, low_rank, altmin, network, phase)
+    for entry in family.SOLVERS
 )
 NAMES: tuple[str, ...] = tuple(dict.fromkeys(entry.name for entry in ENTRIES))
 

@@ -21,7 +21,7 @@ from lrlab.parameters import InputError, require_known
 if TYPE_CHECKING:
     from lrlab.presets.result import Plan
 
-KINDS = ("spectrum", "rates")
+KINDS = ("spectrum", "rates", "curves", "traces")
 
 
 @dataclass(frozen=True)
