@@ -210,20 +210,80 @@ def picture_file(folder):
     return path
 
 
-def test_a_click_on_the_map_opens_that_trial(page, address):
-    small = "p=6&x-points=2&y-points=2&trials=2&y-from=20&y-to=80"
-    opened(page, f"{address}/transition?{small}", "Transition")
-    figure = ".st-key-transition-map .lrlab-figure"
-    drawn(page, figure)
-    press(page, "Run")
-    expect(page.get_by_role("button", name="Cancel", exact=True)).to_be_disabled()
-    wait_until(page, "figure => document.querySelector(figure).data[0].customdata !== undefined", figure)
-    box = page.locator(f"{figure} .nsewdrag").first.bounding_box()
+MAP = ".st-key-transition-map .lrlab-figure"
+SMALL_MAP = "p=6&x-points=2&y-points=2&y-from=20&y-to=80"
+
+
+def measured(page: Page) -> None:
+    """Wait until the lower left cell of the map shows a score: before that there is nothing to be opened there."""
+    drawn(page, MAP)
+    wait_until(page, "map => Number.isFinite(document.querySelector(map).calcdata?.[0]?.[0]?.z?.[0]?.[0])", MAP)
+
+
+def click_the_lower_left_cell(page: Page) -> None:
+    box = page.locator(f"{MAP} .nsewdrag").first.bounding_box()
     page.mouse.click(box["x"] + box["width"] * 0.25, box["y"] + box["height"] * 0.75)
+
+
+def its_trial_is_run(page: Page) -> None:
     expect(page.get_by_role("heading", name="Converge", exact=True)).to_be_visible()
     expect(page).to_have_url(re.compile("seed=[1-9]"))
     expect(page.get_by_text("Converged: the residual fell").first).to_be_visible()
     expect(page.get_by_role("spinbutton", name=re.compile("^n$"))).to_have_value("120")
+
+
+def test_a_click_on_the_map_opens_that_trial(page, address):
+    opened(page, f"{address}/transition?{SMALL_MAP}&trials=2", "Transition")
+    press(page, "Run")
+    measured(page)
+    click_the_lower_left_cell(page)
+    its_trial_is_run(page)
+
+
+def test_a_click_is_kept_while_trials_run_and_the_server_is_far(page, address):
+    page.add_init_script(FAR)
+    opened(page, f"{address}/transition?{SMALL_MAP}&trials=5000", "Transition")
+    press(page, "Run")
+    measured(page)
+    # Longer than the page waits between two questions how the run goes: one of them is asked after the click.
+    page.evaluate("window.latency = 800")
+    click_the_lower_left_cell(page)
+    its_trial_is_run(page)
+    page.get_by_role("link", name="Transition", exact=True).click()
+    measured(page)
+    # Forced: on a fast machine there is nothing left to cancel.
+    page.get_by_role("button", name="Cancel", exact=True).click(force=True)
+
+
+def test_what_is_typed_in_a_row_is_kept_when_the_server_is_far(page, address):
+    page.add_init_script(FAR)
+    with page.expect_websocket() as connected:
+        opened(page, f"{address}/converge?p=30", "Converge")
+    drawn(page)
+    page.evaluate("window.latency = 800")
+    n, noise = (page.get_by_role("spinbutton", name=re.compile(f"^{name}")) for name in ("n$", "noise"))
+    # Answered by the server, which the page does not know yet when the next value is typed.
+    with connected.value.expect_event("framereceived", lambda frame: b"n=4321" in frame):
+        n.fill("4321")
+        page.keyboard.press("Enter")
+    noise.fill("0.2")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("(?=.*p=30)(?=.*n=4321)(?=.*noise=0.2)"))
+    expect(n).to_have_value("4321")
+    expect(noise).to_have_value("0.2")
+    page.go_back()
+    expect(page).to_have_url(re.compile("n=4321$|n=4321&p=30$"))
+    expect(noise).to_have_value("0.1")
+    expect(n).to_have_value("4321")
+
+
+FAR = """
+const listen = WebSocket.prototype.addEventListener;
+WebSocket.prototype.addEventListener = function (kind, heard, ...others) {
+  const late = (event) => (window.latency ? setTimeout(heard, window.latency, event) : heard(event));
+  return listen.call(this, kind, kind === "message" ? late : heard, ...others);
+};
+"""
 
 
 def test_every_page_fits_a_telephone(page, address):

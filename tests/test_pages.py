@@ -131,6 +131,16 @@ def test_a_bad_address_is_said_in_a_sentence_and_the_rest_is_kept(address, sente
     assert not errors(at)
 
 
+def test_an_address_that_the_browser_has_not_heard_of_yet_undoes_nothing():
+    at = opened("converge", p="12")
+    at.number_input(key="converge.one-bit-sensing.n").set_value(4321).run()
+    assert at.query_params == {"n": "4321", "p": "12"}
+    del at.query_params["n"]
+    at.number_input(key="converge.one-bit-sensing.noise").set_value(0.2).run()
+    assert at.query_params == {"n": "4321", "p": "12", "noise": "0.2"}
+    assert at.number_input(key="converge.one-bit-sensing.n").value == 4321
+
+
 def test_bad_input_is_a_sentence_and_loses_no_run():
     at = finished(opened("converge", **SMALL), "converge")
     rows = at.session_state["converge:run"].runs[0].trace.rows
