@@ -42,7 +42,7 @@ CASES = [
     (svp, DENSE, {}),
     (svp, DENSE, {"step": "fixed"}),
     (svp, FEATURES, {}),
-    (als, TABLE, {}),
+    (als, TABLE, {"ridge": 0.0}),
 ]
 NAMES = [f"{solver.__name__}-{spec.model}-{number}" for number, (solver, spec, _) in enumerate(CASES)]
 every_case = pytest.mark.parametrize(("solver", "spec", "options"), CASES, ids=NAMES)

@@ -53,8 +53,8 @@ def altmin(
     minimise    F(W) = ||A(W) - b||^2 / 2 + ridge ||W||_F^2 / 2  over W = U V^T, U (d1, k), V (d2, k)
     start       the leading singular vectors of the moment of b
     update      V <- argmin_V F(U V^T), orthonormalised by QR; U <- argmin_U F(U V^T), orthonormalised by QR
-    converges   linearly from about three times as many measurements as W has degrees of freedom; the rate does not
-                depend on the singular values of W, since each least squares sees orthonormal columns
+    converges   linearly, on Gaussian vectors from about twice as many measurements as W has degrees of freedom; the
+                rate hardly depends on the singular values of W, since each least squares sees orthonormal columns
 
     Inexact half-sweeps start at the present factor and end when their gradient has fallen to 0.3 of that at entry.
     Yields after each sweep (V, then U): objective F over all samples; residual the change of A(W) in the sweep

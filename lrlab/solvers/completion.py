@@ -35,7 +35,7 @@ def als(
     *,
     ridge: Annotated[
         float, Parameter(meaning="weight of (||U||_F^2 + ||V||_F^2) / 2 in the objective", low=0, high=1e9)
-    ] = 0.0,
+    ] = 0.1,
     rng: Generator,
 ) -> Iterator[Iterate]:
     r"""Complete a table W (n1, n2) of a known rank k from its entries b at m places.
@@ -70,7 +70,7 @@ def soft_impute(
         Parameter(
             meaning="last penalty over the least one that gives W = 0", symbol="λ/λ₀", low=1e-8, high=1, scale="log"
         ),
-    ] = 0.01,
+    ] = 0.03,
     path: Annotated[
         int, Parameter(meaning="penalties on the way to the last one, each a warm start", low=1, high=100)
     ] = 10,
