@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from lrlab import lowrank
+from lrlab.operators import entries as tables
 from lrlab.operators import operator as operators
 from lrlab.operators.dense import Dense
 from lrlab.operators.entries import Entries
@@ -162,6 +163,18 @@ def test_a_few_steps_of_conjugate_gradients_lower_the_misfit():
     assert np.linalg.norm(b - A.pair(A.left(left), Q)) < 0.9 * before
     best = np.linalg.norm(b - A.pair(A.left(A.solve_left(Q, b)), Q))
     assert np.linalg.norm(b - A.pair(A.left(left), Q)) < 1.01 * best
+
+
+def test_entries_are_computed_alike_few_or_many_at_a_time(monkeypatch):
+    A, (U, V) = build("entries-features-identity"), factors(build("entries-features-identity"))
+    P, Q = A.left(U), A.right(V)
+    expected = (P @ Q.T)[A.rows, A.columns]
+    assert A.pair(P, Q) == pytest.approx(expected, abs=1e-12)
+    monkeypatch.setattr(tables, "BLOCK_ENTRIES", 3 * N2)
+    assert A.pair(P, Q) == pytest.approx(expected, abs=1e-12)
+    monkeypatch.setattr(tables, "DENSE_SHARE", 0)
+    assert A.pair(P, Q) == pytest.approx(expected, abs=1e-12)
+    assert (A.pair(P[:, :0], Q[:, :0]) == 0).all()
 
 
 def test_sums_by_row_blocks_are_those_of_the_whole():

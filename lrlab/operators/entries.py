@@ -12,6 +12,11 @@ from lrlab.operators.rank_one import normal_blocks
 Array = NDArray[np.floating]
 Indices = NDArray[np.intp]
 
+DENSE_SHARE = 32
+"""Where one entry in so many is observed, all are computed: faster than to gather factors for each observed one."""
+
+BLOCK_ENTRIES = 2**20
+
 
 class Entries(Operator):
     """b = (X W Y^T) at the observed places (i, j), X (n1, d1), Y (n2, d2); None stands for the identity.
@@ -65,7 +70,18 @@ class Entries(Operator):
 
     def pair(self, P: Array, Q: Array) -> Array:
         """Return (P Q^T) at the observed places."""
-        return np.einsum("ij,ij->i", P[self.rows], Q[self.columns])
+        n1, n2 = self.table
+        found, height = np.zeros(self.size), max(1, BLOCK_ENTRIES // n2)
+        if n1 * n2 > DENSE_SHARE * self.size:
+            # Column by column: numpy gathers short rows ten times as slowly.
+            for p, q in zip(P.T.copy(), Q.T.copy(), strict=True):
+                found += p[self.rows] * q[self.columns]
+            return found
+        for start in range(0, n1, height):
+            cut = slice(self._pointer[start], self._pointer[min(start + height, n1)])
+            places = (self.rows[cut] - start) * n2 + self.columns[cut]
+            found[cut] = (P[start : start + height] @ Q.T).ravel().take(places)
+        return found
 
     def pull_left(self, r: Array, Q: Array) -> Array:
         """Return X^T R Q with the sparse R of `sparse`."""
