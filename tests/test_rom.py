@@ -99,7 +99,7 @@ def test_inputs_and_earlier_iterates_are_left_alone(solver):
 
 @pytest.mark.parametrize("signs", ["positive", "mixed"])
 def test_the_printed_sign_of_the_trace_term_diverges(signs):
-    stop, _, _ = run(ep_rom, EASY.replace(signs=signs), step_rule="fixed", trace_sign="printed")
+    stop, _, _ = run(ep_rom, EASY.replace(signs=signs), trace_sign="printed")
     assert stop is Stop.DIVERGED
 
 

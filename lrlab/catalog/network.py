@@ -34,7 +34,7 @@ def rom_workspace(spec: LowRankSpec, options: Options) -> int:
 def krylov_workspace(spec: LowRankSpec, options: Options) -> int:
     """Hold the Krylov space, G times it, and the images of the whole of it."""
     block = 2 * spec.true_rank + int(options["oversampling"])
-    return images(spec, 2 * block * int(options["blocks"]) + 6 * spec.true_rank)
+    return images(spec, block * int(options["blocks"]) + 4 * spec.true_rank)
 
 
 def gfm_workspace(spec: LowRankSpec, options: Options) -> int:

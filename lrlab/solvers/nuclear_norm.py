@@ -16,9 +16,11 @@ from lrlab.solvers.fasta import FastaState, Split, fasta
 
 Array = NDArray[np.floating]
 
-FIRST = 0.5
-SHRINK = 0.3
-SETTLED = 0.03
+FIRST, SHRINK, SETTLED = 0.5, 0.3, 0.03
+"""The path's first weight, its factor, and the optimality at which it goes on: sloppier steps cost more at the end."""
+
+ROUNDING = 16.0
+"""A*(A(W) - b) is a difference of numbers of the size of A*(b), known to so many rounding errors of them."""
 
 
 def nuclear_norm(
@@ -47,7 +49,7 @@ def nuclear_norm(
     ||A*(noise)||. The rank is what comes out, usually above the true one.
     Matrices d1 x d2 are formed, and one singular value decomposition is taken an iteration. Yields endlessly:
     objective F(W) with the last mu, residual = ||A*(A(W) - b) + mu Z|| / max(||A*(A(W) - b)||, ||mu Z||), Z a
-    subgradient of the nuclear norm at W: a bound on the distance of 0 to the subdifferential of F.
+    subgradient of the nuclear norm at W: a bound on the distance of 0 to the subdifferential of F. 0 at rounding error.
     Reference: Goldstein, Studer, Baraniuk (2014), FASTA; the path: Ma, Goldfarb, Chen (2011), "Fixed point and
     Bregman iterative methods for matrix rank minimization".
     """
@@ -58,20 +60,22 @@ def nuclear_norm(
     zero_from = float(s[0])
     mu, mu_k = mu_share * zero_from, max(FIRST, mu_share) * zero_from
     step = 1.0 / max(float(np.linalg.norm(operator.forward(LowRank(u, np.ones_like(s), vt)))) ** 2, 1e-300)
+    rounding = ROUNDING * float(np.finfo(b.dtype).eps) * float(np.linalg.norm(pulled))
     split = _split(operator, b, lambda: mu_k)
     for state in fasta(split, lowrank.zero(operator.shape, 1, operator.dtype), step):
         Z = state.z / state.z.dtype.type(mu_k)
         size = float(np.linalg.norm(state.x.s, 1))
-        yield Iterate(state.x, state.f + mu * size, optimality(state, mu, Z), _note(state.x, mu_k, mu))
-        if mu_k > mu and optimality(state, mu_k, Z) <= SETTLED:
+        yield Iterate(state.x, state.f + mu * size, optimality(state, mu, Z, rounding), _note(state.x, mu_k, mu))
+        if mu_k > mu and optimality(state, mu_k, Z, rounding) <= SETTLED:
             mu_k = max(SHRINK * mu_k, mu)
 
 
-def optimality(state: FastaState, mu: float, Z: Array) -> float:
-    """Return ||gradient + mu Z||_F relative to the larger of the two terms."""
+def optimality(state: FastaState, mu: float, Z: Array, rounding: float) -> float:
+    """Return ||gradient + mu Z||_F relative to the larger of the two terms; 0 where it is rounding error."""
     g, pull = state.gradient, Z * Z.dtype.type(mu)
     size = max(float(np.linalg.norm(g)), float(np.linalg.norm(pull)))
-    return float(np.linalg.norm(g + pull)) / size if size else 0.0
+    rest = float(np.linalg.norm(g + pull))
+    return rest / size if rest > rounding else 0.0
 
 
 def _note(W: LowRank, mu_k: float, mu: float) -> str:

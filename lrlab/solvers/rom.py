@@ -33,7 +33,7 @@ def ep_rom(
     trace_sign: Annotated[
         str,
         Parameter(
-            meaning="sign of the trace term: corrected, or as printed in the paper's pseudocode, which diverges",
+            meaning="sign of the trace term: corrected; printed: the paper's pseudocode, whose fixed step diverges",
             choices=("corrected", "printed"),
         ),
     ] = "corrected",
@@ -48,10 +48,11 @@ def ep_rom(
     eta         `fixed`: `step`, 1 in the paper. `adaptive`: the root of <T, G(L - eta T)> along the tangent part T of
                 G, halved while the objective is twice the lowest so far
     converges   E[G] = L - L_true, so that eta = 1 lands on the truth on average; linearly if m is large enough for
-                that: at p = 100, r = 5 from m = 8500 on. The adaptive step needs a fifth of that
+                that: at p = 100, r = 5 from m = 8500 on, with the adaptive step from m = 1250 on
 
     G is the gradient of ||A(L) - b||^2 / (4m) without its bias tr(L - L_true) I / 2. Algorithm 1 prints the trace
-    term with the opposite sign, G + mean(d) I: section 5.3 has it right, and `printed` shows what happens.
+    term with the opposite sign, G + mean(d) I, which section 5.3 has right: `printed` takes that, with the fixed step,
+    and doubles the bias instead of removing it.
     X (m, p). Memory p^2 and m p^2 operations an iteration with `exact`; with `lanczos` only products G V.
     Yields endlessly: residual = ||L_next - L||_F / (eta ||L||_F), 0 when ||A(L) - b|| is rounding error.
     Reference: Soltani & Hegde (2018), Algorithm 1 (EP-ROM) and section 5.3; the step after Tanner & Wei (2013),
@@ -59,6 +60,7 @@ def ep_rom(
     """
     operator, b, r = problem.operator, problem.b, problem.rank
     project = _exact if projection == "exact" or r >= operator.shape[0] - 1 else _lanczos
+    adaptive = step_rule == "adaptive" and trace_sign == "corrected"
     zero = lowrank.zero(operator.shape, r, operator.dtype)
     nearest, _ = project(zero, _gradient(operator, -b, trace_sign), r, rng)
     now = point(operator, b, nearest(1.0))
@@ -66,7 +68,7 @@ def ep_rom(
     while True:
         nearest, times = project(now.L, _gradient(operator, now.d, trace_sign), r, rng)
         move = lambda eta: point(operator, b, nearest(eta))  # noqa: B023, E731
-        if step_rule == "adaptive":
+        if adaptive:
             eta = adaptive_step(operator, now, times(now.L.U))
             eta, following = halve(lowest, move(eta), eta, move)
         else:
