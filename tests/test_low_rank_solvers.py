@@ -240,6 +240,12 @@ def test_scaled_gradients_do_not_see_the_condition_number(spec, directions):
     assert lengths[1] < 2 * lengths[0]
 
 
+def test_a_step_through_the_zero_matrix_goes_on():
+    # The start of one measurement has the wrong sign, and the exact step leads to W = 0.
+    problem = PolynomialNetwork(m=1, p=1, r=1).build()
+    assert problem.score(run(scaled, problem)[1][-1].estimate)["error"] < 1e-12
+
+
 def test_scaled_steps_never_raise_the_objective():
     for spec in (SENSING, NETWORK):
         _, iterates = run(scaled, spec.replace(noise=0.3).build())

@@ -70,7 +70,7 @@ def scaled_gradient(
         yield Iterate(point.W, float(rest @ rest) / 2, alignment(rest, path.first, b))
         point, turn = point.moved(A, b, step, path, least(rest, path))
         old = None if turn is None or slope <= 0 else Memory(turned(steepest, turn), turned(step, turn), slope)
-        if turn is None or iteration % REFRESHED == 0:
+        if iteration % REFRESHED == 0:
             point = Point.at(A, point.W)
 
 
@@ -112,7 +112,7 @@ class Point(NamedTuple):
     def moved(self, A: Operator, b: Array, step: Pair, path: "Path", eta: float) -> tuple["Point", Pair | None]:
         """Return the point at eta, and the k x k matrices that turn (U + eta X, V + eta Y) into its factors.
 
-        No matrices where they would be too ill-conditioned to carry images over: these are then to be taken anew.
+        No matrices where they would be too ill-conditioned to carry images over: these are then taken anew.
         """
         W = self.W
         Q_u, R_u = np.linalg.qr(W.U + eta * step[0])
@@ -124,28 +124,29 @@ class Point(NamedTuple):
         else:
             left, s, right_t = np.linalg.svd(core)
             right = right_t.T
-        U, V = Q_u @ left, Q_v @ right
-        if min(_pivot(R_u), _pivot(R_v)) < LEAST_PIVOT:
-            return Point.at(A, LowRank(U, s, V)), None
-        turn = np.linalg.solve(R_u, left), np.linalg.solve(R_v, right)
-        P = (self.P + eta * path.P) @ turn[0]
-        if not A.symmetric:
-            return Point(LowRank(U, s, V), P, (self.Q + eta * path.Q) @ turn[1]), turn
-        s = refitted(s, P, b)
+        found = LowRank(Q_u @ left, s, Q_v @ right)
+        if min(pivot(R_u), pivot(R_v)) < LEAST_PIVOT:
+            point, turn = Point.at(A, found), None
+        else:
+            turn = np.linalg.solve(R_u, left), np.linalg.solve(R_v, right)
+            P, Q = (self.P + eta * path.P) @ turn[0], (self.Q + eta * path.Q) @ turn[1]
+            point = Point(found, P, P if A.symmetric else Q)
+        return point.refitted(b, turn) if A.symmetric else (point, turn)
+
+    def refitted(self, b: Array, turn: Pair | None) -> tuple["Point", Pair | None]:
+        """Return the point with the s that makes ||A(U diag(s) U^T) - b|| least, largest in size first."""
+        squares = self.P * self.P
+        s = self.W.s + solve_positive(squares.T @ squares, squares.T @ (b - squares @ self.W.s))
         order = np.argsort(-np.abs(s), kind="stable")
-        U, P, turned_by = U[:, order], P[:, order], turn[0][:, order]
-        return Point(LowRank(U, s[order], U), P, P), (turned_by, turned_by)
+        U, P = self.W.U[:, order], self.P[:, order]
+        turned_by = None if turn is None else (turn[0][:, order], turn[1][:, order])
+        return Point(LowRank(U, s[order], U), P, P), turned_by
 
 
-def _pivot(R: Array) -> float:
+def pivot(R: Array) -> float:
+    """Return the least over the largest pivot of a triangular matrix, 0 where it is singular."""
     pivots = np.abs(np.diagonal(R))
-    return float(pivots.min() / pivots.max())
-
-
-def refitted(s: Array, P: Array, b: Array) -> Array:
-    """Return the s that makes ||A(U diag(s) U^T) - b|| least, where P is the image of U."""
-    squares = P * P
-    return s + solve_positive(squares.T @ squares, squares.T @ (b - squares @ s))
+    return float(pivots.min() / (pivots.max() or 1.0))
 
 
 def descent(A: Operator, point: Point, rest: Array) -> tuple[Pair, Pair]:
