@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lrlab import lowrank
+from lrlab.catalog import network
 from lrlab.models.network import PolynomialNetwork
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop, drive
@@ -20,7 +21,9 @@ EASY = PolynomialNetwork(m=1500, p=24, r=2, condition=3.0, seed=4)
 """Thirty times as many samples as unknowns: the paper's step 1 converges."""
 
 NOISY = EASY.replace(noise=0.1)
-HARD = EASY.replace(m=300, condition=1.0)
+HARD = EASY.replace(m=140, condition=1.0)
+"""Three times as many: it diverges there."""
+
 SOLVERS = {"ep-rom": ep_rom, "ap-rom": ap_rom, "gfm": gfm}
 STEPPING = pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
 EVERY = pytest.mark.parametrize("solver", [*SOLVERS.values(), geco], ids=[*SOLVERS, "geco"])
@@ -52,7 +55,7 @@ def test_recovers_exactly_from_exact_answers(solver, signs, step_rule):
 
 @STEPPING
 def test_the_adaptive_step_needs_fewer_samples_than_the_papers(solver):
-    stop, kept, problem = run(solver, HARD)
+    stop, kept, problem = run(solver, HARD, max_iter=500)
     assert stop is Stop.CONVERGED and problem.score(kept[-1].estimate)["error"] < 1e-8
     stop, kept, problem = run(solver, HARD, step_rule="fixed")
     assert stop is not Stop.CONVERGED or problem.score(kept[-1].estimate)["error"] > 0.1
@@ -131,6 +134,35 @@ def test_the_adaptive_step_is_the_root_along_the_tangent():
     X = operator.X
     moved = np.einsum("ij,jk,ik->i", X, L.dense() - eta * T, X) - problem.b
     assert abs(np.vdot(T, operator.moment(moved))) < 1e-10 * np.vdot(T, T)
+
+
+def test_the_start_is_as_large_as_the_answers_say():
+    problem = HARD.build()
+    operator, b = problem.operator, problem.b
+    L = lowrank.from_symmetric(operator.moment(b), 2)
+    now = debiased.shortened(operator, b, debiased.point(operator, b, L))
+    assert np.linalg.norm(now.L.s) < 0.7 * np.linalg.norm(L.s) and now.L.U is L.U
+    assert np.allclose(now.d, operator.forward(now.L) - b, atol=1e-12)
+    assert abs(np.vdot(L.dense(), operator.moment(now.d))) < 1e-10
+
+
+def test_what_cannot_work_is_refused():
+    entries = {entry.name: entry for entry in network.SOLVERS}
+    settings = {name: {k: v.default for k, v in entry.options.items()} for name, entry in entries.items()}
+    for name, entry in entries.items():
+        entry.refuse(EASY, settings[name])
+        assert entry.workspace(EASY, settings[name]) > 0
+    with pytest.raises(InputError, match="r must be at most p / 2 = 12 for this solver, got 13"):
+        entries["ap-rom"].refuse(EASY.replace(r=13), settings["ap-rom"])
+    with pytest.raises(InputError, match="fresh_batches must be at most the number of samples m = 100, got 200"):
+        entries["gfm"].refuse(EASY.replace(m=100), {**settings["gfm"], "fresh_batches": 200})
+
+
+@pytest.mark.parametrize("name", ["ep-rom", "gfm", "geco"])
+def test_full_rank_is_recovered_too(name):
+    entry = next(entry for entry in network.SOLVERS if entry.name == name)
+    stop, kept, problem = run(entry.run, PolynomialNetwork(m=400, p=5, r=5, seed=2))
+    assert stop is Stop.CONVERGED and problem.score(kept[-1].estimate)["error"] < 1e-8
 
 
 def test_fresh_batches_end_with_the_last_one():

@@ -12,7 +12,7 @@ from lrlab.lowrank import LowRank
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.block_krylov import Blocks, Head, Oversampling, block_krylov, nothing, random_start
-from lrlab.solvers.debiased import Gradient, Point, Step, StepRule, adaptive_step, halve, point, residual
+from lrlab.solvers.debiased import Gradient, Point, Step, StepRule, adaptive_step, halve, point, residual, shortened
 
 Array = NDArray[np.floating]
 
@@ -39,7 +39,7 @@ def ap_rom(
     r"""Recover the symmetric L of a polynomial network by gradient descent with approximate projections.
 
     minimise    ||A(L) - b||^2 / 2  over symmetric L (p, p) of rank r,  A(L)_i = x_i^T L x_i
-    start       the part of rank r of the unbiased moment M of the answers, by block Krylov
+    start       the part of rank r of the unbiased moment M of the answers, by block Krylov; times the adaptive step
     update      L <- T(L - eta H(G)),  G = A*(d) / (2m) - (mean(d) / 2) I,  d = A(L) - b
     head        H(G) = P G + G P - P G P, where P projects on the columns of L and a head of rank r of the rest of G
                 (`tangent`), or on a head of rank 2r of G (`two-sided`); H(G) = (P G + G P) / 2 (`one-sided`)
@@ -60,6 +60,8 @@ def ap_rom(
     G = Gradient(operator, -b)
     found = _head(G, nothing(operator.shape[0], operator.dtype), r, blocks, oversampling, rng)
     now = point(operator, b, _tail(empty, found, 1.0, "two-sided"))
+    if step_rule == "adaptive":
+        now = shortened(operator, b, now)
     lowest = now.objective
     while True:
         G = Gradient(operator, now.d)

@@ -92,6 +92,18 @@ def adaptive_step(operator: Operator, now: Point, GU: Array) -> float:
     return size / curvature if curvature * LARGEST_STEP > size else LARGEST_STEP
 
 
+def shortened(operator: Operator, b: Array, start: Point) -> Point:
+    """Return the start L = P_r(M) times the adaptive step from 0 to it: with few samples it is too large by far.
+
+    The step is ||L||^2 / <L, H(L)>, as L is the tangent part of M at L, from M = -G(0). No pass over the data.
+    """
+    L, image = start.L, start.d + b
+    curvature = operator.scale * float(image @ image - operator.trace * image.sum() * L.s.sum())
+    size = float(L.s @ L.s)
+    eta = L.s.dtype.type(size / curvature if curvature > size else 1.0)
+    return Point(LowRank(L.U, eta * L.s, L.V), start.P, eta * image - b)
+
+
 def halve(lowest: float, following: Point, eta: float, move: Callable[[float], Point]) -> tuple[float, Point]:
     """Return a step, and where it leads, that does not multiply the lowest objective so far.
 

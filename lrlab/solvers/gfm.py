@@ -13,7 +13,7 @@ from lrlab.operators.operator import Operator
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.block_krylov import block_krylov, nothing, random_start
-from lrlab.solvers.debiased import Gradient, Step, StepRule, adaptive_step, halve, point, residual
+from lrlab.solvers.debiased import Gradient, Step, StepRule, adaptive_step, halve, point, residual, shortened
 
 Array = NDArray[np.floating]
 
@@ -32,7 +32,7 @@ def gfm(
     r"""Recover the symmetric L of a polynomial network by one power step on the moments an iteration.
 
     minimise    ||A(L) - b||^2 / 2  over symmetric L (p, p) of rank r,  A(L)_i = x_i^T L x_i
-    start       the part of rank r of the unbiased moment M of the answers, by block Krylov
+    start       the part of rank r of the unbiased moment M of the answers, by block Krylov; times the adaptive step
     update      U <- QR((L - eta G) U),  V <- (L - eta G) U,  L <- the rank r part of (U V^T + V U^T) / 2,
                 G = A*(d) / (2m) - (mean(d) / 2) I,  d = A(L) - b;  the paper's H is -G
     eta         `fixed`: `step`, 1 in the paper. `adaptive`: the root of <T, G(L - eta T)>, T the tangent part of G,
@@ -41,7 +41,7 @@ def gfm(
 
     A sees only the symmetric part of the paper's U V^T, and near the truth V is U times a symmetric matrix: cutting
     it to rank r keeps every estimate a network with r units. The paper draws fresh samples for each iteration;
-    `fresh_batches` takes that literally and ends with the last batch.
+    `fresh_batches` takes that literally and ends with the last batch; the objective is that of all samples.
     X (m, p), four passes over it an iteration (five with the adaptive step), never a p x p matrix. Yields:
     residual = ||L_next - L||_F / (eta ||L||_F), 0 when ||A(L) - b|| is rounding error.
     Reference: Lin & Ye (2016), "A non-convex one-pass framework for generalized factorization machine and rank-one
@@ -54,6 +54,8 @@ def gfm(
     batches = _batches(operator, b, fresh_batches)
     part, answers = next(batches)
     now = point(operator, b, _start(part, answers, r, rng))
+    if step_rule == "adaptive":
+        now = shortened(operator, b, now)
     lowest = now.objective
     for part, answers in batches:
         # Where all samples are reused the misfit of the estimate is at hand.

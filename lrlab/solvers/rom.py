@@ -13,7 +13,7 @@ from lrlab.lowrank import LowRank
 from lrlab.operators.operator import Operator
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
-from lrlab.solvers.debiased import Gradient, Step, StepRule, adaptive_step, halve, point, residual
+from lrlab.solvers.debiased import Gradient, Step, StepRule, adaptive_step, halve, point, residual, shortened
 
 Array = NDArray[np.floating]
 
@@ -42,13 +42,13 @@ def ep_rom(
     r"""Recover the symmetric L of a polynomial network by projected gradient descent.
 
     minimise    ||A(L) - b||^2 / 2  over symmetric L (p, p) of rank r,  A(L)_i = x_i^T L x_i
-    start       P_r(M), M the unbiased moment of the answers: where step 1 leads from L = 0
+    start       P_r(M), M the unbiased moment of the answers: where step 1 leads from L = 0; with the adaptive step less
     update      L <- P_r(L - eta G),  G = A*(d) / (2m) - (mean(d) / 2) I,  d = A(L) - b,
                 P_r keeps the r eigenvalues that are largest in size, of either sign
     eta         `fixed`: `step`, 1 in the paper. `adaptive`: the root of <T, G(L - eta T)> along the tangent part T of
                 G, halved while the objective is twice the lowest so far
     converges   E[G] = L - L_true, so that eta = 1 lands on the truth on average; linearly if m is large enough for
-                that: at p = 100, r = 5 from m = 8500 on, with the adaptive step from m = 1250 on
+                that: at p = 100, r = 5 from m = 8500 on; with the adaptive step from m = 1000 on
 
     G is the gradient of ||A(L) - b||^2 / (4m) without its bias tr(L - L_true) I / 2. Algorithm 1 prints the trace
     term with the opposite sign, G + mean(d) I, which section 5.3 has right: `printed` takes that, with the fixed step,
@@ -64,6 +64,8 @@ def ep_rom(
     zero = lowrank.zero(operator.shape, r, operator.dtype)
     nearest, _ = project(zero, _gradient(operator, -b, trace_sign), r, rng)
     now = point(operator, b, nearest(1.0))
+    if adaptive:
+        now = shortened(operator, b, now)
     lowest = now.objective
     while True:
         nearest, times = project(now.L, _gradient(operator, now.d, trace_sign), r, rng)
