@@ -1,7 +1,8 @@
 """Presets of kind `traces`: a score of every iterate, against iterations or seconds, a series a solver.
 
 TOML: trials; settings; measure with title_of_measure; against (iteration or seconds); series with label, solver, and
-settings or spec where they differ; panels with title, model, spec.
+settings or spec where they differ; panels with title, model, spec, and measure with title_of_measure where it differs.
+Panels that show another score of the same runs share them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,30 +22,34 @@ Toml = Mapping[str, Any]
 
 def plan(content: Toml, trials: int | None = None) -> Plan:
     """Return the runs of all panels as one job; all solvers see the same data in a trial."""
-    tasks, owners = [], []
+    tasks: dict[Trial, int] = {}
+    owners: list[tuple[dict[str, str], int]] = []
     for panel in content["panels"]:
         for one in content["series"]:
             spec = panel_spec(content, panel, **one.get("spec", {}))
             settings = {**content.get("settings", {}), **one.get("settings", {})}
             job = convergence.job(spec, one["solver"], **settings)
             number = trials or panel.get("trials", content["trials"])
-            tasks += [Trial((), t, job.on(trial_spec(spec, t))) for t in range(number)]
-            owners += [{"panel": panel["title"], "series": one["label"]}] * number
+            owner = {"panel": panel["title"], "series": one["label"]}
+            for t in range(number):
+                task = Trial((), t, job.on(trial_spec(spec, t)))
+                owners.append((owner, tasks.setdefault(task, len(tasks))))
 
     def finish(results: Sequence[list[traces.Row]]) -> Result:
-        rows = [{**owner, **row} for owner, own in zip(owners, results, strict=True) for row in own]
+        rows = [{**owner, **row} for owner, number in owners for row in results[number]]
         drawn = pd.DataFrame(rows)
         made = [_panel(content, panel, drawn[drawn["panel"] == panel["title"]]) for panel in content["panels"]]
         return Result([p for p, _ in made], pd.concat([table for _, table in made], ignore_index=True), drawn)
 
-    return Plan(traces.traced, tasks, finish)
+    return Plan(traces.traced, list(tasks), finish)
 
 
 def _panel(content: Toml, panel: Toml, drawn: pd.DataFrame) -> tuple[Panel, pd.DataFrame]:
-    against, measure = content["against"], content["measure"]
+    against, chosen = content["against"], {**content, **panel}
+    measure = chosen["measure"]
     points = traces.gathered(drawn, ["series"], measure)
     figure = draw(
-        points.assign(x=points[against]), axis_title=TIMES[against], value_title=content["title_of_measure"],
+        points.assign(x=points[against]), axis_title=TIMES[against], value_title=chosen["title_of_measure"],
         log_x=content.get("log_x", False), log_y=content.get("log_y", True),
     )  # fmt: skip
     ends = points.groupby("series", sort=False).tail(1)
