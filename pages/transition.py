@@ -17,9 +17,10 @@ link = page.head(
 with st.sidebar:
     model = problem.model(link)
     solver, settings = solving.one_solver(link, model)
-    across, upwards = family(model).plane[model]
-    x = axis.choose(link, model, across, prefix="x-", label="Across", points=12)
-    y = axis.choose(link, model, upwards, prefix="y-", label="Upwards", points=10)
+    kind = family(model)
+    across, upwards = kind.plane[model]
+    x = axis.choose(link, model, across, prefix="x-", label="Across", points=12, ranges=kind.ranges)
+    y = axis.choose(link, model, upwards, prefix="y-", label="Upwards", points=10, ranges=kind.ranges)
     trials = controls.widget(link, controls.TRIALS)
     st.subheader("Held fixed", anchor=False)
     spec = problem.spec(link, model, without=[a.decides for a in (x, y) if isinstance(a, Axis)])

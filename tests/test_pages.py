@@ -85,6 +85,55 @@ def test_converge_runs_to_the_end_and_shows_scores_beside_theory():
     assert curve["name"] == "Pairwise moment (Algorithm 1)"
 
 
+LOW_RANK = {
+    "rank-one-sensing": {"m": "200", "d1": "12", "d2": "10", "rank": "2"},
+    "inductive-completion": {"n1": "60", "n2": "50", "d1": "6", "d2": "5", "rank": "2", "observed": "0.2"},
+    "multilabel-regression": {"n": "80", "d": "6", "labels": "12", "rank": "2", "observed": "0.5"},
+    "polynomial-network": {"m": "300", "p": "10", "r": "2"},
+    "phase-retrieval": {"m": "120", "p": "12"},
+}
+
+
+@pytest.mark.parametrize("model", LOW_RANK)
+def test_matrices_and_complex_signals_are_recovered_on_converge(model):
+    at = finished(opened("converge", model=model, solvers="gauss-newton", **LOW_RANK[model]), "converge")
+    [run] = at.session_state["converge:run"].runs
+    assert run.trace.stop.name == "CONVERGED" and run.trace.rows[-1]["error"] < 1e-6
+    drawn = figures(at)
+    assert drawn[0]["data"][0]["name"] == "Gauss-Newton"
+    if model != "phase-retrieval":
+        matrices = next(f for f in drawn if f["data"][0]["type"] == "heatmap")
+        assert [trace["name"] for trace in matrices["data"]] == ["truth", "estimate", "difference"]
+
+
+@pytest.mark.parametrize("model", [model for model in LOW_RANK if model != "phase-retrieval"])
+def test_spectrum_shows_the_moment_of_low_rank_models(model):
+    at = finished(opened("spectrum", model=model, points="2", trials="2", **LOW_RANK[model]), "spectrum")
+    values, overlap = figures(at)
+    bars = [trace for trace in values["data"] if trace.get("error_y")]
+    assert len(bars) == 3 and all(trace["x"] for trace in bars)
+    assert overlap["layout"]["yaxis"]["range"] == [-0.02, 1.02]
+
+
+@pytest.mark.parametrize("model", LOW_RANK)
+def test_transition_counts_successes_of_low_rank_models(model):
+    small = {"x-points": "2", "y-points": "2", "trials": "2", "x-to": "2"} | LOW_RANK[model]
+    small |= {"phase-retrieval": {"x-from": "6", "x-to": "8"}, "rank-one-sensing": {"y-from": "10"}}.get(model, {})
+    at = finished(opened("transition", model=model, **small), "transition")
+    [chart] = figures(at)
+    assert chart["data"][0]["colorbar"]["title"]["text"].startswith("share of trials with")
+    if model in ("phase-retrieval", "rank-one-sensing"):
+        assert any(trace.get("name") == "degrees of freedom" for trace in chart["data"])
+
+
+def test_a_model_is_changed_and_its_solvers_come_along():
+    at = opened("transition")
+    at.selectbox(key="transition.model").set_value("polynomial-network").run()
+    assert not at.exception and not errors(at)
+    at.selectbox(key="transition.model").set_value("one-bit-sensing").run()
+    assert not at.exception and not errors(at)
+
+
 def test_settings_of_the_page_reach_the_job():
     at = opened("converge", **SMALL)
     at.number_input(key="converge.one-bit-sensing.noise").set_value(0.5).run()

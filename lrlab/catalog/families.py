@@ -32,7 +32,8 @@ class Family:
     """Models that are scored and drawn alike.
 
     name: as in `figures.measures`. solvers: chosen at first on *converge*; the first of them on *transition*. plane:
-    axes of a model's first map, and along: the axis of its first spectrum; goal: what a map shows.
+    axes of a model's first map, and along: the axis of its first spectrum; goal: what a map shows. ranges: where
+    axes of its maps lead at first (from, to, linear or log), where that is no matter of the axis alone.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Family:
     goal: Goal
     plane: Mapping[str, tuple[str, str]]
     along: Mapping[str, str] = field(default_factory=dict)
+    ranges: Mapping[str, tuple[float, float, str]] = field(default_factory=dict)
 
 
 SINGLE_INDEX = Family(
@@ -76,7 +78,7 @@ PHASE = Family(
     solvers=("gauss-newton", "reweighted-amplitude-flow", "wirtinger-flow"),
     goal=Goal("error", 0.001),
     plane={"phase-retrieval": ("p", "ratio")},
-    along={"phase-retrieval": "ratio"},
+    ranges={"ratio": (1.5, 6.0, "linear"), "p": (16.0, 128.0, "log"), "m": (100.0, 1000.0, "log")},
 )
 
 FAMILIES = (SINGLE_INDEX, LOW_RANK, PHASE)

@@ -42,7 +42,8 @@ def tangent_descent(
                T = P_U G + G P_V - P_U G P_V, the tangent vector nearest to G,
                D = -T + beta D', D' the last direction carried over, beta of Polak & Ribiere, never negative,
                W <- nearest matrix of rank k to W + eta D,  eta = -<d, A(D)> / ||A(D)||^2
-    converges  linearly from a spectral start, once m is a few times the degrees of freedom
+    converges  linearly from a spectral start, once m is a few times the degrees of freedom; with noise it ends where
+               G leads no further down, beside the stationary point of f by less than the noise moves it
 
     An iteration reads the data twice (symmetric) or four times (general) and is O(m (d1 + d2) k). Steps that raise f
     are halved. Yields an Iterate a step: objective f, residual the cosine between d and A(D).
