@@ -134,7 +134,9 @@ class LowRankProblem:
     @cached_property
     def operator(self) -> Operator:
         """What was measured."""
-        return self.draw()
+        operator = self.draw()
+        operator.checkpoint = self.checkpoint
+        return operator
 
     def draw(self) -> Operator:
         """Return the measurement operator."""

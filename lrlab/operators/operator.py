@@ -15,6 +15,13 @@ DIRECT_UNKNOWNS = 600
 """Up to so many unknowns a least-squares step forms its normal equations; above, it takes conjugate gradients."""
 
 
+Checkpoint = Callable[[float], None]
+
+
+def proceed(fraction: float) -> None:
+    """Let a computation go on."""
+
+
 class Operator(ABC):
     """A linear map A from matrices W (d1, d2) to m numbers, and what recovery needs of it.
 
@@ -32,6 +39,8 @@ class Operator(ABC):
     scale: float
     symmetric: bool = False
     trace: float = 0.0
+    checkpoint: Checkpoint = staticmethod(proceed)
+    """Called with a share of each long pass over the data; it raises where the run has to end."""
 
     @abstractmethod
     def left(self, U: Array) -> Array:

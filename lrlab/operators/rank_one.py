@@ -3,11 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from lrlab.operators.operator import Operator
+from lrlab.operators.operator import Checkpoint, Operator, proceed
 
 Array = NDArray[np.floating]
 
 BLOCK_BYTES = 8 * 2**20
+LONG_PASS = 2**28
 
 
 class RankOne(Operator):
@@ -24,6 +25,7 @@ class RankOne(Operator):
 
     def left(self, U: Array) -> Array:
         """Return X U."""
+        self._pause()
         return self.X @ U
 
     def right(self, V: Array) -> Array:
@@ -36,6 +38,7 @@ class RankOne(Operator):
 
     def pull_left(self, r: Array, Q: Array) -> Array:
         """Return X^T diag(r) Q."""
+        self._pause()
         return self.X.T @ (r[:, None] * Q)
 
     def pull_right(self, r: Array, P: Array) -> Array:
@@ -44,7 +47,12 @@ class RankOne(Operator):
 
     def adjoint(self, r: Array) -> Array:
         """Return X^T diag(r) Y, by row blocks: scaling all rows at once would copy the data."""
-        return weighted_gram(self.X, r, self.Y)
+        return weighted_gram(self.X, r, self.Y, self.checkpoint)
+
+    def _pause(self) -> None:
+        # One product with so much data takes a tenth of a second: a cancelled run ends before it.
+        if self.X.nbytes > LONG_PASS:
+            self.checkpoint(1.0)
 
     def left_normal(self, Q: Array) -> Array:
         """Return the blocks X^T diag(q_a q_b) X."""
@@ -75,11 +83,12 @@ class SymmetricRankOne(RankOne):
         return SymmetricRankOne(self.X[rows])
 
 
-def weighted_gram(X: Array, r: Array, Y: Array) -> Array:
-    """Return X^T diag(r) Y, reading by row blocks."""
+def weighted_gram(X: Array, r: Array, Y: Array, checkpoint: Checkpoint = proceed) -> Array:
+    """Return X^T diag(r) Y, reading by row blocks; each calls the checkpoint."""
     total = np.zeros((X.shape[1], Y.shape[1]), X.dtype)
     rows = max(64, BLOCK_BYTES // (X.itemsize * max(X.shape[1], 1)))
     for start in range(0, len(X), rows):
+        checkpoint(start / len(X))
         cut = slice(start, start + rows)
         total += (X[cut] * r[cut, None]).T @ Y[cut]
     return total
