@@ -1,0 +1,134 @@
+"""Running a sweep against a store: what is there is taken, what is missing is computed and kept as it arrives."""
+
+from collections.abc import Iterator
+from itertools import product
+from typing import NamedTuple
+
+from lrlab.experiments import convergence, remote
+from lrlab.experiments.convergence import Job
+from lrlab.experiments.definition import Sweep
+from lrlab.experiments.engine import get_engine
+from lrlab.experiments.outcome import Kept, Outcome
+from lrlab.experiments.store import Store
+from lrlab.experiments.streams import News, Start, on_engine
+from lrlab.experiments.sweep import at
+from lrlab.experiments.trials import Progress, silent, trial_spec
+from lrlab.parameters import InputError
+from lrlab.protocol import Stop
+
+Item = tuple[Job, int]
+"""A cell, and the number of a trial there."""
+
+
+class Cell(NamedTuple):
+    """A solver at a place of the grid: its job, with the sweep's seed, or the reason why it is refused."""
+
+    axes: dict[str, float]
+    solver: str
+    job: Job | None
+    refused: str = ""
+
+
+class Report(NamedTuple):
+    """What a run of a sweep did: trials computed, trials found in the store, and the sentences of those that failed."""
+
+    run: int
+    reused: int
+    failures: dict[Item, str]
+
+
+def cells(sweep: Sweep) -> list[Cell]:
+    """Return all cells, solver by solver within each place; InputError where every one of them is refused."""
+    found = []
+    for values in product(*sweep.grid.values()):
+        place = dict(zip(sweep.grid, values, strict=True))
+        for solver in sweep.solvers:
+            try:
+                job = convergence.job(at(sweep.spec, tuple(place.items())), solver, **sweep.settings_of(solver))
+                found.append(Cell(place, solver, job))
+            except InputError as error:
+                found.append(Cell(place, solver, None, str(error)))
+    if not any(cell.job for cell in found):
+        raise InputError("axes", "such that a solver accepts some cell", "none", found[0].refused)
+    return found
+
+
+def jobs(sweep: Sweep) -> list[Job]:
+    """Return what has trials, once each: places that round to the same problem share them."""
+    return list(dict.fromkeys(cell.job for cell in cells(sweep) if cell.job))
+
+
+def outcome(item: Item) -> Outcome:
+    """Compute a trial."""
+    job, number = item
+    spec = trial_spec(job.spec, number)
+    trace = convergence.run(job.on(spec), cancelled=remote.cancelled, last_only=True)
+    last = dict(trace.rows[-1]) if trace.rows else {}
+    iterations, seconds = int(last.pop("iteration", 0)), last.pop("seconds", 0.0)
+    return Outcome(spec.seed, trace.stop.name if trace.stop else "", iterations, seconds, last)
+
+
+ON_ENGINE = on_engine(get_engine)
+
+
+def resume(sweep: Sweep, store: Store, start: Start = ON_ENGINE, progress: Progress = silent) -> Report:
+    """Compute what the store does not have of a sweep, keeping every batch as it arrives, whatever ends it.
+
+    A trial that fails is not kept: the next run tries it again. RuntimeError when the engine or the store cannot go on.
+    """
+    wanted = jobs(sweep)
+    reused = sum(len(store.trials(job, sweep.trials)) for job in wanted)
+    intake = Intake(sweep, store)
+    stream = start(outcome, missing(wanted, sweep.trials, store))
+    try:
+        while stream.alive:
+            intake.take(stream.take())
+            progress(reused + intake.settled, len(wanted) * sweep.trials)
+    finally:
+        # Ctrl-C may come between any two lines: what had been taken is kept again, which changes nothing.
+        intake.take(stream.cancel())
+    return Report(intake.run, len(wanted) * sweep.trials - intake.settled, intake.failures)
+
+
+def missing(wanted: list[Job], trials: int, store: Store) -> Iterator[Item]:
+    """Yield the trials that a store does not have, cell by cell, looked up as they are needed."""
+    for job in wanted:
+        there = store.trials(job, trials)
+        yield from ((job, number) for number in range(trials) if number not in there)
+
+
+class Intake:
+    """Results on their way into a store."""
+
+    def __init__(self, sweep: Sweep, store: Store) -> None:
+        """Nothing has come yet."""
+        self._sweep, self._store = sweep, store
+        self._pending: list[Kept] = []
+        self.run = 0
+        self.failures: dict[Item, str] = {}
+
+    @property
+    def settled(self) -> int:
+        """Number of trials computed, or given up."""
+        return self.run + len(self.failures)
+
+    def take(self, news: News) -> None:
+        """Keep what is new, in one transaction with what an interruption has left."""
+        for (job, number), result in news:
+            if isinstance(result, remote.Failure):
+                self.failures[job, number] = result.sentence
+            elif result.stop != Stop.CANCELLED.name:
+                self._pending.append(Kept(job, number, result))
+        if self._pending:
+            self._store.add(self._pending)
+            self.run += len(self._pending)
+            scores = self._pending[0].outcome.scores
+            self._pending = []
+            require_metric(self._sweep, scores)
+
+
+def require_metric(sweep: Sweep, scores: dict[str, float]) -> None:
+    """Raise InputError when trials have scores, but not the one that success is measured by."""
+    if sweep.success and scores and sweep.success.metric not in scores:
+        metrics = ", ".join(scores)
+        raise InputError("metric", f"one that these trials have ({metrics})", sweep.success.metric, "name one of them")

@@ -1,0 +1,116 @@
+"""The file of a store: made in one piece, and refused untouched where it is foreign, newer or damaged."""
+
+import os
+import sqlite3
+import tempfile
+from contextlib import closing, suppress
+from pathlib import Path
+from urllib.parse import quote
+
+from lrlab.parameters import InputError
+
+APPLICATION = 0x6C726C62
+FORMAT = 1
+MAGIC = b"SQLite format 3\0"
+PATIENCE = 30.0
+"""Seconds to wait for another process that writes."""
+
+SCHEMA = """
+CREATE TABLE lots (
+    id INTEGER PRIMARY KEY, model TEXT NOT NULL, solver TEXT NOT NULL, settings TEXT NOT NULL, version TEXT NOT NULL,
+    UNIQUE (model, solver, settings, version)
+);
+CREATE TABLE cells (
+    id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, lot INTEGER NOT NULL REFERENCES lots, spec TEXT NOT NULL,
+    trials INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE measures (id INTEGER PRIMARY KEY, names TEXT NOT NULL UNIQUE);
+CREATE TABLE trials (
+    cell INTEGER NOT NULL REFERENCES cells, trial INTEGER NOT NULL, seed INTEGER NOT NULL, stop TEXT NOT NULL,
+    iterations INTEGER NOT NULL, seconds REAL NOT NULL, measures INTEGER NOT NULL REFERENCES measures,
+    scores TEXT NOT NULL,
+    PRIMARY KEY (cell, trial)
+) WITHOUT ROWID;
+"""
+"""lots: trials alike but for their spec. cells: spec (JSON, with the sweep's seed). trials: by their number in the
+cell; `scores` is a JSON list of what `measures` names: null where it is not a number, text where it is infinite."""
+
+
+def in_memory() -> sqlite3.Connection:
+    """Return a store that is gone when it is closed."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.executescript(SCHEMA)
+    return connection
+
+
+def connect(path: Path, create: bool = True) -> sqlite3.Connection:
+    """Return a connection to the store at a path, made if there is none; InputError where it cannot be used.
+
+    What a killed writer left half-written is taken back by SQLite. A commit is on the disk when it returns: the write-
+    ahead log is then synchronised.
+    """
+    try:
+        if not path.exists() or (path.is_file() and path.stat().st_size == 0):
+            if not create:
+                raise InputError("store", "an existing file", path, "name one that `sweep --store` has written")
+            _make(path)
+        _check_header(path)
+        _check_pages(path)
+        connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
+        connection.execute("PRAGMA synchronous = FULL")
+        return connection
+    except (OSError, sqlite3.OperationalError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError("store", "a file that can be read and written", path, f"{reason}: name another") from error
+    except sqlite3.DatabaseError as error:
+        remedy = f"it is damaged ({error}): restore it, or remove it and compute anew"
+        raise InputError("store", "a sound store", path, remedy) from error
+
+
+def _make(path: Path) -> None:
+    """Make an empty store elsewhere and give it its name when it is whole: nobody ever sees a part of one."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    os.close(handle)
+    try:
+        with closing(sqlite3.connect(name, isolation_level=None)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.executescript(
+                f"BEGIN; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}; {SCHEMA} COMMIT"
+            )
+        # mkstemp keeps others out, which an ordinary file does not.
+        os.chmod(name, 0o666 & ~_umask())
+        if path.exists():
+            os.replace(name, path)
+        else:
+            # Unlike a renaming, a link does not put an empty store over one that another process has just made.
+            with suppress(FileExistsError):
+                os.link(name, path)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(name)
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _check_header(path: Path) -> None:
+    # Read as bytes: SQLite itself would take back, and so change, what it finds half-written in a foreign database.
+    with path.open("rb") as file:
+        header = file.read(100)
+    application, form = (int.from_bytes(header[start : start + 4], "big") for start in (68, 60))
+    if not header.startswith(MAGIC) or application != APPLICATION:
+        raise InputError("store", "a store of lrlab", path, "it holds something else: name another file")
+    if form > FORMAT:
+        remedy = f"a newer lrlab wrote it (format {form}): update lrlab, or name another file"
+        raise InputError("store", f"of format {FORMAT}", path, remedy)
+
+
+def _check_pages(path: Path) -> None:
+    # Read-only, so that a damaged file stays as it is for whoever wants to repair it.
+    with closing(sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True, timeout=PATIENCE)) as look:
+        found = look.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if found != "ok":
+        raise sqlite3.DatabaseError(" ".join(found.replace("***", " ").split())[:100])

@@ -1,0 +1,37 @@
+"""What all commands share: exit statuses, complaints on one line, strict JSON, progress."""
+
+import argparse
+import math
+import sys
+from typing import Any, NoReturn
+
+DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose complaint is one line on standard error, with exit status 2."""
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse the command line."""
+        # argparse appends its list of choices in its own form; the sentence is kept whole and on one line.
+        self.exit(BAD_INPUT, f"{self.prog}: {' '.join(message.split())}: see {self.prog} --help\n")
+
+
+def add_json(command: argparse.ArgumentParser) -> None:
+    """Give a command its --json."""
+    command.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+
+
+def plain(value: Any) -> Any:
+    """Return a value that strict JSON can carry: numbers that are not finite become null."""
+    if isinstance(value, dict):
+        return {key: plain(v) for key, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(v) for v in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def report(done: int, total: int) -> None:
+    """Show progress on standard error where a person is watching it."""
+    if sys.stderr.isatty():
+        print(f"\r{done} of {total} trials", end="" if done < total else "\n", file=sys.stderr, flush=True)

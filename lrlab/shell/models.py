@@ -1,0 +1,56 @@
+"""python -m lrlab models: the catalogue."""
+
+import argparse
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from lrlab import catalog
+from lrlab.parameters import Parameter, declared
+from lrlab.shell.common import DONE, add_json, plain
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    add_json(commands.add_parser("models", help="list models, their parameters and solvers"))
+
+
+def run(options: argparse.Namespace) -> int:
+    """List the catalogue."""
+    print(json.dumps(plain(catalogue()), indent=1)) if options.json else show()
+    return DONE
+
+
+def described(parameters: Sequence[Parameter]) -> list[dict[str, Any]]:
+    """Return declarations as plain values."""
+    keys = ("name", "symbol", "meaning", "unit", "default", "low", "high", "choices", "scale")
+    return [{key: getattr(p, key) for key in keys} | {"kind": p.kind.__name__} for p in parameters if not p.hidden]
+
+
+def catalogue() -> list[dict[str, Any]]:
+    """Return models with their parameters and solvers as plain values."""
+    return [
+        {
+            "model": spec.model,
+            "title": spec.title,
+            "summary": spec.summary,
+            "parameters": described(list(declared(spec).values())),
+            "solvers": [
+                {"solver": e.name, "title": e.title, "summary": e.summary, "reference": e.reference,
+                 "knows_link": e.knows_link, "options": described(list(e.options.values()))}
+                for e in catalog.solvers_for(spec.model)
+            ],
+        }
+        for spec in catalog.MODELS.values()
+    ]  # fmt: skip
+
+
+def show() -> None:
+    """Print the catalogue for people."""
+    for model in catalogue():
+        print(f"{model['model']}: {model['summary']}")
+        for p in model["parameters"]:
+            print(f"  --set {p['name']}={p['default']:<10} {p['meaning']}")
+        for s in model["solvers"]:
+            print(f"  --solver {s['solver']:<24} {s['summary']}")
+        print()

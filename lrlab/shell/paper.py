@@ -1,0 +1,26 @@
+"""python -m lrlab paper: a figure of a paper."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from lrlab.shell.common import DONE, report
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    paper = commands.add_parser("paper", help="compute a figure of a paper and write it as HTML and CSV")
+    paper.add_argument("name", metavar="NAME", help="a preset's name; `paper list` prints them all")
+    paper.add_argument("--out", default=".", type=Path, metavar="DIR", help="where to write (default: here)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compute a preset and write its files."""
+    from lrlab import presets
+
+    if options.name == "list":
+        print("\n".join(presets.names()))
+        return DONE
+    for path in presets.run(options.name, options.out, progress=report):
+        print(path)
+    return DONE

@@ -1,0 +1,62 @@
+"""python -m lrlab solve: one solver on one problem."""
+
+import argparse
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from lrlab import catalog
+from lrlab.experiments import convergence
+from lrlab.parameters import InputError, declared, require_known
+from lrlab.protocol import Stop, drive_limits
+from lrlab.shell.common import DONE, INTERRUPTED, add_json, plain
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    solve = commands.add_parser("solve", help="run one solver on one problem")
+    solve.add_argument("model", metavar="MODEL", help="a model's name, as listed by `models`")
+    solve.add_argument("--solver", required=True, metavar="NAME", help="a solver's name, as listed by `models`")
+    solve.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", dest="settings",
+        help="a parameter of the model, an option of the solver, seed, tol, max_iter or max_seconds; may be repeated",
+    )  # fmt: skip
+    add_json(solve)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run one job here."""
+    trace = convergence.run(job_from(options.model, options.solver, settings_from(options.settings)))
+    summary = trace.summary()
+    print(json.dumps(plain(summary), allow_nan=False)) if options.json else show(summary)
+    return INTERRUPTED if trace.stop is Stop.CANCELLED else DONE
+
+
+def settings_from(texts: Sequence[str]) -> dict[str, str]:
+    """Return NAME=VALUE texts as a dictionary; InputError where one has no `=`."""
+    settings = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise InputError("--set", "of the form NAME=VALUE", text, "write for example --set n=3000")
+        settings[name.strip()] = value.strip()
+    return settings
+
+
+def job_from(model: str, solver: str, settings: dict[str, str]) -> convergence.Job:
+    """Return the checked job: each setting goes to the model, or else to the solver."""
+    catalog.require_model(model)
+    parameters = declared(catalog.MODELS[model])
+    known = {**parameters, **catalog.solver(solver, model).options, **declared(drive_limits)}
+    for name in settings:
+        require_known(name, {k: p for k, p in known.items() if not p.hidden}, what="--set")
+    spec = catalog.spec(model, **{k: v for k, v in settings.items() if k in parameters})
+    return convergence.job(spec, solver, **{k: v for k, v in settings.items() if k not in parameters})
+
+
+def show(summary: dict[str, Any]) -> None:
+    """Print a finished run for people."""
+    print(f"{summary['solver']} on {summary['model']}")
+    print(f"{summary['iterations']} iterations in {summary['seconds']:.3g} s. {summary['message']}")
+    for name, value in summary["metrics"].items():
+        print(f"  {name:<18} {value:.6g}")

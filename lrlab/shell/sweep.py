@@ -1,0 +1,68 @@
+"""python -m lrlab sweep: a sweep that a TOML file defines, kept in a store and taken up again from there."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from lrlab.shell.common import DONE, FAILED, add_json, plain, report
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    sweep = commands.add_parser("sweep", help="run a sweep that a TOML file defines; what is in the store is not rerun")
+    sweep.add_argument("file", metavar="FILE.toml", type=Path, help="model, solvers, trials, success, [spec], [axes]")
+    sweep.add_argument(
+        "--store", type=Path, metavar="FILE", help="keep finished trials in this file (default: nowhere)"
+    )
+    sweep.add_argument("--scheduler", metavar="ADDRESS", help="run on the dask scheduler at this address")
+    add_json(sweep)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run what the store does not have, and print the table of all cells."""
+    from lrlab.experiments.cell_table import table
+    from lrlab.experiments.definition_file import read
+    from lrlab.experiments.engine import get_engine
+    from lrlab.experiments.resume import resume
+    from lrlab.experiments.store import Store
+    from lrlab.experiments.streams import on_engine
+
+    sweep = read(options.file)
+    with Store(options.store) as store:
+        done = resume(sweep, store, on_engine(lambda: get_engine(options.scheduler)), report)
+        rows = table(sweep, store, done.failures)
+    if options.json:
+        document = {"cells": rows, "trials_run": done.run, "trials_reused": done.reused}
+        print(json.dumps(plain(document), allow_nan=False))
+    else:
+        show(rows, sweep.success and sweep.success.metric)
+        print(f"{done.run} trials run, {done.reused} taken from the store.")
+    if done.failures:
+        sentence = next(iter(done.failures.values()))
+        print(f"{len(done.failures)} trials failed and are not kept, the first so: {sentence}", file=sys.stderr)
+        return FAILED
+    return DONE
+
+
+def show(rows: list[dict[str, Any]], metric: str | None) -> None:
+    """Print cells for people: shares of successes with their intervals, and the median of what they are judged by."""
+    measure = metric or next(
+        (name for row in rows for name in ("error", *row["metrics"]) if name in row["metrics"]), ""
+    )
+    axes = list(rows[0]["axes"])
+    lines = [[*axes, "solver", "trials", "successes", "95% interval", f"median {measure}"]]
+    for row in rows:
+        place = [f"{row['axes'][axis]:.6g}" for axis in axes]
+        if row["refused"]:
+            lines.append([*place, row["solver"], "refused:", row["refused"]])
+            continue
+        low, high = row["interval"] or (0, 0)
+        counted = [f"{row['successes']}", f"{low:.2f}..{high:.2f}"] if row["interval"] else ["-", "-"]
+        median = f"{row['metrics'][measure][1]:.4g}" if measure in row["metrics"] else "-"
+        lines.append([*place, row["solver"], f"{row['trials']}", *counted, median])
+    full = [line for line in lines if len(line) == len(lines[0])]
+    widths = [max(len(line[k]) for line in full) for k in range(len(lines[0]))]
+    for line in lines:
+        print("  ".join(word.ljust(width) for word, width in zip(line, widths, strict=False)).rstrip())
