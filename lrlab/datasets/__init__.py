@@ -1,0 +1,68 @@
+"""People's own data: `read` for features and labels, `read_ratings` for ratings with side information.
+
+Nothing in a file is executed or unpickled; sizes are checked before memory is taken; whatever is wrong is refused by
+one InputError that names the line and what was expected there.
+"""
+
+from pathlib import Path
+
+from lrlab.datasets.arff import read_arff
+from lrlab.datasets.dataset import Dataset, matching
+from lrlab.datasets.extreme import is_extreme, read_extreme
+from lrlab.datasets.labels import LabelChoice, Labels, choose_labels
+from lrlab.datasets.npz import read_npz, save_npz
+from lrlab.datasets.ratings import Ratings, read_ratings
+from lrlab.datasets.svmlight import read_svmlight
+from lrlab.datasets.table import read_table
+from lrlab.datasets.text import LIMIT_BYTES, Source
+from lrlab.parameters import InputError, nearest
+
+__all__ = ["FORMATS", "LIMIT_BYTES", "SUFFIXES", "Dataset", "Ratings", "read", "read_ratings", "save_npz"]
+
+FORMATS = {"arff": "ARFF", "svmlight": "svmlight", "extreme": "extreme classification", "csv": "CSV", "npz": ".npz"}
+SUFFIXES = {".arff": "arff", ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".txt": "text"}
+SUFFIXES |= {".csv": "csv", ".tsv": "csv", ".npz": "npz"}
+
+
+def read(
+    path: str | Path,
+    labels: Labels = None,
+    *,
+    like: Dataset | None = None,
+    file_format: str = "",
+    limit_bytes: int = LIMIT_BYTES,
+) -> Dataset:
+    """Read features and labels from a file.
+
+    `labels`: an XML file or a text file of names, a list of names, or how many columns (`last:6` or 6, `first:6`); for
+    formats that number their labels, their names or number, if wanted. `like`: the data whose columns this file must
+    have, such as the training data of a test file. `file_format`: one of FORMATS, else the suffix decides (a .txt that
+    begins with three whole numbers is of the extreme classification repository, any other one svmlight).
+    `limit_bytes`: the memory that reading may take.
+    """
+    path = Path(path)
+    kind = file_format or SUFFIXES.get(path.suffix.lower(), "")
+    if kind not in FORMATS and kind != "text":
+        remedy = nearest(kind, FORMATS) if kind else "name the format by file_format"
+        expected = "one of " + ", ".join(FORMATS if file_format else SUFFIXES)
+        raise InputError("file_format" if file_format else "file", expected, file_format or path.name, remedy)
+    source = Source(path, "")
+    # A packed file is checked by what its members declare.
+    source.check_size(limit_bytes, **({"growth": 1} if kind == "npz" else {}))
+    if kind == "text":
+        kind = "extreme" if is_extreme(source) else "svmlight"
+    choice = choose_labels(labels, limit_bytes)
+    return matching(_read(source._replace(kind=FORMATS[kind]), kind, choice, like, limit_bytes), like)
+
+
+def _read(source: Source, kind: str, choice: LabelChoice | None, like: Dataset | None, limit_bytes: int) -> Dataset:
+    match kind:
+        case "arff":
+            return read_arff(source, choice, limit_bytes)
+        case "svmlight":
+            return read_svmlight(source, choice, like)
+        case "extreme":
+            return read_extreme(source, choice)
+        case "csv":
+            return read_table(source, choice)
+    return read_npz(source, choice, limit_bytes)

@@ -1,0 +1,112 @@
+"""A person's data as all solvers see it: features, positive labels, and which labels are known."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from lrlab.parameters import InputError
+
+Array = NDArray[np.float64]
+Names = tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Features X (n, d), dense or CSR, and labels (n, L): Y has a 1 for each positive one, CSR.
+
+    `observed` holds True for each known label, CSR; None where all are. What is known and not positive is negative;
+    what is unknown is neither. Names are None where the file has none. `counts_from` is the number by which the file
+    calls its first feature and its first label, for files that number them.
+    """
+
+    X: Array | csr_array
+    Y: csr_array
+    observed: csr_array | None = None
+    feature_names: Names | None = None
+    label_names: Names | None = None
+    counts_from: tuple[int, int] = (0, 0)
+
+    def __post_init__(self) -> None:
+        """Refuse parts that do not fit each other."""
+        if self.X.shape[0] != self.Y.shape[0]:
+            raise InputError("Y", f"of as many rows as X, {self.X.shape[0]}", self.Y.shape[0], "give each row labels")
+        if self.observed is not None:
+            if self.observed.shape != self.Y.shape:
+                raise InputError("observed", f"of the size {self.Y.shape} of Y", self.observed.shape, "mark each label")
+            if self.Y.multiply(self.observed).nnz != self.Y.nnz:
+                raise InputError("observed", "true at every positive label", "false at some", "mark them as observed")
+        for name, names, size in (
+            ("feature_names", self.feature_names, self.d),
+            ("label_names", self.label_names, self.L),
+        ):
+            if names is not None and len(names) != size:
+                raise InputError(name, f"{size} names", len(names), "name each column once, or none")
+
+    @property
+    def n(self) -> int:
+        """The number of rows."""
+        return self.X.shape[0]
+
+    @property
+    def d(self) -> int:
+        """The number of features."""
+        return self.X.shape[1]
+
+    @property
+    def L(self) -> int:
+        """The number of labels."""
+        return self.Y.shape[1]
+
+    def rows(self, chosen: NDArray[np.integer] | slice) -> Self:
+        """Return the same data with some of its rows only."""
+        known = None if self.observed is None else self.observed[chosen]
+        names = self.feature_names, self.label_names, self.counts_from
+        return type(self)(self.X[chosen], self.Y[chosen], known, *names)
+
+
+def assemble(
+    X: Array | csr_array,
+    positive: tuple[NDArray[np.integer], NDArray[np.integer]],
+    unknown: tuple[NDArray[np.integer], NDArray[np.integer]],
+    L: int,
+    *,
+    feature_names: Names | None = None,
+    label_names: Names | None = None,
+    counts_from: tuple[int, int] = (0, 0),
+) -> Dataset:
+    """Return a Dataset from the places (rows, columns) of positive and of unknown labels."""
+    observed = None
+    if len(unknown[0]):
+        known = np.ones((X.shape[0], L), dtype=bool)
+        known[unknown] = False
+        observed = csr_array(known)
+    return Dataset(X, pattern(*positive, (X.shape[0], L)), observed, feature_names, label_names, counts_from)
+
+
+def pattern(rows: NDArray[np.integer], columns: NDArray[np.integer], shape: tuple[int, int]) -> csr_array:
+    """Return the CSR matrix with 1 at these places, each named once or more."""
+    Y = csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+    Y.sum_duplicates()
+    Y.data[:] = 1.0
+    return Y
+
+
+def matching(data: Dataset, like: Dataset | None) -> Dataset:
+    """Return the data if its columns are those of `like` (a model's training data), else refuse it."""
+    if like is None:
+        return data
+    sides = (("features", (data.d, data.feature_names), (like.d, like.feature_names)),)
+    sides += (("labels", (data.L, data.label_names), (like.L, like.label_names)),)
+    for what, (size, names), (wanted, wanted_names) in sides:
+        if size != wanted:
+            raise InputError(
+                "file", f"of {wanted} {what}, like the other file", size, f"give both files the same {what}"
+            )
+        if names is not None and wanted_names is not None and names != wanted_names:
+            mine, other = next(pair for pair in zip(names, wanted_names, strict=True) if pair[0] != pair[1])
+            expected = f'of the same {what} as the other file, "{other}" among them at this place'
+            raise InputError("file", expected, mine, f"give both files the same {what} in the same order")
+    return data

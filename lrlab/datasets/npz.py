@@ -1,0 +1,148 @@
+"""numpy's .npz: X (n, d) and Y (n, L), each dense or the three arrays of a CSR matrix, and never a pickle.
+
+Arrays by name: `X` or `X_data X_indices X_indptr X_shape`, likewise `Y` and (optional) `observed`; `feature_names` and
+`label_names` if there are any. A dense Y holds 1, 0 (or -1), and nan for a label that was not observed.
+"""
+
+import zipfile
+import zlib
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from lrlab.datasets.dataset import Dataset, Names, pattern
+from lrlab.datasets.labels import LabelChoice
+from lrlab.datasets.text import Source, require_room
+from lrlab.parameters import InputError
+
+CSR = ("data", "indices", "indptr", "shape")
+TABLES = ("X", "Y", "observed")
+LISTS = ("feature_names", "label_names")
+KNOWN = {*TABLES, *LISTS, *(f"{table}_{part}" for table in TABLES for part in CSR)}
+BROKEN = (ValueError, OSError, EOFError, KeyError, RuntimeError, zipfile.BadZipFile, zlib.error, MemoryError)
+"""What zipfile and numpy raise for damaged, encrypted, oddly compressed or pickled members."""
+
+
+def read_npz(source: Source, choice: LabelChoice | None, limit_bytes: int) -> Dataset:
+    """Read the arrays; the sizes that they declare are checked before any of them is formed."""
+    try:
+        arrays = _arrays(source, limit_bytes)
+    except InputError:
+        raise
+    except BROKEN as error:
+        expected, remedy = "a whole .npz of plain arrays", "write it with numpy.savez, without objects"
+        raise InputError("file", expected, f"{source.path.name} ({error or type(error).__name__})", remedy) from None
+    X, Y, observed = (_table(source, arrays, table) for table in TABLES)
+    if X is None or Y is None:
+        missing = "X" if X is None else "Y"
+        raise InputError("file", "an .npz with arrays X and Y", f"no {missing}", f"save it with {missing}=...")
+    if not np.isfinite(X.data if issparse(X) else X).all():
+        raise InputError("file", "an .npz with finite numbers in X", "nan or inf", "fill the values in")
+    Y, observed = _labels(source, Y, observed, limit_bytes)
+    names = _names(arrays, "label_names")
+    if choice and choice.names:
+        names = choice.names
+    return Dataset(X, Y, observed, _names(arrays, "feature_names"), names)
+
+
+def save_npz(path: str | Path, data: Dataset) -> None:
+    """Write a Dataset so that `read` gives the same one."""
+    arrays: dict[str, NDArray] = {}
+    for name, table in zip(TABLES, (data.X, data.Y, data.observed), strict=True):
+        if issparse(table):
+            parts = (table.data, table.indices, table.indptr, np.array(table.shape))
+            arrays |= {f"{name}_{part}": array for part, array in zip(CSR, parts, strict=True)}
+        elif table is not None:
+            arrays[name] = table
+    for name, names in zip(LISTS, (data.feature_names, data.label_names), strict=True):
+        if names is not None:
+            arrays[name] = np.array(names, dtype=np.str_)
+    np.savez_compressed(path, allow_pickle=False, **arrays)
+
+
+def _arrays(source: Source, limit_bytes: int) -> dict[str, NDArray]:
+    found = {}
+    with zipfile.ZipFile(source.path) as archive:
+        members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+        members = {name: info for name, info in members.items() if name in KNOWN}
+        # Twice: the array as it is stored, and as float64.
+        sizes = 0
+        for name, info in members.items():
+            with archive.open(info) as stream:
+                sizes += _declared_size(source, name, stream, info.file_size)
+        require_room(source, sizes, limit_bytes, "arrays")
+        for name, info in members.items():
+            with archive.open(info) as stream:
+                found[name] = np.lib.format.read_array(stream, allow_pickle=False)
+    return found
+
+
+def _declared_size(source: Source, name: str, stream: IO[bytes], stored: int) -> int:
+    """Return the bytes that an array will take, from its header, which must agree with what the archive holds."""
+    version = np.lib.format.read_magic(stream)
+    readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    if version not in readers:
+        raise ValueError(f"{name}: unknown version {version}")
+    shape, _, dtype = readers[version](stream)
+    count = 1
+    for length in shape:
+        count *= int(length)
+    if dtype.kind not in "fiubU" or count < 0:
+        raise ValueError(f"{name}: {dtype} is no type of numbers or names")
+    if count * dtype.itemsize > stored:
+        raise ValueError(f"{name}: {count} entries do not fit {stored} bytes")
+    return count * (dtype.itemsize + 8)
+
+
+def _table(source: Source, arrays: dict[str, NDArray], name: str) -> NDArray[np.float64] | csr_array | None:
+    """Return one of the tables, dense or CSR, as float64; None if it is not there."""
+    parts = [arrays.get(f"{name}_{part}") for part in CSR]
+    try:
+        if name in arrays:
+            table = np.ascontiguousarray(arrays[name], dtype=np.float64)
+            if table.ndim != 2 or not table.size:
+                raise ValueError(f"a shape {table.shape}")
+            return table
+        if any(part is None for part in parts):
+            return None
+        data, indices, indptr, shape = parts
+        if shape.shape != (2,) or any(part.dtype.kind not in "iu" for part in (indices, indptr, shape)):
+            raise ValueError("indices that are no whole numbers")
+        table = csr_array((data.astype(np.float64), indices, indptr), shape=tuple(int(size) for size in shape))
+        table.check_format(full_check=True)
+        if not all(table.shape):
+            raise ValueError(f"a shape {table.shape}")
+        table.sum_duplicates()
+        return table
+    except (ValueError, TypeError, OverflowError, IndexError) as error:
+        expected, remedy = f"an .npz whose {name} is a dense or CSR table of numbers", f"save {name} with two axes"
+        raise InputError("file", expected, f"{source.path.name} ({error})", remedy) from None
+
+
+def _labels(source: Source, Y, observed, limit_bytes: int) -> tuple[csr_array, csr_array | None]:
+    """Return the positives and the mask; negative labels are 0 or -1, unknown ones nan."""
+    entries = Y.data if issparse(Y) else Y
+    if not np.isin(entries[np.isfinite(entries)], (-1, 0, 1)).all() or np.isinf(entries).any():
+        raise InputError("file", "an .npz whose Y holds 1, 0, -1 or nan", "other numbers", "code the labels so")
+    if observed is not None:
+        if observed.shape != Y.shape:
+            raise InputError("file", "an .npz with observed and Y of one size", observed.shape, "mark each label")
+        observed = csr_array(observed != 0)
+    missing = csr_array((np.isnan(entries), Y.indices, Y.indptr), shape=Y.shape) if issparse(Y) else np.isnan(Y)
+    if missing.sum():
+        require_room(source, Y.shape[0] * Y.shape[1] * 12, limit_bytes, "a mask of the labels")
+        known = csr_array(~(missing.toarray() if issparse(missing) else missing))
+        observed = known if observed is None else known.multiply(observed).tocsr()
+    rows, columns = (Y > 0).nonzero()
+    return pattern(rows, columns, Y.shape), observed
+
+
+def _names(arrays: dict[str, NDArray], name: str) -> Names | None:
+    if name not in arrays:
+        return None
+    if arrays[name].dtype.kind != "U" or arrays[name].ndim != 1:
+        raise InputError("file", f"an .npz whose {name} is a list of text", arrays[name].dtype, "save a list of names")
+    return tuple(arrays[name].tolist())

@@ -1,0 +1,116 @@
+"""Ratings with side information, for inductive completion: user, item, rating, and a table of features for each side.
+
+All are CSV. Ratings have a row `user,item,rating` (further columns are left alone); a table of features has a row
+`name,number,number,...` for each user or item. A first row whose numbers are words is a heading.
+"""
+
+from array import array
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lrlab.datasets.dataset import Names
+from lrlab.datasets.table import Row, csv_rows, numbers, require_width
+from lrlab.datasets.text import LIMIT_BYTES, Source, number
+from lrlab.parameters import nearest
+
+Array = NDArray[np.float64]
+HINTS = 5000
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """Rating `values[i]` (m,) of user `rows[i]` for item `columns[i]`, in row-major order, each pair once.
+
+    X (n1, d1) and Y (n2, d2) are features of users and items, None for a side without; names are in the order of the
+    rows of X and Y, or else of first appearance.
+    """
+
+    rows: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    values: Array
+    X: Array | None
+    Y: Array | None
+    user_names: Names
+    item_names: Names
+
+    @property
+    def table(self) -> tuple[int, int]:
+        """The numbers (n1, n2) of users and items."""
+        return len(self.user_names), len(self.item_names)
+
+
+def read_ratings(
+    path: str | Path,
+    users: str | Path | None = None,
+    items: str | Path | None = None,
+    limit_bytes: int = LIMIT_BYTES,
+) -> Ratings:
+    """Read ratings and the features of users and items, where there are any."""
+    sides = [
+        _features(Path(side), what, limit_bytes) if side else None for side, what in ((users, "user"), (items, "item"))
+    ]
+    source = Source(Path(path), "ratings CSV")
+    source.check_size(limit_bytes)
+    known = [dict(side[0]) if side else {} for side in sides]
+    places, values, seen = (array("q"), array("q")), array("d"), {}
+    for position, (line, row) in enumerate(csv_rows(source)):
+        if position == 0 and len(row) >= 3 and number(row[2]) is None:
+            continue
+        if len(row) < 3:
+            raise source.refuse(line, "user, item, rating", ",".join(row), "give each row three fields")
+        value = numbers(source, line, row, [2], ("user", "item", "rating", *row[3:]))[0]
+        pair = tuple(_place(source, line, row[side], known[side], sides[side] is None) for side in (0, 1))
+        if pair in seen:
+            need = f"a pair other than that of line {seen[pair]}"
+            raise source.refuse(line, need, f"{row[0]}, {row[1]}", "keep one of the two ratings")
+        seen[pair] = line
+        values.append(value)
+        for store, place in zip(places, pair, strict=True):
+            store.append(place)
+    if not values:
+        raise source.refuse(1, "at least one rating", "none", "add rows user, item, rating")
+    rows, columns = (np.array(store, dtype=np.intp) for store in places)
+    order = np.lexsort((columns, rows))
+    X, Y = (side[1] if side else None for side in sides)
+    return Ratings(rows[order], columns[order], np.array(values)[order], X, Y, *(tuple(names) for names in known))
+
+
+def _place(source: Source, line: int, name: str, known: dict[str, int], open_ended: bool) -> int:
+    """Return the place of a user or item; one that the table of features does not know is refused."""
+    name = name.strip()
+    if name not in known:
+        if not open_ended:
+            remedy = nearest(name, tuple(known)[:HINTS]) or "add its features, or remove the rating"
+            raise source.refuse(line, "a name that the table of features has", name, remedy)
+        known[name] = len(known)
+    return known[name]
+
+
+def _features(path: Path, what: str, limit_bytes: int) -> tuple[dict[str, int], Array]:
+    source = Source(path, f"{what} features CSV")
+    source.check_size(limit_bytes)
+    names: dict[str, int] = {}
+    values, columns = array("d"), ()
+    for position, (line, row) in enumerate(csv_rows(source)):
+        if not columns:
+            columns = _columns(source, line, row, what)
+        if position == 0 and len(row) > 1 and all(number(field) is None for field in row[1:]):
+            continue
+        require_width(source, line, row, len(columns))
+        name = row[0].strip()
+        if name in names:
+            raise source.refuse(line, f"each {what} once", name, "remove one of the two rows")
+        names[name] = len(names)
+        values.extend(numbers(source, line, row, list(range(1, len(row))), columns))
+    if not names:
+        raise source.refuse(1, f"at least one {what}", "none", "add rows name, number, number, ...")
+    return names, np.array(values).reshape(len(names), -1)
+
+
+def _columns(source: Source, line: int, row: Row, what: str) -> tuple[str, ...]:
+    if len(row) < 2:
+        raise source.refuse(line, f"the {what}'s name and at least one number", ",".join(row), "add the features")
+    return (what, *(str(place) for place in range(2, len(row) + 1)))

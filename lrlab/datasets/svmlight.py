@@ -1,0 +1,133 @@
+"""Multi-label svmlight: `1,5 3:0.5 17:1` a row, labels first (none at all is fine), then features in increasing order.
+
+Pairs are read by scikit-learn, one checked row at a time, so that an error names its line. Files count from 0 or from
+1: the lower of the two that fits, unless the data to match (`like`) says. A row states every label that applies: all
+labels are observed.
+"""
+
+import re
+from array import array
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from lrlab.datasets.dataset import Dataset, Names, assemble
+from lrlab.datasets.labels import LabelChoice
+from lrlab.datasets.text import NUMBER, Source
+from lrlab.parameters import InputError
+
+ROW = re.compile(
+    rb"\s*+(?:(?P<labels>I(?:,I)*+)(?=\s|\Z))?+\s*+(?:qid:\d++)?+\s*+(?P<pairs>(?:(?P<last>\d{1,10}+):N(?:\s++|\Z))*+)"
+    rb"(?:#.*)?+".replace(b"I", rb"\d{1,9}+(?:\.0*+)?+").replace(b"N", NUMBER),
+    re.DOTALL,
+)
+FORM = "labels,labels index:value index:value ..."
+INDEX_END = 2**31 - 1
+
+
+class CheckedRows:
+    """A file as scikit-learn reads it: rows that are well formed, without their labels, which stay here.
+
+    `end` is what labels and indices must stay below; blank rows are rows without anything, or skipped.
+    """
+
+    def __init__(self, source: Source, lines: Iterator[tuple[int, bytes]], end: tuple[int, int], blank: bool) -> None:
+        """Take the lines that are left of a file."""
+        self.source, self.lines, self.end, self.blank = source, lines, end, blank
+        self.line, self.raw, self.numbers = 0, b"", array("q")
+        self.labels, self.counts = array("i"), array("q")
+        self.first, self.last = INDEX_END, -1
+
+    def read(self) -> bytes:
+        """Mark this as a file; scikit-learn takes rows by iteration."""
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield `0 index:value ...` for each row."""
+        for number, raw in self.lines:
+            self.line, self.raw = number, raw
+            match = ROW.fullmatch(self.raw)
+            if match is None:
+                raise self.refuse(f"`{FORM}`", "write labels as whole numbers from 0, then pairs")
+            if not self.blank and not (match["labels"] or match["pairs"]):
+                continue
+            self._note(match)
+            yield b"0 " + match["pairs"]
+
+    def _note(self, match: re.Match[bytes]) -> None:
+        labels = [int(label.partition(b".")[0]) for label in match["labels"].split(b",")] if match["labels"] else []
+        last = int(match["last"]) if match["last"] else -1
+        for what, largest, end in (("labels", max(labels, default=-1), self.end[1]), ("indices", last, self.end[0])):
+            if largest >= end:
+                raise self.refuse(f"{what} below {end}", f"correct the row or the number of {what}", str(largest))
+        if match["pairs"]:
+            self.first = min(self.first, int(match["pairs"].partition(b":")[0]))
+        self.last = max(self.last, last)
+        self.labels.extend(labels)
+        self.counts.append(len(labels))
+        self.numbers.append(self.line)
+
+    def refuse(self, need: str, remedy: str, got: str | bytes | None = None) -> InputError:
+        """Return the error for the row that is being read."""
+        return self.source.refuse(self.line or 1, need, self.raw if got is None else got, remedy)
+
+    def features(self) -> csr_array:
+        """Read all rows and return X (n, last index + 1)."""
+        # Here, because this import takes 100 MB that other formats can do without.
+        from sklearn.datasets import load_svmlight_file
+
+        try:
+            X, _ = load_svmlight_file(self, zero_based=True)
+        except InputError:
+            raise
+        except (ValueError, OverflowError, IndexError) as error:
+            if not self.counts:
+                raise self.refuse("at least one row", "add the rows", "") from None
+            raise self.refuse("pairs index:value in increasing order of index", "sort the pairs", str(error)) from None
+        if not self.counts:
+            raise self.refuse("at least one row", "add the rows", "")
+        row = np.searchsorted(X.indptr, np.flatnonzero(~np.isfinite(X.data))[:1], side="right") - 1
+        if len(row):
+            raise self.source.refuse(self.numbers[row[0]], "finite values", "a larger one", "scale the features")
+        return csr_array(X)
+
+    def positive(self) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+        """Return rows and numbers of the labels."""
+        labels = np.array(self.labels, dtype=np.intc)
+        return np.repeat(np.arange(len(self.counts)), np.array(self.counts, dtype=np.intp)), labels
+
+
+def read_svmlight(source: Source, choice: LabelChoice | None, like: Dataset | None) -> Dataset:
+    """Read a svmlight file line by line; labels are a number of labels or their names, by number."""
+    names = choice.names if choice and choice.names else None
+    L = len(names) if names else choice.count if choice else 0
+    base_x, base_y = like.counts_from if like else (1, 1)
+    ends = (like.d + base_x, like.L + base_y) if like else (INDEX_END, L + base_y if L else INDEX_END)
+    rows = CheckedRows(source, source.lines(), ends, blank=False)
+    X = rows.features()
+    rows_of, labels = rows.positive()
+    if like is None:
+        largest = int(labels.max(initial=-1))
+        base_x = int(rows.first >= 1)
+        base_y = int(largest == L) if L else int(labels.min(initial=INDEX_END) >= 1 and largest > 0)
+        L = L or largest + 1 - base_y
+    else:
+        L = like.L
+    _require_from(source, rows.first, base_x, "indices")
+    _require_from(source, int(labels.min(initial=INDEX_END)), base_y, "labels")
+    d = like.d if like else max(rows.last + 1 - base_x, 0)
+    X = csr_array((X.data, X.indices - base_x, X.indptr), shape=(X.shape[0], d))
+    return _labelled(X, (rows_of, labels - base_y), L, names or (like.label_names if like else None), (base_x, base_y))
+
+
+def _require_from(source: Source, smallest: int, base: int, what: str) -> None:
+    if smallest < base:
+        remedy = f"count from {base} as in the other file or in the list of labels"
+        raise InputError("file", f"one whose {what} count from {base}", f"{source.path.name} with a 0", remedy)
+
+
+def _labelled(X: csr_array, positive, L: int, names: Names | None, counts_from: tuple[int, int]) -> Dataset:
+    nothing = np.zeros(0, dtype=np.intp)
+    return assemble(X, positive, (nothing, nothing), L, label_names=names, counts_from=counts_from)

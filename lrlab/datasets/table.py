@@ -1,0 +1,104 @@
+"""CSV (commas, semicolons or tabs) with the labels among its columns.
+
+The first row names the columns unless all of it is numbers. Labels are 1 or 0 (or true and false, 1 and -1); an empty
+field, `?` or NA is a label that was not observed. Features are numbers.
+"""
+
+import csv
+import itertools
+from array import array
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from lrlab.datasets.dataset import Dataset, assemble
+from lrlab.datasets.labels import FORMS, LabelChoice
+from lrlab.datasets.text import Source, label_value, number
+from lrlab.parameters import InputError
+
+DELIMITERS = "\t;,"
+Row = tuple[int, list[str]]
+
+
+def read_table(source: Source, choice: LabelChoice | None) -> Dataset:
+    """Read a CSV file row by row."""
+    if choice is None:
+        raise InputError("labels", FORMS, "nothing", "say which columns are labels")
+    rows = csv_rows(source)
+    names, rows = header_of(source, rows, required=bool(choice.names))
+    start, first = next(rows, (1, []))
+    if not first:
+        raise source.refuse(start, "at least one row of values", "none", "add the rows")
+    columns = names or tuple(str(place + 1) for place in range(len(first)))
+    labels = choice.places(columns, source)
+    is_label = np.zeros(len(columns), dtype=bool)
+    is_label[labels] = True
+    features = np.flatnonzero(~is_label).tolist()
+    X, Y = array("d"), array("d")
+    for line, row in itertools.chain([(start, first)], rows):
+        require_width(source, line, row, len(columns))
+        X.extend(numbers(source, line, row, features, columns))
+        Y.extend(_label(source, line, row[place], columns[place]) for place in labels)
+    x, y = np.array(X).reshape(-1, len(features)), np.array(Y).reshape(-1, len(labels))
+    kept, named = (tuple(columns[place] for place in places) for places in (features, labels))
+    given = {"feature_names": kept, "label_names": named} if names else {}
+    return assemble(x, np.nonzero(y > 0), np.nonzero(np.isnan(y)), len(labels), **given)
+
+
+def csv_rows(source: Source) -> Iterator[Row]:
+    """Yield line numbers and fields of all rows that are not blank."""
+    lines = source.lines()
+    head = list(itertools.islice(lines, 1))
+    text = "".join(source.text(*line) for line in head)
+    delimiter = max(DELIMITERS, key=lambda mark: (text.count(mark), mark == ","))
+    decoded = (source.text(line, raw) + "\n" for line, raw in itertools.chain(head, lines))
+    reader = csv.reader(decoded, delimiter=delimiter, strict=True, skipinitialspace=True)
+    try:
+        for row in reader:
+            if any(field.strip() for field in row):
+                yield reader.line_num, row
+    except csv.Error as error:
+        raise source.refuse(reader.line_num, "fields in closed quotes", str(error), "check the quotes") from None
+
+
+def header_of(
+    source: Source, rows: Iterator[Row], required: bool = False
+) -> tuple[tuple[str, ...] | None, Iterator[Row]]:
+    """Return the names in the first row, None if it holds values (some numbers, no words), and the rows of values."""
+    first = next(rows, None)
+    if first is None:
+        return None, iter(())
+    line, fields = first
+    values = any(number(field) is not None for field in fields)
+    if values and not required and all(number(field) is not None or label_value(field) is not None for field in fields):
+        return None, itertools.chain([first], rows)
+    names = tuple(field.strip() for field in fields)
+    if len(set(names)) < len(names):
+        twice = Counter(names).most_common(1)[0][0]
+        raise source.refuse(line, "names that differ", twice, "rename one of the two columns")
+    return names, rows
+
+
+def require_width(source: Source, line: int, row: list[str], width: int) -> None:
+    """Refuse a row of another length."""
+    if len(row) != width:
+        raise source.refuse(line, f"{width} fields", f"{len(row)} fields", "check separators and quotes in this row")
+
+
+def numbers(source: Source, line: int, row: list[str], places: list[int], columns: tuple[str, ...]) -> list[float]:
+    """Return the fields at these places as finite numbers."""
+    values = [number(row[place]) for place in places]
+    if None in values:
+        place = places[values.index(None)]
+        remedy = "fill the value in" if not row[place].strip() else "write a number with a decimal point"
+        raise source.refuse(line, f"a number in column {columns[place][:60]}", row[place], remedy)
+    return values
+
+
+def _label(source: Source, line: int, field: str, column: str) -> float:
+    value = label_value(field)
+    if value is None:
+        need = f"1, 0 or nothing for label {column[:60]}"
+        raise source.refuse(line, need, field, "check which columns are labels")
+    return value

@@ -1,0 +1,107 @@
+"""What all readers share: a file's lines with their numbers, its size beside the limit, and one form of refusal."""
+
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from lrlab.parameters import InputError
+
+LIMIT_BYTES = 4 * 2**30
+"""Memory that reading a file may take unless told otherwise."""
+
+GROWTH = 12
+"""Bytes of memory that a byte of text can become: a dense file of `0,1,` is the worst, 8 bytes a number, twice."""
+
+NUMBER = rb"[-+]?+(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][-+]?+\d++)?+"
+_NUMBER = re.compile(NUMBER.decode(), re.ASCII)
+
+YES = ("1", "true", "yes", "t", "y")
+NO = ("0", "-1", "false", "no", "f", "n")
+UNKNOWN = ("?", "", "nan", "na")
+
+
+class Source(NamedTuple):
+    """A file that is being read, and what it is read as."""
+
+    path: Path
+    kind: str
+
+    def check_size(self, limit_bytes: int, growth: int = GROWTH) -> None:
+        """Refuse what is no file, and what could outgrow the limit, before anything is read."""
+        try:
+            regular, size = self.path.is_file(), self.path.stat().st_size
+        except (OSError, ValueError) as error:
+            raise self.unreadable(error) from None
+        if not regular:
+            raise InputError("file", "a regular file", self.path.name, "name the file itself")
+        if size * growth > limit_bytes:
+            expected = f"at most {megabytes(limit_bytes / growth)} (reading takes {growth} times that at worst)"
+            remedy = f"raise limit_bytes to {size * growth} if this machine has that memory, or split the file"
+            raise InputError("file", expected, f"{self.path.name} of {megabytes(size)}", remedy)
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        r"""Yield line numbers from 1 and lines without their ending, which may be \n, \r\n or \r."""
+        number = 0
+        try:
+            with self.path.open("rb") as stream:
+                for raw in stream:
+                    for line in raw.splitlines():
+                        number += 1
+                        yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+        except OSError as error:
+            raise self.unreadable(error) from None
+
+    def text(self, line: int, raw: bytes) -> str:
+        """Decode a line, which must be UTF-8."""
+        try:
+            return raw.decode()
+        except UnicodeDecodeError:
+            raise self.refuse(line, "UTF-8 text", raw, "save the file as UTF-8") from None
+
+    def refuse(self, line: int, need: str, got: bytes | str, remedy: str) -> InputError:
+        """Return the error that names the line, what was expected there, and what stands there."""
+        shown = got[:80].decode(errors="replace") if isinstance(got, bytes) else got[:80]
+        expected = f"{self.kind} with {need} in line {line} of {self.path.name}"
+        return InputError("file", expected, printable(shown) or "nothing", remedy)
+
+    def unreadable(self, error: Exception) -> InputError:
+        """Return the error for a file that the system does not give."""
+        reason = getattr(error, "strerror", None) or str(error)
+        return InputError("file", f"readable {self.kind}", f"{printable(self.path.name)} ({reason})", "check the path")
+
+
+def require_room(source: Source, size: int, limit_bytes: int, what: str) -> None:
+    """Refuse tables that would outgrow the limit before they are formed."""
+    if size > limit_bytes:
+        expected = f"of a size that fits the limit of {megabytes(limit_bytes)}"
+        got = f"{printable(source.path.name)} with {megabytes(size)} of {what}"
+        raise InputError("file", expected, got, f"raise limit_bytes to {size} if this machine has that memory")
+
+
+def printable(text: str) -> str:
+    """Return text that any terminal and page can show: what cannot be encoded or printed becomes a question mark."""
+    return "".join(c if c.isprintable() else " " if c.isspace() else "\N{REPLACEMENT CHARACTER}" for c in text).strip()
+
+
+def megabytes(size: float) -> str:
+    """Return a size in words."""
+    return f"{size / 1e6:.3g} MB" if size < 1e9 else f"{size / 1e9:.3g} GB"
+
+
+def number(text: str) -> float | None:
+    """Return a finite decimal number, or None for anything else."""
+    text = text.strip()
+    value = float(text) if _NUMBER.fullmatch(text) else math.nan
+    return value if math.isfinite(value) else None
+
+
+def label_value(text: str) -> float | None:
+    """Return 1 for a label that applies, 0 for one that does not, nan for one not observed, None for anything else."""
+    word = text.strip().lower()
+    value = number(word)
+    word = f"{value:g}" if value is not None else word
+    if word in UNKNOWN:
+        return math.nan
+    return 1.0 if word in YES else 0.0 if word in NO else None
