@@ -8,8 +8,8 @@ from lrlab.ui.firsts import FIRSTS
 link = page.head(
     "home",
     "lrlab",
-    "How well can a signal be recovered when every measurement keeps a single bit? Choose a model, set its sizes and "
-    "noise, run real solvers on the same data, and see how they do beside what theory says.",
+    "How well can a signal, a matrix or a network be recovered when measurements are few, quantised or missing? "
+    "Choose a model, set its sizes and noise, run real solvers on the same data, and see how they do beside theory.",
 )
 st.subheader("Try first", anchor=False)
 for start in range(0, len(FIRSTS), 3):

@@ -61,8 +61,8 @@ LOW_RANK = Family(
     goal=Goal("spectral_error", 0.05),
     plane={
         "rank-one-sensing": ("rank", "m"),
-        "inductive-completion": ("rank", "observed"),
-        "multilabel-regression": ("rank", "observed"),
+        "inductive-completion": ("rank", "per-freedom"),
+        "multilabel-regression": ("rank", "per-freedom"),
         "polynomial-network": ("r", "m"),
     },
     along={
@@ -71,6 +71,7 @@ LOW_RANK = Family(
         "multilabel-regression": "observed",
         "polynomial-network": "m",
     },
+    ranges={"per-freedom": (0.8, 4.0, "linear")},
 )
 
 PHASE = Family(

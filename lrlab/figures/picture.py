@@ -65,7 +65,7 @@ def grey(estimate: Array | None, truth: Array) -> NDArray[np.uint8]:
 def caption(run: Recovery, row: Mapping[str, float]) -> str:
     """Return what stands above a picture: the solver, and its error where it is known."""
     name = "<br>".join(textwrap.wrap(run.title.partition(" (")[0], 24)[:2])
-    return f"{name}<br>error {row['error']:.3f}" if "error" in row else f"{name}<br>waiting"
+    return f"{name}<br>error {row['error']:.3g}" if "error" in row else f"{name}<br>waiting"
 
 
 def picture_frames(truth: Array, runs: Sequence[Recovery]) -> list[go.Frame]:

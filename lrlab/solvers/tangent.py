@@ -136,7 +136,7 @@ def moved(operator: Operator, at: Point, along: Line, step: float, b: Array) -> 
     return Point(LowRank(U, s, V), P, Q, operator.pair(P * s, Q) - b)
 
 
-ROUNDING = 64
+ROUNDING = 128
 """A misfit of so many rounding errors of b is none."""
 
 

@@ -44,9 +44,51 @@ FIRSTS = (
     First(
         "papers",
         "Compute a published figure again",
-        "Figures 1 to 3 of Yi, Wang, Caramanis and Liu (2015) on this machine, with the curves that are exact at their "
-        "sizes beside those of the paper.",
+        "Figures of Jain and Dhillon (2013), Yi et al. (2015) and Soltani and Hegde (2018) on this machine, with what "
+        "is exact at their sizes, and with solvers that they did not have.",
         {},
+    ),
+    First(
+        "converge",
+        "Recover a matrix from rank-one numbers",
+        "700 numbers x^T W y of a 50 x 50 matrix of rank 5, half as many again as it has unknowns. Heat maps of the "
+        "estimates, their singular values, and errors down to the last digit.",
+        {"model": "rank-one-sensing", "m": "700", "solvers": "gauss-newton,tangent-descent,altmin"},
+    ),
+    First(
+        "transition",
+        "Count the unknowns",
+        "A network of squared units is learnt from few samples. Success begins just above the line of its degrees of "
+        "freedom; choose another solver, and see how many more samples it wants.",
+        {"model": "polynomial-network", "solver": "gauss-newton"},
+    ),
+    First(
+        "converge",
+        "Fill a table of which 1% is known",
+        "Features of rows and columns predict 250,000 entries from 2,500, even in rows of which nothing was seen. Set "
+        "features to canonical: the same number is then hopeless.",
+        {"model": "inductive-completion", "observed": "0.01", "solvers": "gauss-newton,altmin"},
+    ),
+    First(
+        "converge",
+        "See a picture without its phases",
+        "Of 1,536 projections of a phantom only the magnitudes are kept. Flows and Gauss-Newton bring the picture "
+        "back; the star is where theory says that they start.",
+        {"model": "phase-retrieval", "truth": "phantom", "p": "256", "m": "1536"},
+    ),
+    First(
+        "spectrum",
+        "Watch a spectral start wake up",
+        "The moment of a low-rank model: with more measurements the values that carry the matrix leave the bulk, and "
+        "the start begins to know where it is.",
+        {"model": "polynomial-network"},
+    ),
+    First(
+        "converge",
+        "Beat the condition number",
+        "Output weights from 1 down to a thousandth. Projected gradients, scaled gradients and Gauss-Newton find even "
+        "the smallest unit, at a speed that does not depend on its size.",
+        {"model": "polynomial-network", "condition": "1000", "solvers": "gauss-newton,scaled-gradient,ep-rom"},
     ),
     First(
         "converge",
