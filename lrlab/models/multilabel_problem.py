@@ -1,0 +1,140 @@
+"""Rows with features and labels to learn from, and rows to test on: drawn, or a person's own."""
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.sparse import csr_array
+
+from lrlab import ranking
+from lrlab.lowrank import LowRank
+from lrlab.parameters import InputError
+from lrlab.protocol import Spec
+
+Array = NDArray[np.float64]
+Features = Array | csr_array
+
+PLACES = (1, 3, 5)
+"""How many labels of highest score are looked at."""
+
+
+class MultilabelProblem:
+    """Features, labels and which of them are seen.
+
+    Attributes: X (n, d), dense or sparse; Y (n, L), sparse, 1 at labels that are seen to be on; mask (n, L), a sparse
+    pattern of the entries that are seen, or None where all are: a place in mask and not in Y is a 0, one outside mask
+    is unknown. X_test, Y_test: rows to test on, all of whose labels count. rank: that of W, given to solvers.
+    """
+
+    def __init__(
+        self,
+        X: Features,
+        Y: csr_array,
+        mask: csr_array | None,
+        X_test: Features,
+        Y_test: csr_array,
+        rank: int,
+        spec: Spec | None = None,
+    ) -> None:
+        """Keep what `of` has checked, read-only."""
+        self.X, self.Y, self.mask, self.X_test, self.Y_test = X, Y, mask, X_test, Y_test
+        self.rank, self.spec = rank, spec
+        for table in (X, Y, mask, X_test, Y_test):
+            freeze(table)
+
+    @classmethod
+    def of(
+        cls,
+        X: ArrayLike | sparse.sparray,
+        Y: ArrayLike | sparse.sparray,
+        mask: ArrayLike | sparse.sparray | None,
+        X_test: ArrayLike | sparse.sparray,
+        Y_test: ArrayLike | sparse.sparray,
+        rank: int,
+    ) -> Self:
+        """Return the problem of such tables, or raise InputError where their sizes do not fit.
+
+        Any entry of Y that is not zero is a label that is on; those outside the mask are unknown, and are left out.
+        """
+        tables = matrix(X), pattern(Y), matrix(X_test), pattern(Y_test)
+        seen = None if mask is None else pattern(mask).astype(bool)
+        require_sizes(*tables, seen, rank)
+        return cls(tables[0], only_seen(tables[1], seen), seen, *tables[2:], rank)
+
+    def load(self, everything: bool) -> None:
+        """Do nothing: all rows are in memory."""
+
+    def score(self, estimate: LowRank) -> dict[str, float]:
+        """Return `precision_1`, `_3`, `_5`, `hamming` and `auc` on the test rows.
+
+        Hamming: share of wrong entries when a label is on above the estimate's `threshold`, 1/2 for labels coded 0 and
+        1 unless the estimate says otherwise. AUC: mean over the rows that have labels of both kinds, 1/2 without any.
+        """
+        left, right = self.X_test @ estimate.left, estimate.V.T
+
+        def scores(rows: slice) -> Array:
+            return left[rows] @ right
+
+        threshold = getattr(estimate, "threshold", ranking.THRESHOLDS["zero-one"])
+        precision = ranking.precision_at(scores, self.Y_test, PLACES)
+        auc = ranking.instance_auc(scores, self.Y_test)
+        return {
+            **{f"precision_{k}": precision[k] for k in PLACES},
+            "hamming": ranking.hamming(scores, self.Y_test, threshold),
+            "auc": auc.value if auc.count else 0.5,
+        }
+
+
+def require_sizes(
+    X: Features, Y: csr_array, X_test: Features, Y_test: csr_array, mask: csr_array | None, rank: int
+) -> None:
+    """Raise InputError unless rows, columns and the rank fit each other."""
+    for name, features, labels in (("Y", X, Y), ("Y_test", X_test, Y_test)):
+        if features.shape[0] != labels.shape[0]:
+            expected = f"a table of {features.shape[0]} rows, as the features have"
+            raise InputError(name, expected, labels.shape[0], "give one row of labels for each row of features")
+    for name, given, test in (("X_test", X, X_test), ("Y_test", Y, Y_test)):
+        if given.shape[1] != test.shape[1]:
+            expected = f"a table of the {given.shape[1]} columns of the training rows"
+            raise InputError(name, expected, test.shape[1], "give the same columns in the same order")
+    if mask is not None and mask.shape != Y.shape:
+        raise InputError("mask", f"of the size {Y.shape} of the labels", mask.shape, "give one of that size")
+    most = min(X.shape[1], Y.shape[1])
+    if not 1 <= rank <= most:
+        raise InputError("rank", f"in 1..min(features, labels) = {most}", rank, f"take a rank of at most {most}")
+
+
+def only_seen(Y: csr_array, mask: csr_array | None) -> csr_array:
+    """Return the labels that are on and seen."""
+    if mask is None:
+        return Y
+    both = csr_array(Y.multiply(mask), dtype=float)
+    both.sort_indices()
+    return both
+
+
+def matrix(table: ArrayLike | sparse.sparray) -> Features:
+    """Return a table as sparse rows, sorted, or as a dense array, in double precision."""
+    if not sparse.issparse(table):
+        return np.array(table, dtype=float)
+    rows = csr_array(table, dtype=float, copy=True)
+    rows.sum_duplicates()
+    return rows
+
+
+def pattern(table: ArrayLike | sparse.sparray) -> csr_array:
+    """Return 1 at the entries of a table that are not zero, as sparse rows, sorted."""
+    rows = csr_array(table, copy=True)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    return csr_array((np.ones(rows.nnz), rows.indices, rows.indptr), shape=rows.shape)
+
+
+def freeze(table: Features | None) -> None:
+    """Make a table read-only."""
+    if sparse.issparse(table):
+        for part in (table.data, table.indices, table.indptr):
+            part.setflags(write=False)
+    elif table is not None:
+        table.setflags(write=False)

@@ -1,0 +1,237 @@
+"""LEML and its losses: derivatives, optima, invariants, and agreement with independent implementations."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.sparse import csr_array
+
+from lrlab.models.multilabel import Multilabel
+from lrlab.models.multilabel_problem import MultilabelProblem
+from lrlab.parameters import InputError
+from lrlab.protocol import Stop, drive
+from lrlab.solvers import leml, leml_products, tron
+from lrlab.solvers.label_losses import LOGISTIC, SQUARED, SQUARED_HINGE
+from lrlab.solvers.leml_products import Labels, OfFeatures, OfLabels
+from lrlab.solvers.leml_squared import SeenTable, Spectrum, WholeTable
+
+LOSSES = {"squared": SQUARED, "logistic": LOGISTIC, "hinge": SQUARED_HINGE}
+SOLVERS = {"squared": leml.leml_squared, "logistic": leml.leml_logistic, "hinge": leml.leml_squared_hinge}
+SPEC = Multilabel(n=80, d=9, labels=7, rank=2, per_row=2)
+SPECS = {
+    "dense": SPEC,
+    "dense-missing": SPEC.replace(observed=0.4),
+    "sparse": SPEC.replace(d=30, density=0.2),
+    "sparse-missing": SPEC.replace(d=30, density=0.2, observed=0.4),
+}
+every_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+every_solver = pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
+every_spec = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(leml_products, "BLOCK", 150)
+
+
+def run(solver, problem, max_iter=60, seed=0, **options):
+    iterates = []
+    iterations = solver(problem, rng=np.random.default_rng(seed), **options)
+    stop = drive(iterations, lambda i, s, it: iterates.append(it), max_iter=max_iter)
+    return stop, iterates
+
+
+def objective(problem, loss, W, H, weight):
+    """Return J by its definition, from dense tables."""
+    seen = np.ones(problem.Y.shape, bool) if problem.mask is None else problem.mask.toarray()
+    X = problem.X if isinstance(problem.X, np.ndarray) else problem.X.toarray()
+    a, b = loss.coded(problem.Y.toarray()), X @ W @ H.T
+    losses = {
+        "squared": (a - b) ** 2 / 2,
+        "logistic": np.log1p(np.exp(-a * b)),
+        "hinge": np.maximum(0, 1 - a * b) ** 2,
+    }
+    name = next(name for name, other in LOSSES.items() if other is loss)
+    return losses[name][seen].sum() + weight / 2 * ((W**2).sum() + (H**2).sum())
+
+
+def halves(problem, loss, W, H, weight=0.7):
+    """Yield each half-problem with the factor it is a function of, and J as a function of that factor."""
+    labels = Labels(problem.X, problem.Y, problem.mask, loss)
+    yield OfFeatures(labels, H, weight), W, lambda S: objective(problem, loss, S, H, weight)
+    yield OfLabels(labels, problem.X @ W, weight), H, lambda S: objective(problem, loss, W, S, weight)
+
+
+def factors(problem, rng, k=3):
+    return 0.4 * rng.standard_normal((problem.X.shape[1], k)), rng.standard_normal((problem.Y.shape[1], k))
+
+
+@every_loss
+def test_derivatives_of_losses(loss):
+    b, h = np.linspace(-3.03, 3.01, 41), 1e-5
+    for a in (loss.off, loss.on):
+        a = np.full_like(b, a)
+        slope = (loss.value(a, b + h) - loss.value(a, b - h)) / (2 * h)
+        curvature = (loss.slope(a, b + h) - loss.slope(a, b - h)) / (2 * h)
+        assert loss.slope(a, b) == pytest.approx(slope, abs=1e-8)
+        assert loss.curvature(a, b) == pytest.approx(curvature, abs=1e-8)
+    large = np.array([-800.0, 800.0])
+    for part in (loss.value, loss.slope, loss.curvature):
+        assert np.isfinite(part(np.full(2, loss.on), large)).all()
+
+
+@every_loss
+@every_spec
+def test_gradients_pass_the_taylor_test(loss, spec):
+    rng, problem = np.random.default_rng(2), spec.build()
+    for half, at, J in halves(problem, loss, *factors(problem, rng)):
+        D = rng.standard_normal(at.shape)
+        gradient, product = half.derivatives(at)
+        assert half.value(at + D) - half.value(at) == pytest.approx(J(at + D) - J(at))
+        t = np.geomspace(1e-2, 1e-4, 5) if loss is not SQUARED_HINGE else np.geomspace(1e-4, 1e-6, 5)
+        first = np.array([J(at + s * D) - J(at) - s * np.vdot(gradient, D) for s in t])
+        slopes = np.diff(np.log(np.abs(first))) / np.diff(np.log(t))
+        assert slopes == pytest.approx(2, abs=0.1)
+        # Without kinks in between, the second-order term is the Hessian's.
+        assert first[-1] / t[-1] ** 2 == pytest.approx(np.vdot(D, product(D)) / 2, rel=2e-2)
+
+
+@every_loss
+@every_spec
+def test_hessian_products_are_symmetric_positive_and_those_of_differences(loss, spec):
+    rng, problem = np.random.default_rng(3), spec.build()
+    for half, at, _ in halves(problem, loss, *factors(problem, rng)):
+        P, Q = rng.standard_normal((2, *at.shape))
+        _, product = half.derivatives(at)
+        assert np.vdot(P, product(Q)) == pytest.approx(np.vdot(product(P), Q), rel=1e-10)
+        assert np.vdot(P, product(P)) >= 0.7 * np.vdot(P, P)
+        near = (half.derivatives(at + 1e-7 * P)[0] - half.derivatives(at - 1e-7 * P)[0]) / 2e-7
+        assert product(P) == pytest.approx(near, rel=1e-4, abs=1e-4)
+
+
+@every_spec
+def test_fast_products_of_the_squared_loss_are_the_general_ones(spec):
+    problem = spec.build()
+    labels = Labels(problem.X, problem.Y, problem.mask, SQUARED)
+    table = (WholeTable if problem.mask is None else SeenTable)(labels, 0.7)
+    W, H = factors(problem, np.random.default_rng(4))
+    A = problem.X @ W
+    features, targets = OfFeatures(labels, H, 0.7), OfLabels(labels, A, 0.7)
+    assert table.value(A, H) == pytest.approx(labels.total(A, H))
+    left, right = table.gradients(A, H)
+    assert left + 0.7 * W == pytest.approx(features.derivatives(W)[0])
+    assert right + 0.7 * H == pytest.approx(targets.derivatives(H)[0])
+    S = np.random.default_rng(5).standard_normal(W.shape)
+    for (g, product), (expected, general) in [(table.derivatives(W, H), features.derivatives(W))]:
+        assert g == pytest.approx(expected) and product(S) == pytest.approx(general(S))
+    best = table.label_factor(A, H)
+    assert targets.derivatives(best)[0] == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "spec", [SPEC, SPECS["sparse"], SPEC.replace(n=20, d=40, density=0.5), SPEC.replace(n=20, d=40)]
+)
+@pytest.mark.parametrize("weight", [0.0, 0.7])
+def test_the_closed_form_is_the_minimum_over_the_factor_of_features(spec, weight):
+    problem = spec.build()
+    labels = Labels(problem.X, problem.Y, None, SQUARED)
+    W, H = factors(problem, np.random.default_rng(6))
+    best = Spectrum.of(problem.X).solve(problem.Y @ H, H.T @ H, weight)
+    gradient, _ = OfFeatures(labels, H, weight).derivatives(best)
+    assert np.linalg.norm(gradient) < 1e-9 * np.linalg.norm(problem.X.T @ (problem.Y @ H))
+
+
+@every_solver
+@every_spec
+def test_objectives_fall_and_are_those_of_the_estimate(solver, spec):
+    problem = spec.build()
+    _, iterates = run(solver, problem, max_iter=12, regularization=0.5)
+    loss = next(LOSSES[name] for name, other in SOLVERS.items() if other is solver)
+    for iterate in iterates:
+        U, s, V = iterate.estimate
+        assert U.T @ U == pytest.approx(np.eye(len(s)), abs=1e-9) and (np.diff(s) <= 1e-12).all()
+        direct = objective(problem, loss, U * np.sqrt(s), V * np.sqrt(s), 0.5)
+        assert iterate.objective == pytest.approx(direct, rel=1e-9)
+        assert isinstance(iterate.estimate, loss.kind)
+    values = np.array([iterate.objective for iterate in iterates])
+    assert (np.diff(values) <= 1e-9 * values[0]).all()
+
+
+@every_solver
+def test_residuals_vanish_at_a_stationary_point_of_an_independent_solver(solver):
+    problem = SPECS["dense-missing"].build()
+    loss = next(LOSSES[name] for name, other in SOLVERS.items() if other is solver)
+    options = {"steps": 100} | ({} if loss is SQUARED else {"newton_steps": 50})
+    stop, iterates = run(solver, problem, max_iter=3000, regularization=2.0, **options)
+    assert stop is Stop.CONVERGED
+    U, s, V = iterates[-1].estimate
+    d, L, k = 9, 7, 2
+
+    def J(w):
+        return objective(problem, loss, w[: d * k].reshape(d, k), w[d * k :].reshape(L, k), 2.0)
+
+    w = np.concatenate([(U * np.sqrt(s)).ravel(), (V * np.sqrt(s)).ravel()])
+    found = minimize(J, w, method="BFGS", options={"gtol": 1e-6, "maxiter": 200})
+    assert iterates[-1].objective == pytest.approx(found.fun, rel=1e-8)
+
+
+@every_solver
+def test_labels_are_learned_and_the_inputs_unchanged(solver):
+    problem = Multilabel(n=400, d=20, labels=12, rank=3, per_row=2, noise=0.1, observed=0.5).build()
+    before = problem.Y.data.copy(), problem.mask.indices.copy(), problem.X.copy()
+    _, iterates = run(solver, problem, max_iter=15)
+    copies = [[part.copy() for part in it.estimate] for it in iterates]
+    score = problem.score(iterates[-1].estimate)
+    assert score["precision_1"] > 0.7 and score["auc"] > 0.85 and score["hamming"] < 2 / 12
+    assert all((a == b).all() for a, b in zip(before, (problem.Y.data, problem.mask.indices, problem.X), strict=True))
+    assert all(
+        (a == b).all()
+        for it, copy in zip(iterates, copies, strict=True)
+        for a, b in zip(it.estimate, copy, strict=True)
+    )
+    again = run(solver, problem, max_iter=15)[1]
+    assert (again[-1].estimate.U == iterates[-1].estimate.U).all()
+
+
+def test_exact_and_gradient_steps_agree_and_unseen_entries_are_no_zeros():
+    problem = SPEC.build()
+    exact, steps = (run(leml.leml_squared, problem, 400, inner=inner, steps=60)[1][-1] for inner in ("exact", "cg"))
+    assert exact.objective == pytest.approx(steps.objective, rel=1e-6)
+    everything = csr_array(np.ones(problem.Y.shape))
+    masked = MultilabelProblem.of(problem.X, problem.Y, everything, problem.X_test, problem.Y_test, 2)
+    whole, seen = (run(leml.leml_squared, p, 10)[1][-1] for p in (problem, masked))
+    assert whole.objective == pytest.approx(seen.objective) and whole.estimate.s == pytest.approx(seen.estimate.s)
+    with pytest.raises(InputError, match="inner must be cg where labels are missing"):
+        next(leml.leml_squared(masked, inner="exact", rng=np.random.default_rng(0)))
+
+
+def test_another_rank_can_be_fitted():
+    problem = SPEC.build()
+    for solver in SOLVERS.values():
+        assert run(solver, problem, 1, fitted_rank=4)[1][0].estimate.s.shape == (4,)
+        assert run(solver, problem, 1, fitted_rank=100)[1][0].estimate.s.shape == (7,)
+
+
+def test_conjugate_gradients_solve_and_stay_inside_the_radius():
+    rng = np.random.default_rng(7)
+    Q = rng.standard_normal((12, 12))
+    Q = Q @ Q.T + np.eye(12)
+    g = rng.standard_normal((12, 1))
+    S, rest, at_edge = tron.conjugate_gradients(lambda P: Q @ P, g, 200, 1e-12)
+    assert S == pytest.approx(-np.linalg.solve(Q, g), rel=1e-8) and not at_edge
+    inside = tron.conjugate_gradients(lambda P: Q @ P, g, 200, 1e-12, radius=0.1)
+    assert inside.at_edge and np.linalg.norm(inside.S) == pytest.approx(0.1)
+    assert inside.rest == pytest.approx(-g - Q @ inside.S)
+
+
+def test_newton_finds_the_minimum_of_a_hard_logistic_problem():
+    rng = np.random.default_rng(8)
+    problem = SPECS["dense"].build()
+    labels = Labels(problem.X, problem.Y, None, LOGISTIC)
+    _, H = factors(problem, rng)
+    f = OfFeatures(labels, 10 * H, 1e-3)
+    W = tron.newton(f, 30 * rng.standard_normal((9, 3)), 500, 500, 1e-10)
+    assert np.linalg.norm(f.derivatives(W)[0]) < 1e-4
+    found = minimize(
+        lambda w: f.value(w.reshape(9, 3)), np.zeros(27), jac=lambda w: f.derivatives(w.reshape(9, 3))[0].ravel()
+    )
+    assert f.value(W) == pytest.approx(found.fun, rel=1e-6)

@@ -1,0 +1,155 @@
+"""The multi-label model: what is drawn, what is seen, and how predictions are scored."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, issparse
+from sklearn.metrics import roc_auc_score
+
+from lrlab import lowrank
+from lrlab.models import multilabel
+from lrlab.models.multilabel import Multilabel
+from lrlab.models.multilabel_problem import MultilabelProblem
+from lrlab.parameters import InputError
+from lrlab.protocol import Interrupted, Stop
+
+SPEC = Multilabel(n=300, d=12, labels=20, rank=3, per_row=2)
+SPARSE = SPEC.replace(d=200, density=0.1)
+
+
+def dense(table):
+    return table.toarray() if issparse(table) else table
+
+
+@pytest.mark.parametrize("spec", [SPEC, SPARSE])
+def test_labels_are_those_of_the_highest_scores(spec):
+    problem, W = spec.replace(noise=0.0).build(), spec.truth()
+    for X, Y in ((problem.X, problem.Y), (problem.X_test, problem.Y_test)):
+        scores, on = dense(X) @ W.dense(), Y.toarray() > 0
+        assert (on.sum(axis=1) == spec.per_row).all()
+        assert (np.where(on, scores, np.inf).min(axis=1) >= np.where(on, -np.inf, scores).max(axis=1)).all()
+    assert (dense(problem.X)[:, 0] == 1).all()
+    score = problem.score(W)
+    assert score["precision_1"] == score["auc"] == 1 and score["precision_5"] == pytest.approx(spec.per_row / 5)
+
+
+def test_scores_have_variance_one_and_noise_adds_to_them():
+    spec = Multilabel(n=4000, d=40, labels=30, rank=4, density=0.5)
+    X, W = spec.build().X, spec.truth()
+    assert X[:, 1:].power(2).mean() == pytest.approx(1, abs=0.05)
+    assert ((X @ W.left) @ W.V.T).var() == pytest.approx(1, abs=0.1)
+    quiet, loud = (spec.replace(noise=noise).build().score(W) for noise in (0.1, 2.0))
+    assert quiet["precision_3"] > loud["precision_3"] + 0.1
+
+
+def test_sparse_features_stay_sparse_and_have_their_density():
+    problem = SPARSE.build()
+    assert issparse(problem.X) and issparse(problem.Y) and problem.mask is None
+    assert problem.X.nnz == pytest.approx(SPARSE.feature_entries, rel=0.02)
+
+
+def test_unseen_zero_and_positive_are_three_things():
+    problem, whole = SPEC.replace(observed=0.3).build(), SPEC.build()
+    seen, on = problem.mask.toarray(), whole.Y.toarray() > 0
+    assert seen.sum() == pytest.approx(0.3 * seen.size, rel=0.01)
+    assert ((problem.Y.toarray() > 0) == (on & seen)).all() and (on & ~seen).any() and (~on & seen).any()
+    assert (problem.X == whole.X).all() and (problem.Y_test != whole.Y_test).nnz == 0
+
+
+def test_blocks_do_not_matter_to_what_is_drawn(monkeypatch):
+    monkeypatch.setattr(multilabel, "BLOCK", 50 * 200)
+    for spec in (SPARSE.replace(observed=0.4), SPEC.replace(observed=0.4)):
+        problem, W = spec.replace(noise=0.0).build(), spec.truth()
+        scores = dense(problem.X) @ W.dense()
+        seen = problem.mask.toarray()
+        highest = scores >= np.sort(scores, axis=1)[:, [-spec.per_row]]
+        assert ((problem.Y.toarray() > 0) == (highest & seen)).all()
+        assert problem.mask.nnz == pytest.approx(spec.seen_entries, abs=8)
+
+
+def test_the_same_seed_gives_the_same_data_and_another_seed_does_not():
+    first, again, other = SPEC.build(), SPEC.build(), SPEC.replace(seed=1).build()
+    assert (first.X == again.X).all() and (first.Y != again.Y).nnz == 0
+    assert (first.X != other.X).any() and (first.X[: len(first.X_test)] != first.X_test[: len(first.X)]).any()
+
+
+def test_drawing_can_be_interrupted():
+    def stop(fraction):
+        raise Interrupted(Stop.CANCELLED)
+
+    with pytest.raises(Interrupted):
+        SPEC.build(stop)
+
+
+def test_data_bytes_cover_what_is_held():
+    for spec in (SPEC, SPARSE.replace(observed=0.5), SPEC.replace(observed=0.2)):
+        problem = spec.build()
+        tables = [problem.X, problem.Y, problem.mask, problem.X_test, problem.Y_test]
+        parts = [p for t in tables if issparse(t) for p in (t.data, t.indices, t.indptr)]
+        held = sum(part.nbytes for part in parts + [t for t in tables if isinstance(t, np.ndarray)])
+        assert held <= spec.data_bytes
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"rank": 30}, r"rank must be in 1..min\(d, labels\) = 12, got 30: lower the rank"),
+        ({"per_row": 20}, "per_row must be less than labels = 20, got 20"),
+        ({"observed": 0.0}, r"observed must be a number in 0.0001..1, got 0"),
+    ],
+)
+def test_contradictions_are_refused(changes, sentence):
+    with pytest.raises(InputError, match=sentence):
+        SPEC.replace(**changes)
+
+
+def own(rng, rows, labels=6):
+    X, Y = rng.standard_normal((rows, 4)), (rng.random((rows, labels)) < 0.3).astype(int)
+    return X, Y
+
+
+def test_a_persons_own_tables_are_taken_and_not_changed():
+    rng = np.random.default_rng(0)
+    (X, Y), (X_test, Y_test) = own(rng, 20), own(rng, 9)
+    mask = rng.random(Y.shape) < 0.5
+    problem = MultilabelProblem.of(X, csr_array(5 * Y), mask, X_test, Y_test, 2)
+    assert (problem.Y.toarray() == Y * mask).all() and (problem.mask.toarray() == mask).all()
+    assert X.flags.writeable and not problem.X.flags.writeable
+    with pytest.raises(ValueError, match="read-only"):
+        problem.Y.data[0] = 2
+
+
+@pytest.mark.parametrize(
+    ("cut", "sentence"),
+    [
+        ({"Y": slice(5)}, "Y must be a table of 20 rows, as the features have, got 5"),
+        ({"Y_test": slice(5)}, "Y_test must be a table of 9 rows"),
+        ({"X_test": (slice(None), slice(3))}, "X_test must be a table of the 4 columns of the training rows, got 3"),
+        ({"mask": slice(5)}, r"mask must be of the size \(20, 6\) of the labels"),
+    ],
+)
+def test_tables_that_do_not_fit_are_refused(cut, sentence):
+    rng = np.random.default_rng(0)
+    (X, Y), (X_test, Y_test) = own(rng, 20), own(rng, 9)
+    tables = {"X": X, "Y": Y, "mask": Y, "X_test": X_test, "Y_test": Y_test}
+    with pytest.raises(InputError, match=sentence):
+        MultilabelProblem.of(**{name: t[cut[name]] if name in cut else t for name, t in tables.items()}, rank=2)
+    with pytest.raises(InputError, match="rank must be in 1..min"):
+        MultilabelProblem.of(**tables, rank=5)
+
+
+def test_scores_are_those_of_scikit_learn_and_the_threshold_is_the_estimates():
+    rng = np.random.default_rng(1)
+    (X, Y), (X_test, Y_test) = own(rng, 30), own(rng, 50)
+    problem = MultilabelProblem.of(X, Y, None, X_test, Y_test, 2)
+    W = rng.standard_normal((4, 6))
+    score, scores = problem.score(lowrank.from_dense(W)), X_test @ W
+    both = [i for i in range(50) if 0 < Y_test[i].sum() < 6]
+    assert score["auc"] == pytest.approx(np.mean([roc_auc_score(Y_test[i], scores[i]) for i in both]), abs=1e-12)
+    assert score["hamming"] == pytest.approx(((scores > 0.5) != Y_test).mean(), abs=1e-12)
+
+    class AtZero(lowrank.LowRank):
+        threshold = 0.0
+
+    signed = problem.score(AtZero(*lowrank.from_dense(W)))
+    assert signed["hamming"] == pytest.approx(((scores > 0) != Y_test).mean(), abs=1e-12)
+    assert signed["auc"] == score["auc"]
