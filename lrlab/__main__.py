@@ -34,6 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
+        # Trials may be under way: once the interpreter ends, the engine could not give them up in silence.
+        if engine := sys.modules.get("lrlab.experiments.engine"):
+            engine.close_engines()
         print("Interrupted.", file=sys.stderr)
         return INTERRUPTED
 

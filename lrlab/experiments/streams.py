@@ -103,25 +103,31 @@ class HereStream:
     def __init__(self, function: Callable[[Any], Any], items: Iterable[Any]) -> None:
         """Compute nothing yet."""
         self._function, self._items, self.alive = function, iter(items), True
+        self._news: News = []
 
     def take(self) -> News:
         """Return the results of as many items as fit into a while."""
         from threadpoolctl import threadpool_limits
 
-        news, end = News(), time.monotonic() + BATCH
+        end = time.monotonic() + BATCH
         # As on a worker: with more threads BLAS adds in another order, and the last digits would differ.
         with threadpool_limits(1):
             for item in self._items:
                 try:
-                    news.append((item, self._function(item)))
+                    self._news.append((item, self._function(item)))
                 except Exception as error:
-                    news.append((item, failure(error)))
+                    self._news.append((item, failure(error)))
                 if time.monotonic() > end:
-                    return news
-        self.alive = False
-        return news
+                    break
+            else:
+                self.alive = False
+        return self._taken()
 
     def cancel(self) -> News:
-        """End it."""
+        """End it, and return what an interruption has left."""
         self._items, self.alive = iter(()), False
-        return []
+        return self._taken()
+
+    def _taken(self) -> News:
+        news, self._news = self._news, []
+        return news
