@@ -46,7 +46,7 @@ def read(
         remedy = nearest(kind, FORMATS) if kind else "name the format by file_format"
         expected = "one of " + ", ".join(FORMATS if file_format else SUFFIXES)
         raise InputError("file_format" if file_format else "file", expected, file_format or path.name, remedy)
-    source = Source(path, "")
+    source = Source(path, FORMATS.get(kind, "text"))
     # A packed file is checked by what its members declare.
     source.check_size(limit_bytes, **({"growth": 1} if kind == "npz" else {}))
     if kind == "text":

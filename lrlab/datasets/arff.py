@@ -21,13 +21,17 @@ from lrlab.parameters import InputError
 
 
 class Layout(NamedTuple):
-    """Where attributes go: a label's column or -1; a feature's first column, and whether it is one of words."""
+    """The first column of each attribute, features before labels, and which attributes are features of words."""
 
-    label: NDArray[np.intc]
-    start: NDArray[np.int64]
+    column: NDArray[np.intc]
     words: NDArray[np.bool_]
     feature_names: Names
     label_names: Names
+
+    @property
+    def is_label(self) -> NDArray[np.bool_]:
+        """Which attributes are labels."""
+        return self.column >= len(self.feature_names)
 
 
 def read_arff(source: Source, choice: LabelChoice | None, limit_bytes: int) -> Dataset:
@@ -48,74 +52,67 @@ def read_arff(source: Source, choice: LabelChoice | None, limit_bytes: int) -> D
 
 
 def _layout(table: Table) -> Layout:
-    attributes, names = table.header.attributes, []
-    label = np.full(table.width, -1, dtype=np.intc)
-    label[table.labels] = np.arange(len(table.labels))
-    start, words = np.zeros(table.width, dtype=np.int64), np.zeros(table.width, dtype=bool)
-    for place in np.flatnonzero(label < 0):
-        start[place], words[place] = len(names), attributes[place].is_words
-        name = attributes[place].name
-        names += [f"{name}={value}" for value in attributes[place].values[1:]] if words[place] else [name]
-    return Layout(label, start, words, tuple(names), tuple(attributes[place].name for place in table.labels))
+    attributes, names, labels = table.header.attributes, [], {place: order for order, place in enumerate(table.labels)}
+    column, words = np.zeros(table.width, dtype=np.intc), np.zeros(table.width, dtype=bool)
+    for place, attribute in enumerate(attributes):
+        if place in labels:
+            continue
+        column[place], words[place] = len(names), attribute.is_words
+        names += [f"{attribute.name}={value}" for value in attribute.values[1:]] if words[place] else [attribute.name]
+    for place, order in labels.items():
+        column[place] = len(names) + order
+    return Layout(column, words, tuple(names), tuple(attributes[place].name for place in labels))
 
 
 def _dense_dataset(layout: Layout, rows: Rows) -> Dataset:
-    values = rows.values.reshape(len(rows.counts), len(layout.label))
-    if layout.words.any():
-        X = np.zeros((len(values), len(layout.feature_names)))
-        for place in np.flatnonzero(layout.label < 0):
-            _fill(X, layout, place, values[:, place])
-    else:
-        X = values[:, layout.label < 0]
-    marks = values[:, np.argsort(layout.label, kind="stable")[len(layout.label) - len(layout.label_names) :]]
-    positive, unknown = np.nonzero(marks > 0), np.nonzero(np.isnan(marks))
-    return _named(X, positive, unknown, layout)
-
-
-def _fill(X: NDArray[np.float64], layout: Layout, place: int, values: NDArray[np.float64]) -> None:
-    """Write the columns of one attribute: its numbers, or a 1 for each row whose word is not the first."""
-    if layout.words[place]:
-        others = np.flatnonzero(values)
-        X[others, layout.start[place] + values[others].astype(np.int64) - 1] = 1.0
-    else:
-        X[:, layout.start[place]] = values
+    values = rows.values.reshape(len(rows.counts), len(layout.column))
+    marks = np.empty((len(values), len(layout.label_names)))
+    marks[:, layout.column[layout.is_label] - len(layout.feature_names)] = values[:, layout.is_label]
+    if not layout.words.any():
+        return _named(values[:, ~layout.is_label], np.nonzero(marks > 0), np.nonzero(np.isnan(marks)), layout)
+    X = np.zeros((len(values), len(layout.feature_names)))
+    for place in np.flatnonzero(~layout.is_label):
+        if layout.words[place]:
+            others = np.flatnonzero(values[:, place])
+            X[others, layout.column[place] + values[others, place].astype(np.intp) - 1] = 1.0
+        else:
+            X[:, layout.column[place]] = values[:, place]
+    return _named(X, np.nonzero(marks > 0), np.nonzero(np.isnan(marks)), layout)
 
 
 def _sparse_dataset(table: Table, layout: Layout, rows: Rows, limit_bytes: int) -> Dataset:
-    n = len(rows.counts)
-    places = np.repeat(np.arange(n, dtype=np.intc), rows.counts), rows.attributes, rows.values
-    row, attribute, value = _completed(table, *places, n, limit_bytes)
-    label = layout.label[attribute]
-    positive, unknown = (label >= 0) & (value > 0), (label >= 0) & np.isnan(value)
-    if unknown.any():
-        require_room(table.source, n * len(table.labels) * GROWTH, limit_bytes, "a mask of the labels")
-    labels = [(row[chosen], label[chosen]) for chosen in (positive, unknown)]
-    chosen = (label < 0) & (value != 0)
-    row, attribute, value = row[chosen], attribute[chosen], value[chosen]
-    words = layout.words[attribute]
-    column = layout.start[attribute]
-    column[words] += value[words].astype(np.int64) - 1
-    X = csr_array((np.where(words, 1.0, value), (row, column)), shape=(n, len(layout.feature_names)))
+    n, d, L = len(rows.counts), len(layout.feature_names), len(layout.label_names)
+    values, columns = rows.values, layout.column[rows.attributes]
+    if layout.words.any():
+        words = layout.words[rows.attributes]
+        columns[words] += np.maximum(values[words].astype(np.intc) - 1, 0)
+        values[words] = values[words] > 0
+    pointer = np.concatenate([[0], np.cumsum(rows.counts)])
+    whole = csr_array((values, columns, pointer), shape=(n, d + L))
+    special = np.flatnonzero([coding.omitted != 0 for coding in table.codings])
+    if len(special):
+        require_room(table.source, n * len(special) * GROWTH, limit_bytes, "values that are not zero where left out")
+        whole = whole + _omitted(table, layout, rows, special)
+    whole.eliminate_zeros()
+    X, marks = whole[:, :d], whole[:, d:].tocoo()
     X.sort_indices()
-    return _named(X, *labels, layout)
+    positive, unknown = marks.data > 0, np.isnan(marks.data)
+    if unknown.any():
+        require_room(table.source, n * L * GROWTH, limit_bytes, "a mask of the labels")
+    return _named(X, *((marks.row[kind], marks.col[kind]) for kind in (positive, unknown)), layout)
 
 
-def _completed(table: Table, row, attribute, value, n: int, limit_bytes: int) -> tuple[NDArray, NDArray, NDArray]:
-    """Return rows, attributes and values with those added that a sparse row leaves out though they are not zero."""
-    omitted = np.array([coding.omitted for coding in table.codings])
-    special = np.flatnonzero(omitted)
-    if not len(special):
-        return row, attribute, value
-    require_room(table.source, n * len(special) * GROWTH, limit_bytes, "values that are not zero where left out")
-    order = np.full(table.width, -1)
+def _omitted(table: Table, layout: Layout, rows: Rows, special: NDArray[np.intp]) -> csr_array:
+    """Return what sparse rows leave out though it is not zero, in the columns of `special` attributes."""
+    n, order = len(rows.counts), np.full(table.width, -1)
     order[special] = np.arange(len(special))
-    given = order[attribute] >= 0
+    given = np.flatnonzero(order[rows.attributes] >= 0)
     absent = np.ones((n, len(special)), dtype=bool)
-    absent[row[given], order[attribute[given]]] = False
-    more_rows, more = np.nonzero(absent)
-    more = special[more]
-    parts = (row, more_rows), (attribute, more), (value, omitted[more])
-    return tuple(np.concatenate(part) for part in parts)
+    absent[np.repeat(np.arange(n, dtype=np.intc), rows.counts)[given], order[rows.attributes[given]]] = False
+    where, which = np.nonzero(absent)
+    values = np.array([table.codings[place].omitted for place in special])[which]
+    width = len(layout.feature_names) + len(layout.label_names)
+    return csr_array((values, (where, layout.column[special[which]])), shape=(n, width))
 
 
 def _named(X, positive, unknown, layout: Layout) -> Dataset:

@@ -50,8 +50,8 @@ class Coding(NamedTuple):
         if self.codes is None:
             return number(text)
         value = self.codes.get(text)
-        if value is None and (written := number(text)) is not None:
-            return self.codes.get(f"{written:g}")
+        if value is None and (written := number(text)) is not None and written.is_integer():
+            return self.codes.get(str(int(written)))
         return value
 
 

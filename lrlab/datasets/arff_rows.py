@@ -73,7 +73,9 @@ def _plain_row(row: bytes, braced: bool, binary: NDArray[np.bool_]) -> tuple[NDA
     """Return attributes and values of a row of plain numbers, or None for one that needs a closer look."""
     if not (PLAIN_SPARSE if braced else PLAIN_DENSE).fullmatch(row):
         return None
-    numbers = np.fromstring((row[1:-1] if braced else row).replace(b",", b" "), sep=" ")
+    text = row[1:-1].strip() if braced else row
+    # numpy reads a number from white space alone.
+    numbers = np.fromstring(text.replace(b",", b" "), sep=" ") if text else np.zeros(0)
     if braced:
         indices, values = numbers[::2].astype(np.intc), numbers[1::2]
         if len(indices) and (indices[-1] >= len(binary) or not (np.diff(indices) > 0).all()):
@@ -103,7 +105,8 @@ def _careful_row(table: Table, line: int, text: str, braced: bool) -> tuple[NDAr
             index, start = (int(head[1]), head.end()) if head else (table.width, place)
         word = VALUE.match(text, start)
         if word is None or index >= table.width or seen[index]:
-            raise table.source.refuse(line, need, text[place : place + 80], remedy)
+            got = text[place : place + 80] if braced or index < table.width else f"more than {index} values"
+            raise table.source.refuse(line, need, got, remedy)
         seen[index] = 1
         indices.append(index)
         values.append(_value(table, line, index, word))

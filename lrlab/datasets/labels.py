@@ -86,7 +86,7 @@ def choose_labels(labels: Labels, limit_bytes: int) -> LabelChoice | None:
 
 
 def _listed(path: Path, limit_bytes: int) -> LabelChoice:
-    source = Source(path, "label XML" if path.suffix.lower() == ".xml" else "a list of names")
+    source = Source(path, "label XML" if path.suffix.lower() == ".xml" else "label list")
     source.check_size(limit_bytes)
     if source.kind == "label XML":
         found = read_label_xml(source)

@@ -55,25 +55,26 @@ def read_ratings(
     source = Source(Path(path), "ratings CSV")
     source.check_size(limit_bytes)
     known = [dict(side[0]) if side else {} for side in sides]
-    places, values, seen = (array("q"), array("q")), array("d"), {}
+    places, values, lines = (array("q"), array("q")), array("d"), array("q")
     for position, (line, row) in enumerate(csv_rows(source)):
         if position == 0 and len(row) >= 3 and number(row[2]) is None:
             continue
         if len(row) < 3:
             raise source.refuse(line, "user, item, rating", ",".join(row), "give each row three fields")
         value = numbers(source, line, row, [2], ("user", "item", "rating", *row[3:]))[0]
-        pair = tuple(_place(source, line, row[side], known[side], sides[side] is None) for side in (0, 1))
-        if pair in seen:
-            need = f"a pair other than that of line {seen[pair]}"
-            raise source.refuse(line, need, f"{row[0]}, {row[1]}", "keep one of the two ratings")
-        seen[pair] = line
+        for side, store in enumerate(places):
+            store.append(_place(source, line, row[side], known[side], sides[side] is None))
         values.append(value)
-        for store, place in zip(places, pair, strict=True):
-            store.append(place)
+        lines.append(line)
     if not values:
         raise source.refuse(1, "at least one rating", "none", "add rows user, item, rating")
     rows, columns = (np.array(store, dtype=np.intp) for store in places)
     order = np.lexsort((columns, rows))
+    twice = np.flatnonzero((np.diff(rows[order]) == 0) & (np.diff(columns[order]) == 0))
+    if len(twice):
+        earlier, later = (lines[place] for place in order[twice[0] : twice[0] + 2])
+        need = f"a user and an item other than those of line {earlier}"
+        raise source.refuse(later, need, "the same again", "keep one of the two ratings")
     X, Y = (side[1] if side else None for side in sides)
     return Ratings(rows[order], columns[order], np.array(values)[order], X, Y, *(tuple(names) for names in known))
 

@@ -1,8 +1,8 @@
 """Multi-label svmlight: `1,5 3:0.5 17:1` a row, labels first (none at all is fine), then features in increasing order.
 
-Pairs are read by scikit-learn, one checked row at a time, so that an error names its line. Files count from 0 or from
-1: the lower of the two that fits, unless the data to match (`like`) says. A row states every label that applies: all
-labels are observed.
+Pairs are read by scikit-learn, one checked row at a time, so that an error names its line. Features, and likewise
+labels, count from 0 if a 0 occurs, else from 1, unless the data to match (`like`) says. A row states every label that
+applies: all labels are observed.
 """
 
 import re
@@ -38,7 +38,8 @@ class CheckedRows:
         self.source, self.lines, self.end, self.blank = source, lines, end, blank
         self.line, self.raw, self.numbers = 0, b"", array("q")
         self.labels, self.counts = array("i"), array("q")
-        self.first, self.last = INDEX_END, -1
+        self.last, self.zeros = -1, [0, 0]
+        """The largest index, and the lines where index 0 and label 0 first occur."""
 
     def read(self) -> bytes:
         """Mark this as a file; scikit-learn takes rows by iteration."""
@@ -62,8 +63,8 @@ class CheckedRows:
         for what, largest, end in (("labels", max(labels, default=-1), self.end[1]), ("indices", last, self.end[0])):
             if largest >= end:
                 raise self.refuse(f"{what} below {end}", f"correct the row or the number of {what}", str(largest))
-        if match["pairs"]:
-            self.first = min(self.first, int(match["pairs"].partition(b":")[0]))
+        smallest = int(match["pairs"].partition(b":")[0]) if match["pairs"] else -1, min(labels, default=-1)
+        self.zeros = [seen or (self.line if low == 0 else 0) for seen, low in zip(self.zeros, smallest, strict=True)]
         self.last = max(self.last, last)
         self.labels.extend(labels)
         self.counts.append(len(labels))
@@ -109,23 +110,24 @@ def read_svmlight(source: Source, choice: LabelChoice | None, like: Dataset | No
     X = rows.features()
     rows_of, labels = rows.positive()
     if like is None:
-        largest = int(labels.max(initial=-1))
-        base_x = int(rows.first >= 1)
-        base_y = int(largest == L) if L else int(labels.min(initial=INDEX_END) >= 1 and largest > 0)
-        L = L or largest + 1 - base_y
+        base_x, base_y = (int(not seen) for seen in rows.zeros)
+        L = L or int(labels.max(initial=-1)) + 1 - base_y
     else:
         L = like.L
-    _require_from(source, rows.first, base_x, "indices")
-    _require_from(source, int(labels.min(initial=INDEX_END)), base_y, "labels")
-    d = like.d if like else max(rows.last + 1 - base_x, 0)
+    for what, seen, base in zip(("indices", "labels"), rows.zeros, (base_x, base_y), strict=True):
+        if seen and base:
+            raise source.refuse(
+                seen, f"{what} that count from 1, like the other file's,", "0", "count alike in both files"
+            )
+    beyond = rows_of[labels >= L + base_y]
+    if len(beyond):
+        need, remedy = f"labels below {L + base_y}", "name all labels, or give their number"
+        raise source.refuse(rows.numbers[beyond[0]], need, "a larger one", remedy)
+    d = like.d if like else rows.last + 1 - base_x
+    if d < 1 or L < 1:
+        raise source.refuse(1, f"at least one {'label' if d > 0 else 'feature'} in the file", "none", f"write `{FORM}`")
     X = csr_array((X.data, X.indices - base_x, X.indptr), shape=(X.shape[0], d))
     return _labelled(X, (rows_of, labels - base_y), L, names or (like.label_names if like else None), (base_x, base_y))
-
-
-def _require_from(source: Source, smallest: int, base: int, what: str) -> None:
-    if smallest < base:
-        remedy = f"count from {base} as in the other file or in the list of labels"
-        raise InputError("file", f"one whose {what} count from {base}", f"{source.path.name} with a 0", remedy)
 
 
 def _labelled(X: csr_array, positive, L: int, names: Names | None, counts_from: tuple[int, int]) -> Dataset:

@@ -17,8 +17,8 @@ GROWTH = 12
 NUMBER = rb"[-+]?+(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][-+]?+\d++)?+"
 _NUMBER = re.compile(NUMBER.decode(), re.ASCII)
 
-YES = ("1", "true", "yes", "t", "y")
-NO = ("0", "-1", "false", "no", "f", "n")
+YES = ("true", "yes", "t", "y")
+NO = ("false", "no", "f", "n")
 UNKNOWN = ("?", "", "nan", "na")
 
 
@@ -100,8 +100,9 @@ def number(text: str) -> float | None:
 def label_value(text: str) -> float | None:
     """Return 1 for a label that applies, 0 for one that does not, nan for one not observed, None for anything else."""
     word = text.strip().lower()
-    value = number(word)
-    word = f"{value:g}" if value is not None else word
     if word in UNKNOWN:
         return math.nan
+    value = number(word)
+    if value in (1, 0, -1):
+        return float(value > 0)
     return 1.0 if word in YES else 0.0 if word in NO else None
