@@ -2,6 +2,7 @@
 
 import json
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 from lrlab.experiments.convergence import Job
@@ -39,4 +40,9 @@ def _number(value: float) -> float | str | None:
 def unpacked(names: str, scores: str) -> dict[str, float]:
     """Return scores by name."""
     values = [math.nan if value is None else float(value) for value in json.loads(scores)]
-    return dict(zip(json.loads(names), values, strict=True))
+    return dict(zip(_names(names), values, strict=True))
+
+
+@lru_cache(maxsize=1000)
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))

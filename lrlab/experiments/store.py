@@ -87,9 +87,11 @@ class Store:
         if not cells:
             return
         with self._writing() as connection:
+            lists = {tuple(kept.outcome.scores) for kept in batch}
+            measures = {names: self._measures(connection, names) for names in lists}
             for job, trials in cells.items():
                 cell = self._cell(connection, job)
-                rows = [(cell, trial, *o[:4], self._measures(connection, o), packed(o)) for _, trial, o in trials]
+                rows = [(cell, trial, *o[:4], measures[tuple(o.scores)], packed(o)) for _, trial, o in trials]
                 added = connection.executemany("INSERT OR IGNORE INTO trials VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
                 connection.execute("UPDATE cells SET trials = trials + ? WHERE id = ?", (added.rowcount, cell))
 
@@ -152,10 +154,10 @@ class Store:
         )
         return int(made.lastrowid or 0)
 
-    def _measures(self, connection: sqlite3.Connection, outcome: Outcome) -> int:
-        names = json.dumps(list(outcome.scores))
-        connection.execute("INSERT OR IGNORE INTO measures (names) VALUES (?)", (names,))
-        return connection.execute("SELECT id FROM measures WHERE names = ?", (names,)).fetchone()[0]
+    def _measures(self, connection: sqlite3.Connection, names: tuple[str, ...]) -> int:
+        text = json.dumps(names)
+        connection.execute("INSERT OR IGNORE INTO measures (names) VALUES (?)", (text,))
+        return connection.execute("SELECT id FROM measures WHERE names = ?", (text,)).fetchone()[0]
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:

@@ -1,0 +1,119 @@
+"""What the store costs: keeping trials, opening, listing, looking up, summing up, exporting; and a sweep's overhead.
+
+python benchmarks/store.py [TRIALS] [--sweep]
+
+TRIALS (default 100,000) are made up, 20 a cell. With --sweep also real sweeps, alone on the machine: the time of two
+workers, against the solver time that the trials themselves report.
+"""
+
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+import lrlab
+from lrlab.experiments import convergence
+from lrlab.experiments.cell_table import table
+from lrlab.experiments.convergence import Job
+from lrlab.experiments.definition import Sweep
+from lrlab.experiments.engine import Engine
+from lrlab.experiments.export import export
+from lrlab.experiments.outcome import Kept, Outcome
+from lrlab.experiments.resume import resume
+from lrlab.experiments.store import Store
+from lrlab.experiments.streams import on_engine
+
+A_CELL, A_BATCH = 20, 40
+"""Trials of a cell, and those that arrive together (two batches of 0.2 s at 10 ms)."""
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Return how long something takes."""
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def jobs(number: int) -> Iterator[Job]:
+    """Yield cells."""
+    job = convergence.job(lrlab.spec("one-bit-sensing", n=100), "pairwise-moment")
+    for k in range(number):
+        yield job.on(job.spec.replace(n=100 + k % 1000, noise=k // 1000 / 1000))
+
+
+def batches(trials: int) -> Iterator[list[Kept]]:
+    """Yield made up trials as they would arrive."""
+    rng, batch = np.random.default_rng(0), list[Kept]()
+    for job in jobs(trials // A_CELL):
+        for number in range(A_CELL):
+            scores = dict(zip(("objective", "residual", "error", "overlap", "misfit"), rng.random(5), strict=True))
+            batch.append(Kept(job, number, Outcome(number, "CONVERGED", 50, 0.01, scores)))
+        if len(batch) >= A_BATCH:
+            yield batch
+            batch = []
+    yield batch
+
+
+def measure(path: Path, trials: int) -> None:
+    """Print what each operation takes."""
+    spent, number = 0.0, 0
+    with Store(path) as store:
+        for batch in batches(trials):
+            spent += seconds(lambda batch=batch: store.add(batch))
+            number += 1
+        print(
+            f"keep: {trials / spent:,.0f} trials/s, {1000 * spent / number:.2f} ms a batch of {A_BATCH} (synchronised)"
+        )
+    print(f"file: {path.stat().st_size / trials:.0f} bytes a trial")
+    print(f"open: {seconds(lambda: Store(path).close()):.3f} s")
+    with Store(path) as store:
+        print(f"list: {seconds(store.lots):.3f} s")
+        cells = list(jobs(trials // A_CELL))
+        print(f"find what is missing: {seconds(lambda: [store.trials(job, A_CELL) for job in cells]):.2f} s")
+        print(f"read all cells: {seconds(lambda: sum(len(store.outcomes(job, A_CELL)) for job in cells)):.2f} s")
+        for name in ("all.csv", "all.parquet"):
+            print(f"export {name}: {seconds(lambda name=name: export(store, path.with_name(name))):.1f} s")
+    print(f"memory: at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")
+
+
+def overhead(folder: Path) -> None:
+    """Print the share of two workers' time that is not the solver's, its problem's or its scores'."""
+    engine = Engine(workers=2)
+    engine.warm()
+    for ratio, trials in ((20, 2000), (100, 500), (400, 100)):
+        sweep = Sweep(
+            spec=lrlab.spec("one-bit-sensing", p=60), axes={"ratio": [ratio], "noise": [0.1, 0.2, 0.3, 0.4]},
+            solvers=["pairwise-moment"], trials=trials,
+        )  # fmt: skip
+        with Store() as alone, Store(folder / f"{ratio}.sqlite") as store:
+            few = Sweep(spec=sweep.spec, axes=dict(sweep.axes), solvers=sweep.solvers, trials=max(5, trials // 20))
+            here = seconds(lambda few=few, alone=alone: _here(few, alone)) / few.total
+            wall = seconds(lambda sweep=sweep, store=store: resume(sweep, store, on_engine(lambda: engine)))
+            again = seconds(lambda sweep=sweep, store=store: table(sweep, store, {}))
+        share = 1 - here * sweep.total / (2 * wall)
+        print(f"{1000 * here:.1f} ms a trial here: {sweep.total} trials in {wall:.1f} s, overhead {100 * share:.1f}%,"
+              f" table {again:.2f} s")  # fmt: skip
+    engine.close()
+
+
+def _here(sweep: Sweep, store: Store) -> None:
+    from lrlab.experiments.streams import HereStream
+
+    resume(sweep, store, HereStream)
+
+
+def main() -> None:
+    """Measure in a folder that is then removed."""
+    numbers = [int(text) for text in sys.argv[1:] if text.isdigit()]
+    with tempfile.TemporaryDirectory() as folder:
+        measure(Path(folder) / "store.sqlite", numbers[0] if numbers else 100_000)
+        if "--sweep" in sys.argv:
+            overhead(Path(folder))
+
+
+if __name__ == "__main__":
+    main()
