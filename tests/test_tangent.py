@@ -160,3 +160,17 @@ def test_a_matrix_with_no_room_beside_its_rank():
     spec = lrlab.spec("rank-one-sensing", m=200, d1=4, d2=5, rank=4)
     for solver in RUNS:
         assert lrlab.solve(spec, solver).metrics["error"] < 1e-10
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+@pytest.mark.parametrize("name", ["gaussian", "network"])
+def test_much_data_is_begun_with_its_first_part(name, noise, monkeypatch):
+    sizes = {"gaussian": {"d1": 14, "d2": 11, "m": 3000}, "network": {"p": 14, "m": 3000}}
+    spec = SPECS[name].replace(noise=noise, **sizes[name])
+    whole = lrlab.solve(spec, "tangent-descent")
+    monkeypatch.setattr(tangent_descent, "MUCH", 0)
+    trace = lrlab.solve(spec, "tangent-descent")
+    first, last = trace.rows[0], trace.rows[-1]
+    assert first["error"] < (0.01 if noise == 0 else 5 * last["error"]), "before the rest is read"
+    assert trace.stop is Stop.CONVERGED and len(trace.rows) < len(whole.rows)
+    assert last["error"] == pytest.approx(whole.rows[-1]["error"], rel=0.05, abs=1e-12)

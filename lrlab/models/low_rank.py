@@ -109,7 +109,7 @@ def normal_rows(stream: np.random.SeedSequence, rows: int, columns: int, precisi
     for index, start in enumerate(range(0, rows, DRAWN_ROWS)):
         checkpoint(start / rows)
         cut = X[start : start + DRAWN_ROWS]
-        cut[:] = child(stream, index).standard_normal(cut.shape, dtype=X.dtype)
+        child(stream, index).standard_normal(dtype=X.dtype, out=cut)
     X.setflags(write=False)
     return X
 

@@ -127,6 +127,13 @@ class Operator(ABC):
             lambda D: self.pair(P, self.right(D)), lambda r: self.pull_right(r, P), rest, V, ridge, rtol
         )
 
+    def first(self, count: int) -> "Operator | None":
+        """Return the operator of the first measurements in single precision; None where they are not like the others.
+
+        Measurements that are drawn independently of each other are; entries of a table, which are sorted, are not.
+        """
+        return None
+
     def subset(self, rows: Array) -> "Operator":
         """Return the operator of some of the measurements, rows (indices into 0..m-1)."""
         raise NotImplementedError(f"{type(self).__name__} cannot be split into batches")

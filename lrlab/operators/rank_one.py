@@ -62,6 +62,10 @@ class RankOne(Operator):
         """Return the blocks Y^T diag(p_a p_b) Y."""
         return products_gram(self.Y, P)
 
+    def first(self, count: int) -> "RankOne":
+        """Return the operator of the first measurements, in single precision."""
+        return RankOne(self.X[:count].astype(np.float32), self.Y[:count].astype(np.float32))
+
     def subset(self, rows: Array) -> "RankOne":
         """Return the operator of some of the measurements."""
         return RankOne(self.X[rows], self.Y[rows])
@@ -77,6 +81,10 @@ class SymmetricRankOne(RankOne):
         """Take the vectors."""
         super().__init__(X, X)
         self.scale = 0.5 / len(X)
+
+    def first(self, count: int) -> "SymmetricRankOne":
+        """Return the operator of the first measurements, in single precision."""
+        return SymmetricRankOne(self.X[:count].astype(np.float32))
 
     def subset(self, rows: Array) -> "SymmetricRankOne":
         """Return the operator of some of the measurements."""

@@ -23,7 +23,7 @@ DEPTH = 12
 SETTLED = 1e-6
 
 
-def spectral_start(operator: Operator, b: Array, rank: int, rng: Generator) -> LowRank:
+def spectral_start(operator: Operator, b: Array, rank: int, rng: Generator, settled: float = SETTLED) -> LowRank:
     r"""Return the nearest matrix of a rank to the moment M = scale A*(b), debiased where symmetric: E[M] = W.
 
     Symmetric operators give the eigenpairs that are largest in size, of either sign. Entries of X W Y^T are taken in
@@ -34,21 +34,21 @@ def spectral_start(operator: Operator, b: Array, rank: int, rng: Generator) -> L
     """
     if isinstance(operator, Entries) and not operator.plain:
         white, left, right = operator.whitened()
-        W = leading_part(white, b, min(rank, *white.shape), rng)
+        W = leading_part(white, b, min(rank, *white.shape), rng, settled)
         return lowrank.from_product(left(W.left), right(W.V), rank)
-    return leading_part(operator, b, rank, rng)
+    return leading_part(operator, b, rank, rng, settled)
 
 
-def leading_part(operator: Operator, b: Array, rank: int, rng: Generator) -> LowRank:
-    """Return the nearest matrix of a rank to `moment(b)`."""
+def leading_part(operator: Operator, b: Array, rank: int, rng: Generator, settled: float = SETTLED) -> LowRank:
+    """Return the nearest matrix of a rank to `moment(b)`; large ones once their values change by `settled` at most."""
     if formed(operator):
         M = operator.moment(b)
         return lowrank.from_symmetric(M, rank) if operator.symmetric else lowrank.from_dense(M, rank)
     times = lambda V: operator.moment_left(b, V, operator.right(V))  # noqa: E731
     if operator.symmetric:
-        return leading_eigenpairs(times, operator.shape[0], rank, rng, operator.dtype)
+        return leading_eigenpairs(times, operator.shape[0], rank, rng, operator.dtype, settled)
     transposed = lambda U: operator.moment_right(b, U, operator.left(U))  # noqa: E731
-    return leading_triples(times, transposed, operator.shape, rank, rng, operator.dtype)
+    return leading_triples(times, transposed, operator.shape, rank, rng, operator.dtype, settled=settled)
 
 
 def formed(operator: Operator) -> bool:
@@ -96,7 +96,9 @@ def leading_triples(
     return LowRank(Q @ U[:, :rank], s, right @ Vt[:rank].T)
 
 
-def leading_eigenpairs(times: Product, p: int, rank: int, rng: Generator, dtype: np.dtype) -> LowRank:
+def leading_eigenpairs(
+    times: Product, p: int, rank: int, rng: Generator, dtype: np.dtype, settled: float = SETTLED
+) -> LowRank:
     """Return the eigenpairs largest in size of a symmetric matrix (p, p) that is given by its products."""
     width = min(rank + OVERSAMPLED, p)
     block = _orthonormal(rng.standard_normal((p, width)).astype(dtype))
@@ -106,7 +108,7 @@ def leading_eigenpairs(times: Product, p: int, rank: int, rng: Generator, dtype:
         pulled = times(block)
         Q, H = np.hstack([Q, block]), np.hstack([H, pulled])
         found = lowrank.from_core(Q, Q.T @ H, rank)
-        if _settled(np.abs(found.s), before, SETTLED) or Q.shape[1] == p:
+        if _settled(np.abs(found.s), before, settled) or Q.shape[1] == p:
             break
         before = np.abs(found.s)
         block = _orthonormal(pulled[:, : p - Q.shape[1]], Q)
