@@ -17,11 +17,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+import lrlab
 from lrlab import InputError, solve, spec
 from lrlab.__main__ import main
 from lrlab.experiments import resume as resuming
 from lrlab.experiments import versions
-from lrlab.experiments.cell_table import table
+from lrlab.experiments.cell_table import table, trials
 from lrlab.experiments.definition import Success, Sweep
 from lrlab.experiments.definition_file import parse, to_toml
 from lrlab.experiments.export import export
@@ -30,7 +31,7 @@ from lrlab.experiments.remote import Failure
 from lrlab.experiments.resume import jobs, outcome, resume
 from lrlab.experiments.store import Store
 from lrlab.experiments.streams import MOST, EngineStream, HereStream, on_engine
-from lrlab.experiments.trials import trial_spec
+from lrlab.experiments.trials import in_process, trial_spec
 
 PATIENCE = 60.0
 SWEEP = Sweep(
@@ -94,6 +95,17 @@ def test_the_table_is_the_same_wherever_and_in_however_many_pieces(engine, path)
         assert numbers[0] == numbers[1] == numbers[2]
 
 
+def test_the_trials_are_those_of_a_sweep_without_a_store():
+    with Store() as store:
+        run(SWEEP, store)
+        rows = pd.DataFrame(trials(SWEEP, store))
+    axes = {name: list(values) for name, values in SWEEP.grid.items()}
+    expected = lrlab.sweep(SWEEP.spec, axes, list(SWEEP.solvers), SWEEP.trials, run=in_process)
+    order = [*axes, "solver", "trial"]
+    first, second = (table.sort_values(order, ignore_index=True).drop(columns="seconds") for table in (rows, expected))
+    pd.testing.assert_frame_equal(first, second, check_like=True, check_exact=True)
+
+
 def test_cells_count_what_was_measured():
     with Store() as store:
         run(SWEEP, store)
@@ -102,7 +114,7 @@ def test_cells_count_what_was_measured():
         errors = [solve(trial_spec(job.spec, t), job.solver).metrics["error"] for t in range(3)]
         row = next(row for row in rows if row["solver"] == job.solver and row["trials"])
         assert row["metrics"]["error"] == pd.Series(errors).quantile([0.25, 0.5, 0.75]).tolist()
-        assert row["successes"] == sum(error < 0.5 for error in errors)
+        assert row["successes"] == sum(error < 0.5 for error in errors) and row["stops"] == {"CONVERGED": 3}
         assert [r["trials"] for r in rows] == [0, 3, 3, 3] * 2 and rows[0]["refused"].startswith("n must be")
         with pytest.raises(InputError, match="metric must be one that these trials have .*, got support"):
             run(replace(SWEEP, success=Success("support", above=0.9)), store)
@@ -162,6 +174,18 @@ def test_a_version_depends_on_what_is_imported(edit, module, stale):
     edit(module)
     assert {solver for solver, model in used.items() if versions.version(model, solver) != before[solver]} == stale
     assert not versions.current("one-bit-sensing", "ep-rom", "") and not versions.current("none", "ep-rom", "")
+
+
+def test_code_that_changed_after_the_process_had_begun_is_not_taken_for_what_ran(tmp_path, monkeypatch):
+    file = tmp_path / "changing_module.py"
+    file.write_text("import lrlab.linalg\nfrom lrlab.lowrank import LowRank\nfrom lrlab import solvers\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    os.utime(file, (1, 1))
+    assert versions.source("changing_module") == file.read_bytes()
+    assert versions.imports("changing_module") == {"lrlab.linalg", "lrlab.lowrank", "lrlab.solvers"}
+    os.utime(file, (2**33, 2**33))
+    true = versions.source.__wrapped__
+    assert true("changing_module") != true("changing_module") != true("no_module_at_all")
 
 
 def test_seeds_of_trials_are_those_that_stores_hold():

@@ -1,6 +1,7 @@
-"""What the cells of a sweep say: successes with their interval, and quartiles of all scores."""
+"""What the cells of a sweep say: successes with their interval, and quartiles of all scores; and all trials."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,24 @@ def table(sweep: Sweep, store: Store, failures: Mapping[Item, str]) -> list[Row]
 
     Each has `axes`, `solver`, `trials` (finished), `successes` and their 95% Wilson `interval` (None where the sweep
     has no rule), `metrics` (first quartile, median, third quartile of what is a number; a prediction is thrice the
-    same), `failed` (trials of this run that came to nothing) and `refused` (why the cell has none). Solver times are no
-    part of it: the table is the same wherever and in however many pieces its trials ran.
+    same), `stops` (how many ended how), `failed` (trials of this run that came to nothing) and `refused` (why the cell
+    has none). Solver times are no part of it: the table is the same wherever and in however many pieces it was made.
     """
     return [_row(sweep, cell, store, failures) for cell in cells(sweep)]
+
+
+def trials(sweep: Sweep, store: Store) -> Iterator[Row]:
+    """Yield the finished trials of a sweep in a store, as `sweep.sweep` has them: tidy rows, the cell's values first.
+
+    A refused cell has one row with the reason in `refused`.
+    """
+    for axes, solver, job, refused in cells(sweep):
+        if job is None:
+            yield {**axes, "solver": solver, "trial": 0, "refused": refused}
+            continue
+        for number, o in store.outcomes(job, sweep.trials).items():
+            ending = {"stop": o.stop, "iterations": o.iterations, "seconds": o.seconds, "refused": ""}
+            yield {**axes, "solver": solver, "trial": number, "seed": o.seed, **o.scores, **job.predictions, **ending}
 
 
 def _row(sweep: Sweep, cell: Cell, store: Store, failures: Mapping[Item, str]) -> Row:
@@ -39,6 +54,7 @@ def _row(sweep: Sweep, cell: Cell, store: Store, failures: Mapping[Item, str]) -
         "successes": successes,
         "interval": None if successes is None else list(wilson(successes, len(outcomes))),
         "metrics": {**quartiles(outcomes), **{name: [value] * 3 for name, value in predictions.items()}},
+        "stops": dict(sorted(Counter(outcome.stop for outcome in outcomes).items())),
         "failed": sum((cell.job, number) in failures for number in range(sweep.trials)) if failures else 0,
         "refused": cell.refused,
     }

@@ -24,6 +24,8 @@ def export(store: Store, out: Path) -> int:
         raise InputError("export", "a file that ends in .csv or .parquet", out, "name it so")
     if write is write_parquet and find_spec("pyarrow") is None:
         raise InputError("export", "a .csv file without pyarrow", out, "install pyarrow, or name a .csv file")
+    if store.path and out.resolve() == store.path.resolve():
+        raise InputError("export", "another file than the store", out, "name another")
     try:
         handle, name = tempfile.mkstemp(prefix=f".{out.name}.", dir=out.parent)
     except OSError as error:

@@ -1,5 +1,6 @@
 """The file of a store: made in one piece, and refused untouched where it is foreign, newer or damaged."""
 
+import errno
 import os
 import sqlite3
 import tempfile
@@ -54,6 +55,8 @@ def connect(path: Path, create: bool = True) -> sqlite3.Connection:
             if not create:
                 raise InputError("store", "an existing file", path, "name one that `sweep --store` has written")
             _make(path)
+        if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
+            raise PermissionError(errno.EACCES, "it is write-protected")
         _check_header(path)
         _check_pages(path)
         connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)

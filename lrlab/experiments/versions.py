@@ -5,6 +5,7 @@ import hashlib
 import importlib.util
 import json
 import sys
+import time
 import uuid
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,7 @@ EDITION = 1
 """To be raised when trials get other seeds (`trials`) or are driven and scored otherwise (`convergence`, `protocol`):
 all that was kept is then stale."""
 
+BEGUN = time.time()
 STEADY = ("lrlab.protocol", "lrlab.parameters")
 """Imported by all solvers and models, and nothing by which numbers are computed, but for what `EDITION` stands for."""
 
@@ -64,9 +66,13 @@ def imports(module: str) -> frozenset[str]:
 
 @cache
 def source(module: str) -> bytes:
-    """Return a module's source; of one that has none (a notebook's), something that never comes again."""
+    """Return a module's source; of one that has none (a notebook's), something that never comes again.
+
+    So too where the file was changed after this process had begun: what runs may be the older code.
+    """
     file = _file(module)
-    return file.read_bytes() if file else f"# {uuid.uuid4()}".encode()
+    known = file is not None and file.stat().st_mtime < BEGUN
+    return file.read_bytes() if known else f"# {uuid.uuid4()}".encode()
 
 
 def _file(module: str) -> Path | None:
