@@ -4,12 +4,16 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
+from sklearn.linear_model import Ridge
 
+from lrlab.catalog import multilabel as catalogue
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
-from lrlab.parameters import InputError
-from lrlab.protocol import Stop, drive
-from lrlab.solvers import leml, leml_products, tron
+from lrlab.parameters import InputError, declared
+from lrlab.protocol import Stop, drive, drive_limits
+from lrlab.solvers import cplst, leml, leml_products, tron
+from lrlab.solvers.binary_relevance import LOSSES as BR_LOSSES
+from lrlab.solvers.binary_relevance import binary_relevance
 from lrlab.solvers.label_losses import LOGISTIC, SQUARED, SQUARED_HINGE
 from lrlab.solvers.leml_products import Labels, OfFeatures, OfLabels
 from lrlab.solvers.leml_squared import SeenTable, Spectrum, WholeTable
@@ -33,10 +37,10 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(leml_products, "BLOCK", 150)
 
 
-def run(solver, problem, max_iter=60, seed=0, **options):
+def run(solver, problem, max_iter=60, seed=0, tol=1e-8, **options):
     iterates = []
     iterations = solver(problem, rng=np.random.default_rng(seed), **options)
-    stop = drive(iterations, lambda i, s, it: iterates.append(it), max_iter=max_iter)
+    stop = drive(iterations, lambda i, s, it: iterates.append(it), max_iter=max_iter, tol=tol)
     return stop, iterates
 
 
@@ -235,3 +239,125 @@ def test_newton_finds_the_minimum_of_a_hard_logistic_problem():
         lambda w: f.value(w.reshape(9, 3)), np.zeros(27), jac=lambda w: f.derivatives(w.reshape(9, 3))[0].ravel()
     )
     assert f.value(W) == pytest.approx(found.fun, rel=1e-6)
+
+
+@pytest.mark.parametrize("solver", [leml.leml_squared, leml.leml_logistic])
+def test_the_frobenius_penalty_is_that_of_ridge_regression(solver):
+    problem = SPECS["sparse-missing"].build()
+    loss = SQUARED if solver is leml.leml_squared else LOGISTIC
+    options = {"steps": 200} | ({} if loss is SQUARED else {"newton_steps": 30})
+    stop, iterates = run(solver, problem, 600, penalty="frobenius", regularization=2.0, fitted_rank=7, **options)
+    assert stop is Stop.CONVERGED
+    # At full rank the problem is convex: the optimum is that of a single factor Z with H = I.
+    labels = Labels(problem.X, problem.Y, problem.mask, loss)
+    f = OfFeatures(labels, np.eye(7), 2.0)
+    Z = tron.newton(f, np.zeros((30, 7)), 100, 1000, 1e-12)
+    assert iterates[-1].objective == pytest.approx(f.value(Z), rel=1e-10)
+    assert iterates[-1].estimate.dense() == pytest.approx(Z, abs=1e-6)
+    values = [iterate.objective for iterate in iterates]
+    assert (np.diff(values) <= 1e-9 * values[0]).all()
+
+
+TALL, WIDE = SPECS["sparse"], SPEC.replace(n=20, d=40)
+
+
+@pytest.mark.parametrize("spec", [SPEC, TALL, WIDE, WIDE.replace(density=0.5)])
+@pytest.mark.parametrize("weight", [0.0, 3.0])
+def test_cplst_is_the_optimum_that_leml_finds(spec, weight):
+    problem = spec.build()
+    stop, (only,) = run(cplst.cplst, problem, regularization=weight)
+    assert stop is Stop.CONVERGED
+    options = {"penalty": "frobenius", "inner": "exact"}
+    found = [run(leml.leml_squared, problem, 3000, s, 1e-12, regularization=weight, **options)[1][-1] for s in range(3)]
+    best = min(found, key=lambda it: it.objective)
+    assert best.objective == pytest.approx(only.objective, rel=1e-10)
+    assert best.estimate.dense() == pytest.approx(only.estimate.dense(), abs=1e-8 * only.estimate.s[0])
+
+
+def test_cplst_is_the_rank_k_least_squares_of_claim_1():
+    problem = SPEC.build()
+    U, s, Vt = np.linalg.svd(problem.X, full_matrices=False)
+    P, t, Qt = np.linalg.svd(U.T @ problem.Y.toarray(), full_matrices=False)
+    Z = (Vt.T / s) @ (P[:, :2] * t[:2]) @ Qt[:2]
+    only = run(cplst.cplst, problem)[1][0]
+    assert only.estimate.dense() == pytest.approx(Z, abs=1e-10)
+    assert only.objective == pytest.approx(((problem.Y.toarray() - problem.X @ Z) ** 2).sum() / 2)
+    # The default penalty vanishes too at lambda = 0.
+    leml_found = run(leml.leml_squared, problem, 3000, tol=1e-12, inner="exact", regularization=0.0)[1][-1]
+    assert leml_found.estimate.dense() == pytest.approx(Z, abs=1e-8)
+
+
+def test_plst_takes_the_directions_of_the_labels_alone():
+    problem = SPEC.build()
+    Y = problem.Y.toarray()
+    V = np.linalg.svd(Y, full_matrices=False)[2][:2].T
+    only, best = (run(solver, problem)[1][0] for solver in (cplst.plst, cplst.cplst))
+    assert only.estimate.dense() == pytest.approx(np.linalg.lstsq(problem.X, Y @ V)[0] @ V.T, abs=1e-10)
+    assert only.objective >= best.objective
+    for solver in (cplst.plst, cplst.cplst):
+        with pytest.raises(InputError, match="observed must be 1 for this solver"):
+            run(solver, SPECS["dense-missing"].build())
+
+
+@every_spec
+@pytest.mark.parametrize("name", list(BR_LOSSES))
+def test_binary_relevance_is_the_minimum_for_each_label(spec, name):
+    problem, loss = spec.build(), BR_LOSSES[name]
+    _, iterates = run(binary_relevance, problem, loss=name, regularization=2.0)
+    last = iterates[-1]
+    labels = Labels(problem.X, problem.Y, problem.mask, loss)
+    f = OfFeatures(labels, np.eye(7), 2.0)
+    Z = tron.newton(f, np.zeros((spec.d, 7)), 100, 1000, 1e-12)
+    assert last.objective == pytest.approx(f.value(last.estimate.dense()), rel=1e-9)
+    assert last.objective == pytest.approx(f.value(Z), rel=1e-6)
+    assert last.estimate.dense() == pytest.approx(Z, abs=2e-3)
+    assert isinstance(last.estimate, loss.kind)
+    for iterate in iterates:
+        assert iterate.objective == pytest.approx(f.value(iterate.estimate.dense()), rel=1e-9)
+
+
+def test_ridge_agrees_with_scikit_learn_and_by_conjugate_gradients(monkeypatch):
+    for spec in (SPECS["sparse"], WIDE, SPECS["dense"]):
+        problem = spec.build()
+        closed = run(binary_relevance, problem, regularization=3.0)[1][0].estimate.dense()
+        reference = Ridge(alpha=3.0, fit_intercept=False, tol=1e-12).fit(problem.X, problem.Y.toarray()).coef_.T
+        assert closed == pytest.approx(reference, abs=1e-7)
+        with monkeypatch.context() as patch:
+            patch.setattr("lrlab.solvers.binary_relevance.CLOSED", 0)
+            stop, iterates = run(binary_relevance, problem, regularization=3.0)
+        assert stop is Stop.CONVERGED and iterates[-1].estimate.dense() == pytest.approx(closed, abs=1e-7)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared-hinge"])
+def test_labels_seen_only_on_or_only_off_are_fitted_too(loss):
+    rng = np.random.default_rng(9)
+    X, Y = rng.standard_normal((30, 3)), np.zeros((30, 4))
+    Y[:, 0], Y[:15, 1] = 1, 1
+    mask = np.ones(Y.shape)
+    mask[:, 3] = 0
+    problem = MultilabelProblem.of(X, Y, mask, X, Y, 2)
+    Z = run(binary_relevance, problem, loss=loss, regularization=1.0)[1][-1].estimate.dense()
+    assert Z[:, 0] == pytest.approx(-Z[:, 2], abs=1e-3) and Z[:, 3] == pytest.approx(0, abs=1e-12)
+    for solver in SOLVERS.values():
+        assert np.isfinite(run(solver, problem, 5)[1][-1].objective)
+
+
+@pytest.mark.parametrize("entry", catalogue.SOLVERS, ids=lambda entry: entry.name)
+def test_catalogue_entries_run_or_refuse_in_a_sentence(entry):
+    options = {name: parameter.default for name, parameter in entry.options.items()}
+    assert not set(options) & (set(declared(Multilabel)) | set(declared(drive_limits)))
+    for spec in SPECS.values():
+        assert entry.workspace(spec, options) > 0
+        try:
+            entry.refuse(spec, options)
+        except InputError as refusal:
+            assert spec.observed < 1 and "observed must be 1" in str(refusal)
+            continue
+        stop, iterates = run(entry.run, spec.build(), 5, **options)
+        assert stop in (Stop.CONVERGED, Stop.MAX_ITER) and iterates[-1].objective > 0
+    if "fitted_rank" in options:
+        with pytest.raises(InputError, match=r"fitted_rank must be at most min\(d, labels\) = 7, got 50"):
+            entry.refuse(SPEC, options | {"fitted_rank": 50})
+    if "inner" in options:
+        with pytest.raises(InputError, match="inner must be cg"):
+            entry.refuse(SPECS["dense-missing"], options | {"inner": "exact"})

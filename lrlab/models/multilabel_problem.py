@@ -38,9 +38,9 @@ class MultilabelProblem:
         spec: Spec | None = None,
     ) -> None:
         """Keep what `of` has checked, read-only."""
-        self.X, self.Y, self.mask, self.X_test, self.Y_test = X, Y, mask, X_test, Y_test
+        self.X, self.Y, self.mask, self.X_test, self.Y_test = map(narrow, (X, Y, mask, X_test, Y_test))
         self.rank, self.spec = rank, spec
-        for table in (X, Y, mask, X_test, Y_test):
+        for table in (self.X, self.Y, self.mask, self.X_test, self.Y_test):
             freeze(table)
 
     @classmethod
@@ -129,6 +129,13 @@ def pattern(table: ArrayLike | sparse.sparray) -> csr_array:
     rows.sum_duplicates()
     rows.eliminate_zeros()
     return csr_array((np.ones(rows.nnz), rows.indices, rows.indptr), shape=rows.shape)
+
+
+def narrow(table: Features | None) -> Features | None:
+    """Return a sparse table with indices of 32 bits where they fit, as compiled libraries want them."""
+    if not sparse.issparse(table) or max(table.nnz, *table.shape) >= 2**31:
+        return table
+    return csr_array((table.data, table.indices.astype(np.int32), table.indptr.astype(np.int32)), shape=table.shape)
 
 
 def freeze(table: Features | None) -> None:

@@ -1,34 +1,24 @@
 """LEML: low-rank empirical risk minimisation for multi-label learning with missing labels (Yu et al. 2014)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from lrlab import lowrank
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.label_losses import LOGISTIC, SQUARED, SQUARED_HINGE, Loss
+from lrlab.solvers.leml_alternation import FittedRank, Penalty, Regularization, alternate, rank_of
 from lrlab.solvers.leml_products import Labels, OfFeatures, OfLabels, times, transposed_times
 from lrlab.solvers.leml_squared import Spectrum, by_steps, table_of
 from lrlab.solvers.tron import newton
 
 Array = NDArray[np.float64]
-HalfStep = Callable[[Array, Array], Array]
 
 ACCURACY = 0.1
 
-Regularization = Annotated[
-    float,
-    Parameter(
-        meaning="weight of the trace norm of W, or of (||W||² + ||H||²) / 2", symbol="λ", low=0, high=1e9, scale="log"
-    ),
-]
-FittedRank = Annotated[
-    int, Parameter(meaning="rank of the estimate; 0 takes the rank of the problem", symbol="k", low=0, high=10_000)
-]
 NewtonSteps = Annotated[int, Parameter(meaning="most Newton steps for each factor in an iteration", low=1, high=1000)]
 Steps = Annotated[
     int,
@@ -42,6 +32,7 @@ def leml_squared(
     problem,
     *,
     regularization: Regularization = 1.0,
+    penalty: Penalty = "trace",
     fitted_rank: FittedRank = 0,
     inner: Annotated[
         str,
@@ -61,7 +52,8 @@ def leml_squared(
                 X^T (X W M - Y H) + lambda W, M = H^T H (all labels seen, Algorithm 2), or X^T D H + lambda W with D
                 on the seen entries alone (Algorithm 1), stopped against the gradient at entry; or exactly, in the
                 eigenbases of X^T X and of M
-    balance     W H^T = U s V^T, W <- U s^(1/2), H <- V s^(1/2), which lowers J to the loss + lambda ||Z||_*
+    balance     W H^T = U s V^T, W <- U s^(1/2), H <- V s^(1/2), which lowers J to the loss + lambda ||Z||_*; with
+                penalty=frobenius W, H <- U, V s before H and U s, V before W, so that J = loss + lambda ||Z||_F^2 / 2
     converges   J falls to a stationary value; to the global one at lambda = 0 (section 3)
 
     From W = QR(X^T Y Y^T X R), R random. Test accuracy is often best after 2 to 5 iterations, and few conjugate
@@ -85,13 +77,14 @@ def leml_squared(
         return table.value(A, H), table.gradients(A, H), (X.T @ (Y @ H), Y.T @ A)
 
     k = rank_of(problem, fitted_rank)
-    yield from alternate(labels, k, regularization, table.label_factor, feature_factor, measure, rng)
+    yield from alternate(labels, k, regularization, penalty, table.label_factor, feature_factor, measure, rng)
 
 
 def leml_logistic(
     problem,
     *,
     regularization: Regularization = 1.0,
+    penalty: Penalty = "trace",
     fitted_rank: FittedRank = 0,
     newton_steps: NewtonSteps = 2,
     steps: Steps = 5,
@@ -107,13 +100,14 @@ def leml_logistic(
     Yields after each iteration: estimate Z, objective J, residual: the gradient of J over that of its loss at Z = 0.
     Reference: Yu, Jain, Kar, Dhillon (2014), Algorithm 1; Lin, Weng, Keerthi (2008), trust-region Newton.
     """
-    yield from by_newton(problem, LOGISTIC, regularization, fitted_rank, newton_steps, steps, rng)
+    yield from by_newton(problem, LOGISTIC, regularization, penalty, fitted_rank, newton_steps, steps, rng)
 
 
 def leml_squared_hinge(
     problem,
     *,
     regularization: Regularization = 1.0,
+    penalty: Penalty = "trace",
     fitted_rank: FittedRank = 0,
     newton_steps: NewtonSteps = 2,
     steps: Steps = 5,
@@ -128,11 +122,11 @@ def leml_squared_hinge(
     Yields after each iteration: estimate Z, objective J, residual: the gradient of J over that of its loss at Z = 0.
     Reference: Yu, Jain, Kar, Dhillon (2014), Algorithm 1; Lin, Weng, Keerthi (2008), trust-region Newton.
     """
-    yield from by_newton(problem, SQUARED_HINGE, regularization, fitted_rank, newton_steps, steps, rng)
+    yield from by_newton(problem, SQUARED_HINGE, regularization, penalty, fitted_rank, newton_steps, steps, rng)
 
 
 def by_newton(
-    problem, loss: Loss, weight: float, fitted_rank: int, newton_steps: int, steps: int, rng: Generator
+    problem, loss: Loss, weight: float, penalty: str, fitted_rank: int, newton_steps: int, steps: int, rng: Generator
 ) -> Iterator[Iterate]:
     """Alternate between the factors by trust-region Newton steps."""
     labels = Labels(problem.X, problem.Y, problem.mask, loss)
@@ -151,38 +145,9 @@ def by_newton(
     def measure(A: Array, H: Array) -> tuple[float, tuple[Array, Array], tuple[Array, Array]]:
         return labels.total(A, H), gradients(A, H), gradients(A, H, at=0.0)
 
-    yield from alternate(labels, rank_of(problem, fitted_rank), weight, label_factor, feature_factor, measure, rng)
-
-
-Measure = Callable[[Array, Array], tuple[float, tuple[Array, Array], tuple[Array, Array]]]
-"""Loss, its gradients in W and in H, and those that it would have if X W H^T were 0."""
-
-
-def alternate(
-    labels: Labels, k: int, weight: float, label_factor: HalfStep, feature_factor: HalfStep, measure: Measure, rng
-) -> Iterator[Iterate]:
-    """Update H from A = X W, then W, balance, and yield, without end."""
-    X, L = labels.X, labels.Y.shape[1]
-    # A random subspace after one power step with X^T Y: two iterations ahead of a random one.
-    images = X @ rng.standard_normal((X.shape[1], k))
-    W, H = np.linalg.qr(X.T @ (labels.Y @ (labels.Y.T @ images)))[0], np.zeros((L, k))
-    A = X @ W
-    while True:
-        H = label_factor(A, H)
-        W = feature_factor(W, H)
-        Z = lowrank.from_product(W, H)
-        root = np.sqrt(Z.s)
-        W, H = Z.U * root, Z.V * root
-        A = X @ W
-        loss, (left, right), scale = measure(A, H)
-        gradient = np.hypot(np.linalg.norm(left + weight * W), np.linalg.norm(right + weight * H))
-        size = np.hypot(*map(np.linalg.norm, scale))
-        yield Iterate(labels.loss.kind(*Z), loss + weight * float(Z.s.sum()), float(gradient / size) if size else 0.0)
-
-
-def rank_of(problem, fitted_rank: int) -> int:
-    """Return the rank of the estimate, at most that of any W."""
-    return min(fitted_rank or problem.rank, problem.X.shape[1], problem.Y.shape[1])
+    yield from alternate(
+        labels, rank_of(problem, fitted_rank), weight, penalty, label_factor, feature_factor, measure, rng
+    )
 
 
 def require_all(full: bool, inner: str) -> None:

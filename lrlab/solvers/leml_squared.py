@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 from lrlab.linalg import solve_positive
 from lrlab.solvers.leml_products import Features, Labels, OfFeatures
@@ -99,17 +99,29 @@ class Spectrum(NamedTuple):
         s, vectors = eigh(G, driver="evd", overwrite_a=True, check_finite=False)
         return Spectrum(X, vectors, np.maximum(s, 0.0), tall)
 
+    def images(self, B: Array | csr_array) -> Array:
+        """Return vectors^T X^T B, or vectors^T B where the vectors are those of X X^T; B (n, columns)."""
+        product = self.X.T @ B if self.tall else B
+        return (product.T @ self.vectors).T
+
+    def back(self, C: Array) -> Array:
+        """Return the W (d, columns) that has coordinates C."""
+        return self.vectors @ C if self.tall else self.X.T @ (self.vectors @ C)
+
+    @property
+    def range(self) -> NDArray[np.bool_]:
+        """Which eigenvalues are not zero."""
+        return self.s > NOTHING * self.s.max()
+
     def solve(self, B: Array, M: Array, weight: float) -> Array:
         """Return the W with X^T X W M + weight W = X^T B, of minimum norm where there are many."""
         m, P = np.linalg.eigh(M)
         # X^T X = Q s Q^T on the left and M = P m P^T on the right: the equation is diagonal in these bases.
-        BP = B @ P
-        images = self.vectors.T @ (self.X.T @ BP) if self.tall else self.vectors.T @ BP
+        images = self.images(B @ P)
         scale = self.s[:, None] * np.maximum(m, 0.0)
-        kept = (self.s > NOTHING * self.s.max())[:, None] & (m > NOTHING * m.max()) if weight == 0 else scale >= 0
+        kept = self.range[:, None] & (m > NOTHING * m.max()) if weight == 0 else np.full(scale.shape, True)
         C = np.divide(images, scale + weight, out=np.zeros_like(images), where=kept)
-        C = C @ P.T
-        return self.vectors @ C if self.tall else self.X.T @ (self.vectors @ C)
+        return self.back(C @ P.T)
 
 
 def by_steps(table: WholeTable | SeenTable, W: Array, H: Array, steps: int) -> Array:

@@ -1,0 +1,85 @@
+"""Label space transformation in closed form: with features in view (CPLST) and without (PLST)."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from lrlab import lowrank
+from lrlab.linalg import top_eigenpairs
+from lrlab.parameters import InputError, Parameter
+from lrlab.protocol import Iterate
+from lrlab.solvers.leml_alternation import FittedRank, rank_of
+from lrlab.solvers.leml_squared import Spectrum
+
+Array = NDArray[np.float64]
+
+Ridge = Annotated[
+    float,
+    Parameter(meaning="weight of ||Z||_F^2 / 2; 0 as the method was published", symbol="λ", low=0, high=1e9),
+]
+
+
+def cplst(problem, *, regularization: Ridge = 0.0, fitted_rank: FittedRank = 0, rng: Generator) -> Iterator[Iterate]:
+    r"""Predict labels Y (n, L), all of them seen, by X Z, Z (d, L) of rank k: label directions that features predict.
+
+    minimise    F(Z) = ||Y - X Z||_F^2 / 2 + lambda ||Z||_F^2 / 2 over Z of rank k
+    solution    Z = B V V^T, B = (X^T X + lambda I)^+ X^T Y, V (L, k) the leading eigenvectors of Y^T X B
+
+    Its minimum over all Z of rank k is known in closed form, so this is leml-squared with penalty=frobenius solved to
+    the end. One eigendecomposition of the smaller of X^T X and X X^T. Labels are not centred.
+    Yields once: estimate Z, objective F, residual 0.
+    Reference: Chen & Lin (2012), "Feature-aware label space dimension reduction for multi-label classification";
+    Yu, Jain, Kar, Dhillon (2014), Claims 1 and 2.
+    """
+    spectrum, E, shrunk = ridge_parts(problem, regularization)
+    # Y^T X B = E^T diag(weights) E, E the images of Y: V are right singular vectors of its root.
+    root = np.sqrt(shrunk if spectrum.tall else spectrum.s * shrunk)[:, None] * E
+    V = leading(root.T @ root, rank_of(problem, fitted_rank))
+    yield fitted(problem, spectrum.back(shrunk[:, None] * (E @ V)), V, regularization)
+
+
+def plst(problem, *, regularization: Ridge = 0.0, fitted_rank: FittedRank = 0, rng: Generator) -> Iterator[Iterate]:
+    r"""Predict labels Y (n, L), all of them seen, by X Z, Z (d, L) of rank k: principal directions of the labels.
+
+    solution    Z = (X^T X + lambda I)^+ X^T (Y V) V^T, V (L, k) the leading eigenvectors of Y^T Y
+
+    The directions are those that lose least of the labels, whether or not features predict them. Labels are not
+    centred, since predictions X Z have no offset but that of a constant feature.
+    Yields once: estimate Z, objective ||Y - X Z||_F^2 / 2 + lambda ||Z||_F^2 / 2, residual 0.
+    Reference: Tai & Lin (2012), "Multilabel classification with principal label space transformation".
+    """
+    spectrum, E, shrunk = ridge_parts(problem, regularization)
+    V = leading((problem.Y.T @ problem.Y).toarray(), rank_of(problem, fitted_rank))
+    yield fitted(problem, spectrum.back(shrunk[:, None] * (E @ V)), V, regularization)
+
+
+def ridge_parts(problem, weight: float) -> tuple[Spectrum, Array, Array]:
+    """Return the spectrum of X, the images of Y in it, and 1 / (s + lambda) on its range."""
+    require_all_labels(problem.mask is None)
+    spectrum = Spectrum.of(problem.X)
+    shrunk = np.divide(1.0, spectrum.s + weight, out=np.zeros_like(spectrum.s), where=spectrum.range)
+    images = spectrum.images(problem.Y)
+    return spectrum, images.toarray() if isinstance(images, csr_array) else images, shrunk
+
+
+def leading(M: Array, k: int) -> Array:
+    """Return the k leading eigenvectors of a symmetric matrix."""
+    return top_eigenpairs(M, k)[1]
+
+
+def fitted(problem, A: Array, V: Array, weight: float) -> Iterate:
+    """Return the iterate of Z = A V^T with orthonormal V."""
+    X, Y, images = problem.X, problem.Y, problem.X @ A
+    misfit = Y.nnz - 2 * float(np.vdot(X.T @ (Y @ V), A)) + float(np.vdot(images, images))
+    return Iterate(lowrank.from_product(A, V), (misfit + weight * float(np.vdot(A, A))) / 2, 0.0)
+
+
+def require_all_labels(full: bool) -> None:
+    """Refuse tables with missing labels."""
+    if not full:
+        remedy = "observe all labels, or take leml-squared or binary-relevance"
+        raise InputError("observed", "1 for this solver, whose closed form needs all labels", "missing labels", remedy)
