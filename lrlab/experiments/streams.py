@@ -9,7 +9,7 @@ from lrlab.experiments.engine import Engine
 from lrlab.experiments.handles import Batch
 from lrlab.experiments.remote import failure
 
-LOOK = 0.02
+LOOK = 0.05
 BATCH = 0.2
 """Seconds of work after which results are handed on."""
 AHEAD, FEWEST, MOST = 20.0, 500, 20_000
