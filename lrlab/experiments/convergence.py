@@ -4,10 +4,9 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from lrlab import catalog
@@ -15,6 +14,9 @@ from lrlab.catalog.entry import SolverEntry
 from lrlab.experiments.budget import require_memory
 from lrlab.parameters import Value, declared, require_known, settle
 from lrlab.protocol import Estimate, Interrupted, Iterate, Limits, Spec, Stop, drive, drive_limits, limits, parts
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Array = NDArray[np.float64]
 Row = dict[str, float]
@@ -101,8 +103,11 @@ class Trace:
             self.history, self._stride = self.history[::2], 2 * self._stride
 
     @property
-    def table(self) -> pd.DataFrame:
+    def table(self) -> "pd.DataFrame":
         """The rows as a table."""
+        # Imported when it is wanted: the shell and the workers do without its 60 MB.
+        import pandas as pd
+
         return pd.DataFrame(self.rows)
 
     @cached_property
