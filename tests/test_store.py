@@ -348,6 +348,14 @@ def test_a_half_written_store_has_whole_batches_and_goes_on(tmp_path, path, shar
         assert store.lots()[0].trials == 100
 
 
+def test_the_log_of_a_lost_store_is_not_taken_for_that_of_a_new_one(path):
+    log = path.with_name(path.name + "-wal")
+    log.write_bytes(b"whatever")
+    with pytest.raises(InputError, match="without remains of a lost one, got kept.sqlite: remove kept.sqlite-wal"):
+        Store(path)
+    assert log.read_bytes() == b"whatever" and not path.exists()
+
+
 def test_an_empty_file_becomes_a_store_and_a_missing_one_only_where_it_is_wanted(path):
     with pytest.raises(InputError, match="store must be an existing file"):
         Store(path, create=False)

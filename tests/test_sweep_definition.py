@@ -136,6 +136,12 @@ def changed(old, new):
         (changed("m = [200, 400, 800]", "m = 200"), "m must be a list or a range, got 200: write "),
         (changed("m = [200, 400, 800]", "m = [2]\np = [9]"), "axes must be one or two axes, got m, p, r: keep"),
         (changed("m = [200, 400, 800]", "per-freedom = [0]"), "per-freedom must be a number in .*, got 0: raise"),
+        (
+            changed("r = {", "per-freedom = {"),
+            "axes must be different quantities .both decide m., got m and per-freedom",
+        ),
+        (changed("p = 60", "p = 1" + "0" * 5000), "sweep file must be TOML, got Exceeds the limit"),
+        (changed("p = 60", "p = 1" + "0" * 400), "p must be a whole number in 1..10000, got 1000"),
         (changed("to = 5, ", ""), "r must be a range with from, to and steps, got no to: add to"),
         (changed("steps = 5", "step = 5"), 'key of the range r must be .* did you mean "steps"?'),
         (changed("steps = 5", "steps = 0"), "steps must be a whole number in 1..10000, got 0: raise steps"),

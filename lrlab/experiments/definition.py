@@ -101,6 +101,9 @@ class Sweep:
         object.__setattr__(self, "trials", COUNT.check(self.trials))
         if not 1 <= len(self.grid) <= 2:
             raise InputError("axes", "one or two axes", ", ".join(self.grid) or "none", "keep one or two of them")
+        if len(set(self.decided)) < len(self.decided):
+            got = " and ".join(self.grid)
+            raise InputError("axes", f"different quantities (both decide {self.decided[0]})", got, "keep one of them")
         self._check_settings()
         if self.success is not None:
             require_known(self.success.metric, tuple(MEASURES[family(self.spec.model).name]), what="metric")
@@ -111,6 +114,12 @@ class Sweep:
     def grid(self) -> Mapping[str, tuple[float, ...]]:
         """The values of each axis; of a `Span` on whole numbers, those next to it."""
         return {name: _values(type(self.spec), name, given) for name, given in self.axes}
+
+    @property
+    def decided(self) -> tuple[str, ...]:
+        """The parameter of the spec that each axis decides."""
+        found = ((name, derived(type(self.spec), name)) for name, _ in self.axes)
+        return tuple(name if quantity is None else quantity.decides for name, quantity in found)
 
     @property
     def total(self) -> int:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from lrlab import catalog
-from lrlab.experiments.axes import derived
 from lrlab.experiments.definition import Given, Span, Success, Sweep
 from lrlab.parameters import InputError, Parameter, declared, require_known
 from lrlab.protocol import Spec, drive_limits
@@ -40,8 +39,9 @@ def parse(text: str) -> Sweep:
     """Return the sweep that a TOML text defines."""
     try:
         content = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError("sweep file", "TOML", error or "endless brackets", "correct it there") from error
+    except (ValueError, RecursionError) as error:
+        # A ValueError that is no TOMLDecodeError: a number of too many digits.
+        raise InputError("sweep file", "TOML", error, "correct it there") from error
     return from_content(content)
 
 
@@ -70,12 +70,11 @@ def from_content(content: Toml) -> Sweep:
 def to_toml(sweep: Sweep) -> str:
     """Return the sweep as TOML: `parse` gives it back."""
     spec, known = sweep.spec, declared(type(sweep.spec))
-    decided = {name if (found := derived(type(spec), name)) is None else found.decides for name, _ in sweep.axes}
     # What an axis decides would mislead, as it holds in no cell.
     held = {
         name: value
         for name, value in spec.public_values().items()
-        if name != "seed" and not (name in decided and value == known[name].default)
+        if name != "seed" and not (name in sweep.decided and value == known[name].default)
     }
     top = {"model": spec.model, "solvers": list(sweep.solvers), "trials": sweep.trials, "seed": spec.seed}
     if sweep.success is not None:

@@ -72,6 +72,11 @@ def connect(path: Path, create: bool = True) -> sqlite3.Connection:
 
 def _make(path: Path) -> None:
     """Make an empty store elsewhere and give it its name when it is whole: nobody ever sees a part of one."""
+    for remains in (path.with_name(path.name + ending) for ending in ("-wal", "-journal")):
+        # SQLite would take them for those of the new store, and write the pages of another into it.
+        if remains.exists() and not path.exists():
+            remedy = f"remove {remains.name}, or name another file"
+            raise InputError("store", "without remains of a lost one", path.name, remedy)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     os.close(handle)
     try:
