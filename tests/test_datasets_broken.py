@@ -162,12 +162,25 @@ def test_labels_that_cannot_be(write, labels, message):
 def test_size_is_checked_before_memory_is_taken(write):
     path = write("f.arff", ARFF)
     os.truncate(path, 2 * 2**30)
-    with pytest.raises(InputError, match="at most 358 MB .* got f.arff of 2.15 GB: raise limit_bytes to 25769803776"):
+    with pytest.raises(InputError, match="at most 215 MB .* got f.arff of 2.15 GB: raise limit_bytes to 42949672960"):
         read(path, 1)
     wide = "".join(f"@attribute x{place} {{1,0}}\n" for place in range(500))
     path = write("g.arff", "@attribute a numeric\n" + wide + "@data\n" + "{}\n" * 4000)
-    with pytest.raises(InputError, match="fits the limit of 1 MB, got g.arff with 24 MB of values that are not zero"):
+    with pytest.raises(InputError, match="fits the limit of 1 MB, got g.arff with 40 MB of values that are not zero"):
         read(path, 500, limit_bytes=10**6)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "what"),
+    [
+        ("f.arff", ARFF.replace("u,v", ",".join(map(str, range(300)))) + "1,u,0\n", "names and values"),
+        ("f.csv", "1," * 500 + "0\n", "fields in line 1"),
+        ("f.txt", "500 2 2\n" + "\n" * 500, "500 rows"),
+    ],
+)
+def test_names_and_rows_of_nothing_have_their_own_limit(write, name, text, what):
+    with pytest.raises(InputError, match=f"fits the limit of 0.03 MB, got {name} with .* of {what}"):
+        read(write(name, text), 1 if name != "f.txt" else None, limit_bytes=30_000)
 
 
 @pytest.mark.parametrize("name", ["no.arff", "\0.arff", ".arff", "x" * 5000 + ".svm"])

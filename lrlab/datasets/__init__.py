@@ -62,7 +62,7 @@ def _read(source: Source, kind: str, choice: LabelChoice | None, like: Dataset |
         case "svmlight":
             return read_svmlight(source, choice, like)
         case "extreme":
-            return read_extreme(source, choice)
+            return read_extreme(source, choice, limit_bytes)
         case "csv":
-            return read_table(source, choice)
+            return read_table(source, choice, limit_bytes)
     return read_npz(source, choice, limit_bytes)

@@ -37,7 +37,7 @@ class Layout(NamedTuple):
 def read_arff(source: Source, choice: LabelChoice | None, limit_bytes: int) -> Dataset:
     """Read an ARFF file line by line."""
     lines = source.lines()
-    header = read_header(source, lines)
+    header = read_header(source, lines, limit_bytes)
     choice = choice or header.meka_labels()
     if choice is None:
         raise InputError("labels", FORMS, "nothing", "say which attributes are labels")

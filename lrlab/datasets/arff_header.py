@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from lrlab.datasets.labels import LabelChoice, unescaped
-from lrlab.datasets.text import Source, label_value, number
+from lrlab.datasets.text import WORDS_GROWTH, Source, label_value, number, require_room
 
 FLAGS = re.ASCII | re.DOTALL | re.IGNORECASE
 
@@ -69,10 +69,12 @@ class Header(NamedTuple):
         return LabelChoice(count=abs(count), first=count > 0) if count else None
 
 
-def read_header(source: Source, lines: Iterator[tuple[int, bytes]]) -> Header:
+def read_header(source: Source, lines: Iterator[tuple[int, bytes]], limit_bytes: int) -> Header:
     """Read up to and including the line `@data`."""
-    relation, attributes, seen, shared, line = "", [], {}, {}, 1
+    relation, attributes, seen, shared, line, size = "", [], {}, {}, 1, 0
     for line, raw in lines:
+        size += len(raw)
+        require_room(source, size * WORDS_GROWTH, limit_bytes, "names and values")
         keyword = KEYWORD.match(raw)
         word = keyword[1].lower() if keyword else b""
         if word == b"attribute":

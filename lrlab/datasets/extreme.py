@@ -7,13 +7,12 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-import numpy as np
 from scipy.sparse import csr_array
 
-from lrlab.datasets.dataset import Dataset, assemble
+from lrlab.datasets.dataset import Dataset
 from lrlab.datasets.labels import LabelChoice
 from lrlab.datasets.svmlight import INDEX_END, CheckedRows
-from lrlab.datasets.text import Source
+from lrlab.datasets.text import WORDS_GROWTH, Source, require_room
 
 SIZES = re.compile(rb"\s*+(\d{1,10}+)\s++(\d{1,10}+)\s++(\d{1,10}+)\s*+")
 
@@ -23,7 +22,7 @@ def is_extreme(source: Source) -> bool:
     return any(SIZES.fullmatch(raw) for _, raw in islice(source.lines(), 1))
 
 
-def read_extreme(source: Source, choice: LabelChoice | None) -> Dataset:
+def read_extreme(source: Source, choice: LabelChoice | None, limit_bytes: int) -> Dataset:
     """Read a file line by line; `labels` may give the names, in the order of their numbers."""
     lines = source.lines()
     line, raw = next(lines, (1, b""))
@@ -35,13 +34,14 @@ def read_extreme(source: Source, choice: LabelChoice | None) -> Dataset:
     stated = len(names) if names else choice.count if choice else L
     if stated != L:
         raise source.refuse(line, f"{stated} labels, as many as were named,", str(L), "name all labels, or none")
+    # A blank row is one byte of the file, and more in memory.
+    require_room(source, n * WORDS_GROWTH, limit_bytes, f"{n} rows")
     rows = CheckedRows(source, _counted(source, lines, n), (d, L), blank=True)
     X = rows.features()
     if len(rows.counts) != n:
         raise source.refuse(line, f"as many rows as it says, {len(rows.counts)},", str(n), "correct the first line")
     X = csr_array((X.data, X.indices, X.indptr), shape=(n, d))
-    nothing = np.zeros(0, dtype=np.intp)
-    return assemble(X, rows.positive(), (nothing, nothing), L, label_names=names)
+    return Dataset(X, rows.positives(0, L), label_names=names)
 
 
 def _counted(source: Source, lines: Iterator[tuple[int, bytes]], n: int) -> Iterator[tuple[int, bytes]]:

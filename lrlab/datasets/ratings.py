@@ -56,7 +56,7 @@ def read_ratings(
     source.check_size(limit_bytes)
     known = [dict(side[0]) if side else {} for side in sides]
     places, values, lines = (array("q"), array("q")), array("d"), array("q")
-    for position, (line, row) in enumerate(csv_rows(source)):
+    for position, (line, row) in enumerate(csv_rows(source, limit_bytes)):
         if position == 0 and len(row) >= 3 and number(row[2]) is None:
             continue
         if len(row) < 3:
@@ -95,7 +95,7 @@ def _features(path: Path, what: str, limit_bytes: int) -> tuple[dict[str, int], 
     source.check_size(limit_bytes)
     names: dict[str, int] = {}
     values, columns = array("d"), ()
-    for position, (line, row) in enumerate(csv_rows(source)):
+    for position, (line, row) in enumerate(csv_rows(source, limit_bytes)):
         if not columns:
             columns = _columns(source, line, row, what)
         if position == 0 and len(row) > 1 and all(number(field) is None for field in row[1:]):

@@ -10,10 +10,9 @@ from array import array
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from lrlab.datasets.dataset import Dataset, Names, assemble
+from lrlab.datasets.dataset import Dataset
 from lrlab.datasets.labels import LabelChoice
 from lrlab.datasets.text import NUMBER, Source
 from lrlab.parameters import InputError
@@ -94,10 +93,19 @@ class CheckedRows:
             raise self.source.refuse(self.numbers[row[0]], "finite values", "a larger one", "scale the features")
         return csr_array(X)
 
-    def positive(self) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
-        """Return rows and numbers of the labels."""
-        labels = np.array(self.labels, dtype=np.intc)
-        return np.repeat(np.arange(len(self.counts)), np.array(self.counts, dtype=np.intp)), labels
+    def positives(self, base: int, L: int) -> csr_array:
+        """Return Y (n, L), labels counting from `base`; refuse the first label beyond L."""
+        labels = np.array(self.labels, dtype=np.intc) - np.intc(base)
+        pointer = np.concatenate([[0], np.cumsum(np.array(self.counts, dtype=np.int64))])
+        beyond = np.flatnonzero(labels >= L)[:1]
+        if len(beyond):
+            row = np.searchsorted(pointer, beyond[0], side="right") - 1
+            need, remedy = f"labels below {L + base}", "name all labels, or give their number"
+            raise self.source.refuse(self.numbers[row], need, str(labels[beyond[0]] + base), remedy)
+        Y = csr_array((np.ones(len(labels)), labels, pointer), shape=(len(self.counts), L))
+        Y.sum_duplicates()
+        Y.data[:] = 1.0
+        return Y
 
 
 def read_svmlight(source: Source, choice: LabelChoice | None, like: Dataset | None) -> Dataset:
@@ -108,28 +116,15 @@ def read_svmlight(source: Source, choice: LabelChoice | None, like: Dataset | No
     ends = (like.d + base_x, like.L + base_y) if like else (INDEX_END, L + base_y if L else INDEX_END)
     rows = CheckedRows(source, source.lines(), ends, blank=False)
     X = rows.features()
-    rows_of, labels = rows.positive()
-    if like is None:
-        base_x, base_y = (int(not seen) for seen in rows.zeros)
-        L = L or int(labels.max(initial=-1)) + 1 - base_y
-    else:
-        L = like.L
+    base_x, base_y = like.counts_from if like else (int(not seen) for seen in rows.zeros)
+    L = like.L if like else L or max(rows.labels, default=-1) + 1 - base_y
     for what, seen, base in zip(("indices", "labels"), rows.zeros, (base_x, base_y), strict=True):
         if seen and base:
-            raise source.refuse(
-                seen, f"{what} that count from 1, like the other file's,", "0", "count alike in both files"
-            )
-    beyond = rows_of[labels >= L + base_y]
-    if len(beyond):
-        need, remedy = f"labels below {L + base_y}", "name all labels, or give their number"
-        raise source.refuse(rows.numbers[beyond[0]], need, "a larger one", remedy)
+            need = f"{what} that count from 1, like the other file's,"
+            raise source.refuse(seen, need, "0", "count alike in both files")
     d = like.d if like else rows.last + 1 - base_x
     if d < 1 or L < 1:
         raise source.refuse(1, f"at least one {'label' if d > 0 else 'feature'} in the file", "none", f"write `{FORM}`")
     X = csr_array((X.data, X.indices - base_x, X.indptr), shape=(X.shape[0], d))
-    return _labelled(X, (rows_of, labels - base_y), L, names or (like.label_names if like else None), (base_x, base_y))
-
-
-def _labelled(X: csr_array, positive, L: int, names: Names | None, counts_from: tuple[int, int]) -> Dataset:
-    nothing = np.zeros(0, dtype=np.intp)
-    return assemble(X, positive, (nothing, nothing), L, label_names=names, counts_from=counts_from)
+    names = names or (like.label_names if like else None)
+    return Dataset(X, rows.positives(base_y, L), label_names=names, counts_from=(base_x, base_y))

@@ -14,18 +14,18 @@ import numpy as np
 
 from lrlab.datasets.dataset import Dataset, assemble
 from lrlab.datasets.labels import FORMS, LabelChoice
-from lrlab.datasets.text import Source, label_value, number
+from lrlab.datasets.text import WORDS_GROWTH, Source, label_value, number, require_room
 from lrlab.parameters import InputError
 
 DELIMITERS = "\t;,"
 Row = tuple[int, list[str]]
 
 
-def read_table(source: Source, choice: LabelChoice | None) -> Dataset:
+def read_table(source: Source, choice: LabelChoice | None, limit_bytes: int) -> Dataset:
     """Read a CSV file row by row."""
     if choice is None:
         raise InputError("labels", FORMS, "nothing", "say which columns are labels")
-    rows = csv_rows(source)
+    rows = csv_rows(source, limit_bytes)
     names, rows = header_of(source, rows, required=bool(choice.names))
     start, first = next(rows, (1, []))
     if not first:
@@ -40,20 +40,25 @@ def read_table(source: Source, choice: LabelChoice | None) -> Dataset:
         require_width(source, line, row, len(columns))
         X.extend(numbers(source, line, row, features, columns))
         Y.extend(_label(source, line, row[place], columns[place]) for place in labels)
-    x, y = np.array(X).reshape(-1, len(features)), np.array(Y).reshape(-1, len(labels))
+    x, y = np.frombuffer(X).reshape(-1, len(features)), np.frombuffer(Y).reshape(-1, len(labels))
     kept, named = (tuple(columns[place] for place in places) for places in (features, labels))
     given = {"feature_names": kept, "label_names": named} if names else {}
     return assemble(x, np.nonzero(y > 0), np.nonzero(np.isnan(y)), len(labels), **given)
 
 
-def csv_rows(source: Source) -> Iterator[Row]:
+def csv_rows(source: Source, limit_bytes: int) -> Iterator[Row]:
     """Yield line numbers and fields of all rows that are not blank."""
     lines = source.lines()
     head = list(itertools.islice(lines, 1))
     text = "".join(source.text(*line) for line in head)
     delimiter = max(DELIMITERS, key=lambda mark: (text.count(mark), mark == ","))
-    decoded = (source.text(line, raw) + "\n" for line, raw in itertools.chain(head, lines))
-    reader = csv.reader(decoded, delimiter=delimiter, strict=True, skipinitialspace=True)
+
+    def decoded() -> Iterator[str]:
+        for line, raw in itertools.chain(head, lines):
+            require_room(source, len(raw) * WORDS_GROWTH, limit_bytes, f"fields in line {line}")
+            yield source.text(line, raw) + "\n"
+
+    reader = csv.reader(decoded(), delimiter=delimiter, strict=True, skipinitialspace=True)
     try:
         for row in reader:
             if any(field.strip() for field in row):

@@ -11,8 +11,11 @@ from lrlab.parameters import InputError
 LIMIT_BYTES = 4 * 2**30
 """Memory that reading a file may take unless told otherwise."""
 
-GROWTH = 12
-"""Bytes of memory that a byte of text can become: a dense file of `0,1,` is the worst, 8 bytes a number, twice."""
+GROWTH = 20
+"""Bytes of memory that a byte of text becomes at worst, in rows of one digit a number; 4 to 8 are usual."""
+
+WORDS_GROWTH = 80
+"""The same for names and for fields that are held as text."""
 
 NUMBER = rb"[-+]?+(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][-+]?+\d++)?+"
 _NUMBER = re.compile(NUMBER.decode(), re.ASCII)
@@ -64,7 +67,7 @@ class Source(NamedTuple):
         """Return the error that names the line, what was expected there, and what stands there."""
         shown = got[:80].decode(errors="replace") if isinstance(got, bytes) else got[:80]
         expected = f"{self.kind} with {need} in line {line} of {self.path.name}"
-        return InputError("file", expected, printable(shown) or "nothing", remedy)
+        return InputError("file", printable(expected), printable(shown) or "nothing", printable(remedy))
 
     def unreadable(self, error: Exception) -> InputError:
         """Return the error for a file that the system does not give."""
