@@ -91,10 +91,17 @@ def resume(sweep: Sweep, store: Store, start: Start = ON_ENGINE, progress: Progr
 
 
 def missing(wanted: list[Job], trials: int, store: Store) -> Iterator[Item]:
-    """Yield the trials that a store does not have, cell by cell, looked up as they are needed."""
-    for job in wanted:
-        there = store.trials(job, trials)
-        yield from ((job, number) for number in range(trials) if number not in there)
+    """Yield the trials that a store does not have, looked up as they are needed.
+
+    The first trial of every cell comes before any second one, then two more of each, four more, and so on: a sweep that
+    is cut short has measured the whole grid.
+    """
+    first, end = 0, 1
+    while first < trials:
+        for job in wanted:
+            there = store.trials(job, end)
+            yield from ((job, number) for number in range(first, min(end, trials)) if number not in there)
+        first, end = end, 2 * end
 
 
 class Intake:
