@@ -68,15 +68,23 @@ def read_ratings(
         lines.append(line)
     if not values:
         raise source.refuse(1, "at least one rating", "none", "add rows user, item, rating")
+    X, Y = (side[1] if side else None for side in sides)
+    return Ratings(*_in_order(source, places, values, lines), X, Y, *(tuple(names) for names in known))
+
+
+def _in_order(
+    source: Source, places: tuple[array, array], values: array, lines: array
+) -> tuple[NDArray, NDArray, Array]:
+    """Return rows, columns and values in row-major order; a pair that is rated twice is refused."""
     rows, columns = (np.array(store, dtype=np.intp) for store in places)
     order = np.lexsort((columns, rows))
-    twice = np.flatnonzero((np.diff(rows[order]) == 0) & (np.diff(columns[order]) == 0))
+    rows, columns = rows[order], columns[order]
+    twice = np.flatnonzero((np.diff(rows) == 0) & (np.diff(columns) == 0))[:1]
     if len(twice):
         earlier, later = (lines[place] for place in order[twice[0] : twice[0] + 2])
         need = f"a user and an item other than those of line {earlier}"
         raise source.refuse(later, need, "the same again", "keep one of the two ratings")
-    X, Y = (side[1] if side else None for side in sides)
-    return Ratings(rows[order], columns[order], np.array(values)[order], X, Y, *(tuple(names) for names in known))
+    return rows, columns, np.array(values)[order]
 
 
 def _place(source: Source, line: int, name: str, known: dict[str, int], open_ended: bool) -> int:
