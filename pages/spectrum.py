@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from lrlab.catalog.families import LOW_RANK, SINGLE_INDEX, family
+from lrlab.catalog.families import SINGLE_INDEX, family
 from lrlab.experiments.engine import get_engine
 from lrlab.experiments.moments import moment_trial
 from lrlab.experiments.spectrum import spectrum_trial
@@ -10,6 +10,7 @@ from lrlab.ui import axis, batches, controls, live, moments_view, page, presets,
 from lrlab.ui.spectrum_view import MOMENTS
 
 RANGES = {"m": (500.0, 20_000.0, "log"), "observed": (0.005, 0.5, "log")}
+PHASES = {"ratio": (0.5, 8.0, "linear")}
 
 link = page.head(
     "spectrum",
@@ -18,8 +19,10 @@ link = page.head(
 )
 presets.buttons("spectrum", presets.panels("yi2015-fig1"), "Figure 1 of Yi et al. (2015):")
 with st.sidebar:
-    model = problem.model(link, [*SINGLE_INDEX.plane, *LOW_RANK.plane])
-    along = axis.choose(link, model, family(model).along[model], ranges=RANGES)
+    model = problem.model(link)
+    along = axis.choose(
+        link, model, family(model).along[model], ranges=PHASES if model == "phase-retrieval" else RANGES
+    )
     trials = controls.widget(link, controls.TRIALS)
     st.subheader("Held fixed", anchor=False)
     spec = problem.spec(link, model, without=[along.decides] if isinstance(along, axis.Axis) else [])

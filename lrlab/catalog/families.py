@@ -79,6 +79,7 @@ PHASE = Family(
     solvers=("gauss-newton", "reweighted-amplitude-flow", "wirtinger-flow"),
     goal=Goal("error", 0.001),
     plane={"phase-retrieval": ("p", "ratio")},
+    along={"phase-retrieval": "ratio"},
     ranges={"ratio": (1.5, 6.0, "linear"), "p": (16.0, 128.0, "log"), "m": (100.0, 1000.0, "log")},
 )
 

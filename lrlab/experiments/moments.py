@@ -6,16 +6,20 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from lrlab import catalog
 from lrlab.experiments.axes import place
 from lrlab.experiments.budget import require_memory
 from lrlab.experiments.trials import Progress, Run, in_process, silent, trial_spec
-from lrlab.models.low_rank import LowRankSpec
+from lrlab.models.low_rank import LowRankProblem, LowRankSpec
+from lrlab.models.phase_retrieval import PhaseRetrieval, PhaseRetrievalProblem
+from lrlab.parameters import settle
 from lrlab.protocol import Spec
 from lrlab.solvers.starts import leading_part
-from lrlab.theory import spiked_noise
+from lrlab.theory import phase, spiked_noise
 
+Array = NDArray[np.float64]
 Row = dict[str, Any]
 
 
@@ -32,25 +36,39 @@ class MomentTrial:
 def moment_trial(task: MomentTrial) -> list[Row]:
     """Return the k + 1 largest singular values (eigenvalues by size, of a symmetric moment) of one draw, one row each.
 
-    The moment is scale A*(b), debiased where the measurements are symmetric: its mean is W. A row: axis, at, trial,
-    seed, rank (1 is the largest), value, its size; and overlap, the mean squared cosine ||U^T U_true||_F^2 / k of the
-    k leading left vectors with the truth.
+    Low-rank models: the moment scale A*(b), debiased where the measurements are symmetric, whose mean is W. Phase
+    retrieval: (1/m) sum T(s_i) a_i a_i^* with the weights T of the "optimal" start, k = 1. A row: axis, at, trial,
+    seed, rank (1 is the largest), value, its size; and overlap, the mean squared cosine of the k leading vectors with
+    the truth, ||U^* U_true||_F^2 / k.
     """
     problem = task.spec.build()
-    k, rng = problem.rank, np.random.default_rng(task.spec.streams().solver)
+    sizes, overlap = (_weighted if isinstance(task.spec, PhaseRetrieval) else _debiased)(problem)
+    place_of = {"axis": task.axis, "at": task.at, "trial": task.trial, "seed": task.spec.seed}
+    return [{**place_of, "rank": j, "value": float(s), "overlap": overlap} for j, s in enumerate(sizes, start=1)]
+
+
+def _debiased(problem: LowRankProblem) -> tuple[Array, float]:
+    k, rng = problem.rank, np.random.default_rng(problem.spec.streams().solver)
     found = leading_part(problem.operator, problem.b, min(k + 1, *problem.operator.shape), rng)
     overlap = float(((found.U[:, :k].T @ problem.truth.U) ** 2).sum()) / k
-    place_of = {"axis": task.axis, "at": task.at, "trial": task.trial, "seed": task.spec.seed}
-    sizes = np.sort(np.abs(found.s))[::-1]
-    return [{**place_of, "rank": j, "value": float(s), "overlap": overlap} for j, s in enumerate(sizes, start=1)]
+    return np.sort(np.abs(found.s))[::-1], overlap
+
+
+def _weighted(problem: PhaseRetrievalProblem) -> tuple[Array, float]:
+    s = problem.intensity / problem.intensity.mean()
+    weighted = problem.A * phase.weigh("optimal", s, 0.0)[:, None]
+    values, vectors = np.linalg.eigh(problem.A.conj().T @ weighted / len(s))
+    overlap = abs(np.vdot(vectors[:, -1], problem.truth)) ** 2 / float(np.vdot(problem.truth, problem.truth).real)
+    return values[-2:][::-1], float(overlap)
 
 
 def moment_trials(spec: Spec, axis: str, values: Sequence[float], trials: int = 10) -> list[MomentTrial]:
     """Return the trials of all cells; InputError where a value is out of bounds or memory would not suffice."""
-    entry, tasks = catalog.solver("tangent-descent"), []
+    entry, tasks = catalog.solver("gauss-newton", spec.model), []
+    options = settle(entry.run, {})
     for value in values:
         cell = place(spec, axis, value)
-        require_memory(cell, entry, {})
+        require_memory(cell, entry, options)
         tasks += [MomentTrial(trial_spec(cell, trial), axis, float(value), trial) for trial in range(trials)]
     return tasks
 
@@ -73,9 +91,22 @@ def predictions(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:
 
     Columns: at; largest and smallest, limits of the first and the k-th value; edge, of the (k + 1)-th, the end of the
     bulk; overlap, mean over the k left vectors; true_largest and true_smallest, the limits of endless measurements.
-    An approximation: measurements of one matrix are neither independent over entries nor light in their tails.
+    An approximation: measurements of one matrix are neither independent over entries nor light in their tails. For
+    phase retrieval the limits are exact for large m and p.
     """
-    return pd.DataFrame([{"at": float(value), **_prediction(place(spec, axis, value))} for value in values])
+    predict = _phase_prediction if isinstance(spec, PhaseRetrieval) else _prediction
+    return pd.DataFrame([{"at": float(value), **predict(place(spec, axis, value))} for value in values])
+
+
+def _phase_prediction(spec: PhaseRetrieval) -> Row:
+    spike = phase.spike(spec.field, "optimal", spec.noise, spec.data)
+    largest, edge = spike.eigenvalues(spec.m / spec.p)
+    endless = float(spike.Z @ spike.energy)
+    overlap = spike.overlap(spec.m / spec.p)
+    return {
+        "largest": largest, "smallest": largest, "edge": edge, "overlap": overlap,
+        "true_largest": endless, "true_smallest": endless,
+    }  # fmt: skip
 
 
 def _prediction(spec: LowRankSpec) -> Row:
@@ -123,4 +154,4 @@ def compare(table: pd.DataFrame, rank_of: dict[float, int]) -> pd.DataFrame:
 
 def ranks(spec: Spec, axis: str, values: Sequence[float]) -> dict[float, int]:
     """Return the rank of the truth at each value of the axis."""
-    return {float(value): place(spec, axis, value).true_rank for value in values}
+    return {float(value): getattr(place(spec, axis, value), "true_rank", 1) for value in values}

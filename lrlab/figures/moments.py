@@ -7,7 +7,7 @@ from lrlab.figures import theme
 
 SERIES = (
     ("largest", "largest", theme.PALETTE[0], "circle", "largest"),
-    ("smallest", "k-th, the last that carries the truth", theme.PALETTE[2], "diamond", "smallest"),
+    ("smallest", "k-th: the last that carries the truth", theme.PALETTE[2], "diamond", "smallest"),
     ("next", "the one after: the bulk", theme.PALETTE[1], "square", "edge"),
 )
 COLUMNS = ("at", "trials") + tuple(
@@ -21,7 +21,7 @@ def nothing() -> pd.DataFrame:
 
 
 def values(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str) -> go.Figure:
-    """Return the largest values of the moment: dots with bars for trials, dashed the Gaussian approximation.
+    """Return the largest values of the moment: dots with bars for trials, dashed what theory says.
 
     points: rows of `experiments.moments.compare`; curve: rows of `predictions` on a fine grid. Dotted: the truth's.
     """
@@ -29,17 +29,18 @@ def values(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str) -> go.
     for k, name in enumerate(("true_largest", "true_smallest")):
         figure.add_scatter(
             x=curve["at"], y=curve[name], mode="lines", line=theme.POPULATION, legendgroup="truth", showlegend=not k,
-            name="the truth's largest and smallest: endless data", hovertemplate="truth: %{y:.4g}<extra></extra>",
+            name="endless data: the largest and the k-th", hovertemplate="truth: %{y:.4g}<extra></extra>",
         )  # fmt: skip
-    for name, words, colour, symbol, limit in SERIES:
+    one = bool(
+        (curve["largest"] == curve["smallest"]).all() and (points["mean_largest"] == points["mean_smallest"]).all()
+    )
+    for name, words, colour, symbol, limit in SERIES[1:] if one else SERIES:
         figure.add_scatter(
             x=curve["at"], y=curve[limit], mode="lines", line={**theme.THEORY, "color": colour}, showlegend=False,
-            hovertemplate=f"{words}, Gaussian noise: %{{y:.4g}}<extra></extra>",
+            hovertemplate=f"{words}, theory: %{{y:.4g}}<extra></extra>",
         )  # fmt: skip
         _dots(figure, points, name, words, colour, symbol)
-    figure.add_scatter(
-        x=[None], y=[None], mode="lines", line={**theme.THEORY, "color": theme.INK}, name="if its noise were Gaussian"
-    )
+    figure.add_scatter(x=[None], y=[None], mode="lines", line={**theme.THEORY, "color": theme.INK}, name="theory")
     return _laid_out(figure, axis_title, "singular value of the moment")
 
 
@@ -49,7 +50,7 @@ def overlaps(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str) -> g
     colour = theme.PALETTE[0]
     figure.add_scatter(
         x=curve["at"], y=curve["overlap"], mode="lines", line={**theme.THEORY, "color": colour}, showlegend=False,
-        hovertemplate="Gaussian noise: %{y:.3f}<extra></extra>",
+        hovertemplate="theory: %{y:.3f}<extra></extra>",
     )  # fmt: skip
     _dots(figure, points, "overlap", "overlap of the start with the truth", colour, "circle")
     gap = points.assign(

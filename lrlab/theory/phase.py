@@ -112,6 +112,19 @@ class Spike:
         rise, fall = rest - self.mean(2, lam, self.weight), self.mean(2, lam, self.energy)
         return rise / (rise + fall)
 
+    def eigenvalues(self, ratio: float) -> tuple[float, float]:
+        """Return the limits of the two largest eigenvalues of (1/m) sum Z a a^* at m/p = `ratio`: psi where they lie.
+
+        Both are the end of the bulk, the minimum of psi, where the signal is not seen (Lu & Li 2017, Theorem 1).
+        """
+        rest = 1.0 / ratio
+        low = self._root(lambda lam: self.mean(2, lam, self.weight) - rest)
+        edge = low * (rest + self.mean(1, low, self.weight))
+        if self.excess(low, rest) <= 0.0:
+            return edge, edge
+        lam = self._root(lambda lam: self.excess(lam, rest), low)
+        return lam * (rest + self.mean(1, lam, self.weight)), edge
+
     def threshold(self) -> float:
         """Return the m/p from which phi > psi at the minimum of psi, where 1/delta = E[(Z / (lambda - Z))^2]."""
         lam = self._root(lambda lam: -self.excess(lam, self.mean(2, lam, self.weight)))

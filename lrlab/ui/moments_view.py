@@ -14,6 +14,17 @@ from lrlab.ui.axis import Axis
 from lrlab.ui.run_view import described
 from lrlab.ui.spectrum_view import grid
 
+MATRICES = (
+    "The moment averages measurements times what measured them; its mean is the matrix W. Solvers start from its k "
+    "leading singular vectors (eigenvectors, of a network), which know W only while their values stand clear of the "
+    "rest. Dashed: what it would be if the moment's noise were Gaussian and independent, an approximation that is good "
+    "for many measurements."
+)
+PHASES = (
+    "The moment averages a a* with weights that favour large answers, those of the optimal start. Its leading "
+    "eigenvector knows the signal once its eigenvalue leaves the bulk. Dashed: exact for large m and p (Lu & Li 2017)."
+)
+
 
 class Plan(NamedTuple):
     """A spectrum as it is asked for: the spec, the axis, how often, and the draws that measure it."""
@@ -55,10 +66,8 @@ def draw(asked: Any) -> None:
         with column:
             plot.show(figure, key=f"spectrum.{name}", label=f"{name} along {along.title}")
     st.caption(
-        "The moment averages measurements times what measured them; its mean is the matrix W. Solvers start from its k "
-        "leading singular vectors (eigenvectors, of a network), which know W only while their values stand clear of "
-        "the rest. Dots: mean of the trials, bars: their standard deviation. Dashed: what it would be if the "
-        "moment's noise were Gaussian and independent, an approximation that is good for many measurements."
+        (PHASES if spec.model == "phase-retrieval" else MATRICES)
+        + " Dots: mean of the trials, bars: their standard deviation."
     )
     if len(points):
         note = "One row a value of the axis: mean and sd over the trials."
