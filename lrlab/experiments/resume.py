@@ -82,8 +82,9 @@ def resume(sweep: Sweep, store: Store, start: Start = ON_ENGINE, progress: Progr
     stream = start(outcome, missing(wanted, sweep.trials, store))
     try:
         while stream.alive:
-            intake.take(stream.take())
-            progress(reused + intake.settled, len(wanted) * sweep.trials)
+            if news := stream.take():
+                intake.take(news)
+                progress(reused + intake.settled, len(wanted) * sweep.trials)
     finally:
         # Ctrl-C may come between any two lines: what had been taken is kept again, which changes nothing.
         intake.take(stream.cancel())
