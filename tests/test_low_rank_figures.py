@@ -140,9 +140,9 @@ def test_a_run_that_has_ended_keeps_its_last_value_in_the_median():
 def test_the_moment_of_phase_retrieval_lies_on_its_exact_curves(field):
     spec = lrlab.spec("phase-retrieval", p=200, field=field)
     table = moments.compare(
-        moments.moments(spec, "ratio", [2.0, 4.0], trials=4), moments.ranks(spec, "ratio", [2.0, 4.0])
+        moments.moments(spec, "ratio", [3.0, 6.0], trials=4), moments.ranks(spec, "ratio", [3.0, 6.0])
     )
-    exact = moments.predictions(spec, "ratio", [2.0, 4.0])
+    exact = moments.predictions(spec, "ratio", [3.0, 6.0])
     for row, limit in zip(table.to_dict("records"), exact.to_dict("records"), strict=True):
         assert row["mean_largest"] == pytest.approx(limit["largest"], abs=0.12)
         assert row["mean_next"] == pytest.approx(limit["edge"], abs=0.12)

@@ -53,10 +53,12 @@ def overlaps(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str) -> g
         hovertemplate="theory: %{y:.3f}<extra></extra>",
     )  # fmt: skip
     _dots(figure, points, "overlap", "overlap of the start with the truth", colour, "circle")
-    gap = points.assign(
-        mean_share=points["mean_gap"] / points["mean_smallest"], sd_share=points["sd_gap"] / points["mean_smallest"]
-    )
-    _dots(figure, gap, "share", "gap over the k-th value", theme.PALETTE[1], "square")
+    if (curve["edge"] > 0).all():
+        # Where the bulk ends below zero, as for weights of either sign, a share of the k-th value means nothing.
+        gap = points.assign(
+            mean_share=points["mean_gap"] / points["mean_smallest"], sd_share=points["sd_gap"] / points["mean_smallest"]
+        )
+        _dots(figure, gap, "share", "gap over the k-th value", theme.PALETTE[1], "square")
     figure.update_yaxes(range=[-0.02, 1.02])
     return _laid_out(figure, axis_title, "share")
 
