@@ -7,8 +7,6 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, issparse, vstack
-from sklearn.linear_model import LogisticRegression
-from sklearn.svm import LinearSVC
 
 from lrlab import lowrank
 from lrlab.linalg import solve_positive
@@ -129,6 +127,10 @@ def one_by_one(problem, loss: Loss, weight: float) -> Iterator[Iterate]:
 
 def classifier(X: Array | csr_array, target: Array, loss: Loss, weight: float) -> Array:
     """Return w of one label, from rows where it is seen."""
+    # Loaded where it is used: it takes 100 MB, which ridge regression and all other solvers do without.
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.svm import LinearSVC
+
     if abs(target.sum()) == len(target):
         # A row of zeros on the other side adds a constant to the objective, and makes two classes of one.
         zero = np.zeros((1, X.shape[1]))

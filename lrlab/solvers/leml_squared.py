@@ -29,7 +29,8 @@ class WholeTable:
 
     def value(self, A: Array, H: Array) -> float:
         """Return ||Y - A H^T||_F^2 / 2."""
-        return float(self.squares - 2 * np.vdot(self.Y @ H, A) + np.vdot(A.T @ A, H.T @ H)) / 2
+        # Nothing but rounding error can make it negative.
+        return max(0.0, float(self.squares - 2 * np.vdot(self.Y @ H, A) + np.vdot(A.T @ A, H.T @ H)) / 2)
 
     def gradients(self, A: Array, H: Array) -> tuple[Array, Array]:
         """Return X^T D H and D^T A."""
