@@ -1,13 +1,13 @@
-"""The same jobs from a shell: python -m lrlab models | solve | sweep | store | paper."""
+"""The same jobs from a shell: python -m lrlab models | solve | sweep | store | paper | fit."""
 
 import sys
 from collections.abc import Sequence
 
 from lrlab.parameters import InputError
-from lrlab.shell import models, paper, solve, store, sweep
+from lrlab.shell import fit, models, paper, solve, store, sweep
 from lrlab.shell.common import BAD_INPUT, FAILED, INTERRUPTED, Parser
 
-COMMANDS = {"models": models, "solve": solve, "sweep": sweep, "store": store, "paper": paper}
+COMMANDS = {"models": models, "solve": solve, "sweep": sweep, "store": store, "paper": paper, "fit": fit}
 
 
 def parser() -> Parser:

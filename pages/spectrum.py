@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from lrlab.catalog.families import SINGLE_INDEX, family
+from lrlab.catalog.families import FAMILIES, SINGLE_INDEX, family
 from lrlab.experiments.engine import get_engine
 from lrlab.experiments.moments import moment_trial
 from lrlab.experiments.spectrum import spectrum_trial
@@ -19,7 +19,7 @@ link = page.head(
 )
 presets.buttons("spectrum", presets.panels("yi2015-fig1"), "Figure 1 of Yi et al. (2015):")
 with st.sidebar:
-    model = problem.model(link)
+    model = problem.model(link, [name for kind in FAMILIES for name in kind.along])
     along = axis.choose(
         link, model, family(model).along[model], ranges=PHASES if model == "phase-retrieval" else RANGES
     )

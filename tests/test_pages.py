@@ -106,6 +106,17 @@ def test_matrices_and_complex_signals_are_recovered_on_converge(model):
         assert [trace["name"] for trace in matrices["data"]] == ["truth", "estimate", "difference"]
 
 
+def test_labels_are_learnt_on_converge():
+    small = {"n": "200", "d": "10", "labels": "12", "rank": "2", "per_row": "2"}
+    at = finished(opened("converge", model="multilabel", solvers="leml-squared,binary-relevance", **small), "converge")
+    runs = at.session_state["converge:run"].runs
+    assert [run.state for run in runs] == ["done", "done"]
+    curves, values = figures(at)
+    assert "precision@3" in curves["layout"]["yaxis"]["title"]["text"]
+    assert "singular value" in values["layout"]["yaxis"]["title"]["text"]
+    assert "precision 3" in at.get("html")[-1].proto.body
+
+
 @pytest.mark.parametrize("model", LOW_RANK)
 def test_spectrum_shows_the_moment_of_low_rank_models(model):
     at = finished(opened("spectrum", model=model, points="2", trials="2", **LOW_RANK[model]), "spectrum")

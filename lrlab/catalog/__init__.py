@@ -2,17 +2,17 @@
 
 from collections.abc import Mapping
 
-from lrlab.catalog import altmin, low_rank, network, phase, refinements, rivals, single_index
+from lrlab.catalog import altmin, low_rank, multilabel, network, phase, refinements, rivals, single_index
 from lrlab.catalog.entry import SolverEntry
 from lrlab.parameters import InputError, nearest, require_known
 from lrlab.protocol import Spec
 
 MODELS: Mapping[str, type[Spec]] = {
-    spec.model: spec for family in (single_index, low_rank, phase) for spec in family.MODELS
+    spec.model: spec for family in (single_index, low_rank, phase, multilabel) for spec in family.MODELS
 }
 ENTRIES: tuple[SolverEntry, ...] = tuple(
     entry
-    for family in (single_index, refinements, rivals, low_rank, altmin, network, phase)
+    for family in (single_index, refinements, rivals, low_rank, altmin, network, phase, multilabel)
     for entry in family.SOLVERS
 )
 NAMES: tuple[str, ...] = tuple(dict.fromkeys(entry.name for entry in ENTRIES))

@@ -83,7 +83,15 @@ PHASE = Family(
     ranges={"ratio": (1.5, 6.0, "linear"), "p": (16.0, 128.0, "log"), "m": (100.0, 1000.0, "log")},
 )
 
-FAMILIES = (SINGLE_INDEX, LOW_RANK, PHASE)
+MULTILABEL = Family(
+    name="multilabel",
+    solvers=("leml-squared", "binary-relevance"),
+    goal=Goal("precision_3"),
+    plane={"multilabel": ("noise", "observed")},
+    ranges={"observed": (0.01, 1.0, "log")},
+)
+
+FAMILIES = (SINGLE_INDEX, LOW_RANK, PHASE, MULTILABEL)
 
 
 def family(model: str) -> Family:

@@ -93,16 +93,18 @@ def matrix_frames(truth: LowRank, runs: Sequence[Recovery]) -> list[go.Frame]:
     return frames(runs, draw)
 
 
-def singular_values(truth: LowRank, runs: Sequence[Recovery], *, height: int = 260) -> go.Figure:
-    """Return singular values, the truth's as dashes; eigenvalues, with their signs, of symmetric matrices."""
+def singular_values(truth: LowRank | None, runs: Sequence[Recovery], *, height: int = 260) -> go.Figure:
+    """Return singular values, those of the truth, if any, as dashes; signed eigenvalues of symmetric matrices."""
     figure = go.Figure()
+    true = np.empty(0) if truth is None else truth.s
     # Eigenvalues of either sign tell more; an estimate may hold them in another order than the truth.
-    signed = bool((truth.s < 0).any()) or truth.U is truth.V
-    longest = max([len(truth.s), *(len(run.estimate.s) for run in runs if run.estimate is not None)])
-    longest = min(longest, 4 * len(truth.s) + 8)
+    signed = truth is not None and (bool((true < 0).any()) or truth.U is truth.V)
+    longest = max([len(true), 1, *(len(run.estimate.s) for run in runs if run.estimate is not None)])
+    longest = min(longest, 4 * len(true) + 8) if len(true) else longest
     figure.add_scatter(
-        x=np.arange(1, len(truth.s) + 1), y=ordered(truth.s), mode="markers", name="truth", hovertemplate="%{y:.4g}",
+        x=np.arange(1, len(true) + 1), y=ordered(true), mode="markers", name="truth", hovertemplate="%{y:.4g}",
         marker={"color": theme.INK, "symbol": "line-ew-open", "size": 18, "line": {"width": 2}},
+        showlegend=len(true) > 0,
     )  # fmt: skip
     for k, run in enumerate(runs):
         offset = 0.0 if len(runs) == 1 else 0.5 * (k / (len(runs) - 1) - 0.5)
@@ -115,7 +117,7 @@ def singular_values(truth: LowRank, runs: Sequence[Recovery], *, height: int = 2
     figure.update_xaxes(
         title_text=f"{word}, largest first", range=[0.4, longest + 0.6], dtick=1 if longest <= 12 else None
     )
-    drawn = [0.0, *truth.s, *(float(s) for run in runs if run.estimate is not None for s in run.estimate.s)]
+    drawn = [0.0, *true, *(float(s) for run in runs if run.estimate is not None for s in run.estimate.s)]
     room = 0.08 * (max(drawn) - min(drawn))
     # From zero, lest differences of rounding fill the figure.
     figure.update_yaxes(title_text=word, range=[min(drawn) - room, max(drawn) + room])

@@ -49,6 +49,18 @@ MEASURES: Mapping[str, Mapping[str, Measure]] = {
         "misfit": Measure("misfit of magnitudes", "‖ |A x̂| − |A x| ‖ / ‖ |A x| ‖ on the given magnitudes"),
         **OWN,
     },
+    "multilabel": {
+        "precision_3": Measure(
+            "precision@3", "share of the three labels with the highest scores that are on, fresh rows"
+        ),
+        "precision_1": Measure("precision@1", "the same of the label with the highest score"),
+        "precision_5": Measure("precision@5", "the same of the five labels with the highest scores"),
+        "hamming": Measure("Hamming loss", "share of all labels of fresh rows that are told wrong: on above 1/2"),
+        "auc": Measure(
+            "AUC", "chance that a label that is on has a higher score than one that is off, mean over fresh rows"
+        ),
+        **OWN,
+    },
 }
 CONSTANT = ("incoherence",)
 """Scores that say something of the problem, not of an iterate."""

@@ -17,7 +17,7 @@ SLIDER = " The slider leads through the kept iterates."
 
 def aligned(spec: Spec, truth: Estimate) -> Callable[[Estimate], Estimate]:
     """Return what makes an estimate comparable to the truth, as it is drawn: nothing, or a turn of its phase."""
-    if isinstance(truth, LowRank) or not np.iscomplexobj(truth):
+    if truth is None or isinstance(truth, LowRank) or not np.iscomplexobj(truth):
         return lambda estimate: estimate
     return lambda estimate: real_parts(np.exp(-1j * np.angle(np.vdot(truth, estimate))) * estimate, spec)
 
@@ -38,6 +38,11 @@ def show(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], following: Any)
             return ""
         return live.once("converge:frames", id(following), lambda: plot.encode_frames(make(seen, drawn)))
 
+    if truth is None:
+        # What is fitted to labels has no truth beside it, but a spectrum.
+        plot.show(factors.singular_values(None, drawn), key="converge.values", label="singular values")
+        st.caption("Singular values of the coefficients, features x labels, that each solver has fitted.")
+        return
     if isinstance(truth, LowRank):
         _matrices(truth, drawn, frames(factors.matrix_frames, truth))
         return

@@ -32,7 +32,7 @@ def choices(link: Link, model: str, spec: object) -> View:
     known = measures(model)
     names = [name for name in known if name not in absent(model, spec)]
     words = {name: name.replace("_", " ") for name in names}
-    measure = controls.choose(link, "show", words, "error", known["error"].meaning, "Show")
+    measure = controls.choose(link, "show", words, names[0], known[names[0]].meaning, "Show")
     time = controls.choose(
         link, "against", {"iteration": "iteration", "seconds": "seconds"}, "iteration",
         "iterations, or the time a solver took, scoring not counted", "against",
@@ -173,7 +173,7 @@ def share_and_rest(run: Any) -> tuple[float, float]:
 @st.cache_data(max_entries=64, show_spinner=False)
 def truth_of(spec: Spec) -> Any:
     """Return the truth of a spec."""
-    return spec.build().truth
+    return getattr(spec.build(), "truth", None)
 
 
 def table(runs: Sequence[Any]) -> pd.DataFrame:

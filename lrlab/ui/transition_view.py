@@ -19,6 +19,7 @@ MOST_TRIALS = 20_000
 GOALS = {
     "overlap": "mean squared overlap ⟨b̂, b⟩² of the estimate and the signal over the trials of a cell (1 is exact, 0 "
     "is blind)",
+    "precision_3": "mean share of the three labels with the highest scores that are on, over fresh rows and trials",
     "error": "share of the trials of a cell that end with a relative error below 0.001",
     "spectral_error": "share of the trials of a cell that end with a relative spectral error below 0.05",
 }

@@ -1,0 +1,91 @@
+"""Multi-label solvers on files: what is read, hidden, fitted, scored and refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+from lrlab import datasets
+from lrlab.__main__ import main
+from lrlab.datasets.dataset import Dataset
+from lrlab.experiments.fitting import fit, hidden, problem_of
+from lrlab.models.multilabel import Multilabel
+from lrlab.parameters import InputError
+from lrlab.protocol import Stop
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Write a small data set as two files, and return their paths."""
+    folder = tmp_path_factory.mktemp("data")
+    problem = Multilabel(n=200, d=9, labels=8, rank=2, per_row=2, density=0.4, seed=3).build()
+    names = {"feature_names": [f"x{j}" for j in range(9)], "label_names": [f"y{j}" for j in range(8)]}
+    paths = []
+    for part, X, Y in (("train", problem.X, problem.Y), ("test", problem.X_test, problem.Y_test)):
+        paths.append(folder / f"{part}.npz")
+        datasets.save_npz(paths[-1], Dataset(X=X, Y=Y, observed=None, **names))
+    return paths
+
+
+def test_every_solver_is_fitted_and_tested_after_each_iteration(files):
+    for solver in ("leml-squared", "leml-logistic", "leml-squared-hinge", "cplst", "plst", "binary-relevance"):
+        found = fit(*files, solver=solver, rank=3, iterations=3).summary()
+        assert found["iterations"] == len(found["trace"]) >= 1 and found["stop"] in ("CONVERGED", "MAX_ITER")
+        assert found["precision@3"] == found["trace"][-1]["precision@3"] and found["auc"] > 0.7
+        assert 20 < found["precision@1"] <= 100, "in percent"
+        assert found["auc_rows"] == 1000
+
+
+def test_what_is_hidden_is_unknown_and_drawn_with_the_seed(files):
+    few, same, other = (problem_of(*files, None, rank=2, observed=0.3, seed=k) for k in (1, 1, 2))
+    assert few.mask.nnz == round(0.3 * 200 * 8)
+    assert (few.mask != same.mask).nnz == 0 < (few.mask != other.mask).nnz
+    assert (few.Y.multiply(few.mask) != few.Y).nnz == 0
+    assert problem_of(*files, None, rank=2, observed=1.0, seed=0).mask is None
+
+
+def test_hidden_keeps_to_what_is_known_at_all():
+    known = hidden((20, 10), 0.5, 0, None)
+    assert (hidden((20, 10), 0.5, 1, known).multiply(known)).nnz == hidden((20, 10), 0.5, 1, known).nnz < 100
+
+
+def test_the_same_seed_gives_the_same_fit(files):
+    one, two = (fit(*files, rank=2, iterations=2, observed=0.5, seed=4).summary() for _ in range(2))
+    for row in (*one["trace"], *two["trace"], one, two):
+        row.pop("seconds")
+    assert one == two
+
+
+def test_from_the_shell(files, capsys):
+    arguments = ["fit", str(files[0]), "--test", str(files[1]), "--rank", "2", "--iterations", "2"]
+    assert main([*arguments, "--regularization", "10", "--set", "inner=exact", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["options"]["regularization"] == 10 and found["options"]["inner"] == "exact"
+    assert {"precision@1", "precision@3", "precision@5", "hamming", "auc", "auc_rows", "seconds", "iterations"} <= set(
+        found
+    )
+    assert main(arguments) == 0
+    assert "precision@3" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"solver": "leml-square"}, 'solver must be one of .* did you mean "leml-squared"'),
+        ({"rank": 9}, r"rank must be in 0..8, the smaller number of features and labels, got 9"),
+        ({"observed": 0.0}, "observed must be a share above 0, at most 1, got 0"),
+        ({"iterations": 0}, "max_iter must be a whole number"),
+        ({"regularisation": 1}, 'option of leml-squared must be one of .* did you mean "regularization"'),
+        ({"train": "nowhere.npz"}, "file must be"),
+    ],
+)
+def test_bad_input_is_one_sentence(files, changes, sentence):
+    train = changes.pop("train", files[0])
+    with pytest.raises(InputError, match=sentence) as caught:
+        fit(train, files[1], **changes)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_stopped_fit_keeps_what_it_has(files):
+    found = fit(*files, rank=2, iterations=50, max_seconds=0.0)
+    assert found.stop is Stop.TIMEOUT and len(found.rows) == 1 and np.isfinite(found.estimate.s).all()
