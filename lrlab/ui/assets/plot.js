@@ -179,11 +179,16 @@ export default function (component) {
     .catch((error) => {
       root.querySelector(".lrlab-failed").textContent = `The figure could not be drawn: ${error.message}.`;
     });
+  clearTimeout(state.leaving);
+  // Streamlit may end a figure and begin it again on the very same node: its zoom is only lost when the node is gone.
   return () => {
-    clearInterval(state.timer);
-    state.watch?.disconnect();
-    state.colours?.disconnect();
-    if (window.Plotly && state.ready) window.Plotly.purge(node);
-    delete node.lrlab;
+    state.leaving = setTimeout(() => {
+      if (node.isConnected) return;
+      clearInterval(state.timer);
+      state.watch?.disconnect();
+      state.colours?.disconnect();
+      if (window.Plotly && state.ready) window.Plotly.purge(node);
+      delete node.lrlab;
+    }, 100);
   };
 }
