@@ -32,7 +32,7 @@ MUCH = 2**23
 """Numbers of data from which a start is refined on the first part of them."""
 FIRST_PART = 3
 """Its measurements for each degree of freedom."""
-REFINED, STUCK, MOST_REFINEMENTS = 3e-5, 0.98, 60
+REFINED, STUCK, MOST_REFINEMENTS = 3e-5, 0.998, 80
 
 
 def tangent_descent(
@@ -79,13 +79,16 @@ def refined_start(operator: Operator, b: np.ndarray, rank: int, rng: Generator) 
         return spectral_start(operator, b, rank, rng)
     part = b[:count].astype(few.dtype)
     start = point(few, spectral_start(few, part, rank, rng, settled=ROUGH), part)
-    before = np.inf
+    before = size = np.inf
     for at, _ in islice(descent(few, part, start, conjugately=True), MOST_REFINEMENTS):
         size = float(np.linalg.norm(at.misfit))
         # Solved as far as single precision tells, or down to the noise, where only more data helps.
         if size < REFINED * np.linalg.norm(part) or size > STUCK * before:
             break
         before = size
+    if size > np.linalg.norm(part) / 2:
+        # Noise, or a wrong turn: the moment of all measurements is the better start.
+        return spectral_start(operator, b, rank, rng)
     return LowRank(*(factor.astype(operator.dtype) for factor in orthonormalised(at.W)))
 
 
