@@ -26,11 +26,11 @@ class RankOne(Operator):
     def left(self, U: Array) -> Array:
         """Return X U."""
         self._pause()
-        return self.X @ U
+        return tall(self.X, U)
 
     def right(self, V: Array) -> Array:
         """Return Y V."""
-        return self.Y @ V
+        return tall(self.Y, V)
 
     def pair(self, P: Array, Q: Array) -> Array:
         """Return the sums of P * Q over columns."""
@@ -39,11 +39,11 @@ class RankOne(Operator):
     def pull_left(self, r: Array, Q: Array) -> Array:
         """Return X^T diag(r) Q."""
         self._pause()
-        return self.X.T @ (r[:, None] * Q)
+        return ((r[:, None] * Q).T @ self.X).T
 
     def pull_right(self, r: Array, P: Array) -> Array:
         """Return Y^T diag(r) P."""
-        return self.Y.T @ (r[:, None] * P)
+        return ((r[:, None] * P).T @ self.Y).T
 
     def adjoint(self, r: Array) -> Array:
         """Return X^T diag(r) Y, by row blocks: scaling all rows at once would copy the data."""
@@ -69,6 +69,15 @@ class RankOne(Operator):
     def subset(self, rows: Array) -> "RankOne":
         """Return the operator of some of the measurements."""
         return RankOne(self.X[rows], self.Y[rows])
+
+
+def tall(X: Array, U: Array) -> Array:
+    """Return X U for X (m, d), U (d, k), k small, with columns that are contiguous.
+
+    In double precision BLAS reads a tall X faster by a half from the right; sums over columns, by `pair`, and products
+    with X^T gain from contiguous ones.
+    """
+    return np.asfortranarray(X @ U) if X.dtype == np.float32 else (U.T @ X.T).T
 
 
 class SymmetricRankOne(RankOne):

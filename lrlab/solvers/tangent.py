@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from lrlab import lowrank
 from lrlab.lowrank import LowRank
 from lrlab.operators.operator import Operator
+from lrlab.operators.rank_one import tall
 
 Array = NDArray[np.floating]
 
@@ -128,11 +129,11 @@ def moved(operator: Operator, at: Point, along: Line, step: float, b: Array) -> 
     left, P = np.hstack([W.U, along.Qa]), np.hstack([at.P, along.left])
     if operator.symmetric:
         turn, s, _ = lowrank.from_core(np.eye(len(core), dtype=operator.dtype), core, k)
-        U, P = left @ turn, P @ turn
+        U, P = left @ turn, tall(P, turn)
         return Point(LowRank(U, s, U), P, P, operator.pair(P * s, P) - b)
     turn, s, back = lowrank.from_dense(core, k)
-    V, Q = np.hstack([W.V, along.Qb]) @ back, np.hstack([at.Q, along.right]) @ back
-    U, P = left @ turn, P @ turn
+    V, Q = np.hstack([W.V, along.Qb]) @ back, tall(np.hstack([at.Q, along.right]), back)
+    U, P = left @ turn, tall(P, turn)
     return Point(LowRank(U, s, V), P, Q, operator.pair(P * s, Q) - b)
 
 
