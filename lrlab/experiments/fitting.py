@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from lrlab import catalog, datasets
 from lrlab.lowrank import LowRank
-from lrlab.models.multilabel import Multilabel
+from lrlab.models.multilabel import Multilabel, scattered
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.parameters import InputError, require_known, settle
 from lrlab.protocol import Iterate, Stop, drive, limits
@@ -113,10 +113,5 @@ def problem_of(
 
 def hidden(shape: tuple[int, int], observed: float, seed: int, known: csr_array | None) -> csr_array:
     """Return the pattern of the entries that stay known: a share drawn without replacement, of those known at all."""
-    rng = np.random.default_rng(seed)
-    count = max(1, round(observed * shape[0] * shape[1]))
-    places = np.sort(rng.choice(shape[0] * shape[1], size=count, replace=False, shuffle=False))
-    rows, columns = np.divmod(places, shape[1])
-    pointer = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=shape[0]))])
-    pattern = csr_array((np.ones(count, bool), columns, pointer), shape=shape)
+    pattern = scattered(np.random.default_rng(seed), shape, observed)
     return pattern if known is None else csr_array(pattern.multiply(known))

@@ -1,6 +1,7 @@
 """Entries of X W Y^T: inductive and plain completion, multi-label regression (Jain & Dhillon 2013, sections 4, 5)."""
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated
@@ -35,9 +36,9 @@ class TableSpec(LowRankSpec):
     noise: Noise = 0.0
 
     @property
+    @abstractmethod
     def table(self) -> tuple[int, int]:
         """Rows and columns of the table."""
-        raise NotImplementedError
 
     @property
     def true_rank(self) -> int:  # noqa: D102
@@ -170,10 +171,7 @@ class TableProblem(LowRankProblem):
 
     Y: Array | None = None
 
-    @cached_property
-    def X(self) -> Array | None:
-        """The features of the rows of the table."""
-        raise NotImplementedError
+    X: Array | None
 
     def draw(self) -> Entries:
         """Return the measurement operator."""

@@ -1,6 +1,6 @@
 """Problems whose truth is a low-rank matrix, and rank-one sensing (Jain & Dhillon 2013, section 2)."""
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, ClassVar
@@ -114,7 +114,7 @@ def normal_rows(stream: np.random.SeedSequence, rows: int, columns: int, precisi
     return X
 
 
-class LowRankProblem:
+class LowRankProblem(ABC):
     """Measurements of one spec, and the truth, which only the score may look at.
 
     Attributes: spec; truth (LowRank); rank, given to solvers that ask for it; operator; b (m,), read-only; exact,
@@ -138,9 +138,9 @@ class LowRankProblem:
         operator.checkpoint = self.checkpoint
         return operator
 
+    @abstractmethod
     def draw(self) -> Operator:
         """Return the measurement operator."""
-        raise NotImplementedError
 
     @cached_property
     def b(self) -> Array:

@@ -203,5 +203,5 @@ def alignment(rest: Array, image: Array, b: Array) -> float:
 
 
 def rounding_error(b: Array) -> float:
-    """Return the misfit that rounding leaves: 64 eps ||b||."""
-    return 64 * float(np.finfo(b.dtype).eps) * float(np.linalg.norm(b))
+    """Return the misfit that rounding leaves: 128 eps ||b||."""
+    return 128 * float(np.finfo(b.dtype).eps) * float(np.linalg.norm(b))

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from lrlab.operators.operator import Operator
+from lrlab.operators.operator import Operator, alignment
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.starts import spectral_start
-from lrlab.solvers.tangent import Point, Vector, line, moved, point, solved, stationarity
+from lrlab.solvers.tangent import Point, Vector, line, moved, point, solved
 from lrlab.solvers.tangent_descent import objective
 
 Array = NDArray[np.floating]
@@ -54,7 +54,7 @@ def gauss_newton(
     while True:
         step, inner = least_squares_step(operator, at, inner_tol, inner_steps)
         along = line(operator, at, step)
-        yield Iterate(at.W, objective(at), stationarity(at.misfit, along.image, b), f"{inner} inner steps.")
+        yield Iterate(at.W, objective(at), alignment(at.misfit, along.image, b), f"{inner} inner steps.")
         if solved(at.misfit, b):
             return
         times = 1.0

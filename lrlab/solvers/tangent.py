@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lrlab import lowrank
 from lrlab.lowrank import LowRank
-from lrlab.operators.operator import Operator
+from lrlab.operators.operator import Operator, rounding_error
 from lrlab.operators.rank_one import tall
 
 Array = NDArray[np.floating]
@@ -137,20 +137,6 @@ def moved(operator: Operator, at: Point, along: Line, step: float, b: Array) -> 
     return Point(LowRank(U, s, V), P, Q, operator.pair(P * s, Q) - b)
 
 
-ROUNDING = 128
-"""A misfit of so many rounding errors of b is none."""
-
-
 def solved(misfit: Array, b: Array) -> bool:
     """Tell whether nothing but rounding is left of the misfit."""
-    return float(np.linalg.norm(misfit)) <= ROUNDING * np.finfo(b.dtype).eps * float(np.linalg.norm(b))
-
-
-def stationarity(misfit: Array, image: Array, b: Array) -> float:
-    """Return the cosine between the misfit and what the best step would take off it; 0 where nothing is left.
-
-    Exact data is fitted to rounding error before this falls; with noise it vanishes at a stationary point. The
-    criterion `gtol` of MINPACK (More, Garbow & Hillstrom 1980).
-    """
-    lengths = float(np.linalg.norm(misfit) * np.linalg.norm(image))
-    return 0.0 if solved(misfit, b) or lengths == 0 else abs(float(misfit @ image)) / lengths
+    return float(np.linalg.norm(misfit)) <= rounding_error(b)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from lrlab.lowrank import LowRank, from_core, from_product
-from lrlab.operators.operator import Operator
+from lrlab.operators.operator import Operator, alignment
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.starts import spectral_start
@@ -21,7 +21,6 @@ from lrlab.solvers.tangent import (
     moved,
     point,
     solved,
-    stationarity,
     transported,
 )
 
@@ -62,7 +61,7 @@ def tangent_descent(
     operator, b = problem.operator, problem.b
     start = refined_start(operator, b, problem.rank, rng)
     for at, image in descent(operator, b, point(operator, start, b), conjugately=directions == "conjugate"):
-        yield Iterate(at.W, objective(at), None if image is None else stationarity(at.misfit, image, b))
+        yield Iterate(at.W, objective(at), None if image is None else alignment(at.misfit, image, b))
 
 
 def refined_start(operator: Operator, b: np.ndarray, rank: int, rng: Generator) -> LowRank:
