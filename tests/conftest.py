@@ -1,5 +1,6 @@
-"""What all tests share: one engine for the whole session."""
+"""What all tests share: one engine for the whole session, and processes that Ctrl-C ends."""
 
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -14,3 +15,11 @@ def engine() -> Iterator[Engine]:
     engine.warm()
     yield engine
     close_engines()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _interruptible() -> Iterator[None]:
+    """Undo it where a shell has started the tests in the background with SIGINT ignored: children would inherit it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

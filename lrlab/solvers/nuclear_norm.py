@@ -20,7 +20,7 @@ FIRST, SHRINK, SETTLED = 0.5, 0.3, 0.03
 """The path's first weight, its factor, and the optimality at which it goes on: sloppier steps cost more at the end."""
 
 ROUNDING = 16.0
-"""A*(A(W) - b) is a difference of numbers of the size of A*(b), known to so many rounding errors of them."""
+"""Differences are known to so many rounding errors of what is subtracted: of A*(b), and of singular values."""
 
 
 def nuclear_norm(
@@ -95,15 +95,22 @@ def _split(operator: Operator, b: Array, weight) -> Split:
 def shrink_singular_values(V: Array, level: float) -> LowRank:
     """Return the W that minimises level ||W||_* + ||W - V||_F^2 / 2: singular values soft-thresholded."""
     U, s, Vt = np.linalg.svd(V, full_matrices=False)
-    kept = max(int(np.count_nonzero(s > level)), 1)
-    return LowRank(U[:, :kept], np.maximum(s[:kept] - s.dtype.type(level), 0), Vt[:kept].T)
+    lowered = soft_threshold(s, level)
+    kept = max(int(np.count_nonzero(lowered)), 1)
+    return LowRank(U[:, :kept], lowered[:kept], Vt[:kept].T)
 
 
 def shrink_eigenvalues(V: Array, level: float) -> LowRank:
     """Return the same for a symmetric V, as U diag(s) U^T with s of either sign: eigenvalues soft-thresholded."""
     values, vectors = np.linalg.eigh((V + V.T) / 2)
     order = np.argsort(-np.abs(values), kind="stable")
-    size = np.abs(values[order]) - values.dtype.type(level)
-    kept = order[: max(int(np.count_nonzero(size > 0)), 1)]
-    U = vectors[:, kept]
-    return LowRank(U, np.sign(values[kept]) * np.maximum(size[: len(kept)], 0), U)
+    lowered = soft_threshold(np.abs(values[order]), level)
+    kept = max(int(np.count_nonzero(lowered)), 1)
+    U = vectors[:, order[:kept]]
+    return LowRank(U, np.sign(values[order[:kept]]) * lowered[:kept], U)
+
+
+def soft_threshold(sizes: Array, level: float) -> Array:
+    """Return sizes, of which the first is the largest, lowered to 0 at the least; what rounding leaves over is 0."""
+    lowered = sizes - sizes.dtype.type(level)
+    return np.where(lowered > ROUNDING * np.finfo(sizes.dtype).eps * sizes[0], lowered, sizes.dtype.type(0))
