@@ -460,3 +460,35 @@ def count(path):
         return 0
     with Store(path) as store:
         return sum(lot.trials for lot in store.lots())
+
+
+def test_who_watches_sees_what_was_there_and_what_arrives(path):
+    with Store(path) as store:
+        run(replace(SWEEP, trials=1), store)
+        seen = []
+        done = resume(SWEEP, store, HereStream, watch=lambda finished: seen.append(dict(finished)))
+        assert [len(finished) for finished in seen[: TOTAL // 3]] == [1] * (TOTAL // 3), "at first what the store has"
+        assert sum(map(len, seen)) == done.run + done.reused == TOTAL
+        together = {item: outcome for finished in seen for item, outcome in finished.items()}
+        assert together == {(job, n): o for job in jobs(SWEEP) for n, o in store.outcomes(job, SWEEP.trials).items()}
+
+
+def test_a_sweep_that_is_stopped_keeps_what_it_has_and_goes_on():
+    with Store() as store:
+        done = resume(SWEEP, store, HereStream, stop=lambda: True)
+        assert (done.run, done.reused) == (0, 0)
+        seen = []
+        done = resume(SWEEP, store, OneByOne, watch=seen.append, stop=lambda: len(seen) == 2)
+        assert done.run == 2 == sum(lot.trials for lot in store.lots())
+        assert run(SWEEP, store)[:2] == (TOTAL - 2, 2)
+
+
+class OneByOne(HereStream):
+    """Hands on every result by itself."""
+
+    def take(self):
+        """Return the next result."""
+        for item in self._items:
+            return [(item, self._function(item))]
+        self.alive = False
+        return []

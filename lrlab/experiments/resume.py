@@ -1,6 +1,6 @@
 """Running a sweep against a store: what is there is taken, what is missing is computed and kept as it arrives."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from typing import NamedTuple
 
@@ -19,6 +19,9 @@ from lrlab.protocol import Stop
 Item = tuple[Job, int]
 """A cell, and the number of a trial there."""
 
+Watch = Callable[[Mapping[Item, Outcome]], None]
+"""Gets finished trials: first what the store has, a cell at a time, then every batch as soon as it is kept."""
+
 
 class Cell(NamedTuple):
     """A solver at a place of the grid: its job, with the sweep's seed, or the reason why it is refused."""
@@ -30,7 +33,10 @@ class Cell(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What a run of a sweep did: trials computed, trials found in the store, and the sentences of those that failed."""
+    """What a run of a sweep did.
+
+    run: trials computed. reused: those that the store had when it began. failures: the sentences of those that failed.
+    """
 
     run: int
     reused: int
@@ -71,24 +77,52 @@ def outcome(item: Item) -> Outcome:
 ON_ENGINE = on_engine(get_engine)
 
 
-def resume(sweep: Sweep, store: Store, start: Start = ON_ENGINE, progress: Progress = silent) -> Report:
+def unwatched(finished: Mapping[Item, Outcome]) -> None:
+    """Look at nothing."""
+
+
+def never() -> bool:
+    """Go on."""
+    return False
+
+
+def resume(
+    sweep: Sweep,
+    store: Store,
+    start: Start = ON_ENGINE,
+    progress: Progress = silent,
+    watch: Watch = unwatched,
+    stop: Callable[[], bool] = never,
+) -> Report:
     """Compute what the store does not have of a sweep, keeping every batch as it arrives, whatever ends it.
 
-    A trial that fails is not kept: the next run tries it again. RuntimeError when the engine or the store cannot go on.
+    It ends early, within a second, once `stop()` is true (asked often, so it may look at a flag of another thread);
+    called again, it goes on. All else happens in the calling thread, `watch` and `progress` too. A trial that fails is
+    not kept: the next run tries it again. RuntimeError when the engine or the store cannot go on.
     """
     wanted = jobs(sweep)
-    reused = sum(len(store.trials(job, sweep.trials)) for job in wanted)
-    intake = Intake(sweep, store)
+    reused = sum(found(job, sweep.trials, store, watch) for job in wanted)
+    intake = Intake(sweep, store, watch)
+    progress(reused, len(wanted) * sweep.trials)
     stream = start(outcome, missing(wanted, sweep.trials, store))
     try:
-        while stream.alive:
+        while stream.alive and not stop():
             if news := stream.take():
                 intake.take(news)
                 progress(reused + intake.settled, len(wanted) * sweep.trials)
     finally:
         # Ctrl-C may come between any two lines: what had been taken is kept again, which changes nothing.
         intake.take(stream.cancel())
-    return Report(intake.run, len(wanted) * sweep.trials - intake.settled, intake.failures)
+    return Report(intake.run, reused, intake.failures)
+
+
+def found(job: Job, trials: int, store: Store, watch: Watch) -> int:
+    """Return how many trials of a cell a store has; who watches is shown them."""
+    if watch is unwatched:
+        return len(store.trials(job, trials))
+    if outcomes := store.outcomes(job, trials):
+        watch({(job, number): outcome for number, outcome in outcomes.items()})
+    return len(outcomes)
 
 
 def missing(wanted: list[Job], trials: int, store: Store) -> Iterator[Item]:
@@ -108,9 +142,9 @@ def missing(wanted: list[Job], trials: int, store: Store) -> Iterator[Item]:
 class Intake:
     """Results on their way into a store."""
 
-    def __init__(self, sweep: Sweep, store: Store) -> None:
+    def __init__(self, sweep: Sweep, store: Store, watch: Watch) -> None:
         """Nothing has come yet."""
-        self._sweep, self._store = sweep, store
+        self._sweep, self._store, self._watch = sweep, store, watch
         self._pending: list[Kept] = []
         self.run = 0
         self.failures: dict[Item, str] = {}
@@ -130,9 +164,9 @@ class Intake:
         if self._pending:
             self._store.add(self._pending)
             self.run += len(self._pending)
-            scores = self._pending[0].outcome.scores
-            self._pending = []
-            require_metric(self._sweep, scores)
+            kept, self._pending = self._pending, []
+            require_metric(self._sweep, kept[0].outcome.scores)
+            self._watch({(job, number): outcome for job, number, outcome in kept})
 
 
 def require_metric(sweep: Sweep, scores: dict[str, float]) -> None:
