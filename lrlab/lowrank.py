@@ -1,9 +1,13 @@
 """Matrices of low rank, kept as factors: products, norms and distances that never form the d1 x d2 matrix."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from lrlab.ranking import Scores
 
 Array = NDArray[np.floating]
 
@@ -36,6 +40,20 @@ class LowRank(NamedTuple):
     def truncated(self, k: int) -> "LowRank":
         """Return the nearest matrix of rank k: the first k terms."""
         return LowRank(self.U[:, :k], self.s[:k], self.V[:, :k])
+
+    def scores(self, X: Array | csr_array) -> Scores:
+        """Return X W, X (n, d1), as a function of a slice of rows: the whole table may be larger than memory."""
+        images, right = X @ self.left, self.V.T
+        return lambda rows: images[rows] @ right
+
+    def arrays(self) -> dict[str, Array]:
+        """Return all that it consists of, by name, as a file keeps it."""
+        return self._asdict()
+
+    @classmethod
+    def restored(cls, arrays: Mapping[str, Array]) -> Self:
+        """Return what had these `arrays`."""
+        return cls(**arrays)
 
 
 def from_product(A: Array, B: Array, rank: int = 0) -> LowRank:

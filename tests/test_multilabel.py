@@ -153,3 +153,18 @@ def test_scores_are_those_of_scikit_learn_and_the_threshold_is_the_estimates():
     signed = problem.score(AtZero(*lowrank.from_dense(W)))
     assert signed["hamming"] == pytest.approx(((scores > 0) != Y_test).mean(), abs=1e-12)
     assert signed["auc"] == score["auc"]
+
+
+def test_an_estimate_is_scored_by_its_own_scores_and_comes_back_from_its_arrays():
+    problem = Multilabel(n=40, d=6, labels=5, rank=2, per_row=2).build()
+    W = lowrank.from_dense(np.random.default_rng(2).standard_normal((6, 5)))
+
+    class Squares(lowrank.LowRank):
+        def scores(self, X):
+            return (X @ self.dense()) ** 2
+
+    again = Squares.restored(Squares(*W).arrays())
+    assert all((a == b).all() for a, b in zip(again, W, strict=True))
+    table, wrong = problem.score(again), ((problem.X_test @ W.dense()) ** 2 > 0.5) != problem.Y_test.toarray()
+    assert table["hamming"] == wrong.mean()
+    assert table != problem.score(W)

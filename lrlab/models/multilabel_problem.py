@@ -1,6 +1,7 @@
 """Rows with features and labels to learn from, and rows to test on: drawn, or a person's own."""
 
-from typing import Self
+from collections.abc import Mapping
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,7 +9,6 @@ from scipy import sparse
 from scipy.sparse import csr_array
 
 from lrlab import ranking
-from lrlab.lowrank import LowRank
 from lrlab.parameters import InputError
 from lrlab.protocol import Spec
 
@@ -17,6 +17,27 @@ Features = Array | csr_array
 
 PLACES = (1, 3, 5)
 """How many labels of highest score are looked at."""
+
+
+class Predictor(Protocol):
+    """What an estimate of a multi-label solver is: all that predicts labels of new rows. `LowRank` is the linear one.
+
+    A label is predicted where its score is above the attribute `threshold`, if there is one, and else above 1/2. The
+    attribute `s` holds what is drawn of it: singular values. Its `parts` may be less than all `arrays`: what stays the
+    same in all iterates of a run, such as the landmarks of a kernel, is not kept with each of them.
+    """
+
+    s: Array
+
+    def scores(self, X: Features) -> ranking.Scores:
+        """Return the scores (n, L) of rows X (n, d): a table, or a function from a slice of rows to those rows."""
+
+    def arrays(self) -> dict[str, Array]:
+        """Return all that it consists of by name, dense arrays of numbers, so that a file can keep it."""
+
+    @classmethod
+    def restored(cls, arrays: Mapping[str, Array]) -> Self:
+        """Return the estimate that had these `arrays`."""
 
 
 class MultilabelProblem:
@@ -65,17 +86,13 @@ class MultilabelProblem:
     def load(self, everything: bool) -> None:
         """Do nothing: all rows are in memory."""
 
-    def score(self, estimate: LowRank) -> dict[str, float]:
+    def score(self, estimate: Predictor) -> dict[str, float]:
         """Return `precision_1`, `_3`, `_5`, `hamming` and `auc` on the test rows.
 
         Hamming: share of wrong entries when a label is on above the estimate's `threshold`, 1/2 for labels coded 0 and
         1 unless the estimate says otherwise. AUC: mean over the rows that have labels of both kinds, 1/2 without any.
         """
-        left, right = self.X_test @ estimate.left, estimate.V.T
-
-        def scores(rows: slice) -> Array:
-            return left[rows] @ right
-
+        scores = estimate.scores(self.X_test)
         threshold = getattr(estimate, "threshold", ranking.THRESHOLDS["zero-one"])
         precision = ranking.precision_at(scores, self.Y_test, PLACES)
         auc = ranking.instance_auc(scores, self.Y_test)
