@@ -92,15 +92,27 @@ class MultilabelProblem:
         Hamming: share of wrong entries when a label is on above the estimate's `threshold`, 1/2 for labels coded 0 and
         1 unless the estimate says otherwise. AUC: mean over the rows that have labels of both kinds, 1/2 without any.
         """
-        scores = estimate.scores(self.X_test)
-        threshold = getattr(estimate, "threshold", ranking.THRESHOLDS["zero-one"])
-        precision = ranking.precision_at(scores, self.Y_test, PLACES)
-        auc = ranking.instance_auc(scores, self.Y_test)
-        return {
-            **{f"precision_{k}": precision[k] for k in PLACES},
-            "hamming": ranking.hamming(scores, self.Y_test, threshold),
-            "auc": auc.value if auc.count else 0.5,
-        }
+        return measured(estimate, self.X_test, self.Y_test)
+
+
+def measured(estimate: Predictor, X: Features, Y: csr_array, known: csr_array | None = None) -> dict[str, float]:
+    """Return the scores of an estimate on rows X with labels Y, of which those in the pattern `known` count.
+
+    See `MultilabelProblem.score` for what they are.
+    """
+    scores, threshold = estimate.scores(X), threshold_of(estimate)
+    precision = ranking.precision_at(scores, Y, PLACES, known)
+    auc = ranking.instance_auc(scores, Y, known)
+    return {
+        **{f"precision_{k}": precision[k] for k in PLACES},
+        "hamming": ranking.hamming(scores, Y, threshold, known),
+        "auc": auc.value if auc.count else 0.5,
+    }
+
+
+def threshold_of(estimate: Predictor) -> float:
+    """Return the score above which an estimate predicts a label."""
+    return getattr(estimate, "threshold", ranking.THRESHOLDS["zero-one"])
 
 
 def require_sizes(
