@@ -27,12 +27,8 @@ BLOCK = 2**22
 
 
 @dataclass(frozen=True, kw_only=True)
-class Multilabel(Spec):
-    """Each row has the labels of its highest scores x^T W + noise, W (d, L) of low rank; the first feature is 1."""
-
-    model = "multilabel"
-    title = "Multi-label learning with missing labels"
-    summary = "Every row carries a few of many labels, some of them unseen; a low-rank W predicts those of new rows."
+class LabelRows(Spec):
+    """Rows with features and labels, drawn or given: their sizes, as solvers and forecasts of memory ask for them."""
 
     n: Annotated[int, Parameter(meaning="number of rows", low=2, high=1_000_000, scale="log")] = 2000
     d: Annotated[
@@ -41,9 +37,6 @@ class Multilabel(Spec):
     ] = 100
     labels: Annotated[int, Parameter(meaning="number of labels", symbol="L", low=2, high=100_000, scale="log")] = 50
     rank: Rank = 5
-    per_row: Annotated[
-        int, Parameter(meaning="labels of each row: those of its highest scores", low=1, high=1000, scale="log")
-    ] = 3
     observed: Annotated[
         float,
         Parameter(
@@ -56,22 +49,13 @@ class Multilabel(Spec):
     density: Annotated[
         float, Parameter(meaning="share of the features that is not zero; 1 is dense", low=1e-5, high=1, scale="log")
     ] = 1.0
-    noise: Annotated[
-        float,
-        Parameter(
-            meaning="standard deviation of noise added to each score, whose own is about 1", symbol="σ", low=0, high=10
-        ),
-    ] = 0.5
 
     def check(self) -> None:
-        """Refuse ranks and numbers of labels that no such table has."""
+        """Refuse ranks that no such table has."""
         least = min(self.d, self.labels)
         if self.rank > least:
             expected = f"in 1..min(d, labels) = {least}"
             raise InputError("rank", expected, self.rank, "lower the rank, or raise d and labels")
-        if self.per_row >= self.labels:
-            expected = f"less than labels = {self.labels}"
-            raise InputError("per_row", expected, self.per_row, "lower per_row, or raise labels")
 
     @property
     def size(self) -> tuple[int, int]:
@@ -89,18 +73,48 @@ class Multilabel(Spec):
         return math.ceil(self.observed * self.n * self.labels)
 
     @property
-    def data_bytes(self) -> int:
-        """Memory of features, positive labels, places seen, fresh rows, and of the block that is being drawn."""
+    def held_bytes(self) -> int:
+        """Memory of features of the rows given and of the places that are seen."""
         one = 8 if self.density == 1 else 26
-        labels = 16 * self.n * (self.per_row + 1) + (0 if self.observed == 1 else 10 * self.seen_entries)
-        return (
-            int(one * self.feature_entries * (1 + FRESH / self.n)) + labels + 32 * min(BLOCK, self.n * max(self.size))
-        )
+        return one * self.feature_entries + (0 if self.observed == 1 else 10 * self.seen_entries)
 
     @property
     def thrift(self) -> str:
         """Fewer stored features."""
         return "lower density, since only features that are not zero are held"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Multilabel(LabelRows):
+    """Each row has the labels of its highest scores x^T W + noise, W (d, L) of low rank; the first feature is 1."""
+
+    model = "multilabel"
+    title = "Multi-label learning with missing labels"
+    summary = "Every row carries a few of many labels, some of them unseen; a low-rank W predicts those of new rows."
+
+    per_row: Annotated[
+        int, Parameter(meaning="labels of each row: those of its highest scores", low=1, high=1000, scale="log")
+    ] = 3
+    noise: Annotated[
+        float,
+        Parameter(
+            meaning="standard deviation of noise added to each score, whose own is about 1", symbol="σ", low=0, high=10
+        ),
+    ] = 0.5
+
+    def check(self) -> None:
+        """Refuse ranks and numbers of labels that no such table has."""
+        super().check()
+        if self.per_row >= self.labels:
+            expected = f"less than labels = {self.labels}"
+            raise InputError("per_row", expected, self.per_row, "lower per_row, or raise labels")
+
+    @property
+    def data_bytes(self) -> int:
+        """Memory of features, positive labels, places seen, fresh rows, and of the block that is being drawn."""
+        fresh = FRESH / self.n * (8 if self.density == 1 else 26) * self.feature_entries
+        drawn = 16 * self.n * (self.per_row + 1) + 32 * min(BLOCK, self.n * max(self.size))
+        return self.held_bytes + int(fresh) + drawn
 
     def truth(self) -> LowRank:
         """Return W with uniformly distributed singular vectors and equal singular values; scores have variance 1."""
