@@ -24,7 +24,8 @@ from lrlab.experiments import resume as resuming
 from lrlab.experiments import versions
 from lrlab.experiments.cell_table import table, trials
 from lrlab.experiments.definition import Success, Sweep
-from lrlab.experiments.definition_file import parse, to_toml
+from lrlab.experiments.definition_file import parse
+from lrlab.experiments.definition_text import to_toml
 from lrlab.experiments.export import export
 from lrlab.experiments.outcome import Kept, Outcome
 from lrlab.experiments.remote import Failure
@@ -299,8 +300,8 @@ def spoil(path, start, bytes_):
         (lambda path: path.write_bytes(b"SQLite format 3\0"), "a store of lrlab, got"),
         (lambda path: spoil(path, 68, b"abcd"), "a store of lrlab, got"),
         (
-            lambda path: spoil(path, 60, (2).to_bytes(4, "big")),
-            r"of format 1, got .*: a newer lrlab wrote it \(format 2",
+            lambda path: spoil(path, 60, (3).to_bytes(4, "big")),
+            r"of format 2, got .*: a newer lrlab wrote it \(format 3",
         ),
         (lambda path: spoil(path, 4096, os.urandom(4096)), "a sound store, got .*: it is damaged"),
         (lambda path: os.truncate(path, path.stat().st_size // 2), "a sound store, got .*: it is damaged"),

@@ -1,10 +1,9 @@
-"""Sweep definitions as TOML: read with one sentence for every mistake, and written."""
+"""Sweep definitions as TOML: read with one sentence for every mistake (`definition_text` writes them)."""
 
-import json
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lrlab import catalog
 from lrlab.experiments.definition import Given, Span, Success, Sweep
@@ -15,8 +14,19 @@ Toml = Mapping[str, Any]
 
 NEEDED = ("model", "solvers", "axes")
 KEYS = ("model", "solvers", "trials", "seed", "success", "adaptive", "spec", "axes", "settings")
+ABOUT = ("title", "explanation", "reference")
+"""Words for people, which change nothing."""
 RANGE = {"from": float, "to": float, "steps": int, "spacing": str}
 LONGEST = 2**20
+
+
+class Titled(NamedTuple):
+    """A sweep and what its file says of it: title, a paragraph, where it comes from; empty where it says nothing."""
+
+    sweep: Sweep
+    title: str = ""
+    explanation: str = ""
+    reference: str = ""
 
 
 def read(path: Path) -> Sweep:
@@ -37,18 +47,29 @@ def read(path: Path) -> Sweep:
 
 def parse(text: str) -> Sweep:
     """Return the sweep that a TOML text defines."""
+    return from_content(_content(text))
+
+
+def titled(text: str) -> Titled:
+    """Return the sweep that a TOML text defines, with what it says about it."""
+    content = _content(text)
+    return Titled(from_content(content), *(content.get(key, "").strip() for key in ABOUT))
+
+
+def _content(text: str) -> Toml:
     try:
-        content = tomllib.loads(text)
+        return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         # A ValueError that is no TOMLDecodeError: a number of too many digits.
         raise InputError("sweep file", "TOML", error, "correct it there") from error
-    return from_content(content)
 
 
 def from_content(content: Toml) -> Sweep:
     """Return the sweep that the tables of a TOML text define."""
     for key in content:
-        require_known(key, KEYS, what="key of a sweep")
+        require_known(key, (*KEYS, *ABOUT), what="key of a sweep")
+        if key in ABOUT:
+            _require(key, content[key], str)
     for key in NEEDED:
         if key not in content:
             raise InputError(key, "given", "nothing", f'add a line or a table "{key}" to the sweep')
@@ -65,27 +86,6 @@ def from_content(content: Toml) -> Sweep:
         settings=_settings(_table("settings", content.get("settings", {})), _solvers(content["solvers"]), spec.model),
         **optional,
     )
-
-
-def to_toml(sweep: Sweep) -> str:
-    """Return the sweep as TOML: `parse` gives it back."""
-    spec, known = sweep.spec, declared(type(sweep.spec))
-    # What an axis decides would mislead, as it holds in no cell.
-    held = {
-        name: value
-        for name, value in spec.public_values().items()
-        if name != "seed" and not (name in sweep.decided and value == known[name].default)
-    }
-    top = {"model": spec.model, "solvers": list(sweep.solvers), "trials": sweep.trials, "seed": spec.seed}
-    if sweep.success is not None:
-        rule = {"metric": sweep.success.metric, "below": sweep.success.below, "above": sweep.success.above}
-        top["success"] = {name: value for name, value in rule.items() if value is not None}
-    top["adaptive"] = sweep.adaptive
-    tables = {"spec": held, "axes": {name: _written(given) for name, given in sweep.axes}}
-    if sweep.settings:
-        tables["settings"] = dict(sweep.settings)
-    parts = [_lines(top), *(f"[{name}]\n{_lines(table)}" for name, table in tables.items())]
-    return "\n".join(parts)
 
 
 def _spec(content: Toml) -> Spec:
@@ -166,23 +166,3 @@ def _table(name: str, given: Any) -> Toml:
 
 def _shown(value: Any) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value)
-
-
-def _written(given: Given) -> Any:
-    if not isinstance(given, Span):
-        return list(given)
-    ends = {"from": given.low, "to": given.high, "steps": given.steps}
-    return ends if given.spacing == "linear" else {**ends, "spacing": given.spacing}
-
-
-def _lines(table: Toml) -> str:
-    return "".join(f"{name} = {_value(value)}\n" for name, value in table.items())
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{name} = {_value(inner)}" for name, inner in value.items()) + " }"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_value, value)) + "]"
-    # JSON writes numbers and truth as TOML does, and text too, but for one control character that no name has.
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str | bool) else repr(value)

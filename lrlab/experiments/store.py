@@ -37,13 +37,20 @@ class Lot(NamedTuple):
 class Store:
     """An open store, for one thread; several processes may have the same file open."""
 
-    def __init__(self, path: Path | None = None, create: bool = True) -> None:
+    def __init__(
+        self,
+        path: Path | None = None,
+        create: bool = True,
+        known: bool = False,
+        patience: float = store_file.PATIENCE,
+    ) -> None:
         """Open the file, made if it is not there and `create`; without a path, keep everything in memory.
 
-        InputError where it is foreign, newer or damaged; it is then untouched.
+        known, patience: as in `store_file.connect`. InputError where it is foreign, newer or damaged; it is then
+        untouched.
         """
         self.path = path
-        self._connection = store_file.connect(path, create) if path else store_file.in_memory()
+        self._connection = store_file.connect(path, create, known, patience) if path else store_file.in_memory()
 
     def __enter__(self) -> "Store":
         """Return the store."""
@@ -59,7 +66,7 @@ class Store:
 
     def trials(self, job: Job, below: int) -> set[int]:
         """Return the numbers, smaller than `below`, of the finished trials of a cell."""
-        with self._told():
+        with self.reading():
             found = self._connection.execute(
                 "SELECT trial FROM trials JOIN cells ON cell = id WHERE key = ? AND trial < ?",
                 (versions.key(job), below),
@@ -68,7 +75,7 @@ class Store:
 
     def outcomes(self, job: Job, below: int) -> dict[int, Outcome]:
         """Return what came of the trials of a cell whose numbers are smaller than `below`, in order."""
-        with self._told():
+        with self.reading():
             found = self._connection.execute(
                 "SELECT trial, seed, stop, iterations, seconds, names, scores FROM cells JOIN trials ON cell = cells.id"
                 " JOIN measures ON measures = measures.id WHERE key = ? AND trial < ? ORDER BY trial",
@@ -86,7 +93,7 @@ class Store:
             cells.setdefault(kept.job, []).append(kept)
         if not cells:
             return
-        with self._writing() as connection:
+        with self.writing() as connection:
             lists = {tuple(kept.outcome.scores) for kept in batch}
             measures = {names: self._measures(connection, names) for names in lists}
             for job, trials in cells.items():
@@ -97,7 +104,7 @@ class Store:
 
     def lots(self) -> list[Lot]:
         """Return what is kept, summed up."""
-        with self._told():
+        with self.reading():
             found = self._connection.execute(
                 "SELECT lots.id, model, solver, settings, version, count(cells.id), ifnull(sum(trials), 0) FROM lots"
                 " LEFT JOIN cells ON lot = lots.id GROUP BY lots.id ORDER BY model, solver, lots.id"
@@ -106,7 +113,7 @@ class Store:
 
     def measures(self) -> list[str]:
         """Return the names of all scores that some trial has."""
-        with self._told():
+        with self.reading():
             found = self._connection.execute("SELECT names FROM measures ORDER BY id").fetchall()
             return list(dict.fromkeys(name for (names,) in found for name in json.loads(names)))
 
@@ -115,18 +122,18 @@ class Store:
         stale = [lot for lot in self.lots() if lot.stale]
         if not stale:
             return 0
-        with self._writing() as connection:
+        with self.writing() as connection:
             for lot in stale:
                 connection.execute("DELETE FROM trials WHERE cell IN (SELECT id FROM cells WHERE lot = ?)", (lot.id,))
                 connection.execute("DELETE FROM cells WHERE lot = ?", (lot.id,))
                 connection.execute("DELETE FROM lots WHERE id = ?", (lot.id,))
-        with self._told():
+        with self.reading():
             self._connection.execute("VACUUM")
         return sum(lot.trials for lot in stale)
 
     def rows(self, lot: Lot) -> Iterator[dict[str, Value]]:
         """Yield the trials of a lot as tidy rows: the cell's values, the trial's seed (`base_seed` is the sweep's)."""
-        with self._told():
+        with self.reading():
             found = self._connection.execute(
                 "SELECT spec, trial, seed, stop, iterations, seconds, names, scores FROM cells JOIN trials"
                 " ON cell = cells.id JOIN measures ON measures = measures.id WHERE lot = ?",
@@ -138,6 +145,26 @@ class Store:
                 start = {**head, **values, "base_seed": values["seed"], "seed": seed, "trial": trial, **lot.settings}
                 ending = {"stop": stop, "iterations": iterations, "seconds": seconds, "stale": stale}
                 yield {**start, **unpacked(names, scores), **ending}
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Yield the connection in a transaction, kept if all goes well; RuntimeError where the file cannot go on."""
+        with self.reading():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            finally:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Yield the connection; RuntimeError with a sentence where the file cannot go on."""
+        try:
+            yield self._connection
+        except sqlite3.Error as error:
+            raise RuntimeError(f"The store {self.path or 'in memory'} cannot go on: {error}.") from error
 
     def _cell(self, connection: sqlite3.Connection, job: Job) -> int:
         key = versions.key(job)
@@ -158,21 +185,3 @@ class Store:
         text = json.dumps(names)
         connection.execute("INSERT OR IGNORE INTO measures (names) VALUES (?)", (text,))
         return connection.execute("SELECT id FROM measures WHERE names = ?", (text,)).fetchone()[0]
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._told():
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._connection
-                self._connection.execute("COMMIT")
-            finally:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise RuntimeError(f"The store {self.path or 'in memory'} cannot go on: {error}.") from error

@@ -11,12 +11,19 @@ from urllib.parse import quote
 from lrlab.parameters import InputError
 
 APPLICATION = 0x6C726C62
-FORMAT = 1
+FORMAT = 2
 MAGIC = b"SQLite format 3\0"
 PATIENCE = 30.0
 """Seconds to wait for another process that writes."""
 
-SCHEMA = """
+SWEEPS = """
+CREATE TABLE sweeps (
+    session TEXT NOT NULL, definition TEXT NOT NULL, title TEXT NOT NULL, page TEXT NOT NULL, state TEXT NOT NULL,
+    done INTEGER NOT NULL, total INTEGER NOT NULL, changed REAL NOT NULL,
+    PRIMARY KEY (session, definition)
+) WITHOUT ROWID;
+"""
+SCHEMA = f"""
 CREATE TABLE lots (
     id INTEGER PRIMARY KEY, model TEXT NOT NULL, solver TEXT NOT NULL, settings TEXT NOT NULL, version TEXT NOT NULL,
     UNIQUE (model, solver, settings, version)
@@ -32,9 +39,10 @@ CREATE TABLE trials (
     scores TEXT NOT NULL,
     PRIMARY KEY (cell, trial)
 ) WITHOUT ROWID;
-"""
+{SWEEPS}"""
 """lots: trials alike but for their spec. cells: spec (JSON, with the sweep's seed). trials: by their number in the
-cell; `scores` is a JSON list of what `measures` names: null where it is not a number, text where it is infinite."""
+cell; `scores` is a JSON list of what `measures` names: null where it is not a number, text where it is infinite.
+sweeps (since format 2): what a browser session has run (`history`), as TOML; `changed` in seconds since 1970."""
 
 
 def in_memory() -> sqlite3.Connection:
@@ -44,11 +52,13 @@ def in_memory() -> sqlite3.Connection:
     return connection
 
 
-def connect(path: Path, create: bool = True) -> sqlite3.Connection:
+def connect(path: Path, create: bool = True, known: bool = False, patience: float = PATIENCE) -> sqlite3.Connection:
     """Return a connection to the store at a path, made if there is none; InputError where it cannot be used.
 
     What a killed writer left half-written is taken back by SQLite. A commit is on the disk when it returns: the write-
-    ahead log is then synchronised.
+    ahead log is then synchronised. An older file is brought to today's format in place. known: this process has looked
+    through the pages of the file before, which takes half a second a million trials. patience: seconds to wait for
+    another process that writes.
     """
     try:
         if not path.exists() or (path.is_file() and path.stat().st_size == 0):
@@ -58,9 +68,11 @@ def connect(path: Path, create: bool = True) -> sqlite3.Connection:
         if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
             raise PermissionError(errno.EACCES, "it is write-protected")
         _check_header(path)
-        _check_pages(path)
-        connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
+        if not known:
+            _check_pages(path, patience)
+        connection = sqlite3.connect(path, timeout=patience, isolation_level=None)
         connection.execute("PRAGMA synchronous = FULL")
+        _upgrade(connection, path)
         return connection
     except (OSError, sqlite3.OperationalError) as error:
         reason = getattr(error, "strerror", None) or error
@@ -111,14 +123,40 @@ def _check_header(path: Path) -> None:
     application, form = (int.from_bytes(header[start : start + 4], "big") for start in (68, 60))
     if not header.startswith(MAGIC) or application != APPLICATION:
         raise InputError("store", "a store of lrlab", path, "it holds something else: name another file")
+    _check_format(form, path)
+
+
+def _check_format(form: int, path: Path) -> None:
     if form > FORMAT:
         remedy = f"a newer lrlab wrote it (format {form}): update lrlab, or name another file"
         raise InputError("store", f"of format {FORMAT}", path, remedy)
 
 
-def _check_pages(path: Path) -> None:
+def _upgrade(connection: sqlite3.Connection, path: Path) -> None:
+    """Bring an older file to today's format, all of it or nothing."""
+
+    def form() -> int:
+        return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+    # Asked of SQLite: what the header says may be overruled by the write-ahead log.
+    _check_format(form(), path)
+    if form() == FORMAT:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Another process may have done it while this one waited.
+        if form() < FORMAT:
+            connection.execute(SWEEPS)
+            connection.execute(f"PRAGMA user_version = {FORMAT}")
+        connection.execute("COMMIT")
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+def _check_pages(path: Path, patience: float) -> None:
     # Read-only, so that a damaged file stays as it is for whoever wants to repair it.
-    with closing(sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True, timeout=PATIENCE)) as look:
+    with closing(sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True, timeout=patience)) as look:
         found = look.execute("PRAGMA quick_check(1)").fetchone()[0]
     if found != "ok":
         raise sqlite3.DatabaseError(" ".join(found.replace("***", " ").split())[:100])
