@@ -34,7 +34,7 @@ class Gate:
     """Streams whose second batch, and all later ones, wait until somebody opens."""
 
     def __init__(self):
-        """Closed."""
+        """Let nothing through."""
         self.open, self.waits = threading.Event(), threading.Event()
 
     def __call__(self, function, items):
