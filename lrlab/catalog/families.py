@@ -8,17 +8,21 @@ from lrlab.catalog.entry import Options, SolverEntry
 from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.phase_retrieval import PhaseRetrieval
 from lrlab.models.single_index import SingleIndexSpec
-from lrlab.parameters import InputError
+from lrlab.parameters import InputError, Value
 from lrlab.protocol import Spec
 from lrlab.theory.statistical_dimension import nuclear_norm
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What a map shows: the mean of a measure, or, with a level, the share of trials that bring it below."""
+    """What a map shows: the mean of a measure, or, with a level, the share of trials that bring it below.
+
+    A mean has its contour where half of the trials have a measure `above` a level.
+    """
 
     measure: str
     below: float | None = None
+    above: float | None = None
 
     @property
     def words(self) -> str:
@@ -33,7 +37,9 @@ class Family:
 
     name: as in `figures.measures`. solvers: chosen at first on *converge*; the first of them on *transition*. plane:
     axes of a model's first map, and along: the axis of its first spectrum; goal: what a map shows. ranges: where
-    axes of its maps lead at first (from, to, linear or log), where that is no matter of the axis alone.
+    axes of its maps lead at first (from, to, linear or log), where that is no matter of the axis alone. held: values of
+    a model's first map that are not its defaults; limits: those of its runs there, ample for a trial that succeeds.
+    grows, falls: axes along which trials succeed ever more, or ever less, often, while all other parameters stay.
     """
 
     name: str
@@ -42,18 +48,24 @@ class Family:
     plane: Mapping[str, tuple[str, str]]
     along: Mapping[str, str] = field(default_factory=dict)
     ranges: Mapping[str, tuple[float, float, str]] = field(default_factory=dict)
+    held: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+    limits: Mapping[str, Value] = field(default_factory=dict)
+    grows: tuple[str, ...] = ()
+    falls: tuple[str, ...] = ()
 
 
 SINGLE_INDEX = Family(
     name="single-index",
     solvers=("pairwise-moment", "link-free-refinement"),
-    goal=Goal("overlap"),
+    goal=Goal("overlap", above=0.5),
     plane={
         "one-bit-sensing": ("variance", "ratio"),
         "flipped-logistic": ("flip", "ratio"),
         "one-bit-phase-retrieval": ("threshold", "ratio"),
     },
     along={"one-bit-sensing": "variance", "flipped-logistic": "flip", "one-bit-phase-retrieval": "threshold"},
+    grows=("n", "ratio"),
+    falls=("p", "sparsity", "noise", "variance", "flip", "dense-rate", "sparse-rate"),
 )
 LOW_RANK = Family(
     name="low-rank",
@@ -71,7 +83,21 @@ LOW_RANK = Family(
         "multilabel-regression": "observed",
         "polynomial-network": "m",
     },
-    ranges={"per-freedom": (0.8, 4.0, "linear")},
+    ranges={
+        "per-freedom": (0.8, 4.0, "linear"),
+        "rank": (1.0, 8.0, "linear"),
+        "r": (1.0, 8.0, "linear"),
+        "m": (60.0, 1000.0, "log"),
+    },
+    held={
+        "rank-one-sensing": {"d1": 30, "d2": 30},
+        "inductive-completion": {"n1": 300, "n2": 300},
+        "multilabel-regression": {"n": 100, "d": 10, "labels": 30},
+        "polynomial-network": {"p": 40},
+    },
+    limits={"max_iter": 25},
+    grows=("m", "observed", "per-freedom"),
+    falls=("rank", "r", "p", "d", "d1", "d2", "noise", "condition", "missing"),
 )
 
 PHASE = Family(
@@ -80,15 +106,22 @@ PHASE = Family(
     goal=Goal("error", 0.001),
     plane={"phase-retrieval": ("p", "ratio")},
     along={"phase-retrieval": "ratio"},
-    ranges={"ratio": (1.5, 6.0, "linear"), "p": (16.0, 128.0, "log"), "m": (100.0, 1000.0, "log")},
+    ranges={"ratio": (1.5, 6.0, "linear"), "p": (16.0, 96.0, "log"), "m": (100.0, 1000.0, "log")},
+    limits={"max_iter": 60},
+    grows=("m", "ratio"),
+    falls=("p", "noise"),
 )
 
 MULTILABEL = Family(
     name="multilabel",
     solvers=("leml-squared", "binary-relevance"),
-    goal=Goal("precision_3"),
+    goal=Goal("precision_3", above=0.3),
     plane={"multilabel": ("noise", "observed")},
     ranges={"observed": (0.01, 1.0, "log")},
+    held={"multilabel": {"n": 500, "d": 40, "labels": 30}},
+    limits={"max_iter": 60},
+    grows=("n", "observed"),
+    falls=("noise", "missing"),
 )
 
 FAMILIES = (SINGLE_INDEX, LOW_RANK, PHASE, MULTILABEL)
