@@ -4,10 +4,9 @@ import streamlit as st
 
 from lrlab.catalog.families import FAMILIES, SINGLE_INDEX, family
 from lrlab.experiments.engine import get_engine
-from lrlab.experiments.moments import moment_trial
-from lrlab.experiments.spectrum import spectrum_trial
-from lrlab.ui import axis, batches, controls, live, moments_view, page, presets, problem, spectrum_view
-from lrlab.ui.spectrum_view import MOMENTS
+from lrlab.ui import axis, batches, controls, live, page, presets, problem, spectrum_plan, spectrum_view
+from lrlab.ui.pairwise_view import MOMENTS
+from lrlab.ui.spectrum_plan import Plan
 
 RANGES = {"m": (500.0, 20_000.0, "log"), "observed": (0.005, 0.5, "log")}
 PHASES = {"ratio": (0.5, 8.0, "linear")}
@@ -26,25 +25,15 @@ with st.sidebar:
     trials = controls.widget(link, controls.TRIALS)
     st.subheader("Held fixed", anchor=False)
     spec = problem.spec(link, model, without=[along.decides] if isinstance(along, axis.Axis) else [])
-pairwise, moment = family(model) is SINGLE_INDEX, "auto"
-view, task = (spectrum_view, spectrum_trial) if pairwise else (moments_view, moment_trial)
-plan = view.plan(spec, along, trials)
+plan = spectrum_plan.plan(spec, along, trials)
 page.complain(along, spec, plan)
-ready = isinstance(plan, view.Plan)
+ready, moment = isinstance(plan, Plan), "auto"
 with page.row():
-    live.buttons("spectrum", lambda: get_engine().map(task, plan.tasks), ready=ready, about=plan)
-    if pairwise:
+    live.buttons("spectrum", lambda: get_engine().map(plan.measure, plan.draws), ready=ready, about=plan)
+    if family(model) is SINGLE_INDEX:
         meaning = "pairs whose answers differ (M) or agree (M')"
         moment = controls.choose(link, "moment", MOMENTS, "auto", meaning, "Moment")
-
-
-def draw() -> None:
-    """Draw the run that is followed, whichever family it is of."""
-    followed = live.about("spectrum") or plan
-    moments_view.draw(plan) if isinstance(followed, moments_view.Plan) else spectrum_view.draw(plan, moment)
-
-
-live.follow("spectrum", draw, lambda: batches.seen("spectrum"))
+live.follow("spectrum", lambda: spectrum_view.draw(plan, moment), lambda: batches.seen("spectrum"))
 if ready:
-    page.copy(view.python(plan))
+    page.copy(spectrum_plan.python(plan))
 link.write()

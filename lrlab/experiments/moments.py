@@ -1,39 +1,24 @@
 """The moment that spectral starts decompose, along an axis: its spectrum, its gap, its overlap with the truth."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from lrlab import catalog
 from lrlab.experiments.axes import place
-from lrlab.experiments.budget import require_memory
-from lrlab.experiments.trials import Progress, Run, in_process, silent, trial_spec
+from lrlab.experiments.draws import Draw, Row, draws, gathered
+from lrlab.experiments.trials import Progress, Run, in_process, silent
 from lrlab.models.low_rank import LowRankProblem, LowRankSpec
 from lrlab.models.phase_retrieval import PhaseRetrieval, PhaseRetrievalProblem
-from lrlab.parameters import settle
 from lrlab.protocol import Spec
 from lrlab.solvers.starts import leading_part
 from lrlab.theory import phase, spiked_noise
 
 Array = NDArray[np.float64]
-Row = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class MomentTrial:
-    """One draw: the spec with the trial's own seed, and where it lies on the axis."""
-
-    spec: Spec
-    axis: str = ""
-    at: float = float("nan")
-    trial: int = 0
-
-
-def moment_trial(task: MomentTrial) -> list[Row]:
+def moment_spectrum(draw: Draw) -> list[Row]:
     """Return the k + 1 largest singular values (eigenvalues by size, of a symmetric moment) of one draw, one row each.
 
     Low-rank models: the moment scale A*(b), debiased where the measurements are symmetric, whose mean is W. Phase
@@ -41,10 +26,9 @@ def moment_trial(task: MomentTrial) -> list[Row]:
     seed, rank (1 is the largest), value, its size; and overlap, the mean squared cosine of the k leading vectors with
     the truth, ||U^* U_true||_F^2 / k.
     """
-    problem = task.spec.build()
-    sizes, overlap = (_weighted if isinstance(task.spec, PhaseRetrieval) else _debiased)(problem)
-    place_of = {"axis": task.axis, "at": task.at, "trial": task.trial, "seed": task.spec.seed}
-    return [{**place_of, "rank": j, "value": float(s), "overlap": overlap} for j, s in enumerate(sizes, start=1)]
+    problem = draw.spec.build()
+    sizes, overlap = (_weighted if isinstance(draw.spec, PhaseRetrieval) else _debiased)(problem)
+    return [{**draw.place, "rank": j, "value": float(s), "overlap": overlap} for j, s in enumerate(sizes, start=1)]
 
 
 def _debiased(problem: LowRankProblem) -> tuple[Array, float]:
@@ -62,15 +46,9 @@ def _weighted(problem: PhaseRetrievalProblem) -> tuple[Array, float]:
     return values[-2:][::-1], float(overlap)
 
 
-def moment_trials(spec: Spec, axis: str, values: Sequence[float], trials: int = 10) -> list[MomentTrial]:
-    """Return the trials of all cells; InputError where a value is out of bounds or memory would not suffice."""
-    entry, tasks = catalog.solver("gauss-newton", spec.model), []
-    options = settle(entry.run, {})
-    for value in values:
-        cell = place(spec, axis, value)
-        require_memory(cell, entry, options)
-        tasks += [MomentTrial(trial_spec(cell, trial), axis, float(value), trial) for trial in range(trials)]
-    return tasks
+def moment_draws(spec: Spec, axis: str, values: Sequence[float], trials: int = 10) -> list[Draw]:
+    """Return what there is to draw; InputError where a value is out of bounds or memory would not suffice."""
+    return draws(spec, axis, values, trials, "gauss-newton")
 
 
 def moments(
@@ -81,9 +59,8 @@ def moments(
     run: Run = in_process,
     progress: Progress = silent,
 ) -> pd.DataFrame:
-    """Return the rows of `moment_trial` for `trials` draws at each value of the axis, as a tidy table."""
-    results = run(moment_trial, moment_trials(spec, axis, values, trials), progress)
-    return pd.DataFrame([row for rows in results for row in rows])
+    """Return the rows of `moment_spectrum` for `trials` draws at each value of the axis, as a tidy table."""
+    return gathered(moment_spectrum, moment_draws(spec, axis, values, trials), run, progress)
 
 
 def predictions(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:

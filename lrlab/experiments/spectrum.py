@@ -1,64 +1,40 @@
 """Spectra of the pairwise moments along an axis: simulation, exact prediction, and the limit of endless data."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from lrlab import catalog
 from lrlab.experiments.axes import place
-from lrlab.experiments.budget import require_memory
-from lrlab.experiments.trials import Progress, Run, in_process, silent, trial_spec
+from lrlab.experiments.draws import Draw, Row, draws, gathered
+from lrlab.experiments.trials import Progress, Run, in_process, silent
 from lrlab.linalg import top_eigenpairs
 from lrlab.protocol import Spec
 from lrlab.solvers.pairwise import pair_moments
 from lrlab.theory import spiked
 
-Row = dict[str, Any]
-
-LEADING = 4
+LEADING = 2
 
 
-@dataclass(frozen=True)
-class SpectrumTrial:
-    """One draw: the spec with the trial's own seed, where it lies on the axis, and how many eigenvalues are wanted."""
-
-    spec: Spec
-    axis: str = ""
-    at: float = float("nan")
-    trial: int = 0
-    count: int = LEADING
-
-
-def spectrum_trial(task: SpectrumTrial) -> list[Row]:
-    """Return the largest eigenvalues of M/4 and M'/4 (consecutive pairs) of one draw, one row each.
+def pairwise_spectrum(draw: Draw) -> list[Row]:
+    """Return the two largest eigenvalues of M/4 and M'/4 (consecutive pairs) of one draw, one row each.
 
     A row: axis, at, trial, seed, moment ("M" or "M'"), rank (1 is the largest), value, and overlap, the squared cosine
     of the eigenvector and the truth.
     """
-    problem = task.spec.build()
-    place_of = {"axis": task.axis, "at": task.at, "trial": task.trial, "seed": task.spec.seed}
+    problem = draw.spec.build()
     rows = []
     for moment, M in zip(("M", "M'"), pair_moments(problem, "consecutive"), strict=True):
-        values, vectors = top_eigenpairs(M, min(task.count, len(M)))
+        values, vectors = top_eigenpairs(M, LEADING)
         for rank, (value, vector) in enumerate(zip(values, vectors.T, strict=True), start=1):
             overlap = float(vector @ problem.truth) ** 2
-            rows.append({**place_of, "moment": moment, "rank": rank, "value": float(value), "overlap": overlap})
+            rows.append({**draw.place, "moment": moment, "rank": rank, "value": float(value), "overlap": overlap})
     return rows
 
 
-def spectrum_trials(
-    spec: Spec, axis: str, values: Sequence[float], trials: int = 10, count: int = LEADING
-) -> list[SpectrumTrial]:
-    """Return the trials of all cells; InputError where a value is out of bounds or memory would not suffice."""
-    entry, tasks = catalog.solver("pairwise-moment"), []
-    for value in values:
-        cell = place(spec, axis, value)
-        require_memory(cell, entry, {})
-        tasks += [SpectrumTrial(trial_spec(cell, trial), axis, float(value), trial, count) for trial in range(trials)]
-    return tasks
+def spectrum_draws(spec: Spec, axis: str, values: Sequence[float], trials: int = 10) -> list[Draw]:
+    """Return what there is to draw; InputError where a value is out of bounds or memory would not suffice."""
+    return draws(spec, axis, values, trials, "pairwise-moment")
 
 
 def spectrum(
@@ -66,13 +42,11 @@ def spectrum(
     axis: str,
     values: Sequence[float],
     trials: int = 10,
-    count: int = LEADING,
     run: Run = in_process,
     progress: Progress = silent,
 ) -> pd.DataFrame:
-    """Return the rows of `spectrum_trial` for `trials` draws at each value of the axis, as a tidy table."""
-    results = run(spectrum_trial, spectrum_trials(spec, axis, values, trials, count), progress)
-    return pd.DataFrame([row for rows in results for row in rows])
+    """Return the rows of `pairwise_spectrum` for `trials` draws at each value of the axis, as a tidy table."""
+    return gathered(pairwise_spectrum, spectrum_draws(spec, axis, values, trials), run, progress)
 
 
 def predictions(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:

@@ -23,7 +23,7 @@ def plan(content: Mapping[str, Any], trials: int | None = None) -> Plan:
     tasks, owners = [], []
     for panel in content["panels"]:
         spec = panel_spec(content, panel)
-        own = spectrum.spectrum_trials(spec, panel["axis"], panel["values"], trials or content["trials"], count=2)
+        own = spectrum.spectrum_draws(spec, panel["axis"], panel["values"], trials or content["trials"])
         tasks += own
         owners += [panel["title"]] * len(own)
 
@@ -33,7 +33,7 @@ def plan(content: Mapping[str, Any], trials: int | None = None) -> Plan:
         made = [_panel(content, panel, drawn[drawn["panel"] == panel["title"]]) for panel in content["panels"]]
         return Result([p for p, _ in made], pd.concat([table for _, table in made], ignore_index=True), drawn)
 
-    return Plan(spectrum.spectrum_trial, tasks, finish)
+    return Plan(spectrum.pairwise_spectrum, tasks, finish)
 
 
 def _panel(content: Mapping[str, Any], panel: Mapping[str, Any], drawn: pd.DataFrame) -> tuple[Panel, pd.DataFrame]:

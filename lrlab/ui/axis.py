@@ -14,6 +14,8 @@ from lrlab.parameters import InputError, Parameter, declared
 from lrlab.ui import controls
 from lrlab.ui.permalink import Link
 
+FINE = 161
+
 
 class Axis(NamedTuple):
     """An axis as chosen: its name, title, values, spacing, the parameter it decides, and whether it has fractions."""
@@ -89,3 +91,12 @@ def spaced(start: object, stop: object, points: object, spacing: object, *, whol
     values = np.geomspace(low, high, parts) if spacing == "log" else np.linspace(low, high, parts)
     rounded = (round(float(v)) if whole else float(f"{v:.4g}") for v in values)
     return tuple(sorted({float(v) for v in rounded}))
+
+
+def fine(along: Axis) -> list[float]:
+    """Return a fine grid of the axis for the curves; the values themselves where they are whole numbers."""
+    low, high = along.values[0], along.values[-1]
+    if along.whole:
+        return list(along.values)
+    grid = np.geomspace if along.spacing == "log" else np.linspace
+    return [float(value) for value in grid(low, high, FINE)]
