@@ -2,7 +2,17 @@
 
 from collections.abc import Mapping
 
-from lrlab.catalog import altmin, low_rank, multilabel, network, phase, refinements, rivals, single_index
+from lrlab.catalog import (
+    altmin,
+    low_rank,
+    multilabel,
+    multilabel_embeddings,
+    network,
+    phase,
+    refinements,
+    rivals,
+    single_index,
+)
 from lrlab.catalog.entry import SolverEntry
 from lrlab.parameters import InputError, nearest, require_known
 from lrlab.protocol import Spec
@@ -12,7 +22,17 @@ MODELS: Mapping[str, type[Spec]] = {
 }
 ENTRIES: tuple[SolverEntry, ...] = tuple(
     entry
-    for family in (single_index, refinements, rivals, low_rank, altmin, network, phase, multilabel)
+    for family in (
+        single_index,
+        refinements,
+        rivals,
+        low_rank,
+        altmin,
+        network,
+        phase,
+        multilabel,
+        multilabel_embeddings,
+    )
     for entry in family.SOLVERS
 )
 NAMES: tuple[str, ...] = tuple(dict.fromkeys(entry.name for entry in ENTRIES))

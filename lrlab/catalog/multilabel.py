@@ -50,7 +50,8 @@ def full_rank(spec: Multilabel, options: Options) -> int:
     return BLOCKS + 8 * 10 * spec.d * spec.labels + scores + (spectrum(spec) if closed else 0)
 
 
-def _needs_no_more_than_has(spec: Multilabel, options: Options) -> None:
+def needs_no_more_than_has(spec: Multilabel, options: Options) -> None:
+    """Refuse ranks that no W of the problem's size has."""
     most = min(spec.size)
     if int(options["fitted_rank"]) > most:
         expected = f"at most min(d, labels) = {most}"
@@ -58,12 +59,12 @@ def _needs_no_more_than_has(spec: Multilabel, options: Options) -> None:
 
 
 def _squared(spec: Multilabel, options: Options) -> None:
-    _needs_no_more_than_has(spec, options)
+    needs_no_more_than_has(spec, options)
     leml.require_all(spec.observed == 1, str(options["inner"]))
 
 
 def _all_labels(spec: Multilabel, options: Options) -> None:
-    _needs_no_more_than_has(spec, options)
+    needs_no_more_than_has(spec, options)
     if spec.observed < 1:
         remedy = "set observed=1, or take leml-squared or binary-relevance"
         raise InputError("observed", "1 for this solver, whose closed form needs all labels", spec.observed, remedy)
@@ -90,7 +91,7 @@ SOLVERS = (
         run=leml.leml_logistic,
         models=MODEL,
         workspace=every_entry,
-        refuse=_needs_no_more_than_has,
+        refuse=needs_no_more_than_has,
     ),
     SolverEntry(
         name="leml-squared-hinge",
@@ -100,7 +101,7 @@ SOLVERS = (
         run=leml.leml_squared_hinge,
         models=MODEL,
         workspace=every_entry,
-        refuse=_needs_no_more_than_has,
+        refuse=needs_no_more_than_has,
     ),
     SolverEntry(
         name="cplst",
