@@ -1,13 +1,21 @@
-"""The same jobs from a shell: python -m lrlab models | solve | sweep | store | paper | fit."""
+"""The same jobs from a shell: python -m lrlab models | solve | sweep | store | paper | fit | predict."""
 
 import sys
 from collections.abc import Sequence
 
 from lrlab.parameters import InputError
-from lrlab.shell import fit, models, paper, solve, store, sweep
+from lrlab.shell import fit, models, paper, predict, solve, store, sweep
 from lrlab.shell.common import BAD_INPUT, FAILED, INTERRUPTED, Parser
 
-COMMANDS = {"models": models, "solve": solve, "sweep": sweep, "store": store, "paper": paper, "fit": fit}
+COMMANDS = {
+    "models": models,
+    "solve": solve,
+    "sweep": sweep,
+    "store": store,
+    "paper": paper,
+    "fit": fit,
+    "predict": predict,
+}
 
 
 def parser() -> Parser:

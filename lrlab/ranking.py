@@ -46,13 +46,18 @@ class _Block(NamedTuple):
         return self.scores[self.rows, self.columns]
 
 
+def rows_of(scores: Scores, rows: slice) -> Array:
+    """Return the scores of some rows."""
+    return np.asarray(scores(rows) if callable(scores) else scores[rows], dtype=np.float64)
+
+
 def _blocks(scores: Scores, Y: csr_array, observed: csr_array | None) -> Iterator[_Block]:
     n, L = Y.shape
     step = max(1, BLOCK_ENTRIES // max(L, 1))
     Y = csr_array(Y, dtype=bool) if observed is None else csr_array(Y, dtype=bool).multiply(observed).tocsr()
     for start in range(0, n, step):
         rows = slice(start, min(start + step, n))
-        block = np.asarray(scores(rows) if callable(scores) else scores[rows], dtype=np.float64)
+        block = rows_of(scores, rows)
         if block.shape != (rows.stop - start, L) or not np.isfinite(block).all():
             raise ValueError(f"scores of rows {start}..{rows.stop - 1} must be {L} finite numbers a row")
         known = np.full(len(block), L)

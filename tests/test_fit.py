@@ -4,12 +4,14 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.metrics import ndcg_score, roc_auc_score
 
 from lrlab import datasets
 from lrlab.__main__ import main
 from lrlab.datasets.dataset import Dataset
-from lrlab.experiments.fitting import fit, hidden, problem_of
+from lrlab.experiments.fitting import fit
 from lrlab.models.multilabel import Multilabel
+from lrlab.models.own_rows import hide
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 
@@ -37,16 +39,35 @@ def test_every_solver_is_fitted_and_tested_after_each_iteration(files):
 
 
 def test_what_is_hidden_is_unknown_and_drawn_with_the_seed(files):
-    few, same, other = (problem_of(*files, None, rank=2, observed=0.3, seed=k) for k in (1, 1, 2))
-    assert abs(few.mask.nnz - 0.3 * 200 * 8) <= 1
-    assert (few.mask != same.mask).nnz == 0 < (few.mask != other.mask).nnz
-    assert (few.Y.multiply(few.mask) != few.Y).nnz == 0
-    assert problem_of(*files, None, rank=2, observed=1.0, seed=0).mask is None
+    given = datasets.read(files[0])
+    few, same, other = (hide(given, 0.3, seed) for seed in (1, 1, 2))
+    assert abs(few.observed.nnz - 0.3 * 200 * 8) <= 1
+    assert (few.observed != same.observed).nnz == 0 < (few.observed != other.observed).nnz
+    assert (few.Y.multiply(few.observed) != few.Y).nnz == 0 < few.Y.nnz < given.Y.nnz
+    assert hide(given, 1.0, 0) is given
+    again = hide(few, 0.5, 3)
+    assert again.observed.multiply(few.observed).nnz == again.observed.nnz < few.observed.nnz
 
 
-def test_hidden_keeps_to_what_is_known_at_all():
-    known = hidden((20, 10), 0.5, 0, None)
-    assert (hidden((20, 10), 0.5, 1, known).multiply(known)).nnz == hidden((20, 10), 0.5, 1, known).nnz < 100
+def test_unknown_labels_of_test_rows_do_not_count(files, tmp_path):
+    test = hide(datasets.read(files[1]), 0.5, 0)
+    datasets.save_npz(tmp_path / "test.npz", test)
+    found = fit(files[0], tmp_path / "test.npz", rank=2, iterations=1)
+    scores = found.estimate.scores(test.X)(slice(None))
+    known, labels = test.observed.toarray(), test.Y.toarray()
+    assert found.summary()["hamming"] == pytest.approx(((scores > 0.5) != labels)[known].mean(), abs=1e-12)
+    assert found.summary()["micro_auc"] == pytest.approx(roc_auc_score(labels[known], scores[known]), abs=1e-12)
+    both = (labels.sum(1) > 0) & (labels.sum(1) < known.sum(1))
+    assert found.summary()["auc_rows"] == both.sum() < 1000
+
+
+def test_more_scores_are_those_of_scikit_learn(files):
+    found = fit(*files, rank=3, iterations=2)
+    test, summary = datasets.read(files[1]), found.summary()
+    scores, labels = found.estimate.scores(test.X)(slice(None)), test.Y.toarray()
+    assert summary["ndcg@5"] == pytest.approx(ndcg_score(labels, scores, k=5), abs=1e-12)
+    assert summary["macro_auc"] == pytest.approx(roc_auc_score(labels, scores, average="macro"), abs=1e-12)
+    assert summary["auc_labels"] == 8
 
 
 def test_the_same_seed_gives_the_same_fit(files):

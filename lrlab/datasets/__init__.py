@@ -7,7 +7,7 @@ one InputError that names the line and what was expected there.
 from pathlib import Path
 
 from lrlab.datasets.arff import read_arff
-from lrlab.datasets.dataset import Dataset, matching
+from lrlab.datasets.dataset import Dataset, matching, without_labels
 from lrlab.datasets.extreme import is_extreme, read_extreme
 from lrlab.datasets.labels import LabelChoice, Labels, choose_labels
 from lrlab.datasets.npz import read_npz, save_npz
@@ -29,6 +29,7 @@ def read(
     labels: Labels = None,
     *,
     like: Dataset | None = None,
+    unlabelled: bool = False,
     file_format: str = "",
     limit_bytes: int = LIMIT_BYTES,
 ) -> Dataset:
@@ -36,9 +37,10 @@ def read(
 
     `labels`: an XML file or a text file of names, a list of names, or how many columns (`last:6` or 6, `first:6`); for
     formats that number their labels, their names or number, if wanted. `like`: the data whose columns this file must
-    have, such as the training data of a test file. `file_format`: one of FORMATS, else the suffix decides (a .txt that
-    begins with three whole numbers is of the extreme classification repository, any other one svmlight).
-    `limit_bytes`: the memory that reading may take.
+    have, such as the training data of a test file. `unlabelled`: rows of `like`'s columns may come without the labels,
+    which are then unknown; what is not said of the labels is taken from there. `file_format`: one of FORMATS, else the
+    suffix decides (a .txt that begins with three whole numbers is of the extreme classification repository, any other
+    one svmlight). `limit_bytes`: the memory that reading may take.
     """
     path = Path(path)
     kind = file_format or SUFFIXES.get(path.suffix.lower(), "")
@@ -52,7 +54,11 @@ def read(
     if kind == "text":
         kind = "extreme" if is_extreme(source) else "svmlight"
     choice = choose_labels(labels, limit_bytes)
-    return matching(_read(source._replace(kind=FORMATS[kind]), kind, choice, like, limit_bytes), like)
+    if unlabelled:
+        known = like.label_names if like else None
+        choice = (choice or LabelChoice(names=known or ()))._replace(optional=True)
+    data = _read(source._replace(kind=FORMATS[kind]), kind, choice, like, limit_bytes)
+    return matching(without_labels(data, like) if unlabelled and like and not data.L else data, like)
 
 
 def _read(source: Source, kind: str, choice: LabelChoice | None, like: Dataset | None, limit_bytes: int) -> Dataset:

@@ -1,6 +1,6 @@
 """A person's data as all solvers see it: features, positive labels, and which labels are known."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -92,6 +92,12 @@ def pattern(rows: NDArray[np.integer], columns: NDArray[np.integer], shape: tupl
     Y.sum_duplicates()
     Y.data[:] = 1.0
     return Y
+
+
+def without_labels(data: Dataset, like: Dataset) -> Dataset:
+    """Return rows that came without labels as rows whose labels, those of `like`, are all unknown."""
+    unknown = csr_array((data.n, like.L))
+    return replace(data, Y=unknown, observed=unknown.astype(bool), label_names=like.label_names)
 
 
 def matching(data: Dataset, like: Dataset | None) -> Dataset:

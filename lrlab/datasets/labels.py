@@ -18,13 +18,17 @@ HINTS = 5000
 
 
 class LabelChoice(NamedTuple):
-    """Names of labels with the lines that name them, or how many columns at which end."""
+    """Names of labels with the lines that name them, or how many columns at which end.
+
+    optional: the file may have none of them, as rows have whose labels are to be predicted.
+    """
 
     names: tuple[str, ...] = ()
     lines: tuple[int, ...] = ()
     source: Source | None = None
     count: int = 0
     first: bool = False
+    optional: bool = False
 
     def places(self, columns: Sequence[str], source: Source) -> list[int]:
         """Return the places of the labels among a file's columns, in the order in which labels are listed."""
@@ -40,6 +44,8 @@ class LabelChoice(NamedTuple):
 
     def _named(self, columns: Sequence[str]) -> list[int]:
         index = {name: place for place, name in enumerate(columns)}
+        if self.optional and not any(form in index for name in self.names for form in _forms(name)):
+            return []
         places: dict[int, None] = {}
         for number, name in zip(self.lines or range(1, len(self.names) + 1), self.names, strict=True):
             place = next((index[form] for form in _forms(name) if form in index), None)

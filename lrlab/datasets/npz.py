@@ -5,6 +5,7 @@ Arrays by name: `X` or `X_data X_indices X_indptr X_shape`, likewise `Y` and (op
 """
 
 import zipfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO
 
@@ -25,25 +26,21 @@ KNOWN = {*TABLES, *LISTS, *(f"{table}_{part}" for table in TABLES for part in CS
 
 def read_npz(source: Source, choice: LabelChoice | None, limit_bytes: int) -> Dataset:
     """Read the arrays; the sizes that they declare are checked before any of them is formed."""
-    try:
-        arrays = _arrays(source, limit_bytes)
-    except InputError:
-        raise
-    except Exception as error:
-        # A damaged archive makes zipfile, its decompressors and numpy's header parser raise a dozen kinds of error.
-        expected, remedy = "a whole .npz of plain arrays", "write it with numpy.savez, without objects"
-        raise InputError("file", expected, f"{source.path.name} ({error or type(error).__name__})", remedy) from None
+    arrays = read_arrays(source, limit_bytes, KNOWN.__contains__)
     X, Y, observed = (_table(source, arrays, table) for table in TABLES)
-    if X is None or Y is None:
+    bare = X is not None and Y is None and choice is not None and choice.optional
+    if X is None or (Y is None and not bare):
         missing = "X" if X is None else "Y"
         raise InputError("file", "an .npz with arrays X and Y", f"no {missing}", f"save it with {missing}=...")
     if not np.isfinite(X.data if issparse(X) else X).all():
         raise InputError("file", "an .npz with finite numbers in X", "nan or inf", "fill the values in")
+    if bare:
+        return Dataset(X, csr_array((X.shape[0], 0)), feature_names=names_of(arrays, "feature_names"))
     Y, observed = _labels(source, Y, observed, limit_bytes)
-    names = _names(arrays, "label_names")
+    names = names_of(arrays, "label_names")
     if choice and choice.names:
         names = choice.names
-    return Dataset(X, Y, observed, _names(arrays, "feature_names"), names)
+    return Dataset(X, Y, observed, names_of(arrays, "feature_names"), names)
 
 
 def save_npz(path: str | Path, data: Dataset) -> None:
@@ -61,11 +58,26 @@ def save_npz(path: str | Path, data: Dataset) -> None:
     np.savez_compressed(path, allow_pickle=False, **arrays)
 
 
-def _arrays(source: Source, limit_bytes: int) -> dict[str, NDArray]:
+def read_arrays(source: Source, limit_bytes: int, wanted: Callable[[str], bool]) -> dict[str, NDArray]:
+    """Return those arrays of an archive whose names are wanted; anything but plain arrays is refused.
+
+    The sizes that they declare are checked before any of them is formed.
+    """
+    try:
+        return _arrays(source, limit_bytes, wanted)
+    except InputError:
+        raise
+    except Exception as error:
+        # A damaged archive makes zipfile, its decompressors and numpy's header parser raise a dozen kinds of error.
+        expected, remedy = "a whole .npz of plain arrays", "write it with numpy.savez, without objects"
+        raise InputError("file", expected, f"{source.path.name} ({error or type(error).__name__})", remedy) from None
+
+
+def _arrays(source: Source, limit_bytes: int, wanted: Callable[[str], bool]) -> dict[str, NDArray]:
     found = {}
     with zipfile.ZipFile(source.path) as archive:
         members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-        members = {name: info for name, info in members.items() if name in KNOWN}
+        members = {name: info for name, info in members.items() if wanted(name)}
         sizes = 0
         for name, info in members.items():
             with archive.open(info) as stream:
@@ -138,7 +150,8 @@ def _labels(source: Source, Y, observed, limit_bytes: int) -> tuple[csr_array, c
     return pattern(rows, columns, Y.shape), observed
 
 
-def _names(arrays: dict[str, NDArray], name: str) -> Names | None:
+def names_of(arrays: Mapping[str, NDArray], name: str) -> Names | None:
+    """Return a list of names, None where an archive has none of that kind."""
     if name not in arrays:
         return None
     if arrays[name].dtype.kind != "U" or arrays[name].ndim != 1:

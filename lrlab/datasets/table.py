@@ -40,7 +40,8 @@ def read_table(source: Source, choice: LabelChoice | None, limit_bytes: int) -> 
         require_width(source, line, row, len(columns))
         X.extend(numbers(source, line, row, features, columns))
         Y.extend(_label(source, line, row[place], columns[place]) for place in labels)
-    x, y = np.frombuffer(X).reshape(-1, len(features)), np.frombuffer(Y).reshape(-1, len(labels))
+    x = np.frombuffer(X).reshape(-1, len(features))
+    y = np.frombuffer(Y).reshape(len(x), len(labels))
     kept, named = (tuple(columns[place] for place in places) for places in (features, labels))
     given = {"feature_names": kept, "label_names": named} if names else {}
     return assemble(x, np.nonzero(y > 0), np.nonzero(np.isnan(y)), len(labels), **given)

@@ -1,34 +1,66 @@
-"""A solver fitted to people's own multi-label data: read, hidden in part, fitted, tested after every iteration."""
+"""A solver fitted to people's own multi-label data: read, tuned, fitted, tested after every iteration."""
 
-import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from lrlab import catalog, datasets
-from lrlab.lowrank import LowRank
-from lrlab.models.multilabel import Multilabel, scattered
-from lrlab.models.multilabel_problem import MultilabelProblem
-from lrlab.parameters import InputError, require_known, settle
-from lrlab.protocol import Iterate, Stop, drive, limits
+from lrlab.catalog.entry import SolverEntry
+from lrlab.datasets import Dataset
+from lrlab.experiments import tuning
+from lrlab.experiments.fitted_model import FittedModel
+from lrlab.experiments.own_files import File, half, most_rank, read, require_rank, require_share, rows_of_both_kinds
+from lrlab.experiments.validation import METRIC, METRICS, SHARE, Candidate, Question, Result, evaluate, question
+from lrlab.models.multilabel import Multilabel
+from lrlab.models.own_rows import OwnProblem, hide, split
+from lrlab.parameters import require_known, settle
+from lrlab.protocol import Iterate, Limits, Stop, drive, limits
 
 Row = dict[str, float]
+Progress = Callable[[int, float], None]
+"""Called with the number of settings that have been tried, and the best validation score so far."""
+
 MODEL = Multilabel.model
+ITERATIONS = 5
+"""Most iterations where they are not tuned."""
+
+
+@dataclass
+class Tuned:
+    """What one validation split has chosen: rank, regularisation and number of iterations, and all that was tried."""
+
+    metric: str
+    chosen: Result
+    table: list[Row]
+
+    def summary(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {"metric": self.metric, **self.chosen.row(), "table": self.table}
 
 
 @dataclass
 class Fit:
-    """What a fit left behind: a row an iteration (seconds and scores), the last estimate, and why it ended."""
+    """What a fit left behind: a row an iteration (seconds and scores), the last estimate, and why it ended.
+
+    columns: the training data without its rows. areas: AUC over all entries and over labels, at the last iteration.
+    """
 
     solver: str
     options: Mapping[str, Any]
     auc_rows: int
+    columns: Dataset
     rows: list[Row] = field(default_factory=list)
-    estimate: LowRank | None = None
+    estimate: Any = None
     stop: Stop | None = None
+    areas: Row = field(default_factory=dict)
+    tuned: Tuned | None = None
+
+    @property
+    def model(self) -> FittedModel:
+        """What predicts labels of new rows; it can be saved."""
+        return FittedModel(self.solver, dict(self.options), self.estimate, self.columns)
 
     def summary(self) -> dict[str, Any]:
         """Return it as plain values, as `fit --json` prints it: the scores of the last iteration, and all of them."""
@@ -39,79 +71,125 @@ class Fit:
             "options": dict(self.options),
             **scores,
             "auc_rows": self.auc_rows,
+            **self.areas,
             "iterations": len(self.rows),
             "stop": self.stop.name if self.stop else None,
             "message": self.stop.value if self.stop else "",
+            **({"tuned": self.tuned.summary()} if self.tuned else {}),
             "trace": self.rows,
         }
 
 
 def fit(
-    train: str | os.PathLike[str],
-    test: str | os.PathLike[str],
+    train: File,
+    test: File,
     labels: Any = None,
     *,
     solver: str = "leml-squared",
     rank: int = 0,
-    iterations: int = 5,
+    iterations: int | None = None,
     observed: float = 1.0,
     seed: int = 0,
     max_seconds: float = 3600.0,
+    tune_by: str = "",
+    progress: Progress = lambda tried, best: None,
     **settings: object,
 ) -> Fit:
     """Fit a multi-label solver to the rows of one file, and test it on those of another after every iteration.
 
-    labels: as for `datasets.read`. rank: 0 takes half of what is possible. observed: share of the label table that is
-    kept, drawn with the seed; the rest is unknown to the solver. settings: the solver's options. Scores: precision@1,
-    @3, @5 in percent, hamming, auc (a mean over `auc_rows` rows that have labels of both kinds).
+    labels: as for `datasets.read`. rank: 0 takes half of what is possible. iterations: the most there are, 5 unless
+    given. observed: share of the known training labels that is kept, drawn with the seed; the rest is unknown to the
+    solver. settings: the solver's options. tune_by: a metric of `validation.METRICS`; what is not given of rank and
+    regularization, and the number of iterations (of at most `iterations`, or 10), is then chosen as by `tune`, and all
+    rows are fitted with that.
+    Scores: precision@1, @3, @5 in percent, ndcg@3, @5, hamming, auc (a mean over `auc_rows` rows that have labels of
+    both kinds); of the last iteration also micro_auc and macro_auc (a mean over `auc_labels` labels).
     InputError where a file, a setting or a size is wrong.
     """
-    require_known(solver, tuple(entry.name for entry in catalog.solvers_for(MODEL)), what="solver")
-    entry = catalog.solver(solver, MODEL)
-    for name in settings:
-        require_known(name, entry.options, what=f"option of {solver}")
-    options = settle(entry.run, settings)
-    ending = limits({"max_iter": iterations, "max_seconds": max_seconds})
-    problem = problem_of(train, test, labels, rank=rank, observed=observed, seed=seed)
-    found = Fit(solver, options, rows_of_both_kinds(problem.Y_test))
-
-    def watch(iteration: int, seconds: float, iterate: Iterate) -> None:
-        scores = problem.score(iterate.estimate)
-        # As papers print them: precision in percent, the others as shares.
-        named = {f"precision@{k}": 100.0 * scores.pop(f"precision_{k}") for k in (1, 3, 5)}
-        found.rows.append({"iteration": iteration, "seconds": seconds, **named, **scores})
-        found.estimate = iterate.estimate
-
-    iterates = entry.run(problem, **options, rng=np.random.default_rng(seed))
-    found.stop = drive(iterates, watch, **ending._asdict())
+    options = settled(solver, settings)
+    ending = limits({"max_iter": ITERATIONS if iterations is None else iterations, "max_seconds": max_seconds})
+    asked = question(solver, settings, rank, iterations, max_seconds, tune_by, seed) if tune_by else None
+    given, fresh = read(train, test, labels, observed, seed)
+    require_rank(rank, given)
+    found = Fit(solver, options, rows_of_both_kinds(fresh), given.rows(slice(0, 0)))
+    if asked:
+        found.tuned = tuned_on(given, asked, progress)
+        best = found.tuned.chosen
+        found.options, ending = asked.settings(best.candidate), ending._replace(max_iter=max(1, best.iterations))
+    _run(found, OwnProblem.between(given, fresh, rank or half(given)), ending, seed)
     return found
 
 
-def rows_of_both_kinds(Y: csr_array) -> int:
-    """Return the number of rows that have labels that are on and others that are off: those with an AUC."""
-    on = np.diff(Y.indptr)
-    return int(((on > 0) & (on < Y.shape[1])).sum())
+def tune(
+    train: File,
+    labels: Any = None,
+    *,
+    solver: str = "leml-squared",
+    rank: int = 0,
+    iterations: int | None = None,
+    observed: float = 1.0,
+    seed: int = 0,
+    max_seconds: float = 3600.0,
+    metric: str = METRIC,
+    progress: Progress = lambda tried, best: None,
+    **settings: object,
+) -> Tuned:
+    """Choose rank, regularisation and number of iterations by one validation split of the rows of a file.
+
+    A fifth of the rows is held out, drawn with the seed and the same for all solvers; of its labels those that are
+    known, and kept where `observed` is less than 1, count. A rank or a `regularization` that is given stays as it is.
+    max_seconds: of each run. The other parameters are as for `fit`.
+    """
+    settled(solver, settings)
+    asked = question(solver, settings, rank, iterations, max_seconds, metric, seed)
+    given = hide(datasets.read(train, labels), require_share(observed), seed)
+    require_rank(rank, given)
+    return tuned_on(given, asked, progress)
 
 
-def problem_of(
-    train: str | os.PathLike[str], test: str | os.PathLike[str], labels: Any, *, rank: int, observed: float, seed: int
-) -> MultilabelProblem:
-    """Return the problem of two files, with a share of the training labels kept."""
-    if not 0 < observed <= 1:
-        raise InputError("observed", "a share above 0, at most 1", observed, "give observed such a value, such as 0.2")
-    given = datasets.read(train, labels)
-    fresh = datasets.read(test, labels, like=given)
-    if fresh.observed is not None:
-        raise InputError("test", "a file all of whose labels are known", test, "leave out rows with unknown labels")
-    most = min(given.X.shape[1], given.Y.shape[1])
-    if not 0 <= rank <= most:
-        expected = f"in 0..{most}, the smaller number of features and labels"
-        raise InputError("rank", expected, rank, "lower the rank, or leave it 0")
-    seen = given.observed if observed == 1 else hidden(given.Y.shape, observed, seed, given.observed)
-    return MultilabelProblem.of(given.X, given.Y, seen, fresh.X, fresh.Y, rank or max(1, most // 2))
+def tuned_on(given: Dataset, asked: Question, progress: Progress) -> Tuned:
+    """Choose settings by one validation split of these rows."""
+    learnt, held = split(given, SHARE, asked.seed)
+    problem, table = OwnProblem.between(learnt, held, half(given)), list[Result]()
+
+    def attempt(candidates: list[Candidate]) -> list[Result]:
+        for candidate in candidates:
+            table.append(evaluate(problem, asked, candidate))
+            progress(len(table), tuning.best_of(table, METRICS[asked.metric].better).score)
+        return table[-len(candidates) :]
+
+    best = tuning.explore(tuning.search(asked, most_rank(given)), attempt)
+    return Tuned(asked.metric, best, [result.row() for result in table])
 
 
-def hidden(shape: tuple[int, int], observed: float, seed: int, known: csr_array | None) -> csr_array:
-    """Return the pattern of the entries that stay known: a share drawn without replacement, of those known at all."""
-    pattern = scattered(np.random.default_rng(seed), shape, observed)
-    return pattern if known is None else csr_array(pattern.multiply(known))
+def _run(found: Fit, problem: OwnProblem, ending: Limits, seed: int) -> None:
+    """Run the solver, and score each iterate on the test rows."""
+
+    def watch(iteration: int, seconds: float, iterate: Iterate) -> None:
+        found.rows.append({"iteration": iteration, "seconds": seconds, **named(problem.score(iterate.estimate))})
+        found.estimate = iterate.estimate
+
+    iterates = entry_of(found.solver).run(problem, **found.options, rng=np.random.default_rng(seed))
+    found.stop = drive(iterates, watch, **ending._asdict())
+    if found.estimate is not None:
+        found.areas = problem.areas(found.estimate)
+
+
+def named(scores: Mapping[str, float]) -> Row:
+    """Return scores by the names of the shell, as papers print them: precision in percent, the others as shares."""
+    at = {name: name.replace("_", "@") if name[-1].isdigit() else name for name in scores}
+    return {at[name]: (100.0 if name.startswith("precision") else 1.0) * value for name, value in scores.items()}
+
+
+def entry_of(solver: str) -> SolverEntry:
+    """Return the entry of a solver that is made for people's own rows; InputError names those that are."""
+    require_known(solver, tuple(entry.name for entry in catalog.solvers_for(MODEL)), what="solver")
+    return catalog.solver(solver, MODEL)
+
+
+def settled(solver: str, settings: Mapping[str, object]) -> dict[str, Any]:
+    """Return all options of a solver, checked."""
+    entry = entry_of(solver)
+    for name in settings:
+        require_known(name, entry.options, what=f"option of {solver}")
+    return settle(entry.run, settings)

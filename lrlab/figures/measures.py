@@ -55,6 +55,11 @@ MEASURES: Mapping[str, Mapping[str, Measure]] = {
         ),
         "precision_1": Measure("precision@1", "the same of the label with the highest score"),
         "precision_5": Measure("precision@5", "the same of the five labels with the highest scores"),
+        "ndcg_3": Measure(
+            "nDCG@3",
+            "gain 1 / log2(1 + place) of the labels that are on among the first three, over that of the best order",
+        ),
+        "ndcg_5": Measure("nDCG@5", "the same of the first five labels"),
         "hamming": Measure("Hamming loss", "share of all labels of fresh rows that are told wrong: on above 1/2"),
         "auc": Measure(
             "AUC", "chance that a label that is on has a higher score than one that is off, mean over fresh rows"

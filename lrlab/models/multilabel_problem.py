@@ -17,6 +17,8 @@ Features = Array | csr_array
 
 PLACES = (1, 3, 5)
 """How many labels of highest score are looked at."""
+GAINS = (3, 5)
+"""The same for the discounted gain, which for one label is the precision."""
 
 
 class Predictor(Protocol):
@@ -87,7 +89,7 @@ class MultilabelProblem:
         """Do nothing: all rows are in memory."""
 
     def score(self, estimate: Predictor) -> dict[str, float]:
-        """Return `precision_1`, `_3`, `_5`, `hamming` and `auc` on the test rows.
+        """Return `precision_1`, `_3`, `_5`, `ndcg_3`, `_5`, `hamming` and `auc` on the test rows.
 
         Hamming: share of wrong entries when a label is on above the estimate's `threshold`, 1/2 for labels coded 0 and
         1 unless the estimate says otherwise. AUC: mean over the rows that have labels of both kinds, 1/2 without any.
@@ -105,6 +107,7 @@ def measured(estimate: Predictor, X: Features, Y: csr_array, known: csr_array | 
     auc = ranking.instance_auc(scores, Y, known)
     return {
         **{f"precision_{k}": precision[k] for k in PLACES},
+        **{f"ndcg_{k}": ranking.ndcg_at(scores, Y, k, known) for k in GAINS},
         "hamming": ranking.hamming(scores, Y, threshold, known),
         "auc": auc.value if auc.count else 0.5,
     }

@@ -1,0 +1,52 @@
+"""Files of a person's own rows: read, hidden in part, and what can be asked of them."""
+
+import os
+from typing import Any
+
+import numpy as np
+
+from lrlab import datasets
+from lrlab.datasets import Dataset
+from lrlab.models.own_rows import hide
+from lrlab.parameters import InputError
+
+File = str | os.PathLike[str]
+
+
+def rows_of_both_kinds(data: Dataset) -> int:
+    """Return the number of rows with known labels that are on and others that are off: those that have an AUC."""
+    on = np.diff(data.Y.indptr)
+    known = data.L if data.observed is None else data.observed.sum(axis=1)
+    return int(((on > 0) & (on < known)).sum())
+
+
+def read(train: File, test: File, labels: Any, observed: float, seed: int) -> tuple[Dataset, Dataset]:
+    """Return the rows of two files, with a share of the known training labels kept."""
+    require_share(observed)
+    given = datasets.read(train, labels)
+    fresh = datasets.read(test, labels, like=given)
+    return hide(given, observed, seed), fresh
+
+
+def require_share(observed: float) -> float:
+    """Return the share, or raise InputError unless it is one."""
+    if not 0 < observed <= 1:
+        raise InputError("observed", "a share above 0, at most 1", observed, "give observed such a value, such as 0.2")
+    return observed
+
+
+def most_rank(data: Dataset) -> int:
+    """Return the largest rank that a predictor can have."""
+    return min(data.d, data.L)
+
+
+def half(data: Dataset) -> int:
+    """Return the rank where none is given."""
+    return max(1, most_rank(data) // 2)
+
+
+def require_rank(rank: int, data: Dataset) -> None:
+    """Raise InputError unless there are predictors of such a rank; 0 stands for none given."""
+    if not 0 <= rank <= most_rank(data):
+        expected = f"in 0..{most_rank(data)}, the smaller number of features and labels"
+        raise InputError("rank", expected, rank, "lower the rank, or leave it 0")

@@ -1,0 +1,138 @@
+"""Rows of a person's own: read where the job runs, hidden in part, held out in part, scored on both sides."""
+
+import base64
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from lrlab import datasets, ranking
+from lrlab.datasets import Dataset
+from lrlab.models.multilabel import LabelRows, Multilabel, scattered
+from lrlab.models.multilabel_problem import MultilabelProblem, Predictor, measured, only_seen
+from lrlab.parameters import InputError, Parameter
+from lrlab.protocol import Checkpoint, proceed
+
+PACKED = "data:;base64,"
+"""How a text begins that is a file itself; any other one is a path."""
+SAMPLE = 2000
+"""Most training rows on which scores are told."""
+
+File = Annotated[str, Parameter(meaning="path of an .npz file of rows, or the file itself as text", hidden=True)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnRows(LabelRows):
+    """Rows in two .npz files, which `datasets.save_npz` has written; n, d, labels, density say what is in the first.
+
+    `kept` of the known training labels are drawn with the seed, the rest is hidden; `observed` is the share of the
+    label table that is seen after that. With `validation`, that share of the training rows is held out, drawn with the
+    seed, and scores are told on those instead of on the test rows.
+    """
+
+    model = Multilabel.model
+    title = "Own data"
+    summary = "Rows with features and labels from a person's own files."
+
+    train: File = ""
+    test: File = ""
+    test_rows: Annotated[int, Parameter(meaning="number of rows in the second file", low=0, high=1e9, hidden=True)] = 0
+    kept: Annotated[float, Parameter(meaning="share of the known labels that is kept", low=1e-4, high=1)] = 1.0
+    validation: Annotated[float, Parameter(meaning="share of the training rows held out", low=0, high=0.9)] = 0.0
+
+    @property
+    def data_bytes(self) -> int:
+        """Memory of the rows, of their labels, and of a block of scores."""
+        rows = self.n + self.test_rows
+        return int(2 * self.held_bytes * rows / self.n) + 16 * rows * (1 + min(self.labels, 32)) + 2**26
+
+    @property
+    def thrift(self) -> str:
+        """Fewer rows."""
+        return "leave out features that hardly occur"
+
+    def build(self, checkpoint: Checkpoint = proceed) -> "OwnProblem":
+        """Read both files."""
+        with stored(self.train) as train, stored(self.test) as test:
+            given = datasets.read(train)
+            fresh = datasets.read(test, like=given)
+        given = hide(given, self.kept, self.seed)
+        if self.validation:
+            given, fresh = split(given, self.validation, self.seed)
+        return OwnProblem.between(given, fresh, self.rank, SAMPLE)
+
+
+class OwnProblem(MultilabelProblem):
+    """A person's rows: labels of test rows may be unknown, too, and do not count then; training rows are scored, too.
+
+    Attributes, beside those of MultilabelProblem: mask_test (n_test, L), the pattern of test labels that are known, or
+    None where all are; sample: places of the training rows on which scores are told as `train_...`.
+    """
+
+    mask_test: csr_array | None = None
+    sample = np.empty(0, dtype=int)
+
+    @classmethod
+    def between(cls, given: Dataset, fresh: Dataset, rank: int, sample: int = 0) -> "OwnProblem":
+        """Return the problem of learning from `given` what `fresh` says; at most `sample` training rows are scored."""
+        problem = cls.of(given.X, given.Y, given.observed, fresh.X, fresh.Y, rank)
+        problem.mask_test = fresh.observed
+        problem.sample = np.unique(np.linspace(0, given.n - 1, min(sample, given.n)).round().astype(int))
+        return problem
+
+    def score(self, estimate: Predictor) -> dict[str, float]:
+        """Return scores on the test rows, as MultilabelProblem does, and the same on training rows as `train_...`."""
+        scores = measured(estimate, self.X_test, self.Y_test, self.mask_test)
+        if len(self.sample):
+            seen = None if self.mask is None else self.mask[self.sample]
+            learnt = measured(estimate, self.X[self.sample], self.Y[self.sample], seen)
+            scores |= {f"train_{name}": value for name, value in learnt.items()}
+        return scores
+
+    def areas(self, estimate: Predictor) -> dict[str, float]:
+        """Return `micro_auc`, `macro_auc` and `auc_labels`, the number of labels that have test rows of both kinds."""
+        scores = estimate.scores(self.X_test)
+        macro = ranking.label_auc(scores, self.Y_test, self.mask_test)
+        micro = ranking.micro_auc(scores, self.Y_test, self.mask_test)
+        return {"micro_auc": micro, "macro_auc": macro.value, "auc_labels": macro.count}
+
+
+def hide(data: Dataset, kept: float, seed: int) -> Dataset:
+    """Return the rows with a share of their known labels, drawn without replacement from the whole table."""
+    if kept == 1:
+        return data
+    drawn = scattered(np.random.default_rng(seed), data.Y.shape, kept)
+    known = drawn if data.observed is None else csr_array(drawn.multiply(data.observed))
+    return replace(data, Y=only_seen(data.Y, known), observed=known)
+
+
+def split(data: Dataset, share: float, seed: int) -> tuple[Dataset, Dataset]:
+    """Return the rows in two parts, the second of them the share that is held out: drawn with the seed, in order."""
+    if data.n < 2:
+        raise InputError("rows", "at least 2, for some are held out", data.n, "give more rows")
+    # A stream of its own: which labels are hidden does not depend on which rows are held out.
+    drawn = np.random.default_rng((1, seed)).permutation(data.n)
+    cut = min(max(1, round(share * data.n)), data.n - 1)
+    return data.rows(np.sort(drawn[cut:])), data.rows(np.sort(drawn[:cut]))
+
+
+def packed(path: Path) -> str:
+    """Return a file as text that travels with a job."""
+    return PACKED + base64.b64encode(path.read_bytes()).decode()
+
+
+@contextmanager
+def stored(text: str) -> Iterator[Path]:
+    """Yield the path of a file that is given by its path or by itself."""
+    if not text.startswith(PACKED):
+        yield Path(text)
+        return
+    with tempfile.TemporaryDirectory(prefix="lrlab-rows-") as folder:
+        path = Path(folder) / "rows.npz"
+        path.write_bytes(base64.b64decode(text.removeprefix(PACKED)))
+        yield path
