@@ -7,6 +7,7 @@ from lrlab.catalog import (
     low_rank,
     multilabel,
     multilabel_embeddings,
+    multilabel_rivals,
     network,
     phase,
     refinements,
@@ -32,6 +33,7 @@ ENTRIES: tuple[SolverEntry, ...] = tuple(
         phase,
         multilabel,
         multilabel_embeddings,
+        multilabel_rivals,
     )
     for entry in family.SOLVERS
 )

@@ -1,5 +1,6 @@
 """Binary relevance: one classifier for each label by itself, on the rows where that label is seen."""
 
+import warnings
 from collections.abc import Iterator
 from typing import Annotated
 
@@ -12,15 +13,22 @@ from lrlab import lowrank
 from lrlab.linalg import solve_positive
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
-from lrlab.solvers.label_losses import LOGISTIC, SQUARED, SQUARED_HINGE, Loss
+from lrlab.solvers.label_losses import HINGE, LOGISTIC, SQUARED, SQUARED_HINGE, Loss
 
 Array = NDArray[np.float64]
+
+Ridge = Annotated[
+    float, Parameter(meaning="weight of ||w||^2 / 2 of each label", symbol="λ", low=1e-6, high=1e9, scale="log")
+]
 
 LOSSES = {"squared": SQUARED, "logistic": LOGISTIC, "squared-hinge": SQUARED_HINGE}
 CLOSED = 4000
 """Up to so many features, or rows, the normal equations are formed where all labels are seen."""
 STEPS = 10
 PARTS = 10
+PASSES = {HINGE: (10_000, 1e-4)}
+"""Most passes of scikit-learn's solvers, and their tolerance: the dual method of the hinge loss ends slowly."""
+USUAL = (2000, 1e-5)
 TOGETHER = 64
 """Labels whose scores are held at a time."""
 
@@ -28,9 +36,7 @@ TOGETHER = 64
 def binary_relevance(
     problem,
     *,
-    regularization: Annotated[
-        float, Parameter(meaning="weight of ||w||^2 / 2 of each label", symbol="λ", low=1e-6, high=1e9, scale="log")
-    ] = 10.0,
+    regularization: Ridge = 10.0,
     loss: Annotated[
         str, Parameter(meaning="squared: ridge regression on labels 0, 1; else on labels -1, 1", choices=tuple(LOSSES))
     ] = "squared",
@@ -108,7 +114,7 @@ def one_by_one(problem, loss: Loss, weight: float) -> Iterator[Iterate]:
     # Indices of the type that LIBLINEAR takes; columns are picked one at a time.
     X = csr_array(X) if issparse(X) else X
     Y, mask = csc_array(problem.Y), None if problem.mask is None else csc_array(problem.mask)
-    Z, value = np.zeros((X.shape[1], L)), 0.0
+    Z, value, unfinished = np.zeros((X.shape[1], L)), 0.0, 0
     losses_at_zero = float(loss.value(np.ones(1), np.zeros(1))[0])
     seen_left = X.shape[0] * L if mask is None else mask.nnz
     for j in range(L):
@@ -117,17 +123,19 @@ def one_by_one(problem, loss: Loss, weight: float) -> Iterator[Iterate]:
         on[Y.indices[Y.indptr[j] : Y.indptr[j + 1]]] = 1.0
         target, features = loss.coded(on[rows]), X[rows]
         if len(target):
-            Z[:, j] = classifier(features, target, loss, weight)
+            Z[:, j], finished = classifier(features, target, loss, weight)
+            unfinished += not finished
         value += float(loss.value(target, features @ Z[:, j]).sum()) + weight * float(Z[:, j] @ Z[:, j]) / 2
         seen_left -= len(target)
         if (j + 1) % max(1, L // PARTS) == 0 or j == L - 1:
-            note = f"{j + 1} of {L} labels are fitted"
+            note = f"{j + 1} of {L} labels are fitted" + (f", {unfinished} not to the end" if unfinished else "")
             yield Iterate(loss.kind(*lowrank.from_dense(Z)), value + losses_at_zero * seen_left, note=note)
 
 
-def classifier(X: Array | csr_array, target: Array, loss: Loss, weight: float) -> Array:
-    """Return w of one label, from rows where it is seen."""
+def classifier(X: Array | csr_array, target: Array, loss: Loss, weight: float) -> tuple[Array, bool]:
+    """Return w of one label, from rows where it is seen, and whether it was found to tolerance."""
     # Loaded where it is used: it takes 100 MB, which ridge regression and all other solvers do without.
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
     from sklearn.svm import LinearSVC
 
@@ -136,11 +144,18 @@ def classifier(X: Array | csr_array, target: Array, loss: Loss, weight: float) -
         zero = np.zeros((1, X.shape[1]))
         X = vstack([X, csr_array(zero)], format="csr") if issparse(X) else np.vstack([X, zero])
         target = np.append(target, -target[0])
+    passes, tol = PASSES.get(loss, USUAL)
+    usual = {"C": 1 / weight, "fit_intercept": False, "max_iter": passes, "tol": tol}
     if loss is LOGISTIC:
-        model = LogisticRegression(C=1 / weight, fit_intercept=False, max_iter=2000, tol=1e-5)
+        model = LogisticRegression(**usual)
+    elif loss is HINGE:
+        model = LinearSVC(loss="hinge", dual=True, random_state=0, **usual)
     else:
-        model = LinearSVC(C=1 / weight, fit_intercept=False, dual=False, max_iter=2000, tol=1e-5)
-    return model.fit(X, target).coef_[0]
+        model = LinearSVC(dual=False, **usual)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", ConvergenceWarning)
+        w = model.fit(X, target).coef_[0]
+    return w, not any(issubclass(warning.category, ConvergenceWarning) for warning in said)
 
 
 def dense(table: Array | csr_array) -> Array:

@@ -46,6 +46,8 @@ SQUARED = Loss(
     kind=LowRank,
 )
 """l = (a - b)^2 / 2."""
+SQUARED_SIGNS = SQUARED._replace(off=-1.0, kind=Signed)
+"""The same for labels -1 and +1, which features without a constant can follow."""
 
 # The paper prints the first derivative with e^{-ab}, and the second one negative.
 LOGISTIC = Loss(
@@ -67,3 +69,13 @@ SQUARED_HINGE = Loss(
     kind=Signed,
 )
 """l = max(0, 1 - ab)^2; its curvature jumps where ab = 1, and is 0 there."""
+
+HINGE = Loss(
+    off=-1.0,
+    on=1.0,
+    value=lambda a, b: np.maximum(0.0, 1.0 - a * b),
+    slope=lambda a, b: -a * (a * b < 1.0),
+    curvature=lambda a, b: np.zeros_like(b),
+    kind=Signed,
+)
+"""l = max(0, 1 - ab); its slope jumps where ab = 1, and is 0 there."""
