@@ -71,11 +71,13 @@ class Spec(ABC):
 
     A model is a subclass whose fields are annotated with `Parameter`. Values are checked on construction:
     InputError says in one sentence what is wrong.
+    watched: whether estimates are looked at while a run goes on; where not, the last one alone is kept and sent.
     """
 
     model: ClassVar[str]
     title: ClassVar[str]
     summary: ClassVar[str]
+    watched: ClassVar[bool] = True
 
     seed: Annotated[
         int, Parameter(meaning="seed of all randomness; the same seed gives the same data", low=0, high=2**32 - 1)

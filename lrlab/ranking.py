@@ -157,20 +157,25 @@ def instance_auc(scores: Scores, Y: csr_array, observed: csr_array | None = None
 
 def label_auc(scores: Scores, Y: csr_array, observed: csr_array | None = None) -> Average:
     """Return the AUC within a label (macro), averaged over the labels that have a positive and a negative."""
-    areas = _pooled(scores, Y, observed, lambda columns: columns, Y.shape[1])
+    areas = per_label_auc(scores, Y, observed)
+    areas = areas[~np.isnan(areas)]
     return Average(float(areas.mean()) if len(areas) else float("nan"), len(areas))
+
+
+def per_label_auc(scores: Scores, Y: csr_array, observed: csr_array | None = None) -> Array:
+    """Return the AUC within each label (L,), nan for those that do not have a positive and a negative."""
+    return _pooled(scores, Y, observed, lambda columns: columns, Y.shape[1])
 
 
 def micro_auc(scores: Scores, Y: csr_array, observed: csr_array | None = None) -> float:
     """Return the AUC over all entries at once (micro); nan where all are of one kind."""
-    areas = _pooled(scores, Y, observed, np.zeros_like, 1)
-    return float(areas[0]) if len(areas) else float("nan")
+    return float(_pooled(scores, Y, observed, np.zeros_like, 1)[0])
 
 
 def _pooled(
     scores: Scores, Y: csr_array, observed: csr_array | None, group: Callable[[Indices], Indices], groups: int
 ) -> Array:
-    """Return the AUC of every group of columns that has both kinds.
+    """Return the AUC of every group of columns, nan where it does not have both kinds.
 
     A first pass sorts the positives of each group, which are few; a second one counts, for every known entry, the
     positives above it, so that no more than a block of scores is in memory.
@@ -189,7 +194,9 @@ def _pooled(
         below = _search(values, start, stop, entries, right=False) + _search(values, start, stop, entries, right=True)
         wins += np.bincount(owner, positives[owner] - below / 2, minlength=groups)
         known += np.bincount(owner, minlength=groups)
-    return _areas(wins, positives, known - positives)
+    areas = np.full(groups, np.nan)
+    areas[(positives > 0) & (known > positives)] = _areas(wins, positives, known - positives)
+    return areas
 
 
 def _areas(wins: Array, positives: Indices, negatives: Indices) -> Array:

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
+from sklearn.metrics import precision_score, recall_score, roc_auc_score
 
 from lrlab import datasets
 from lrlab.__main__ import main
 from lrlab.datasets.dataset import Dataset
-from lrlab.experiments import tuning, validation
+from lrlab.experiments import label_results, tuning, validation
 from lrlab.experiments.fitted_model import FittedModel, load_model, save_model
 from lrlab.experiments.fitting import fit, tune
 from lrlab.experiments.validation import Candidate, Result, question
@@ -177,8 +178,8 @@ def test_predictions_are_the_labels_of_highest_score(files, rows, tmp_path, monk
     assert len(predicted) == 3 * rows[1].n
     for row in predicted:
         label = rows[0].label_names.index(row["label"])
-        assert row["score"] == scores[row["row"], label] and row["predicted"] == (row["score"] > 0.5)
-        assert (scores[row["row"]] > row["score"]).sum() == row["place"] - 1
+        assert row["score"] == scores[row["row"] - 1, label] and row["predicted"] == (row["score"] > 0.5)
+        assert (scores[row["row"] - 1] > row["score"]).sum() == row["place"] - 1
     assert len(found.model.predict(rows[1].X, 99)) == 8 * rows[1].n
 
 
@@ -338,3 +339,30 @@ def test_scores_on_training_rows_stand_beside_those_on_test_rows(files, rows):
     on_training = OwnProblem.between(rows[0], rows[0], 3).score(estimate.estimate)
     assert {name.removeprefix("train_"): value for name, value in scores.items() if "train" in name} == on_training
     assert len(scores) == 2 * len(on_training)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.6])
+def test_results_of_each_label_are_those_of_scikit_learn(files, rows, share, monkeypatch):
+    monkeypatch.setattr("lrlab.experiments.label_results.BLOCK", 500)
+    model, test = fit(*files, solver="leml-logistic", rank=3, iterations=2).model, hide(rows[1], share, 0)
+    table = label_results.by_label(model, test)
+    scores, truth = model.estimate.scores(test.X)(slice(None)), test.Y.toarray()
+    seen = np.ones(truth.shape, dtype=bool) if share == 1 else test.observed.toarray()
+    for j, row in enumerate(table.itertuples()):
+        y, score = truth[seen[:, j], j], scores[seen[:, j], j]
+        assert (row.label, row.known, row.on, row.predicted) == (f"y{j}", len(y), y.sum(), (score > 0).sum())
+        assert row.precision == pytest.approx(precision_score(y, score > 0, zero_division=np.nan), nan_ok=True)
+        assert row.recall == pytest.approx(recall_score(y, score > 0), abs=1e-12)
+        assert row.auc == pytest.approx(roc_auc_score(y, score), abs=1e-12)
+
+
+def test_correlations_of_labels_are_those_of_their_columns(rows):
+    found = label_results.together(rows[0], most=5)
+    counts = label_results.counts(rows[0])
+    assert list(counts) == list(rows[0].Y.sum(axis=0)) and list(counts[found.places]) == sorted(counts)[::-1][:5]
+    assert found.phi == pytest.approx(np.corrcoef(rows[0].Y.toarray()[:, found.places].T), abs=1e-12)
+    some = hide(rows[0], 0.5, 1)
+    a, b = label_results.together(some, most=5).places[:2]
+    both = some.observed.toarray()[:, [a, b]].all(axis=1)
+    expected = np.corrcoef(some.Y.toarray()[both][:, [a, b]].T)[0, 1]
+    assert label_results.together(some, most=5).phi[0, 1] == pytest.approx(expected, abs=1e-12)

@@ -155,3 +155,12 @@ def test_inputs_are_left_as_they_were():
     before = scores.copy(), Y.toarray(), observed.toarray()
     everything(scores, Y, observed)
     assert all(np.array_equal(a, b) for a, b in zip(before, (scores, Y.toarray(), observed.toarray()), strict=True))
+
+
+def test_areas_of_labels_are_told_one_by_one_and_nan_where_there_is_none():
+    scores, labels, _ = table(4)
+    labels[:, 3], labels[:, 7] = False, True
+    areas = ranking.per_label_auc(scores, csr_array(labels))
+    assert list(np.flatnonzero(np.isnan(areas))) == [3, 7]
+    for j in np.flatnonzero(~np.isnan(areas)):
+        assert areas[j] == pytest.approx(roc_auc_score(labels[:, j], scores[:, j]), abs=1e-12)

@@ -97,7 +97,7 @@ class Trace:
         self.rows.append(row)
         self.estimate, self.note = iterate.estimate, iterate.note
         iteration = int(row["iteration"])
-        if (iteration - 1) % self._stride == 0:
+        if self.job.spec.watched and (iteration - 1) % self._stride == 0:
             self.history.append((iteration, single(iterate.estimate)))
         if len(self.history) > KEPT_ESTIMATES:
             self.history, self._stride = self.history[::2], 2 * self._stride

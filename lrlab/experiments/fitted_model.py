@@ -73,11 +73,11 @@ class FittedModel:
         return places, values
 
     def predict(self, X: Features, k: int) -> list[dict[str, Any]]:
-        """Return rows `row` (from 0), `place` (from 1), `label`, `score`, `predicted`: the k best labels of each."""
+        """Return rows `row`, `place` (both from 1), `label`, `score`, `predicted`: the k best labels of each."""
         names, (places, values) = self.label_names, self.top(X, k)
         return [
             {
-                "row": i,
+                "row": i + 1,
                 "place": j + 1,
                 "label": names[label],
                 "score": float(score),

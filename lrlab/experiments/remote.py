@@ -98,7 +98,7 @@ class Stream:
         history = [kept for kept in trace.history if kept[0] > self._newest]
         self._rows += len(rows)
         self._newest = history[-1][0] if history else self._newest
-        estimate = convergence.single(trace.estimate) if rows else None
+        estimate = convergence.single(trace.estimate) if rows and trace.job.spec.watched else None
         return News(rows, history, trace._stride, estimate, trace.note, self._progress)
 
 

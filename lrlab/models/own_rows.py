@@ -38,6 +38,7 @@ class OwnRows(LabelRows):
     model = Multilabel.model
     title = "Own data"
     summary = "Rows with features and labels from a person's own files."
+    watched = False
 
     train: File = ""
     test: File = ""
