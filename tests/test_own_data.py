@@ -20,7 +20,7 @@ from lrlab.experiments.fitted_model import FittedModel, load_model, save_model
 from lrlab.experiments.fitting import fit, tune
 from lrlab.experiments.validation import Candidate, Result, question
 from lrlab.models.multilabel import Multilabel
-from lrlab.models.own_rows import OwnProblem, OwnRows, hide, packed, split
+from lrlab.models.own_rows import OwnProblem, OwnRows, hide, packed, solver_stream, split
 from lrlab.parameters import InputError
 
 SOLVERS = ("leml-squared", "leml-logistic", "cplst", "binary-relevance")
@@ -66,7 +66,7 @@ def test_hidden_labels_count_on_neither_side_of_the_split(rows):
     assert problem.mask is not None and problem.mask_test.nnz == held.observed.nnz < held.n * held.L
     candidate = Candidate(2, 1.0)
     found = validation.evaluate(problem, asked(metric="hamming", iterations=1), candidate)
-    run = asked().entry.run(problem, **asked().settings(candidate), rng=np.random.default_rng(0))
+    run = asked().entry.run(problem, **asked().settings(candidate), rng=solver_stream(0))
     known, estimate = held.observed.toarray(), next(run).estimate
     wrong = (estimate.scores(held.X)(slice(None)) > 0.5) != held.Y.toarray()
     assert found.score == pytest.approx(wrong[known].mean(), abs=1e-12)
@@ -77,7 +77,7 @@ def test_the_best_iterate_of_a_run_is_found_and_of_equal_ones_the_last(rows):
     for metric in validation.METRICS:
         ask = asked(metric=metric, iterations=6)
         found = validation.evaluate(problem, ask, Candidate(3, 0.1))
-        run = ask.entry.run(problem, **ask.settings(Candidate(3, 0.1)), rng=np.random.default_rng(0))
+        run = ask.entry.run(problem, **ask.settings(Candidate(3, 0.1)), rng=solver_stream(0))
         better = validation.METRICS[metric].better
         scores = [validation.validated(problem, next(run).estimate, validation.METRICS[metric]) for _ in range(6)]
         assert found.score == better * max(better * score for score in scores)
@@ -334,7 +334,7 @@ def test_own_rows_are_read_where_the_job_runs(files, rows, whole):
 def test_scores_on_training_rows_stand_beside_those_on_test_rows(files, rows):
     spec = OwnRows(train=str(files[0]), test=str(files[1]), n=150, d=9, labels=8, rank=3)
     problem = spec.build()
-    estimate = next(asked().entry.run(problem, **asked().settings(Candidate(3, 1.0)), rng=np.random.default_rng(0)))
+    estimate = next(asked().entry.run(problem, **asked().settings(Candidate(3, 1.0)), rng=solver_stream(0)))
     scores = problem.score(estimate.estimate)
     on_training = OwnProblem.between(rows[0], rows[0], 3).score(estimate.estimate)
     assert {name.removeprefix("train_"): value for name, value in scores.items() if "train" in name} == on_training

@@ -53,6 +53,11 @@ class Engine:
         """Whether it takes orders."""
         return not self._closed.is_set()
 
+    @property
+    def local(self) -> bool:
+        """Whether its workers see the files of this machine."""
+        return not self._address
+
     def warm(self) -> None:
         """Return when a worker is there, with everything imported that a job needs; at most after a minute."""
         self._post("warm")

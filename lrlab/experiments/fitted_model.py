@@ -20,6 +20,7 @@ from lrlab import datasets, ranking
 from lrlab.datasets import LIMIT_BYTES, Dataset
 from lrlab.datasets.npz import names_of, read_arrays
 from lrlab.datasets.text import Source
+from lrlab.experiments.own_files import label_names
 from lrlab.lowrank import LowRank
 from lrlab.models.multilabel_problem import Features, Predictor, threshold_of
 from lrlab.parameters import InputError
@@ -47,9 +48,8 @@ class FittedModel:
 
     @property
     def label_names(self) -> tuple[str, ...]:
-        """Names of the labels; the numbers by which files call them where there are none."""
-        first = self.columns.counts_from[1]
-        return self.columns.label_names or tuple(str(j + first) for j in range(self.columns.L))
+        """Names of the labels, or else their numbers."""
+        return label_names(self.columns)
 
     @property
     def threshold(self) -> float:

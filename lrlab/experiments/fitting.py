@@ -4,8 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from lrlab import catalog, datasets
 from lrlab.catalog.entry import SolverEntry
 from lrlab.datasets import Dataset
@@ -14,7 +12,7 @@ from lrlab.experiments.fitted_model import FittedModel
 from lrlab.experiments.own_files import File, half, most_rank, read, require_rank, require_share, rows_of_both_kinds
 from lrlab.experiments.validation import METRIC, METRICS, SHARE, Candidate, Question, Result, evaluate, question
 from lrlab.models.multilabel import Multilabel
-from lrlab.models.own_rows import OwnProblem, hide, split
+from lrlab.models.own_rows import OwnProblem, hide, solver_stream, split
 from lrlab.parameters import require_known, settle
 from lrlab.protocol import Iterate, Limits, Stop, drive, limits
 
@@ -169,7 +167,7 @@ def _run(found: Fit, problem: OwnProblem, ending: Limits, seed: int) -> None:
         found.rows.append({"iteration": iteration, "seconds": seconds, **named(problem.score(iterate.estimate))})
         found.estimate = iterate.estimate
 
-    iterates = entry_of(found.solver).run(problem, **found.options, rng=np.random.default_rng(seed))
+    iterates = entry_of(found.solver).run(problem, **found.options, rng=solver_stream(seed))
     found.stop = drive(iterates, watch, **ending._asdict())
     if found.estimate is not None:
         found.areas = problem.areas(found.estimate)

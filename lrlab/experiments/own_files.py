@@ -13,6 +13,12 @@ from lrlab.parameters import InputError
 File = str | os.PathLike[str]
 
 
+def label_names(columns: Dataset) -> tuple[str, ...]:
+    """Return names of the labels; the numbers by which files call them where there are none."""
+    first = columns.counts_from[1]
+    return columns.label_names or tuple(str(j + first) for j in range(columns.L))
+
+
 def rows_of_both_kinds(data: Dataset) -> int:
     """Return the number of rows with known labels that are on and others that are off: those that have an AUC."""
     on = np.diff(data.Y.indptr)

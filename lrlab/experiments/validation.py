@@ -4,13 +4,11 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from lrlab import catalog, ranking
 from lrlab.catalog.entry import SolverEntry
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import GAINS, PLACES, Predictor, threshold_of
-from lrlab.models.own_rows import OwnProblem, OwnRows
+from lrlab.models.own_rows import OwnProblem, OwnRows, solver_stream
 from lrlab.parameters import Value, require_known, settle
 from lrlab.protocol import Iterate, Limits, drive, limits
 
@@ -122,7 +120,7 @@ def evaluate(problem: OwnProblem, question: Question, candidate: Candidate) -> R
         if math.isnan(best[0][1]) or metric.better * (score - best[0][1]) >= 0:
             best[0] = (iteration, score)
 
-    rng = np.random.default_rng(question.seed)
+    rng = solver_stream(question.seed)
     iterates = question.entry.run(problem, **question.settings(candidate), rng=rng)
     drive(iterates, watch, **question.limits._asdict())
     return Result(candidate, *best[0])

@@ -13,7 +13,9 @@ from scipy.sparse import csr_array
 
 from lrlab import datasets, ranking
 from lrlab.datasets import Dataset
-from lrlab.models.multilabel import LabelRows, Multilabel, scattered
+from lrlab.models.label_patterns import scattered
+from lrlab.models.label_rows import LabelRows
+from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem, Predictor, measured, only_seen
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Checkpoint, proceed
@@ -66,6 +68,11 @@ class OwnRows(LabelRows):
         if self.validation:
             given, fresh = split(given, self.validation, self.seed)
         return OwnProblem.between(given, fresh, self.rank, SAMPLE)
+
+
+def solver_stream(seed: int) -> np.random.Generator:
+    """Return the randomness that a solver gets with a seed, wherever it runs."""
+    return np.random.default_rng(OwnRows(seed=seed).streams().solver)
 
 
 class OwnProblem(MultilabelProblem):

@@ -1,0 +1,83 @@
+"""Figures of labels and of what is fitted to them: frequencies, correlations, scores on both sides of a split."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from lrlab.figures import theme
+from lrlab.figures.convergence import curves
+from lrlab.figures.factors import DIVERGING
+from lrlab.figures.recovery import Recovery
+
+NAMED = 32
+"""Most labels whose names stand at the axis."""
+LONGEST = 18
+"""Letters of a name that stand at an axis; all of it is told on hover."""
+
+
+def frequencies(names: Sequence[str], counts: NDArray[np.integer], rows: int) -> go.Figure:
+    """Return how many of the rows have each label, the most frequent first; on a logarithmic axis where that helps."""
+    order = np.argsort(-counts, kind="stable")
+    ordered, place = counts[order], np.arange(1, len(counts) + 1)
+    figure = go.Figure()
+    figure.add_bar(
+        x=place, y=ordered, marker={"color": theme.PALETTE[0], "line": {"width": 0}}, name="labels",
+        customdata=[[names[j], 100 * counts[j] / max(rows, 1)] for j in order],
+        hovertemplate="%{customdata[0]}: %{y} rows, %{customdata[1]:.2g}%<extra></extra>",
+    )  # fmt: skip
+    wide = len(counts) > 0 and ordered[0] > 30 * max(1, ordered[-1])
+    figure.update_yaxes(title_text="rows that have it", type="log" if wide else "linear")
+    figure.update_xaxes(title_text="label, most frequent first", range=[0.4, len(counts) + 0.6])
+    if len(counts) <= NAMED:
+        figure.update_xaxes(
+            tickvals=place, ticktext=[short(names[j]) for j in order], tickangle=-50, title_text="label"
+        )
+    figure.update_layout(bargap=0.15)
+    return theme.style(figure, height=340)
+
+
+def correlations(names: Sequence[str], phi: NDArray[np.float64]) -> go.Figure:
+    """Return the correlations of labels as a heat map: red where two go together, blue where one excludes the other."""
+    shown = phi.copy()
+    # A label's correlation with itself says nothing, and would be the darkest of all.
+    np.fill_diagonal(shown, np.nan)
+    largest = float(np.nanmax(np.abs(shown))) if np.isfinite(shown).any() else 1.0
+    place = np.arange(len(names))
+    told = [[[a, b] for b in names] for a in names]
+    figure = go.Figure(
+        go.Heatmap(
+            x=place, y=place, z=shown, zmin=-largest, zmax=largest, colorscale=DIVERGING, customdata=told,
+            hoverongaps=False, colorbar={"title": {"text": "correlation", "side": "right"}, "thickness": 12},
+            hovertemplate="%{customdata[0]} and %{customdata[1]}: %{z:.2f}<extra></extra>",
+        )
+    )  # fmt: skip
+    ticks = {"tickvals": place, "ticktext": [short(name) for name in names], "showgrid": False, "title_text": "label"}
+    figure.update_xaxes(**ticks, tickangle=-50, constrain="domain")
+    figure.update_yaxes(**ticks, autorange="reversed", scaleanchor="x", constrain="domain")
+    return theme.style(figure, height=460)
+
+
+def both_sides(runs: Sequence[Recovery], measure: str, time: str, *, log_x: bool = False) -> go.Figure:
+    """Return a score of every run on rows held out, and, dotted in the same colour, on rows that it was fitted to."""
+    sides = [replace(run, rows=[_of_training(row, measure) for row in run.rows], dash="dot") for run in runs]
+    figure = curves([*runs, *sides], measure, time, family="multilabel", log_x=log_x, height=400)
+    # After the runs' own lines come those of training rows, each of which is one line, or a marker with a line.
+    seen = set[str]()
+    for trace in figure.data:
+        if trace.name in seen:
+            trace.showlegend = False
+        seen.update([trace.name] if trace.showlegend else [])
+    return figure
+
+
+def _of_training(row: Mapping[str, float], measure: str) -> dict[str, float]:
+    return {"iteration": row["iteration"], "seconds": row["seconds"], measure: row.get(f"train_{measure}", math.nan)}
+
+
+def short(name: str) -> str:
+    """Return a name as it stands at an axis."""
+    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
