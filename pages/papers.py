@@ -4,6 +4,7 @@ import streamlit as st
 
 from lrlab import presets
 from lrlab.experiments.engine import get_engine
+from lrlab.presets.result import Plan
 from lrlab.ui import controls, live, page, papers_view
 
 link = page.head("papers", "Papers", "Figures of papers, computed anew on this machine beside the exact theory.")
@@ -14,9 +15,11 @@ page.reading(preset.explanation, preset.reference)
 with page.row():
     start = st.container(width="content")
     effort = controls.choose(link, "trials", papers_view.EFFORTS, "all", "draws of the data at each point", "Trials")
-plan = presets.plan(preset, papers_view.number(effort))
+plan = papers_view.asked(preset, effort)
+page.complain(plan)
+ready = isinstance(plan, Plan)
 with start:
-    live.buttons("papers", lambda: get_engine().map(plan.function, plan.items), ready=True, about=(preset, plan))
+    live.buttons("papers", lambda: get_engine().map(plan.function, plan.items), ready=ready, about=(preset, plan))
 live.follow("papers", lambda: papers_view.draw(name))
 page.copy(*papers_view.script(preset, effort))
 link.write()

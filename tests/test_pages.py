@@ -313,3 +313,10 @@ def test_whatever_is_plotted_can_be_had_as_a_table():
     assert list(shown["error"]) == [row["error"] for run in runs for row in run.trace.rows]
     assert set(shown["solver"]) == {"pairwise-moment", "sir"} and not at.exception
     assert len(at.get("download_button")) == 1
+
+
+def test_a_figure_of_published_data_says_what_it_needs(monkeypatch):
+    monkeypatch.delenv("LRLAB_DATA", raising=False)
+    at = opened("papers", paper="yu2014-table3")
+    assert "name one by --data or LRLAB_DATA" in at.error[0].value
+    assert at.button(key="papers-run").disabled

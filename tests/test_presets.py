@@ -24,10 +24,12 @@ def first_figure():
 
 
 @pytest.mark.parametrize("name", presets.names())
-def test_every_file_says_what_it_is_and_can_be_planned(name):
+def test_every_file_says_what_it_is_and_can_be_planned(name, tmp_path):
     preset = presets.load(name)
     assert preset.name == name and preset.title and preset.reference and preset.explanation.endswith(".")
-    plan = presets.plan(preset, trials=2)
+    for file in (f"{data}-{part}.npz" for data in preset.data for part in ("train", "test")):
+        (tmp_path / file).touch()
+    plan = presets.plan(preset, trials=2, data=tmp_path if preset.data else None)
     assert plan.items and len({item.trial for item in plan.items}) == 2
 
 

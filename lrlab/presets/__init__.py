@@ -21,7 +21,7 @@ from lrlab.parameters import InputError, require_known
 if TYPE_CHECKING:
     from lrlab.presets.result import Plan
 
-KINDS = ("spectrum", "rates", "curves", "traces")
+KINDS = ("spectrum", "rates", "curves", "traces", "fits")
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,11 @@ class Preset:
     explanation: str
     content: Mapping[str, Any]
 
+    @property
+    def data(self) -> tuple[str, ...]:
+        """Names of the published data sets that it is about, and that a person has to have; mostly none."""
+        return tuple(self.content.get("data", ()))
+
 
 def names() -> list[str]:
     """Return the names of all presets."""
@@ -55,14 +60,18 @@ def load(name: str) -> Preset:
     return Preset(name, *texts, MappingProxyType(content))
 
 
-def plan(preset: Preset, trials: int | None = None) -> "Plan":
+def plan(preset: Preset, trials: int | None = None, data: str | os.PathLike[str] | None = None) -> "Plan":
     """Return what has to be computed, for whoever runs it piece by piece; `trials` overrides the numbers in the file.
 
-    Raises InputError before anything is run where it cannot be.
+    data: the folder with the data sets of a preset that is about some, LRLAB_DATA if not given. Raises InputError
+    before anything is run where it cannot be.
     """
     if trials is not None and trials < 2:
         raise InputError("trials", "a whole number of 2 or more", trials, "a mean and its spread need two")
-    return import_module(f"{__name__}.{preset.kind}").plan(preset.content, trials)
+    if data is not None and not preset.data:
+        raise InputError("data", f"nothing, as {preset.name} draws its own", data, "leave it out")
+    given = {"data": data} if preset.data else {}
+    return import_module(f"{__name__}.{preset.kind}").plan(preset.content, trials, **given)
 
 
 def run(
@@ -71,17 +80,18 @@ def run(
     progress: Progress = silent,
     run: Run = on_engine,
     trials: int | None = None,
+    data: str | os.PathLike[str] | None = None,
 ) -> list[Path]:
     """Compute a preset and write OUT/NAME.html, OUT/NAME.csv and OUT/NAME-trials.csv; return their paths.
 
-    By default the trials run on the engine. The page holds all panels and needs no other file. The first table has the
-    points with their predictions and, in rows of their own (`level`), the summary of each panel; the second has every
-    trial with the seed that opens it again.
+    By default the trials run on the engine; `data` is as for `plan`. The page holds all panels and needs no other
+    file. The first table has the points with their predictions and, in rows of their own (`level`), the summary of each
+    panel; the second has every trial with the seed that opens it again.
     """
     from lrlab.presets.page import page
 
     preset, folder = load(name), _writable(Path(out))
-    work = plan(preset, trials)
+    work = plan(preset, trials, data)
     result = work.finish(run(work.function, work.items, progress))
     paths = [folder / f"{name}{ending}" for ending in (".html", ".csv", "-trials.csv")]
     paths[0].write_text(page(preset, result), encoding="utf-8")

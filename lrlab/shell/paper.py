@@ -12,6 +12,7 @@ def add(commands: Any) -> None:
     paper = commands.add_parser("paper", help="compute a figure of a paper and write it as HTML and CSV")
     paper.add_argument("name", metavar="NAME", help="a preset's name; `paper list` prints them all")
     paper.add_argument("--out", default=".", type=Path, metavar="DIR", help="where to write (default: here)")
+    paper.add_argument("--data", type=Path, metavar="DIR", help="the folder with the data sets that some figures need")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -21,6 +22,6 @@ def run(options: argparse.Namespace) -> int:
     if options.name == "list":
         print("\n".join(presets.names()))
         return DONE
-    for path in presets.run(options.name, options.out, progress=report):
+    for path in presets.run(options.name, options.out, progress=report, data=options.data):
         print(path)
     return DONE

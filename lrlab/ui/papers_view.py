@@ -3,8 +3,9 @@
 import streamlit as st
 
 from lrlab import presets
+from lrlab.parameters import InputError
 from lrlab.presets.page import page
-from lrlab.presets.result import Result
+from lrlab.presets.result import Plan, Result
 from lrlab.ui import batches, live, plot
 
 EFFORTS = {"all": "as many as in the file", "10": "10", "3": "3"}
@@ -15,11 +16,20 @@ def number(effort: str) -> int | None:
     return None if effort == "all" else int(effort)
 
 
+def asked(preset: presets.Preset, effort: str) -> Plan | InputError:
+    """Return what is to be computed, or why it cannot be."""
+    try:
+        return presets.plan(preset, number(effort))
+    except InputError as error:
+        return error
+
+
 def script(preset: presets.Preset, effort: str) -> tuple[str, str]:
     """Return the same as Python and as a shell command."""
-    trials = f", trials={effort}" if number(effort) else ""
+    trials = (f", trials={effort}" if number(effort) else "") + (', data="DIR"' if preset.data else "")
     python = f'from lrlab import presets\n\nprint(presets.run("{preset.name}", "out"{trials}))'
-    return python, "" if number(effort) else f"python -m lrlab paper {preset.name} --out out"
+    data = " --data DIR" if preset.data else ""
+    return python, "" if number(effort) else f"python -m lrlab paper {preset.name} --out out{data}"
 
 
 def draw(name: str) -> None:

@@ -1,0 +1,61 @@
+"""Published data sets in a folder, found by their names as the usual archives unpack them."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from lrlab.parameters import InputError
+
+ENDINGS = (".arff", ".txt", ".svm", ".svmlight", ".libsvm", ".npz", ".csv")
+FOLDER = "LRLAB_DATA"
+"""The environment variable that names the folder where none is given."""
+
+
+class Files(NamedTuple):
+    """The files of a data set: rows to learn from, rows to test on, and the list of labels, where there is one."""
+
+    train: Path
+    test: Path
+    labels: Path | None
+
+
+def located(folder: str | os.PathLike[str] | None, names: tuple[str, ...]) -> dict[str, Files]:
+    """Return the files of those data sets that a folder holds, by name.
+
+    folder: by default that of LRLAB_DATA. Of a set NAME it holds NAME...train... and NAME...test... in any known
+    format, and NAME.xml with the labels where the format needs them, in itself or in a folder NAME; upper and lower
+    case are the same. InputError where none of the sets is there.
+    """
+    given = folder or os.environ.get(FOLDER)
+    remedy = f"put {names[0]}-train.arff, {names[0]}-test.arff and {names[0]}.xml there, for example"
+    if not given:
+        raise InputError("data", "a folder with data sets", "none", f"name one by --data or {FOLDER}")
+    if not Path(given).is_dir():
+        raise InputError("data", "a folder with data sets", given, "name one that is there")
+    found = {name: files for name in names if (files := _files(Path(given), name))}
+    if not found:
+        raise InputError("data", f"a folder with one of {', '.join(names)}", given, remedy)
+    return found
+
+
+def _files(folder: Path, name: str) -> Files | None:
+    parts: dict[str, Path] = {}
+    for path in _candidates(folder, name):
+        stem, ending = path.stem.lower(), path.suffix.lower()
+        if ending == ".xml" and stem == name.lower():
+            parts.setdefault("labels", path)
+        elif ending in ENDINGS and stem.startswith(name.lower()):
+            for part in ("train", "test"):
+                if part in stem.removeprefix(name.lower()):
+                    parts.setdefault(part, path)
+    return Files(parts["train"], parts["test"], parts.get("labels")) if {"train", "test"} <= parts.keys() else None
+
+
+def _candidates(folder: Path, name: str) -> Iterator[Path]:
+    """Yield the files of a folder, then those of the folder of that name in it, each in order."""
+    inside = sorted(folder.iterdir())
+    yield from (path for path in inside if path.is_file())
+    for path in inside:
+        if path.is_dir() and path.name.lower() == name.lower():
+            yield from sorted(file for file in path.iterdir() if file.is_file())
