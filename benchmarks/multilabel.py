@@ -22,7 +22,7 @@ import numpy as np
 
 from lrlab import datasets
 from lrlab.catalog.multilabel import SOLVERS
-from lrlab.models.multilabel import scattered
+from lrlab.models.label_patterns import scattered
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.parameters import settle
 from lrlab.protocol import Iterate

@@ -19,7 +19,7 @@ def rank_of(spec: Multilabel, options: Options) -> int:
 
 def factors(spec: Multilabel, options: Options) -> int:
     """Return bytes of some images and factors, and of the entries seen where some are not."""
-    seen = 0 if spec.observed == 1 else 80 * spec.seen_entries
+    seen = 0 if spec.complete else 80 * spec.seen_entries
     return BLOCKS + 8 * 10 * rank_of(spec, options) * (spec.n + sum(spec.size)) + seen
 
 
@@ -45,8 +45,8 @@ def transformation(spec: Multilabel, options: Options) -> int:
 
 def full_rank(spec: Multilabel, options: Options) -> int:
     """Return bytes of some matrices (d, L), of a block of scores, and of the normal equations where they are formed."""
-    closed = options["loss"] == "squared" and spec.observed == 1 and min(spec.n, spec.d) <= binary_relevance.CLOSED
-    scores = 17 * spec.n * (spec.labels if spec.observed == 1 else min(spec.labels, binary_relevance.TOGETHER))
+    closed = options["loss"] == "squared" and spec.complete and min(spec.n, spec.d) <= binary_relevance.CLOSED
+    scores = 17 * spec.n * (spec.labels if spec.complete else min(spec.labels, binary_relevance.TOGETHER))
     return BLOCKS + 8 * 10 * spec.d * spec.labels + scores + (spectrum(spec) if closed else 0)
 
 
@@ -60,14 +60,16 @@ def needs_no_more_than_has(spec: Multilabel, options: Options) -> None:
 
 def _squared(spec: Multilabel, options: Options) -> None:
     needs_no_more_than_has(spec, options)
-    leml.require_all(spec.observed == 1, str(options["inner"]))
+    leml.require_all(spec.complete, str(options["inner"]))
 
 
 def _all_labels(spec: Multilabel, options: Options) -> None:
     needs_no_more_than_has(spec, options)
-    if spec.observed < 1:
-        remedy = "set observed=1, or take leml-squared or binary-relevance"
-        raise InputError("observed", "1 for this solver, whose closed form needs all labels", spec.observed, remedy)
+    if not spec.complete:
+        name, value = ("observed", 1) if spec.observed < 1 else ("seen_per_row", 0)
+        remedy = f"set {name}={value}, or take leml-squared or binary-relevance"
+        got = spec.values()[name]
+        raise InputError(name, f"{value} for this solver, whose closed form needs all labels", got, remedy)
 
 
 YU = "Yu, Jain, Kar, Dhillon (2014)"

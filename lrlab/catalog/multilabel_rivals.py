@@ -9,7 +9,7 @@ from lrlab.solvers import svm, trace_norm
 def matrices(spec: Multilabel, options: Options) -> int:
     """Return bytes of matrices (d, L) with their decompositions, of images of three of them, and of entries seen."""
     (d, L), narrow = spec.size, min(spec.size)
-    seen = 0 if spec.observed == 1 else 80 * spec.seen_entries
+    seen = 0 if spec.complete else 80 * spec.seen_entries
     return BLOCKS + 8 * 20 * d * L + 8 * narrow * (7 * spec.n + 8 * (d + L)) + seen
 
 

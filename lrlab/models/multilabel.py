@@ -12,10 +12,13 @@ from scipy import sparse
 from scipy.sparse import csr_array
 
 from lrlab.lowrank import LowRank
-from lrlab.models.low_rank import Rank, orthonormal
+from lrlab.models.label_patterns import highest, scattered
+from lrlab.models.label_rows import LabelRows
+from lrlab.models.low_rank import orthonormal
 from lrlab.models.multilabel_problem import MultilabelProblem, only_seen
+from lrlab.models.multilabel_risk import DrawnLabels, best_linear
 from lrlab.parameters import InputError, Parameter
-from lrlab.protocol import Checkpoint, Spec, child, proceed
+from lrlab.protocol import Checkpoint, child, proceed
 
 Array = NDArray[np.float64]
 Features = Array | csr_array
@@ -27,74 +30,35 @@ BLOCK = 2**22
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelRows(Spec):
-    """Rows with features and labels, drawn or given: their sizes, as solvers and forecasts of memory ask for them."""
-
-    n: Annotated[int, Parameter(meaning="number of rows", low=2, high=1_000_000, scale="log")] = 2000
-    d: Annotated[
-        int,
-        Parameter(meaning="features of a row, the first of them the constant 1", low=2, high=1_000_000, scale="log"),
-    ] = 100
-    labels: Annotated[int, Parameter(meaning="number of labels", symbol="L", low=2, high=100_000, scale="log")] = 50
-    rank: Rank = 5
-    observed: Annotated[
-        float,
-        Parameter(
-            meaning="share of the entries of the label table that is seen, whether 0 or 1",
-            low=1e-4,
-            high=1,
-            scale="log",
-        ),
-    ] = 1.0
-    density: Annotated[
-        float, Parameter(meaning="share of the features that is not zero; 1 is dense", low=1e-5, high=1, scale="log")
-    ] = 1.0
-
-    def check(self) -> None:
-        """Refuse ranks that no such table has."""
-        least = min(self.d, self.labels)
-        if self.rank > least:
-            expected = f"in 1..min(d, labels) = {least}"
-            raise InputError("rank", expected, self.rank, "lower the rank, or raise d and labels")
-
-    @property
-    def size(self) -> tuple[int, int]:
-        """Rows and columns of W."""
-        return self.d, self.labels
-
-    @property
-    def feature_entries(self) -> int:
-        """Stored features of the rows given, about."""
-        return self.n * (self.d if self.density == 1 else 1 + math.ceil(self.density * (self.d - 1)))
-
-    @property
-    def seen_entries(self) -> int:
-        """Entries of the label table that are observed, about."""
-        return math.ceil(self.observed * self.n * self.labels)
-
-    @property
-    def held_bytes(self) -> int:
-        """Memory of features of the rows given and of the places that are seen."""
-        one = 8 if self.density == 1 else 26
-        return one * self.feature_entries + (0 if self.observed == 1 else 10 * self.seen_entries)
-
-    @property
-    def thrift(self) -> str:
-        """Fewer stored features."""
-        return "lower density, since only features that are not zero are held"
-
-
-@dataclass(frozen=True, kw_only=True)
 class Multilabel(LabelRows):
-    """Each row has the labels of its highest scores x^T W + noise, W (d, L) of low rank; the first feature is 1."""
+    """Each row has the labels of its highest scores x^T W + noise, W (d, L) of low rank; the first feature is 1.
+
+    With per_row=0 it has all labels whose score is positive. Features are isotropic: E[x x^T] = I.
+    """
 
     model = "multilabel"
     title = "Multi-label learning with missing labels"
     summary = "Every row carries a few of many labels, some of them unseen; a low-rank W predicts those of new rows."
 
     per_row: Annotated[
-        int, Parameter(meaning="labels of each row: those of its highest scores", low=1, high=1000, scale="log")
+        int,
+        Parameter(
+            meaning="labels of each row: those of its highest scores; 0 takes all whose score is positive",
+            low=0,
+            high=1000,
+            scale="log",
+        ),
     ] = 3
+    seen_per_row: Annotated[
+        int,
+        Parameter(
+            meaning="labels of each row that are seen, drawn for itself; 0 leaves it to `observed`",
+            symbol="s",
+            low=0,
+            high=100_000,
+            scale="log",
+        ),
+    ] = 0
     noise: Annotated[
         float,
         Parameter(
@@ -108,12 +72,29 @@ class Multilabel(LabelRows):
         if self.per_row >= self.labels:
             expected = f"less than labels = {self.labels}"
             raise InputError("per_row", expected, self.per_row, "lower per_row, or raise labels")
+        if self.seen_per_row >= self.labels:
+            expected = f"less than labels = {self.labels}"
+            raise InputError("seen_per_row", expected, self.seen_per_row, "leave it 0 where all labels are seen")
+        if self.seen_per_row and self.observed < 1:
+            expected = "1 where seen_per_row tells what is seen"
+            raise InputError("observed", expected, self.observed, "leave out one of the two")
+
+    @property
+    def complete(self) -> bool:
+        """Whether all labels are seen."""
+        return super().complete and not self.seen_per_row
+
+    @property
+    def seen_entries(self) -> int:
+        """Entries of the label table that are observed, about."""
+        return self.seen_per_row * self.n or super().seen_entries
 
     @property
     def data_bytes(self) -> int:
         """Memory of features, positive labels, places seen, fresh rows, and of the block that is being drawn."""
         fresh = FRESH / self.n * (8 if self.density == 1 else 26) * self.feature_entries
-        drawn = 16 * self.n * (self.per_row + 1) + 32 * min(BLOCK, self.n * max(self.size))
+        on = self.per_row or self.labels / 2
+        drawn = int(16 * self.n * (on + 1)) + 32 * min(BLOCK, self.n * max(self.size))
         return self.held_bytes + int(fresh) + drawn
 
     def truth(self) -> LowRank:
@@ -129,7 +110,10 @@ class Multilabel(LabelRows):
         X, Y = self._rows(W, self.n, given, checkpoint)
         X_test, Y_test = self._rows(W, FRESH, fresh, proceed)
         mask = self._mask(places)
-        return MultilabelProblem(X, only_seen(Y, mask), mask, X_test, Y_test, self.rank, self)
+        problem = DrawnLabels(X, only_seen(Y, mask), mask, X_test, Y_test, self.rank, self)
+        if self.per_row == 0 and self.density == 1:
+            problem.best = best_linear(W, self.noise)
+        return problem
 
     def _cuts(self, rows: int) -> Iterator[tuple[int, int]]:
         """Yield the number and the height of each block of rows."""
@@ -138,7 +122,7 @@ class Multilabel(LabelRows):
             yield index, min(height, rows - start)
 
     def _rows(self, W: LowRank, rows: int, stream: SeedSequence, checkpoint: Checkpoint) -> tuple[Features, csr_array]:
-        blocks, tops, done = [], [], 0
+        blocks, labels, done = [], [], 0
         dense = np.empty((rows, self.d)) if self.density == 1 else None
         for index, height in self._cuts(rows):
             checkpoint(done / rows)
@@ -146,14 +130,13 @@ class Multilabel(LabelRows):
             X = self._features(rng, height)
             scores = (X @ W.left) @ W.V.T
             scores += self.noise * rng.standard_normal(scores.shape)
-            tops.append(np.sort(np.argpartition(-scores, self.per_row - 1, axis=1)[:, : self.per_row], axis=1))
+            labels.append(highest(scores, self.per_row) if self.per_row else csr_array(scores > 0))
             if dense is None:
                 blocks.append(X)
             else:
                 dense[done : done + height] = X
             done += height
-        columns, pointer = np.concatenate(tops).ravel(), np.arange(rows + 1) * self.per_row
-        Y = csr_array((np.ones(len(columns)), columns, pointer), shape=(rows, self.labels))
+        Y = csr_array(sparse.vstack(labels, format="csr"), dtype=float)
         return sparse.vstack(blocks, format="csr") if dense is None else dense, Y
 
     def _features(self, rng: Generator, height: int) -> Features:
@@ -167,18 +150,12 @@ class Multilabel(LabelRows):
         return sparse.hstack([csr_array(np.ones((height, 1))), X], format="csr")
 
     def _mask(self, stream: SeedSequence) -> csr_array | None:
-        if self.observed == 1:
+        if self.complete:
             return None
-        blocks = [scattered(child(stream, i), (height, self.labels), self.observed) for i, height in self._cuts(self.n)]
-        return sparse.vstack(blocks, format="csr")
 
+        def block(rng: Generator, height: int) -> csr_array:
+            if self.seen_per_row:
+                return highest(rng.random((height, self.labels)), self.seen_per_row)
+            return scattered(rng, (height, self.labels), self.observed)
 
-def scattered(rng: Generator, shape: tuple[int, int], share: float) -> csr_array:
-    """Return a pattern of True at a share of the places, drawn uniformly without replacement."""
-    rows, columns = shape
-    total = rows * columns
-    # The fraction of a place is drawn too, so that many small blocks have the share that one large block has.
-    size = min(total, int(share * total + rng.random()))
-    places = np.sort(rng.choice(total, size=size, replace=False, shuffle=False))
-    pointer = np.concatenate([[0], np.cumsum(np.bincount(places // columns, minlength=rows))])
-    return csr_array((np.ones(size, bool), places % columns, pointer), shape=shape)
+        return sparse.vstack([block(child(stream, i), height) for i, height in self._cuts(self.n)], format="csr")

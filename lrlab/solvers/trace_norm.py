@@ -18,7 +18,7 @@ from lrlab.solvers.leml_squared import WholeTable
 Array = NDArray[np.float64]
 
 
-def trace_norm_squared(problem, *, regularization: Regularization = 10.0, rng: Generator) -> Iterator[Iterate]:
+def trace_norm_squared(problem, *, regularization: Regularization = 20.0, rng: Generator) -> Iterator[Iterate]:
     r"""Predict labels Y (n, L), coded 0 and 1, by X W with a W (d, L) of small trace norm, from squared losses.
 
     minimise    F(W) = sum over seen (i, j) of (Y_ij - x_i^T w_j)^2 / 2 + lambda ||W||_*
@@ -34,7 +34,7 @@ def trace_norm_squared(problem, *, regularization: Regularization = 10.0, rng: G
     yield from penalised(problem, SQUARED, regularization)
 
 
-def trace_norm_logistic(problem, *, regularization: Regularization = 1.0, rng: Generator) -> Iterator[Iterate]:
+def trace_norm_logistic(problem, *, regularization: Regularization = 20.0, rng: Generator) -> Iterator[Iterate]:
     r"""Predict labels Y (n, L), coded -1 and +1, by the signs of X W, W (d, L) of small trace norm: logistic losses.
 
     minimise    F(W) = sum over seen (i, j) of log(1 + exp(-Y_ij x_i^T w_j)) + lambda ||W||_*
