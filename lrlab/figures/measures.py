@@ -64,6 +64,9 @@ MEASURES: Mapping[str, Mapping[str, Measure]] = {
         "auc": Measure(
             "AUC", "chance that a label that is on has a higher score than one that is off, mean over fresh rows"
         ),
+        "excess_risk": Measure(
+            "excess risk", "population squared risk above that of the best linear predictor, where that is known"
+        ),
         **OWN,
     },
 }
