@@ -83,6 +83,12 @@ def from_symmetric(L: Array, rank: int = 0) -> LowRank:
     return from_core(np.eye(len(L), dtype=L.dtype), L, rank or len(L))
 
 
+def columns_normalised(W: LowRank) -> LowRank:
+    """Return W with its columns scaled to length 1; those that are 0 stay so."""
+    lengths = np.linalg.norm(W.V * W.s, axis=1, keepdims=True)
+    return from_product(W.left, np.divide(W.V, lengths, out=np.zeros_like(W.V), where=lengths > 0))
+
+
 def zero(shape: tuple[int, int], rank: int, dtype: type = np.float64) -> LowRank:
     """Return the zero matrix as factors of a rank."""
     return LowRank(np.eye(shape[0], rank, dtype=dtype), np.zeros(rank, dtype), np.eye(shape[1], rank, dtype=dtype))

@@ -9,6 +9,7 @@ from lrlab.catalog import (
     multilabel_embeddings,
     multilabel_rivals,
     network,
+    one_bit_multilabel,
     phase,
     refinements,
     rivals,
@@ -19,7 +20,9 @@ from lrlab.parameters import InputError, nearest, require_known
 from lrlab.protocol import Spec
 
 MODELS: Mapping[str, type[Spec]] = {
-    spec.model: spec for family in (single_index, low_rank, phase, multilabel) for spec in family.MODELS
+    spec.model: spec
+    for family in (single_index, low_rank, phase, multilabel, one_bit_multilabel)
+    for spec in family.MODELS
 }
 ENTRIES: tuple[SolverEntry, ...] = tuple(
     entry
@@ -34,6 +37,7 @@ ENTRIES: tuple[SolverEntry, ...] = tuple(
         multilabel,
         multilabel_embeddings,
         multilabel_rivals,
+        one_bit_multilabel,
     )
     for entry in family.SOLVERS
 )

@@ -124,7 +124,19 @@ MULTILABEL = Family(
     falls=("noise", "missing"),
 )
 
-FAMILIES = (SINGLE_INDEX, LOW_RANK, PHASE, MULTILABEL)
+ONE_BIT_MULTILABEL = Family(
+    name="one-bit-multilabel",
+    solvers=("one-bit-power", "one-bit-likelihood", "leml-squared"),
+    goal=Goal("hamming", 0.1),
+    plane={"one-bit-multilabel": ("flip", "m")},
+    ranges={"m": (300.0, 30_000.0, "log")},
+    held={"one-bit-multilabel": {"d1": 60, "d2": 30}},
+    limits={"max_iter": 30},
+    grows=("m",),
+    falls=("rank", "d1", "d2", "noise", "flip"),
+)
+
+FAMILIES = (SINGLE_INDEX, LOW_RANK, PHASE, MULTILABEL, ONE_BIT_MULTILABEL)
 
 
 def family(model: str) -> Family:

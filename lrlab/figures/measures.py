@@ -69,6 +69,18 @@ MEASURES: Mapping[str, Mapping[str, Measure]] = {
         ),
         **OWN,
     },
+    "one-bit-multilabel": {
+        "error": Measure("error  ‖Ŵ − W‖ / ‖W‖", "relative Frobenius distance from the truth, columns normalised"),
+        "spectral_error": Measure("spectral error", "the same in the spectral norm, over the largest singular value"),
+        "hamming": Measure("Hamming loss", "share of the signs of all labels of fresh rows that are told wrong"),
+        "auc": Measure(
+            "AUC", "chance that a positive label has a higher score than a negative one, mean over fresh rows"
+        ),
+        "label_auc": Measure(
+            "AUC of labels", "chance that a positive row has a higher score than a negative one, mean over labels"
+        ),
+        **OWN,
+    },
 }
 CONSTANT = ("incoherence",)
 """Scores that say something of the problem, not of an iterate."""

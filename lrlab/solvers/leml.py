@@ -7,6 +7,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from lrlab.lowrank import LowRank
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.label_losses import LOGISTIC, SQUARED, SQUARED_HINGE, Loss
@@ -44,6 +45,8 @@ def leml_squared(
     ] = "cg",
     steps: Steps = 5,
     rng: Generator,
+    loss: Loss = SQUARED,
+    start: LowRank | None = None,
 ) -> Iterator[Iterate]:
     r"""Predict labels Y (n, L), coded 0 and 1, by X Z with a Z = W H^T (d, L) of rank k, from squared losses.
 
@@ -56,15 +59,15 @@ def leml_squared(
                 penalty=frobenius W, H <- U, V s before H and U s, V before W, so that J = loss + lambda ||Z||_F^2 / 2
     converges   J falls to a stationary value; to the global one at lambda = 0 (section 3)
 
-    From W = QR(X^T Y Y^T X R), R random. Test accuracy is often best after 2 to 5 iterations, and few conjugate
-    gradients regularise too.
+    From W = QR(X^T Y Y^T X R), R random, or from the factors of `start`; SQUARED_SIGNS as `loss` codes labels -1 and 1.
+    Test accuracy is often best after 2 to 5 iterations, and few conjugate gradients regularise too.
     Yields after each iteration: estimate Z, objective J, residual: the gradient of J over that of its loss at Z = 0.
     Reference: Yu, Jain, Kar, Dhillon (2014), "Large-scale multi-label learning with missing labels", Algorithms 1-3.
     """
-    labels = Labels(problem.X, problem.Y, problem.mask, SQUARED)
+    labels = Labels(problem.X, problem.Y, problem.mask, loss)
     require_all(labels.full, inner)
     table = table_of(labels, regularization)
-    X, Y = labels.X, labels.Y
+    X, Y = labels.X, labels.coded
     spectrum = Spectrum.of(X) if inner == "exact" else None
 
     def feature_factor(W: Array, H: Array) -> Array:
@@ -77,7 +80,7 @@ def leml_squared(
         return table.value(A, H), table.gradients(A, H), (X.T @ (Y @ H), Y.T @ A)
 
     k = rank_of(problem, fitted_rank)
-    yield from alternate(labels, k, regularization, penalty, table.label_factor, feature_factor, measure, rng)
+    yield from alternate(labels, k, regularization, penalty, table.label_factor, feature_factor, measure, rng, start)
 
 
 def leml_logistic(

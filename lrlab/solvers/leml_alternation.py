@@ -8,6 +8,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from lrlab import lowrank
+from lrlab.lowrank import LowRank
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.leml_products import Labels
@@ -44,10 +45,14 @@ def alternate(
     feature_factor: HalfStep,
     measure: Measure,
     rng: Generator,
+    start: LowRank | None = None,
 ) -> Iterator[Iterate]:
-    """Update H from A = X W, then W, and yield, without end; factors are split anew as the penalty wants them."""
+    """Update H from A = X W, then W, and yield, without end; factors are split anew as the penalty wants them.
+
+    From the factors of `start`, or of a random subspace after a power step.
+    """
     X, trace = labels.X, penalty == "trace"
-    W, H = first_factors(labels, k, rng)
+    W, H = first_factors(labels, k, rng) if start is None else split(start, trace)
     A = X @ W
     while True:
         H = label_factor(A, H)
@@ -55,9 +60,7 @@ def alternate(
             Z = lowrank.from_product(W, H)
             W, H = Z.left, Z.V
         Z = lowrank.from_product(feature_factor(W, H), H)
-        # Frobenius: ||W H^T||_F is the norm of that factor which is updated next, the other one being orthonormal.
-        root = np.sqrt(Z.s) if trace else np.ones_like(Z.s)
-        W, H = Z.U * root, Z.V * (root if trace else Z.s)
+        W, H = split(Z, trace)
         A = X @ W
         loss, (left, right), scale = measure(A, H)
         gradient = np.hypot(
@@ -66,6 +69,13 @@ def alternate(
         size = np.hypot(*map(np.linalg.norm, scale))
         norm = float(Z.s.sum() if trace else Z.s @ Z.s / 2)
         yield Iterate(labels.loss.kind(*Z), loss + weight * norm, float(gradient / size) if size else 0.0)
+
+
+def split(Z: LowRank, trace: bool) -> tuple[Array, Array]:
+    """Return Z as W H^T, in the way in which (||W||_F^2 + ||H||_F^2) / 2 is the trace norm, or with W orthonormal."""
+    # Frobenius: ||W H^T||_F is the norm of that factor which is updated next, the other one being orthonormal.
+    root = np.sqrt(Z.s) if trace else np.ones_like(Z.s)
+    return Z.U * root, Z.V * (root if trace else Z.s)
 
 
 def first_factors(labels: Labels, k: int, rng: Generator) -> tuple[Array, Array]:

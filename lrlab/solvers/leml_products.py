@@ -79,6 +79,16 @@ class Labels:
         n, height = self.Y.shape[0], max(1, BLOCK // self.Y.shape[1])
         return [Whole(self.Y, slice(start, min(start + height, n)), self.loss) for start in range(0, n, height)]
 
+    @cached_property
+    def coded(self) -> Table:
+        """Y as the loss codes it, nothing where unseen: sparse unless all is seen and a label that is off is not 0."""
+        if self.loss.off == 0:
+            return self.Y
+        if self.full:
+            return self.loss.coded(self.Y.toarray())
+        (block,) = self.blocks
+        return block.table(block.target)
+
     def total(self, A: Array, H: Array) -> float:
         """Return the sum of l(Y_ij, (A H^T)_ij) over the entries seen."""
         return float(sum(self.loss.value(b.target, b.scores(A[b.rows], H)).sum() for b in self.blocks))

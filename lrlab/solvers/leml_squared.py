@@ -24,8 +24,8 @@ class WholeTable:
 
     def __init__(self, labels: Labels, weight: float) -> None:
         """Take features and labels, and lambda."""
-        self.X, self.Y, self.weight = labels.X, labels.Y, weight
-        self.squares = float(self.Y.nnz)
+        self.X, self.Y, self.weight = labels.X, labels.coded, weight
+        self.squares = float(np.square(self.Y.data if issparse(self.Y) else self.Y).sum())
 
     def value(self, A: Array, H: Array) -> float:
         """Return ||Y - A H^T||_F^2 / 2."""
@@ -69,7 +69,7 @@ class SeenTable:
 
     def label_factor(self, A: Array, H: Array) -> Array:
         """Return the H of least objective: a k x k system for each label, over the rows where it is seen."""
-        rhs, pointer = self.labels.Y.T @ A, self._columns.indptr
+        rhs, pointer = self.labels.coded.T @ A, self._columns.indptr
         found = np.zeros_like(rhs)
         for j, (start, end) in enumerate(zip(pointer[:-1], pointer[1:], strict=True)):
             # A label without any seen entry that is on is fitted best by 0.

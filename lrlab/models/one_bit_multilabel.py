@@ -1,0 +1,92 @@
+"""One-bit single-label multi-label learning: a stream of samples, one sign of each is told (Qiu et al. 2017)."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+
+from lrlab import lowrank
+from lrlab.lowrank import LowRank
+from lrlab.models.low_rank import Rank
+from lrlab.models.one_bit_problem import BLOCK, FRESH, OneBitMultilabelProblem
+from lrlab.parameters import InputError, Parameter
+from lrlab.protocol import Checkpoint, Spec, proceed
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneBitMultilabel(Spec):
+    """Signs y = sign(x^T w_j + noise), x ~ N(0, I), of labels j; W (d1, d2) of low rank with columns of length 1.
+
+    The paper writes sign(<x e^T, W> + xi) with e = sqrt(d2) e_j and a xi of variance xi^2 (sections 2.1 and 5.1); taken
+    literally xi would be sqrt(d2) times too small for what it reports. Here xi is `noise`, beside a margin x^T w_j of
+    variance 1. W is U V^T with standard normal factors, its columns normalised.
+    """
+
+    model = "one-bit-multilabel"
+    title = "One-bit labels, one a sample"
+    summary = "Samples come in batches, and of each only the sign of one label is told: y = sign(<x, w_j> + σ e)."
+
+    m: Annotated[int, Parameter(meaning="samples of a batch", low=2, high=1_000_000, scale="log")] = 20_000
+    d1: Annotated[int, Parameter(meaning="features of a sample", symbol="d₁", low=1, high=10_000, scale="log")] = 100
+    d2: Annotated[int, Parameter(meaning="number of labels", symbol="d₂", low=1, high=10_000, scale="log")] = 50
+    rank: Rank = 3
+    batches: Annotated[
+        int, Parameter(meaning="batches of the stream, one an iteration", symbol="T", low=1, high=1000, scale="log")
+    ] = 10
+    observation: Annotated[
+        str,
+        Parameter(
+            meaning="stream: a fresh batch for every iteration, of each sample one label at random; full: one batch, "
+            "read again for ever, with all its labels",
+            choices=("stream", "full"),
+        ),
+    ] = "stream"
+    noise: Annotated[
+        float,
+        Parameter(
+            meaning="standard deviation of Gaussian noise added to <x, w_j> before its sign is taken",
+            symbol="ξ",
+            low=0,
+            high=10,
+        ),
+    ] = 0.0
+    flip: Annotated[
+        float, Parameter(meaning="share of the signs that is flipped, at random", symbol="p", low=0, high=0.5)
+    ] = 0.0
+
+    def check(self) -> None:
+        """Refuse ranks that no such matrix has."""
+        least = min(self.size)
+        if self.rank > least:
+            raise InputError("rank", f"in 1..min(d1, d2) = {least}", self.rank, "lower the rank, or raise d1 and d2")
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Rows and columns of W."""
+        return self.d1, self.d2
+
+    @property
+    def seen(self) -> float:
+        """Signs of each label in a batch, on average."""
+        return float(self.m) if self.observation == "full" else self.m / self.d2
+
+    @property
+    def data_bytes(self) -> int:
+        """Memory of one batch, of the rows for the test and of the block that is drawn."""
+        signs = 12 * self.d2 if self.observation == "full" else 16
+        return self.m * (8 * self.d1 + signs) + FRESH * (8 * self.d1 + 24 * self.d2) + 24 * BLOCK
+
+    @property
+    def thrift(self) -> str:
+        """Streaming solvers hold a block of a batch."""
+        return "take a solver that reads a batch in blocks, such as one-bit-power"
+
+    def truth(self) -> LowRank:
+        """Return W."""
+        rng = np.random.default_rng(self.streams().truth)
+        U, V = (rng.standard_normal((d, self.rank)) for d in self.size)
+        return lowrank.columns_normalised(lowrank.from_product(U, V))
+
+    def build(self, checkpoint: Checkpoint = proceed) -> OneBitMultilabelProblem:
+        """Draw the truth; batches are drawn when they are read."""
+        return OneBitMultilabelProblem(self, checkpoint)

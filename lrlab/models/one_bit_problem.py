@@ -1,0 +1,174 @@
+"""Samples with one-bit labels, in batches that are read in blocks: the signs of one label each, or of all labels."""
+
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import repeat
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.random import SeedSequence
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, vstack
+
+from lrlab import lowrank, ranking
+from lrlab.lowrank import LowRank
+from lrlab.models.single_index import IN_MEMORY
+from lrlab.protocol import Checkpoint, child, proceed
+
+if TYPE_CHECKING:
+    from lrlab.models.one_bit_multilabel import OneBitMultilabel
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.integer]
+
+BLOCK = 2**21
+"""Features, or signs, that are drawn at a time."""
+FRESH = 1000
+"""Samples, with all their labels, on which predictions are tested."""
+
+
+class Samples(NamedTuple):
+    """A block of samples: X (n, d1); labels (n,), which label is seen of each, and y (n,) in +-1, its sign.
+
+    Where all labels are seen, labels is None and y is (n, d2).
+    """
+
+    X: Array
+    labels: Indices | None
+    y: Array
+
+    def margins(self, W: LowRank) -> Array:
+        """Return x_i^T w_j at the labels that are seen, of the shape of y; W (d1, d2)."""
+        images = self.X @ W.left
+        return images @ W.V.T if self.labels is None else np.einsum("ik,ik->i", images, W.V[self.labels])
+
+    def add_moment(self, r: Array, total: Array) -> None:
+        """Add the sum of r_ij e_j x_i^T over the labels seen to `total` (d2, d1); r has the shape of y."""
+        if self.labels is None:
+            total += r.T @ self.X
+            return
+        counted = np.flatnonzero(r)
+        # Only samples whose r is not 0 are read, grouped by their label: one sparse product, no loop over samples.
+        present, group = np.unique(self.labels[counted], return_inverse=True)
+        pattern = csr_array((r[counted], (group, counted)), shape=(len(present), len(r)))
+        total[present] += pattern @ self.X
+
+    def tables(self, d2: int) -> tuple[csr_array, csr_array | None]:
+        """Return 1 where a sign is positive (n, d2), and the pattern of the labels seen, None where all are."""
+        if self.labels is None:
+            return csr_array(self.y > 0, dtype=float), None
+        rows, shape = np.arange(len(self.y)), (len(self.y), d2)
+        on = self.y > 0
+        Y = csr_array((np.ones(on.sum()), (rows[on], self.labels[on])), shape=shape)
+        return Y, csr_array((np.ones(len(rows), bool), (rows, self.labels)), shape=shape)
+
+
+class LabelTable(NamedTuple):
+    """A batch as solvers of multi-label problems take it: X (n, d1), Y and mask (n, d2) sparse, and the rank."""
+
+    X: Array
+    Y: csr_array
+    mask: csr_array | None
+    rank: int
+
+
+class OneBitMultilabelProblem:
+    """The stream of one spec, read in blocks; the truth, which only the score may look at.
+
+    Attributes: spec; truth (LowRank); size (d1, d2) and rank, given to solvers; fresh, whether every batch is another
+    one; seen, signs of each label in a batch, on average; X_test (1000, d1) and Y_test, sparse, 1 where a sign is
+    positive.
+    """
+
+    def __init__(self, spec: "OneBitMultilabel", checkpoint: Checkpoint = proceed) -> None:
+        """Draw the truth."""
+        self.spec, self.truth, self.rank, self.checkpoint = spec, spec.truth(), spec.rank, checkpoint
+        self.fresh, self.seen, self.size = spec.observation == "stream", spec.seen, spec.size
+        # Functions of the numbers of features and labels alone, so that a larger batch begins as a smaller one does.
+        self.block_rows = max(1, BLOCK // (spec.d1 if self.fresh else max(spec.size)))
+        for part in self.truth:
+            part.setflags(write=False)
+        self._data, self._test = spec.streams().data.spawn(2)
+        self._kept: tuple[int, list[Samples]] = (-1, [])
+
+    def load(self, everything: bool) -> None:
+        """Draw the test rows, and the first batch where it is kept."""
+        _ = self.X_test, self.Y_test
+        if self._keeps:
+            self._keep(0)
+
+    @property
+    def batches(self) -> Iterator[int]:
+        """The numbers of the batches in order: 0 for ever where there is but one."""
+        return iter(range(self.spec.batches)) if self.fresh else repeat(0)
+
+    def blocks(self, batch: int) -> Iterator[Samples]:
+        """Yield a batch in blocks of rows, read-only; drawn anew in each pass where it is too large to keep.
+
+        Passes report to the run's checkpoint, which raises Interrupted when the run has to end.
+        """
+        if self._keeps:
+            self._keep(batch)
+        for index, start in enumerate(range(0, self.spec.m, self.block_rows)):
+            self.checkpoint(start / self.spec.m)
+            yield self._kept[1][index] if self._keeps else self._draw(batch, index)
+
+    def table(self, batch: int) -> LabelTable:
+        """Return a batch as one table of labels, all of it in memory."""
+        X, parts, start = np.empty((self.spec.m, self.spec.d1)), [], 0
+        for block in self.blocks(batch):
+            X[start : start + len(block.X)] = block.X
+            parts.append(block.tables(self.spec.d2))
+            start += len(block.X)
+        Y, masks = (list(part) for part in zip(*parts, strict=True))
+        mask = vstack(masks, format="csr") if self.fresh else None
+        return LabelTable(X, vstack(Y, format="csr"), mask, self.rank)
+
+    @property
+    def _keeps(self) -> bool:
+        return self.spec.data_bytes <= IN_MEMORY
+
+    def _keep(self, batch: int) -> None:
+        if self._kept[0] != batch:
+            count = len(range(0, self.spec.m, self.block_rows))
+            self._kept = batch, [self._draw(batch, index) for index in range(count)]
+
+    def _draw(self, batch: int, index: int) -> Samples:
+        rows = min(self.block_rows, self.spec.m - index * self.block_rows)
+        rng = child(SeedSequence(self._data.entropy, spawn_key=(*self._data.spawn_key, batch)), index)
+        X = rng.standard_normal((rows, self.spec.d1))
+        labels = rng.integers(self.spec.d2, size=rows) if self.fresh else None
+        clean = Samples(X, labels, np.empty(0)).margins(self.truth)
+        noisy = clean + self.spec.noise * rng.standard_normal(clean.shape)
+        y = np.where((noisy >= 0) != (rng.random(clean.shape) < self.spec.flip), 1.0, -1.0)
+        for part in (X, y) if labels is None else (X, y, labels):
+            part.setflags(write=False)
+        return Samples(X, labels, y)
+
+    @cached_property
+    def X_test(self) -> Array:
+        """Features of the test rows (1000, d1)."""
+        X = np.random.default_rng(self._test).standard_normal((FRESH, self.spec.d1))
+        X.setflags(write=False)
+        return X
+
+    @cached_property
+    def Y_test(self) -> csr_array:
+        """Labels of the test rows (1000, d2), free of noise and of flips: 1 where positive."""
+        return csr_array((self.X_test @ self.truth.left) @ self.truth.V.T >= 0, dtype=float)
+
+    def score(self, estimate: LowRank) -> dict[str, float]:
+        """Return `error` and `spectral_error` against the truth; `hamming`, `auc` and `label_auc` on the test rows.
+
+        W is compared with its columns normalised, since signs tell nothing of their lengths. Hamming: share of signs
+        that are told wrong. AUC: of the labels of a row, and of the rows of a label, averaged over those that have
+        both kinds; 1/2 where none has.
+        """
+        scores = (self.X_test @ estimate.left) @ estimate.V.T
+        of_rows, of_labels = ranking.instance_auc(scores, self.Y_test), ranking.label_auc(scores, self.Y_test)
+        return {
+            **lowrank.errors(lowrank.columns_normalised(estimate), self.truth),
+            "hamming": ranking.hamming(scores, self.Y_test, ranking.THRESHOLDS["signs"]),
+            "auc": of_rows.value if of_rows.count else 0.5,
+            "label_auc": of_labels.value if of_labels.count else 0.5,
+        }
