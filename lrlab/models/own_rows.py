@@ -45,6 +45,7 @@ class OwnRows(LabelRows):
     train: File = ""
     test: File = ""
     test_rows: Annotated[int, Parameter(meaning="number of rows in the second file", low=0, high=1e9, hidden=True)] = 0
+    per_row: Annotated[int, Parameter(meaning="labels of a row that are on, about", low=0, high=1e9, hidden=True)] = 1
     kept: Annotated[float, Parameter(meaning="share of the known labels that is kept", low=1e-4, high=1)] = 1.0
     validation: Annotated[float, Parameter(meaning="share of the training rows held out", low=0, high=0.9)] = 0.0
 
