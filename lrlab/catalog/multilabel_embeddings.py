@@ -1,9 +1,9 @@
 """Multi-label learning by embeddings: ranking with WARP, Bayesian compressed sensing, and LEML with kernels."""
 
 from lrlab.catalog.entry import Options, SolverEntry
-from lrlab.catalog.multilabel import MODEL, needs_no_more_than_has, rank_of
+from lrlab.catalog.multilabel import MODEL, YU, every_entry, factors, needs_no_more_than_has, rank_of
 from lrlab.models.multilabel import Multilabel
-from lrlab.solvers import warp_loss, warp_sampling, wsabie
+from lrlab.solvers import kernel_features, kernel_leml, kernels, warp_loss, warp_sampling, wsabie
 
 
 def ranking(spec: Multilabel, options: Options) -> int:
@@ -11,8 +11,18 @@ def ranking(spec: Multilabel, options: Options) -> int:
     k, batch = rank_of(spec, options), int(options["batch"])
     embeddings = 8 * 8 * k * sum(spec.size)
     sampled = 8 * 3 * warp_sampling.GATHERED + 8 * batch * (6 * k + min(spec.labels, warp_sampling.FEW))
-    watched = 8 * 6 * max(warp_loss.ENTRIES, spec.labels) + 16 * warp_loss.ROWS * spec.d
+    watched = 8 * 6 * max(warp_loss.ENTRIES, spec.labels) + 16 * warp_loss.ROWS * spec.feature_entries // spec.n
     return embeddings + sampled + watched + 32 * spec.n * spec.per_row
+
+
+def kernels_of(spec: Multilabel, options: Options) -> int:
+    """Return bytes of kernel features and of what leads to them, of rows in their units, and of LEML on features."""
+    m = kernel_features.landmark_count(spec.n, int(options["landmarks"]))
+    tables = 8 * (3 * m * m if m == spec.n else 2 * spec.n * m + 2 * m * m)
+    rows = 16 * 2 * spec.feature_entries + 8 * 3 * spec.d
+    blocks = 8 * (6 * kernels.SAMPLE**2 + 3 * kernels.BLOCK + kernel_features.ROWS * m)
+    leml = (factors if options["loss"] == "squared" else every_entry)(spec, options)
+    return tables + rows + blocks + leml + 8 * 10 * rank_of(spec, options) * m
 
 
 SOLVERS = (
@@ -24,6 +34,16 @@ SOLVERS = (
         run=wsabie.wsabie,
         models=MODEL,
         workspace=ranking,
+        refuse=needs_no_more_than_has,
+    ),
+    SolverEntry(
+        name="kernel-leml",
+        title="LEML with a kernel",
+        summary="LEML on the features of a Gaussian or polynomial kernel: for labels that no hyperplane tells apart.",
+        reference=f"{YU}, section 3; Williams, Seeger (2001)",
+        run=kernel_leml.kernel_leml,
+        models=MODEL,
+        workspace=kernels_of,
         refuse=needs_no_more_than_has,
     ),
 )
