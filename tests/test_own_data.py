@@ -12,7 +12,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from sklearn.metrics import precision_score, recall_score, roc_auc_score
 
-from lrlab import datasets
+from lrlab import catalog, datasets
 from lrlab.__main__ import main
 from lrlab.datasets.dataset import Dataset
 from lrlab.experiments import label_results, tuning, validation
@@ -159,13 +159,18 @@ def same(one, two):
     return all(np.array_equal(one.arrays()[name], two.arrays()[name]) for name in one.arrays())
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_a_saved_model_is_the_model(files, rows, tmp_path, solver):
-    found = fit(*files, solver=solver, rank=3, iterations=2)
+MODELS = [(entry.name, {}) for entry in catalog.solvers_for(Multilabel.model)]
+MODELS += [("kernel-leml", {"loss": "logistic"}), ("binary-relevance", {"loss": "logistic"})]
+
+
+@pytest.mark.parametrize(("solver", "settings"), MODELS)
+def test_a_saved_model_is_the_model(files, rows, tmp_path, solver, settings):
+    found = fit(*files, solver=solver, rank=3, iterations=2, **settings)
     save_model(tmp_path / "model.npz", found.model)
     loaded = load_model(tmp_path / "model.npz")
     assert same(loaded.estimate, found.estimate) and type(loaded.estimate) is type(found.estimate)
-    assert loaded.threshold == found.model.threshold == (0.0 if solver == "leml-logistic" else 0.5)
+    assert loaded.predict(rows[1].X, 3) == found.model.predict(rows[1].X, 3)
+    assert loaded.threshold == found.model.threshold
     assert (loaded.solver, loaded.options) == (solver, found.options)
     assert loaded.label_names == rows[0].label_names and loaded.columns.feature_names == rows[0].feature_names
 

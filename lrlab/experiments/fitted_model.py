@@ -5,8 +5,9 @@ Arrays of such a file: `lrlab_model` (the version of this form), `solver`, `opti
 `feature_names` and `label_names` where there are any, and the arrays of the estimate as `estimate_...`.
 """
 
+import csv
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -24,12 +25,16 @@ from lrlab.experiments.own_files import label_names
 from lrlab.lowrank import LowRank
 from lrlab.models.multilabel_problem import Features, Predictor, threshold_of
 from lrlab.parameters import InputError
+from lrlab.solvers.kernel_features import KernelRank, SignedKernelRank
 from lrlab.solvers.label_losses import Signed
+from lrlab.solvers.wsabie import Ranked
 
 Array = NDArray[np.float64]
 
 VERSION = 1
-KINDS: Mapping[str, type[Any]] = {kind.__name__: kind for kind in (LowRank, Signed)}
+KINDS: Mapping[str, type[Any]] = {
+    kind.__name__: kind for kind in (LowRank, Signed, Ranked, KernelRank, SignedKernelRank)
+}
 """What estimates may be; a file names its own, and nothing else is ever made from it."""
 ESTIMATE = "estimate_"
 PARTS = ("lrlab_model", "solver", "options", "kind", "sizes", "feature_names", "label_names")
@@ -86,6 +91,13 @@ class FittedModel:
             for i in range(X.shape[0])
             for j, (label, score) in enumerate(zip(places[i], values[i], strict=True))
         ]
+
+
+def write_predictions(rows: Sequence[Mapping[str, Any]], stream: IO[str]) -> None:
+    """Write what `FittedModel.predict` returns as CSV."""
+    table = csv.DictWriter(stream, ("row", "place", "label", "score", "predicted"))
+    table.writeheader()
+    table.writerows(rows)
 
 
 def save_model(path: str | Path | IO[bytes], model: FittedModel) -> None:

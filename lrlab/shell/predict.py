@@ -1,15 +1,12 @@
 """python -m lrlab predict: labels of new rows by a model that `fit --save` has written."""
 
 import argparse
-import csv
 import json
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from lrlab.parameters import InputError
 from lrlab.shell.common import DONE, add_json
-
-FIELDS = ("row", "place", "label", "score", "predicted")
 
 
 def add(commands: Any) -> None:
@@ -19,13 +16,15 @@ def add(commands: Any) -> None:
     command.add_argument("file", type=Path, metavar="FILE", help="rows with the model's features; labels may be there")
     command.add_argument("--labels", metavar="FILE", help="as for `fit`, where the rows come with labels")
     command.add_argument("--top", default=5, type=int, metavar="K", help="labels for each row (default: 5)")
-    command.add_argument("--out", type=Path, metavar="FILE", help="write them as CSV: " + ", ".join(FIELDS))
+    command.add_argument(
+        "--out", type=Path, metavar="FILE", help="write them as CSV: row, place, label, score, predicted"
+    )
     add_json(command)
 
 
 def run(options: argparse.Namespace) -> int:
     """Predict, and print or write what is predicted."""
-    from lrlab.experiments.fitted_model import load_model
+    from lrlab.experiments.fitted_model import load_model, write_predictions
 
     if options.top < 1:
         raise InputError("top", "a whole number above 0", options.top, "ask for at least one label")
@@ -33,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     rows = model.predict(model.read(options.file, options.labels).X, options.top)
     if options.out:
         with options.out.open("w", newline="", encoding="utf-8") as stream:
-            write(rows, stream)
+            write_predictions(rows, stream)
     if options.json:
         print(json.dumps({"solver": model.solver, "threshold": model.threshold, "predictions": rows}, allow_nan=False))
     elif options.out:
@@ -41,13 +40,6 @@ def run(options: argparse.Namespace) -> int:
     else:
         show(rows)
     return DONE
-
-
-def write(rows: list[dict[str, Any]], stream: IO[str]) -> None:
-    """Write predictions as CSV."""
-    table = csv.DictWriter(stream, FIELDS)
-    table.writeheader()
-    table.writerows(rows)
 
 
 def show(rows: list[dict[str, Any]]) -> None:

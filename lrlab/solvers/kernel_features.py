@@ -72,6 +72,8 @@ class KernelRank(LowRank):
         if rows is None:
             parts = tuple(arrays[part] for part in ("values", "columns", "pointer"))
             rows = csr_array(parts, shape=tuple(int(size) for size in arrays["size"]))
+            # Places beyond the table, as a damaged file may have, would be read from beyond the memory.
+            rows.check_format(full_check=True)
         Z = LowRank(*(arrays[part] for part in LowRank._fields))
         kernel = Kernel(NAMES[int(name)], bandwidth, int(degree), arrays["centre"])
         return cls.at(Z, kernel, rows, arrays["units"])
