@@ -9,9 +9,9 @@ import pytest
 from lrlab import InputError, spec
 from lrlab.experiments import history, lab
 from lrlab.experiments.background import SweepRun, get_run, under_way
+from lrlab.experiments.cells import jobs
 from lrlab.experiments.definition import Sweep
 from lrlab.experiments.lab import Lab, default_path, get_lab
-from lrlab.experiments.resume import jobs
 from lrlab.experiments.store import Store
 from lrlab.experiments.streams import HereStream
 

@@ -23,13 +23,14 @@ from lrlab.__main__ import main
 from lrlab.experiments import resume as resuming
 from lrlab.experiments import versions
 from lrlab.experiments.cell_table import table, trials
+from lrlab.experiments.cells import jobs
 from lrlab.experiments.definition import Success, Sweep
 from lrlab.experiments.definition_file import parse
 from lrlab.experiments.definition_text import to_toml
 from lrlab.experiments.export import export
 from lrlab.experiments.outcome import Kept, Outcome
 from lrlab.experiments.remote import Failure
-from lrlab.experiments.resume import jobs, missing, outcome, resume
+from lrlab.experiments.resume import missing, outcome, resume
 from lrlab.experiments.store import Store
 from lrlab.experiments.streams import MOST, EngineStream, HereStream, on_engine
 from lrlab.experiments.trials import in_process, trial_spec
@@ -242,7 +243,7 @@ def test_a_sweep_that_is_cut_short_has_measured_the_whole_grid():
     with Store() as store:
         wanted = jobs(SWEEP)
         store.add([Kept(wanted[1], number, kept().outcome) for number in (0, 2)])
-        order = [(wanted.index(job), number) for job, number in missing(wanted[:3], 9, store)]
+        order = [(wanted.index(job), number) for job, number in missing(dict.fromkeys(wanted[:3], range(9)), store)]
     assert order[:5] == [(0, 0), (2, 0), (0, 1), (1, 1), (2, 1)] and order[5:8] == [(0, 2), (0, 3), (1, 3)]
     assert sorted(order) == [(k, n) for k in range(3) for n in range(9) if (k, n) not in ((1, 0), (1, 2))]
 

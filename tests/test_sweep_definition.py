@@ -70,10 +70,14 @@ rules = st.builds(Success, st.sampled_from(["error", "overlap"]), below=numbers)
     trials=st.integers(1, 1000),
     seed=st.integers(0, 2**32 - 1),
     success=rules | st.none(),
+    adaptive=st.just({})
+    | st.fixed_dictionaries(
+        {"adaptive": st.just(True), "tolerance": st.integers(1, 100), "budget": st.integers(0, 1000)}
+    ),
     chosen=st.dictionaries(st.sampled_from(["tol", "max_seconds"]), st.floats(1e-12, 1)),
     truth=st.sampled_from(["random", "smiley"]),
 )
-def test_what_is_written_is_read_as_the_same(noise, ratio, trials, seed, success, chosen, truth):
+def test_what_is_written_is_read_as_the_same(noise, ratio, trials, seed, success, adaptive, chosen, truth):
     try:
         base = spec("one-bit-sensing", seed=seed, p=64, truth=truth)
     except InputError:
@@ -85,6 +89,7 @@ def test_what_is_written_is_read_as_the_same(noise, ratio, trials, seed, success
         trials=trials,
         success=success,
         settings=chosen,
+        **adaptive,
     )
     assert parse(to_toml(sweep)) == sweep
 
@@ -123,7 +128,10 @@ def changed(old, new):
         (changed("below = 0.05", "below = nan"), "level must be a number, got nan"),
         (changed("below = 0.05", 'below = "0"'), 'below must be a number, got "0"'),
         (changed('{ metric = "error", below = 0.05 }', "1"), "success must be a table, got 1"),
-        (changed("adaptive = false", "adaptive = true"), "adaptive must be false, got True: leave it out"),
+        (changed("adaptive = false", "adaptive = 1"), "adaptive must be true or false, got 1: write adaptive = true"),
+        (changed("adaptive = false", "budget = 50"), "budget must be left out where adaptive is false, got 50: set"),
+        (changed("adaptive = false", "adaptive = true\ntolerance = 0"), "tolerance must be a .* in 1..100, got 0"),
+        (changed("adaptive = false", 'adaptive = true\nbudget = "9"'), 'budget must be a whole number, got "9"'),
         (changed("m = [200, 400, 800]", "mm = [200]"), "axis must be one of m, p, .*, got mm"),
         (changed("m = [200, 400, 800]", "seed = [1]"), "axis must be one of .*, got seed"),
         (changed("m = [200, 400, 800]", "m = []"), "m must be a list of different numbers, got an empty list"),

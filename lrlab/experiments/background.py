@@ -10,11 +10,12 @@ from collections.abc import Callable, Mapping
 from weakref import WeakValueDictionary
 
 from lrlab.experiments import history, remote
+from lrlab.experiments.cells import Item, cells
 from lrlab.experiments.definition import Sweep
 from lrlab.experiments.history import State
 from lrlab.experiments.lab import Lab
 from lrlab.experiments.outcome import Outcome
-from lrlab.experiments.resume import ON_ENGINE, Item, cells, resume
+from lrlab.experiments.resume import ON_ENGINE, resume
 from lrlab.experiments.store import Store
 from lrlab.experiments.streams import HereStream, Start
 from lrlab.experiments.tally import Tally

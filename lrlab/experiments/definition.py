@@ -1,5 +1,6 @@
 """What a sweep is: a spec, one or two axes, solvers, trials, a rule of success; from TOML, a page or Python alike."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,64 +11,20 @@ from lrlab import catalog
 from lrlab.catalog.families import family
 from lrlab.experiments import convergence
 from lrlab.experiments.axes import ZERO_ALLOWED, axes, derived
+from lrlab.experiments.definition_parts import Span, Success, first_look
 from lrlab.figures.measures import MEASURES
 from lrlab.parameters import InputError, Parameter, Value, declared, require_known, settle
 from lrlab.protocol import Spec, limits
 
 COUNT = Parameter(name="trials", kind=int, default=20, meaning="trials of each cell", low=1, high=1_000_000)
-STEPS = Parameter(name="steps", kind=int, default=10, meaning="values of an axis", low=1, high=10_000)
-LARGEST = 1e100
-LEVEL = Parameter(name="level", default=0.05, meaning="level of a measure")
-
-
-@dataclass(frozen=True)
-class Span:
-    """Values given by their ends: `steps` of them, evenly spaced on a linear or a log scale."""
-
-    low: float
-    high: float
-    steps: int
-    spacing: str = "linear"
-
-    def values(self, axis: str) -> list[float]:
-        """Return the values; InputError where there are none."""
-        STEPS.check(self.steps)
-        for end in (self.low, self.high):
-            if not abs(end) <= LARGEST:
-                raise InputError(axis, "finite at both ends of a range", end, "give a number that can be reached")
-        require_known(self.spacing, ("linear", "log"), what=f"spacing of {axis}")
-        if self.spacing == "log" and min(self.low, self.high) <= 0:
-            raise InputError(axis, "above 0 at both ends of a log scale", min(self.low, self.high), "space it linearly")
-        if self.low == self.high and self.steps > 1:
-            raise InputError(axis, "a range with two different ends", self.low, "give one value as a list")
-        return (np.geomspace if self.spacing == "log" else np.linspace)(self.low, self.high, self.steps).tolist()
-
-
-@dataclass(frozen=True)
-class Success:
-    """A trial succeeds when its measure ends below, or above, a level."""
-
-    metric: str
-    below: float | None = None
-    above: float | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse a rule without a level, or with two."""
-        if (self.below is None) == (self.above is None):
-            got = "neither" if self.below is None else "both"
-            raise InputError("success", "a metric with one level, below or above", got, "give one of the two")
-        LEVEL.check(self.level)
-
-    @property
-    def level(self) -> float | None:
-        """The level."""
-        return self.above if self.below is None else self.below
-
-    def met(self, scores: Mapping[str, float]) -> bool:
-        """Tell whether a trial with these scores succeeded; one that ended without an estimate did not."""
-        value = scores.get(self.metric, float("nan"))
-        return value > self.above if self.below is None else value < self.below
-
+TOLERANCE = Parameter(
+    name="tolerance", kind=int, default=1, meaning="how well a contour is to be known, in cells", low=1, high=100
+)
+BUDGET = Parameter(
+    name="budget", kind=int, default=0, meaning="trials of an adaptive sweep, at most", low=0, high=10**9
+)
+SHARE = 0.3
+"""Of the trials of the whole grid: the budget of an adaptive sweep where none is given."""
 
 Given = tuple[float, ...] | Span
 """An axis as it was given."""
@@ -79,7 +36,8 @@ class Sweep:
 
     spec: what holds in all cells, its seed among it. axes: one or two, by name, with their values or a `Span`; a
     mapping is taken too. settings: options of the solvers, tol, max_iter, max_seconds; each goes to every solver that
-    knows it. success: by default that of the model, where it has one.
+    knows it. success: by default that of the model, where it has one. adaptive: trials go where the contour is, until
+    it is known within `tolerance` cells or `budget` trials are used (0: 30% of all); see the module `adaptive`.
     """
 
     spec: Spec
@@ -89,6 +47,8 @@ class Sweep:
     success: Success | None = None
     settings: tuple[tuple[str, Value], ...] = ()
     adaptive: bool = False
+    tolerance: int = TOLERANCE.default
+    budget: int = BUDGET.default
 
     def __post_init__(self) -> None:
         """Bring everything into its form and check it."""
@@ -107,8 +67,7 @@ class Sweep:
         self._check_settings()
         if self.success is not None:
             require_known(self.success.metric, tuple(MEASURES[family(self.spec.model).name]), what="metric")
-        if self.adaptive is not False:
-            raise InputError("adaptive", "false", self.adaptive, "leave it out: every cell of the grid is measured")
+        self._check_adaptive()
 
     @cached_property
     def grid(self) -> Mapping[str, tuple[float, ...]]:
@@ -127,9 +86,34 @@ class Sweep:
         cells = int(np.prod([len(values) for values in self.grid.values()]))
         return cells * len(self.solvers) * self.trials
 
+    @property
+    def most(self) -> int:
+        """Number of trials at most: of an adaptive sweep its budget, which is enough for a first look at least."""
+        if not self.adaptive:
+            return self.total
+        look = len(self.solvers) * math.prod(first_look(len(values)) for values in self.grid.values())
+        return min(self.total, max(look, self.budget or int(SHARE * self.total)))
+
+    @property
+    def contour(self) -> Success:
+        """The rule whose 50% contour is sought: success, or, where a mean is shown, that of the model's goal."""
+        goal = family(self.spec.model).goal
+        return self.success or Success(goal.measure, above=goal.above)
+
     def settings_of(self, solver: str) -> dict[str, object]:
         """Return the settings that a solver knows."""
         return convergence.options_of(dict(self.settings), solver, self.spec.model)
+
+    def _check_adaptive(self) -> None:
+        if not isinstance(self.adaptive, bool):
+            raise InputError("adaptive", "true or false", self.adaptive, "write adaptive = true, or leave it out")
+        for parameter in (TOLERANCE, BUDGET):
+            object.__setattr__(self, parameter.name, value := parameter.check(getattr(self, parameter.name)))
+            if not self.adaptive and value != parameter.default:
+                raise InputError(parameter.name, "left out where adaptive is false", value, "set adaptive = true")
+        if self.adaptive:
+            # Refused here where there is no level.
+            _ = self.contour
 
     def _check_settings(self) -> None:
         entries = [catalog.compatible(self.spec, name) for name in self.solvers]

@@ -13,7 +13,7 @@ from lrlab.protocol import Spec, drive_limits
 Toml = Mapping[str, Any]
 
 NEEDED = ("model", "solvers", "axes")
-KEYS = ("model", "solvers", "trials", "seed", "success", "adaptive", "spec", "axes", "settings")
+KEYS = ("model", "solvers", "trials", "seed", "success", "adaptive", "tolerance", "budget", "spec", "axes", "settings")
 ABOUT = ("title", "explanation", "reference")
 """Words for people, which change nothing."""
 RANGE = {"from": float, "to": float, "steps": int, "spacing": str}
@@ -74,9 +74,9 @@ def from_content(content: Toml) -> Sweep:
         if key not in content:
             raise InputError(key, "given", "nothing", f'add a line or a table "{key}" to the sweep')
     spec = _spec(content)
-    optional = {key: content[key] for key in ("trials", "adaptive") if key in content}
-    if "trials" in optional:
-        _require("trials", optional["trials"], int)
+    optional = {key: content[key] for key in ("trials", "adaptive", "tolerance", "budget") if key in content}
+    for key in optional.keys() - {"adaptive"}:
+        _require(key, optional[key], int)
     if "success" in content:
         optional["success"] = _success(_table("success", content["success"]))
     return Sweep(

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from lrlab.experiments.definition import Given, Span, Sweep
+from lrlab.experiments.definition import BUDGET, TOLERANCE, Given, Span, Sweep
 from lrlab.parameters import declared
 
 Toml = Mapping[str, Any]
@@ -25,6 +25,7 @@ def to_toml(sweep: Sweep, title: str = "") -> str:
         rule = {"metric": sweep.success.metric, "below": sweep.success.below, "above": sweep.success.above}
         top["success"] = {name: value for name, value in rule.items() if value is not None}
     top["adaptive"] = sweep.adaptive
+    top |= {p.name: getattr(sweep, p.name) for p in (TOLERANCE, BUDGET) if getattr(sweep, p.name) != p.default}
     tables = {"spec": held, "axes": {name: _written(given) for name, given in sweep.axes}}
     if sweep.settings:
         tables["settings"] = dict(sweep.settings)

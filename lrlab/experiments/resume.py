@@ -1,35 +1,22 @@
 """Running a sweep against a store: what is there is taken, what is missing is computed and kept as it arrives."""
 
 from collections.abc import Callable, Iterator, Mapping
-from itertools import product
 from typing import NamedTuple
 
-from lrlab.experiments import convergence, remote
+from lrlab.experiments import adaptive, convergence, remote
+from lrlab.experiments.cells import Asked, Item, jobs
 from lrlab.experiments.convergence import Job
 from lrlab.experiments.definition import Sweep
 from lrlab.experiments.engine import get_engine
 from lrlab.experiments.outcome import Kept, Outcome
 from lrlab.experiments.store import Store
-from lrlab.experiments.streams import News, Start, on_engine
-from lrlab.experiments.sweep import at
+from lrlab.experiments.streams import News, Start, Stream, on_engine
 from lrlab.experiments.trials import Progress, silent, trial_spec
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 
-Item = tuple[Job, int]
-"""A cell, and the number of a trial there."""
-
 Watch = Callable[[Mapping[Item, Outcome]], None]
 """Gets finished trials: first what the store has, a cell at a time, then every batch as soon as it is kept."""
-
-
-class Cell(NamedTuple):
-    """A solver at a place of the grid: its job, with the sweep's seed, or the reason why it is refused."""
-
-    axes: dict[str, float]
-    solver: str
-    job: Job | None
-    refused: str = ""
 
 
 class Report(NamedTuple):
@@ -41,27 +28,6 @@ class Report(NamedTuple):
     run: int
     reused: int
     failures: dict[Item, str]
-
-
-def cells(sweep: Sweep) -> list[Cell]:
-    """Return all cells, solver by solver within each place; InputError where every one of them is refused."""
-    found = []
-    for values in product(*sweep.grid.values()):
-        place = dict(zip(sweep.grid, values, strict=True))
-        for solver in sweep.solvers:
-            try:
-                job = convergence.job(at(sweep.spec, tuple(place.items())), solver, **sweep.settings_of(solver))
-                found.append(Cell(place, solver, job))
-            except InputError as error:
-                found.append(Cell(place, solver, None, str(error)))
-    if not any(cell.job for cell in found):
-        raise InputError("axes", "such that a solver accepts some cell", "none", found[0].refused)
-    return found
-
-
-def jobs(sweep: Sweep) -> list[Job]:
-    """Return what has trials, once each: places that round to the same problem share them."""
-    return list(dict.fromkeys(cell.job for cell in cells(sweep) if cell.job))
 
 
 def outcome(item: Item) -> Outcome:
@@ -100,42 +66,58 @@ def resume(
     called again, it goes on. All else happens in the calling thread, `watch` and `progress` too. A trial that fails is
     not kept: the next run tries it again. RuntimeError when the engine or the store cannot go on.
     """
-    wanted = jobs(sweep)
-    reused = sum(found(job, sweep.trials, store, watch) for job in wanted)
+    rounds = adaptive.rounds(sweep, store) if sweep.adaptive else [dict.fromkeys(jobs(sweep), range(sweep.trials))]
     intake = Intake(sweep, store, watch)
-    progress(reused, len(wanted) * sweep.trials)
-    stream = start(outcome, missing(wanted, sweep.trials, store))
+    for asked in rounds:
+        of_all = sum(map(len, asked.values()))
+        there = sum(found(job, numbers, store, watch) for job, numbers in asked.items())
+        intake.reused += there
+        total = sweep.most if sweep.adaptive else of_all
+        progress(intake.done, total)
+        if there == of_all:
+            continue
+        if not stop():
+            work(start(outcome, missing(asked, store)), intake, lambda total=total: progress(intake.done, total), stop)
+        if stop():
+            break
+    return Report(intake.run, intake.reused, intake.failures)
+
+
+def work(stream: Stream, intake: "Intake", tell: Callable[[], None], stop: Callable[[], bool]) -> None:
+    """Take in what a stream computes, until it ends or is to stop."""
     try:
         while stream.alive and not stop():
             if news := stream.take():
                 intake.take(news)
-                progress(reused + intake.settled, len(wanted) * sweep.trials)
+                tell()
     finally:
         # Ctrl-C may come between any two lines: what had been taken is kept again, which changes nothing.
         intake.take(stream.cancel())
-    return Report(intake.run, reused, intake.failures)
 
 
-def found(job: Job, trials: int, store: Store, watch: Watch) -> int:
-    """Return how many trials of a cell a store has; who watches is shown them."""
+def found(job: Job, numbers: range, store: Store, watch: Watch) -> int:
+    """Return how many of some trials of a cell a store has; who watches is shown them."""
     if watch is unwatched:
-        return len(store.trials(job, trials))
-    if outcomes := store.outcomes(job, trials):
-        watch({(job, number): outcome for number, outcome in outcomes.items()})
-    return len(outcomes)
+        return len(store.trials(job, numbers.stop) & set(numbers))
+    outcomes = store.outcomes(job, numbers.stop)
+    seen = {(job, number): outcome for number, outcome in outcomes.items() if number in numbers}
+    if seen:
+        watch(seen)
+    return len(seen)
 
 
-def missing(wanted: list[Job], trials: int, store: Store) -> Iterator[Item]:
+def missing(asked: Asked, store: Store) -> Iterator[Item]:
     """Yield the trials that a store does not have, looked up as they are needed.
 
     The first trial of every cell comes before any second one, then two more of each, four more, and so on: a sweep that
     is cut short has measured the whole grid.
     """
     first, end = 0, 1
-    while first < trials:
-        for job in wanted:
-            there = store.trials(job, end)
-            yield from ((job, number) for number in range(first, min(end, trials)) if number not in there)
+    while any(numbers[first:] for numbers in asked.values()):
+        for job, numbers in asked.items():
+            if part := numbers[first:end]:
+                there = store.trials(job, part.stop)
+                yield from ((job, number) for number in part if number not in there)
         first, end = end, 2 * end
 
 
@@ -146,13 +128,13 @@ class Intake:
         """Nothing has come yet."""
         self._sweep, self._store, self._watch = sweep, store, watch
         self._pending: list[Kept] = []
-        self.run = 0
+        self.run = self.reused = 0
         self.failures: dict[Item, str] = {}
 
     @property
-    def settled(self) -> int:
-        """Number of trials computed, or given up."""
-        return self.run + len(self.failures)
+    def done(self) -> int:
+        """Number of trials found, computed, or given up."""
+        return self.reused + self.run + len(self.failures)
 
     def take(self, news: News) -> None:
         """Keep what is new, in one transaction with what an interruption has left."""

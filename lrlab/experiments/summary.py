@@ -6,7 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
+
+Array = NDArray[np.float64]
 
 
 class Interval(NamedTuple):
@@ -18,14 +21,18 @@ class Interval(NamedTuple):
 
 def wilson(successes: int, trials: int, confidence: float = 0.95) -> Interval:
     """Return the Wilson score interval of a share of successes (Wilson 1927); 0..1 where nothing was tried."""
-    if trials == 0:
-        return Interval(0.0, 1.0)
-    z = float(ndtri((1.0 + confidence) / 2.0))
-    share = successes / trials
-    shrink = 1.0 + z * z / trials
-    centre = (share + z * z / (2.0 * trials)) / shrink
-    half = z * math.sqrt(share * (1.0 - share) / trials + z * z / (4.0 * trials**2)) / shrink
-    return Interval(max(0.0, centre - half), min(1.0, centre + half))
+    return Interval(*map(float, wilson_bounds(successes, trials, confidence)))
+
+
+def wilson_bounds(successes: ArrayLike, trials: ArrayLike, confidence: float = 0.95) -> tuple[Array, Array]:
+    """Return the lower and the upper ends of the Wilson score intervals of many shares, arrays of one shape."""
+    z, tried = float(ndtri((1.0 + confidence) / 2.0)), np.asarray(trials, dtype=float)
+    n = np.maximum(tried, 1.0)
+    share, shrink = np.asarray(successes, dtype=float) / n, 1.0 + z * z / n
+    centre = (share + z * z / (2.0 * n)) / shrink
+    half = z * np.sqrt(share * (1.0 - share) / n + z * z / (4.0 * n**2)) / shrink
+    low, high = np.maximum(0.0, centre - half), np.minimum(1.0, centre + half)
+    return np.where(tried > 0, low, 0.0), np.where(tried > 0, high, 1.0)
 
 
 def summarise(

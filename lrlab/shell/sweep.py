@@ -38,12 +38,19 @@ def run(options: argparse.Namespace) -> int:
         print(json.dumps(plain(document), allow_nan=False))
     else:
         show(rows, sweep.success and sweep.success.metric)
-        print(f"{done.run} trials run, {done.reused} taken from the store.")
+        print(f"{done.run} trials run, {done.reused} taken from the store.{inferred(rows)}")
     if done.failures:
         sentence = next(iter(done.failures.values()))
         print(f"{len(done.failures)} trials failed and are not kept, the first so: {sentence}", file=sys.stderr)
         return FAILED
     return DONE
+
+
+def inferred(rows: list[dict[str, Any]]) -> str:
+    """Return how many cells were measured and how many inferred, where any were, as a sentence to go on with."""
+    number = sum(row["inferred"] for row in rows)
+    measured = sum(row["trials"] > 0 for row in rows)
+    return f" {measured} cells were measured, {number} inferred." if number else ""
 
 
 def show(rows: list[dict[str, Any]], metric: str | None) -> None:
@@ -59,7 +66,8 @@ def show(rows: list[dict[str, Any]], metric: str | None) -> None:
             lines.append([*place, row["solver"], "refused:", row["refused"]])
             continue
         low, high = row["interval"] or (0, 0)
-        counted = [f"{row['successes']}", f"{low:.2f}..{high:.2f}"] if row["interval"] else ["-", "-"]
+        successes = "inferred" if row["inferred"] else f"{row['successes']}"
+        counted = [successes, f"{low:.2f}..{high:.2f}"] if row["interval"] else ["-", "-"]
         median = f"{row['metrics'][measure][1]:.4g}" if measure in row["metrics"] else "-"
         lines.append([*place, row["solver"], f"{row['trials']}", *counted, median])
     full = [line for line in lines if len(line) == len(lines[0])]

@@ -1,0 +1,153 @@
+"""Adaptive sweeps: trials go to where half of them succeed, and the rest of the plane is inferred.
+
+Every solver is surveyed by itself, in rounds. The first has one trial in each cell of a coarse lattice. Then cells at
+the contour of the estimated share get more, 1, 3, 7, ... in all, until Wilson's interval of each, pooled with cells
+that can only do better or worse, leaves out 1/2, or all trials are made; that moves the estimate, and so on. Rounds
+follow from the results of earlier ones alone, and trials from their numbers: whoever computes them, and however often
+he is interrupted, they are the same. What succeeds is said by the definition's `contour`: its rule or, where a map
+shows a mean, whether the measure is above the model's level; the contour is then that of the median.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from lrlab.catalog.families import family
+from lrlab.experiments.cells import Asked, cells
+from lrlab.experiments.convergence import Job
+from lrlab.experiments.definition import Sweep
+from lrlab.experiments.store import Store
+from lrlab.experiments.summary import wilson_bounds
+from lrlab.experiments.survey import Directions, Survey, between
+
+Array = NDArray[np.float64]
+Values = Callable[[Job], ArrayLike]
+"""values(job) -> the measure in the finished trials of a cell, by which they succeed or whose mean is shown."""
+
+
+def rounds(sweep: Sweep, store: Store) -> Iterator[Asked]:
+    """Yield the trials of each round; before the next one is asked for, the store has to have them.
+
+    A trial that is not there then has failed: it is not asked for again.
+    """
+    count = len(sweep.solvers)
+    shares = [sweep.most // count + (k < sweep.most % count) for k in range(count)]
+    planes = [Plane(sweep, solver) for solver in sweep.solvers]
+    while True:
+        asked: dict[Job, range] = {}
+        for plane, most in zip(planes, shares, strict=True):
+            asked |= plane.ask(most)
+        if not asked:
+            return
+        yield asked
+        for plane in planes:
+            plane.count(store)
+
+
+def measured(sweep: Sweep, store: Store) -> dict[Job, int]:
+    """Return how many trials of each cell belong to an adaptive sweep, as far as a store has them."""
+    numbers: dict[Job, int] = {}
+    for asked in rounds(sweep, store):
+        numbers |= {job: max(part.stop, numbers.get(job, 0)) for job, part in asked.items()}
+    return numbers
+
+
+def picture(sweep: Sweep, values: Values) -> pd.DataFrame:
+    """Return one row a cell that is not refused: x, y, solver, mean, low, high, trials, inferred.
+
+    y: nan where there is one axis. mean: share of successes, or mean of the measure where the sweep has no rule. low,
+    high: the share's 95% Wilson interval, pooled as in `survey.bounds` where it is inferred; nan of a mean. inferred:
+    an adaptive sweep has no trials there, and its mean lies between those around it. What is not known yet is nan.
+    """
+    rows = []
+    for solver in sweep.solvers:
+        plane = Plane(sweep, solver)
+        mean, low, high = plane.see(values)
+        trials = plane.survey.trials
+        for place in map(tuple, np.argwhere(plane.survey.open)):
+            inferred = sweep.adaptive and bool(trials.any()) and not trials[place]
+            rows.append((*plane.at(place), solver, mean[place], low[place], high[place], int(trials[place]), inferred))
+    return pd.DataFrame(rows, columns=["x", "y", "solver", "mean", "low", "high", "trials", "inferred"])
+
+
+class Plane:
+    """The cells of one solver: a grid of jobs along rising values, what was asked for in each, and what came of it."""
+
+    def __init__(self, sweep: Sweep, solver: str) -> None:
+        """Nothing has been measured yet."""
+        self._sweep, self._rule = sweep, sweep.contour
+        grid = [np.array(values, dtype=float) for values in sweep.grid.values()]
+        order = [values.argsort() for values in (*grid, np.zeros(1))[:2]]
+        self._values = [values[by] for values, by in zip(grid, order, strict=False)]
+        jobs = np.empty(len(order[0]) * len(order[1]), dtype=object)
+        jobs[:] = [cell.job for cell in cells(sweep) if cell.solver == solver]
+        self.jobs = jobs.reshape(len(order[0]), len(order[1]))[np.ix_(*order)]
+        open_ = np.array([job is not None for job in self.jobs.flat]).reshape(self.jobs.shape)
+        self.survey = Survey(open_, directions(sweep, self.jobs), sweep.trials, sweep.tolerance)
+
+    def at(self, place: tuple[int, ...]) -> tuple[float, float]:
+        """Return the values of both axes at a place; nan where there is no second one."""
+        x, *y = (float(values[k]) for values, k in zip(self._values, place, strict=False))
+        return x, y[0] if y else math.nan
+
+    def ask(self, most: int) -> dict[Job, range]:
+        """Return the trials of the next round, so that `most` are asked for in all; none where it is over."""
+        before, extra = self.survey.asked.copy(), self.survey.ask(most)
+        asked: dict[Job, range] = {}
+        for place in map(tuple, np.argwhere(extra)):
+            # Places that round to the same problem share their trials.
+            job, first = self.jobs[place], int(before[place])
+            known = asked.get(job, range(first, first))
+            asked[job] = range(min(first, known.start), max(first + int(extra[place]), known.stop))
+        return asked
+
+    def count(self, store: Store) -> None:
+        """Count what a store has of the trials that were asked for."""
+        for place in map(tuple, np.argwhere(self.survey.asked)):
+            outcomes = store.outcomes(self.jobs[place], int(self.survey.asked[place])).values()
+            self._take(place, [outcome.scores.get(self._rule.metric, math.nan) for outcome in outcomes])
+
+    def see(self, values: Values) -> tuple[Array, Array, Array]:
+        """Return mean, low and high of each cell, see `picture`."""
+        mean, survey = np.full(self.jobs.shape, np.nan), self.survey
+        for place in map(tuple, np.argwhere(survey.open)):
+            found = np.asarray(values(self.jobs[place]), dtype=float)
+            self._take(place, found)
+            known = found[np.isfinite(found)]
+            mean[place] = known.mean() if len(known) else np.nan
+        nothing, seen, infer = np.full(mean.shape, np.nan), np.isfinite(mean), self._sweep.adaptive
+        if self._sweep.success is None:
+            return (between(mean, seen) if infer and seen.any() else mean), nothing, nothing
+        tried = survey.trials > 0
+        share = np.divide(survey.successes, survey.trials, out=nothing.copy(), where=tried)
+        ends = wilson_bounds(survey.successes, survey.trials)
+        if not (infer and tried.any()):
+            return share, *(np.where(tried, end, np.nan) for end in ends)
+        inferred = survey.estimate(), *survey.bounds()
+        return tuple(np.where(tried, *pair) for pair in zip((share, *ends), inferred, strict=True))
+
+    def _take(self, place: tuple[int, ...], values: ArrayLike) -> None:
+        self.survey.trials[place] = np.size(values)
+        self.survey.successes[place] = self._rule.reached(values).sum()
+
+
+def directions(sweep: Sweep, jobs: NDArray[np.object_]) -> Directions:
+    """Return how success goes along both axes, as far as the model declares it: 1 grows, -1 falls, 0 unknown.
+
+    A declaration holds while all other parameters stay. So it is no use where moving along an axis changes what the
+    other one decides: m/p held fixed, m grows with p.
+    """
+    kind, found = family(sweep.spec.model), [0, 0]
+    for axis, name in enumerate(sweep.grid):
+        others = [decided for k, decided in enumerate(sweep.decided) if k != axis]
+        lines = np.moveaxis(jobs, axis, 1)
+        if all(_constant(line, other) for other in others for line in lines):
+            found[axis] = (name in kind.grows) - (name in kind.falls)
+    return found[0], found[1]
+
+
+def _constant(jobs: NDArray[np.object_], parameter: str) -> bool:
+    return len({getattr(job.spec, parameter) for job in jobs if job is not None}) <= 1
