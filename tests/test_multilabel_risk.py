@@ -72,6 +72,18 @@ def test_there_is_none_where_the_best_is_unknown(change):
     assert problem.best is None and "excess_risk" not in problem.score(lowrank.zero(SPEC.size, 1))
 
 
+def test_the_trace_norm_shares_what_the_frobenius_norm_learns_label_by_label():
+    [alone, shared] = [
+        [
+            convergence.run(convergence.job(SPEC.replace(**many, labels=L), name, max_iter=40)).metrics["excess_risk"]
+            for L in (8, 64)
+        ]
+        for name in ("binary-relevance", "trace-norm-squared")
+        for many in [{"n": 4000, "d": 20, "rank": 2, "seen_per_row": 1, "noise": 0.3}]
+    ]
+    assert shared[0] < alone[0] and 3 * shared[1] < alone[1]
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
