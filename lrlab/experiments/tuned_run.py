@@ -18,12 +18,17 @@ class Tuning:
 
     def __init__(self, engine: Engine, job: Job, question: Question) -> None:
         """Begin with the first stage."""
-        self.job, self.question, self.table = job, question, list[Result]()
+        self.job, self.question, self._found = job, question, list[Result]()
         self.best: Result | None = None
         self.error = ""
         self._engine, self._spec = engine, job.spec.replace(validation=SHARE)
         self._search: Search = tuning.search(question, min(job.spec.size))
         self._begin(next(self._search))
+
+    @property
+    def table(self) -> list[Result]:
+        """What has been tried, in the order in which it was proposed."""
+        return self._found + [result for _, result in sorted(self._batch.results.items()) if isinstance(result, Result)]
 
     @property
     def over(self) -> bool:
@@ -37,16 +42,19 @@ class Tuning:
         for _, result in self._batch.refresh():
             if isinstance(result, Failure):
                 self.error = self.error or result.sentence
-            else:
-                self.table.append(result)
+                self._batch.cancel()
         if not self._batch.alive and not self.error:
             if self._batch.done < self._batch.total:
                 self.error = self._batch.error or "Cancelled while it was tuned."
                 return
+            stage = [self._batch.results[k] for k in range(self._batch.total)]
             try:
-                self._begin(self._search.send([self._batch.results[k] for k in range(self._batch.total)]))
+                candidates = self._search.send(stage)
             except StopIteration as over:
                 self.best = over.value
+            else:
+                self._found += stage
+                self._begin(candidates)
 
     def cancel(self) -> None:
         """End it."""

@@ -29,15 +29,16 @@ def frequencies(names: Sequence[str], counts: NDArray[np.integer], rows: int) ->
         customdata=[[names[j], 100 * counts[j] / max(rows, 1)] for j in order],
         hovertemplate="%{customdata[0]}: %{y} rows, %{customdata[1]:.2g}%<extra></extra>",
     )  # fmt: skip
-    wide = len(counts) > 0 and ordered[0] > 30 * max(1, ordered[-1])
-    figure.update_yaxes(title_text="rows that have it", type="log" if wide else "linear")
+    # From two powers of ten on: a shorter logarithmic axis would have hardly a label.
+    wide = ordered[0] >= 100 * max(1, ordered[-1])
+    figure.update_yaxes(title_text="rows that have it", type="log" if wide else "linear", dtick=1 if wide else None)
     figure.update_xaxes(title_text="label, most frequent first", range=[0.4, len(counts) + 0.6])
     if len(counts) <= NAMED:
         figure.update_xaxes(
             tickvals=place, ticktext=[short(names[j]) for j in order], tickangle=-50, title_text="label"
         )
     figure.update_layout(bargap=0.15)
-    return theme.style(figure, height=340)
+    return theme.style(figure, height=420)
 
 
 def correlations(names: Sequence[str], phi: NDArray[np.float64]) -> go.Figure:
@@ -56,9 +57,9 @@ def correlations(names: Sequence[str], phi: NDArray[np.float64]) -> go.Figure:
         )
     )  # fmt: skip
     ticks = {"tickvals": place, "ticktext": [short(name) for name in names], "showgrid": False, "title_text": "label"}
-    figure.update_xaxes(**ticks, tickangle=-50, constrain="domain")
-    figure.update_yaxes(**ticks, autorange="reversed", scaleanchor="x", constrain="domain")
-    return theme.style(figure, height=460)
+    figure.update_xaxes(**ticks, tickangle=-50)
+    figure.update_yaxes(**ticks, autorange="reversed")
+    return theme.style(figure, height=420)
 
 
 def both_sides(runs: Sequence[Recovery], measure: str, time: str, *, log_x: bool = False) -> go.Figure:

@@ -1,0 +1,131 @@
+"""What is run on *own data*: solvers with their settings, by hand or tuned alike, always beside the baseline."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+from lrlab.experiments import convergence, own_files
+from lrlab.experiments.convergence import Job
+from lrlab.experiments.engine import Engine
+from lrlab.experiments.tuned_run import TunedRun
+from lrlab.experiments.validation import METRIC, METRICS, Question, question
+from lrlab.models.own_rows import OwnRows, packed
+from lrlab.parameters import InputError, Parameter, declared
+from lrlab.protocol import Limits
+from lrlab.ui import controls, live, solving
+from lrlab.ui.own_data_rows import Rows
+from lrlab.ui.permalink import Link
+
+BASELINE = "binary-relevance"
+FIRST = ("leml-squared", BASELINE)
+LARGEST = 2**28
+"""Bytes of a full-rank estimate, which is sent back from the worker and kept in the session."""
+
+RANK = Parameter(
+    meaning="rank of the low-rank solvers; 0 takes half of what is possible, or leaves it to tuning", name="rank",
+    symbol="k", kind=int, default=0, low=0, high=10_000,
+)  # fmt: skip
+OBSERVED = Parameter(
+    meaning="share of the known training labels that is kept, drawn with the seed; the rest is hidden from solvers",
+    name="observed", symbol="observed", kind=float, default=1.0, low=1e-3, high=1,
+)  # fmt: skip
+ITERATIONS = Parameter(
+    meaning="most iterations; accuracy on new rows is often best after 2 to 5", name="iterations",
+    symbol="iterations", kind=int, default=10, low=1, high=1000,
+)  # fmt: skip
+SECONDS = Parameter(
+    meaning="most time of a solver", name="max_seconds", symbol="max_seconds", unit="s", kind=float, default=60.0,
+    low=0, high=86_400, scale="log",
+)  # fmt: skip
+NUMBERS = (RANK, OBSERVED, ITERATIONS, SECONDS)
+SETTINGS = {"hand": "by hand", "tuned": "tuned alike"}
+
+
+class Plan(NamedTuple):
+    """What would be run: jobs on the rows, and what is asked of tuning, nothing where settings are by hand."""
+
+    rows: Rows
+    jobs: Sequence[Job]
+    questions: Sequence[Question]
+
+    @property
+    def spec(self) -> OwnRows:
+        """What all jobs are on."""
+        return self.jobs[0].spec
+
+
+def choose(link: Link, rows: Rows | InputError | None) -> Plan | InputError | None:
+    """Let a person choose settings and solvers; return the plan, the error in a setting, or None without rows."""
+    values = controls.widgets(link, NUMBERS)
+    mode = controls.choose(
+        link, "settings", SETTINGS, "hand",
+        "tuned: rank, regularisation and iterations are chosen by one validation split, alike for every solver",
+        "Settings",
+    )  # fmt: skip
+    metric = METRIC
+    if mode == "tuned":
+        names = {name: name.replace("_", " ") for name in METRICS}
+        metric = controls.choose_one(
+            link, "metric", names, "the score by which settings are chosen", "Chosen by", default=METRIC
+        )
+        st.caption(
+            "A fifth of the training rows is held out; then all are fitted with what was best there. "
+            "A rank above 0, and a regularization that is not the default, stay as they are."
+        )
+    link.know(["metric"])
+    seed = controls.widget(link, declared(OwnRows)["seed"])
+    st.subheader("Solvers", anchor=False)
+    spec = ending = InputError("rows", "chosen above", "none", "upload a file")
+    try:
+        numbers = {p.name: p.check(values[p.name]) for p in NUMBERS}
+        if isinstance(rows, Rows):
+            spec = specified(rows, numbers, int(declared(OwnRows)["seed"].check(seed)))
+        ending = Limits(max_iter=numbers["iterations"], max_seconds=numbers["max_seconds"])._asdict()
+    except InputError as error:
+        spec = ending = error
+    jobs = solving.solvers(link, OwnRows.model, spec, ending, default=FIRST)
+    if not isinstance(rows, Rows):
+        return None
+    if isinstance(spec, InputError):
+        return spec
+    return planned(rows, spec, jobs, ending, metric if mode == "tuned" else "", int(numbers["rank"]))
+
+
+def specified(rows: Rows, numbers: Mapping[str, Any], seed: int) -> OwnRows:
+    """Return the rows with settings; InputError where they do not fit."""
+    d, L = rows.columns.d, rows.columns.L
+    own_files.require_rank(int(numbers["rank"]), rows.columns)
+    if 8 * (d + L) * min(d, L) > LARGEST:
+        expected = f"such that a full-rank estimate takes at most {LARGEST >> 20} MB on this page"
+        raise InputError("features x labels", expected, f"{d} x {L}", "fit them from the shell: python -m lrlab fit")
+    rank = int(numbers["rank"]) or own_files.half(rows.columns)
+    return rows.spec(rank=rank, kept=float(numbers["observed"]), seed=seed)
+
+
+def planned(
+    rows: Rows, spec: OwnRows, jobs: Sequence[Job], ending: Mapping[str, Any], metric: str, rank: int
+) -> Plan | InputError:
+    """Return the plan of some jobs with the baseline among them."""
+    try:
+        if BASELINE not in [job.solver for job in jobs]:
+            jobs = [*jobs, convergence.job(spec, BASELINE, **ending)]
+        return Plan(rows, jobs, [asked(job, metric, rank) for job in jobs] if metric else [])
+    except InputError as error:
+        return error
+
+
+def asked(job: Job, metric: str, rank: int) -> Question:
+    """Return what is asked of tuning: options that are not at their defaults stay as they are."""
+    given = {name: value for name, value in job.options if value != job.entry.options[name].default}
+    limits = job.limits
+    return question(job.solver, given, rank, limits.max_iter, limits.max_seconds, metric, job.spec.seed)
+
+
+def begin(engine: Engine, plan: Plan) -> live.Running:
+    """Start what is planned; where workers do not see this machine's files, the rows travel with the jobs."""
+    jobs = plan.jobs
+    if not engine.local:
+        spec = plan.spec.replace(train=packed(plan.rows.train_file), test=packed(plan.rows.test_file))
+        jobs = [job.on(spec) for job in jobs]
+    return TunedRun(engine, jobs, plan.questions) if plan.questions else engine.follow(jobs)
