@@ -12,6 +12,7 @@ page.navigate(
         st.Page("pages/spectrum.py", title="Spectrum"),
         st.Page("pages/transition.py", title="Transition"),
         st.Page("pages/papers.py", title="Papers"),
+        st.Page("pages/own_data.py", title="Own data"),
     ]
 )
 # Last, so that the first page does not share the interpreter with what the first run will need.
