@@ -1,11 +1,18 @@
 """What all tests share: one engine for the whole session, and processes that Ctrl-C ends."""
 
+import os
 import signal
 from collections.abc import Iterator
 
 import pytest
 
 from lrlab.experiments.engine import Engine, close_engines, get_engine
+
+
+@pytest.fixture(scope="session", autouse=True)
+def lab(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Let pages, in this process and in servers that tests start, keep their trials away from a person's own."""
+    os.environ["LRLAB_STORE"] = str(tmp_path_factory.mktemp("lab") / "trials.sqlite")
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ import pytest
 from lrlab import catalog, metrics
 from lrlab.experiments import convergence
 from lrlab.figures import convergence as drawn
-from lrlab.figures import picture, recovery, theme, transition
+from lrlab.figures import map_layers, picture, recovery, series, theme, transition
 from lrlab.figures.measures import MEASURES
 
 LIGHT, DARK = "#ffffff", "#12161d"
@@ -173,17 +173,74 @@ def test_pictures_are_on_the_scale_of_the_truth():
     assert frames[-1].layout.annotations[1].text == picture.caption(run, trace.rows[-1])
 
 
-def test_the_map_places_cells_and_marks_what_is_not_measured():
-    x, y = transition.Scale("noise", (0.0, 0.5, 1.0)), transition.Scale("n/p", (2.0, 20.0), "log")
-    cells = pd.DataFrame(
-        [(0.0, 2.0, 0.1, 0.02, 5), (1.0, 20.0, 0.9, 0.01, 3)], columns=["x", "y", "mean", "spread", "trials"]
-    )
-    line = pd.DataFrame({"line": "predicted threshold", "x": [0.0, 1.0], "y": [5.0, 9.0]})
-    figure = transition.transition(cells, x, y, line)
-    heat, missing = figure.data[0], figure.data[1]
-    z = values(heat.z)
-    assert z[0, 0] == 0.1 and z[1, 2] == 0.9 and np.isnan(z).sum() == 4
-    assert len(missing.x) == 4 and (0.0, 2.0) not in set(zip(missing.x, missing.y, strict=True))
-    np.testing.assert_allclose(heat.y, [2 / np.sqrt(10), 2 * np.sqrt(10), 20 * np.sqrt(10)])
-    np.testing.assert_array_equal(figure.data[-1].y, line["y"])
+X, Y = map_layers.Scale("noise", (0.0, 0.5, 1.0)), map_layers.Scale("n/p", (2.0, 20.0), "log")
+CELLS = pd.DataFrame(
+    [
+        (0.0, 2.0, 0.1, 10, 1.0, 0.01, 0.4, 0.02, False),
+        (1.0, 20.0, 0.9, 10, 9.0, 0.6, 0.98, 0.01, False),
+        (1.0, 2.0, 0.3, 0, np.nan, np.nan, np.nan, np.nan, True),
+        (0.5, 2.0, np.nan, 0, np.nan, np.nan, np.nan, np.nan, False),
+        (0.0, 20.0, 0.8, 4, np.nan, np.nan, np.nan, 0.02, False),
+    ],
+    columns=["x", "y", "value", "trials", "successes", "low", "high", "spread", "inferred"],
+)
+LINE = pd.DataFrame({"line": "predicted threshold", "x": [0.0, 1.0], "y": [5.0, 9.0]})
+
+
+def named(figure, name):
+    return next(trace for trace in figure.data if trace.name == name and trace.showlegend is not False)
+
+
+def test_the_map_places_cells_and_tells_apart_what_is_measured_inferred_and_neither():
+    fits = pd.DataFrame({"solver": ["b"], "x": [0.5], "half": [6.0], "low": [4.0], "high": [np.inf]})
+    score = transition.Score("share of trials")
+    figure = transition.transition({"a": CELLS, "b": CELLS}, X, Y, score, lines=LINE, fits=fits)
+    measured, inferred = (values(figure.data[k].z) for k in (0, 1))
+    assert measured[0, 0] == 0.1 and measured[1, 2] == 0.9 and np.isnan(measured).sum() == 3
+    assert inferred[0, 2] == 0.3 and np.isnan(inferred).sum() == 5
+    assert len(named(figure, "inferred from other cells").x) == 1
+    assert set(zip(*(named(figure, "not measured")[axis] for axis in "xy"), strict=True)) == {(0.5, 2.0), (0.5, 20.0)}
+    np.testing.assert_allclose(figure.data[0].y, [2 / np.sqrt(10), 2 * np.sqrt(10), 20 * np.sqrt(10)])
+    np.testing.assert_array_equal(named(figure, "predicted threshold").y, LINE["y"])
+    assert {trace.name for trace in figure.data if trace.type == "contour"} >= {"half succeed, a", "half succeed, b"}
+    bar = named(figure, "fitted half, b").error_y
+    assert values(bar.arrayminus)[0] == 2.0 and values(bar.array)[0] == pytest.approx(20 * np.sqrt(10) - 6)
     assert figure.layout.xaxis.title.text == "noise" and figure.layout.yaxis.type == "log"
+
+
+def test_a_cell_tells_the_counts_of_all_solvers_and_where_it_is():
+    figure = transition.transition({"a": CELLS, "b": CELLS}, X, Y, transition.Score("mean overlap"))
+    x, y, solver, said = figure.data[0].customdata[1][2]
+    assert (x, y, solver) == (1.0, 20.0, "a")
+    line = "9 of 10 succeed, 95% interval 0.60 to 0.98"
+    assert said == f"a: {line}<br>b: {line}<br>at 1, 20"
+    assert figure.data[0].customdata[1][0][3].startswith("a: mean overlap 0.8 ± 0.02, 4 trials")
+    assert figure.data[1].customdata[0][2][3].startswith("a: mean overlap 0.3, inferred")
+
+
+def test_small_multiples_have_a_map_a_solver_and_share_their_axes():
+    maps = {"a": CELLS, "b": CELLS, "c": CELLS, "d": CELLS}
+    lines = pd.concat([LINE, LINE.assign(line="limit, b")])
+    figure = transition.multiples(maps, X, Y, transition.Score("share", None, None, None), lines=lines)
+    assert [note.text for note in figure.layout.annotations] == list(maps)
+    heats = [trace for trace in figure.data if trace.type == "heatmap" and trace.name == "measured"]
+    assert [heat.customdata[0][0][2] for heat in heats] == list(maps)
+    assert sum(trace.name == "limit, b" and trace.showlegend is True for trace in figure.data) == 1
+    drawn = [trace.xaxis for trace in figure.data if trace.name == "limit, b"]
+    assert set(drawn) == {"x2"}
+    assert not any(trace.type == "contour" for trace in figure.data), "a score has no level"
+    titled = [axis for axis in figure.select_xaxes() if axis.title.text]
+    assert len(titled) == 3, "below the lowest map of each column"
+    assert len(transition.multiples(maps, X, Y, transition.Score("share"), columns=1).layout.annotations) == 4
+
+
+def test_series_have_bands_and_theory():
+    points = pd.DataFrame(
+        {"series": "a", "x": [1.0, 2.0], "y": [0.1, 0.2], "low": [0.0, 0.1], "high": [0.2, 0.3], "trials": 5}
+    )
+    theory = pd.DataFrame({"series": ["a", "b"], "x": [1.0, 1.0], "y": [0.5, 0.6]})
+    figure = series.series(points, axis_title="m", value_title="share", bands=True, theory=theory)
+    assert {trace.name for trace in figure.data if trace.name} >= {"a", "theory, a", "theory, b"}
+    line = next(trace for trace in figure.data if trace.name == "a")
+    assert line.error_y.array is None and line.customdata[0][3] == "a"
+    assert any(trace.fill == "toself" for trace in figure.data)

@@ -8,7 +8,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lrlab import catalog
+from lrlab.experiments.definition_file import parse
+from lrlab.experiments.trials import trial_spec
+from lrlab.presets import sweeps as library
 from lrlab.ui.firsts import FIRSTS
+from lrlab.ui.sweep_controls import address
 
 PAGES = Path(__file__).parents[1] / "pages"
 SMALL = {"n": "400", "p": "8"}
@@ -132,7 +136,7 @@ def test_transition_counts_successes_of_low_rank_models(model):
     small |= {"phase-retrieval": {"x-from": "6", "x-to": "8"}, "rank-one-sensing": {"y-from": "10"}}.get(model, {})
     at = finished(opened("transition", model=model, **small), "transition")
     [chart] = figures(at)
-    assert chart["data"][0]["colorbar"]["title"]["text"].startswith("share of trials with")
+    assert chart["layout"]["coloraxis"]["colorbar"]["title"]["text"].startswith("share of trials with")
     if model in ("phase-retrieval", "rank-one-sensing"):
         assert any(trace.get("name") == "degrees of freedom" for trace in chart["data"])
 
@@ -260,33 +264,138 @@ def test_figure_1_is_one_click_away():
     assert not at.exception
 
 
-def test_transition_fills_its_cells_and_a_click_opens_the_trial():
-    address = {"x-points": "2", "y-points": "2", "trials": "2", "y-from": "10", "y-to": "40", "p": "6"}
-    at = finished(opened("transition", **address), "transition")
-    assert at.session_state["transition:run"].done == 8
-    heat = next(trace for trace in figures(at)[0]["data"] if trace["type"] == "heatmap")
-    assert heat["z"]["shape"] == "2, 2"
-    plane = at.session_state["transition:about"].plane
-    cells = plane.cells(at.session_state["transition:run"].results.values())
-    assert set(cells["trials"]) == {2} and cells["mean"].between(0, 1).all()
-    at.session_state["transition-table"] = True
+TINY = {"x-points": "2", "y-points": "2", "trials": "2", "y-from": "10", "y-to": "40", "p": "6"}
+
+
+def test_transition_measures_and_infers_its_cells_and_offers_their_table():
+    at = finished(opened("transition", **TINY), "transition")
+    run = at.session_state["transition:run"]
+    assert run.state == "done" and run.sweep.adaptive and run.done <= 8
+    heats = [trace for trace in figures(at)[0]["data"] if trace["type"] == "heatmap"]
+    assert [heat["name"] for heat in heats] == ["measured", "inferred"] and heats[0]["z"]["shape"] == "2, 2"
+    whole = finished(opened("transition", adaptive="false", theory="false", fits="true", **TINY), "transition")
+    assert whole.session_state["transition:run"].done == 8
+    assert not any(trace.get("name") == "predicted threshold" for trace in figures(whole)[0]["data"])
+    whole.session_state["transition-table"] = True
+    whole.run()
+    table = whole.dataframe[0].value
+    assert list(table["trials"]) == [2] * 4 and table["mean"].between(0, 1).all()
+    assert list(table["seed"]) == [trial_spec(cell.job.spec, 0).seed for cell in run.cells]
+    assert len(whole.get("download_button")) == 4 and not whole.exception
+
+
+def test_several_solvers_are_laid_over_one_another_or_side_by_side():
+    wanted = TINY | {"model": "phase-retrieval", "x-from": "4", "x-to": "8", "y-from": "1", "y-to": "8", "p": "8"}
+    both = {"solvers": "gauss-newton,wirtinger-flow", "adaptive": "false"}
+    at = finished(opened("transition", **wanted, **both), "transition")
+    [over] = figures(at)
+    assert {"half succeed, gauss-newton", "half succeed, wirtinger-flow"} <= {t.get("name") for t in over["data"]}
+    at.toggle(key="transition.apart").set_value(True).run()
+    data = json.loads(at.get("bidi_component")[-1].proto.json)
+    wide, narrow = json.loads(data["figure"])["layout"], json.loads(data["narrow"])["layout"]
+    assert [note["text"] for note in wide["annotations"]] == ["gauss-newton", "wirtinger-flow"]
+    assert narrow["height"] > wide["height"]
+
+
+def test_a_paused_sweep_is_gone_on_with_from_the_list_of_past_ones(monkeypatch):
+    at = opened("sweep", solvers="marginal-mean", **{**SMALL, "x-points": "3", "trials": "50"})
+    at.button(key="sweep-run").click().run()
+    run = at.session_state["sweep:run"]
+    at.button(key="sweep-pause").click().run()
+    assert run.wait(60) and run.state == "paused"
     at.run()
-    assert list(at.dataframe[0].value["seed"]) == list(cells["seed"])
+    assert any("Paused: " in caption.value for caption in at.caption)
+    again = opened("sweep")
+    again.session_state["browser:session"] = at.session_state["browser:session"]
+    again.session_state["sweep-past"] = True
+    again.run()
+    [line] = [element.value for element in again.markdown if "marginal-mean" in element.value]
+    assert f"paused, {run.done} of 150 trials, just now" in line
+    again.button(key="sweep-open-0").click().run()
+    looked = again.session_state["sweep:run"]
+    assert looked.wait(60) and (looked.state, looked.done) == ("paused", run.done) and looked.sweep == run.sweep
+    again.run()
+    again.button(key="sweep-resume").click().run()
+    assert looked.wait(60) and (looked.state, looked.done) == ("done", 150)
+    again.run()
+    assert not again.exception and "done, 150 of 150" in " ".join(element.value for element in again.markdown)
+    again.button(key="sweep-forget-0").click().run()
+    assert "marginal-mean" not in " ".join(element.value for element in again.markdown)
+
+
+def test_a_sweep_along_one_axis_has_lines_with_bands_and_theory():
+    one = {"solvers": "pairwise-moment,marginal-mean", "x-values": "20, 40 80", "trials": "3", **SMALL}
+    at = finished(opened("sweep", **one), "sweep")
+    run = at.session_state["sweep:run"]
+    assert run.sweep.grid == {"ratio": (20.0, 40.0, 80.0)} and run.done == 18
+    [chart] = figures(at)
+    names = [trace.get("name") for trace in chart["data"]]
+    assert {"pairwise-moment", "marginal-mean", "theory, pairwise-moment"} <= set(names)
+    assert chart["layout"]["xaxis"]["type"] == "log"
+    at.selectbox(key=next(box.key for box in at.selectbox if box.label == "Show")).set_value("share").run()
+    [chart] = figures(at)
+    assert chart["layout"]["yaxis"]["title"]["text"] == "share of trials with overlap > 0.5"
+
+
+@pytest.mark.parametrize("name", library.names())
+def test_a_sweep_of_the_library_is_shown_with_what_is_said_of_it(name):
+    at = opened("sweep")
+    at.button(key=f"sweep-{name}").click().run()
+    assert not at.exception and not errors(at)
+    known = library.load(name)
+    assert known.title in [element.value for element in at.subheader]
+    run = at.session_state["sweep:run"]
+    assert run.wait(60) and (run.sweep, run.done) == (known.sweep, 0)
+    assert not at.button(key="sweep-run").disabled
+    assert opened("sweep", **address(known.sweep)).query_params == at.query_params
+
+
+def test_a_pasted_definition_fills_the_controls_and_a_wrong_one_is_said_in_a_sentence():
+    at = opened("sweep")
+    text = 'title = "Mine"\nmodel = "one-bit-sensing"\nsolvers = ["sir"]\ntrials = 2\n[axes]\nn = [300, 500]\n'
+    at.text_area(key="sweep-toml").set_value(text.replace("sir", "sirr")).run()
+    at.button(key="sweep-read").click().run()
+    assert any('did you mean "sir"?' in error for error in errors(at))
+    at.text_area(key="sweep-toml").set_value(text).run()
+    at.button(key="sweep-read").click().run()
+    assert not errors(at) and at.query_params["x-values"] == "300, 500"
+    at = finished(at, "sweep")
+    at.session_state["sweep-past"] = True
+    at.session_state["code"] = True
+    at.run()
+    assert at.markdown[-1].value.startswith("Mine  ")
+    python, shell, toml = (block.value for block in at.code)
+    assert "axes = {'n': [300, 500]}" in python and "sweep /dev/stdin --store" in shell
+    assert parse(toml) == at.session_state["sweep:run"].sweep
 
 
 @pytest.mark.parametrize(
-    ("address", "sentence"),
+    ("page", "address", "sentence"),
     [
-        ({"x-axis": "ratio"}, "choose two different axes"),
-        ({"x-from": "3", "x-to": "3"}, "to must be other than from = 3"),
-        ({"trials": "1000", "x-points": "60", "y-points": "60"}, "lower trials or points"),
-        ({"y-from": "0"}, "above 0 on a logarithmic axis"),
+        ("transition", {"x-axis": "ratio"}, "different quantities"),
+        ("transition", {"x-from": "3", "x-to": "3"}, "to must be other than from = 3"),
+        ("transition", {"trials": "1000", "x-points": "60", "y-points": "60"}, "lower trials or points"),
+        ("transition", {"y-from": "0"}, "above 0 on a logarithmic axis"),
+        ("transition", {"y-from": "0.01", "y-to": "0.02"}, "axes must be such that a solver accepts some cell"),
+        ("transition", {"solvers": "sirr"}, 'did you mean "sir"?'),
+        ("sweep", {"x-values": "1, two"}, "values must be a number, got two"),
+        ("sweep", {"x-values": "5, 5"}, "a list of different numbers"),
+        ("sweep", {"rule.metric": "error", "rule.level": "nan"}, "level must be a number"),
+        ("sweep", {"set.pairs": "some"}, "pairs must be one of"),
     ],
 )
-def test_transition_refuses_in_a_sentence(address, sentence):
-    at = opened("transition", **address)
+def test_sweeps_are_refused_in_a_sentence(page, address, sentence):
+    at = opened(page, **address)
     assert any(sentence in error for error in errors(at)), errors(at)
-    assert at.button(key="transition-run").disabled
+
+
+def test_the_page_goes_on_without_a_store_and_says_so(monkeypatch, tmp_path):
+    thesis = tmp_path / "thesis.txt"
+    thesis.write_text("my thesis")
+    monkeypatch.setenv("LRLAB_STORE", str(thesis))
+    at = finished(opened("transition", **TINY), "transition")
+    assert any("it holds something else" in warning.value for warning in at.warning)
+    assert at.session_state["transition:run"].state == "done" and thesis.read_text() == "my thesis"
 
 
 def test_papers_explain_themselves():

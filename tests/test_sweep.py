@@ -9,9 +9,10 @@ from scipy.stats import binomtest
 
 import lrlab
 from lrlab.experiments.axes import axes, place
+from lrlab.experiments.definition import Span, Sweep
 from lrlab.experiments.summary import summarise, wilson
-from lrlab.experiments.sweep import plan, run_trial
-from lrlab.experiments.transition import Plane, coarse_to_fine, spaced
+from lrlab.experiments.sweep import plan
+from lrlab.experiments.theory_lines import lines, spaced
 from lrlab.experiments.trials import in_process, trial_spec
 from lrlab.models.single_index import OneBitPhaseRetrieval, OneBitSensing
 from lrlab.parameters import InputError
@@ -73,7 +74,6 @@ def test_settings_reach_the_solvers_that_know_them():
         (lambda: lrlab.sweep(SPEC, {"nois": [1]}, ["pairwise-moment"], run=in_process), "axis must be one of"),
         (lambda: lrlab.sweep(SPEC, {"n": [2]}, ["pairwise-moment"], run=in_process), "axes must be such that"),
         (lambda: place(SPEC, "ratio", -1), "ratio must be a finite number, above 0, got -1"),
-        (lambda: Plane(SPEC, "n", (100,), "n", (100,), "pairwise-moment"), "y must be another axis than x = n"),
     ],
 )
 def test_what_cannot_be_swept_is_refused(call, sentence):
@@ -112,49 +112,28 @@ def test_a_summary_counts_what_was_measured():
     assert (cells.loc[1, "low"], cells.loc[1, "high"]) == wilson(2, 3)
 
 
-@pytest.mark.parametrize("shape", [(8, 8), (5, 7), (4, 6)])
-def test_every_beginning_of_a_map_is_spread_over_it(shape):
-    order = coarse_to_fine(*shape)
-    assert sorted(order) == [(i, j) for i in range(shape[0]) for j in range(shape[1])]
-    early = order[: max(1, len(order) // 4)]
-    assert max(i for i, _ in early) >= (shape[0] - 1) // 2 and max(j for _, j in early) >= (shape[1] - 1) // 2
-
-
-def test_a_plane_is_measured_first_roughly_then_again():
-    plane = Plane(SPEC, "noise", (0.1, 1.0), "ratio", (20.0, 50.0), "pairwise-moment", trials=2)
-    planned, refused = plane.plan()
-    assert [t.trial for t in planned] == [0] * 4 + [1] * 4 and not refused
-    cells = plane.cells(run_trial(t) for t in planned)
-    assert len(cells) == 4 and (cells["trials"] == 2).all()
-    first = cells.iloc[0]
-    assert plane.at(first.x, first.y).n == first.y * 10
-    assert plane.cells([]).empty
-
-
 def test_the_predicted_line_is_where_the_overlap_leaves_zero():
     spec = OneBitPhaseRetrieval(p=50)
-    plane = Plane(spec, "threshold", (0.2, 1.5), "ratio", (5.0, 400.0), "pairwise-moment")
-    line = plane.lines(("linear", "log")).dropna()
+    axes = {"threshold": Span(0.2, 1.5, 5), "ratio": Span(5.0, 400.0, 5, "log")}
+    line = lines(Sweep(spec=spec, axes=axes, solvers=["pairwise-moment"])).dropna()
     assert len(line) > 20
     assert set(line.pop("line")) == {"predicted threshold"}
     for x, y in line.itertuples(index=False):
         exact = spiked.predict(spec.replace(threshold=x).link.moments, y).threshold
         assert y == pytest.approx(exact, abs=0.1 + 0.5 / 50), "n is whole, so n/p moves in steps of 1/p"
-    assert Plane(spec, "noise", (0.0, 1.0), "n", (100, 200), "save").lines().dropna().empty
+    assert lines(Sweep(spec=spec, axes={"noise": [0.0, 1.0], "n": [100, 200]}, solvers=["save"])).dropna().empty
+    assert lines(Sweep(spec=spec, axes={"n": [100, 200]}, solvers=["save"])).empty, "there is no plane"
 
 
-def test_a_map_of_successes_counts_what_failed_and_draws_the_degrees_of_freedom():
+def test_lines_that_differ_between_solvers_are_told_apart_and_others_are_drawn_once():
+    axes = {"threshold": Span(0.2, 1.5, 3), "ratio": Span(5.0, 400.0, 3, "log")}
+    both = Sweep(spec=OneBitPhaseRetrieval(p=50), axes=axes, solvers=["pairwise-moment", "phd"])
+    names = set(lines(both)["line"])
+    assert names == {"predicted threshold, pairwise-moment", "predicted threshold, phd"}
     spec = lrlab.spec("rank-one-sensing", d1=12, d2=10)
-    plane = Plane(spec, "rank", (1.0, 2.0, 3.0), "m", (30.0, 60.0, 300.0), "gauss-newton", trials=3)
-    planned, _ = plane.plan()
-    cells = plane.cells(run_trial(t) for t in planned).set_index(["x", "y"])
-    assert cells.loc[(1, 300), "mean"] == 1 and cells.loc[(3, 30), "mean"] == 0
-    assert (cells.loc[(1, 300), "low"], cells.loc[(1, 300), "high"]) == wilson(3, 3)
-    lost = [{"rank": 1.0, "m": 30.0, "trial": 0, "seed": 1, "refused": "", "stop": "NONFINITE"}]
-    rows = [*lost, {**lost[0], "trial": 1, "spectral_error": 1e-9}]
-    assert plane.cells(rows)["mean"].tolist() == [0.5]
-    line = plane.lines().dropna()
-    assert set(line["line"]) == {"degrees of freedom"}
+    low_rank = Sweep(spec=spec, axes={"rank": [1, 2, 3], "m": [10, 60, 300]}, solvers=["gauss-newton", "altmin"])
+    line = lines(low_rank).dropna()
+    assert set(line["line"]) == {"degrees of freedom"} and len(line) == 3
     for _, rank, m in line.itertuples(index=False):
         assert m == pytest.approx(rank * (22 - rank), abs=0.51)
 

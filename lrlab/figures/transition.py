@@ -1,95 +1,91 @@
-"""A phase transition as a map: what was measured in each cell, what was not yet, and where theory draws the line."""
+"""A phase transition as a map: several solvers over one another, or each on a map of its own."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from numpy.typing import NDArray
+from plotly.subplots import make_subplots
 
 from lrlab.figures import theme
+from lrlab.figures.map_layers import Layers, Scale, words
 
-Array = NDArray[Any]
+Maps = Mapping[str, pd.DataFrame]
+ONLY = {"row": 1, "col": 1}
 
 
-class Scale(NamedTuple):
-    """An axis of the map: its title, the values of its cells in rising order, and "linear" or "log"."""
+class Score(NamedTuple):
+    """What a map shows: its name, the ends of its colours (the data's where None), the level of its contour by name."""
 
-    title: str
-    values: Sequence[float]
-    spacing: str = "linear"
-
-    @property
-    def edges(self) -> Array:
-        """Where cells meet: halfway between values, on the axis' own scale, (len(values) + 1,)."""
-        v = np.log(self.values) if self.spacing == "log" else np.asarray(self.values, dtype=float)
-        if len(v) == 1:
-            inner = np.array([v[0] - 0.5, v[0] + 0.5])
-        else:
-            middle = (v[1:] + v[:-1]) / 2.0
-            inner = np.concatenate([[2 * v[0] - middle[0]], middle, [2 * v[-1] - middle[-1]]])
-        return np.exp(inner) if self.spacing == "log" else inner
+    name: str
+    low: float | None = 0.0
+    high: float | None = 1.0
+    level: float | None = 0.5
+    contour: str = "half succeed"
 
 
 def transition(
-    cells: pd.DataFrame, x: Scale, y: Scale, lines: pd.DataFrame | None = None, *, measure: str = "mean overlap"
+    maps: Maps, x: Scale, y: Scale, score: Score, *, lines: pd.DataFrame | None = None, fits: pd.DataFrame | None = None
 ) -> go.Figure:
-    """Return the map of a mean score, or of a share of successes, in 0..1 over two axes.
+    """Return the map of the first solver in colours, and the contours of all of them.
 
-    cells: one row a measured cell, with columns x, y, mean, spread (standard deviation over trials), trials, and low
-    and high, the interval of a share. A cell without a row, or without trials, is marked as not measured. lines: named
-    points line, x, y of what theory draws, each line's points in order, apart by a row of nan.
+    maps: by solver, one row a cell: x, y, value (nan where it is not known), trials, inferred (known from other cells
+    alone); and for what is said of it successes, low and high (nan where nothing is counted) and spread. lines: named
+    points line, x, y of theory, each line's points in order, apart by a row of nan. fits: solver, x, half, low, high:
+    where half of the trials succeed. A cell's customdata begins with x, y and the solver.
     """
-    shape = (len(y.values), len(x.values))
-    mean, told = np.full(shape, np.nan), np.empty((*shape, 7))
-    told[..., 0], told[..., 1] = np.meshgrid(x.values, y.values)
-    told[..., 2:], told[..., 4] = np.nan, 0
-    column, row = ({value: k for k, value in enumerate(axis.values)} for axis in (x, y))
-    for cell in cells.itertuples():
-        if cell.trials:
-            place = row[cell.y], column[cell.x]
-            mean[place] = cell.mean
-            interval = getattr(cell, "low", np.nan), getattr(cell, "high", np.nan)
-            told[place][2:] = cell.mean, cell.spread, cell.trials, *interval
-    figure = go.Figure()
-    _add_cells(figure, mean, told, x, y, measure)
-    _add_unmeasured(figure, told)
-    if lines is not None and len(lines):
-        _add_lines(figure, lines)
-    for axis, update in ((x, figure.update_xaxes), (y, figure.update_yaxes)):
-        ends = np.log10(axis.edges[[0, -1]]) if axis.spacing == "log" else axis.edges[[0, -1]]
-        update(title_text=axis.title, type=axis.spacing, range=list(ends), showgrid=False)
-    return theme.style(figure, height=520, revision=f"{x.title} {y.title}")
+    figure = make_subplots(1, 1)
+    layers, colours, first = Layers(figure, x, y), theme.colours(list(maps)), next(iter(maps))
+    layers.cells(first, maps[first], _together(maps, score), ONLY)
+    for solver, cells in maps.items():
+        if score.level is not None:
+            layers.contour(cells, score.level, f"{score.contour}, {solver}", colours[solver], ONLY)
+    if lines is not None:
+        layers.theory(lines, ONLY)
+    for solver, points in () if fits is None else fits.groupby("solver", sort=False):
+        layers.midpoints(points, str(solver), colours[str(solver)], ONLY)
+    layers.axes(ONLY, below=False, left=False)
+    return _styled(figure, x, y, score, height=540)
 
 
-def _add_lines(figure: go.Figure, lines: pd.DataFrame) -> None:
-    for k, (name, points) in enumerate(lines.groupby("line", sort=False)):
-        look = {"x": points["x"], "y": points["y"], "mode": "lines", "name": name}
-        figure.add_scatter(**look, line={"color": "#ffffff", "width": 5}, showlegend=False, hoverinfo="skip")
-        figure.add_scatter(
-            **look, line={"color": theme.PALETTE[1 + 2 * k], "width": 2.5, "dash": theme.DASHES[k % len(theme.DASHES)]},
-            hovertemplate=f"{name} at %{{x:.4g}}, %{{y:.4g}}<extra></extra>", showlegend=True,
-        )  # fmt: skip
+def multiples(
+    maps: Maps, x: Scale, y: Scale, score: Score, *, columns: int = 3, lines: pd.DataFrame | None = None
+) -> go.Figure:
+    """Return one map a solver, `columns` in a row, with the same axes and colours; arguments as of `transition`.
+
+    A line named "..., solver" is drawn on that solver's map, any other on all.
+    """
+    columns = min(columns, len(maps))
+    rows = math.ceil(len(maps) / columns)
+    figure = make_subplots(
+        rows, columns, subplot_titles=list(maps), horizontal_spacing=0.06, vertical_spacing=0.22 / rows
+    )
+    layers = Layers(figure, x, y)
+    for k, (solver, cells) in enumerate(maps.items()):
+        place = {"row": k // columns + 1, "col": k % columns + 1}
+        layers.cells(solver, cells, [words(cell, score.name) for cell in cells.itertuples()], place)
+        if score.level is not None:
+            layers.contour(cells, score.level, score.contour, theme.PALETTE[1], place)
+        if lines is not None:
+            own = [", " not in name or name.endswith(f", {solver}") for name in lines["line"]]
+            layers.theory(lines[own], place)
+        layers.axes(place, below=k + columns < len(maps), left=k % columns > 0)
+    return _styled(figure, x, y, score, height=140 + 310 * rows)
 
 
-def _add_cells(figure: go.Figure, mean: Array, told: Array, x: Scale, y: Scale, measure: str) -> None:
-    title = {"text": measure, "side": "right", "font": {"size": 13}}
-    share = bool(np.isfinite(told[..., 5]).any())
-    spread = "95% interval %{customdata[5]:.2f} to %{customdata[6]:.2f}" if share else "spread %{customdata[3]:.3f}"
-    figure.add_heatmap(
-        x=x.edges, y=y.edges, z=mean, customdata=told, zmin=0.0, zmax=1.0, colorscale=theme.SEQUENTIAL, name="measured",
-        hoverongaps=False, xgap=1, ygap=1,
-        colorbar={"title": title, "thickness": 12, "outlinewidth": 0},
-        hovertemplate=f"{measure} %{{customdata[2]:.3f}}<br>{spread} over "
-        "%{customdata[4]} trials<br>at %{customdata[0]:.4g}, %{customdata[1]:.4g}<extra></extra>",
-    )  # fmt: skip
+def _together(maps: Maps, score: Score) -> list[str]:
+    """Return what all solvers say of each cell of the first."""
+    said: dict[tuple[float, float], list[str]] = {}
+    for solver, cells in maps.items():
+        for cell in cells.itertuples():
+            said.setdefault((cell.x, cell.y), []).append(f"{solver}: {words(cell, score.name)}")
+    return ["<br>".join(said[cell.x, cell.y]) for cell in next(iter(maps.values())).itertuples()]
 
 
-def _add_unmeasured(figure: go.Figure, told: Array) -> None:
-    waiting = told[told[..., 4] == 0]
-    figure.add_scatter(
-        x=waiting[:, 0], y=waiting[:, 1], mode="markers", name="not measured yet", showlegend=len(waiting) > 0,
-        marker={"symbol": "x-thin", "size": 5, "line": {"width": 1, "color": theme.INK}},
-        hovertemplate="not measured yet<extra></extra>",
-    )  # fmt: skip
+def _styled(figure: go.Figure, x: Scale, y: Scale, score: Score, height: int) -> go.Figure:
+    bar = {"title": {"text": score.name, "side": "right", "font": {"size": 13}}, "thickness": 12, "outlinewidth": 0}
+    figure.update_layout(
+        coloraxis={"colorscale": theme.SEQUENTIAL, "cmin": score.low, "cmax": score.high, "colorbar": bar}
+    )
+    return theme.style(figure, height=height, revision=f"{x.title} {y.title}")

@@ -10,6 +10,8 @@ import streamlit as st
 from lrlab import catalog
 from lrlab.catalog.ranges import Range, first_range
 from lrlab.experiments.axes import axes, derived
+from lrlab.experiments.definition import Given, Span
+from lrlab.experiments.overview import spacing
 from lrlab.parameters import InputError, Parameter, declared
 from lrlab.ui import controls
 from lrlab.ui.permalink import Link
@@ -17,8 +19,21 @@ from lrlab.ui.permalink import Link
 FINE = 161
 
 
+FEWEST, MOST = 2, 60
+"""Values of a range."""
+NONE = "none"
+"""The choice of no axis."""
+LISTED = Parameter(
+    meaning="values one by one, in place of the range", name="values", symbol="values", kind=str, default=""
+)
+LISTED_ONE = Parameter(meaning="a value of an axis", name="values", default=1.0)
+
+
 class Axis(NamedTuple):
-    """An axis as chosen: its name, title, values, spacing, the parameter it decides, and whether it has fractions."""
+    """An axis as chosen: its name, title, values, spacing, the parameter it decides, and whether it has whole values.
+
+    given: the values, or the range that they are taken from, as a sweep is defined by.
+    """
 
     name: str
     title: str
@@ -26,6 +41,7 @@ class Axis(NamedTuple):
     spacing: str
     decides: str
     whole: bool
+    given: Given = ()
 
 
 def choose(
@@ -37,17 +53,23 @@ def choose(
     label: str = "Along",
     points: int = 12,
     ranges: Mapping[str, Range] = MappingProxyType({}),
-) -> Axis | InputError:
-    """Show the widgets of an axis; return it, or the error in it.
+    lists: bool = False,
+    optional: bool = False,
+) -> Axis | InputError | None:
+    """Show the widgets of an axis; return it, or the error in it; None where an `optional` one is not wanted.
 
-    prefix tells apart the axes of one page; ranges: where axes lead at first, where a page wants them elsewhere.
+    prefix tells apart the axes of one page; ranges: where axes lead at first, where a page wants them elsewhere. lists:
+    the values may be given one by one, too.
     """
-    titles = axes(catalog.MODELS[model])
+    titles = ({NONE: "nothing"} if optional else {}) | axes(catalog.MODELS[model])
     parameter = Parameter(
         meaning="what is varied", choices=tuple(titles), name=f"{prefix}axis", kind=str,
         default=default if default in titles else next(iter(titles)),
     )  # fmt: skip
     name = str(controls.widget(link, parameter, scope=model, label=label, format_func=titles.__getitem__))
+    if name == NONE:
+        link.know(prefix + part.name for part in (*_parts(0.0, 1.0, "linear", points), LISTED))
+        return None
     low, high, scale = ranges.get(name) or first_range(model, name)
     parts, given = _parts(low, high, scale, points), []
     columns = st.columns(2, gap="small")
@@ -56,19 +78,27 @@ def choose(
             given.append(controls.widget(link, part, name=prefix + part.name, scope=f"{model}.{prefix}{name}"))
     found = derived(catalog.MODELS[model], name)
     decides = found.decides if found else name
+    shown = {"label": "values instead", "placeholder": "200, 400, 800"}
+    scope = f"{model}.{prefix}{name}"
+    text = str(controls.widget(link, LISTED, name=f"{prefix}values", scope=scope, **shown)) if lists else ""
     try:
         whole = _is_whole(model, name)
+        if text.strip():
+            values = tuple(sorted(float(LISTED_ONE.check(word)) for word in text.replace(",", " ").split()))
+            return Axis(name, titles[name], values, spacing(values), decides, whole, values)
         values = spaced(*given, whole=whole)
     except InputError as error:
         return error
-    return Axis(name, titles[name], values, str(given[-1]), decides, whole)
+    return Axis(name, titles[name], values, str(given[-1]), decides, whole, Span(*given))
 
 
 def _parts(low: float, high: float, scale: str, points: int) -> tuple[Parameter, ...]:
     return (
         Parameter(meaning="first value of the axis", name="from", symbol="from", kind=float, default=low),
         Parameter(meaning="last value of the axis", name="to", symbol="to", kind=float, default=high),
-        Parameter(meaning="number of values", name="points", symbol="points", low=2, high=60, kind=int, default=points),
+        Parameter(
+            meaning="number of values", name="points", symbol="points", low=FEWEST, high=MOST, kind=int, default=points
+        ),
         Parameter(
             meaning="whether values are evenly spaced, or evenly in their logarithm", name="spacing", symbol="spacing",
             choices=("linear", "log"), kind=str, default=scale,

@@ -1,7 +1,8 @@
 """Widgets from declarations: what a parameter declares is all that a page knows of it."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -64,6 +65,11 @@ def _input(parameter: Parameter, key: str, look: dict[str, Any]) -> Value | None
     now = st.session_state[key]
     size = step(parameter, now if now is not None else float(parameter.default))
     return st.number_input(key=key, step=size, format="%d" if parameter.kind is int else "%.4g", **look)
+
+
+def beginning(parameters: Iterable[Parameter], first: Mapping[str, Value]) -> list[Parameter]:
+    """Return parameters with other defaults, by name: what a page shows at first, and its address leaves out."""
+    return [replace(p, default=first.get(p.name, p.default)) for p in parameters]
 
 
 def widgets(link: Link, parameters: Sequence[Parameter], *, scope: str = "", prefix: str = "") -> dict[str, Any]:

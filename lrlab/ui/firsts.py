@@ -60,7 +60,7 @@ FIRSTS = (
         "Count the unknowns",
         "A network of squared units is learnt from few samples. Success begins just above the line of its degrees of "
         "freedom; choose another solver, and see how many more samples it wants.",
-        {"model": "polynomial-network", "solver": "gauss-newton"},
+        {"model": "polynomial-network"},
     ),
     First(
         "converge",

@@ -60,16 +60,19 @@ def complain(*found: object) -> bool:
     return bool(errors)
 
 
-def copy(python: str, shell: str = "") -> None:
-    """Offer the same job as Python and as a shell command; where the shell has none of its own, it runs the script."""
+def copy(python: str, shell: str = "", toml: str = "") -> None:
+    """Offer the same job as Python, as a shell command, and as TOML where it has that form.
+
+    Where the shell has no command of its own, it runs the script.
+    """
     fold = st.expander("The same as code", key="code", on_change="rerun")
     if not fold.open:
         return
     shell = shell or f"python - <<'END'\n{python}\nEND"
+    forms = {"Python": (python, "python"), "Shell": (shell, "bash")} | ({"TOML": (toml, "toml")} if toml else {})
     with fold:
-        as_python, as_shell = st.tabs(["Python", "Shell"])
-        as_python.code(python, language="python", wrap_lines=True)
-        as_shell.code(shell, language="bash", wrap_lines=True)
+        for tab, (text, language) in zip(st.tabs(list(forms)), forms.values(), strict=True):
+            tab.code(text, language=language, wrap_lines=True)
 
 
 def copy_jobs(jobs: Sequence["Job"]) -> None:

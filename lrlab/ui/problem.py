@@ -1,15 +1,16 @@
 """Widgets that make a problem: its model, its parameters, a picture."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import streamlit as st
 
 from lrlab import catalog
 from lrlab.models import pictures
-from lrlab.parameters import InputError, Parameter, declared
+from lrlab.parameters import InputError, Parameter, Value, declared
 from lrlab.protocol import Spec
-from lrlab.ui.controls import choose_one, widget, widgets
+from lrlab.ui.controls import beginning, choose_one, widget, widgets
 from lrlab.ui.permalink import Link
 
 PICTURE_LENGTHS = {"phantom": 256, "upload": 256}
@@ -24,10 +25,15 @@ def model(link: Link, models: Sequence[str] = ()) -> str:
     return chosen
 
 
-def spec(link: Link, name: str, *, without: Sequence[str] = ()) -> Spec | InputError:
-    """Show the widgets of a model; return the spec, or the error that keeps it from being one."""
+def spec(
+    link: Link, name: str, *, without: Sequence[str] = (), first: Mapping[str, Value] = MappingProxyType({})
+) -> Spec | InputError:
+    """Show the widgets of a model; return the spec, or the error that keeps it from being one.
+
+    without: parameters that have no widget. first: what is not at its default at first.
+    """
     known = declared(catalog.MODELS[name])
-    shown = [p for p in known.values() if not p.hidden and p.name not in ("seed", *without)]
+    shown = beginning((p for p in known.values() if not p.hidden and p.name not in ("seed", *without)), first)
     _settle_picture(link, name)
     values = widgets(link, shown, scope=name)
     st.session_state[link.key("truth-before", name)] = values.get("truth")

@@ -20,6 +20,7 @@ def begin() -> threading.Thread:
 
 def _warm() -> None:
     from lrlab.experiments.engine import get_engine
+    from lrlab.experiments.lab import get_lab
     from lrlab.parameters import InputError
 
     try:
@@ -28,8 +29,10 @@ def _warm() -> None:
     except InputError:
         # No scheduler answers at the address that was given: the first Run says so where it can be read.
         engine = None
-    from lrlab.ui import papers_view, run_view, spectrum_view, transition_view  # noqa: F401
+    from lrlab.ui import papers_view, run_view, spectrum_view, sweep_view  # noqa: F401
 
+    # A large store is looked through before anybody asks for it.
+    get_lab()
     if engine is not None:
         engine.warm()
     gc.collect()

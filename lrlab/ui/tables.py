@@ -18,11 +18,7 @@ def show(
         return
     table = make()
     with fold:
-        if note:
-            st.caption(note)
-        if len(table) > MOST_ROWS:
-            st.caption(f"The first {MOST_ROWS:,} rows are shown; the file has all.")
-        st.dataframe(table.head(MOST_ROWS), hide_index=True, height=min(320, 38 + 35 * max(1, len(table))))
+        view(table, note)
         st.download_button(
             "Download CSV",
             data=lambda: table.to_csv(index=False).encode(),
@@ -31,3 +27,12 @@ def show(
             key=f"{key}-csv",
             on_click="ignore",
         )
+
+
+def view(table: pd.DataFrame, note: str = "") -> None:
+    """Show a table, as many rows of it as can be looked at."""
+    if note:
+        st.caption(note)
+    if len(table) > MOST_ROWS:
+        st.caption(f"The first {MOST_ROWS:,} rows are shown; the file has all.")
+    st.dataframe(table.head(MOST_ROWS), hide_index=True, height=min(320, 38 + 35 * max(1, len(table))))

@@ -1,122 +1,130 @@
-"""What a phase transition looks like while it is measured; a click on a cell opens its trial."""
+"""What a sweep over two axes looks like while it is measured; a click on a cell opens its trial."""
 
 from typing import Any, NamedTuple
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
-from lrlab.experiments.sweep import Row, Trial
-from lrlab.experiments.transition import Plane
-from lrlab.figures.transition import Scale, transition
-from lrlab.parameters import InputError
-from lrlab.protocol import Spec
-from lrlab.ui import batches, code, controls, live, plot, tables
-from lrlab.ui.axis import Axis
-from lrlab.ui.permalink import shown_exactly
-from lrlab.ui.run_view import described
+from lrlab.experiments import axes, overview, theory_lines
+from lrlab.experiments.cells import cells
+from lrlab.experiments.definition import Sweep
+from lrlab.figures.map_layers import Scale
+from lrlab.figures.transition import Maps, Score, multiples, transition
+from lrlab.parameters import Parameter
+from lrlab.ui import controls, live, plot, sweep_files, sweep_run
+from lrlab.ui.permalink import Link
+from lrlab.ui.sweep_open import opened
 
-MOST_TRIALS = 20_000
-
-GOALS = {
-    "overlap": "mean squared overlap ⟨b̂, b⟩² of the estimate and the signal over the trials of a cell (1 is exact, 0 "
-    "is blind)",
-    "precision_3": "mean share of the three labels with the highest scores that are on, over fresh rows and trials",
-    "error": "share of the trials of a cell that end with a relative error below 0.001",
-    "spectral_error": "share of the trials of a cell that end with a relative spectral error below 0.05",
-}
+SHARE = "share"
+BOUNDED = ("overlap", "support", "precision_1", "precision_3", "precision_5", "hamming", "auc")
+"""Scores that lie between 0 and 1."""
 LINES = {
-    "predicted threshold": "Line: the predicted threshold, exact for large n and p.",
-    "degrees of freedom": "Degrees of freedom: with fewer measurements than unknowns nothing can succeed.",
-    "statistical dimension": "Statistical dimension: where the convex programme changes from failure to success "
+    "predicted threshold": "The predicted threshold is exact for large n and p.",
+    "degrees of freedom": "With fewer measurements than degrees of freedom nothing can succeed.",
+    "statistical dimension": "At the statistical dimension the convex programme goes from failure to success "
     "(Amelunxen et al. 2014).",
 }
 
 
-class Plan(NamedTuple):
-    """A plane as it is asked for: its axes as chosen, its trials, and the cells that are refused, with the reason."""
+class View(NamedTuple):
+    """What a person has chosen to see. show: a score, or "share" of successes; apart: one map a solver."""
 
-    plane: Plane
-    x: Axis
-    y: Axis
-    tasks: list[Trial]
-    refused: list[Row]
-
-
-def plan(
-    spec: Spec | InputError, x: Axis | InputError, y: Axis | InputError, solver: str, settings: Any, trials: object
-) -> Plan | InputError | None:
-    """Return the plan; the error in it; or None where its parts are in error themselves."""
-    if any(isinstance(part, InputError) for part in (spec, x, y, settings)):
-        return None
-    try:
-        number = int(controls.TRIALS.check(trials))
-        size = number * len(x.values) * len(y.values)
-        if size > MOST_TRIALS:
-            raise InputError("trials", f"at most {MOST_TRIALS:,} in all cells", f"{size:,}", "lower trials or points")
-        plane = Plane(spec, x.name, x.values, y.name, y.values, solver, number, tuple(settings.items()))
-        return Plan(plane, x, y, *live.once("transition:plan", plane, plane.plan))
-    except InputError as error:
-        return error
+    show: str
+    apart: bool
+    theory: bool
+    fits: bool
 
 
-def draw(asked: Plan | InputError | None) -> None:
-    """Draw what the followed batch has measured, or, before the first one, the predicted line alone."""
-    batch, plan = live.current("transition"), live.about("transition") or asked
-    if not isinstance(plan, Plan):
+def toggles(link: Link, show: str, *, maps: bool = True, apart: bool = False) -> View:
+    """Show what can be chosen about the figure. maps: over two axes; apart: each solver has its own at first."""
+
+    def toggle(name: str, label: str, meaning: str, default: bool) -> bool:
+        parameter = Parameter(meaning=meaning, name=name, kind=bool, default=default)
+        return bool(controls.widget(link, parameter, label=label))
+
+    link.know(["apart"])
+    with st.container(horizontal=True, key=f"{link.page}-toggles", width="content"):
+        words = "side by side, or contours over the map of the first solver"
+        own = toggle("apart", "One map a solver", words, apart) if maps else False
+        theory = toggle("theory", "Theory", "what theory draws beside the measurements", True)
+        words = "where a logistic curve fitted to the successes passes 1/2, with its 95% interval"
+        return View(show, own, theory, toggle("fits", "Midpoints", words, False))
+
+
+def first_shown(sweep: Sweep) -> str:
+    """Return what is shown of a sweep at first: the share of successes where it counts them, or else a score."""
+    return SHARE if sweep.success else sweep.contour.metric
+
+
+def title(sweep: Sweep, show: str) -> str:
+    """Return what a map shows, in words."""
+    if show != SHARE:
+        return f"mean {show.replace('_', ' ')}"
+    rule = sweep.contour
+    return f"share of trials with {rule.metric.replace('_', ' ')} {'>' if rule.below is None else '<'} {rule.level:g}"
+
+
+def scales(sweep: Sweep) -> list[Scale]:
+    """Return the axes of a sweep as they are drawn."""
+    titles = axes.axes(type(sweep.spec))
+    return [
+        Scale(titles[name], sorted(map(float, sweep.grid[name])), overview.spacing(given)) for name, given in sweep.axes
+    ]
+
+
+def draw(page: str, asked: Sweep | None, view: View) -> None:
+    """Draw the maps of the sweep that a page follows, or, before the first one, of the one that is asked for."""
+    run = sweep_run.current(page)
+    sweep = run.sweep if run else asked
+    if sweep is None:
         return
-    batches.progress(batch)
-    rows = list(batches.results(batch).values())
-    cells = plan.plane.cells(rows)
-    held = described(plan.plane.spec, without=[plan.x.decides, plan.y.decides])
-    st.caption(f"{held}; {plan.plane.solver}, {plan.plane.trials} trials a cell")
-    if plan.refused:
-        st.caption(f":orange[{len(plan.refused)} cells are left out.] {plan.refused[0]['refused']}")
-    scales = (Scale(axis.title, axis.values, axis.spacing) for axis in (plan.x, plan.y))
-    spacings = (plan.x.spacing, plan.y.spacing)
-    lines = live.once("transition:line", (plan.plane, spacings), lambda: plan.plane.lines(spacings))
-    goal = plan.plane.goal
-    figure = transition(cells, *scales, lines, measure=goal.words)
-    plot.show(figure, key="transition.map", label=f"{goal.words} over the plane", on_click=opened(plan, cells))
-    told = " ".join(LINES[name] for name in dict.fromkeys(lines["line"]))
-    st.caption(
-        f"Colour: {GOALS.get(goal.measure, goal.words)}. {told} Crosses: not measured yet. "
-        "**A click on a cell opens its first trial on Converge.**"
-    )
-    if rows:
-        tables.show(
-            lambda: cells, key="transition-table", file=f"{plan.plane.spec.model}-transition",
-            note=f"One row a cell. x: {plan.x.title}. y: {plan.y.title}. seed: of the cell's first trial.",
-        )  # fmt: skip
+    metric = sweep.contour.metric if view.show == SHARE else view.show
+    table = sweep_run.table(page, sweep, metric)
+    x, y = scales(sweep)
+    lines = live.once(f"{page}:lines", sweep, lambda: theory_lines.lines(sweep)) if view.theory else None
+    score, maps = _score(sweep, view.show), _maps(page, sweep, table, view.show)
+    narrow = None
+    if view.apart:
+        figure, narrow = (multiples(maps, x, y, score, columns=columns, lines=lines) for columns in (3, 1))
+    else:
+        fits = overview.midpoints(sweep, table).rename(columns={next(iter(sweep.grid)): "x"}) if view.fits else None
+        figure = transition(maps, x, y, score, lines=lines, fits=fits)
+    click = opened(sweep, cells(sweep), 2, together=not view.apart)
+    plot.show(figure, key=f"{page}.map", label=f"{score.name} over the plane", narrow=narrow, on_click=click)
+    _explain(score, lines)
+    sweep_files.offer(page, sweep, figure, f"{page}.map", table, metric)
 
 
-def opened(plan: Plan, cells: Any) -> Any:
-    """Return what a click on the map does: it goes to Converge, and runs the first trial of the cell there."""
-    seeds = {(cell.x, cell.y): int(cell.seed) for cell in cells.itertuples()}
-
-    def click(point: plot.Click) -> None:
-        cell = point.get("customdata") or []
-        if tuple(cell[:2]) in seeds:
-            x, y = cell[:2]
-            spec = plan.plane.at(x, y).replace(seed=seeds[x, y])
-            settings = {f"{plan.plane.solver}.{k}": v for k, v in plan.plane.settings}
-            values = {"model": spec.model, "solvers": plan.plane.solver, **code.spec_values(spec), **settings}
-            st.session_state["converge:autorun"] = True
-            live.leave("pages/converge.py", {key: shown_exactly(value) for key, value in values.items()})
-
-    return click
+def _score(sweep: Sweep, show: str) -> Score:
+    ends = (0.0, 1.0) if show in (SHARE, *BOUNDED) else (None, None)
+    if show == SHARE:
+        return Score(title(sweep, show), *ends)
+    rule = sweep.contour
+    level = rule.level if show == rule.metric else None
+    return Score(title(sweep, show), *ends, level, f"mean {show.replace('_', ' ')} {rule.level:g}")
 
 
-def python(plan: Plan) -> str:
-    """Return the script that computes the same table."""
-    plane = plan.plane
-    axes = "{" + ", ".join(f"{name!r}: {list(values)}" for name, values in plane.axes.items()) + "}"
-    settings = "".join(f", {k}={v!r}" for k, v in plane.settings)
-    return "\n".join(
-        [
-            "import lrlab",
-            "",
-            f"spec = {code.spec_python(plane.spec)}",
-            f"axes = {axes}",
-            f"table = lrlab.sweep(spec, axes=axes, solvers=[{plane.solver!r}], trials={plane.trials}{settings})",
-            "print(table)",
-        ]
-    )
+def _maps(page: str, sweep: Sweep, table: pd.DataFrame, show: str) -> Maps:
+    x, y = sweep.grid
+    every = table.rename(columns={x: "x", y: "y", "share" if show == SHARE else "mean": "value"})
+    every["inferred"] = False
+    if show != SHARE:
+        every["successes"] = np.nan
+    if sweep.adaptive and show == first_shown(sweep):
+        every = _inferred(page, sweep, every)
+    return {solver: every[every["solver"] == solver] for solver in sweep.solvers}
+
+
+def _inferred(page: str, sweep: Sweep, every: pd.DataFrame) -> pd.DataFrame:
+    picture = sweep_run.picture(page, sweep)
+    told = every[["x", "y", "solver"]].merge(picture, on=["x", "y", "solver"], how="left")
+    inferred = told["inferred"].fillna(False).to_numpy(dtype=bool)
+    every.loc[inferred, "value"] = told["mean"].to_numpy()[inferred]
+    return every.assign(inferred=inferred)
+
+
+def _explain(score: Score, lines: Any) -> None:
+    names = [] if lines is None else dict.fromkeys(name.partition(",")[0] for name in lines["line"])
+    told = " ".join(LINES[name] for name in names)
+    st.caption(f"Colour: {score.name}. {told} **A click on a cell opens its first trial on Converge.**")

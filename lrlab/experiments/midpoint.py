@@ -1,0 +1,93 @@
+"""Where a share of successes passes one half along an axis: a logistic curve fitted to counts, with its interval."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import chdtri, log_expit
+
+Array = NDArray[np.float64]
+
+PLACES, SLOPES = 121, 40
+FLATTEST = 1.0
+"""Smallest slope, with the axis scaled to 0..1: the share then goes from 0.38 to 0.62 over the whole of it."""
+
+
+class Midpoint(NamedTuple):
+    """The place where half of the trials succeed; an end of the interval that lies off the axis is infinite."""
+
+    value: float
+    low: float
+    high: float
+
+
+def midpoint(
+    places: Sequence[float],
+    successes: Sequence[int],
+    trials: Sequence[int],
+    spacing: str = "linear",
+    confidence: float = 0.95,
+) -> Midpoint | None:
+    """Return where a logistic curve through counts of successes passes 1/2; None where that is not within the places.
+
+    Maximises the binomial likelihood of P(success at t) = 1 / (1 + exp(-s (t - mu))) over mu and s, rising or falling,
+    t being the place, or its logarithm where spacing is "log". The interval has all mu whose likelihood, maximised over
+    s, is within the chi-squared quantile of the largest: it is finite too where failures and successes do not overlap
+    and the maximum likelihood slope is not. |s| is at most so steep that the rise takes a quarter of the smallest step.
+
+    places: rising, at least two. successes, trials: one each a place; places without trials tell nothing.
+    Reference: Venzon & Moolgavkar (1988), A method for computing profile-likelihood-based confidence intervals.
+    """
+    return _midpoint(tuple(places), tuple(successes), tuple(trials), spacing, confidence)
+
+
+@lru_cache(maxsize=10_000)
+def _midpoint(
+    places: tuple[float, ...],
+    successes: tuple[int, ...],
+    trials: tuple[int, ...],
+    spacing: str,
+    confidence: float,
+) -> Midpoint | None:
+    t = np.log(places) if spacing == "log" else np.array(places, dtype=float)
+    start, width = t[0], t[-1] - t[0]
+    curve = _Profile((t - start) / width, np.array(successes), np.array(trials))
+    grid = np.linspace(0.0, 1.0, PLACES)
+    heights = np.array([curve(mu) for mu in grid])
+    best = int(heights.argmax())
+    # On a plateau (nothing was tried between failures and successes) the first of equal places would be taken.
+    level = np.flatnonzero(heights >= heights[best] - 1e-9)
+    best = int(level[len(level) // 2])
+    if level[0] == 0 or level[-1] == PLACES - 1:
+        return None
+    near = minimize_scalar(lambda mu: -curve(mu), bounds=grid[[best - 1, best + 1]], method="bounded")
+    mu, floor = float(near.x), -float(near.fun) - chdtri(1, 1.0 - confidence) / 2.0
+
+    def end(outwards: Array, none: float) -> float:
+        previous = mu
+        for further in outwards:
+            if curve(further) < floor:
+                return float(brentq(lambda place: curve(place) - floor, previous, further))
+            previous = further
+        return none
+
+    ends = end(grid[grid < mu][::-1], -np.inf), end(grid[grid > mu], np.inf)
+    back = (start + width * np.array([mu, *ends])).tolist()
+    return Midpoint(*(np.exp(back).tolist() if spacing == "log" else back))
+
+
+class _Profile:
+    """The log-likelihood of a midpoint, maximised over the slope."""
+
+    def __init__(self, t: Array, successes: Array, trials: Array) -> None:
+        steepest = 4.0 * 4.4 / np.diff(t).min()
+        rising = np.geomspace(FLATTEST, steepest, SLOPES)
+        self._slopes = np.concatenate([-rising, rising])[:, None]
+        self._t, self._good, self._bad = t, successes, trials - successes
+
+    def __call__(self, mu: float) -> float:
+        z = self._slopes * (self._t - mu)
+        return float((log_expit(z) @ self._good + log_expit(-z) @ self._bad).max())

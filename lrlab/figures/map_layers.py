@@ -1,0 +1,155 @@
+"""What maps over two axes are made of: cells (measured, inferred or neither), contours, midpoints, lines of theory."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from lrlab.figures import theme
+
+Array = NDArray[Any]
+Place = Mapping[str, int]
+"""Row and column of a map in its figure, from 1."""
+
+FAINT = 0.45
+"""Opacity of what was inferred."""
+
+
+class Scale(NamedTuple):
+    """An axis of the map: its title, the values of its cells in rising order, and "linear" or "log"."""
+
+    title: str
+    values: Sequence[float]
+    spacing: str = "linear"
+
+    @property
+    def edges(self) -> Array:
+        """Where cells meet: halfway between values, on the axis' own scale, (len(values) + 1,)."""
+        v = np.log(self.values) if self.spacing == "log" else np.asarray(self.values, dtype=float)
+        if len(v) == 1:
+            inner = np.array([v[0] - 0.5, v[0] + 0.5])
+        else:
+            middle = (v[1:] + v[:-1]) / 2.0
+            inner = np.concatenate([[2 * v[0] - middle[0]], middle, [2 * v[-1] - middle[-1]]])
+        return np.exp(inner) if self.spacing == "log" else inner
+
+
+class Layers:
+    """Puts layers of maps with the same two axes into a figure."""
+
+    def __init__(self, figure: go.Figure, x: Scale, y: Scale) -> None:
+        """Add nothing yet."""
+        self._figure, self._x, self._y = figure, x, y
+        self._column, self._row = ({value: k for k, value in enumerate(axis.values)} for axis in (x, y))
+        self._named: set[str] = set()
+
+    def cells(self, solver: str, cells: pd.DataFrame, words: Sequence[str], place: Place) -> None:
+        """Colour the cells of a solver; the inferred are faint, and dotted, those without a value have a cross.
+
+        cells: one row each: x, y, value, trials, inferred. words: what is said of each.
+        """
+        shape = (len(self._y.values), len(self._x.values))
+        told = np.full((*shape, 4), "not measured yet", dtype=object)
+        told[..., 0], told[..., 1] = np.meshgrid(self._x.values, self._y.values)
+        told[..., 2] = solver
+        z = {inferred: np.full(shape, np.nan) for inferred in (False, True)}
+        for cell, said in zip(cells.itertuples(), words, strict=True):
+            at = self._row[cell.y], self._column[cell.x]
+            z[bool(cell.inferred)][at] = cell.value
+            told[at][3] = f"{said}<br>at {cell.x:.4g}, {cell.y:.4g}"
+        self._heat(z[False], told, place, name="measured")
+        self._heat(z[True], told, place, name="inferred", opacity=FAINT)
+        known = np.isfinite(z[False]), np.isfinite(z[True])
+        self._marks(told[known[1]], place, "inferred from other cells", symbol="circle", size=3)
+        self._marks(told[~known[0] & ~known[1]], place, "not measured", symbol="x-thin", size=5)
+
+    def contour(self, cells: pd.DataFrame, level: float, name: str, colour: str, place: Place) -> None:
+        """Draw where the value passes a level."""
+        z = np.full((len(self._y.values), len(self._x.values)), np.nan)
+        for cell in cells.itertuples():
+            z[self._row[cell.y], self._column[cell.x]] = cell.value
+        look = {
+            "x": list(self._x.values), "y": list(self._y.values), "z": z, "hoverinfo": "skip",
+            "contours": {"start": level, "end": level, "size": 1, "coloring": "none"}, "showscale": False,
+        }  # fmt: skip
+        if np.isfinite(z).sum() > 3 and np.nanmin(z) < level < np.nanmax(z):
+            white, line = ({"color": c, "width": width, "smoothing": 0} for c, width in (("#ffffff", 6), (colour, 3)))
+            self._add(go.Contour(**look, line=white, showlegend=False), place)
+            self._add(go.Contour(**look, line=line, name=name), place)
+
+    def midpoints(self, points: pd.DataFrame, solver: str, colour: str, place: Place) -> None:
+        """Draw where half of the trials succeed: x, half, and low..high as a bar, cut at the ends of the axis."""
+        low, high = (points[end].clip(*self._y.edges[[0, -1]]) for end in ("low", "high"))
+        bars = {"array": high - points["half"], "arrayminus": points["half"] - low}
+        for colour_, width, size in (("#ffffff", 4, 11), (colour, 1.8, 7)):
+            self._add(
+                go.Scatter(
+                    x=points["x"], y=points["half"], mode="markers", customdata=points[["low", "high"]],
+                    marker={"symbol": "diamond", "size": size, "color": colour_},
+                    error_y={"type": "data", "symmetric": False, "thickness": width, "width": 3, **bars},
+                    name=f"fitted half, {solver}", showlegend=colour_ == colour,
+                    hovertemplate=f"half of the trials of {solver} succeed at %{{y:.4g}}<br>"
+                    "95% interval %{customdata[0]:.4g} to %{customdata[1]:.4g}<extra></extra>",
+                ),
+                place,
+            )  # fmt: skip
+
+    def theory(self, lines: pd.DataFrame, place: Place) -> None:
+        """Draw named lines: points line, x, y, each line's in order, apart by a row of nan."""
+        for k, (name, points) in enumerate(lines.groupby("line", sort=False)):
+            look = {"x": points["x"], "y": points["y"], "mode": "lines", "name": str(name)}
+            dash = theme.DASHES[1 + k % (len(theme.DASHES) - 1)]
+            white = go.Scatter(**look, line={"color": "#ffffff", "width": 5}, showlegend=False, hoverinfo="skip")
+            self._add(white, place)
+            ink = {"color": theme.INK, "width": 2.5, "dash": dash}
+            words = f"{name} at %{{x:.4g}}, %{{y:.4g}}<extra></extra>"
+            self._add(go.Scatter(**look, line=ink, hovertemplate=words), place)
+
+    def axes(self, place: Place, below: bool, left: bool) -> None:
+        """Give the axes of a map their ranges, and where nothing is `below` or to the `left` of it, their titles."""
+        for axis, update, titled in (
+            (self._x, self._figure.update_xaxes, not below),
+            (self._y, self._figure.update_yaxes, not left),
+        ):
+            ends = np.log10(axis.edges[[0, -1]]) if axis.spacing == "log" else axis.edges[[0, -1]]
+            update(**place, type=axis.spacing, range=list(ends), showgrid=False, title_text=axis.title * titled)
+        # Zoomed together.
+        self._figure.update_xaxes(**place, matches="x")
+        self._figure.update_yaxes(**place, matches="y")
+
+    def _heat(self, z: Array, told: Array, place: Place, **look: Any) -> None:
+        heat = go.Heatmap(
+            x=self._x.edges, y=self._y.edges, z=z, customdata=told, coloraxis="coloraxis", hoverongaps=False,
+            xgap=1, ygap=1, hovertemplate="%{customdata[3]}<extra></extra>", **look,
+        )  # fmt: skip
+        self._add(heat, place)
+
+    def _marks(self, told: Array, place: Place, name: str, *, symbol: str, size: int) -> None:
+        marks = go.Scatter(
+            x=told[:, 0], y=told[:, 1], mode="markers", name=name, customdata=told, showlegend=len(told) > 0,
+            marker={"symbol": symbol, "size": size, "color": theme.INK, "line": {"width": 1, "color": theme.INK}},
+            hovertemplate="%{customdata[3]}<extra></extra>",
+        )  # fmt: skip
+        self._add(marks, place)
+
+    def _add(self, trace: Any, place: Place) -> None:
+        # One entry of the legend for all maps of a figure: it shows and hides the layer on all of them.
+        name = trace.name or ""
+        shown = trace.showlegend is not False and trace.type != "heatmap" and name not in self._named
+        if shown:
+            self._named.add(name)
+        self._figure.add_trace(trace.update(legendgroup=name, showlegend=shown), **place)
+
+
+def words(cell: Any, score: str) -> str:
+    """Return what a cell says: its successes with their interval, or its mean with its spread."""
+    if not cell.trials:
+        return f"{score} {cell.value:.3g}, inferred" if math.isfinite(cell.value) else "not measured"
+    if math.isfinite(cell.successes):
+        return f"{cell.successes:.0f} of {cell.trials} succeed, 95% interval {cell.low:.2f} to {cell.high:.2f}"
+    spread = f" ± {cell.spread:.2g}" if math.isfinite(cell.spread) else ""
+    return f"{score} {cell.value:.4g}{spread}, {cell.trials} trials"

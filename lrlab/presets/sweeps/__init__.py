@@ -1,0 +1,19 @@
+"""A library of sweeps, a definition file each, with a title, an explanation and a reference."""
+
+from functools import cache
+from importlib.resources import files
+
+from lrlab.experiments.definition_file import Titled, titled
+from lrlab.parameters import require_known
+
+
+def names() -> list[str]:
+    """Return the names of all sweeps of the library."""
+    return sorted(file.name.removesuffix(".toml") for file in files(__name__).iterdir() if file.name.endswith(".toml"))
+
+
+@cache
+def load(name: str) -> Titled:
+    """Return a sweep of the library; InputError for an unknown name."""
+    require_known(name, tuple(names()), what="sweep")
+    return titled(files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))

@@ -1,0 +1,32 @@
+"""Sweep: any score of any solvers along one axis or over two, kept and gone on with later."""
+
+import streamlit as st
+
+from lrlab.ui import live, page, past_sweeps, sweep_controls, sweep_files, sweep_run, sweep_view
+
+link = page.head(
+    "sweep",
+    "Sweep",
+    "Vary one or two quantities, run several solvers on the same data many times, and see what comes of it. "
+    "Every finished trial is kept: nothing is computed twice, and what is interrupted goes on later.",
+)
+past_sweeps.shelf("sweep")
+with st.sidebar:
+    sweep, parts = sweep_controls.ask(link, plane=False)
+page.complain(*parts)
+past_sweeps.explain(sweep)
+sweep_run.buttons("sweep", sweep)
+view = sweep_view.choices(link, sweep)
+
+
+def draw() -> None:
+    """Draw the sweep that is followed."""
+    sweep_run.progress("sweep")
+    sweep_view.draw("sweep", sweep, view)
+
+
+live.follow("sweep", draw, lambda: sweep_run.seen("sweep"))
+if sweep:
+    sweep_files.copy(sweep)
+past_sweeps.show("sweep")
+link.write()
