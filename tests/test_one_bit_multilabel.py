@@ -21,6 +21,7 @@ from lrlab.solvers.one_bit_leml import one_bit_leml
 from lrlab.solvers.one_bit_likelihood import Answers, fitted, one_bit_likelihood
 from lrlab.solvers.one_bit_mean import one_bit_mean
 from lrlab.solvers.one_bit_power import SLOPE, hard_residual, mean_moment, one_bit_power
+from lrlab.solvers.one_bit_trace_norm import one_bit_trace_norm
 
 SPEC = OneBitMultilabel(m=3000, d1=20, d2=10, rank=2, batches=6, seed=3)
 FULL = SPEC.replace(observation="full", m=1500)
@@ -276,6 +277,29 @@ def test_leml_takes_a_batch_an_iteration_or_one_table_again_and_again():
     whole = run(one_bit_leml, FULL.build(), iterations=8)
     plain = run(leml_squared, FULL.build().table(0), iterations=8, loss=SQUARED_SIGNS)
     assert whole[-1].dense() == pytest.approx(plain[-1].dense())
+
+
+@pytest.mark.parametrize("solver", ["trace-norm-squared", "trace-norm-logistic", "svm"])
+def test_rivals_take_a_table_of_all_labels_and_nothing_else(solver):
+    with pytest.raises(InputError, match=r"observation must be full for this solver, .* got stream: set observation"):
+        convergence.job(SPEC, solver)
+    small = FULL.replace(m=300, noise=0.2)
+    first, second = (solve(small, solver, regularization=20.0, max_iter=40) for _ in range(2))
+    assert first.metrics["auc"] > 0.9 and first.estimate.threshold == 0
+    assert first.table.drop(columns="seconds").equals(second.table.drop(columns="seconds"))
+
+
+def test_the_trace_norm_of_signs_ends_at_the_optimum():
+    problem, weight = FULL.replace(noise=0.2).build(), 300.0
+    *_, last = islice(one_bit_trace_norm(problem, regularization=weight, rng=np.random.default_rng(0)), 100)
+    (samples,), W = problem.blocks(0), last.estimate
+    rest = samples.y - samples.X @ W.dense()
+    assert last.objective == pytest.approx((rest**2).sum() / 2 + weight * W.s.sum())
+    # The subdifferential: X^T (Y - X W) = lambda (U V^T + something of spectral norm 1 at most beside it).
+    U, V = W.U[:, W.s > 0], W.V[:, W.s > 0]
+    pull = samples.X.T @ rest / weight
+    assert U.T @ pull @ V == pytest.approx(np.eye(U.shape[1]), abs=1e-4)
+    assert np.linalg.norm(pull - U @ (U.T @ pull), 2) < 1 + 1e-4 and U.shape[1] < SPEC.d2
 
 
 @given(st.integers(1, 6), st.integers(1, 6), st.integers(1, 3), st.integers(0, 2**32 - 1))

@@ -3,7 +3,15 @@
 from lrlab.catalog.entry import Options, SolverEntry
 from lrlab.models.one_bit_multilabel import OneBitMultilabel
 from lrlab.parameters import InputError
-from lrlab.solvers import one_bit_leml, one_bit_likelihood, one_bit_mean, one_bit_power
+from lrlab.solvers import (
+    one_bit_leml,
+    one_bit_likelihood,
+    one_bit_mean,
+    one_bit_power,
+    one_bit_trace_norm,
+    svm,
+    trace_norm,
+)
 
 MODELS = (OneBitMultilabel,)
 MODEL = (OneBitMultilabel.model,)
@@ -18,9 +26,10 @@ def moments(spec: OneBitMultilabel, options: Options) -> int:
 
 
 def table(spec: OneBitMultilabel, options: Options) -> int:
-    """Return bytes of a batch as one table, of its signs in three forms, and of images and factors."""
+    """Return bytes of a batch as one table and what is copied of it, of signs in some forms, of matrices and images."""
     signs = 32 * spec.m * spec.d2 if spec.observation == "full" else 200 * spec.m
-    return BLOCKS + 8 * spec.m * spec.d1 + signs + 80 * spec.rank * (spec.m + sum(spec.size))
+    matrices = 8 * 20 * spec.d1 * spec.d2 + 60 * min(spec.size) * (spec.m + sum(spec.size))
+    return BLOCKS + 3 * 8 * spec.m * spec.d1 + signs + matrices
 
 
 def _needs_no_more_than_has(spec: OneBitMultilabel, options: Options) -> None:
@@ -28,6 +37,12 @@ def _needs_no_more_than_has(spec: OneBitMultilabel, options: Options) -> None:
     if int(options["fitted_rank"]) > most:
         expected = f"at most min(d1, d2) = {most}"
         raise InputError("fitted_rank", expected, options["fitted_rank"], "lower fitted_rank, or raise d1 and d2")
+
+
+def _all_labels(spec: OneBitMultilabel, options: Options) -> None:
+    if spec.observation != "full":
+        remedy = "set observation=full, or take a solver that follows the stream, such as one-bit-power"
+        raise InputError("observation", "full for this solver, which fits one table of labels", "stream", remedy)
 
 
 QIU = "Qiu, Luo, Ye, Lin (2017)"
@@ -76,5 +91,35 @@ SOLVERS = (
         streams=True,
         workspace=moments,
         refuse=_needs_no_more_than_has,
+    ),
+    SolverEntry(
+        name="trace-norm-squared",
+        title="Trace norm, squared loss",
+        summary="Least squares on a table of all signs, with low rank by the weight of the trace norm; convex.",
+        reference=f"Yu, Jain, Kar, Dhillon (2014), section 4; SMT in {QIU}",
+        run=one_bit_trace_norm.one_bit_trace_norm,
+        models=MODEL,
+        workspace=table,
+        refuse=_all_labels,
+    ),
+    SolverEntry(
+        name="trace-norm-logistic",
+        title="Trace norm, logistic loss",
+        summary="The same for logistic regression.",
+        reference=f"Yu, Jain, Kar, Dhillon (2014), section 4; LRT in {QIU}",
+        run=trace_norm.trace_norm_logistic,
+        models=MODEL,
+        workspace=table,
+        refuse=_all_labels,
+    ),
+    SolverEntry(
+        name="svm",
+        title="Support vector machines",
+        summary="The widest margin for each label of a table by itself; full rank, and slow.",
+        reference=f"scikit-learn's LinearSVC; SVM in {QIU}",
+        run=svm.svm,
+        models=MODEL,
+        workspace=table,
+        refuse=_all_labels,
     ),
 )

@@ -124,6 +124,25 @@ class OneBitMultilabelProblem:
         mask = vstack(masks, format="csr") if self.fresh else None
         return LabelTable(X, vstack(Y, format="csr"), mask, self.rank)
 
+    @cached_property
+    def _table(self) -> LabelTable:
+        return self.table(0)
+
+    @property
+    def X(self) -> Array:
+        """Features of the first batch (m, d1), for solvers that take but one."""
+        return self._table.X
+
+    @property
+    def Y(self) -> csr_array:
+        """Labels of the first batch (m, d2), sparse: 1 where a sign is seen and positive."""
+        return self._table.Y
+
+    @property
+    def mask(self) -> csr_array | None:
+        """The pattern of the labels seen in the first batch; None where all are."""
+        return self._table.mask
+
     @property
     def _keeps(self) -> bool:
         return self.spec.data_bytes <= IN_MEMORY

@@ -21,7 +21,7 @@ from lrlab.parameters import InputError, require_known
 if TYPE_CHECKING:
     from lrlab.presets.result import Plan
 
-KINDS = ("spectrum", "rates", "curves", "traces", "fits")
+KINDS = ("spectrum", "rates", "curves", "traces", "fits", "comparison")
 
 
 @dataclass(frozen=True)
