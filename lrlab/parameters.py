@@ -38,6 +38,15 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+def duration(seconds: float) -> str:
+    """Return a time for people: 0.42 s, 12 s, 3 min, 2 h."""
+    if seconds < 1:
+        return f"{seconds:.2g} s"
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
     """What a person has to know, and the program has to check, about one number or choice.

@@ -15,7 +15,7 @@ def memory_limit() -> int:
     """Return the bytes that one job may use: LRLAB_MEMORY_GIB, or 60% of the machine's memory shared by its cores."""
     chosen = os.environ.get("LRLAB_MEMORY_GIB")
     if chosen is None:
-        return int(0.6 * _memory() / _cores())
+        return int(0.6 * _memory() / cores())
     try:
         return int(float(chosen) * GIB)
     except (ValueError, OverflowError) as error:
@@ -31,7 +31,8 @@ def _memory() -> int:
         return total
 
 
-def _cores() -> int:
+def cores() -> int:
+    """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

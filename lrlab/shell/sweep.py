@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from lrlab.parameters import duration
 from lrlab.shell.common import DONE, FAILED, add_json, plain, report
 
 
@@ -23,6 +24,7 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run what the store does not have, and print the table of all cells."""
     from lrlab.experiments.cell_table import table
+    from lrlab.experiments.cost import forecast, require_time
     from lrlab.experiments.definition_file import read
     from lrlab.experiments.engine import get_engine
     from lrlab.experiments.resume import resume
@@ -31,6 +33,9 @@ def run(options: argparse.Namespace) -> int:
 
     sweep = read(options.file)
     with Store(options.store) as store:
+        expected = forecast(sweep, store)
+        require_time(sweep, expected)
+        announce(expected)
         done = resume(sweep, store, on_engine(lambda: get_engine(options.scheduler)), report)
         rows = table(sweep, store, done.failures)
     if options.json:
@@ -44,6 +49,13 @@ def run(options: argparse.Namespace) -> int:
         print(f"{len(done.failures)} trials failed and are not kept, the first so: {sentence}", file=sys.stderr)
         return FAILED
     return DONE
+
+
+def announce(expected: Any) -> None:
+    """Say what is to come, where a person is watching."""
+    if expected.trials and sys.stderr.isatty():
+        size = f"{expected.bytes / 2**20:.3g} MiB a worker"
+        print(f"{expected.trials} trials at most, about {duration(expected.seconds)}, {size}.", file=sys.stderr)
 
 
 def inferred(rows: list[dict[str, Any]]) -> str:

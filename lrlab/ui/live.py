@@ -11,6 +11,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from lrlab.parameters import InputError
+from lrlab.parameters import duration as duration
 
 EVERY = 0.5
 FIRST_SIGHT = 0.35
@@ -80,15 +81,6 @@ def once(name: str, source: object, make: Callable[[], T]) -> T:
     if kept is None or kept[0] != source:
         kept = st.session_state[name] = (source, make())
     return kept[1]
-
-
-def duration(seconds: float) -> str:
-    """Return a time for people: 0.42 s, 12 s, 3 min, 2 h."""
-    if seconds < 1:
-        return f"{seconds:.2g} s"
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 def follow(page: str, draw: Callable[[], None], seen: Callable[[], bool] = lambda: True) -> None:

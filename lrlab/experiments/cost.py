@@ -1,0 +1,164 @@
+"""What a sweep will take, before it is run: a few of its trials are measured, the others follow from their sizes."""
+
+import math
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
+from itertools import product
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lrlab.experiments.adaptive import Plane
+from lrlab.experiments.budget import cores, memory_needed
+from lrlab.experiments.cells import cells, jobs
+from lrlab.experiments.convergence import Job
+from lrlab.experiments.definition import Sweep
+from lrlab.experiments.resume import outcome
+from lrlab.experiments.store import Store
+from lrlab.experiments.survey import between
+from lrlab.parameters import InputError
+from lrlab.protocol import Stop
+
+GLIMPSE, LONGEST, LARGEST = 0.15, 0.8, 2**26
+"""Seconds of a measured trial, seconds of all of them, and bytes of the data of one, at most."""
+HOURS = 24.0
+
+Array = NDArray[np.float64]
+
+
+class Forecast(NamedTuple):
+    """What is left of a sweep.
+
+    seconds: on as many workers as there are cores, or as are named; usually right within a factor of two. bytes: memory
+    of its largest trial, and so of each worker. trials: how many; of an adaptive sweep, at most.
+    """
+
+    seconds: float
+    bytes: int
+    trials: int
+
+
+def forecast(sweep: Sweep, store: Store | None = None, workers: int = 0) -> Forecast:
+    """Return what a sweep will take, without the trials that a store has. It takes about a second itself at most.
+
+    The first trial of the cells at the corners and in the middle of the grid is run for a moment, in this thread. Its
+    time over the bytes of its data is interpolated between them, and carried on beyond. InputError where
+    every cell of the sweep is refused.
+    """
+    left = sweep.trials * len(jobs(sweep)) if store is None else sum(_left(sweep, job, store) for job in jobs(sweep))
+    most, planes = min(left, sweep.most), [Plane(sweep, solver) for solver in sweep.solvers]
+    planes = [plane for plane in planes if plane.survey.open.any()]
+    sizes = [_sizes(plane) for plane in planes]
+    seconds, longest = 0.0, LONGEST / len(planes)
+    for plane, size in zip(planes, sizes, strict=True) if most else ():
+        times = _trial_seconds(plane, size, longest)
+        # Trials take longest where they barely succeed, and there an adaptive sweep has most of its trials.
+        mean = (times**2).sum() / times.sum() if sweep.adaptive else times[plane.survey.open].mean()
+        seconds += float(mean) * np.count_nonzero(size)
+    seconds *= most / sum(np.count_nonzero(size) for size in sizes) / (workers or cores())
+    largest = max(memory_needed(job.spec, job.entry, dict(job.options)) for job in jobs(sweep))
+    return Forecast(seconds, largest, most)
+
+
+def require_time(sweep: Sweep, expected: Forecast) -> None:
+    """Raise InputError when a sweep takes longer than LRLAB_SWEEP_HOURS (24), naming the most trials that fit."""
+    limit = 3600.0 * time_limit()
+    if expected.seconds <= limit:
+        return
+    name, asked = ("budget", sweep.most) if sweep.adaptive else ("trials", sweep.trials)
+    fitting = math.floor(asked * limit / expected.seconds)
+    hours = f"{limit / 3600.0:g} hours"
+    if fitting >= 1:
+        got = f"{asked}, which take about {expected.seconds / 3600.0:.3g}"
+        raise InputError(name, f"at most {fitting} within {hours}", got, f"lower {name}, or set LRLAB_SWEEP_HOURS")
+    fitting = math.floor(len(cells(sweep)) * limit / expected.seconds * sweep.trials)
+    got = f"{len(cells(sweep))}, of which one trial each takes longer"
+    raise InputError("cells", f"at most {fitting} within {hours}", got, "take fewer values, or a smaller problem")
+
+
+def time_limit() -> float:
+    """Return the hours that a sweep may take: LRLAB_SWEEP_HOURS, or a day."""
+    chosen = os.environ.get("LRLAB_SWEEP_HOURS", str(HOURS))
+    try:
+        hours = float(chosen)
+    except ValueError:
+        hours = math.nan
+    if not hours > 0:
+        raise InputError("LRLAB_SWEEP_HOURS", "a number of hours above 0", chosen, "set it to a number, or unset it")
+    return hours
+
+
+class Glimpse(NamedTuple):
+    """What was seen of a trial: seconds of this thread, iterations, and whether it came to its end."""
+
+    seconds: float
+    iterations: int
+    whole: bool
+
+
+@lru_cache(maxsize=200)
+def glimpse(job: Job) -> Glimpse:
+    """Run the first trial of a cell for a moment."""
+    from threadpoolctl import threadpool_limits
+
+    short = replace(job, limits=job.limits._replace(max_seconds=min(GLIMPSE, job.limits.max_seconds)))
+    with threadpool_limits(1):
+        # Time of this thread alone, whatever else the machine does.
+        started = time.thread_time()
+        found = outcome((short, 0))
+        seconds = time.thread_time() - started
+    return Glimpse(seconds, found.iterations, found.stop != Stop.TIMEOUT.name or short == job)
+
+
+def _left(sweep: Sweep, job: Job, store: Store) -> int:
+    return sweep.trials - len(store.trials(job, sweep.trials))
+
+
+def _sizes(plane: Plane) -> Array:
+    """Return the bytes of data of each cell, by which times are carried on; 0 where it is refused."""
+    sizes = np.zeros(plane.jobs.shape)
+    for place in map(tuple, np.argwhere(plane.survey.open)):
+        sizes[place] = max(1, plane.jobs[place].spec.data_bytes)
+    return sizes
+
+
+def _trial_seconds(plane: Plane, sizes: Array, longest: float) -> Array:
+    """Return the expected seconds of a trial of each cell; 0 where it is refused."""
+    seen: dict[tuple[int, ...], Glimpse] = {}
+    spent = 0.0
+    for place in _places(plane, sizes):
+        if not seen:
+            # What is done for the first time, imports among it, is not counted.
+            glimpse.__wrapped__(plane.jobs[place])
+        seen[place] = glimpse(plane.jobs[place])
+        spent += seen[place].seconds
+        if spent > longest:
+            break
+    usual = median([g.iterations for g in seen.values() if g.whole] or [0])
+    pace = np.zeros(sizes.shape)
+    for place, g in seen.items():
+        limits = plane.jobs[place].limits
+        if not g.whole:
+            # A trial that was cut off goes on as long as those that were not, or, for want of them, to its limit.
+            iterations = max(g.iterations, min(usual or limits.max_iter, limits.max_iter))
+            g = g._replace(seconds=min(g.seconds / max(1, g.iterations) * iterations, limits.max_seconds))
+        pace[place] = max(g.seconds, 1e-6) / sizes[place]
+    return np.where(plane.survey.open, between(pace, pace > 0.0) * sizes, 0.0)
+
+
+def _places(plane: Plane, sizes: Array) -> Iterator[tuple[int, ...]]:
+    """Yield the cells to measure: the smallest of those nearest to corners and middle, then the rest, then between."""
+    places = np.argwhere(plane.survey.open)
+    seen: set[tuple[int, ...]] = set()
+    for shares in (*product((0.0, 1.0), repeat=2), (0.5, 0.5)), (*product((0.25, 0.75), repeat=2),):
+        points = [[round(share * (n - 1)) for share, n in zip(pair, sizes.shape, strict=True)] for pair in shares]
+        chosen = {tuple(map(int, places[np.abs(places - point).sum(axis=1).argmin()])) for point in points} - seen
+        for place in sorted(chosen, key=lambda place: (sizes[place], place)):
+            if sizes[place] <= LARGEST or not seen:
+                seen.add(place)
+                yield place
