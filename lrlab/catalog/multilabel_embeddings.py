@@ -1,12 +1,22 @@
 """Multi-label learning by embeddings: ranking with WARP, Bayesian compressed sensing, and LEML with kernels."""
 
+from lrlab import ranking
 from lrlab.catalog.entry import Options, SolverEntry
-from lrlab.catalog.multilabel import MODEL, YU, every_entry, factors, needs_no_more_than_has, rank_of
-from lrlab.models.multilabel import Multilabel
-from lrlab.solvers import kernel_features, kernel_leml, kernels, warp_loss, warp_sampling, wsabie
+from lrlab.catalog.multilabel import MODEL, YU, every_entry, factors, needs_no_more_than_has, rank_of, spectrum
+from lrlab.models.multilabel import FRESH, Multilabel
+from lrlab.solvers import (
+    bcs,
+    compressed_labels,
+    kernel_features,
+    kernel_leml,
+    kernels,
+    warp_loss,
+    warp_sampling,
+    wsabie,
+)
 
 
-def ranking(spec: Multilabel, options: Options) -> int:
+def warp(spec: Multilabel, options: Options) -> int:
     """Return bytes of embeddings with their steps, of a batch, of the rows watched and of the places of labels."""
     k, batch = rank_of(spec, options), int(options["batch"])
     embeddings = 8 * 8 * k * sum(spec.size)
@@ -25,6 +35,15 @@ def kernels_of(spec: Multilabel, options: Options) -> int:
     return tables + rows + blocks + leml + 8 * 10 * rank_of(spec, options) * m
 
 
+def compressed(spec: Multilabel, options: Options) -> int:
+    """Return bytes of projections, the spectrum of features, systems of a block, predictions, and of unseen labels."""
+    k = max(1, round(float(options["ratio"]) * spec.labels))
+    projections = 8 * (6 * spec.n * k + 4 * k * (spec.d + spec.labels)) + spectrum(spec)
+    predictions = 8 * FRESH * k + 8 * min(compressed_labels.KEPT * ranking.BLOCK_ENTRIES, FRESH * spec.labels)
+    blocks = 8 * 6 * max(compressed_labels.BLOCK, k * max(k, spec.labels)) + 8 * 4 * ranking.BLOCK_ENTRIES
+    return projections + predictions + blocks + (8 * 3 * spec.n * spec.labels if spec.observed < 1 else 0)
+
+
 SOLVERS = (
     SolverEntry(
         name="wsabie",
@@ -33,7 +52,7 @@ SOLVERS = (
         reference="Weston, Bengio, Usunier (2011), Algorithm 1",
         run=wsabie.wsabie,
         models=MODEL,
-        workspace=ranking,
+        workspace=warp,
         refuse=needs_no_more_than_has,
     ),
     SolverEntry(
@@ -45,5 +64,14 @@ SOLVERS = (
         models=MODEL,
         workspace=kernels_of,
         refuse=needs_no_more_than_has,
+    ),
+    SolverEntry(
+        name="bcs",
+        title="Bayesian compressed sensing",
+        summary="Predicts random projections of the labels, and sparse labels from these, all in one Bayesian model.",
+        reference=f"Kapoor, Viswanathan, Jain (2012), section 3; {YU}, section 5",
+        run=bcs.bcs,
+        models=MODEL,
+        workspace=compressed,
     ),
 )

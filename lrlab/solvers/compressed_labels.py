@@ -1,0 +1,113 @@
+"""Labels behind random projections: their posterior under a sparsity prior, and the predictor that goes back."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from lrlab import lowrank
+from lrlab.ranking import Scores
+
+Array = NDArray[np.float64]
+Features = Array | csr_array
+
+BLOCK = 2**21
+"""Numbers of the largest table that is held for a block of rows."""
+KEPT = 8
+"""Blocks of predictions that are kept, since several measures look at each."""
+
+
+class Posterior(NamedTuple):
+    """Gaussian posteriors of some rows of labels: mean and variance (b, L), and G^-1 (b, k, k) that they come from."""
+
+    mean: Array
+    variance: Array
+    inverse: Array
+
+
+def posterior(rest: Array, v: Array, Phi: Array, variance: float) -> Posterior:
+    """Return the posterior of labels y ~ N(0, diag(v)) from Phi y = rest + noise of a variance s^2.
+
+    rest (b, k), v (b, L), Phi (k, L). Where v = 0 the label is known, and its part is no longer in `rest`: mean and
+    variance are 0. With G = s^2 I + Phi diag(v) Phi^T: mean = v Phi^T G^-1 rest, variance =
+    v - v^2 diag(Phi^T G^-1 Phi).
+    """
+    k = len(Phi)
+    G = (Phi * v[:, None, :]) @ Phi.T
+    G[:, range(k), range(k)] += variance
+    inverse = np.linalg.inv(G)
+    mean = v * ((inverse @ rest[:, :, None])[:, :, 0] @ Phi)
+    explained = np.einsum("kl,bkl->bl", Phi, inverse @ Phi)
+    return Posterior(mean, np.maximum(v - v**2 * explained, 0.0), inverse)
+
+
+def height(Phi: Array) -> int:
+    """Return how many rows make a block."""
+    k, L = Phi.shape
+    return max(1, BLOCK // (k * max(k, L)))
+
+
+class Sparsity(NamedTuple):
+    """The prior of a label y_j, N(0, 1 / alpha_j) with alpha_j ~ Gamma(shape, rate): heavy tails about zero."""
+
+    shape: float
+    rate: float
+
+    @property
+    def variance(self) -> float:
+        """The variance of a label of which nothing is known yet, 1 / E[alpha]."""
+        return self.rate / self.shape
+
+    def variances(self, squares: Array) -> Array:
+        """Return 1 / E[alpha_j] of the best Gamma factor, from E[y_j^2]."""
+        return (self.rate + squares / 2) / (self.shape + 0.5)
+
+
+class Compressed(NamedTuple):
+    """Predicts labels y of a row x from z = W^T x, the projection Phi y with noise: E[y | z] under the prior.
+
+    W (d, k), Phi (k, L). settings (4,): shape and rate of the prior, the variance of the noise, and how many times
+    variances of labels and their posterior are found from each other. Not linear in x unless that is once.
+    """
+
+    W: Array
+    Phi: Array
+    settings: Array
+
+    @property
+    def s(self) -> Array:
+        """Singular values of W Phi (d, L)."""
+        return lowrank.from_product(self.W, self.Phi.T).s
+
+    def scores(self, X: Features) -> Scores:
+        """Return E[y | W^T x_i], (n, L), as a function of a slice of rows."""
+        Z = X @ self.W
+
+        @lru_cache(maxsize=KEPT)
+        def decoded(start: int, stop: int) -> Array:
+            step = height(self.Phi)
+            return np.vstack([self.labels(Z[at : min(at + step, stop)]) for at in range(start, stop, step)])
+
+        return lambda rows: decoded(*rows.indices(len(Z))[:2])
+
+    def labels(self, Z: Array) -> Array:
+        """Return E[y | z] of some rows (b, k)."""
+        shape, rate, variance, rounds = self.settings
+        prior = Sparsity(shape, rate)
+        v = np.full((len(Z), self.Phi.shape[1]), prior.variance)
+        for _ in range(int(rounds) - 1):
+            found = posterior(Z, v, self.Phi, variance)
+            v = prior.variances(found.mean**2 + found.variance)
+        return posterior(Z, v, self.Phi, variance).mean
+
+    def arrays(self) -> dict[str, Array]:
+        """Return all that it consists of, by name."""
+        return self._asdict()
+
+    @classmethod
+    def restored(cls, arrays: Mapping[str, Array]) -> Self:
+        """Return what had these `arrays`."""
+        return cls(**arrays)
