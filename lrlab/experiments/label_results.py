@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-MOST = 30
+MOST = 24
 """Labels whose correlations are told: the most frequent ones."""
 BLOCK = 2**21
 

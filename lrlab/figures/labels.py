@@ -15,7 +15,7 @@ from lrlab.figures.recovery import Recovery
 
 NAMED = 32
 """Most labels whose names stand at the axis."""
-LONGEST = 18
+LONGEST = 16
 """Letters of a name that stand at an axis; all of it is told on hover."""
 
 
@@ -56,10 +56,11 @@ def correlations(names: Sequence[str], phi: NDArray[np.float64]) -> go.Figure:
             hovertemplate="%{customdata[0]} and %{customdata[1]}: %{z:.2f}<extra></extra>",
         )
     )  # fmt: skip
-    ticks = {"tickvals": place, "ticktext": [short(name) for name in names], "showgrid": False, "title_text": "label"}
+    ticks = {"tickvals": place, "ticktext": [short(name) for name in names], "tickfont": {"size": 11}}
+    ticks |= {"showgrid": False, "title_text": "label"}
     figure.update_xaxes(**ticks, tickangle=-50)
     figure.update_yaxes(**ticks, autorange="reversed")
-    return theme.style(figure, height=420)
+    return theme.style(figure, height=480)
 
 
 def both_sides(runs: Sequence[Recovery], measure: str, time: str, *, log_x: bool = False) -> go.Figure:
