@@ -160,6 +160,11 @@ def test_predictions_are_the_posterior_means_of_labels(rounds):
     assert estimate.s[:4] == pytest.approx(np.linalg.svd(W @ Phi, compute_uv=False)[:4])
     again = Compressed.restored(estimate.arrays())
     assert (again.scores(X)(slice(None)) == scores(slice(None))).all()
+    for place, wrong in ((0, 0.0), (2, -1.0), (3, 1e9)):
+        settings = estimate.settings.copy()
+        settings[place] = wrong
+        with pytest.raises(ValueError, match="settings .* of no such estimate"):
+            Compressed.restored({**estimate.arrays(), "settings": settings})
 
 
 def test_sparser_priors_give_sparser_labels():

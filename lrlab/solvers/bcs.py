@@ -11,7 +11,7 @@ from scipy.special import gammaln
 
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
-from lrlab.solvers.compressed_labels import Compressed, Sparsity, height, posterior
+from lrlab.solvers.compressed_labels import MOST, Compressed, Sparsity, height, posterior
 from lrlab.solvers.leml_squared import Spectrum
 
 Array = NDArray[np.float64]
@@ -88,7 +88,7 @@ def bcs(
         ),
     ] = 1.0,
     rounds: Annotated[
-        int, Parameter(meaning="variational rounds for labels of new rows; one is linear in the row", low=1, high=1000)
+        int, Parameter(meaning="variational rounds for labels of new rows; one is linear in the row", low=1, high=MOST)
     ] = 3,
     rng: Generator,
 ) -> Iterator[Iterate]:

@@ -19,6 +19,9 @@ BLOCK = 2**21
 KEPT = 8
 """Blocks of predictions that are kept, since several measures look at each."""
 
+MOST = 1000
+"""Rounds that labels of a row may take."""
+
 
 class Posterior(NamedTuple):
     """Gaussian posteriors of some rows of labels: mean and variance (b, L), and G^-1 (b, k, k) that they come from."""
@@ -110,4 +113,9 @@ class Compressed(NamedTuple):
     @classmethod
     def restored(cls, arrays: Mapping[str, Array]) -> Self:
         """Return what had these `arrays`."""
-        return cls(**arrays)
+        found = cls(**arrays)
+        shape, rate, variance, rounds = found.settings
+        # A damaged file would make a row take for ever, or divide by zero.
+        if min(shape, rate, variance) <= 0 or not 1 <= rounds <= MOST:
+            raise ValueError(f"settings {found.settings} of no such estimate")
+        return found
