@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 from sklearn.linear_model import Ridge
 
 from lrlab.catalog import multilabel as catalogue
@@ -297,6 +297,25 @@ def test_plst_takes_the_directions_of_the_labels_alone():
     for solver in (cplst.plst, cplst.cplst):
         with pytest.raises(InputError, match="observed must be 1 for this solver"):
             run(solver, SPECS["dense-missing"].build())
+
+
+@pytest.mark.parametrize("spec", [SPEC, TALL, WIDE, WIDE.replace(density=0.5)])
+@pytest.mark.parametrize("weight", [0.0, 3.0])
+@pytest.mark.parametrize("solver", [cplst.cplst, cplst.plst])
+def test_centred_label_spaces_are_those_of_tables_less_their_means(spec, weight, solver):
+    problem, rank = spec.build(), 2
+    X, Y = (t.toarray() if issparse(t) else t for t in (problem.X, problem.Y))
+    Xc, Yc = X - X.mean(axis=0), Y - Y.mean(axis=0)
+    B = np.linalg.pinv(Xc.T @ Xc + weight * np.eye(spec.d), hermitian=True) @ Xc.T @ Yc
+    V = np.linalg.eigh(Yc.T @ Xc @ B if solver is cplst.cplst else Yc.T @ Yc)[1][:, -rank:]
+    only = run(solver, problem, regularization=weight, centred=True)[1][0]
+    Z = B @ V @ V.T
+    assert only.estimate.dense() == pytest.approx(Z, abs=1e-8)
+    scores = only.estimate.scores(problem.X)(slice(None))
+    assert scores == pytest.approx(Xc @ Z + Y.mean(axis=0), abs=1e-8)
+    assert only.objective == pytest.approx((((Y - scores) ** 2).sum() + weight * (Z**2).sum()) / 2)
+    again = cplst.Centred.restored(only.estimate.arrays())
+    assert again.scores(problem.X)(slice(3, 5)) == pytest.approx(scores[3:5])
 
 
 @every_spec

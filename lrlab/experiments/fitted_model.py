@@ -25,6 +25,8 @@ from lrlab.experiments.own_files import label_names
 from lrlab.lowrank import LowRank
 from lrlab.models.multilabel_problem import Features, Predictor, threshold_of
 from lrlab.parameters import InputError
+from lrlab.solvers.compressed_labels import Compressed
+from lrlab.solvers.cplst import Centred
 from lrlab.solvers.kernel_features import KernelRank, SignedKernelRank
 from lrlab.solvers.label_losses import Signed
 from lrlab.solvers.wsabie import Ranked
@@ -33,7 +35,7 @@ Array = NDArray[np.float64]
 
 VERSION = 1
 KINDS: Mapping[str, type[Any]] = {
-    kind.__name__: kind for kind in (LowRank, Signed, Ranked, KernelRank, SignedKernelRank)
+    kind.__name__: kind for kind in (LowRank, Signed, Ranked, KernelRank, SignedKernelRank, Centred, Compressed)
 }
 """What estimates may be; a file names its own, and nothing else is ever made from it."""
 ESTIMATE = "estimate_"

@@ -92,11 +92,17 @@ class Spectrum(NamedTuple):
     tall: bool
 
     @staticmethod
-    def of(X: Features) -> "Spectrum":
-        """Return the decomposition, of the smaller of X^T X and X X^T."""
+    def of(X: Features, centred: bool = False) -> "Spectrum":
+        """Return the decomposition, of the smaller of X^T X and X X^T; of features whose means are 0 if centred."""
         tall = X.shape[0] >= X.shape[1]
         G = X.T @ X if tall else X @ X.T
         G = G.toarray() if issparse(G) else G
+        if centred and tall:
+            mean = np.asarray(X.mean(axis=0))
+            G -= X.shape[0] * np.outer(mean, mean)
+        elif centred:
+            rows = G.mean(axis=0)
+            G += rows.mean() - rows - rows[:, None]
         s, vectors = eigh(G, driver="evd", overwrite_a=True, check_finite=False)
         return Spectrum(X, vectors, np.maximum(s, 0.0), tall)
 
