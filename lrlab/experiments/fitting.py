@@ -5,15 +5,22 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lrlab import catalog, datasets
-from lrlab.catalog.entry import SolverEntry
 from lrlab.datasets import Dataset
 from lrlab.experiments import tuning
 from lrlab.experiments.fitted_model import FittedModel
-from lrlab.experiments.own_files import File, half, most_rank, read, require_rank, require_share, rows_of_both_kinds
+from lrlab.experiments.own_files import (
+    File,
+    half,
+    most_rank,
+    read,
+    require_rank,
+    require_share,
+    rows_of_both_kinds,
+    settled_for,
+)
 from lrlab.experiments.validation import METRIC, METRICS, SHARE, Candidate, Question, Result, evaluate, question
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.own_rows import OwnProblem, hide, solver_stream, split
-from lrlab.parameters import require_known, settle
 from lrlab.protocol import Iterate, Limits, Stop, drive, limits
 
 Row = dict[str, float]
@@ -167,7 +174,7 @@ def _run(found: Fit, problem: OwnProblem, ending: Limits, seed: int) -> None:
         found.rows.append({"iteration": iteration, "seconds": seconds, **named(problem.score(iterate.estimate))})
         found.estimate = iterate.estimate
 
-    iterates = entry_of(found.solver).run(problem, **found.options, rng=solver_stream(seed))
+    iterates = catalog.solver(found.solver, MODEL).run(problem, **found.options, rng=solver_stream(seed))
     found.stop = drive(iterates, watch, **ending._asdict())
     if found.estimate is not None:
         found.areas = problem.areas(found.estimate)
@@ -179,15 +186,6 @@ def named(scores: Mapping[str, float]) -> Row:
     return {at[name]: (100.0 if name.startswith("precision") else 1.0) * value for name, value in scores.items()}
 
 
-def entry_of(solver: str) -> SolverEntry:
-    """Return the entry of a solver that is made for people's own rows; InputError names those that are."""
-    require_known(solver, tuple(entry.name for entry in catalog.solvers_for(MODEL)), what="solver")
-    return catalog.solver(solver, MODEL)
-
-
 def settled(solver: str, settings: Mapping[str, object]) -> dict[str, Any]:
-    """Return all options of a solver, checked."""
-    entry = entry_of(solver)
-    for name in settings:
-        require_known(name, entry.options, what=f"option of {solver}")
-    return settle(entry.run, settings)
+    """Return all options of a multi-label solver, checked."""
+    return settled_for(MODEL, solver, settings)

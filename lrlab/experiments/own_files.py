@@ -1,14 +1,15 @@
-"""Files of a person's own rows: read, hidden in part, and what can be asked of them."""
+"""A person's own files and settings: read and checked, before anything is fitted."""
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from lrlab import datasets
+from lrlab import catalog, datasets
 from lrlab.datasets import Dataset
 from lrlab.models.own_rows import hide
-from lrlab.parameters import InputError
+from lrlab.parameters import InputError, require_known, settle
 
 File = str | os.PathLike[str]
 
@@ -24,6 +25,15 @@ def rows_of_both_kinds(data: Dataset) -> int:
     on = np.diff(data.Y.indptr)
     known = data.L if data.observed is None else data.observed.sum(axis=1)
     return int(((on > 0) & (on < known)).sum())
+
+
+def settled_for(model: str, solver: str, settings: Mapping[str, object]) -> dict[str, Any]:
+    """Return all options of a solver that is made for a model, checked; InputError names what there is."""
+    require_known(solver, tuple(entry.name for entry in catalog.solvers_for(model)), what="solver")
+    entry = catalog.solver(solver, model)
+    for name in settings:
+        require_known(name, entry.options, what=f"option of {solver}")
+    return settle(entry.run, settings)
 
 
 def read(train: File, test: File, labels: Any, observed: float, seed: int) -> tuple[Dataset, Dataset]:

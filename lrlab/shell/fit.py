@@ -1,4 +1,4 @@
-"""python -m lrlab fit: a multi-label solver on people's own files."""
+"""python -m lrlab fit: a multi-label solver, or with --users or --items one of completion, on people's own files."""
 
 import argparse
 import json
@@ -12,22 +12,27 @@ from lrlab.shell.solve import settings_from
 
 SHOWN = (
     "precision@1", "precision@3", "precision@5", "ndcg@3", "ndcg@5", "hamming", "auc", "auc_rows", "micro_auc",
-    "macro_auc", "auc_labels",
+    "macro_auc", "auc_labels", "rmse", "rmse_mean", "rmse_cold_users", "cold_user_ratings", "rmse_cold_items",
+    "cold_item_ratings", "test_ratings",
 )  # fmt: skip
 
 
 def add(commands: Any) -> None:
     """Add the command."""
-    command = commands.add_parser("fit", help="fit a multi-label solver to a file, and test it on another")
-    command.add_argument("train", type=Path, metavar="TRAIN", help="ARFF, svmlight, extreme-classification, CSV or npz")
+    command = commands.add_parser("fit", help="fit a solver to labelled rows, or to ratings, and test it on others")
+    forms = "ARFF, svmlight, extreme-classification, CSV or npz; ratings are CSV: user, item, rating"
+    command.add_argument("train", type=Path, metavar="TRAIN", help=forms)
     command.add_argument("--test", type=Path, required=True, metavar="FILE", help="rows to test on, in the same format")
     command.add_argument(
         "--labels", metavar="FILE", help="XML or text file of label names, or their number: 6, last:6, first:6"
     )
-    command.add_argument("--solver", default="leml-squared", metavar="NAME", help="as listed by `models`")
-    command.add_argument("--rank", default=0, type=int, metavar="K", help="rank of the model (default: half of all)")
+    for side in ("users", "items"):
+        words = f"features of {side}, CSV: name, number, number, ...; TRAIN and --test are then ratings"
+        command.add_argument(f"--{side}", type=Path, metavar="FILE", help=words)
+    command.add_argument("--solver", metavar="NAME", help="as listed by `models` (default: leml-squared; altmin)")
+    command.add_argument("--rank", default=0, type=int, metavar="K", help="rank of the model (default: half of all; 5)")
     command.add_argument("--regularization", metavar="L", help="the solver's penalty")
-    command.add_argument("--iterations", type=int, metavar="N", help="most iterations (default: 5, or 10 to tune)")
+    command.add_argument("--iterations", type=int, metavar="N", help="most iterations (default: 5, 10 to tune, 20)")
     command.add_argument(
         "--observed", default=1.0, type=float, metavar="SHARE", help="share of the training labels that is kept"
     )
@@ -47,24 +52,48 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Fit, and print the scores."""
-    from lrlab.experiments.fitted_model import save_model
-    from lrlab.experiments.fitting import fit
-
-    if options.save:
-        require_place(options.save)
     settings = settings_from(options.settings)
     if options.regularization is not None:
         settings["regularization"] = options.regularization
+    found = (of_ratings if options.users or options.items else of_rows)(options, settings).summary()
+    print(json.dumps(plain(found), allow_nan=False)) if options.json else show(found)
+    return DONE
+
+
+def of_rows(options: argparse.Namespace, settings: dict[str, str]) -> Any:
+    """Fit a multi-label solver to rows, and save it if asked to."""
+    from lrlab.experiments.fitted_model import save_model
+    from lrlab.experiments.fitting import fit, settled
+
+    if options.save:
+        require_place(options.save)
+    solver = options.solver or "leml-squared"
+    # Here, too: what is no option of the solver might be an argument of `fit`.
+    settled(solver, settings)
     found = fit(
-        options.train, options.test, options.labels, solver=options.solver, rank=options.rank,
+        options.train, options.test, options.labels, solver=solver, rank=options.rank,
         iterations=options.iterations, observed=options.observed, seed=options.seed, tune_by=options.tune,
         progress=tell, **settings,
     )  # fmt: skip
     if options.save:
         save_model(options.save, found.model)
-    summary = found.summary()
-    print(json.dumps(plain(summary), allow_nan=False)) if options.json else show(summary)
-    return DONE
+    return found
+
+
+def of_ratings(options: argparse.Namespace, settings: dict[str, str]) -> Any:
+    """Fit a solver of inductive completion to ratings."""
+    from lrlab.experiments.fitting_ratings import fit_ratings, settled
+
+    usual = {"labels": None, "tune": "", "save": None, "observed": 1.0}
+    for name, value in usual.items():
+        if (given := getattr(options, name)) != value:
+            raise InputError(f"--{name}", "left out where ratings are fitted", given, f"leave out --{name}")
+    solver = options.solver or "altmin"
+    settled(solver, settings)
+    return fit_ratings(
+        options.train, options.test, options.users, options.items, solver=solver, rank=options.rank,
+        iterations=options.iterations, seed=options.seed, **settings,
+    )  # fmt: skip
 
 
 def require_place(path: Path) -> None:
@@ -76,7 +105,7 @@ def require_place(path: Path) -> None:
 def tell(tried: int, best: float) -> None:
     """Show on standard error, where a person is watching it, how far tuning is."""
     if sys.stderr.isatty():
-        print(f"\r{tried} settings tried, the best score {best:.4g} ", end="", file=sys.stderr, flush=True)
+        print(f"\r{tried} settings tried, the best score {best:.4g} ", end="\r", file=sys.stderr, flush=True)
 
 
 def show(found: dict[str, Any]) -> None:
@@ -84,9 +113,9 @@ def show(found: dict[str, Any]) -> None:
     if tuned := found.get("tuned"):
         for row in tuned["table"]:
             print("  ".join(f"{name} {value:.4g}" for name, value in row.items() if value is not None))
-        chosen = ", ".join(f"{name} {tuned[name]:.4g}" for name in ("rank", "regularization") if tuned[name])
-        print(f"Chosen by {tuned['metric']} {tuned['score']:.4g}: {chosen}, iterations {tuned['iterations']}")
+        chosen = ", ".join(f"{k} {tuned[k]:.4g}" for k in ("rank", "regularization", "iterations") if tuned[k])
+        print(f"Chosen by {tuned['metric']} {tuned['score']:.4g}: {chosen}")
     for row in found["trace"]:
         print("  ".join(f"{name} {row[name]:.4g}" for name in row))
     print(f"{found['solver']}: {found['iterations']} iterations in {found['seconds']:.3g} s. {found['message']}")
-    print("\n".join(f"  {name:<14} {found[name]:.6g}" for name in SHOWN if name in found))
+    print("\n".join(f"  {name:<18} {found[name]:.6g}" for name in SHOWN if name in found))
