@@ -91,10 +91,10 @@ FIRSTS = (
         {"model": "polynomial-network", "condition": "1000", "solvers": "gauss-newton,scaled-gradient,ep-rom"},
     ),
     First(
-        "converge",
-        "Lose both sign and size",
-        "One-bit phase retrieval tells only whether a projection is larger than a threshold. Methods built on the mean "
-        "are refused, with the reason; second moments still find the signal.",
-        {"model": "one-bit-phase-retrieval", "show": "overlap"},
+        "own_data",
+        "Bring your own labels",
+        "Upload rows with features and labels, hide part of them if you like, and see whether low rank beats a "
+        "classifier for each label. Take predictions and models home.",
+        {},
     ),
 )

@@ -29,7 +29,7 @@ def _warm() -> None:
     except InputError:
         # No scheduler answers at the address that was given: the first Run says so where it can be read.
         engine = None
-    from lrlab.ui import papers_view, run_view, spectrum_view, sweep_view  # noqa: F401
+    from lrlab.ui import own_data_parts, papers_view, run_view, spectrum_view, sweep_view  # noqa: F401
 
     # A large store is looked through before anybody asks for it.
     get_lab()
