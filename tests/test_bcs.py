@@ -216,6 +216,11 @@ def test_memory_is_what_the_catalogue_says(observed, monkeypatch):
     assert peak <= entry.workspace(spec, options)
 
 
+def test_the_number_of_projections_is_a_share_of_labels_or_the_rank():
+    problem = SPEC.build()
+    assert [len(run(problem, ratio=ratio)[1][0].estimate.Phi) for ratio in (0.0, 0.01, 0.5, 1.0)] == [2, 1, 4, 7]
+
+
 def test_the_share_on_is_that_of_what_is_seen():
     problem = SPECS["dense-missing"].build()
     seen = problem.mask.toarray()

@@ -43,7 +43,8 @@ class Regression(NamedTuple):
         beyond = d - len(s)
         trace = self.variance * float((1 / (s + self.weight)).sum()) + beyond / tau
         logarithm = float(np.log(self.variance / (s + self.weight)).sum()) - beyond * np.log(tau)
-        return likelihood + (k * (d * np.log(tau) + logarithm + d) - tau * (float(np.vdot(M, M)) + k * trace)) / 2
+        prior = k * (d * np.log(tau) + logarithm + d) - tau * (float(np.vdot(M, M)) + k * trace)
+        return float(likelihood + prior / 2)
 
 
 class Unseen(NamedTuple):
@@ -62,7 +63,12 @@ def bcs(
     problem,
     *,
     ratio: Annotated[
-        float, Parameter(meaning="number of random projections of a row of labels, as a share of L", low=0.001, high=1)
+        float,
+        Parameter(
+            meaning="number of random projections of a row of labels, as a share of L; 0 takes the rank of the problem",
+            low=0,
+            high=1,
+        ),
     ] = 0.6,
     regularization: Annotated[
         float, Parameter(meaning="weight of the penalty on W", symbol="λ", low=1e-6, high=1e9, scale="log")
@@ -111,7 +117,7 @@ def bcs(
     """
     X, Y, mask = problem.X, problem.Y, problem.mask
     n, L = Y.shape
-    k = max(1, round(ratio * L))
+    k = projections(ratio, L, problem.rank)
     Phi = rng.standard_normal((k, L)) / np.sqrt(k)
     prior = Sparsity(shape, shape * share_on(Y, mask))
     regression = Regression(Spectrum.of(X), regularization, variance)
@@ -130,6 +136,11 @@ def bcs(
         bound = regression.bound(M, misfit, unseen.spread, n) + unseen.bound
         change = float(np.linalg.norm(M - before) / (np.linalg.norm(M) or 1.0))
         yield Iterate(Compressed(M, Phi, settings), -bound, change)
+
+
+def projections(ratio: float, L: int, rank: int) -> int:
+    """Return the number of random projections of L labels."""
+    return max(1, round(ratio * L)) if ratio else rank
 
 
 def share_on(Y: csr_array, mask: csr_array | None) -> float:

@@ -18,7 +18,6 @@ BLOCK = 2**21
 """Numbers of the largest table that is held for a block of rows."""
 KEPT = 8
 """Blocks of predictions that are kept, since several measures look at each."""
-
 MOST = 1000
 """Rounds that labels of a row may take."""
 
