@@ -281,7 +281,7 @@ def test_leml_takes_a_batch_an_iteration_or_one_table_again_and_again():
 
 @pytest.mark.parametrize("solver", ["trace-norm-squared", "trace-norm-logistic", "svm"])
 def test_rivals_take_a_table_of_all_labels_and_nothing_else(solver):
-    with pytest.raises(InputError, match=r"observation must be full for this solver, .* got stream: set observation"):
+    with pytest.raises(InputError, match="observation must be full for this solver, got stream: set observation=full"):
         convergence.job(SPEC, solver)
     small = FULL.replace(m=300, noise=0.2)
     first, second = (solve(small, solver, regularization=20.0, max_iter=40) for _ in range(2))

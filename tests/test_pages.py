@@ -4,6 +4,7 @@ import json
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -12,6 +13,7 @@ from lrlab.experiments.definition_file import parse
 from lrlab.experiments.trials import trial_spec
 from lrlab.presets import sweeps as library
 from lrlab.ui.firsts import FIRSTS
+from lrlab.ui.run_view import recoveries
 from lrlab.ui.sweep_controls import address
 
 PAGES = Path(__file__).parents[1] / "pages"
@@ -119,6 +121,18 @@ def test_labels_are_learnt_on_converge():
     assert "precision@3" in curves["layout"]["yaxis"]["title"]["text"]
     assert "singular value" in values["layout"]["yaxis"]["title"]["text"]
     assert "precision 3" in at.get("html")[-1].proto.body
+
+
+def test_one_bit_labels_are_told_on_converge_and_estimates_stand_beside_the_truth_at_its_scale():
+    small = {"m": "1500", "d1": "12", "d2": "10", "rank": "2", "batches": "4"}
+    solvers = "one-bit-power,one-bit-likelihood,leml-squared"
+    at = finished(opened("converge", model="one-bit-multilabel", solvers=solvers, **small), "converge")
+    runs = at.session_state["converge:run"].runs
+    assert [len(run.trace.rows) for run in runs] == [4, 4, 4] and "label auc" in at.get("html")[-1].proto.body
+    assert [trace["name"] for trace in figures(at)[-1]["data"]][:3] == ["truth", "estimate", "difference"]
+    for drawn in recoveries(runs[0].job.spec, runs):
+        for W in (drawn.estimate, *(estimate for _, estimate in drawn.history)):
+            assert np.linalg.norm(W.dense(), axis=0) == pytest.approx(1, rel=1e-4)
 
 
 @pytest.mark.parametrize("model", LOW_RANK)

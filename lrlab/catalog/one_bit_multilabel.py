@@ -29,7 +29,7 @@ def table(spec: OneBitMultilabel, options: Options) -> int:
     """Return bytes of a batch as one table and what is copied of it, of signs in some forms, of matrices and images."""
     signs = 32 * spec.m * spec.d2 if spec.observation == "full" else 200 * spec.m
     matrices = 8 * 20 * spec.d1 * spec.d2 + 60 * min(spec.size) * (spec.m + sum(spec.size))
-    return BLOCKS + 3 * 8 * spec.m * spec.d1 + signs + matrices
+    return BLOCKS + 2 * 8 * spec.m * spec.d1 + signs + matrices
 
 
 def _needs_no_more_than_has(spec: OneBitMultilabel, options: Options) -> None:
@@ -41,8 +41,7 @@ def _needs_no_more_than_has(spec: OneBitMultilabel, options: Options) -> None:
 
 def _all_labels(spec: OneBitMultilabel, options: Options) -> None:
     if spec.observation != "full":
-        remedy = "set observation=full, or take a solver that follows the stream, such as one-bit-power"
-        raise InputError("observation", "full for this solver, which fits one table of labels", "stream", remedy)
+        raise InputError("observation", "full for this solver", spec.observation, "set observation=full")
 
 
 QIU = "Qiu, Luo, Ye, Lin (2017)"

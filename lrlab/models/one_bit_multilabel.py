@@ -87,6 +87,10 @@ class OneBitMultilabel(Spec):
         U, V = (rng.standard_normal((d, self.rank)) for d in self.size)
         return lowrank.columns_normalised(lowrank.from_product(U, V))
 
+    def comparable(self, estimate: LowRank) -> LowRank:
+        """Return an estimate as it compares with the truth: columns of length 1, since signs tell nothing of it."""
+        return lowrank.columns_normalised(estimate)
+
     def build(self, checkpoint: Checkpoint = proceed) -> OneBitMultilabelProblem:
         """Draw the truth; batches are drawn when they are read."""
         return OneBitMultilabelProblem(self, checkpoint)

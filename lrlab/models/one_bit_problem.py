@@ -179,14 +179,13 @@ class OneBitMultilabelProblem:
     def score(self, estimate: LowRank) -> dict[str, float]:
         """Return `error` and `spectral_error` against the truth; `hamming`, `auc` and `label_auc` on the test rows.
 
-        W is compared with its columns normalised, since signs tell nothing of their lengths. Hamming: share of signs
-        that are told wrong. AUC: of the labels of a row, and of the rows of a label, averaged over those that have
-        both kinds; 1/2 where none has.
+        W is compared with its columns normalised. Hamming: share of signs that are told wrong. AUC: of the labels of a
+        row, and of the rows of a label, averaged over those that have both kinds; 1/2 where none has.
         """
         scores = (self.X_test @ estimate.left) @ estimate.V.T
         of_rows, of_labels = ranking.instance_auc(scores, self.Y_test), ranking.label_auc(scores, self.Y_test)
         return {
-            **lowrank.errors(lowrank.columns_normalised(estimate), self.truth),
+            **lowrank.errors(self.spec.comparable(estimate), self.truth),
             "hamming": ranking.hamming(scores, self.Y_test, ranking.THRESHOLDS["signs"]),
             "auc": of_rows.value if of_rows.count else 0.5,
             "label_auc": of_labels.value if of_labels.count else 0.5,

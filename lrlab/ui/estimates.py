@@ -16,9 +16,9 @@ SLIDER = " The slider leads through the kept iterates."
 
 
 def aligned(spec: Spec, truth: Estimate) -> Callable[[Estimate], Estimate]:
-    """Return what makes an estimate comparable to the truth, as it is drawn: nothing, or a turn of its phase."""
+    """Return what makes an estimate comparable to the truth, as it is drawn: a turn of its phase, or the spec's own."""
     if truth is None or isinstance(truth, LowRank) or not np.iscomplexobj(truth):
-        return lambda estimate: estimate
+        return getattr(spec, "comparable", lambda estimate: estimate)
     return lambda estimate: real_parts(np.exp(-1j * np.angle(np.vdot(truth, estimate))) * estimate, spec)
 
 
