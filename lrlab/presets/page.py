@@ -6,6 +6,9 @@ from string import Template
 from lrlab.presets import Preset
 from lrlab.presets.result import Result
 
+MOST_COLUMNS = 4
+"""Panels side by side."""
+
 PAGE = Template("""<!doctype html>
 <html lang="en">
 <head>
@@ -38,7 +41,7 @@ trial with its seed in <code>$name-trials.csv</code>.</p>
 
 
 def page(preset: Preset, result: Result) -> str:
-    """Return the page: title, explanation, the panels side by side (one below the other on a telephone), captions."""
+    """Return the page: title, explanation, the panels side by side, four at most (one on a telephone), captions."""
     sections = []
     for k, panel in enumerate(result.panels):
         drawn = panel.figure.to_html(
@@ -50,4 +53,4 @@ def page(preset: Preset, result: Result) -> str:
             f"<section>\n<h2>{escape(panel.title)}</h2>\n{drawn}\n<p>{escape(panel.caption)}</p>\n</section>"
         )
     texts = {key: escape(getattr(preset, key)) for key in ("name", "title", "explanation", "reference")}
-    return PAGE.substitute(texts, panels="\n".join(sections), columns=len(sections))
+    return PAGE.substitute(texts, panels="\n".join(sections), columns=min(len(sections), MOST_COLUMNS))
