@@ -25,10 +25,10 @@ LOSSES = {"squared": SQUARED, "logistic": LOGISTIC, "squared-hinge": SQUARED_HIN
 CLOSED = 4000
 """Up to so many features, or rows, the normal equations are formed where all labels are seen."""
 STEPS = 10
-PARTS = 10
-PASSES = {HINGE: (10_000, 1e-4)}
-"""Most passes of scikit-learn's solvers, and their tolerance: the dual method of the hinge loss ends slowly."""
-USUAL = (2000, 1e-5)
+PASSES = (10, 100, 1000, 10_000)
+"""Passes that scikit-learn's solvers may take over a label, the first time and where that was not enough."""
+TOLERANCES = {HINGE: 1e-4}
+TOLERANCE = 1e-5
 TOGETHER = 64
 """Labels whose scores are held at a time."""
 
@@ -47,10 +47,11 @@ def binary_relevance(
     minimise    F(Z) = sum over seen (i, j) of l(Y_ij, x_i^T w_j) + lambda ||Z||_F^2 / 2, Z = (w_1, ..., w_L), (d, L)
     squared     all labels seen: one Cholesky factorisation of X^T X + lambda I, or of X X^T + lambda I if smaller;
                 else conjugate gradients for all labels at once, each with its own step lengths
-    others      scikit-learn's solvers: logistic by L-BFGS, squared hinge by LIBLINEAR; a tenth of the labels a time
+    others      scikit-learn's solvers: logistic by L-BFGS, squared hinge by LIBLINEAR; all labels in 10 passes at most,
+                then those for which that was too few in 100, 1,000, 10,000
 
     The rank of the problem is not used; the estimate has the rank min(d, L).
-    Yields estimate Z (labels not yet reached have w_j = 0), objective F; squared: residual ||F'(Z)|| / ||F'(0)||.
+    Yields estimate Z, objective F; squared: residual ||F'(Z)|| / ||F'(0)||.
     Reference: Yu, Jain, Kar, Dhillon (2014), section 5.2; scikit-learn's LogisticRegression and LinearSVC.
     """
     if loss != "squared":
@@ -109,31 +110,32 @@ def normal_product(X: Array | csr_array, mask: csr_array | None, D: Array) -> Ar
 
 
 def one_by_one(problem, loss: Loss, weight: float) -> Iterator[Iterate]:
-    """Yield after every tenth of the labels, each fitted by scikit-learn."""
+    """Yield after all labels are fitted by scikit-learn in a few passes, and after more for those that want them."""
     X, L = problem.X, problem.Y.shape[1]
     # Indices of the type that LIBLINEAR takes; columns are picked one at a time.
     X = csr_array(X) if issparse(X) else X
     Y, mask = csc_array(problem.Y), None if problem.mask is None else csc_array(problem.mask)
-    Z, value, unfinished = np.zeros((X.shape[1], L)), 0.0, 0
-    losses_at_zero = float(loss.value(np.ones(1), np.zeros(1))[0])
-    seen_left = X.shape[0] * L if mask is None else mask.nnz
-    for j in range(L):
-        rows = slice(None) if mask is None else mask.indices[mask.indptr[j] : mask.indptr[j + 1]]
-        on = np.zeros(X.shape[0])
-        on[Y.indices[Y.indptr[j] : Y.indptr[j + 1]]] = 1.0
-        target, features = loss.coded(on[rows]), X[rows]
-        if len(target):
-            Z[:, j], finished = classifier(features, target, loss, weight)
-            unfinished += not finished
-        value += float(loss.value(target, features @ Z[:, j]).sum()) + weight * float(Z[:, j] @ Z[:, j]) / 2
-        seen_left -= len(target)
-        if (j + 1) % max(1, L // PARTS) == 0 or j == L - 1:
-            note = f"{j + 1} of {L} labels are fitted" + (f", {unfinished} not to the end" if unfinished else "")
-            yield Iterate(loss.kind(*lowrank.from_dense(Z)), value + losses_at_zero * seen_left, note=note)
+    Z, values, unfinished = np.zeros((X.shape[1], L)), np.zeros(L), list(range(L))
+    for passes in PASSES:
+        todo, unfinished = unfinished, []
+        for j in todo:
+            rows = slice(None) if mask is None else mask.indices[mask.indptr[j] : mask.indptr[j + 1]]
+            on = np.zeros(X.shape[0])
+            on[Y.indices[Y.indptr[j] : Y.indptr[j + 1]]] = 1.0
+            target, features = loss.coded(on[rows]), X[rows]
+            if not len(target):
+                continue
+            Z[:, j], finished = classifier(features, target, loss, weight, passes)
+            values[j] = float(loss.value(target, features @ Z[:, j]).sum()) + weight * float(Z[:, j] @ Z[:, j]) / 2
+            unfinished += [] if finished else [j]
+        note = f"{len(unfinished)} of {L} labels want more than {passes} passes." if unfinished else ""
+        yield Iterate(loss.kind(*lowrank.from_dense(Z)), float(values.sum()), note=note)
+        if not unfinished:
+            return
 
 
-def classifier(X: Array | csr_array, target: Array, loss: Loss, weight: float) -> tuple[Array, bool]:
-    """Return w of one label, from rows where it is seen, and whether it was found to tolerance."""
+def classifier(X: Array | csr_array, target: Array, loss: Loss, weight: float, passes: int) -> tuple[Array, bool]:
+    """Return w of one label, from rows where it is seen, and whether so many passes sufficed."""
     # Loaded where it is used: it takes 100 MB, which ridge regression and all other solvers do without.
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
@@ -144,18 +146,17 @@ def classifier(X: Array | csr_array, target: Array, loss: Loss, weight: float) -
         zero = np.zeros((1, X.shape[1]))
         X = vstack([X, csr_array(zero)], format="csr") if issparse(X) else np.vstack([X, zero])
         target = np.append(target, -target[0])
-    passes, tol = PASSES.get(loss, USUAL)
-    usual = {"C": 1 / weight, "fit_intercept": False, "max_iter": passes, "tol": tol}
+    usual = {"C": 1 / weight, "fit_intercept": False, "max_iter": passes, "tol": TOLERANCES.get(loss, TOLERANCE)}
     if loss is LOGISTIC:
         model = LogisticRegression(**usual)
     elif loss is HINGE:
         model = LinearSVC(loss="hinge", dual=True, random_state=0, **usual)
     else:
         model = LinearSVC(dual=False, **usual)
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always", ConvergenceWarning)
-        w = model.fit(X, target).coef_[0]
-    return w, not any(issubclass(warning.category, ConvergenceWarning) for warning in said)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, target)
+    return model.coef_[0], int(np.max(model.n_iter_)) < passes
 
 
 def dense(table: Array | csr_array) -> Array:

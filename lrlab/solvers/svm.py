@@ -13,10 +13,11 @@ def svm(problem, *, regularization: Ridge = 10.0, rng: Generator) -> Iterator[It
     r"""Predict labels Y (n, L), coded -1 and +1, by the signs of x^T w_j: the widest margin for each label j by itself.
 
     minimise    F(Z) = sum over seen (i, j) of max(0, 1 - Y_ij x_i^T w_j) + lambda ||Z||_F^2 / 2, Z = (w_1, ..., w_L)
-    update      a tenth of the labels a time, each by LIBLINEAR's dual coordinate descent, with C = 1 / lambda
+    update      all labels by LIBLINEAR's dual coordinate descent with C = 1 / lambda, in 10 passes over the rows at
+                most, then those for which that was too few in 100, 1,000, 10,000
 
     Its squared loss max(0, .)^2 is binary-relevance with loss=squared-hinge. No offsets: features bring a constant.
-    Yields estimate Z (labels not yet reached have w_j = 0), objective F. The rank of the problem is not used.
+    Yields estimate Z, objective F. The rank of the problem is not used.
     Reference: Hsieh, Chang, Lin, Keerthi, Sundararajan (2008), "A dual coordinate descent method for large-scale linear
     SVM"; scikit-learn's LinearSVC; a rival in Qiu et al. (2017), Table 2.
     """
