@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 from scipy.linalg.blas import dsyrk
+from scipy.sparse import csr_array, issparse
 from scipy.sparse.linalg import eigsh
 
 Array = NDArray[np.float64]
@@ -55,6 +56,12 @@ def top_eigenpairs(M: Array, k: int) -> tuple[Array, Array]:
         order = np.argsort(values)
         values, vectors = values[order], vectors[:, order]
     return values[::-1], vectors[:, ::-1]
+
+
+def mean_squares(X: Array | csr_array) -> Array:
+    """Return the mean square of each column of a table, dense or of sparse rows."""
+    squares = X.multiply(X).sum(axis=0) if issparse(X) else np.einsum("ij,ij->j", X, X)
+    return squares / X.shape[0]
 
 
 def unit(v: Array) -> Array:

@@ -95,7 +95,7 @@ def test_a_step_is_the_sum_of_the_steps_of_its_pairs(spec, norm, monkeypatch):
     pairs = np.array([0, 3, 4, 5, 9])
     W, H, X = e.W.copy(), e.H.copy(), dense(problem.X)
     moved_W, moved_H = W.copy(), H.copy()
-    scale = np.sqrt(len(X) / (X**2).sum())
+    scale = 1 / np.sqrt((X**2).mean(axis=0) * X.shape[1])
     for pair, other, N in zip(pairs, others, number, strict=True):
         i, j = e.rows[pair], problem.Y.indices[pair]
         if N:
@@ -168,9 +168,13 @@ def test_labels_are_learned_in_any_units(spec):
     score = problem.score(iterates[-1].estimate)
     assert score["auc"] > 0.85 and score["precision_1"] > 0.7 and score["hamming"] < 0.25
     assert iterates[-1].objective < 0.6 * iterates[0].objective
-    rows = {name: 7.0 * getattr(problem, name) for name in ("X", "X_test")}
-    scaled = MultilabelProblem(rows["X"], problem.Y, problem.mask, rows["X_test"], problem.Y_test, 2)
-    assert run(scaled, 2, rate=0.2)[-1].estimate.dense() * 7 == pytest.approx(iterates[1].estimate.dense(), rel=1e-6)
+    units = 10.0 ** np.linspace(-3, 3, problem.X.shape[1])
+    X, X_test = (
+        table * units if isinstance(table, np.ndarray) else csr_array(table.multiply(units))
+        for table in (problem.X, problem.X_test)
+    )
+    other = run(MultilabelProblem(X, problem.Y, problem.mask, X_test, problem.Y_test, 2), 2, rate=0.2)[-1].estimate
+    assert other.dense() * units[:, None] == pytest.approx(iterates[1].estimate.dense(), abs=1e-6)
 
 
 def test_the_threshold_travels_with_the_estimate():

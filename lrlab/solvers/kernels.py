@@ -7,6 +7,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from lrlab.linalg import mean_squares
+
 Array = NDArray[np.float64]
 Indices = NDArray[np.integer]
 Rows = Array | csr_array
@@ -69,9 +71,7 @@ def squared_lengths(X: Rows, centre: Array | None = None) -> Array:
 
 def moments(X: Rows) -> tuple[Array, Array]:
     """Return mean and standard deviation of each feature (d,); the latter is 1 where it is constant."""
-    n = X.shape[0]
-    mean = np.asarray(X.sum(axis=0)).ravel() / n
-    squares = (X.multiply(X).sum(axis=0) if issparse(X) else np.einsum("ij,ij->j", X, X)) / n
+    mean, squares = np.asarray(X.mean(axis=0)).ravel(), mean_squares(X)
     variance = squares - mean**2
     # What rounding leaves of a constant is no deviation.
     return mean, np.sqrt(np.where(variance > 1e-12 * squares, variance, 1.0))

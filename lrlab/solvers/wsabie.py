@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from lrlab import lowrank
+from lrlab.linalg import mean_squares
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.leml_alternation import FittedRank, rank_of
@@ -80,10 +81,7 @@ class Embedding:
         self.rows = np.repeat(np.arange(self.Y.shape[0]), np.diff(self.Y.indptr))
         self.weights = rank_weights(int(self.negatives.count.max()))
         self.steps, self.margin, self.trials = steps, margin, trials
-        # One number makes rows of any unit have mean square length 1, so that rates and bounds mean the same.
-        entries = self.X.data if issparse(self.X) else self.X
-        squares = float(np.vdot(entries, entries))
-        self.scale = float(np.sqrt(self.X.shape[0] / squares)) if squares else 1.0
+        self.units = feature_units(self.X)
         d, L = self.X.shape[1], self.Y.shape[1]
         self.W, self.H = (rng.standard_normal((size, k)) * (SHORT / np.sqrt(k)) for size in (d, L))
         self.squared_gradients = np.zeros(d), np.zeros(L)
@@ -99,18 +97,28 @@ class Embedding:
         """Improve on some labels that are on; return how many of them a sampled label outscored."""
         rows, labels = self.rows[pairs], self.Y.indices[pairs]
         X, touched = narrowed(self.X[rows])
-        A = self.scale * (X @ self.W[touched])
+        units = self.units[touched, None]
+        A = X @ (self.W[touched] / units)
         least = np.einsum("bk,bk->b", A, self.H[labels]) - self.margin
         others, number = violators(self.negatives, rows, least, A, self.H, self.trials, self.rng)
         hit = number > 0
         weights = self.weights[self.negatives.count[rows] // np.maximum(number, 1)] * hit
-        G = self.scale * (X.T @ (weights[:, None] * (self.H[labels] - self.H[others])))
+        G = (X.T @ (weights[:, None] * (self.H[labels] - self.H[others]))) / units
         signs, both = np.concatenate([weights, -weights]), np.concatenate([labels, others])
         moved, place = np.unique(both, return_inverse=True)
         sums = csr_array((signs, (place, np.tile(np.arange(len(rows)), 2))), shape=(len(moved), len(rows)))
         self.steps.ascend(self.H, self.squared_gradients[1], moved, sums @ A, epoch)
         self.steps.ascend(self.W, self.squared_gradients[0], touched, G, epoch)
         return int(hit.sum())
+
+
+def feature_units(X: Features) -> Array:
+    """Return what each feature (d,) is divided by, so that all have one mean square and rows mean square length 1.
+
+    It makes rates and bounds mean the same whatever features are measured in. Of those that are 0 everywhere it is 1.
+    """
+    squares = mean_squares(X)
+    return np.where(squares > 0, np.sqrt(squares * max(1, np.count_nonzero(squares))), 1.0)
 
 
 def narrowed(X: Features) -> tuple[Features, Indices | slice]:
@@ -150,7 +158,7 @@ def wsabie(
     fitted_rank: FittedRank = 0,
     rng: Generator,
 ) -> Iterator[Iterate]:
-    r"""Rank labels by the scores c X W H^T, W (d, k) and H (L, k) embeddings of features and labels: WARP loss.
+    r"""Rank labels by the scores X D W H^T, W (d, k) and H (L, k) embeddings of features and labels: WARP loss.
 
     minimise    sum over labels (i, j) that are on of L(r_ij), r_ij the number of labels that are seen to be off and
                 have s_il > s_ij - margin, L(r) = 1 + 1/2 + ... + 1/r; with ||w_f||, ||h_l|| <= C
@@ -158,9 +166,9 @@ def wsabie(
     update      w, h <- w, h + gamma L(floor(m_i / N)) d(s_ij - s_il), m_i labels of row i being seen to be off, for
                 `batch` pairs (i, j) at once; then embeddings longer than C are shortened
 
-    c makes the rows of c X have mean square length 1. Pairs without such an l after `trials` draws move nothing. An
-    entry that is unseen is neither on nor off.
-    Yields after each pass over all pairs: estimate Z = c W H^T, objective: mean loss of a positive on at most 1,000
+    D is diagonal: all features of X D have one mean square, and its rows mean square length 1. Pairs without such an l
+    after `trials` draws move nothing. An entry that is unseen is neither on nor off.
+    Yields after each pass over all pairs: estimate Z = D W H^T, objective: mean loss of a positive on at most 1,000
     rows (see `warp_loss`). The threshold of Z is taken from the same rows, since a ranking has none.
     Reference: Weston, Bengio, Usunier (2011), "WSABIE: Scaling up to large vocabulary image annotation", Algorithm 1;
     Duchi, Hazan, Singer (2011) for adagrad.
@@ -172,7 +180,7 @@ def wsabie(
     while True:
         epoch += 1
         share = embedding.epoch(epoch, batch)
-        W, H = embedding.scale * embedding.W, embedding.H
+        W, H = embedding.W / embedding.units[:, None], embedding.H
         loss, threshold = watched.measure(W, H, margin)
         note = f"{100 * share:.0f}% of the labels that are on were outscored when they were drawn"
         yield Iterate(Ranked.above(lowrank.from_product(W, H), threshold), loss, note=note)
