@@ -256,6 +256,9 @@ class Instant:
         self.total, self.done, self.alive, self.error, self.sizes = len(part), 0, True, "", [len(part)]
         return self
 
+    def look(self, seconds):
+        """Wait for nothing."""
+
     def refresh(self):
         """Return all results."""
         self.done, self.alive = self.total, False

@@ -62,7 +62,7 @@ def forecast(sweep: Sweep, store: Store | None = None, workers: int = 0) -> Fore
         seconds += float(mean) * np.count_nonzero(size)
     seconds *= most / sum(np.count_nonzero(size) for size in sizes) / (workers or cores())
     largest = max(memory_needed(job.spec, job.entry, dict(job.options)) for job in jobs(sweep))
-    return Forecast(seconds, largest, most)
+    return Forecast(float(seconds), largest, most)
 
 
 def require_time(sweep: Sweep, expected: Forecast) -> None:

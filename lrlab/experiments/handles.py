@@ -156,6 +156,10 @@ class Batch:
         self.results.update(new)
         return new
 
+    def look(self, seconds: float) -> None:
+        """Return when something has arrived, or after so many seconds."""
+        self._inbox.wait(seconds)
+
     def cancel(self) -> None:
         """End it within a second; the results so far are kept."""
         if self.alive:

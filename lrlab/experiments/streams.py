@@ -63,7 +63,7 @@ class EngineStream:
 
     def take(self) -> News:
         """Return what is new; RuntimeError with the engine's sentence where it has ended."""
-        time.sleep(LOOK)
+        self._parts[0][0].look(LOOK)
         news = self._collect()
         if not news:
             for batch, _ in self._parts:

@@ -25,6 +25,10 @@ KILLED = Loss(
 )
 
 
+SMALLEST = 4
+"""By how much the last chunks are smaller than others at most."""
+
+
 class Work(ABC):
     """Tasks that belong together. `running`: tasks sent and not ended; `served`: when one was last sent."""
 
@@ -149,8 +153,8 @@ class MapWork(Work):
         if self._alone:
             numbers = [self._alone.popleft()]
         else:
-            # The last chunks are small, so that no worker waits long for another.
-            size = min(self._size, max(1, len(self._fresh) // (2 * workers)))
+            # The last chunks are smaller, so that no worker waits long for another; a task costs a few milliseconds.
+            size = max(1, self._size // SMALLEST, min(self._size, len(self._fresh) // (2 * workers)))
             numbers = [self._fresh.popleft() for _ in range(min(size, len(self._fresh)))]
         return Chunk(self._function, numbers, [self._items[number] for number in numbers], 2.0 * self._seconds)
 
