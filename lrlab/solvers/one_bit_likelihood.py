@@ -14,7 +14,7 @@ from lrlab import lowrank
 from lrlab.protocol import Iterate
 from lrlab.solvers.label_losses import Signed
 from lrlab.solvers.leml_alternation import FittedRank
-from lrlab.solvers.one_bit_power import leading_right, mean_moment, power_step, rank_of
+from lrlab.solvers.one_bit_power import START_NOTE, leading_right, mean_moment, power_step, rank_of
 
 Array = NDArray[np.float64]
 
@@ -23,11 +23,8 @@ FITTED = 2**14
 NARROWEST, WIDEST = 1e-5, 10.0
 FLIPS = (1e-7, 0.45)
 """No flips at all would let a single sign far on the wrong side decide the width."""
-START = (0.3, 0.01)
-"""Width and flips from which the first fit starts."""
 DENSITY = 1 / math.sqrt(2 * math.pi)
 """Of a margin, where it is 0."""
-FIRST_NOTE = "The moment of the signs alone: width and flips are fitted from the second batch on."
 
 
 class Answers(NamedTuple):
@@ -53,6 +50,10 @@ class Answers(NamedTuple):
         return float(np.mean(self.density(z) ** 2 / (self.probability(z) * self.probability(-z))))
 
 
+FIRST = Answers(0.3, 0.01)
+"""Where the first fit starts."""
+
+
 def one_bit_likelihood(problem, *, fitted_rank: FittedRank = 0, rng: Generator) -> Iterator[Iterate]:
     r"""Recover W (d1, d2) of rank k with columns of length 1 from signs of x_i^T w_j(i), a batch an iteration.
 
@@ -72,14 +73,14 @@ def one_bit_likelihood(problem, *, fitted_rank: FittedRank = 0, rng: Generator) 
     Reference: Opper (1998), "A Bayesian approach to on-line learning", whose step this is for a batch and rank k.
     """
     k = rank_of(problem, fitted_rank)
-    W, V, answers = Signed(*lowrank.zero(problem.size, k)), None, Answers(*START)
+    W, V, answers = Signed(*lowrank.zero(problem.size, k)), None, FIRST
     narrowest, before = NARROWEST if problem.fresh else inevitable_error(problem, k), 0.0
     for batch in problem.batches:
         if V is None:
             S, _ = mean_moment(problem, batch, W, lambda z, y: y)
             W, V = power_step(S, W, leading_right(S, k, rng))
             before = float(np.linalg.norm(S.T @ V) ** 2) / len(V)
-            yield Iterate(W, note=FIRST_NOTE)
+            yield Iterate(W, note=START_NOTE)
             continue
         z, y = first_margins(problem, batch, W)
         answers = fitted(z, y, answers, narrowest)
@@ -121,6 +122,6 @@ def fitted(z: Array, y: Array, start: Answers, narrowest: float) -> Answers:
 
     bounds = [(math.log(narrowest), math.log(WIDEST)), FLIPS]
     # From a flip of FLIPS[0] the search would not find back: the slope there is that of a single sign.
-    begin = [math.log(max(start.width, narrowest)), max(start.flip, START[1] / 10)]
+    begin = [math.log(max(start.width, narrowest)), max(start.flip, FIRST.flip / 10)]
     found = minimize(loss, begin, jac=True, bounds=bounds, method="L-BFGS-B")
     return Answers(math.exp(found.x[0]), float(found.x[1]))

@@ -19,6 +19,7 @@ Array = NDArray[np.float64]
 
 SLOPE = math.sqrt(2 / math.pi)
 """lambda = E|g|, g ~ N(0, 1): E[sign(<x, w>) x] = lambda w where ||w|| = 1 (Lemma 1)."""
+START_NOTE = "From the moment of the signs alone, as there was no estimate yet."
 
 
 def one_bit_power(
@@ -51,13 +52,15 @@ def one_bit_power(
     weight = step or (1.0 if problem.fresh else 0.5)
     for batch in problem.batches:
         moment, wrong = mean_moment(problem, batch, W, hard_residual)
+        note = f"The estimate before contradicted {wrong:.2%} of this batch's signs."
         if V is None:
             W, V = power_step(moment, W, leading_right(moment, len(W.s), rng))
+            note = START_NOTE
         elif wrong == 0 and not problem.fresh:
             return
         else:
             W, V = power_step((weight / SLOPE) * moment, W, V)
-        yield Iterate(W, note=f"The estimate before contradicted {wrong:.2%} of this batch's signs.")
+        yield Iterate(W, note=note)
 
 
 def power_step(H: Array, W: Signed, V: Array) -> tuple[Signed, Array]:
