@@ -189,6 +189,7 @@ def test_tuning_can_be_cancelled_and_begun_again():
     drawn(at.button(key="own_data-run").click().run())
     drawn(at.button(key="own_data-cancel").click().run())
     assert not at.session_state["own_data:run"].alive and not at.session_state["own_data:run"].runs
+    assert any("Cancelled while settings were tried" in caption.value for caption in at.caption)
     at.number_input(key="own_data.iterations").set_value(2).run()
     assert len(finished(at).session_state["own_data:run"].runs) == 2
 
@@ -280,4 +281,4 @@ def test_a_session_takes_its_files_along():
 def test_a_model_too_large_for_a_page_is_refused():
     rows, wide = own_data_rows.sample(), datasets.Dataset(csr_array((0, 10**6)), csr_array((0, 1000)))
     with pytest.raises(InputError, match="features x labels must be such that .* fit them from the shell"):
-        own_data_run.specified(replace(rows, columns=wide), {"rank": 0, "observed": 1}, 0)
+        own_data_run.specified(replace(rows, columns=wide), {"rank": 0, "observed": 1, "seed": 0})

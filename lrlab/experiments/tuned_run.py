@@ -10,7 +10,7 @@ from lrlab.experiments.handles import Batch, LiveRun
 from lrlab.experiments.remote import Failure
 from lrlab.experiments.tuning import Search
 from lrlab.experiments.validation import SHARE, Candidate, Question, Result, Trial, tried
-from lrlab.models.own_rows import OwnRows
+from lrlab.parameters import InputError
 
 
 class Tuning:
@@ -60,11 +60,18 @@ class Tuning:
         """End it."""
         self._batch.cancel()
 
-    def fitted(self) -> Job:
-        """Return the job that fits all rows with the best settings."""
+    def fitted(self) -> Job | None:
+        """Return the job that fits all rows with the best settings; None, with `error` saying why, where none can."""
+        if self.best is None:
+            return None
         settings = self.question.settings(self.best.candidate)
         limits = self.job.limits._replace(max_iter=max(1, self.best.iterations))
-        return convergence.job(self.job.spec, self.job.solver, **settings, **limits._asdict())
+        try:
+            return convergence.job(self.job.spec, self.job.solver, **settings, **limits._asdict())
+        except InputError as error:
+            # A higher rank than by hand may need more memory than there is.
+            self.error = str(error)
+            return None
 
     def _begin(self, candidates: list[Candidate]) -> None:
         trials = [Trial(self._spec, self.question, candidate) for candidate in candidates]
@@ -72,12 +79,14 @@ class Tuning:
 
 
 class TunedRun:
-    """Several solvers, tuned alike, then fitted: handled like the engine's own `Following`."""
+    """Several solvers, tuned alike, then fitted: handled like the engine's own `Following`.
+
+    tunings: the searches, one a solver. cancelled: whether somebody has ended it.
+    """
 
     def __init__(self, engine: Engine, jobs: Sequence[Job], questions: Sequence[Question]) -> None:
-        """Begin to tune; `jobs` are on an OwnRows spec."""
-        assert all(isinstance(job.spec, OwnRows) for job in jobs)
-        self._engine, self._following, self._cancelled = engine, None, False
+        """Begin to tune; `jobs` are on OwnRows."""
+        self._engine, self._following, self.cancelled = engine, None, False
         self.tunings = [Tuning(engine, job, question) for job, question in zip(jobs, questions, strict=True)]
 
     @property
@@ -90,7 +99,7 @@ class TunedRun:
         """Whether anything can still arrive."""
         if self._following:
             return self._following.alive
-        return not self._cancelled and any(not tuning.error for tuning in self.tunings)
+        return not self.cancelled and any(not tuning.error for tuning in self.tunings)
 
     def refresh(self) -> Any:
         """Take in what has arrived; once all are tuned, fit."""
@@ -98,14 +107,14 @@ class TunedRun:
             return self._following.refresh()
         for one in self.tunings:
             one.refresh()
-        if not self._cancelled and all(one.over for one in self.tunings):
-            if jobs := [one.fitted() for one in self.tunings if one.best]:
+        if not self.cancelled and all(one.over for one in self.tunings):
+            if jobs := [job for one in self.tunings if (job := one.fitted())]:
                 self._following = self._engine.follow(jobs)
         return True
 
     def cancel(self) -> None:
         """End it; what was computed is kept."""
-        self._cancelled = True
+        self.cancelled = True
         for one in self.tunings:
             one.cancel()
         if self._following:

@@ -35,14 +35,17 @@ SPAN = re.compile(r"\s*([0-9]{1,9})\s*(?:-\s*([0-9]{1,9})\s*)?", re.ASCII)
 def show(link: Link, rows: Rows | None) -> None:
     """Show the parts, each behind its tab."""
     followed = live.about(own_data_view.PAGE)
-    fitted = own_data_view.models(followed.rows) if followed else {}
+    # Not before all solvers are done: the first of them would else be the one that is chosen below.
+    fitted = own_data_view.models(followed.rows) if followed and not live.alive(own_data_view.PAGE) else {}
     data, each, told = st.tabs(["The rows", "Label by label", "Predictions and files"], key="own_data-parts")
     with data:
         look(rows or (followed.rows if followed else None))
     with each:
-        one_by_one(link, fitted, followed.rows.test) if fitted else st.caption("Run first: then each label's results.")
+        one_by_one(link, fitted, followed.rows.test) if fitted else st.caption(
+            "Each label's results, when a run is over."
+        )
     with told:
-        predictions(link, fitted, followed.rows) if fitted else st.caption("Run first: then predictions and files.")
+        predictions(link, fitted, followed.rows) if fitted else st.caption("Predictions and files, when a run is over.")
 
 
 def sizes(rows: Rows) -> str:

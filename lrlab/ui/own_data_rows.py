@@ -74,7 +74,7 @@ class Rows:
 
     @property
     def train_file(self) -> Path:
-        """The file of training rows."""
+        """Where the training rows are."""
         return self.folder.path / "train.npz"
 
     @property
@@ -96,7 +96,7 @@ def choose(link: Link) -> Rows | InputError | None:
     """Let a person choose rows; return them, the error in a file, or None where there is no file yet."""
     source = controls.choose(link, "rows", SOURCES, "sample", "what solvers learn from", "Rows")
     if source == "sample":
-        return kept("sample", sample)
+        return remembered("sample", sample)
     train = file(link, "train", "Training rows", "Features and labels: " + ", ".join(datasets.FORMATS.values()) + ".")
     test = file(link, "test", "Test rows, or none", "In the same format; without it a share of the rows is held out.")
     named = file(
@@ -112,12 +112,12 @@ def choose(link: Link) -> Rows | InputError | None:
         return there[1] if there and there[0] != "sample" else None
     made_of = tuple(getattr(part, "file_id", None) for part in (train, test, named)), said, share
     try:
-        return kept(made_of, lambda: read(train, test, named, said, float(HELD.check(share))))
+        return remembered(made_of, lambda: read(train, test, named, said, float(HELD.check(share))))
     except InputError as error:
         return error
 
 
-def kept(made_of: object, make: Callable[[], Rows]) -> Rows:
+def remembered(made_of: object, make: Callable[[], Rows]) -> Rows:
     """Return the session's rows, made anew where they are to be made of something else; an error leaves them alone."""
     there = st.session_state.get(KEPT)
     if there is None or there[0] != made_of:

@@ -39,6 +39,7 @@ SECONDS = Parameter(
     low=0, high=86_400, scale="log",
 )  # fmt: skip
 NUMBERS = (RANK, OBSERVED, ITERATIONS, SECONDS)
+SEED = declared(OwnRows)["seed"]
 SETTINGS = {"hand": "by hand", "tuned": "tuned alike"}
 
 
@@ -58,41 +59,40 @@ class Plan(NamedTuple):
 def choose(link: Link, rows: Rows | InputError | None) -> Plan | InputError | None:
     """Let a person choose settings and solvers; return the plan, the error in a setting, or None without rows."""
     values = controls.widgets(link, NUMBERS)
-    mode = controls.choose(
-        link, "settings", SETTINGS, "hand",
-        "tuned: rank, regularisation and iterations are chosen by one validation split, alike for every solver",
-        "Settings",
-    )  # fmt: skip
-    metric = METRIC
-    if mode == "tuned":
-        names = {name: name.replace("_", " ") for name in METRICS}
-        metric = controls.choose_one(
-            link, "metric", names, "the score by which settings are chosen", "Chosen by", default=METRIC
-        )
-        st.caption(
-            "A fifth of the training rows is held out; then all are fitted with what was best there. "
-            "A rank above 0, and a regularization that is not the default, stay as they are."
-        )
-    link.know(["metric"])
-    seed = controls.widget(link, declared(OwnRows)["seed"])
+    metric = tuned_by(link)
+    values["seed"] = controls.widget(link, SEED)
     st.subheader("Solvers", anchor=False)
+    # Solvers stand there also while there is nothing for them to be run on.
     spec = ending = InputError("rows", "chosen above", "none", "upload a file")
     try:
-        numbers = {p.name: p.check(values[p.name]) for p in NUMBERS}
-        if isinstance(rows, Rows):
-            spec = specified(rows, numbers, int(declared(OwnRows)["seed"].check(seed)))
+        numbers = {p.name: p.check(values[p.name]) for p in (*NUMBERS, SEED)}
         ending = Limits(max_iter=numbers["iterations"], max_seconds=numbers["max_seconds"])._asdict()
+        spec = specified(rows, numbers) if isinstance(rows, Rows) else spec
     except InputError as error:
-        spec = ending = error
+        spec = error
     jobs = solving.solvers(link, OwnRows.model, spec, ending, default=FIRST)
     if not isinstance(rows, Rows):
         return None
-    if isinstance(spec, InputError):
-        return spec
-    return planned(rows, spec, jobs, ending, metric if mode == "tuned" else "", int(numbers["rank"]))
+    return spec if isinstance(spec, InputError) else planned(rows, spec, jobs, ending, metric, int(numbers["rank"]))
 
 
-def specified(rows: Rows, numbers: Mapping[str, Any], seed: int) -> OwnRows:
+def tuned_by(link: Link) -> str:
+    """Let a person choose how settings come about; return the score by which they are tuned, nothing if by hand."""
+    meaning = "tuned: rank, regularisation and iterations are chosen by one validation split, alike for every solver"
+    link.know(["metric"])
+    if controls.choose(link, "settings", SETTINGS, "hand", meaning, "Settings") == "hand":
+        return ""
+    names = {name: name.replace("_", " ") for name in METRICS}
+    words = "the score by which settings are chosen"
+    metric = controls.choose_one(link, "metric", names, words, "Chosen by", default=METRIC)
+    st.caption(
+        "A fifth of the training rows is held out; then all are fitted with what was best there. "
+        "A rank above 0, and a regularization that is not the default, stay as they are."
+    )
+    return metric
+
+
+def specified(rows: Rows, numbers: Mapping[str, Any]) -> OwnRows:
     """Return the rows with settings; InputError where they do not fit."""
     d, L = rows.columns.d, rows.columns.L
     own_files.require_rank(int(numbers["rank"]), rows.columns)
@@ -100,7 +100,7 @@ def specified(rows: Rows, numbers: Mapping[str, Any], seed: int) -> OwnRows:
         expected = f"such that a full-rank estimate takes at most {LARGEST >> 20} MB on this page"
         raise InputError("features x labels", expected, f"{d} x {L}", "fit them from the shell: python -m lrlab fit")
     rank = int(numbers["rank"]) or own_files.half(rows.columns)
-    return rows.spec(rank=rank, kept=float(numbers["observed"]), seed=seed)
+    return rows.spec(rank=rank, kept=float(numbers["observed"]), seed=int(numbers["seed"]))
 
 
 def planned(

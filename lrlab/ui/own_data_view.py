@@ -54,6 +54,8 @@ def draw(view: View, plan: Plan | None) -> None:
     for one in running.tunings if isinstance(running, TunedRun) else ():
         if one.error:
             st.error(f"{one.job.entry.title}: {one.error}")
+    if isinstance(running, TunedRun) and running.cancelled and not runs:
+        st.caption("Cancelled while settings were tried: those up to here stand below.")
     curves, found = st.columns([1, 1.1], gap="medium")
     with curves:
         drawn = recoveries(runs) if runs else [looks(job.solver) for job in followed.jobs]
