@@ -294,6 +294,61 @@ def test_a_click_is_kept_while_trials_run_and_the_server_is_far(page, address):
     page.get_by_role("button", name="Cancel", exact=True).click(force=True)
 
 
+def shown_table(page: Page) -> str:
+    """Download the table of the sweep that a page shows, and return it."""
+    fold = page.locator(".st-key-sweep-table")
+    download = fold.get_by_role("button", name="Table, CSV")
+    if not download.is_visible():
+        fold.get_by_text("Table and files").click()
+    with page.expect_download() as file:
+        download.click()
+    return Path(file.value.path()).read_text()
+
+
+def test_a_sweep_is_paused_and_after_a_reload_gone_on_with_from_the_list(page, address):
+    sweep = "sweep?p=8&solvers=marginal-mean,sir&x-points=4&y-axis=noise&y-points=3&trials=400"
+    opened(page, f"{address}/{sweep}", "Sweep")
+    press(page, "Run")
+    expect(page.get_by_text(re.compile("of 9,600 trials, about"))).to_be_visible()
+    press(page, "Pause")
+    expect(page.get_by_text(re.compile("Paused: .* of 9,600 trials were computed"))).to_be_visible()
+    before = shown_table(page)
+    page.goto(f"{address}/sweep")
+    page.locator(".st-key-sweep-past").get_by_text("Past sweeps").click()
+    expect(page.get_by_text(re.compile(r"paused, [\d,]+ of 9,600 trials"))).to_be_visible()
+    page.locator(".st-key-sweep-open-0 button").click()
+    expect(page.get_by_text(re.compile("Paused: .* of 9,600 trials were computed"))).to_be_visible()
+    expect(page).to_have_url(re.compile("y-axis=noise"))
+    assert shown_table(page) == before
+    press(page, "Resume")
+    expect(page.get_by_text(re.compile("of 9,600 trials, about"))).to_be_visible()
+    press(page, "Cancel")
+    expect(page.get_by_text(re.compile("Cancelled: .* of 9,600 trials were computed"))).to_be_visible()
+
+
+def test_a_sweep_that_runs_is_followed_again_after_a_reload(page, address):
+    opened(page, f"{address}/sweep?p=9&solvers=marginal-mean,sir&x-points=4&trials=1000", "Sweep")
+    press(page, "Run")
+    expect(page.get_by_text(re.compile("of 8,000 trials, about"))).to_be_visible()
+    page.reload()
+    expect(page.get_by_text(re.compile("of 8,000 trials, about"))).to_be_visible()
+    press(page, "Cancel")
+    expect(page.get_by_text(re.compile("Cancelled: .* of 8,000 trials were computed"))).to_be_visible()
+
+
+def test_a_map_is_saved_as_a_drawing_and_as_a_page(page, address):
+    opened(page, f"{address}/transition?{SMALL_MAP}&trials=2", "Transition")
+    drawn(page, MAP)
+    page.locator(".st-key-transition-table").get_by_text("Table and files").click()
+    for name, begins in (
+        ("Figure, SVG", b"<svg"), ("Figure, PNG", b"\x89PNG"), ("Figure, HTML", b"<!doctype html>"),
+        ("Table, Parquet", b"PAR1"), ("Definition, TOML", b'model = "one-bit-sensing"'),
+    ):  # fmt: skip
+        with page.expect_download() as file:
+            page.get_by_role("button", name=name).click()
+        assert Path(file.value.path()).read_bytes().startswith(begins), name
+
+
 def test_what_is_typed_in_a_row_is_kept_when_the_server_is_far(page, address):
     page.add_init_script(FAR)
     with page.expect_websocket() as connected:

@@ -31,7 +31,9 @@ def midpoint(
     spacing: str = "linear",
     confidence: float = 0.95,
 ) -> Midpoint | None:
-    """Return where a logistic curve through counts of successes passes 1/2; None where that is not within the places.
+    """Return where a logistic curve through counts of successes passes 1/2; None where they do not tell it.
+
+    They do not where it lies beyond the places, or may lie beyond either end of them.
 
     Maximises the binomial likelihood of P(success at t) = 1 / (1 + exp(-s (t - mu))) over mu and s, rising or falling,
     t being the place, or its logarithm where spacing is "log". The interval has all mu whose likelihood, maximised over
@@ -75,6 +77,8 @@ def _midpoint(
         return none
 
     ends = end(grid[grid < mu][::-1], -np.inf), end(grid[grid > mu], np.inf)
+    if np.isinf(ends).all():
+        return None
     back = (start + width * np.array([mu, *ends])).tolist()
     return Midpoint(*(np.exp(back).tolist() if spacing == "log" else back))
 

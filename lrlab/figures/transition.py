@@ -68,8 +68,8 @@ def multiples(
         if score.level is not None:
             layers.contour(cells, score.level, score.contour, theme.PALETTE[1], place)
         if lines is not None:
-            own = [", " not in name or name.endswith(f", {solver}") for name in lines["line"]]
-            layers.theory(lines[own], place)
+            own = [name for name in lines["line"].unique() if ", " not in name or name.endswith(f", {solver}")]
+            layers.theory(lines[lines["line"].isin(own)], place)
         layers.axes(place, below=k + columns < len(maps), left=k % columns > 0)
     return _styled(figure, x, y, score, height=140 + 310 * rows)
 

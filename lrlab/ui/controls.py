@@ -55,16 +55,21 @@ def widget(link: Link, parameter: Parameter, *, name: str = "", scope: str = "",
 
 
 def _input(parameter: Parameter, key: str, look: dict[str, Any]) -> Value | None:
-    if parameter.kind is bool:
-        return st.toggle(key=key, **look)
-    if parameter.choices:
-        return st.selectbox(options=parameter.choices, key=key, **look)
-    if parameter.kind is str:
-        return st.text_input(key=key, **look)
-    # No bounds here: a number outside gets the sentence that the shell and the library give, too.
+    # What it holds is said twice: set through the session, and as its default. A page that is drawn twice in a row
+    # takes back the first before a busy browser has heard of it; the widget would then begin at 0.
     now = st.session_state[key]
+    if parameter.kind is bool:
+        return st.toggle(key=key, value=bool(now), **look)
+    if parameter.choices:
+        index = parameter.choices.index(now) if now in parameter.choices else 0
+        return st.selectbox(options=parameter.choices, key=key, index=index, **look)
+    if parameter.kind is str:
+        return st.text_input(key=key, value=now, **look)
+    # No bounds here: a number outside gets the sentence that the shell and the library give, too.
     size = step(parameter, now if now is not None else float(parameter.default))
-    return st.number_input(key=key, step=size, format="%d" if parameter.kind is int else "%.4g", **look)
+    value = None if now is None else parameter.kind(now)
+    form = "%d" if parameter.kind is int else "%.4g"
+    return st.number_input(key=key, value=value, step=size, format=form, **look)
 
 
 def beginning(parameters: Iterable[Parameter], first: Mapping[str, Value]) -> list[Parameter]:
@@ -91,7 +96,14 @@ def choose(
     if st.session_state.get(key) not in options:
         st.session_state[key] = link.value(name, parameter)
     chosen = st.segmented_control(
-        title, list(options), format_func=options.__getitem__, key=key, help=meaning, required=True, **look
+        title,
+        list(options),
+        format_func=options.__getitem__,
+        key=key,
+        help=meaning,
+        required=True,
+        default=st.session_state[key],
+        **look,
     )
     link.put(name, chosen, parameter)
     return chosen

@@ -91,7 +91,7 @@ def _solvers(link: Link, model: str, kind: Family, several: bool) -> tuple[list[
     if key not in st.session_state:
         st.session_state[key] = solving.asked(link, parameter, list(entries))
     chosen = st.multiselect(
-        "Solvers", list(entries), key=key, format_func=lambda name: entries[name].title,
+        "Solvers", list(entries), st.session_state[key], key=key, format_func=lambda name: entries[name].title,
         help="The first is drawn in colours, the others by their contours.",
     )  # fmt: skip
     link.put("solvers", ",".join(chosen), parameter)

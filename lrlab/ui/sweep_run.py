@@ -13,7 +13,7 @@ from lrlab.experiments.history import State
 from lrlab.experiments.lab import get_lab
 from lrlab.experiments.overview import Overview
 from lrlab.experiments.tally import Tally
-from lrlab.ui import browser, live
+from lrlab.ui import browser, live, sweep_cost
 
 
 def current(page: str) -> SweepRun | None:
@@ -36,9 +36,6 @@ def buttons(page: str, asked: Sweep | None) -> None:
         under_way = same and run.alive and not run.ending
         pressed = st.button("Run", type="primary", key=f"{page}-run", disabled=asked is None or under_way)
         wanted = st.session_state.pop(f"{page}:autorun", False)
-        if asked and (pressed or wanted) and not under_way:
-            begin(page, asked)
-            st.rerun()
         paused = run is not None and not run.alive and run.state == "paused"
         if paused:
             st.button("Resume", key=f"{page}-resume", on_click=go_on, args=(page,))
@@ -47,6 +44,18 @@ def buttons(page: str, asked: Sweep | None) -> None:
             st.button("Pause", key=f"{page}-pause", disabled=idle, on_click=pause, args=(page,))
         over = run is None or not (run.alive or paused)
         st.button("Cancel", key=f"{page}-cancel", disabled=over, on_click=cancel, args=(page,))
+    if asked and not under_way:
+        _run(page, asked, wanted=pressed or wanted, known=run if same else None)
+
+
+def _run(page: str, asked: Sweep, *, wanted: bool, known: SweepRun | None) -> None:
+    """Say what a sweep will take, and begin it if that is wanted and allowed."""
+    done = known is not None and known.state == "done"
+    expected = None if done else sweep_cost.show(page, asked, known.done if known else 0)
+    refused = sweep_cost.refusal(expected) if expected and wanted else ""
+    if wanted and not refused:
+        begin(page, asked)
+        st.rerun()
 
 
 def begin(page: str, asked: Sweep) -> None:

@@ -52,6 +52,7 @@ def draw(page: str, asked: Sweep | None, view: View) -> None:
 def _draw_lines(page: str, sweep: Sweep, view: View) -> None:
     metric = sweep.contour.metric if view.show == SHARE else view.show
     table = sweep_run.table(page, sweep, metric)
+    transition_view.held(sweep, table)
     [x] = transition_view.scales(sweep)
     points = _points(sweep, table, view.show)
     marks = {}

@@ -14,6 +14,7 @@ from lrlab.figures.transition import Maps, Score, multiples, transition
 from lrlab.parameters import Parameter
 from lrlab.ui import controls, live, plot, sweep_files, sweep_run
 from lrlab.ui.permalink import Link
+from lrlab.ui.run_view import described
 from lrlab.ui.sweep_open import opened
 
 SHARE = "share"
@@ -73,6 +74,15 @@ def scales(sweep: Sweep) -> list[Scale]:
     ]
 
 
+def held(sweep: Sweep, table: pd.DataFrame) -> None:
+    """Say what a figure is of: the widgets may say something else by now; and what is left out, and why."""
+    trials = f"{sweep.trials} trials a cell{', at most' if sweep.adaptive else ''}"
+    st.caption(f"{described(sweep.spec, without=sweep.decided)}; {', '.join(sweep.solvers)}; {trials}")
+    refused = table["refused"][table["refused"] != ""]
+    if len(refused):
+        st.caption(f":orange[{len(refused)} cells are left out.] {refused.iloc[0]}")
+
+
 def draw(page: str, asked: Sweep | None, view: View) -> None:
     """Draw the maps of the sweep that a page follows, or, before the first one, of the one that is asked for."""
     run = sweep_run.current(page)
@@ -81,6 +91,7 @@ def draw(page: str, asked: Sweep | None, view: View) -> None:
         return
     metric = sweep.contour.metric if view.show == SHARE else view.show
     table = sweep_run.table(page, sweep, metric)
+    held(sweep, table)
     x, y = scales(sweep)
     lines = live.once(f"{page}:lines", sweep, lambda: theory_lines.lines(sweep)) if view.theory else None
     score, maps = _score(sweep, view.show), _maps(page, sweep, table, view.show)
