@@ -14,7 +14,7 @@ from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.protocol import Stop, drive
 from lrlab.solvers import leml, leml_products, nuclear_norm, trace_norm
-from lrlab.solvers.accelerated import accelerated, place, shrink
+from lrlab.solvers.accelerated import accelerated, extrapolated, place, shrink
 from lrlab.solvers.label_losses import LOGISTIC, SQUARED
 from lrlab.solvers.leml_products import Labels, OfFeatures
 
@@ -37,11 +37,14 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(leml_products, "BLOCK", 150)
 
 
-def run(name, problem, max_iter=3000, tol=1e-8, **options):
+def follow(iterations, max_iter, tol):
     iterates = []
-    iterations = SOLVERS[name](problem, rng=np.random.default_rng(0), **options)
     stop = drive(iterations, lambda i, s, it: iterates.append(it), max_iter=max_iter, tol=tol)
     return stop, iterates
+
+
+def run(name, problem, max_iter=3000, tol=1e-8, **options):
+    return follow(SOLVERS[name](problem, rng=np.random.default_rng(0), **options), max_iter, tol)
 
 
 def smooth(problem, name, W):
@@ -145,12 +148,11 @@ def test_leml_ends_no_lower_and_at_the_optimum_when_its_rank_suffices():
     convex = run("squared", problem, regularization=4.0)[1][-1]
     rank = int((convex.estimate.s > 1e-9).sum())
     assert 1 < rank < 7
-    for k in (1, rank + 1):
-        *_, last = (it for _, it in zip(range(2000), leml.leml_squared(
-            problem, regularization=4.0, fitted_rank=k, steps=50, rng=np.random.default_rng(0)
-        ), strict=False))  # fmt: skip
-        assert last.objective >= convex.objective * (1 - 1e-12)
-    assert last.objective == pytest.approx(convex.objective, rel=1e-7)
+    for k, most in ((1, 30), (rank + 1, 600)):
+        options = {"regularization": 4.0, "fitted_rank": k, "steps": 50, "rng": np.random.default_rng(0)}
+        _, iterates = follow(leml.leml_squared(problem, **options), most, 1e-6)
+        assert iterates[-1].objective >= convex.objective * (1 - 1e-12)
+    assert iterates[-1].objective == pytest.approx(convex.objective, rel=1e-7)
 
 
 @every_loss
@@ -165,6 +167,20 @@ def test_gradients_are_those_of_leml(spec, name):
         f, g = risk.both(risk.images(U), H)
         assert f == pytest.approx(value) and g == pytest.approx(gradient)
     assert g @ H == pytest.approx(OfFeatures(labels, H, 0.0).derivatives(U)[0])
+
+
+@every_loss
+@every_spec
+def test_what_is_known_between_two_places_is_what_is_there(spec, name):
+    problem, rng = spec.build(), np.random.default_rng(6)
+    risk = trace_norm.Losses(Labels(problem.X, problem.Y, problem.mask, LOSSES[name]))
+    assert risk.quadratic == (name == "squared")
+    at, before = (place(risk, lowrank.from_dense(rng.standard_normal(spec.size), k)) for k in (3, 2))
+    for beta in (0.0, 0.7):
+        Y, f, gradient = extrapolated(risk, at, before, beta)
+        assert Y == pytest.approx((1 + beta) * at.estimate.dense() - beta * before.estimate.dense())
+        value, expected = smooth(problem, name, Y)
+        assert f == pytest.approx(value) and gradient == pytest.approx(expected)
 
 
 @given(st.integers(1, 12), st.integers(1, 12), st.floats(0, 3), st.integers(0, 2**32 - 1))

@@ -29,7 +29,12 @@ TRUSTED = 1e-6
 
 
 class Risk(Protocol):
-    """A smooth convex f of a matrix W (d, L) that is known through the images A = X U of its factors W = U H^T."""
+    """A smooth convex f of a matrix W (d, L) that is known through the images A = X U of its factors W = U H^T.
+
+    quadratic: whether its gradient is affine in W.
+    """
+
+    quadratic: bool
 
     def images(self, U: Array) -> Array:
         """Return A (n, k) of a factor U (d, k)."""
@@ -65,7 +70,8 @@ def accelerated(risk: Risk, start: Place, weight: float, step: float) -> Iterato
     restart     momentum is dropped where it points uphill, <Y - W, W - W_before> > 0; a W of larger F is not taken
     converges   F - min F = O(1 / iterations^2) between restarts, and F never rises
 
-    Images of Y are those of W and of W_before, so that products with X cost the rank of W. Y and gradients are formed.
+    Images of Y are those of W and of W_before, so that products with X cost the rank of W; a quadratic f is known at Y
+    without any. Y and gradients are formed.
     References: Beck & Teboulle (2009), FISTA; the line search: Scheinberg, Goldfarb, Bai (2014), "Fast first-order
     methods for composite convex optimization with backtracking", Algorithm 3; restarts: O'Donoghue & Candes (2015).
     """
@@ -102,9 +108,14 @@ def extrapolated(risk: Risk, at: Place, before: Place, beta: float) -> tuple[Arr
     """Return Y = W + beta (W - W_before), f and its gradient there."""
     if beta == 0 or before is at:
         return at.W, at.f, at.gradient
+    step = at.W - before.W
+    if risk.quadratic:
+        curved = at.gradient - before.gradient
+        f = at.f + beta * float(np.vdot(at.gradient, step)) + beta**2 / 2 * float(np.vdot(curved, step))
+        return at.W + beta * step, f, at.gradient + beta * curved
     images = np.hstack([(1 + beta) * at.A, -beta * before.A])
     f, gradient = risk.both(images, np.hstack([at.estimate.V, before.estimate.V]))
-    return at.W + beta * (at.W - before.W), f, gradient
+    return at.W + beta * step, f, gradient
 
 
 def higher(one: Place, other: Place, weight: float) -> bool:

@@ -32,6 +32,11 @@ class Loss(NamedTuple):
     curvature: Callable[[Array, Array], Array]
     kind: type[LowRank]
 
+    @property
+    def quadratic(self) -> bool:
+        """Whether l is quadratic in b, so that slopes are affine."""
+        return self.slope is SQUARED.slope
+
     def coded(self, positive: Array) -> Array:
         """Return labels 0 and 1 as this loss codes them."""
         return self.off + (self.on - self.off) * positive

@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 from lrlab import lowrank
 from lrlab.protocol import Iterate
 from lrlab.solvers.accelerated import accelerated, place
-from lrlab.solvers.label_losses import LOGISTIC, SQUARED, SQUARED_SIGNS, Loss
+from lrlab.solvers.label_losses import LOGISTIC, SQUARED, Loss
 from lrlab.solvers.leml_alternation import Regularization
 from lrlab.solvers.leml_products import Labels
 from lrlab.solvers.leml_squared import WholeTable
@@ -51,7 +51,7 @@ def trace_norm_logistic(problem, *, regularization: Regularization = 20.0, rng: 
 def penalised(problem, loss: Loss, weight: float) -> Iterator[Iterate]:
     """Yield the iterates of the loss with a trace norm of such a weight."""
     labels = Labels(problem.X, problem.Y, problem.mask, loss)
-    risk = WholeSquares(labels) if loss in (SQUARED, SQUARED_SIGNS) and labels.full else Losses(labels)
+    risk = WholeSquares(labels) if loss.quadratic and labels.full else Losses(labels)
     start = place(risk, lowrank.zero((problem.X.shape[1], problem.Y.shape[1]), 1))
     scale = float(np.linalg.norm(start.gradient)) or 1.0
     for at, pull in accelerated(risk, start, weight, first_step(risk, start.gradient)):
@@ -66,7 +66,7 @@ class Losses:
 
     def __init__(self, labels: Labels) -> None:
         """Take features and labels."""
-        self.labels = labels
+        self.labels, self.quadratic = labels, labels.loss.quadratic
 
     def images(self, U: Array) -> Array:
         """Return X U."""
@@ -86,6 +86,8 @@ class Losses:
 
 class WholeSquares:
     """Half the squared losses where all labels are seen: neither scores nor D are formed (Algorithm 2)."""
+
+    quadratic = True
 
     def __init__(self, labels: Labels) -> None:
         """Take features and labels."""
