@@ -3,7 +3,7 @@
 python benchmarks/store.py [TRIALS] [--sweep]
 
 TRIALS (default 100,000) are made up, 20 a cell. With --sweep also real sweeps, alone on the machine: the time of two
-workers, against the solver time that the trials themselves report.
+workers and of all processes, against that of the same trials in this process.
 """
 
 import resource
@@ -11,9 +11,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import psutil
 
 import lrlab
 from lrlab.experiments import convergence
@@ -25,7 +27,7 @@ from lrlab.experiments.export import export
 from lrlab.experiments.outcome import Kept, Outcome
 from lrlab.experiments.resume import resume
 from lrlab.experiments.store import Store
-from lrlab.experiments.streams import on_engine
+from lrlab.experiments.streams import HereStream, on_engine
 
 A_CELL, A_BATCH = 20, 40
 """Trials of a cell, and those that arrive together (two batches of 0.2 s at 10 ms)."""
@@ -81,7 +83,7 @@ def measure(path: Path, trials: int) -> None:
 
 
 def overhead(folder: Path) -> None:
-    """Print the share of two workers' time that is not the solver's, its problem's or its scores'."""
+    """Print the share of two workers' time, and of all processor time, that is not that of the trials themselves."""
     engine = Engine(workers=2)
     engine.warm()
     for ratio, trials in ((20, 2000), (100, 500), (400, 100)):
@@ -89,21 +91,34 @@ def overhead(folder: Path) -> None:
             spec=lrlab.spec("one-bit-sensing", p=60), axes={"ratio": [ratio], "noise": [0.1, 0.2, 0.3, 0.4]},
             solvers=["pairwise-moment"], trials=trials,
         )  # fmt: skip
-        with Store() as alone, Store(folder / f"{ratio}.sqlite") as store:
-            few = Sweep(spec=sweep.spec, axes=dict(sweep.axes), solvers=sweep.solvers, trials=max(5, trials // 20))
-            here = seconds(lambda few=few, alone=alone: _here(few, alone)) / few.total
+        few = replace(sweep, trials=max(5, trials // 10))
+        with Store() as before, Store(folder / f"{ratio}.sqlite") as store, Store() as after:
+            here = _here(few, before)
+            used = processor_time()
             wall = seconds(lambda sweep=sweep, store=store: resume(sweep, store, on_engine(lambda: engine)))
+            used = processor_time() - used
             again = seconds(lambda sweep=sweep, store=store: table(sweep, store, {}))
-        share = 1 - here * sweep.total / (2 * wall)
-        print(f"{1000 * here:.1f} ms a trial here: {sweep.total} trials in {wall:.1f} s, overhead {100 * share:.1f}%,"
-              f" table {again:.2f} s")  # fmt: skip
+            # Before and after, for what else the machine does changes too.
+            alone = (here + _here(few, after)) / 2 / few.total * sweep.total
+        print(
+            f"{1000 * alone / sweep.total:.1f} ms a trial here: {sweep.total} trials in {wall:.1f} s, overhead "
+            f"{1 - alone / (2 * wall):.1%} of two workers' time, {1 - alone / used:.1%} of processor time, "
+            f"table {again:.2f} s"
+        )
     engine.close()
 
 
-def _here(sweep: Sweep, store: Store) -> None:
-    from lrlab.experiments.streams import HereStream
+def processor_time() -> float:
+    """Return the processor time of this process and of those that it has started, in seconds."""
+    me = psutil.Process()
+    times = [process.cpu_times() for process in (me, *me.children(recursive=True))]
+    return sum(t.user + t.system for t in times)
 
+
+def _here(sweep: Sweep, store: Store) -> float:
+    used = time.process_time()
     resume(sweep, store, HereStream)
+    return time.process_time() - used
 
 
 def main() -> None:

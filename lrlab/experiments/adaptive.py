@@ -86,6 +86,7 @@ class Plane:
         jobs[:] = [cell.job for cell in cells(sweep) if cell.solver == solver]
         self.jobs = jobs.reshape(len(order[0]), len(order[1]))[np.ix_(*order)]
         open_ = np.array([job is not None for job in self.jobs.flat]).reshape(self.jobs.shape)
+        self._seconds = np.zeros(self.jobs.shape)
         self.survey = Survey(open_, directions(sweep, self.jobs), sweep.trials, sweep.tolerance)
 
     def at(self, place: tuple[int, ...]) -> tuple[float, float]:
@@ -97,7 +98,7 @@ class Plane:
         """Return the trials of the next round, so that `most` are asked for in all; none where it is over."""
         before, extra = self.survey.asked.copy(), self.survey.ask(most)
         asked: dict[Job, range] = {}
-        for place in map(tuple, np.argwhere(extra)):
+        for place in self._longest_first(extra > 0):
             # Places that round to the same problem share their trials.
             job, first = self.jobs[place], int(before[place])
             known = asked.get(job, range(first, first))
@@ -108,6 +109,8 @@ class Plane:
         """Count what a store has of the trials that were asked for."""
         for place in map(tuple, np.argwhere(self.survey.asked)):
             outcomes = store.outcomes(self.jobs[place], int(self.survey.asked[place])).values()
+            if outcomes:
+                self._seconds[place] = max(1e-6, *(outcome.seconds for outcome in outcomes))
             self._take(place, [outcome.scores.get(self._rule.metric, math.nan) for outcome in outcomes])
 
     def see(self, values: Values) -> tuple[Array, Array, Array]:
@@ -128,6 +131,13 @@ class Plane:
             return share, *(np.where(tried, end, np.nan) for end in ends)
         inferred = survey.estimate(), *survey.bounds()
         return tuple(np.where(tried, *pair) for pair in zip((share, *ends), inferred, strict=True))
+
+    def _longest_first(self, chosen: NDArray[np.bool_]) -> list[tuple[int, ...]]:
+        # At the end of a round no worker waits long for another. Which trials are made does not depend on it.
+        seen = self._seconds > 0
+        seconds = between(self._seconds, seen) if seen.any() else self._seconds
+        places = [tuple(place) for place in np.argwhere(chosen)]
+        return sorted(places, key=lambda place: (-seconds[place], -self.jobs[place].spec.data_bytes))
 
     def _take(self, place: tuple[int, ...], values: ArrayLike) -> None:
         self.survey.trials[place] = np.size(values)

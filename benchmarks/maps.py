@@ -1,0 +1,123 @@
+"""The first maps of all models: time to a first picture and to the contour, trials, and the contour of the whole grid.
+
+python benchmarks/maps.py [MODEL...] [--whole]
+
+Each map runs adaptively on two workers; "cpu" is the time of its trials alone, in this process, and efficiency is that
+over the time of both workers. With --whole the whole grid is measured too, and the contours compared. The machine
+should have nothing else to do.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+import lrlab
+from lrlab import catalog
+from lrlab.catalog.families import family
+from lrlab.catalog.ranges import first_range
+from lrlab.experiments.adaptive import Plane, measured, rounds
+from lrlab.experiments.convergence import Job
+from lrlab.experiments.cost import forecast
+from lrlab.experiments.definition import Sweep
+from lrlab.experiments.definition_parts import Span
+from lrlab.experiments.engine import Engine
+from lrlab.experiments.resume import resume
+from lrlab.experiments.store import Store
+from lrlab.experiments.streams import HereStream, Start, on_engine
+from lrlab.experiments.survey import Survey, crossings
+
+POINTS, TRIALS, WORKERS = (12, 10), 5, 2
+
+
+def first_map(model: str) -> Sweep:
+    """Return the map that the page *transition* opens with."""
+    kind = family(model)
+    axes = {}
+    for axis, points in zip(kind.plane[model], POINTS, strict=True):
+        low, high, spacing = kind.ranges.get(axis) or first_range(model, axis)
+        axes[axis] = Span(low, high, points, spacing)
+    known = {entry.name for entry in catalog.solvers_for(model)}
+    return Sweep(
+        spec=lrlab.spec(model, **kind.held.get(model, {})), axes=axes, trials=TRIALS, adaptive=True,
+        solvers=[next(name for name in kind.solvers if name in known)], settings=dict(kind.limits),
+    )  # fmt: skip
+
+
+def timed(sweep: Sweep, store: Store, start: Start) -> tuple[float, float, float]:
+    """Return the seconds to the first picture and to the end of a sweep, and the processor time of this process."""
+    began, used, seen = time.perf_counter(), time.process_time(), []
+    look = sum(map(len, next(rounds(sweep, store)).values()))
+
+    def progress(done: int, total: int) -> None:
+        if done >= look:
+            seen.append(time.perf_counter() - began)
+
+    resume(sweep, store, start, progress)
+    return seen[0], time.perf_counter() - began, time.process_time() - used
+
+
+def surveyed(sweep: Sweep, store: Store) -> Survey:
+    """Return what a sweep found."""
+    numbers = measured(sweep, store) if sweep.adaptive else {}
+    plane = Plane(sweep, sweep.solvers[0])
+    metric = sweep.contour.metric
+
+    def values(job: Job) -> list[float]:
+        found = store.outcomes(job, numbers.get(job, 0) if sweep.adaptive else sweep.trials)
+        return [outcome.scores.get(metric, np.nan) for outcome in found.values()]
+
+    plane.see(values)
+    return plane.survey
+
+
+def distance(first: Survey, second: Survey) -> Any:
+    """Return how far two contours are apart in each line along a declared axis, in cells."""
+    along = 1 if first.directions[1] else 0
+    found = [
+        crossings(
+            np.moveaxis(survey.estimate(), along, 1),
+            np.moveaxis(np.where(survey.trials > 0, survey.trials, 0.5), along, 1),
+            first.directions[along],
+        )
+        for survey in (first, second)
+    ]
+    return np.abs(found[0] - found[1])
+
+
+def measure(sweep: Sweep, engine: Callable[[], Engine], whole: bool) -> str:
+    """Return a line of figures."""
+    expected = forecast(sweep, workers=WORKERS).seconds
+    with Store() as there, Store() as here:
+        picture, wall, _ = timed(sweep, there, on_engine(engine))
+        *_, cpu = timed(sweep, here, HereStream)
+        survey = surveyed(sweep, here)
+        line = (
+            f"{sweep.spec.model:<24}{survey.trials.sum() / sweep.total:6.1%} of the trials, "
+            f"{(survey.trials > 0).sum():>3} of {survey.open.sum()} cells; "
+            f"picture {picture:5.2f} s, contour {wall:6.2f} s "
+            f"(forecast {expected:5.1f}), cpu {cpu:6.2f} s, efficiency {cpu / WORKERS / wall:4.0%}"
+        )
+        if whole:
+            full = replace(sweep, adaptive=False)
+            resume(full, here, HereStream)
+            apart = distance(survey, surveyed(full, here))
+            line += f"; {apart.max():.2f} cells from the whole grid's contour, {np.median(apart):.2f} in the median"
+    return line
+
+
+def main() -> None:
+    """Measure and print."""
+    models = [name for name in sys.argv[1:] if not name.startswith("--")] or list(catalog.MODELS)
+    engine = Engine(workers=WORKERS)
+    engine.warm()
+    for model in models:
+        print(measure(first_map(model), lambda: engine, "--whole" in sys.argv), flush=True)
+    engine.close()
+
+
+if __name__ == "__main__":
+    main()
