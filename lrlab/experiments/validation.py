@@ -111,13 +111,12 @@ def tried(trial: Trial) -> Result:
 
 
 def evaluate(problem: OwnProblem, question: Question, candidate: Candidate) -> Result:
-    """Return the best validation score among the iterates of one run; of equal ones the last."""
+    """Return the best validation score among the iterates of one run; of equal ones the first."""
     metric, best = METRICS[question.metric], [(0, math.nan)]
 
     def watch(iteration: int, seconds: float, iterate: Iterate) -> None:
         score = validated(problem, iterate.estimate, metric)
-        # A later iterate that is as good has, of a solver that takes its labels in turn, more of them.
-        if math.isnan(best[0][1]) or metric.better * (score - best[0][1]) >= 0:
+        if math.isnan(best[0][1]) or metric.better * (score - best[0][1]) > 0:
             best[0] = (iteration, score)
 
     rng = solver_stream(question.seed)
