@@ -84,7 +84,7 @@ class OneBitMultilabelProblem:
         """Draw the truth."""
         self.spec, self.truth, self.rank, self.checkpoint = spec, spec.truth(), spec.rank, checkpoint
         self.fresh, self.seen, self.size = spec.observation == "stream", spec.seen, spec.size
-        # Functions of the numbers of features and labels alone, so that a larger batch begins as a smaller one does.
+        # A function of the numbers of features and labels alone, so that a larger batch begins as a smaller one does.
         self.block_rows = max(1, BLOCK // (spec.d1 if self.fresh else max(spec.size)))
         for part in self.truth:
             part.setflags(write=False)

@@ -39,5 +39,6 @@ def one_bit_leml(
         )  # fmt: skip
         if not problem.fresh:
             yield from run
+            return
         last = next(run)
         yield last
