@@ -12,9 +12,13 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from lrlab import InputError, spec
+from lrlab.catalog import MODELS, solvers_for
+from lrlab.catalog.families import family
+from lrlab.catalog.ranges import first_range
 from lrlab.experiments import resume as resuming
 from lrlab.experiments import survey
 from lrlab.experiments.adaptive import Plane, measured, picture, rounds
+from lrlab.experiments.axes import axes
 from lrlab.experiments.cell_table import table
 from lrlab.experiments.cells import cells, jobs
 from lrlab.experiments.definition import Span, Success, Sweep
@@ -24,6 +28,7 @@ from lrlab.experiments.store import Store
 from lrlab.experiments.streams import HereStream, on_engine
 from lrlab.experiments.summary import wilson
 from lrlab.experiments.survey import Survey
+from lrlab.protocol import limits
 
 SHAPE, TRIALS = (12, 10), 5
 SWEEP = Sweep(
@@ -228,6 +233,17 @@ def test_a_mean_has_its_contour_at_the_level_of_its_model():
         assert seen["inferred"].any() and seen["mean"].between(0, 1).all() and seen["low"].isna().all()
         whole = picture(replace(sweep, adaptive=False), outcomes(store, sweep, "overlap"))
         assert whole["mean"].isna().sum() == seen["inferred"].sum(), "only adaptive sweeps infer"
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_model_has_a_contour_and_directions_that_it_knows(model):
+    kind = family(model)
+    axes_known, along = axes(MODELS[model]), kind.plane[model][1]
+    start = (kind.ranges.get(along) or first_range(model, along))[1]
+    sweep = Sweep(spec=spec(model), axes={along: [start]}, solvers=[solvers_for(model)[0].name])
+    assert math.isfinite(sweep.contour.level) and not set(kind.grows) & set(kind.falls)
+    assert set(kind.plane[model]) <= set(axes_known) and {*kind.grows, *kind.falls} & set(axes_known)
+    assert spec(model, **kind.held.get(model, {})) and limits(kind.limits)
 
 
 def test_one_axis_and_values_in_any_order():

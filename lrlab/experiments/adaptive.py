@@ -86,7 +86,7 @@ class Plane:
         jobs[:] = [cell.job for cell in cells(sweep) if cell.solver == solver]
         self.jobs = jobs.reshape(len(order[0]), len(order[1]))[np.ix_(*order)]
         open_ = np.array([job is not None for job in self.jobs.flat]).reshape(self.jobs.shape)
-        self._seconds = np.zeros(self.jobs.shape)
+        self._seconds, self._counted = np.zeros(self.jobs.shape), np.zeros(self.jobs.shape, dtype=np.int64)
         self.survey = Survey(open_, directions(sweep, self.jobs), sweep.trials, sweep.tolerance)
 
     def at(self, place: tuple[int, ...]) -> tuple[float, float]:
@@ -107,7 +107,8 @@ class Plane:
 
     def count(self, store: Store) -> None:
         """Count what a store has of the trials that were asked for."""
-        for place in map(tuple, np.argwhere(self.survey.asked)):
+        news, self._counted = self.survey.asked != self._counted, self.survey.asked.copy()
+        for place in map(tuple, np.argwhere(news)):
             outcomes = store.outcomes(self.jobs[place], int(self.survey.asked[place])).values()
             if outcomes:
                 self._seconds[place] = max(1e-6, *(outcome.seconds for outcome in outcomes))

@@ -111,9 +111,6 @@ class Sweep:
             object.__setattr__(self, parameter.name, value := parameter.check(getattr(self, parameter.name)))
             if not self.adaptive and value != parameter.default:
                 raise InputError(parameter.name, "left out where adaptive is false", value, "set adaptive = true")
-        if self.adaptive:
-            # Refused here where there is no level.
-            _ = self.contour
 
     def _check_settings(self) -> None:
         entries = [catalog.compatible(self.spec, name) for name in self.solvers]
