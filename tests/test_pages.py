@@ -294,6 +294,7 @@ def test_transition_measures_and_infers_its_cells_and_offers_their_table():
     whole.run()
     table = whole.dataframe[0].value
     assert list(table["trials"]) == [2] * 4 and table["mean"].between(0, 1).all()
+    assert list(table["shown"]) == list(table["mean"]) and not table["inferred"].any()
     assert list(table["seed"]) == [trial_spec(cell.job.spec, 0).seed for cell in run.cells]
     assert len(whole.get("download_button")) == 4 and not whole.exception
 
@@ -327,6 +328,7 @@ def test_a_paused_sweep_is_gone_on_with_from_the_list_of_past_ones(monkeypatch):
     assert f"paused, {run.done} of 150 trials, just now" in line
     again.button(key="sweep-open-0").click().run()
     looked = again.session_state["sweep:run"]
+    again.session_state["sweep-table"] = True
     assert looked.wait(60) and (looked.state, looked.done) == ("paused", run.done) and looked.sweep == run.sweep
     again.run()
     again.button(key="sweep-resume").click().run()
@@ -355,6 +357,8 @@ def test_a_sweep_along_one_axis_has_lines_with_bands_and_theory():
 def test_a_sweep_of_the_library_is_shown_with_what_is_said_of_it(name):
     at = opened("sweep")
     at.button(key=f"sweep-{name}").click().run()
+    at.session_state["sweep-table"] = True
+    at.run()
     assert not at.exception and not errors(at)
     known = library.load(name)
     assert known.title in [element.value for element in at.subheader]

@@ -37,8 +37,8 @@ FIRSTS = (
     First(
         "transition",
         "Map a phase transition",
-        "Squared overlap over noise and measurements per unknown. Cells fill in, coarse to fine; the line was "
-        "computed beforehand. A click on a cell opens its trial.",
+        "Squared overlap over noise and measurements per unknown. The whole plane appears coarsely; then trials go "
+        "where half of them succeed, beside the line of theory. A click on a cell opens its trial.",
         {},
     ),
     First(
@@ -59,7 +59,7 @@ FIRSTS = (
         "transition",
         "Count the unknowns",
         "A network of squared units is learnt from few samples. Success begins just above the line of its degrees of "
-        "freedom; choose another solver, and see how many more samples it wants.",
+        "freedom; add another solver, and see how many more samples it wants.",
         {"model": "polynomial-network"},
     ),
     First(
@@ -77,13 +77,6 @@ FIRSTS = (
         {"model": "phase-retrieval", "truth": "phantom", "p": "256", "m": "1536"},
     ),
     First(
-        "spectrum",
-        "Watch a spectral start wake up",
-        "The moment of a low-rank model: with more measurements the values that carry the matrix leave the bulk, and "
-        "the start begins to know where it is.",
-        {"model": "polynomial-network"},
-    ),
-    First(
         "converge",
         "Beat the condition number",
         "Output weights from 1 down to a thousandth. Projected gradients, scaled gradients and Gauss-Newton find even "
@@ -96,5 +89,19 @@ FIRSTS = (
         "Upload rows with features and labels, hide part of them if you like, and see whether low rank beats a "
         "classifier for each label. Take predictions and models home.",
         {},
+    ),
+    First(
+        "sweep",
+        "Compare solvers along an axis",
+        "Three ways to recover a signal without its phases, from 1.2 to 6 measurements an entry. Bands are intervals, "
+        "every trial is kept: pause, close the browser, and go on tomorrow.",
+        {
+            "model": "phase-retrieval",
+            "solvers": "gauss-newton,reweighted-amplitude-flow,wirtinger-flow",
+            "p": "64",
+            "x-from": "1.2",
+            "x-points": "13",
+            "field": "real",
+        },
     ),
 )

@@ -26,7 +26,7 @@ def _save_component() -> Any:
 
 NOTE = (
     "A row a cell and solver. successes, share, low, high: trials that succeed, and the 95% interval of their share. "
-    "mean, spread, quartiles: of {metric}. seed: of the first trial."
+    "mean, spread, quartiles: of {metric}. seed: of the first trial. shown: what a map shows, which may be inferred."
 )
 
 
@@ -51,7 +51,9 @@ def offer(name: str, sweep: Sweep, figure: "go.Figure", figure_key: str, table: 
             with st.container(width="content"):
                 _save_component()(key=f"{name}-save", data={"key": figure_key.replace(".", "-"), "name": file})
             for title, ending, mime, data in offers:
-                st.download_button(title, data, f"{file}.{ending}", mime, key=f"{name}-{ending}", on_click="ignore")
+                st.download_button(
+                    title, data, f"{file}.{ending}", mime, key=f"{name}-file-{ending}", on_click="ignore"
+                )
 
 
 def page_of(figure: "go.Figure") -> bytes:

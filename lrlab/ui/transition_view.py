@@ -10,7 +10,7 @@ from lrlab.experiments import axes, overview, theory_lines
 from lrlab.experiments.cells import cells
 from lrlab.experiments.definition import Sweep
 from lrlab.figures.map_layers import Scale
-from lrlab.figures.transition import Maps, Score, multiples, transition
+from lrlab.figures.transition import Score, multiples, transition
 from lrlab.parameters import Parameter
 from lrlab.ui import controls, live, plot, sweep_files, sweep_run
 from lrlab.ui.permalink import Link
@@ -94,8 +94,8 @@ def draw(page: str, asked: Sweep | None, view: View) -> None:
     held(sweep, table)
     x, y = scales(sweep)
     lines = live.once(f"{page}:lines", sweep, lambda: theory_lines.lines(sweep)) if view.theory else None
-    score, maps = _score(sweep, view.show), _maps(page, sweep, table, view.show)
-    narrow = None
+    score, every = _score(sweep, view.show), _every(page, sweep, table, view.show)
+    maps, narrow = {solver: every[every["solver"] == solver] for solver in sweep.solvers}, None
     if view.apart:
         figure, narrow = (multiples(maps, x, y, score, columns=columns, lines=lines) for columns in (3, 1))
     else:
@@ -104,7 +104,8 @@ def draw(page: str, asked: Sweep | None, view: View) -> None:
     click = opened(sweep, cells(sweep), 2, together=not view.apart)
     plot.show(figure, key=f"{page}.map", label=f"{score.name} over the plane", narrow=narrow, on_click=click)
     _explain(score, lines)
-    sweep_files.offer(page, sweep, figure, f"{page}.map", table, metric)
+    shown = table.assign(shown=every["value"], inferred=every["inferred"])
+    sweep_files.offer(page, sweep, figure, f"{page}.map", shown, metric)
 
 
 def _score(sweep: Sweep, show: str) -> Score:
@@ -116,15 +117,16 @@ def _score(sweep: Sweep, show: str) -> Score:
     return Score(title(sweep, show), *ends, level, f"mean {show.replace('_', ' ')} {rule.level:g}")
 
 
-def _maps(page: str, sweep: Sweep, table: pd.DataFrame, show: str) -> Maps:
+def _every(page: str, sweep: Sweep, table: pd.DataFrame, show: str) -> pd.DataFrame:
+    """Return the cells of all solvers as maps want them."""
     x, y = sweep.grid
     every = table.rename(columns={x: "x", y: "y", "share" if show == SHARE else "mean": "value"})
     every["inferred"] = False
     if show != SHARE:
         every["successes"] = np.nan
     if sweep.adaptive and show == first_shown(sweep):
-        every = _inferred(page, sweep, every)
-    return {solver: every[every["solver"] == solver] for solver in sweep.solvers}
+        return _inferred(page, sweep, every)
+    return every
 
 
 def _inferred(page: str, sweep: Sweep, every: pd.DataFrame) -> pd.DataFrame:
