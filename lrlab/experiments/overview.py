@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from lrlab.catalog.families import family
 from lrlab.experiments.cell_table import QUARTILES
 from lrlab.experiments.cells import Cell
 from lrlab.experiments.convergence import Job
-from lrlab.experiments.definition import Given, Span, Success, Sweep
+from lrlab.experiments.definition import Given, Span, Sweep
 from lrlab.experiments.midpoint import midpoint
 from lrlab.experiments.summary import wilson
 from lrlab.experiments.tally import Tally
@@ -56,7 +55,7 @@ class Overview:
         if not trials:
             return row
         rule = self._sweep.contour
-        successes = int(met(rule, self._tally.values(job, rule.metric)).sum())
+        successes = int(rule.reached(self._tally.values(job, rule.metric)).sum())
         row |= {"successes": successes, "share": successes / trials, **wilson(successes, trials)._asdict()}
         values = self._tally.values(job, metric)
         values = values[np.isfinite(values)]
@@ -66,11 +65,6 @@ class Overview:
             spread = float(values.std(ddof=1)) if len(values) > 1 else math.nan
             row |= {"mean": float(values.mean()), "spread": spread}
         return row
-
-
-def met(rule: Success, values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which values succeed; what is not a number does not."""
-    return values > rule.above if rule.below is None else values < rule.below
 
 
 def spacing(given: Given) -> str:

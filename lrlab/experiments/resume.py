@@ -16,13 +16,13 @@ from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 
 Watch = Callable[[Mapping[Item, Outcome]], None]
-"""Gets finished trials: first what the store has, a cell at a time, then every batch as soon as it is kept."""
+"""Gets finished trials: what the store has, a cell at a time, before others are begun; every batch once it is kept."""
 
 
 class Report(NamedTuple):
     """What a run of a sweep did.
 
-    run: trials computed. reused: those that the store had when it began. failures: the sentences of those that failed.
+    run: trials computed. reused: those that the store had already. failures: the sentences of those that failed.
     """
 
     run: int
