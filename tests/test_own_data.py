@@ -217,6 +217,19 @@ def test_rows_to_predict_may_come_without_labels(files, rows, tmp_path, form, la
     assert found.model.predict(found.model.read(tmp_path / "new.npz").X, 2) == found.model.predict(read.X, 2)
 
 
+@pytest.mark.parametrize("head", ["", "2 4 3\n"], ids=["svmlight", "extreme"])
+def test_numbered_rows_are_predicted_with_labels_or_without(tmp_path, head):
+    train = "0,2 0:1 3:2\n1 1:1\n0 0:0.5 2:1\n2 3:1\n"
+    (tmp_path / "train.txt").write_text((head.replace("2 4", "4 4")) + train)
+    (tmp_path / "new.txt").write_text(head + "0:1 3:1\n1 2:0.25\n")
+    found = fit(tmp_path / "train.txt", tmp_path / "train.txt", rank=2, iterations=2)
+    save_model(tmp_path / "model.npz", found.model)
+    model = load_model(tmp_path / "model.npz")
+    read = model.read(tmp_path / "new.txt")
+    assert read.X.toarray().tolist() == [[1, 0, 0, 1], [0, 0, 0.25, 0]] and model.label_names == ("0", "1", "2")
+    assert [row["label"] for row in model.predict(read.X, 1)][0] in ("0", "2")
+
+
 def test_predict_from_the_shell(files, rows, tmp_path, capsys):
     model, new = tmp_path / "model.npz", as_csv(tmp_path / "new.csv", rows[1], labels=False)
     assert main(["fit", *map(str, (files[0], "--test", files[1], "--save", model)), "--rank", "2", "--json"]) == 0

@@ -31,7 +31,7 @@ def read_extreme(source: Source, choice: LabelChoice | None, limit_bytes: int) -
     if match is None or not n or not L or max(n, d, L) >= INDEX_END:
         raise source.refuse(line, "the numbers of rows, features and labels", raw, "write them in the first line")
     names = choice.names if choice and choice.names else None
-    stated = len(names) if names else choice.count if choice else L
+    stated = len(names or ()) or (choice.count if choice else 0) or L
     if stated != L:
         raise source.refuse(line, f"{stated} labels, as many as were named,", str(L), "name all labels, or none")
     # A blank row is one byte of the file, and more in memory.
