@@ -250,10 +250,11 @@ def test_predict_from_the_shell(files, rows, tmp_path, capsys):
     ("arguments", "sentence"),
     [
         (["predict", "MODEL", "NEW", "--top", "0"], "top must be a whole number above 0, got 0"),
+        (["predict", "MODEL", "NEW", "--out", "nowhere/x.csv"], "--out must be a .csv file in a folder that exists"),
         (["predict", "NEW", "NEW"], "file must be a whole .npz of plain arrays"),
         (["predict", "MODEL", "MODEL"], "file must be an .npz with arrays X and Y, got no X"),
         (["predict", "TRAIN", "NEW"], "model must be a file that `fit --save` has written, got train.npz"),
-        (["fit", "TRAIN", "--test", "TRAIN", "--save", "m.pkl"], "--save must be an .npz file in a folder that exists"),
+        (["fit", "TRAIN", "--test", "TRAIN", "--save", "m.pkl"], "--save must be a .npz file in a folder that exists"),
     ],
 )
 def test_the_shell_refuses_in_one_sentence(files, rows, tmp_path, capsys, arguments, sentence):

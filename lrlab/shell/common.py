@@ -3,7 +3,10 @@
 import argparse
 import math
 import sys
+from pathlib import Path
 from typing import Any, NoReturn
+
+from lrlab.parameters import InputError
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -20,6 +23,13 @@ class Parser(argparse.ArgumentParser):
 def add_json(command: argparse.ArgumentParser) -> None:
     """Give a command its --json."""
     command.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+
+
+def require_place(name: str, path: Path, suffix: str) -> None:
+    """Raise InputError unless a file of such a suffix can be written there, as far as its name and folder tell."""
+    if path.suffix != suffix or not path.parent.is_dir():
+        expected = f"a {suffix} file in a folder that exists"
+        raise InputError(name, expected, path, f"name for example results{suffix}")
 
 
 def plain(value: Any) -> Any:

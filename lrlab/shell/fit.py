@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lrlab.parameters import InputError
-from lrlab.shell.common import DONE, add_json, plain
+from lrlab.shell.common import DONE, add_json, plain, require_place
 from lrlab.shell.solve import settings_from
 
 SHOWN = (
@@ -66,7 +66,8 @@ def of_rows(options: argparse.Namespace, settings: dict[str, str]) -> Any:
     from lrlab.experiments.fitting import fit, settled
 
     if options.save:
-        require_place(options.save)
+        # Before hours of fitting, not after.
+        require_place("--save", options.save, ".npz")
     solver = options.solver or "leml-squared"
     # Here, too: what is no option of the solver might be an argument of `fit`.
     settled(solver, settings)
@@ -94,12 +95,6 @@ def of_ratings(options: argparse.Namespace, settings: dict[str, str]) -> Any:
         options.train, options.test, options.users, options.items, solver=solver, rank=options.rank,
         iterations=options.iterations, seed=options.seed, **settings,
     )  # fmt: skip
-
-
-def require_place(path: Path) -> None:
-    """Raise InputError unless a model can be written there: before hours of fitting, not after."""
-    if path.suffix != ".npz" or not path.parent.is_dir():
-        raise InputError("--save", "an .npz file in a folder that exists", path, "name for example model.npz")
 
 
 def tell(tried: int, best: float) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lrlab.parameters import InputError
-from lrlab.shell.common import DONE, add_json
+from lrlab.shell.common import DONE, add_json, require_place
 
 
 def add(commands: Any) -> None:
@@ -28,6 +28,8 @@ def run(options: argparse.Namespace) -> int:
 
     if options.top < 1:
         raise InputError("top", "a whole number above 0", options.top, "ask for at least one label")
+    if options.out:
+        require_place("--out", options.out, ".csv")
     model = load_model(options.model)
     rows = model.predict(model.read(options.file, options.labels).X, options.top)
     if options.out:
