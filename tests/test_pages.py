@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -385,6 +386,29 @@ def test_a_pasted_definition_fills_the_controls_and_a_wrong_one_is_said_in_a_sen
     python, shell, toml = (block.value for block in at.code)
     assert "axes = {'n': [300, 500]}" in python and "sweep /dev/stdin --store" in shell
     assert parse(toml) == at.session_state["sweep:run"].sweep
+
+
+def test_whatever_a_definition_says_the_controls_say():
+    text = """
+    model = "polynomial-network"
+    solvers = ["ep-rom", "tangent-descent"]
+    trials = 1
+    seed = 7
+    success = { metric = "error", above = 0.5 }
+    adaptive = true
+    tolerance = 2
+    budget = 50
+    spec = { p = 12, noise = 0.1 }
+    axes = { m = [40.0, 90.0], r = { from = 1, to = 80, steps = 70 } }
+    settings = { max_iter = 7, step = 0.5 }
+    """
+    sweep = parse(text)
+    at = opened("sweep", **address(sweep))
+    at.session_state["code"] = True
+    at.run()
+    shown = parse(at.code[2].value)
+    assert not errors(at) and shown.grid == sweep.grid
+    assert replace(shown, axes=sweep.axes) == sweep
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ TRIALS = Parameter(
 def label(parameter: Parameter) -> str:
     """Return what stands at a widget: the name, and the symbol of the papers where it differs."""
     words = parameter.name.replace("_", " ")
-    return words if parameter.symbol == parameter.name else f"{words}  {parameter.symbol}"
+    return words if parameter.symbol in ("", parameter.name) else f"{words}  {parameter.symbol}"
 
 
 def explanation(parameter: Parameter) -> str:

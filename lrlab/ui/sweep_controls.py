@@ -1,6 +1,7 @@
 """Widgets that make a sweep, and the address that gives them the values of one: both say the same."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -8,7 +9,7 @@ import streamlit as st
 from lrlab import catalog
 from lrlab.catalog.families import Family, family
 from lrlab.experiments.cells import cells
-from lrlab.experiments.definition import Success, Sweep
+from lrlab.experiments.definition import BUDGET, TOLERANCE, Success, Sweep
 from lrlab.experiments.definition_parts import Span
 from lrlab.figures.measures import MEASURES
 from lrlab.parameters import InputError, Parameter, Value, declared, settle
@@ -19,6 +20,7 @@ from lrlab.ui.permalink import Link, shown_exactly
 
 MOST_TRIALS = 200_000
 """Trials of a sweep that a page draws; the shell has no such limit."""
+TRIALS = replace(controls.TRIALS, low=1, high=10_000)
 NO_RULE = "none"
 RULE = "rule."
 OPTION = "set."
@@ -34,9 +36,9 @@ def ask(link: Link, *, plane: bool) -> tuple[Sweep | None, list[object]]:
     kind = family(model)
     solvers, settings = _solvers(link, model, kind, several=not plane)
     x, y = _axes(link, model, kind, plane)
-    trials = controls.widget(link, controls.TRIALS)
+    trials = controls.widget(link, TRIALS)
     success = _success(link, model, kind)
-    adaptive = controls.widget(link, _adaptive(plane), label="adaptive: trials where the contour is")
+    adaptive = _adaptive(link, plane)
     limits = solving.limits(link, kind.limits)
     st.subheader("Held fixed", anchor=False)
     chosen = [a for a in (x, y) if isinstance(a, Axis)]
@@ -45,10 +47,10 @@ def ask(link: Link, *, plane: bool) -> tuple[Sweep | None, list[object]]:
     if any(isinstance(part, InputError) for part in parts):
         return None, parts
     try:
-        controls.TRIALS.check(trials)
+        TRIALS.check(trials)
         sweep = Sweep(
             spec=spec, axes=tuple((a.name, a.given) for a in chosen), solvers=solvers, trials=trials, success=success,
-            settings={**settings, **_changed(limits)}, adaptive=bool(adaptive) and _can_adapt(kind, success),
+            settings={**settings, **_changed(limits)}, **adaptive,
         )  # fmt: skip
         if sweep.total > MOST_TRIALS:
             got = f"{sweep.total:,}"
@@ -75,7 +77,7 @@ def address(sweep: Sweep) -> dict[str, str]:
     if sweep.success:
         values[f"{RULE}side"] = "above" if sweep.success.below is None else "below"
         values[f"{RULE}level"] = float(sweep.success.level or 0.0)
-    values["adaptive"] = sweep.adaptive
+    values |= {"adaptive": sweep.adaptive, "tolerance": sweep.tolerance, "budget": sweep.budget}
     known = declared(drive_limits)
     limits = {name: parameter.default for name, parameter in known.items()}
     values |= limits | {k if k in known else OPTION + k: v for k, v in sweep.settings}
@@ -119,7 +121,7 @@ def _options(link: Link, model: str, chosen: list[str]) -> dict[str, Value] | In
 
 def _axes(link: Link, model: str, kind: Family, plane: bool) -> tuple[Any, Any]:
     across, upwards = kind.plane[model]
-    look: dict[str, Any] = {"ranges": kind.ranges, "lists": not plane}
+    look: dict[str, Any] = {"ranges": kind.ranges_of(model), "lists": not plane}
     if plane:
         x = axis.choose(link, model, across, prefix="x-", label="Across", points=12, **look)
         return x, axis.choose(link, model, upwards, prefix="y-", label="Upwards", points=10, **look)
@@ -148,13 +150,14 @@ def _success(link: Link, model: str, kind: Family) -> Success | InputError | Non
         return error
 
 
-def _adaptive(plane: bool) -> Parameter:
+def _adaptive(link: Link, plane: bool) -> dict[str, Any]:
     meaning = "measure the whole plane coarsely first, then where half of the trials succeed; infer the rest"
-    return Parameter(meaning=meaning, name="adaptive", kind=bool, default=plane)
-
-
-def _can_adapt(kind: Family, success: Success | None) -> bool:
-    return success is not None or kind.goal.above is not None
+    wanted = Parameter(meaning=meaning, name="adaptive", kind=bool, default=plane)
+    parts = [TOLERANCE, BUDGET]
+    link.know(part.name for part in parts)
+    if not controls.widget(link, wanted, label="adaptive: trials where the contour is"):
+        return {"adaptive": False}
+    return {"adaptive": True, **controls.widgets(link, parts)}
 
 
 def _changed(limits: Mapping[str, Value]) -> dict[str, Value]:
