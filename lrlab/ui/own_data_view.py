@@ -1,6 +1,7 @@
 """What a run on *own data* looks like: curves on both sides of the split, and solvers compared beside the baseline."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -83,7 +84,7 @@ def looks(solver: str) -> Recovery:
 
 def recoveries(runs: Sequence[Any]) -> list[Recovery]:
     """Return runs as they are drawn."""
-    return [Recovery(*list(vars(looks(run.job.solver)).values())[:4], rows=run.trace.rows) for run in runs]
+    return [replace(looks(run.job.solver), rows=run.trace.rows) for run in runs]
 
 
 def progress(running: Any) -> None:
