@@ -38,7 +38,7 @@ def first_map(model: str) -> Sweep:
     kind = family(model)
     axes = {}
     for axis, points in zip(kind.plane[model], POINTS, strict=True):
-        low, high, spacing = kind.ranges.get(axis) or first_range(model, axis)
+        low, high, spacing = kind.ranges_of(model).get(axis) or first_range(model, axis)
         axes[axis] = Span(low, high, points, spacing)
     known = {entry.name for entry in catalog.solvers_for(model)}
     return Sweep(

@@ -239,7 +239,7 @@ def test_a_mean_has_its_contour_at_the_level_of_its_model():
 def test_every_model_has_a_contour_and_directions_that_it_knows(model):
     kind = family(model)
     axes_known, along = axes(MODELS[model]), kind.plane[model][1]
-    start = (kind.ranges.get(along) or first_range(model, along))[1]
+    start = (kind.ranges_of(model).get(along) or first_range(model, along))[1]
     sweep = Sweep(spec=spec(model), axes={along: [start]}, solvers=[solvers_for(model)[0].name])
     assert math.isfinite(sweep.contour.level) and not set(kind.grows) & set(kind.falls)
     assert set(kind.plane[model]) <= set(axes_known) and {*kind.grows, *kind.falls} & set(axes_known)

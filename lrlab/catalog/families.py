@@ -37,9 +37,10 @@ class Family:
 
     name: as in `figures.measures`. solvers: chosen at first on *converge*; the first of them on *transition*. plane:
     axes of a model's first map, and along: the axis of its first spectrum; goal: what a map shows. ranges: where
-    axes of its maps lead at first (from, to, linear or log), where that is no matter of the axis alone. held: values of
-    a model's first map that are not its defaults; limits: those of its runs there, ample for a trial that succeeds.
-    grows, falls: axes along which trials succeed ever more, or ever less, often, while all other parameters stay.
+    axes of its maps lead at first (from, to, linear or log), where that is no matter of the axis alone, and own_ranges:
+    those of single models. held: values of a model's first map that are not its defaults; limits: those of its runs
+    there, ample for a trial that succeeds. grows, falls: axes along which trials succeed ever more, or ever less,
+    often, while all other parameters stay.
     """
 
     name: str
@@ -48,10 +49,15 @@ class Family:
     plane: Mapping[str, tuple[str, str]]
     along: Mapping[str, str] = field(default_factory=dict)
     ranges: Mapping[str, tuple[float, float, str]] = field(default_factory=dict)
+    own_ranges: Mapping[str, Mapping[str, tuple[float, float, str]]] = field(default_factory=dict)
     held: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     limits: Mapping[str, Value] = field(default_factory=dict)
     grows: tuple[str, ...] = ()
     falls: tuple[str, ...] = ()
+
+    def ranges_of(self, model: str) -> Mapping[str, tuple[float, float, str]]:
+        """Return where axes of a model's maps lead at first; what is not here is in `catalog.ranges`."""
+        return {**self.ranges, **self.own_ranges.get(model, {})}
 
 
 SINGLE_INDEX = Family(
@@ -64,6 +70,7 @@ SINGLE_INDEX = Family(
         "one-bit-phase-retrieval": ("threshold", "ratio"),
     },
     along={"one-bit-sensing": "variance", "flipped-logistic": "flip", "one-bit-phase-retrieval": "threshold"},
+    own_ranges={"flipped-logistic": {"flip": (0.0, 0.2, "linear"), "ratio": (50.0, 5000.0, "log")}},
     grows=("n", "ratio"),
     falls=("p", "sparsity", "noise", "variance", "flip", "dense-rate", "sparse-rate"),
 )
