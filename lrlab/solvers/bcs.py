@@ -100,7 +100,7 @@ def bcs(
 ) -> Iterator[Iterate]:
     r"""Predict labels Y (n, L) from k random projections of them, Phi y (k,): one Bayesian model, variationally.
 
-    model       Phi y_i = W^T x_i + N(0, s^2 I), W_fc ~ N(0, s^2 / lambda), Phi_cj ~ N(0, 1 / k);
+    model       Phi y_i = W^T x_i + N(0, s^2 I), W_fc ~ N(0, s^2 / lambda), Phi Phi^T = (L / k) I, at random;
                 y_ij ~ N(0, 1 / alpha_ij), alpha_ij ~ Gamma(a, b), b / a the share of the seen labels that are on
     posterior   Q(W) Q(Y) Q(alpha), Y the labels that are not seen
     update      Q(y_i) = N(v Phi^T G^-1 (W^T x_i - Phi y_seen), ...), G = s^2 I + Phi diag(v) Phi^T, v = 1 / E[alpha];
@@ -118,7 +118,7 @@ def bcs(
     X, Y, mask = problem.X, problem.Y, problem.mask
     n, L = Y.shape
     k = projections(ratio, L, problem.rank)
-    Phi = rng.standard_normal((k, L)) / np.sqrt(k)
+    Phi = np.sqrt(L / k) * np.linalg.qr(rng.standard_normal((L, k)))[0].T
     prior = Sparsity(shape, shape * share_on(Y, mask))
     regression = Regression(Spectrum.of(X), regularization, variance)
     settings = np.array([*prior, variance, rounds])

@@ -21,6 +21,7 @@ Indices = NDArray[np.integer]
 Features = Array | csr_array
 
 TINY = 1e-12
+"""Lengths below it are taken for it, lest 0 be divided by 0."""
 SHORT = 0.3
 """Root mean square length of embeddings at first: the shorter, the sooner random directions are forgotten."""
 
