@@ -96,6 +96,7 @@ LOW_RANK = Family(
         "r": (1.0, 8.0, "linear"),
         "m": (60.0, 1000.0, "log"),
     },
+    own_ranges={"multilabel-regression": {"per-freedom": (0.8, 6.0, "linear")}},
     held={
         "rank-one-sensing": {"d1": 30, "d2": 30},
         "inductive-completion": {"n1": 300, "n2": 300},
