@@ -50,13 +50,9 @@ def draw(view: View, plan: Plan | None) -> None:
     runs = list(running.runs) if running else []
     if followed is None:
         return
-    if plan and followed is not plan and plan.spec != followed.spec:
-        st.caption("**The rows or settings have changed since: press Run.**")
-    for one in running.tunings if isinstance(running, TunedRun) else ():
-        if one.error:
-            st.error(f"{one.job.entry.title}: {one.error}")
-    if isinstance(running, TunedRun) and running.cancelled and not runs:
-        st.caption("Cancelled while settings were tried: those up to here stand below.")
+    # A place of its own: figures that move on the page would be drawn from scratch, and lose their zoom.
+    with st.container():
+        remarks(running, changed=bool(plan) and plan.spec != followed.spec)
     curves, found = st.columns([1, 1.1], gap="medium")
     with curves:
         drawn = recoveries(runs) if runs else [looks(job.solver) for job in followed.jobs]
@@ -73,6 +69,19 @@ def draw(view: View, plan: Plan | None) -> None:
             lambda: tried(running), key="own_data-tried", file="tuning", title="Settings that were tried, as a table",
             note=f"score: {followed.questions[0].metric} on the rows held out, at the best iteration.",
         )  # fmt: skip
+
+
+def remarks(running: Any, changed: bool) -> None:
+    """Say what has changed since a run was begun, what failed while it was tuned, and whether that was cancelled."""
+    if changed:
+        st.caption("**The rows or settings have changed since: press Run.**")
+    if not isinstance(running, TunedRun):
+        return
+    for one in running.tunings:
+        if one.error:
+            st.error(f"{one.job.entry.title}: {one.error}")
+    if running.cancelled and not running.runs:
+        st.caption("Cancelled while settings were tried: those up to here stand below.")
 
 
 def looks(solver: str) -> Recovery:
