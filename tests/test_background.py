@@ -89,6 +89,17 @@ def test_a_sweep_is_paused_and_gone_on_with(home):
     assert run.wait(PATIENCE) and (run.state, run.done, run.error) == ("done", TOTAL, "")
     assert listed(home) == [("Mine", "sweep", "done", TOTAL, TOTAL)]
     run.cancel()
+    run.pause()
+    assert run.state == "done" and not run.ending, "what is over is over"
+
+
+def test_what_was_paused_can_be_cancelled(home):
+    gate = Gate()
+    run = begun(home, gate)
+    run.pause()
+    gate.open.set()
+    assert run.wait(PATIENCE) and run.state == "paused"
+    run.cancel()
     assert run.state == "cancelled" and listed(home)[0][2] == "cancelled"
 
 

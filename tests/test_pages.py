@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from lrlab import catalog
 from lrlab.experiments.definition_file import parse
+from lrlab.experiments.lab import get_lab
 from lrlab.experiments.trials import trial_spec
 from lrlab.presets import sweeps as library
 from lrlab.ui.firsts import FIRSTS
@@ -374,7 +375,8 @@ def test_a_pasted_definition_fills_the_controls_and_a_wrong_one_is_said_in_a_sen
     text = 'title = "Mine"\nmodel = "one-bit-sensing"\nsolvers = ["sir"]\ntrials = 2\n[axes]\nn = [300, 500]\n'
     at.text_area(key="sweep-toml").set_value(text.replace("sir", "sirr")).run()
     at.button(key="sweep-read").click().run()
-    assert any('did you mean "sir"?' in error for error in errors(at))
+    at.run()
+    assert any('did you mean "sir"?' in error for error in errors(at)), "until another one is read"
     at.text_area(key="sweep-toml").set_value(text).run()
     at.button(key="sweep-read").click().run()
     assert not errors(at) and at.query_params["x-values"] == "300, 500"
@@ -386,6 +388,18 @@ def test_a_pasted_definition_fills_the_controls_and_a_wrong_one_is_said_in_a_sen
     python, shell, toml = (block.value for block in at.code)
     assert "axes = {'n': [300, 500]}" in python and "sweep /dev/stdin --store" in shell
     assert parse(toml) == at.session_state["sweep:run"].sweep
+
+
+def test_a_past_sweep_that_is_none_any_more_is_said_in_a_sentence():
+    at = opened("transition")
+    row = (at.session_state["browser:session"], 'model = "gone"', "Old", "sweep", "running", 1, 2, 0.0)
+    with get_lab().open() as store, store.writing() as connection:
+        connection.execute("INSERT INTO sweeps VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+    at.session_state["transition-past"] = True
+    at.run()
+    assert any("interrupted, 1 of 2 trials" in element.value for element in at.markdown)
+    at.button(key="transition-open-0").click().run()
+    assert any("solvers must be given" in error for error in errors(at)) and not at.exception
 
 
 def test_whatever_a_definition_says_the_controls_say():

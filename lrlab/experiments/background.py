@@ -83,13 +83,15 @@ class SweepRun:
 
     def pause(self) -> None:
         """Stop within a second; `go_on` takes it up again."""
-        self._asked = self._asked or "paused"
+        if self.alive:
+            self._asked = self._asked or "paused"
 
     def cancel(self) -> None:
         """Stop within a second, for good; what was computed is kept."""
-        self._asked = "cancelled"
-        if not self.alive:
-            self.state, self._asked = "cancelled", ""
+        if self.alive:
+            self._asked = "cancelled"
+        elif self.state == "paused":
+            self.state = "cancelled"
             with self._lab.open() as store:
                 self._note(store)
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lrlab.catalog.families import family
 from lrlab.experiments.cell_table import QUARTILES
 from lrlab.experiments.cells import Cell
 from lrlab.experiments.convergence import Job
@@ -96,8 +95,3 @@ def midpoints(sweep: Sweep, table: pd.DataFrame) -> pd.DataFrame:
             named = dict(zip([*across, "solver"], group, strict=True))
             rows.append({**named, "half": found.value, "low": found.low, "high": found.high})
     return pd.DataFrame(rows, columns=[*across, "solver", "half", "low", "high"])
-
-
-def shown_metric(sweep: Sweep) -> str:
-    """Return the score that a sweep is looked at by: that of its rule, or else the one that its family is judged by."""
-    return sweep.success.metric if sweep.success else family(sweep.spec.model).goal.measure

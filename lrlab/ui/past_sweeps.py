@@ -25,6 +25,8 @@ def show(page_name: str) -> None:
     with get_lab().open() as store:
         found = history.past(store, browser.session(), MOST)
     with fold:
+        if refused := st.session_state.get(f"{page_name}:unopened"):
+            st.error(refused)
         if not found:
             st.caption("What is run on *Transition* and *Sweep* is kept here, and can be gone on with after a reload.")
         for k, past in enumerate(found):
@@ -53,8 +55,9 @@ def open_past(page_name: str, past: Past) -> None:
     try:
         sweep = past.sweep
     except InputError as error:
-        st.session_state[f"{page_name}:refused"] = str(error)
+        st.session_state[f"{page_name}:unopened"] = str(error)
         return
+    st.session_state[f"{page_name}:unopened"] = ""
     open_sweep(past.page, sweep, past.title, past.state)
     if past.page != page_name:
         live.leave(f"pages/{past.page}.py", sweep_controls.address(sweep))
@@ -88,8 +91,8 @@ def shelf(page_name: str) -> None:
         st.text_area("Definition", key=f"{page_name}-toml", height=240, placeholder=EXAMPLE)
         st.file_uploader("or a file", key=f"{page_name}-toml-file")
         st.button("Read", key=f"{page_name}-read", on_click=read, args=(page_name,))
-    if refused := st.session_state.pop(f"{page_name}:refused", ""):
-        st.error(refused)
+        if refused := st.session_state.get(f"{page_name}:unread"):
+            st.error(refused)
 
 
 def explain(sweep: Sweep | None) -> None:
@@ -106,9 +109,11 @@ def read(page_name: str) -> None:
     try:
         text = st.session_state[f"{page_name}-toml"] if file is None else _text(file.getvalue())
         found = titled(text)
-        open_sweep(page_name, found.sweep, found.title)
     except InputError as error:
-        st.session_state[f"{page_name}:refused"] = str(error)
+        st.session_state[f"{page_name}:unread"] = str(error)
+    else:
+        st.session_state[f"{page_name}:unread"] = ""
+        open_sweep(page_name, found.sweep, found.title)
 
 
 def _text(content: bytes) -> str:

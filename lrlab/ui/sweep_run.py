@@ -27,7 +27,7 @@ def buttons(page: str, asked: Sweep | None) -> None:
     if trouble := get_lab().trouble:
         st.warning(trouble)
     if asked and current(page) is None and (lost := background.under_way(asked, get_lab(), browser.session())):
-        _follow(page, lost, asked)
+        _follow(page, lost)
     if asked and (state := st.session_state.pop(f"{page}:look", None)):
         look(page, asked, state)
     with st.container(horizontal=True, key=f"{page}-buttons", width="content"):
@@ -65,19 +65,18 @@ def begin(page: str, asked: Sweep) -> None:
     if before is not None and before is not run and before.alive:
         before.cancel()
     run.go_on()
-    _follow(page, run, asked)
+    _follow(page, run)
 
 
 def look(page: str, asked: Sweep, state: State | str) -> None:
     """Show what the store has of a sweep of the past, or follow it where it runs."""
     run = background.get_run(asked, get_lab(), browser.session(), page, title(page, asked))
     run.look(state)
-    _follow(page, run, asked)
+    _follow(page, run)
 
 
-def _follow(page: str, run: SweepRun, asked: Sweep) -> None:
-    st.session_state[f"{page}:run"], st.session_state[f"{page}:about"] = run, asked
-    st.session_state[f"{page}:fresh"] = True
+def _follow(page: str, run: SweepRun) -> None:
+    st.session_state[f"{page}:run"], st.session_state[f"{page}:fresh"] = run, True
 
 
 def go_on(page: str) -> None:
@@ -135,7 +134,7 @@ def table(page: str, sweep: Sweep, metric: str) -> pd.DataFrame:
     if run is None:
         nothing = Tally(sweep.trials)
         return live.once(f"{page}:empty", sweep, lambda: Overview(sweep, cells(sweep), nothing).table(metric))
-    overview = live.once(f"{page}:overview", id(run), lambda: Overview(run.sweep, run.cells, run.tally))
+    overview = live.once(f"{page}:overview", run, lambda: Overview(run.sweep, run.cells, run.tally))
     return _seen(f"{page}:table-{metric}", run, lambda: overview.table(metric))
 
 
@@ -149,4 +148,4 @@ def picture(page: str, sweep: Sweep) -> pd.DataFrame:
 
 def _seen(name: str, run: SweepRun, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
     with run.lock:
-        return live.once(name, (id(run), run.changes), make)
+        return live.once(name, (run, run.changes), make)
