@@ -89,6 +89,25 @@ def test_an_adaptive_sweep_has_its_budget(clock):
     assert found.seconds > 0.3 * forecast(replace(adaptive, adaptive=False), workers=1).seconds, "where trials are long"
 
 
+def test_of_an_adaptive_sweep_what_is_done_costs_nothing(clock):
+    adaptive = replace(SWEEP, adaptive=True, trials=5)
+    with Store() as store:
+        taken = []
+        resume(adaptive, store, HereStream, watch=taken.append, stop=lambda: len(taken) > 0)
+        there = sum(map(len, taken))
+        assert 0 < there < adaptive.most and forecast(adaptive, store).trials == adaptive.most - there
+        done = resume(adaptive, store, HereStream)
+        assert done.run + done.reused < adaptive.most, "the contour was found before"
+        assert forecast(adaptive, store)[::2] == (0.0, 0)
+
+
+def test_a_trial_that_fails_is_forecast_too(monkeypatch):
+    monkeypatch.setattr(cost, "outcome", lambda item: 1 / 0)
+    glimpse.cache_clear()
+    assert forecast(SWEEP).trials == SWEEP.total
+    glimpse.cache_clear()
+
+
 def test_only_what_is_small_is_measured(clock, monkeypatch):
     monkeypatch.setattr(cost, "LARGEST", 0)
     found = forecast(SWEEP, workers=1)

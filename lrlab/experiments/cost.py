@@ -13,12 +13,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lrlab.experiments.adaptive import Plane
+from lrlab.experiments.adaptive import Plane, rounds
 from lrlab.experiments.budget import cores, memory_needed
 from lrlab.experiments.cells import cells, jobs
 from lrlab.experiments.convergence import Job
 from lrlab.experiments.definition import Sweep
-from lrlab.experiments.resume import outcome
+from lrlab.experiments.resume import found, outcome
 from lrlab.experiments.store import Store
 from lrlab.experiments.survey import between
 from lrlab.parameters import InputError
@@ -46,12 +46,11 @@ class Forecast(NamedTuple):
 def forecast(sweep: Sweep, store: Store | None = None, workers: int = 0) -> Forecast:
     """Return what a sweep will take, without the trials that a store has. It takes about a second itself at most.
 
-    The first trial of the cells at the corners and in the middle of the grid is run for a moment, in this thread. Its
-    time over the bytes of its data is interpolated between them, and carried on beyond. InputError where
+    The first trial of some cells is run for a moment, in this thread: at the corners and in the middle of the grid and,
+    if there is time, between them. Its time over the bytes of its data is interpolated for the others. InputError where
     every cell of the sweep is refused.
     """
-    left = sweep.trials * len(jobs(sweep)) if store is None else sum(_left(sweep, job, store) for job in jobs(sweep))
-    most, planes = min(left, sweep.most), [Plane(sweep, solver) for solver in sweep.solvers]
+    most, planes = _left(sweep, store), [Plane(sweep, solver) for solver in sweep.solvers]
     planes = [plane for plane in planes if plane.survey.open.any()]
     sizes = [_sizes(plane) for plane in planes]
     seconds, longest = 0.0, LONGEST / len(planes)
@@ -110,13 +109,28 @@ def glimpse(job: Job) -> Glimpse:
     with threadpool_limits(1):
         # Time of this thread alone, whatever else the machine does.
         started = time.thread_time()
-        found = outcome((short, 0))
+        try:
+            seen = outcome((short, 0))
+        except Exception:
+            # It fails in the sweep too, and is told of there; until then it takes its time.
+            return Glimpse(time.thread_time() - started, 0, True)
         seconds = time.thread_time() - started
-    return Glimpse(seconds, found.iterations, found.stop != Stop.TIMEOUT.name or short == job)
+    return Glimpse(seconds, seen.iterations, seen.stop != Stop.TIMEOUT.name or short == job)
 
 
-def _left(sweep: Sweep, job: Job, store: Store) -> int:
-    return sweep.trials - len(store.trials(job, sweep.trials))
+def _left(sweep: Sweep, store: Store | None) -> int:
+    """Return how many trials there are still to be made, at most."""
+    every = dict.fromkeys(jobs(sweep), range(sweep.trials))
+    most = sweep.most if sweep.adaptive else sum(map(len, every.values()))
+    if store is None:
+        return most
+    done = 0
+    for asked in rounds(sweep, store) if sweep.adaptive else [every]:
+        there = sum(found(job, numbers, store) for job, numbers in asked.items())
+        done += there
+        if there < sum(map(len, asked.values())):
+            return max(1, most - done)
+    return 0
 
 
 def _sizes(plane: Plane) -> Array:

@@ -95,7 +95,7 @@ def work(stream: Stream, intake: "Intake", tell: Callable[[], None], stop: Calla
         intake.take(stream.cancel())
 
 
-def found(job: Job, numbers: range, store: Store, watch: Watch) -> int:
+def found(job: Job, numbers: range, store: Store, watch: Watch = unwatched) -> int:
     """Return how many of some trials of a cell a store has; who watches is shown them."""
     if watch is unwatched:
         return len(store.trials(job, numbers.stop) & set(numbers))
