@@ -238,7 +238,8 @@ def test_own_rows_are_uploaded_fitted_and_taken_home(page, address, tmp_path):
     press(page, "Run")
     page.get_by_role("tab", name="Predictions and files").click()
     model = page.get_by_role("button", name="Model (.npz)")
-    expect(model).to_be_visible()
+    # The first run of a server waits for its engine, too.
+    expect(model).to_be_visible(timeout=60_000)
     with page.expect_download() as download:
         model.click()
     download.value.save_as(tmp_path / "model.npz")
