@@ -19,7 +19,7 @@ import lrlab
 from lrlab import catalog
 from lrlab.catalog.families import family
 from lrlab.catalog.ranges import first_range
-from lrlab.experiments.adaptive import Plane, measured, rounds
+from lrlab.experiments.adaptive import UNSEEN, Plane, measured, rounds
 from lrlab.experiments.convergence import Job
 from lrlab.experiments.cost import forecast
 from lrlab.experiments.definition import Sweep
@@ -80,7 +80,7 @@ def distance(first: Survey, second: Survey) -> Any:
     found = [
         crossings(
             np.moveaxis(survey.estimate(), along, 1),
-            np.moveaxis(np.where(survey.trials > 0, survey.trials, 0.5), along, 1),
+            np.moveaxis(np.where(survey.trials > 0, survey.trials, UNSEEN), along, 1),
             first.directions[along],
         )
         for survey in (first, second)

@@ -12,16 +12,19 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from lrlab import InputError, spec
+from lrlab.__main__ import main
 from lrlab.catalog import MODELS, solvers_for
 from lrlab.catalog.families import family
 from lrlab.catalog.ranges import first_range
 from lrlab.experiments import resume as resuming
 from lrlab.experiments import survey
 from lrlab.experiments.adaptive import Plane, measured, picture, rounds
+from lrlab.experiments.adaptive import contour as contour_of
 from lrlab.experiments.axes import axes
 from lrlab.experiments.cell_table import table
 from lrlab.experiments.cells import cells, jobs
 from lrlab.experiments.definition import Span, Success, Sweep
+from lrlab.experiments.definition_text import to_toml
 from lrlab.experiments.outcome import Kept, Outcome
 from lrlab.experiments.resume import resume
 from lrlab.experiments.store import Store
@@ -244,6 +247,23 @@ def test_every_model_has_a_contour_and_directions_that_it_knows(model):
     assert math.isfinite(sweep.contour.level) and not set(kind.grows) & set(kind.falls)
     assert set(kind.plane[model]) <= set(axes_known) and {*kind.grows, *kind.falls} & set(axes_known)
     assert spec(model, **kind.held.get(model, {})) and limits(kind.limits)
+
+
+def test_a_contour_lies_between_failure_and_success(tmp_path, capsys, engine):
+    file = tmp_path / "sweep.toml"
+    file.write_text(to_toml(replace(SWEEP, axes={"variance": [0.0, 1.0], "ratio": Span(2, 200, 6, "log")})))
+    assert main(["sweep", str(file), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert any(cell["inferred"] for cell in document["cells"]) and document["contour"]
+    for point in document["contour"]:
+        line = [c for c in document["cells"] if c["solver"] == point["solver"] and not c["refused"]]
+        line = [c for c in line if c["axes"]["variance"] == point["variance"] and c["share"] is not None]
+        assert min(c["axes"]["ratio"] for c in line if c["share"] > 0.5) >= 0.2 * point["ratio"]
+        assert 2 <= point["ratio"] <= 200
+    one = replace(SWEEP, axes={"variance": [0.0, 0.5, 1.0, 20.0]}, spec=spec("one-bit-sensing", p=10, n=1000))
+    assert [set(p) for p in contour_of(one, lambda job: [float(job.spec.noise < 2)])] == [{"variance", "solver"}] * 2
+    island = replace(one, spec=spec("one-bit-phase-retrieval", p=10), axes={"threshold": [0.5, 1.0]}, solvers=["save"])
+    assert contour_of(island, lambda job: [1.0]) == [] == contour_of(one, lambda job: [])
 
 
 def test_one_axis_and_values_in_any_order():

@@ -10,6 +10,7 @@ shows a mean, whether the measure is above the model's level; the contour is the
 
 import math
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,9 +22,11 @@ from lrlab.experiments.convergence import Job
 from lrlab.experiments.definition import Sweep
 from lrlab.experiments.store import Store
 from lrlab.experiments.summary import wilson_bounds
-from lrlab.experiments.survey import Directions, Survey, between
+from lrlab.experiments.survey import Directions, Survey, between, crossings
 
 Array = NDArray[np.float64]
+UNSEEN = 0.5
+"""Trials that an inferred share weighs as much as."""
 Values = Callable[[Job], ArrayLike]
 """values(job) -> the measure in the finished trials of a cell, by which they succeed or whose mean is shown."""
 
@@ -73,6 +76,29 @@ def picture(sweep: Sweep, values: Values) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["x", "y", "solver", "mean", "low", "high", "trials", "inferred"])
 
 
+def contour(sweep: Sweep, values: Values) -> list[dict[str, Any]]:
+    """Return points where half of the trials succeed, by axis and `solver`: one in each line along one axis.
+
+    That axis is the second one, or the first where only its direction is declared; without one there are none. See
+    `survey.crossings`; between two values of the axis it is interpolated linearly.
+    """
+    points: list[dict[str, Any]] = []
+    for solver in sweep.solvers:
+        plane = Plane(sweep, solver)
+        plane.see(values)
+        survey, along = plane.survey, 1 if plane.survey.directions[1] else 0
+        if not survey.trials.any() or not survey.directions[along]:
+            continue
+        lines = [np.moveaxis(a, along, 1) for a in (survey.estimate(), np.where(survey.trials, survey.trials, UNSEEN))]
+        rows = np.arange(survey.open.shape[along])
+        for k, row in enumerate(crossings(*lines, survey.directions[along])):
+            if 0 <= row <= rows[-1]:
+                place = [plane.axes[1 - along][k], np.interp(row, rows, plane.axes[along])]
+                point = place if along else place[::-1]
+                points.append({**dict(zip(sweep.grid, map(float, point), strict=False)), "solver": solver})
+    return points
+
+
 class Plane:
     """The cells of one solver: a grid of jobs along rising values, what was asked for in each, and what came of it."""
 
@@ -80,8 +106,9 @@ class Plane:
         """Nothing has been measured yet."""
         self._sweep, self._rule = sweep, sweep.contour
         grid = [np.array(values, dtype=float) for values in sweep.grid.values()]
-        order = [values.argsort() for values in (*grid, np.zeros(1))[:2]]
-        self._values = [values[by] for values, by in zip(grid, order, strict=False)]
+        grid = [*grid, np.full(1, np.nan)][:2]
+        order = [values.argsort() for values in grid]
+        self.axes = [values[by] for values, by in zip(grid, order, strict=True)]
         jobs = np.empty(len(order[0]) * len(order[1]), dtype=object)
         jobs[:] = [cell.job for cell in cells(sweep) if cell.solver == solver]
         self.jobs = jobs.reshape(len(order[0]), len(order[1]))[np.ix_(*order)]
@@ -91,8 +118,7 @@ class Plane:
 
     def at(self, place: tuple[int, ...]) -> tuple[float, float]:
         """Return the values of both axes at a place; nan where there is no second one."""
-        x, *y = (float(values[k]) for values, k in zip(self._values, place, strict=False))
-        return x, y[0] if y else math.nan
+        return float(self.axes[0][place[0]]), float(self.axes[1][place[1]])
 
     def ask(self, most: int) -> dict[Job, range]:
         """Return the trials of the next round, so that `most` are asked for in all; none where it is over."""

@@ -41,6 +41,12 @@ def table(sweep: Sweep, store: Store, failures: Mapping[Item, str]) -> list[Row]
     return rows
 
 
+def contour(sweep: Sweep, store: Store) -> list[Row]:
+    """Return the contour of a sweep in a store, see `adaptive.contour`."""
+    numbers = _numbers(sweep, store)
+    return adaptive.contour(sweep, lambda job: _measured(sweep, job, numbers, store))
+
+
 def _numbers(sweep: Sweep, store: Store) -> dict[Job, int]:
     return adaptive.measured(sweep, store) if sweep.adaptive else dict.fromkeys(jobs(sweep), sweep.trials)
 

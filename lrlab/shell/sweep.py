@@ -23,7 +23,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run what the store does not have, and print the table of all cells."""
-    from lrlab.experiments.cell_table import table
+    from lrlab.experiments.cell_table import contour, table
     from lrlab.experiments.cost import forecast, require_time
     from lrlab.experiments.definition_file import read
     from lrlab.experiments.engine import get_engine
@@ -38,8 +38,9 @@ def run(options: argparse.Namespace) -> int:
         announce(expected)
         done = resume(sweep, store, on_engine(lambda: get_engine(options.scheduler)), report)
         rows = table(sweep, store, done.failures)
+        points = {"contour": contour(sweep, store)} if sweep.adaptive else {}
     if options.json:
-        document = {"cells": rows, "trials_run": done.run, "trials_reused": done.reused}
+        document = {"cells": rows, "trials_run": done.run, "trials_reused": done.reused, **points}
         print(json.dumps(plain(document), allow_nan=False))
     else:
         show(rows, sweep.success and sweep.success.metric)
