@@ -1,11 +1,12 @@
 """The same jobs from a shell: python -m lrlab models | solve | sweep | store | paper | fit | predict."""
 
+import os
 import sys
 from collections.abc import Sequence
 
 from lrlab.parameters import InputError
 from lrlab.shell import fit, models, paper, predict, solve, store, sweep
-from lrlab.shell.common import BAD_INPUT, FAILED, INTERRUPTED, Parser
+from lrlab.shell.common import BAD_INPUT, DONE, FAILED, INTERRUPTED, Parser
 
 COMMANDS = {
     "models": models,
@@ -33,7 +34,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status: 0 done, 1 failed, 2 bad input, 130 interrupted."""
     options = parser().parse_args(arguments)
     try:
-        return COMMANDS[options.command].run(options)
+        status = COMMANDS[options.command].run(options)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        # Whoever read has enough, as `head` does. What is left in the buffer must not complain at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
     except InputError as error:
         print(error, file=sys.stderr)
         return BAD_INPUT

@@ -83,6 +83,13 @@ def test_a_real_shell_sees_no_traceback():
     assert refused.returncode == 2 and refused.stdout == "" and refused.stderr.count("\n") == 1
 
 
+def test_who_reads_the_beginning_alone_gets_it_in_peace():
+    command = [sys.executable, "-m", "lrlab", "models"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b"" and process.wait() == 0
+
+
 def test_too_large_for_memory_is_refused_with_what_fits(monkeypatch, capsys):
     monkeypatch.setenv("LRLAB_MEMORY_GIB", "1")
     assert main([*SOLVE, "--set", "p=10000", "--set", "n=20000"]) == 2
