@@ -44,7 +44,7 @@ class Clock:
         self.asked.append(job)
         whole = self.seconds(job)
         seen = min(whole, self.longest)
-        return Glimpse(seen, round(40 * seen / whole), seen == whole)
+        return Glimpse(seen, seen, round(40 * seen / whole), seen == whole)
 
     __wrapped__ = __call__
 
@@ -70,6 +70,12 @@ def test_trials_that_were_cut_off_are_carried_on(clock):
     clock.longest = 0.2 * max(clock.seconds(job) for job in jobs(SWEEP))
     true = sum(clock.seconds(job) for job in jobs(SWEEP)) * SWEEP.trials
     assert forecast(SWEEP, workers=1).seconds == pytest.approx(true, rel=0.2)
+
+
+def test_what_is_made_before_the_first_iteration_is_made_once():
+    assert Glimpse(0.5, 0.1, 2, False).carried_on(20, 60.0) == pytest.approx(0.4 + 1.0)
+    assert Glimpse(0.5, 0.1, 2, False).carried_on(10**9, 60.0) == pytest.approx(0.4 + 60.0)
+    assert Glimpse(0.5, 0.0, 0, False).carried_on(20, 60.0) == 0.5
 
 
 def test_what_a_store_has_costs_nothing(clock):

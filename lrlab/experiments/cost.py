@@ -26,7 +26,7 @@ from lrlab.protocol import Stop
 
 GLIMPSE, LONGEST, LARGEST = 0.15, 0.8, 2**26
 """Seconds of a measured trial, seconds of all of them, and bytes of the data of one, at most."""
-HOURS = 24.0
+HOURS, LIMIT = 24.0, 10**9
 
 Array = NDArray[np.float64]
 
@@ -93,11 +93,17 @@ def time_limit() -> float:
 
 
 class Glimpse(NamedTuple):
-    """What was seen of a trial: seconds of this thread, iterations, and whether it came to its end."""
+    """What was seen of a trial: seconds of this thread and, of them, the solver's; iterations; whether it ended."""
 
     seconds: float
+    solver: float
     iterations: int
     whole: bool
+
+    def carried_on(self, iterations: int, most: float) -> float:
+        """Return the seconds with so many iterations, the solver's at most so many."""
+        each = self.solver / max(1, self.iterations)
+        return self.seconds - self.solver + min(max(self.solver, each * iterations), most)
 
 
 @lru_cache(maxsize=200)
@@ -108,14 +114,15 @@ def glimpse(job: Job) -> Glimpse:
     short = replace(job, limits=job.limits._replace(max_seconds=min(GLIMPSE, job.limits.max_seconds)))
     with threadpool_limits(1):
         # Time of this thread alone, whatever else the machine does.
-        started = time.thread_time()
+        began, started = time.monotonic(), time.thread_time()
         try:
             seen = outcome((short, 0))
         except Exception:
             # It fails in the sweep too, and is told of there; until then it takes its time.
-            return Glimpse(time.thread_time() - started, 0, True)
+            return Glimpse(time.thread_time() - started, 0.0, 0, True)
         seconds = time.thread_time() - started
-    return Glimpse(seconds, seen.iterations, seen.stop != Stop.TIMEOUT.name or short == job)
+        share = min(1.0, seen.seconds / max(time.monotonic() - began, 1e-6))
+    return Glimpse(seconds, share * seconds, seen.iterations, seen.stop != Stop.TIMEOUT.name or short == job)
 
 
 def _left(sweep: Sweep, store: Store | None) -> int:
@@ -153,15 +160,15 @@ def _trial_seconds(plane: Plane, sizes: Array, longest: float) -> Array:
         spent += seen[place].seconds
         if spent > longest:
             break
-    usual = median([g.iterations for g in seen.values() if g.whole] or [0])
+    # A trial of which no iteration was seen says little: its cell follows from the others, where there are any.
+    seen = {place: g for place, g in seen.items() if g.whole or g.iterations} or seen
+    usual = median([g.iterations for g in seen.values() if g.whole] or [LIMIT])
     pace = np.zeros(sizes.shape)
     for place, g in seen.items():
         limits = plane.jobs[place].limits
-        if not g.whole:
-            # A trial that was cut off goes on as long as those that were not, or, for want of them, to its limit.
-            iterations = max(g.iterations, min(usual or limits.max_iter, limits.max_iter))
-            g = g._replace(seconds=min(g.seconds / max(1, g.iterations) * iterations, limits.max_seconds))
-        pace[place] = max(g.seconds, 1e-6) / sizes[place]
+        # One that was cut off goes on as long as those that were not, or, for want of them, to its limit.
+        seconds = g.seconds if g.whole else g.carried_on(int(min(usual, limits.max_iter)), limits.max_seconds)
+        pace[place] = max(seconds, 1e-6) / sizes[place]
     return np.where(plane.survey.open, between(pace, pace > 0.0) * sizes, 0.0)
 
 
