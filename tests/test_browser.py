@@ -257,7 +257,7 @@ SMALL_MAP = "p=6&x-points=2&y-points=2&y-from=20&y-to=80"
 def measured(page: Page) -> None:
     """Wait until the lower left cell of the map shows a score: before that there is nothing to be opened there."""
     drawn(page, MAP)
-    wait_until(page, "map => Number.isFinite(document.querySelector(map).calcdata?.[0]?.[0]?.z?.[0]?.[0])", MAP)
+    wait_until(page, "map => Number.isFinite(document.querySelector(map)?.calcdata?.[0]?.[0]?.z?.[0]?.[0])", MAP)
 
 
 def click_the_lower_left_cell(page: Page) -> None:
@@ -274,8 +274,11 @@ def its_trial_is_run(page: Page) -> None:
 
 def test_a_click_on_the_map_opens_that_trial(page, address):
     opened(page, f"{address}/transition?{SMALL_MAP}&trials=2", "Transition")
+    drawn(page, MAP)
+    page.locator(MAP).evaluate("node => { node.mark = 'the same node'; }")
     press(page, "Run")
     measured(page)
+    assert page.locator(MAP).evaluate("node => node.mark") == "the same node"
     click_the_lower_left_cell(page)
     its_trial_is_run(page)
 

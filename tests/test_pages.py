@@ -301,6 +301,11 @@ def test_transition_measures_and_infers_its_cells_and_offers_their_table():
     assert len(whole.get("download_button")) == 4 and not whole.exception
 
 
+def test_cells_that_are_refused_are_left_out_with_the_reason():
+    at = finished(opened("transition", **TINY | {"y-from": "1"}), "transition")
+    assert any("2 cells are left out.] n must be at least 2p" in caption.value for caption in at.caption)
+
+
 def test_several_solvers_are_laid_over_one_another_or_side_by_side():
     wanted = TINY | {"model": "phase-retrieval", "x-from": "4", "x-to": "8", "y-from": "1", "y-to": "8", "p": "8"}
     both = {"solvers": "gauss-newton,wirtinger-flow", "adaptive": "false"}

@@ -97,10 +97,12 @@ def shelf(page_name: str) -> None:
 
 def explain(sweep: Sweep | None) -> None:
     """Show what the library says of a sweep, where it is one of its own."""
-    for known in map(library.load, library.names()):
-        if known.sweep == sweep:
-            st.subheader(known.title, anchor=False)
-            page.reading(known.explanation, known.reference)
+    # A place of its own: figures that moved to another one would be drawn from scratch.
+    with st.container():
+        for known in map(library.load, library.names()):
+            if known.sweep == sweep:
+                st.subheader(known.title, anchor=False)
+                page.reading(known.explanation, known.reference)
 
 
 def read(page_name: str) -> None:

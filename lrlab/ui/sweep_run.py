@@ -44,8 +44,10 @@ def buttons(page: str, asked: Sweep | None) -> None:
             st.button("Pause", key=f"{page}-pause", disabled=idle, on_click=pause, args=(page,))
         over = run is None or not (run.alive or paused)
         st.button("Cancel", key=f"{page}-cancel", disabled=over, on_click=cancel, args=(page,))
-    if asked and not under_way:
-        _run(page, asked, wanted=pressed or wanted, known=run if same else None)
+    # A place of its own: figures that moved to another one would be drawn from scratch.
+    with st.container():
+        if asked and not under_way:
+            _run(page, asked, wanted=pressed or wanted, known=run if same else None)
 
 
 def _run(page: str, asked: Sweep, *, wanted: bool, known: SweepRun | None) -> None:

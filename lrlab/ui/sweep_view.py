@@ -25,6 +25,8 @@ WIDE = 100.0
 def choices(link: Link, sweep: Sweep | None) -> View:
     """Show what can be chosen about the figure."""
     if sweep is None:
+        # In the place of what would be there.
+        st.container(key="sweep-choices")
         return View(SHARE, True, True, False)
     known = {name: name.replace("_", " ") for name in MEASURES[family(sweep.spec.model).name]}
     shown = {SHARE: "share of successes"} | known

@@ -77,10 +77,12 @@ def scales(sweep: Sweep) -> list[Scale]:
 def held(sweep: Sweep, table: pd.DataFrame) -> None:
     """Say what a figure is of: the widgets may say something else by now; and what is left out, and why."""
     trials = f"{sweep.trials} trials a cell{', at most' if sweep.adaptive else ''}"
-    st.caption(f"{described(sweep.spec, without=sweep.decided)}; {', '.join(sweep.solvers)}; {trials}")
+    words = [f"{described(sweep.spec, without=sweep.decided)}; {', '.join(sweep.solvers)}; {trials}"]
     refused = table["refused"][table["refused"] != ""]
     if len(refused):
-        st.caption(f":orange[{len(refused)} cells are left out.] {refused.iloc[0]}")
+        words.append(f":orange[{len(refused)} cells are left out.] {refused.iloc[0]}")
+    # One element, so that the figure below keeps its place.
+    st.caption("  \n".join(words))
 
 
 def draw(page: str, asked: Sweep | None, view: View) -> None:
