@@ -40,6 +40,8 @@ CONFIG = {
     "distributed.worker.memory.pause": False,
     "distributed.worker.memory.terminate": 1.0,
     "distributed.worker.memory.monitor-interval": "50ms",
+    # Memory that is given back after every array has to be asked for, page by page, for the next one.
+    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None,
     # The statistical profiler interrupts a solver a hundred times a second.
     "distributed.worker.profile.enabled": False,
     "logging": {"distributed": "error"},
