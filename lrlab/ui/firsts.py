@@ -44,8 +44,8 @@ FIRSTS = (
     First(
         "papers",
         "Compute a published figure again",
-        "Figures of Jain and Dhillon (2013), Yi et al. (2015) and Soltani and Hegde (2018) on this machine, with what "
-        "is exact at their sizes, and with solvers that they did not have.",
+        "Figures and tables of five papers on this machine, beside the numbers that were printed, with what is exact "
+        "at their sizes, and with solvers that they did not have.",
         {},
     ),
     First(
