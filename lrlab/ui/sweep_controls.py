@@ -21,6 +21,8 @@ from lrlab.ui.permalink import Link, shown_exactly
 MOST_TRIALS = 200_000
 """Trials of a sweep that a page draws; the shell has no such limit."""
 TRIALS = replace(controls.TRIALS, low=1, high=10_000)
+OF_A_MAP = replace(TRIALS, default=5)
+"""A first map is to be seen within seconds; neighbouring cells tell of one another."""
 NO_RULE = "none"
 RULE = "rule."
 OPTION = "set."
@@ -36,7 +38,7 @@ def ask(link: Link, *, plane: bool) -> tuple[Sweep | None, list[object]]:
     kind = family(model)
     solvers, settings = _solvers(link, model, kind, several=not plane)
     x, y = _axes(link, model, kind, plane)
-    trials = controls.widget(link, TRIALS)
+    trials = controls.widget(link, OF_A_MAP if plane else TRIALS)
     success = _success(link, model, kind)
     adaptive = _adaptive(link, plane)
     limits = solving.limits(link, kind.limits)
