@@ -19,6 +19,8 @@ def begin() -> threading.Thread:
 
 
 def _warm() -> None:
+    from threadpoolctl import threadpool_limits
+
     from lrlab.experiments.engine import get_engine
     from lrlab.experiments.lab import get_lab
     from lrlab.parameters import InputError
@@ -35,5 +37,8 @@ def _warm() -> None:
     get_lab()
     if engine is not None:
         engine.warm()
+    # What pages work out is tiny, and threads of BLAS that wait for it spin on the cores that workers need. For good:
+    # this server solves nothing itself.
+    threadpool_limits(1)
     gc.collect()
     gc.freeze()
