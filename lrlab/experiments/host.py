@@ -47,6 +47,9 @@ CONFIG = {
     "logging": {"distributed": "error"},
     # Every message with an estimate is kept as an event: few, so that memory does not grow.
     "distributed.admin.low-level-log-length": 50,
+    # Looks after its own pulse, fifty times a second in every process, are time of the workers.
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "5s",
 }
 
 
