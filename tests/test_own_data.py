@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from sklearn.metrics import precision_score, recall_score, roc_auc_score
 
 from lrlab import catalog, datasets
@@ -124,6 +125,38 @@ def test_what_is_given_is_kept():
     assert explored(asked("binary-relevance"), lambda rank, weight: 0.0)[0].candidate.rank == 0
 
 
+def test_of_noisy_scores_the_top_of_a_parabola_is_taken():
+    half = tuning.HALF
+    found = [Result(Candidate(0, 10 * half**k), 1, -0.1 * k**2) for k in (-2, -1, 0, 1, 2)]
+    assert tuning.levelled(found, 1).candidate.regularization == 10
+    lucky = [*found[:3], found[3]._replace(score=0.01), found[4]]
+    assert tuning.best_of(lucky, 1) == lucky[3]
+    assert tuning.levelled(lucky, 1).candidate.regularization == 10
+    losses = [result._replace(score=-result.score) for result in lucky]
+    assert tuning.levelled(losses, -1).candidate.regularization == 10
+    # Farther than a decade from the best nothing counts, and without a top the best itself is taken.
+    assert tuning.levelled([*found, Result(Candidate(0, 1e-3), 1, -99.0)], 1).candidate.regularization == 10
+    assert tuning.levelled(found[-2:], 1) == found[-2]
+    valley = [Result(Candidate(0, 10.0 * half**k), 1, k**2 + 0.1 * k) for k in (-1, 0, 1)]
+    assert tuning.levelled(valley, 1) == valley[2]
+    assert tuning.levelled([Result(Candidate(3, None), 1, 0.5)], 1).candidate.rank == 3
+
+
+def test_hidden_labels_do_not_change_how_settings_compare():
+    rng = np.random.default_rng(0)
+    scores = rng.standard_normal((4000, 40))
+    Y = csr_array(rng.random((4000, 40)) < 1 / (1 + np.exp(3 - 2 * scores)), dtype=float)
+    data = Dataset(
+        X=csr_array((4000, 1)), Y=Y, observed=None, feature_names=("x",), label_names=tuple(f"y{j}" for j in range(40))
+    )
+    hidden = hide(data, 0.2, 1)
+    for name in ("precision@3", "precision@5"):
+        metric = validation.METRICS[name]
+        every, some = (metric.value(scores, given.Y, given.observed, 0.5) for given in (data, hidden))
+        # As many positives among the first as before, times the share that is known.
+        assert some / every == pytest.approx(0.2, rel=0.06)
+
+
 def test_runs_that_reach_nothing_are_never_chosen():
     best, _ = explored(asked(), lambda rank, weight: np.nan if weight < 1 else -weight)
     assert best.candidate.regularization == 1.0
@@ -134,8 +167,7 @@ def test_tuned_settings_are_fitted_to_all_rows(files, solver):
     tuned = tune(files[0], solver=solver, iterations=4, metric="auc")
     found = fit(*files, solver=solver, iterations=4, tune_by="auc")
     assert found.tuned.chosen == tuned.chosen and found.tuned.table == tuned.table
-    best = max(row["score"] for row in tuned.table)
-    assert tuned.chosen.score == best and len(found.rows) <= tuned.chosen.iterations <= 4
+    assert tuned.chosen.row() in tuned.table and len(found.rows) <= tuned.chosen.iterations <= 4
     by_hand = fit(*files, solver=solver, iterations=tuned.chosen.iterations, **found.options)
     assert by_hand.rows[-1]["auc"] == found.rows[-1]["auc"]
 
@@ -145,7 +177,7 @@ def test_tuning_from_the_shell(files, capsys):
     assert main([*arguments, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     tuned = found["tuned"]
-    assert tuned["metric"] == "precision@3" and tuned["rank"] == 3 == found["options"]["fitted_rank"]
+    assert tuned["metric"] == validation.METRIC and tuned["rank"] == 3 == found["options"]["fitted_rank"]
     assert tuned["regularization"] == found["options"]["regularization"]
     assert found["iterations"] == tuned["iterations"]
     assert {"rank", "regularization", "iterations", "score"} == set(tuned["table"][0])

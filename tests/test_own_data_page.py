@@ -240,7 +240,7 @@ def test_code_of_a_tuned_run_tunes():
     at = opened(settings="tuned", rows="sample", **{"leml-squared.regularization": "3.0"})
     at.session_state["code"] = True
     python, shell = (block.value for block in drawn(at.run()).code)
-    assert "tune_by='precision@3'" in python and "--tune precision@3 --set regularization=3.0" in shell
+    assert "tune_by='ndcg@5'" in python and "--tune ndcg@5 --set regularization=3.0" in shell
     assert "rank" not in python
 
 

@@ -7,6 +7,8 @@ can be tried at once, here or on the engine. The split, its rows and its labels 
 import math
 from collections.abc import Callable, Generator, Sequence
 
+import numpy as np
+
 from lrlab.experiments.validation import METRICS, Candidate, Question, Result
 from lrlab.parameters import Parameter
 
@@ -25,7 +27,8 @@ def search(question: Question, most_rank: int) -> Search:
     """Look for rank and regularisation, as far as the solver has them and the question leaves them open.
 
     First decades of the regularisation, and the solver's default, at one rank; then further decades while the best
-    stands at an end; then half decades beside the best; then other ranks with it. most_rank: the largest rank there is.
+    stands at an end; then half decades beside the best; then other ranks with the one that `levelled` takes of them.
+    most_rank: the largest rank there is.
     """
     options, better = question.entry.options, METRICS[question.metric].better
     ranks = (ranks_of(most_rank) if not question.rank else [question.rank]) if "fitted_rank" in options else [0]
@@ -38,10 +41,10 @@ def search(question: Question, most_rank: int) -> Search:
     beside = [top / HALF, top * HALF] if parameter and top else []
     if near := [Candidate(ranks[0], weight) for weight in beside if parameter.low <= weight <= parameter.high]:
         found += yield near
-        top = best_of(found, better).candidate.regularization
+    chosen = [levelled(found, better)]
     if ranks[1:]:
-        found += yield [Candidate(rank, top) for rank in ranks[1:]]
-    return best_of(found, better)
+        chosen += yield [Candidate(rank, chosen[0].candidate.regularization) for rank in ranks[1:]]
+    return best_of(chosen, better)
 
 
 def ranks_of(most: int) -> list[int]:
@@ -62,6 +65,29 @@ def best_of(found: Sequence[Result], better: int) -> Result:
         return score, -result.candidate.rank, result.candidate.regularization or 0.0
 
     return max(found, key=worth)
+
+
+def levelled(found: Sequence[Result], better: int) -> Result:
+    """Return the result whose regularisation is nearest to the top of a parabola through those around the best.
+
+    The parabola is fitted by least squares, over the logarithm of the weight, to the results within a decade of the
+    best one. A validation score is a noisy measure, and its largest value often a lucky one; what several weights say
+    together is less so. It is the best result itself where there are fewer than three, or they have no top.
+    """
+    best = best_of(found, better)
+    if not (top := best.candidate.regularization):
+        return best
+    weights = np.array([result.candidate.regularization or np.nan for result in found])
+    scores = better * np.array([result.score for result in found])
+    places = np.log(weights / top)
+    near = np.isfinite(scores) & (np.abs(places) < 1.01 * math.log(10.0))
+    if near.sum() < 3:
+        return best
+    curvature, slope, _ = np.polyfit(places[near], scores[near], 2)
+    if curvature >= 0:
+        return best
+    distance = np.where(near, np.abs(places + slope / (2 * curvature)), np.inf)
+    return found[int(distance.argmin())]
 
 
 def _beyond(parameter: Parameter, found: Sequence[Result], better: int) -> float | None:

@@ -42,9 +42,9 @@ def add(commands: Any) -> None:
         help="another option of the solver; may be repeated",
     )  # fmt: skip
     command.add_argument(
-        "--tune", nargs="?", const="precision@3", default="", metavar="METRIC",
+        "--tune", nargs="?", const="ndcg@5", default="", metavar="METRIC",
         help="choose rank, regularization and iterations, as far as they are not given, by this score of a fifth of "
-        "the training rows (default: precision@3; also precision@1, ndcg@5, auc, micro_auc, macro_auc, hamming, ...)",
+        "the training rows (default: ndcg@5; also precision@1, precision@3, auc, micro_auc, macro_auc, hamming, ...)",
     )  # fmt: skip
     command.add_argument("--save", type=Path, metavar="MODEL", help="write the fitted model, for `predict`, as .npz")
     add_json(command)
