@@ -68,6 +68,7 @@ def large() -> None:
         ("tangent-descent", 1e-4, {}),
         ("ap-rom", 1e-2, {"step_rule": "fixed"}),
         ("ap-rom", 1e-2, {}),
+        ("ap-rom", 1e-2, {"blocks": 2}),
         ("ep-rom", 1e-2, {"step_rule": "fixed"}),
     ):
         trace = lrlab.solve(spec, solver, max_iter=15, max_seconds=900, **settings)

@@ -34,7 +34,8 @@ def rom_workspace(spec: LowRankSpec, options: Options) -> int:
 def krylov_workspace(spec: LowRankSpec, options: Options) -> int:
     """Hold the Krylov space, G times it, and the images of the whole of it."""
     block = 2 * spec.true_rank + int(options["oversampling"])
-    return images(spec, block * int(options["blocks"]) + 4 * spec.true_rank)
+    blocks = approximate_rom.depth(int(options["blocks"]), spec.size[0])
+    return images(spec, block * blocks + 4 * spec.true_rank)
 
 
 def gfm_workspace(spec: LowRankSpec, options: Options) -> int:
