@@ -11,9 +11,9 @@ from collections.abc import Callable
 import lrlab
 from lrlab.experiments import convergence
 from lrlab.experiments.engine import Engine
-from lrlab.experiments.handles import Following
 from lrlab.experiments.sweep import plan, run_trial
 from lrlab.experiments.trials import in_process
+from lrlab.experiments.workers.handles import Following
 
 SPEC = lrlab.spec("one-bit-sensing", n=3000, p=20)
 

@@ -19,16 +19,16 @@ import lrlab
 from lrlab import catalog
 from lrlab.catalog.families import family
 from lrlab.catalog.ranges import first_range
-from lrlab.experiments.adaptive import UNSEEN, Plane, measured, rounds
 from lrlab.experiments.convergence import Job
-from lrlab.experiments.cost import forecast
-from lrlab.experiments.definition import Sweep
-from lrlab.experiments.definition_parts import Span
 from lrlab.experiments.engine import Engine
-from lrlab.experiments.resume import resume
 from lrlab.experiments.store import Store
-from lrlab.experiments.streams import HereStream, Start, on_engine
-from lrlab.experiments.survey import Survey, crossings
+from lrlab.experiments.sweeps.adaptive import UNSEEN, Plane, measured, rounds
+from lrlab.experiments.sweeps.cost import forecast
+from lrlab.experiments.sweeps.definition import Sweep
+from lrlab.experiments.sweeps.definition_parts import Span
+from lrlab.experiments.sweeps.resume import resume
+from lrlab.experiments.sweeps.survey import Survey, crossings
+from lrlab.experiments.workers.streams import HereStream, Start, on_engine
 
 POINTS, TRIALS, WORKERS = (12, 10), 5, 2
 

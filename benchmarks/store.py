@@ -19,15 +19,15 @@ import psutil
 
 import lrlab
 from lrlab.experiments import convergence
-from lrlab.experiments.cell_table import table
 from lrlab.experiments.convergence import Job
-from lrlab.experiments.definition import Sweep
 from lrlab.experiments.engine import Engine
-from lrlab.experiments.export import export
-from lrlab.experiments.outcome import Kept, Outcome
-from lrlab.experiments.resume import resume
+from lrlab.experiments.storage.export import export
+from lrlab.experiments.storage.outcome import Kept, Outcome
 from lrlab.experiments.store import Store
-from lrlab.experiments.streams import HereStream, on_engine
+from lrlab.experiments.sweeps.cell_table import table
+from lrlab.experiments.sweeps.definition import Sweep
+from lrlab.experiments.sweeps.resume import resume
+from lrlab.experiments.workers.streams import HereStream, on_engine
 
 A_CELL, A_BATCH = 20, 40
 """Trials of a cell, and those that arrive together (two batches of 0.2 s at 10 ms)."""

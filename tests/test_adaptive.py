@@ -16,21 +16,21 @@ from lrlab.__main__ import main
 from lrlab.catalog import MODELS, solvers_for
 from lrlab.catalog.families import family
 from lrlab.catalog.ranges import first_range
-from lrlab.experiments import resume as resuming
-from lrlab.experiments import survey
-from lrlab.experiments.adaptive import Plane, measured, picture, rounds
-from lrlab.experiments.adaptive import contour as contour_of
 from lrlab.experiments.axes import axes
-from lrlab.experiments.cell_table import table
-from lrlab.experiments.cells import cells, jobs
-from lrlab.experiments.definition import Span, Success, Sweep
-from lrlab.experiments.definition_text import to_toml
-from lrlab.experiments.outcome import Kept, Outcome
-from lrlab.experiments.resume import resume
+from lrlab.experiments.storage.outcome import Kept, Outcome
 from lrlab.experiments.store import Store
-from lrlab.experiments.streams import HereStream, on_engine
 from lrlab.experiments.summary import wilson
-from lrlab.experiments.survey import Survey
+from lrlab.experiments.sweeps import resume as resuming
+from lrlab.experiments.sweeps import survey
+from lrlab.experiments.sweeps.adaptive import Plane, measured, picture, rounds
+from lrlab.experiments.sweeps.adaptive import contour as contour_of
+from lrlab.experiments.sweeps.cell_table import table
+from lrlab.experiments.sweeps.cells import cells, jobs
+from lrlab.experiments.sweeps.definition import Span, Success, Sweep
+from lrlab.experiments.sweeps.definition_text import to_toml
+from lrlab.experiments.sweeps.resume import resume
+from lrlab.experiments.sweeps.survey import Survey
+from lrlab.experiments.workers.streams import HereStream, on_engine
 from lrlab.protocol import limits
 
 SHAPE, TRIALS = (12, 10), 5

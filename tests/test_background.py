@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 from lrlab import InputError, spec
-from lrlab.experiments import history, lab
-from lrlab.experiments.background import SweepRun, get_run, under_way
-from lrlab.experiments.cells import jobs
-from lrlab.experiments.definition import Sweep
-from lrlab.experiments.lab import Lab, default_path, get_lab
+from lrlab.experiments.storage import history, lab
+from lrlab.experiments.storage.lab import Lab, default_path, get_lab
 from lrlab.experiments.store import Store
-from lrlab.experiments.streams import HereStream
+from lrlab.experiments.sweeps.background import SweepRun, get_run, under_way
+from lrlab.experiments.sweeps.cells import jobs
+from lrlab.experiments.sweeps.definition import Sweep
+from lrlab.experiments.workers.streams import HereStream
 
 SWEEP = Sweep(
     spec=spec("one-bit-sensing", n=200, p=5),

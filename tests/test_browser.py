@@ -226,7 +226,7 @@ def rows_file(folder, broken=False):
 
 
 def test_own_rows_are_uploaded_fitted_and_taken_home(page, address, tmp_path):
-    from lrlab.experiments.fitted_model import load_model
+    from lrlab.experiments.own_data.fitted_model import load_model
 
     opened(page, f"{address}/own_data?rows=upload&iterations=3", "Own data")
     page.get_by_role("textbox", name="or which columns are labels").fill("last:3")

@@ -14,13 +14,13 @@ from typing import NamedTuple
 import pytest
 
 from lrlab import spec
-from lrlab.experiments.cell_table import table
-from lrlab.experiments.definition import Success, Sweep
-from lrlab.experiments.definition_text import to_toml
 from lrlab.experiments.engine import Engine
-from lrlab.experiments.resume import resume
 from lrlab.experiments.store import Store
-from lrlab.experiments.streams import HereStream, Start, on_engine
+from lrlab.experiments.sweeps.cell_table import table
+from lrlab.experiments.sweeps.definition import Success, Sweep
+from lrlab.experiments.sweeps.definition_text import to_toml
+from lrlab.experiments.sweeps.resume import resume
+from lrlab.experiments.workers.streams import HereStream, Start, on_engine
 
 PATIENCE = 120.0
 SWEEP = Sweep(

@@ -6,15 +6,16 @@ import pytest
 
 from lrlab import InputError, spec
 from lrlab.__main__ import main
-from lrlab.experiments import convergence, cost
+from lrlab.experiments import convergence
 from lrlab.experiments.budget import cores, memory_needed
-from lrlab.experiments.cells import jobs
-from lrlab.experiments.cost import Forecast, Glimpse, forecast, glimpse, require_time
-from lrlab.experiments.definition import Span, Sweep
-from lrlab.experiments.definition_text import to_toml
-from lrlab.experiments.resume import resume
 from lrlab.experiments.store import Store
-from lrlab.experiments.streams import HereStream
+from lrlab.experiments.sweeps import cost
+from lrlab.experiments.sweeps.cells import jobs
+from lrlab.experiments.sweeps.cost import Forecast, Glimpse, forecast, glimpse, require_time
+from lrlab.experiments.sweeps.definition import Span, Sweep
+from lrlab.experiments.sweeps.definition_text import to_toml
+from lrlab.experiments.sweeps.resume import resume
+from lrlab.experiments.workers.streams import HereStream
 
 SWEEP = Sweep(
     spec=spec("one-bit-sensing", p=10),

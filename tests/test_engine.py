@@ -21,11 +21,11 @@ import pytest
 from lrlab import InputError, Stop, solve, spec
 from lrlab.experiments import convergence
 from lrlab.experiments.engine import Engine
-from lrlab.experiments.handles import Following, Inbox
-from lrlab.experiments.remote import Failure
 from lrlab.experiments.sweep import on_engine, sweep
 from lrlab.experiments.trials import in_process
-from lrlab.experiments.work import Loss, MapWork
+from lrlab.experiments.workers.handles import Following, Inbox
+from lrlab.experiments.workers.remote import Failure
+from lrlab.experiments.workers.work import Loss, MapWork
 from lrlab.models.single_index import OneBitSensing
 
 # Workers cannot import this file: what it defines travels by value.

@@ -5,10 +5,10 @@ import threading
 import pytest
 
 from lrlab import spec
-from lrlab.experiments.cost import Forecast
-from lrlab.experiments.definition import Sweep
-from lrlab.experiments.expectation import Expectation
-from lrlab.experiments.lab import Lab
+from lrlab.experiments.storage.lab import Lab
+from lrlab.experiments.sweeps.cost import Forecast
+from lrlab.experiments.sweeps.definition import Sweep
+from lrlab.experiments.sweeps.expectation import Expectation
 
 SWEEP = Sweep(spec=spec("one-bit-sensing", p=5), axes={"ratio": [5, 20]}, solvers=["marginal-mean"], trials=3)
 PATIENCE = 30.0

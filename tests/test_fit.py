@@ -9,7 +9,7 @@ from sklearn.metrics import ndcg_score, roc_auc_score
 from lrlab import datasets
 from lrlab.__main__ import main
 from lrlab.datasets.dataset import Dataset
-from lrlab.experiments.fitting import fit
+from lrlab.experiments.own_data.fitting import fit
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.own_rows import hide
 from lrlab.parameters import InputError

@@ -7,7 +7,7 @@ import pytest
 
 from lrlab import catalog, datasets
 from lrlab.__main__ import main
-from lrlab.experiments.fitting_ratings import fit_ratings
+from lrlab.experiments.own_data.fitting_ratings import fit_ratings
 from lrlab.models.completion import InductiveCompletion
 from lrlab.models.ratings_problem import RatingsProblem, aligned
 from lrlab.parameters import InputError
@@ -113,7 +113,7 @@ def test_ratings_from_the_shell(files, capsys):
 @pytest.mark.parametrize(
     ("extra", "sentence"),
     [
-        (["--tune"], "--tune must be left out where ratings are fitted, got precision@3"),
+        (["--tune"], "--tune must be left out where ratings are fitted, got ndcg@5"),
         (["--observed", "0.5"], "--observed must be left out where ratings are fitted"),
         (["--save", "m.npz"], "--save must be left out where ratings are fitted"),
         (["--rank", "9"], "rank must be in 0..5, the smaller number of independent features"),

@@ -7,13 +7,13 @@ from contextlib import closing
 import pytest
 
 from lrlab import InputError, spec
-from lrlab.experiments import history
 from lrlab.experiments.convergence import job
-from lrlab.experiments.definition import Sweep
-from lrlab.experiments.definition_file import parse, titled
-from lrlab.experiments.definition_text import to_toml
-from lrlab.experiments.outcome import Kept, Outcome
+from lrlab.experiments.storage import history
+from lrlab.experiments.storage.outcome import Kept, Outcome
 from lrlab.experiments.store import Store
+from lrlab.experiments.sweeps.definition import Sweep
+from lrlab.experiments.sweeps.definition_file import parse, titled
+from lrlab.experiments.sweeps.definition_text import to_toml
 
 SWEEP = Sweep(spec=spec("one-bit-sensing", p=5), axes={"ratio": [5, 20]}, solvers=["marginal-mean"], trials=3)
 OTHER = Sweep(spec=spec("one-bit-sensing", p=6), axes={"ratio": [5, 20]}, solvers=["marginal-mean"], trials=3)

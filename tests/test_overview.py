@@ -12,17 +12,17 @@ from scipy.optimize import minimize
 from scipy.special import log_expit
 
 from lrlab import spec
-from lrlab.experiments import cell_table
-from lrlab.experiments.cells import cells
-from lrlab.experiments.definition import Span, Success, Sweep
 from lrlab.experiments.midpoint import midpoint
-from lrlab.experiments.outcome import Kept, Outcome
-from lrlab.experiments.overview import COLUMNS, Overview, midpoints, spacing
-from lrlab.experiments.resume import resume
+from lrlab.experiments.storage.outcome import Kept, Outcome
 from lrlab.experiments.store import Store
-from lrlab.experiments.streams import HereStream
-from lrlab.experiments.tally import Tally
+from lrlab.experiments.sweeps import cell_table
+from lrlab.experiments.sweeps.cells import cells
+from lrlab.experiments.sweeps.definition import Span, Success, Sweep
+from lrlab.experiments.sweeps.overview import COLUMNS, Overview, midpoints, spacing
+from lrlab.experiments.sweeps.resume import resume
+from lrlab.experiments.sweeps.tally import Tally
 from lrlab.experiments.trials import trial_spec
+from lrlab.experiments.workers.streams import HereStream
 
 SWEEP = Sweep(
     spec=spec("one-bit-sensing", n=200, p=5),

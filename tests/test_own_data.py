@@ -16,10 +16,10 @@ from sklearn.metrics import precision_score, recall_score, roc_auc_score
 from lrlab import catalog, datasets
 from lrlab.__main__ import main
 from lrlab.datasets.dataset import Dataset
-from lrlab.experiments import label_results, tuning, validation
-from lrlab.experiments.fitted_model import FittedModel, load_model, save_model
-from lrlab.experiments.fitting import fit, tune
-from lrlab.experiments.validation import Candidate, Result, question
+from lrlab.experiments.own_data import label_results, tuning, validation
+from lrlab.experiments.own_data.fitted_model import FittedModel, load_model, save_model
+from lrlab.experiments.own_data.fitting import fit, tune
+from lrlab.experiments.own_data.validation import Candidate, Result, question
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.own_rows import OwnProblem, OwnRows, hide, packed, solver_stream, split
 from lrlab.parameters import InputError
@@ -210,7 +210,7 @@ def test_a_saved_model_is_the_model(files, rows, tmp_path, solver, settings):
 def test_predictions_are_the_labels_of_highest_score(files, rows, tmp_path, monkeypatch):
     found = fit(*files, rank=3, iterations=2)
     scores = found.estimate.scores(rows[1].X)(slice(None))
-    monkeypatch.setattr("lrlab.experiments.fitted_model.BLOCK", 50)
+    monkeypatch.setattr("lrlab.experiments.own_data.fitted_model.BLOCK", 50)
     predicted = found.model.predict(rows[1].X, 3)
     assert len(predicted) == 3 * rows[1].n
     for row in predicted:
@@ -394,7 +394,7 @@ def test_scores_on_training_rows_stand_beside_those_on_test_rows(files, rows):
 
 @pytest.mark.parametrize("share", [1.0, 0.6])
 def test_results_of_each_label_are_those_of_scikit_learn(files, rows, share, monkeypatch):
-    monkeypatch.setattr("lrlab.experiments.label_results.BLOCK", 500)
+    monkeypatch.setattr("lrlab.experiments.own_data.label_results.BLOCK", 500)
     model, test = fit(*files, solver="leml-logistic", rank=3, iterations=2).model, hide(rows[1], share, 0)
     table = label_results.by_label(model, test)
     scores, truth = model.estimate.scores(test.X)(slice(None)), test.Y.toarray()

@@ -15,9 +15,9 @@ from streamlit.testing.v1 import AppTest
 
 from lrlab import datasets
 from lrlab.experiments.engine import Engine, get_engine
-from lrlab.experiments.fitted_model import load_model
-from lrlab.experiments.fitting import tune
-from lrlab.experiments.tuned_run import TunedRun
+from lrlab.experiments.own_data.fitted_model import load_model
+from lrlab.experiments.own_data.fitting import tune
+from lrlab.experiments.own_data.tuned_run import TunedRun
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError
 from lrlab.ui import own_data_parts, own_data_rows, own_data_run, own_data_view

@@ -10,8 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lrlab import catalog
-from lrlab.experiments.definition_file import parse
-from lrlab.experiments.lab import get_lab
+from lrlab.experiments.storage.lab import get_lab
+from lrlab.experiments.sweeps.definition_file import parse
 from lrlab.experiments.trials import trial_spec
 from lrlab.presets import sweeps as library
 from lrlab.ui.firsts import FIRSTS

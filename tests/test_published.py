@@ -6,7 +6,7 @@ import pytest
 from lrlab import datasets, presets
 from lrlab.datasets.dataset import Dataset
 from lrlab.datasets.folder import located
-from lrlab.experiments.fitting import fit
+from lrlab.experiments.own_data.fitting import fit
 from lrlab.experiments.trials import in_process
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError

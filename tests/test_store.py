@@ -20,20 +20,20 @@ import pytest
 import lrlab
 from lrlab import InputError, solve, spec
 from lrlab.__main__ import main
-from lrlab.experiments import resume as resuming
-from lrlab.experiments import versions
-from lrlab.experiments.cell_table import table, trials
-from lrlab.experiments.cells import jobs
-from lrlab.experiments.definition import Success, Sweep
-from lrlab.experiments.definition_file import parse
-from lrlab.experiments.definition_text import to_toml
-from lrlab.experiments.export import export
-from lrlab.experiments.outcome import Kept, Outcome
-from lrlab.experiments.remote import Failure
-from lrlab.experiments.resume import missing, outcome, resume
+from lrlab.experiments.storage import versions
+from lrlab.experiments.storage.export import export
+from lrlab.experiments.storage.outcome import Kept, Outcome
 from lrlab.experiments.store import Store
-from lrlab.experiments.streams import MOST, EngineStream, HereStream, on_engine
+from lrlab.experiments.sweeps import resume as resuming
+from lrlab.experiments.sweeps.cell_table import table, trials
+from lrlab.experiments.sweeps.cells import jobs
+from lrlab.experiments.sweeps.definition import Success, Sweep
+from lrlab.experiments.sweeps.definition_file import parse
+from lrlab.experiments.sweeps.definition_text import to_toml
+from lrlab.experiments.sweeps.resume import missing, outcome, resume
 from lrlab.experiments.trials import in_process, trial_spec
+from lrlab.experiments.workers.remote import Failure
+from lrlab.experiments.workers.streams import MOST, EngineStream, HereStream, on_engine
 
 PATIENCE = 60.0
 SWEEP = Sweep(

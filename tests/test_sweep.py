@@ -9,10 +9,10 @@ from scipy.stats import binomtest
 
 import lrlab
 from lrlab.experiments.axes import axes, place
-from lrlab.experiments.definition import Span, Sweep
 from lrlab.experiments.summary import summarise, wilson
 from lrlab.experiments.sweep import plan
-from lrlab.experiments.theory_lines import lines, spaced
+from lrlab.experiments.sweeps.definition import Span, Sweep
+from lrlab.experiments.sweeps.theory_lines import lines, spaced
 from lrlab.experiments.trials import in_process, trial_spec
 from lrlab.models.single_index import OneBitPhaseRetrieval, OneBitSensing
 from lrlab.parameters import InputError

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from lrlab import InputError, spec
 from lrlab.__main__ import main
-from lrlab.experiments.definition import Span, Success, Sweep
-from lrlab.experiments.definition_file import parse, read
-from lrlab.experiments.definition_text import to_toml
+from lrlab.experiments.sweeps.definition import Span, Success, Sweep
+from lrlab.experiments.sweeps.definition_file import parse, read
+from lrlab.experiments.sweeps.definition_text import to_toml
 
 EXAMPLE = """
 model   = "polynomial-network"

@@ -13,12 +13,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lrlab.experiments.cluster import Cluster
 from lrlab.experiments.convergence import Job
-from lrlab.experiments.dispatch import Dispatcher
-from lrlab.experiments.handles import Batch, Following, Inbox
 from lrlab.experiments.trials import Progress, silent
-from lrlab.experiments.work import FollowWork, MapWork
+from lrlab.experiments.workers.cluster import Cluster
+from lrlab.experiments.workers.dispatch import Dispatcher
+from lrlab.experiments.workers.handles import Batch, Following, Inbox
+from lrlab.experiments.workers.work import FollowWork, MapWork
 from lrlab.parameters import InputError
 
 LOOK = 0.1

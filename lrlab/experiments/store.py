@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from lrlab.experiments import store_file, versions
 from lrlab.experiments.convergence import Job
-from lrlab.experiments.outcome import Kept, Outcome, packed, unpacked
+from lrlab.experiments.storage import store_file, versions
+from lrlab.experiments.storage.outcome import Kept, Outcome, packed, unpacked
 from lrlab.parameters import Value
 
 

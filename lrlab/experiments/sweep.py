@@ -7,9 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from lrlab.experiments import convergence, remote
+from lrlab.experiments import convergence
 from lrlab.experiments.axes import place
 from lrlab.experiments.trials import Progress, Run, silent, trial_spec
+from lrlab.experiments.workers import remote
 from lrlab.parameters import InputError
 from lrlab.protocol import Spec
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import pandas as pd
 
-from lrlab.experiments import convergence, remote
+from lrlab.experiments import convergence
 from lrlab.experiments.sweep import Trial
+from lrlab.experiments.workers import remote
 
 Row = dict[str, Any]
 

@@ -15,8 +15,8 @@ from typing import Any
 import pandas as pd
 
 from lrlab.datasets.folder import Files, located
-from lrlab.experiments.fitting import settled
-from lrlab.experiments.published import PublishedFit, published_fit
+from lrlab.experiments.own_data.fitting import settled
+from lrlab.experiments.own_data.published import PublishedFit, published_fit
 from lrlab.figures.published import beside
 from lrlab.presets.result import Panel, Plan, Result
 

@@ -19,7 +19,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prune, then export, if asked to; list what is there."""
-    from lrlab.experiments.export import export
+    from lrlab.experiments.storage.export import export
     from lrlab.experiments.store import Store
 
     with Store(options.file, create=False) as store:

@@ -10,8 +10,8 @@ import streamlit as st
 from lrlab import catalog
 from lrlab.catalog.ranges import Range, first_range
 from lrlab.experiments.axes import axes, derived
-from lrlab.experiments.definition import Given, Span
-from lrlab.experiments.overview import spacing
+from lrlab.experiments.sweeps.definition import Given, Span
+from lrlab.experiments.sweeps.overview import spacing
 from lrlab.parameters import InputError, Parameter, declared
 from lrlab.ui import controls
 from lrlab.ui.permalink import Link

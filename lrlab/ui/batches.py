@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from lrlab.experiments.remote import Failure
+from lrlab.experiments.workers.remote import Failure
 from lrlab.ui import live
 
 

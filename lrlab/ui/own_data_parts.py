@@ -10,8 +10,8 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from lrlab.datasets import Dataset
-from lrlab.experiments import label_results
-from lrlab.experiments.fitted_model import FittedModel, save_model, write_predictions
+from lrlab.experiments.own_data import label_results
+from lrlab.experiments.own_data.fitted_model import FittedModel, save_model, write_predictions
 from lrlab.figures import labels
 from lrlab.models.own_rows import OwnProblem
 from lrlab.parameters import InputError, Parameter

@@ -14,10 +14,10 @@ from scipy.sparse import issparse
 from lrlab import datasets
 from lrlab.datasets import Dataset
 from lrlab.datasets.labels import COUNT, FORMS
-from lrlab.experiments import label_results
 from lrlab.experiments.budget import memory_limit
-from lrlab.experiments.label_results import Together
-from lrlab.experiments.own_files import label_names
+from lrlab.experiments.own_data import label_results
+from lrlab.experiments.own_data.label_results import Together
+from lrlab.experiments.own_data.own_files import label_names
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.own_rows import OwnRows, split
 from lrlab.parameters import InputError, Parameter

@@ -5,11 +5,12 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from lrlab.experiments import convergence, own_files
+from lrlab.experiments import convergence
 from lrlab.experiments.convergence import Job
 from lrlab.experiments.engine import Engine
-from lrlab.experiments.tuned_run import TunedRun
-from lrlab.experiments.validation import METRIC, METRICS, Question, question
+from lrlab.experiments.own_data import own_files
+from lrlab.experiments.own_data.tuned_run import TunedRun
+from lrlab.experiments.own_data.validation import METRIC, METRICS, Question, question
 from lrlab.models.own_rows import OwnRows, packed
 from lrlab.parameters import InputError, Parameter, declared
 from lrlab.protocol import Limits

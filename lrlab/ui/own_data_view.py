@@ -8,8 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from lrlab import catalog
-from lrlab.experiments.fitted_model import FittedModel
-from lrlab.experiments.tuned_run import TunedRun
+from lrlab.experiments.own_data.fitted_model import FittedModel
+from lrlab.experiments.own_data.tuned_run import TunedRun
 from lrlab.figures import labels, theme
 from lrlab.figures.measures import MEASURES
 from lrlab.figures.recovery import Recovery

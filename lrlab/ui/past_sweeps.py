@@ -4,11 +4,12 @@ import time
 
 import streamlit as st
 
-from lrlab.experiments import background, history
-from lrlab.experiments.definition import Sweep
-from lrlab.experiments.definition_file import LONGEST, titled
-from lrlab.experiments.history import Past
-from lrlab.experiments.lab import get_lab
+from lrlab.experiments.storage import history
+from lrlab.experiments.storage.history import Past
+from lrlab.experiments.storage.lab import get_lab
+from lrlab.experiments.sweeps import background
+from lrlab.experiments.sweeps.definition import Sweep
+from lrlab.experiments.sweeps.definition_file import LONGEST, titled
 from lrlab.parameters import InputError
 from lrlab.presets import sweeps as library
 from lrlab.ui import browser, live, page, permalink, sweep_controls

@@ -22,7 +22,7 @@ def _warm() -> None:
     from threadpoolctl import threadpool_limits
 
     from lrlab.experiments.engine import get_engine
-    from lrlab.experiments.lab import get_lab
+    from lrlab.experiments.storage.lab import get_lab
     from lrlab.parameters import InputError
 
     try:

@@ -8,9 +8,9 @@ import streamlit as st
 
 from lrlab import catalog
 from lrlab.catalog.families import Family, family
-from lrlab.experiments.cells import cells
-from lrlab.experiments.definition import BUDGET, TOLERANCE, Success, Sweep
-from lrlab.experiments.definition_parts import Span
+from lrlab.experiments.sweeps.cells import cells
+from lrlab.experiments.sweeps.definition import BUDGET, TOLERANCE, Success, Sweep
+from lrlab.experiments.sweeps.definition_parts import Span
 from lrlab.figures.measures import MEASURES
 from lrlab.parameters import InputError, Parameter, Value, declared, settle
 from lrlab.protocol import drive_limits

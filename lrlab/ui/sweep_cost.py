@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from lrlab.experiments.cost import Forecast
-from lrlab.experiments.definition import Sweep
-from lrlab.experiments.expectation import Expectation
-from lrlab.experiments.lab import get_lab
+from lrlab.experiments.storage.lab import get_lab
+from lrlab.experiments.sweeps.cost import Forecast
+from lrlab.experiments.sweeps.definition import Sweep
+from lrlab.experiments.sweeps.expectation import Expectation
 from lrlab.ui import live
 
 PATIENCE = 5.0

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from lrlab.experiments.definition import Sweep
-from lrlab.experiments.definition_text import to_toml
+from lrlab.experiments.sweeps.definition import Sweep
+from lrlab.experiments.sweeps.definition_text import to_toml
 from lrlab.ui import code, page, tables
 
 if TYPE_CHECKING:

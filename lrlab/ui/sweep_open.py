@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 import streamlit as st
 
 from lrlab import catalog
-from lrlab.experiments.cells import Cell
-from lrlab.experiments.definition import Sweep
+from lrlab.experiments.sweeps.cells import Cell
+from lrlab.experiments.sweeps.definition import Sweep
 from lrlab.experiments.trials import trial_spec
 from lrlab.ui import code, live, plot
 from lrlab.ui.permalink import shown_exactly

@@ -5,14 +5,14 @@ from collections.abc import Callable
 import pandas as pd
 import streamlit as st
 
-from lrlab.experiments import adaptive, background
-from lrlab.experiments.background import SweepRun
-from lrlab.experiments.cells import cells
-from lrlab.experiments.definition import Sweep
-from lrlab.experiments.history import State
-from lrlab.experiments.lab import get_lab
-from lrlab.experiments.overview import Overview
-from lrlab.experiments.tally import Tally
+from lrlab.experiments.storage.history import State
+from lrlab.experiments.storage.lab import get_lab
+from lrlab.experiments.sweeps import adaptive, background
+from lrlab.experiments.sweeps.background import SweepRun
+from lrlab.experiments.sweeps.cells import cells
+from lrlab.experiments.sweeps.definition import Sweep
+from lrlab.experiments.sweeps.overview import Overview
+from lrlab.experiments.sweeps.tally import Tally
 from lrlab.ui import browser, live, sweep_cost
 
 

@@ -7,9 +7,9 @@ import pandas as pd
 import streamlit as st
 
 from lrlab.catalog.families import family
-from lrlab.experiments import overview
-from lrlab.experiments.cells import cells
-from lrlab.experiments.definition import Sweep
+from lrlab.experiments.sweeps import overview
+from lrlab.experiments.sweeps.cells import cells
+from lrlab.experiments.sweeps.definition import Sweep
 from lrlab.figures.convergence import prediction
 from lrlab.figures.measures import MEASURES
 from lrlab.figures.series import series

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lrlab.experiments import axes, overview, theory_lines
-from lrlab.experiments.cells import cells
-from lrlab.experiments.definition import Sweep
+from lrlab.experiments import axes
+from lrlab.experiments.sweeps import overview, theory_lines
+from lrlab.experiments.sweeps.cells import cells
+from lrlab.experiments.sweeps.definition import Sweep
 from lrlab.figures.map_layers import Scale
 from lrlab.figures.transition import Score, multiples, transition
 from lrlab.parameters import Parameter

@@ -3,7 +3,7 @@
 from functools import cache
 from importlib.resources import files
 
-from lrlab.experiments.definition_file import Titled, titled
+from lrlab.experiments.sweeps.definition_file import Titled, titled
 from lrlab.parameters import require_known
 
 

@@ -1,0 +1,1 @@
+"""Trials over one or two axes: defined, run, resumed, adaptive, watched, forecast."""
