@@ -14,7 +14,7 @@ import pandas as pd
 from lrlab.experiments import convergence, sweep
 from lrlab.experiments.trials import trial_spec
 from lrlab.figures.published import beside
-from lrlab.presets.result import Panel, Plan, Result, panel_spec
+from lrlab.presets.result import Panel, Plan, Result, beside_paper, panel_spec
 
 Toml = Mapping[str, Any]
 
@@ -51,11 +51,8 @@ def compared(content: Toml, panel: Toml, drawn: pd.DataFrame) -> pd.DataFrame:
         printed = one.get("paper", {}).get(measure, [float("nan")] * len(labels))
         for label, paper in zip(labels, printed, strict=True):
             own = drawn[(drawn["series"] == one["label"]) & (drawn["column"] == label)][measure]
-            ours, spread = (panel.get("times", 1) * float(value) for value in (own.mean(), own.std()))
-            found.append(
-                {"series": one["label"], "column": label, "measure": measure, "ours": ours, "spread": spread,
-                 "trials": int(own.notna().sum()), "paper": float(paper), "difference": ours - paper}
-            )  # fmt: skip
+            place = {"series": one["label"], "column": label, "measure": measure}
+            found.append({**place, **beside_paper(own, float(paper), panel.get("times", 1))})
     return pd.DataFrame(found)
 
 

@@ -18,7 +18,7 @@ from lrlab.datasets.folder import Files, located
 from lrlab.experiments.own_data.fitting import settled
 from lrlab.experiments.own_data.published import PublishedFit, published_fit
 from lrlab.figures.published import beside
-from lrlab.presets.result import Panel, Plan, Result
+from lrlab.presets.result import Panel, Plan, Result, beside_paper
 
 Toml = Mapping[str, Any]
 KEYS = ["data", "series", "share", "observed"]
@@ -66,10 +66,8 @@ def compared(content: Toml, rows: Sequence[Toml], drawn: pd.DataFrame) -> pd.Dat
         own = drawn[(drawn[KEYS] == [row[key] for key in KEYS]).all(axis=1)]
         for measure in content["columns"][len(KEYS) :]:
             paper = float(row[measure]) if row[measure] != "" else float("nan")
-            ours, spread = float(own[measure].mean()), float(own[measure].std())
             place = {key: row[key] for key in KEYS}
-            numbers = {"ours": ours, "spread": spread, "trials": len(own), "paper": paper, "difference": ours - paper}
-            found.append({**place, "measure": measure, **numbers})
+            found.append({**place, "measure": measure, **beside_paper(own[measure], paper)})
     return pd.DataFrame(found)
 
 

@@ -42,3 +42,13 @@ class Plan:
 def panel_spec(content: Mapping[str, Any], panel: Mapping[str, Any], **more: object) -> Spec:
     """Return the spec of a panel: what the file says for all panels, for this one, and `more`."""
     return catalog.spec(panel["model"], **{**content.get("spec", {}), **panel.get("spec", {}), **more})
+
+
+def beside_paper(values: pd.Series, paper: float, times: float = 1.0) -> dict[str, Any]:
+    """Return what trials gave beside what a paper printed (nan for nothing), in units of 1 / times of ours.
+
+    ours: their mean; spread: standard deviation; trials: how many have a value; paper; difference: ours - paper.
+    """
+    ours, spread = times * float(values.mean()), times * float(values.std())
+    trials = int(values.notna().sum())
+    return {"ours": ours, "spread": spread, "trials": trials, "paper": paper, "difference": ours - paper}

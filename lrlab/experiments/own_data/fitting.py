@@ -18,6 +18,7 @@ from lrlab.experiments.own_data.own_files import (
     rows_of_both_kinds,
     settled_for,
 )
+from lrlab.experiments.own_data.record import Record, Row
 from lrlab.experiments.own_data.validation import (
     METRIC,
     METRICS,
@@ -30,9 +31,8 @@ from lrlab.experiments.own_data.validation import (
 )
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.own_rows import OwnProblem, hide, solver_stream, split
-from lrlab.protocol import Iterate, Limits, Stop, drive, limits
+from lrlab.protocol import limits
 
-Row = dict[str, float]
 Progress = Callable[[int, float], None]
 """Called with the number of settings that have been tried, and the best validation score so far."""
 
@@ -54,20 +54,16 @@ class Tuned:
         return {"metric": self.metric, **self.chosen.row(), "table": self.table}
 
 
-@dataclass
-class Fit:
-    """What a fit left behind: a row an iteration (seconds and scores), the last estimate, and why it ended.
+@dataclass(kw_only=True)
+class Fit(Record):
+    """What a fit left behind: a `Record`.
 
-    columns: the training data without its rows. areas: AUC over all entries and over labels, at the last iteration.
+    columns: the training data without its rows. auc_rows: test rows with labels of both kinds, over which auc is a
+    mean. areas: AUC over all entries and over labels, at the last iteration.
     """
 
-    solver: str
-    options: Mapping[str, Any]
     auc_rows: int
     columns: Dataset
-    rows: list[Row] = field(default_factory=list)
-    estimate: Any = None
-    stop: Stop | None = None
     areas: Row = field(default_factory=dict)
     tuned: Tuned | None = None
 
@@ -76,22 +72,11 @@ class Fit:
         """What predicts labels of new rows; it can be saved."""
         return FittedModel(self.solver, dict(self.options), self.estimate, self.columns)
 
-    def summary(self) -> dict[str, Any]:
-        """Return it as plain values, as `fit --json` prints it: the scores of the last iteration, and all of them."""
-        last = self.rows[-1] if self.rows else {}
-        scores = {name: value for name, value in last.items() if name != "iteration"}
-        return {
-            "solver": self.solver,
-            "options": dict(self.options),
-            **scores,
-            "auc_rows": self.auc_rows,
-            **self.areas,
-            "iterations": len(self.rows),
-            "stop": self.stop.name if self.stop else None,
-            "message": self.stop.value if self.stop else "",
-            **({"tuned": self.tuned.summary()} if self.tuned else {}),
-            "trace": self.rows,
-        }
+    @property
+    def beside(self) -> dict[str, Any]:
+        """How many rows and labels the AUC are means over, and what was tuned."""
+        tuned = {"tuned": self.tuned.summary()} if self.tuned else {}
+        return {"auc_rows": self.auc_rows, **self.areas, **tuned}
 
 
 def fit(
@@ -125,12 +110,17 @@ def fit(
     asked = question(solver, settings, rank, iterations, max_seconds, tune_by, seed) if tune_by else None
     given, fresh = read(train, test, labels, observed, seed)
     require_rank(rank, given)
-    found = Fit(solver, options, rows_of_both_kinds(fresh), given.rows(slice(0, 0)))
+    columns = given.rows(slice(0, 0))
+    found = Fit(solver=solver, options=options, auc_rows=rows_of_both_kinds(fresh), columns=columns)
     if asked:
         found.tuned = tuned_on(given, asked, progress)
         best = found.tuned.chosen
         found.options, ending = asked.settings(best.candidate), ending._replace(max_iter=max(1, best.iterations))
-    _run(found, OwnProblem.between(given, fresh, rank or half(given)), ending, seed)
+    problem = OwnProblem.between(given, fresh, rank or half(given))
+    iterates = catalog.solver(solver, MODEL).run(problem, **found.options, rng=solver_stream(seed))
+    found.fill(iterates, lambda estimate: named(problem.score(estimate)), ending)
+    if found.estimate is not None:
+        found.areas = problem.areas(found.estimate)
     return found
 
 
@@ -174,19 +164,6 @@ def tuned_on(given: Dataset, asked: Question, progress: Progress) -> Tuned:
 
     best = tuning.explore(tuning.search(asked, most_rank(given)), attempt)
     return Tuned(asked.metric, best, [result.row() for result in table])
-
-
-def _run(found: Fit, problem: OwnProblem, ending: Limits, seed: int) -> None:
-    """Run the solver, and score each iterate on the test rows."""
-
-    def watch(iteration: int, seconds: float, iterate: Iterate) -> None:
-        found.rows.append({"iteration": iteration, "seconds": seconds, **named(problem.score(iterate.estimate))})
-        found.estimate = iterate.estimate
-
-    iterates = catalog.solver(found.solver, MODEL).run(problem, **found.options, rng=solver_stream(seed))
-    found.stop = drive(iterates, watch, **ending._asdict())
-    if found.estimate is not None:
-        found.areas = problem.areas(found.estimate)
 
 
 def named(scores: Mapping[str, float]) -> Row:

@@ -1,54 +1,39 @@
 """A solver of inductive completion fitted to people's own ratings, tested on others after every iteration."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from lrlab import catalog, datasets
 from lrlab.experiments.budget import require_memory
 from lrlab.experiments.own_data.own_files import File, settled_for
+from lrlab.experiments.own_data.record import Record, Row
 from lrlab.models.completion import InductiveCompletion
 from lrlab.models.own_rows import solver_stream
 from lrlab.models.ratings_problem import RatingsProblem, aligned, rms
 from lrlab.parameters import InputError
-from lrlab.protocol import Iterate, Stop, drive, limits
+from lrlab.protocol import limits
 
-Row = dict[str, float]
 MODEL = InductiveCompletion.model
 ITERATIONS = 20
 """Most iterations where nothing is said."""
 
 
-@dataclass
-class RatingsFit:
-    """What a fit to ratings left behind: a row an iteration, the last estimate, why it ended, and what it is beside.
+@dataclass(kw_only=True)
+class RatingsFit(Record):
+    """What a fit to ratings left behind: a `Record`.
 
-    beside: rmse_mean, that of the training ratings' mean on the test ratings, and how many of those are of users and
-    of items without training ratings.
+    means: rmse_mean, that of the training ratings' mean on the test ratings, and how many of those there are, of users
+    and of items without training ratings.
     """
 
-    solver: str
-    options: Mapping[str, Any]
     rank: int
-    beside: Row
-    rows: list[Row] = field(default_factory=list)
-    estimate: Any = None
-    stop: Stop | None = None
+    means: Row
 
-    def summary(self) -> dict[str, Any]:
-        """Return it as plain values, as `fit --json` prints it: the scores of the last iteration, and all of them."""
-        last = {name: value for name, value in (self.rows[-1] if self.rows else {}).items() if name != "iteration"}
-        return {
-            "solver": self.solver,
-            "rank": self.rank,
-            "options": dict(self.options),
-            **last,
-            **self.beside,
-            "iterations": len(self.rows),
-            "stop": self.stop.name if self.stop else None,
-            "message": self.stop.value if self.stop else "",
-            "trace": self.rows,
-        }
+    @property
+    def beside(self) -> dict[str, Any]:
+        """The rank, and what the mean reaches."""
+        return {"rank": self.rank, **self.means}
 
 
 def fit_ratings(
@@ -84,20 +69,14 @@ def fit_ratings(
             raise InputError("solver", "one that uses features, as they are given", solver, "take altmin") from None
         raise
     require_memory(problem.drawn_alike, entry, options)
-    beside = {
+    means = {
         "rmse_mean": rms(problem.test.values - problem.mean),
         "test_ratings": len(problem.test.values),
         "cold_user_ratings": int(problem.cold_users.sum()),
         "cold_item_ratings": int(problem.cold_items.sum()),
     }
-    found = RatingsFit(solver, options, problem.rank, beside)
-
-    def watch(iteration: int, seconds: float, iterate: Iterate) -> None:
-        found.rows.append({"iteration": iteration, "seconds": seconds, **problem.score(iterate.estimate)})
-        found.estimate = iterate.estimate
-
-    iterates = entry.run(problem, **options, rng=solver_stream(seed))
-    found.stop = drive(iterates, watch, **ending._asdict())
+    found = RatingsFit(solver=solver, options=options, rank=problem.rank, means=means)
+    found.fill(entry.run(problem, **options, rng=solver_stream(seed)), problem.score, ending)
     return found
 
 

@@ -1,0 +1,48 @@
+"""What a fit leaves behind: the scores of every iterate, the last estimate, and why it ended."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lrlab.protocol import Iterate, Limits, Stop, drive
+
+Row = dict[str, float]
+
+
+@dataclass(kw_only=True)
+class Record:
+    """A row an iteration (iteration, seconds, scores), the last estimate, and why it ended."""
+
+    solver: str
+    options: Mapping[str, Any]
+    rows: list[Row] = field(default_factory=list)
+    estimate: Any = None
+    stop: Stop | None = None
+
+    def fill(self, iterates: Iterator[Iterate], score: Callable[[Any], Mapping[str, float]], ending: Limits) -> None:
+        """Run a solver to its end, with the scores of each iterate."""
+
+        def watch(iteration: int, seconds: float, iterate: Iterate) -> None:
+            self.rows.append({"iteration": iteration, "seconds": seconds, **score(iterate.estimate)})
+            self.estimate = iterate.estimate
+
+        self.stop = drive(iterates, watch, **ending._asdict())
+
+    def summary(self) -> dict[str, Any]:
+        """Return it as plain values, as `fit --json` prints it: the scores of the last iteration, and all of them."""
+        last = self.rows[-1] if self.rows else {}
+        return {
+            "solver": self.solver,
+            "options": dict(self.options),
+            **{name: value for name, value in last.items() if name != "iteration"},
+            **self.beside,
+            "iterations": len(self.rows),
+            "stop": self.stop.name if self.stop else None,
+            "message": self.stop.value if self.stop else "",
+            "trace": self.rows,
+        }
+
+    @property
+    def beside(self) -> dict[str, Any]:
+        """What is told beside the scores."""
+        return {}
