@@ -6,11 +6,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lrlab.catalog import spec
     from lrlab.experiments.convergence import Trace, solve
+    from lrlab.experiments.own_data.fitted_model import load_model, save_model
+    from lrlab.experiments.own_data.fitting import fit
+    from lrlab.experiments.own_data.fitting_ratings import fit_ratings
     from lrlab.experiments.sweep import sweep
     from lrlab.parameters import InputError
     from lrlab.protocol import Spec, Stop
 
-__all__ = ["InputError", "Spec", "Stop", "Trace", "solve", "spec", "sweep"]
+__all__ = [
+    "InputError", "Spec", "Stop", "Trace", "fit", "fit_ratings", "load_model", "save_model", "solve", "spec", "sweep",
+]  # fmt: skip
 __version__ = "0.1.0"
 
 _HOMES = {
@@ -18,6 +23,10 @@ _HOMES = {
     "Spec": "lrlab.protocol",
     "Stop": "lrlab.protocol",
     "Trace": "lrlab.experiments.convergence",
+    "fit": "lrlab.experiments.own_data.fitting",
+    "fit_ratings": "lrlab.experiments.own_data.fitting_ratings",
+    "load_model": "lrlab.experiments.own_data.fitted_model",
+    "save_model": "lrlab.experiments.own_data.fitted_model",
     "solve": "lrlab.experiments.convergence",
     "spec": "lrlab.catalog",
     "sweep": "lrlab.experiments.sweep",

@@ -21,16 +21,11 @@ def arguments(plan: Plan, job: Job) -> dict[str, Value]:
 
 def python(plan: Plan) -> str:
     """Return a script that fits and saves each solver."""
-    lines = ["# train.npz, test.npz: as downloaded below, under The rows"]
-    lines += [
-        "from lrlab.experiments.own_data.fitted_model import save_model",
-        "from lrlab.experiments.own_data.fitting import fit",
-        "",
-    ]
+    lines = ["# train.npz, test.npz: as downloaded below, under The rows", "import lrlab", ""]
     for job in plan.jobs:
         first = ["'train.npz'", "'test.npz'", f"solver={job.solver!r}"]
-        lines.append(f"found = fit({code.arguments(first, arguments(plan, job))})")
-        lines += ["print(found.summary())", f"save_model({job.solver + '.npz'!r}, found.model)"]
+        lines.append(f"found = lrlab.fit({code.arguments(first, arguments(plan, job))})")
+        lines += ["print(found.summary())", f"lrlab.save_model({job.solver + '.npz'!r}, found.model)"]
     return "\n".join(lines)
 
 
