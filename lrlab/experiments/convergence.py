@@ -85,12 +85,12 @@ class Trace:
     """
 
     job: Job
-    rows: list[Row] = field(default_factory=list)
-    history: list[tuple[int, Estimate]] = field(default_factory=list)
-    estimate: Estimate | None = None
+    rows: list[Row] = field(default_factory=list, repr=False)
+    history: list[tuple[int, Estimate]] = field(default_factory=list, repr=False)
+    estimate: Estimate | None = field(default=None, repr=False)
     stop: Stop | None = None
     note: str = ""
-    _stride: int = 1
+    _stride: int = field(default=1, repr=False)
 
     def record(self, row: Row, iterate: Iterate) -> None:
         """Add an iterate."""

@@ -8,7 +8,7 @@ Arrays of such a file: `lrlab_model` (the version of this form), `solver`, `opti
 import csv
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any
@@ -50,8 +50,8 @@ class FittedModel:
 
     solver: str
     options: Mapping[str, Any]
-    estimate: Predictor
-    columns: Dataset
+    estimate: Predictor = field(repr=False)
+    columns: Dataset = field(repr=False)
 
     @property
     def label_names(self) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ class Tuned:
 
     metric: str
     chosen: Result
-    table: list[Row]
+    table: list[Row] = field(repr=False)
 
     def summary(self) -> dict[str, Any]:
         """Return it as plain values."""
@@ -63,7 +63,7 @@ class Fit(Record):
     """
 
     auc_rows: int
-    columns: Dataset
+    columns: Dataset = field(repr=False)
     areas: Row = field(default_factory=dict)
     tuned: Tuned | None = None
 

@@ -15,8 +15,8 @@ class Record:
 
     solver: str
     options: Mapping[str, Any]
-    rows: list[Row] = field(default_factory=list)
-    estimate: Any = None
+    rows: list[Row] = field(default_factory=list, repr=False)
+    estimate: Any = field(default=None, repr=False)
     stop: Stop | None = None
 
     def fill(self, iterates: Iterator[Iterate], score: Callable[[Any], Mapping[str, float]], ending: Limits) -> None:
