@@ -68,25 +68,20 @@ def resume(
     called again, it goes on. All else happens in the calling thread, `watch` and `progress` too. A trial that fails is
     not kept: the next run tries it again. RuntimeError when the engine or the store cannot go on.
     """
-    from threadpoolctl import threadpool_limits
-
     rounds = adaptive.rounds(sweep, store) if sweep.adaptive else [dict.fromkeys(jobs(sweep), range(sweep.trials))]
     intake = Intake(sweep, store, watch)
-    # What is worked out here is tiny, and threads of BLAS that wait for it spin on the cores that the workers need.
-    with threadpool_limits(1):
-        for asked in rounds:
-            of_all = sum(map(len, asked.values()))
-            there = sum(found(job, numbers, store, watch) for job, numbers in asked.items())
-            intake.reused += there
-            total = sweep.most if sweep.adaptive else of_all
-            progress(intake.done, total)
-            if there == of_all:
-                continue
-            if not stop():
-                stream = start(outcome, missing(asked, store))
-                work(stream, intake, lambda total=total: progress(intake.done, total), stop)
-            if stop():
-                break
+    for asked in rounds:
+        of_all = sum(map(len, asked.values()))
+        there = sum(found(job, numbers, store, watch) for job, numbers in asked.items())
+        intake.reused += there
+        total = sweep.most if sweep.adaptive else of_all
+        progress(intake.done, total)
+        if there == of_all:
+            continue
+        if not stop():
+            work(start(outcome, missing(asked, store)), intake, lambda total=total: progress(intake.done, total), stop)
+        if stop():
+            break
     return Report(intake.run, intake.reused, intake.failures)
 
 

@@ -6,6 +6,7 @@ Arrays are (columns, rows), an entry a cell of the grid. Directions say of eithe
 
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -14,6 +15,7 @@ from scipy.interpolate import griddata
 from scipy.ndimage import binary_dilation
 from scipy.optimize import isotonic_regression
 from scipy.spatial import QhullError
+from threadpoolctl import ThreadpoolController
 
 from lrlab.experiments.summary import wilson_bounds
 from lrlab.experiments.sweeps.definition_parts import first_look
@@ -127,8 +129,9 @@ def between(values: Array, known: Cells) -> Array:
         along = int(known.shape[0] == 1)
         found = np.interp(holes[:, along], places[:, along], values[known])
     else:
-        # With all known cells on one line there is nothing between them.
-        with suppress(QhullError):
+        # With all known cells on one line there is nothing between them. One thread: the triangles' systems are of two
+        # unknowns each, and a second thread of LAPACK spins for all of them on a core that a worker needs.
+        with suppress(QhullError), _blas().limit(limits=1):
             found = griddata(places, values[known], holes, method="linear")
     beyond = np.isnan(found)
     if beyond.any():
@@ -136,6 +139,11 @@ def between(values: Array, known: Cells) -> Array:
     filled = values.copy()
     filled[~known] = found
     return filled
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 def lattice(open_: Cells) -> Cells:
