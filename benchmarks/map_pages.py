@@ -3,9 +3,9 @@
 python benchmarks/map_pages.py [MODEL...]
 
 Serves the lab with an empty store, opens *transition* in headless chromium (the one on the PATH, or the one that
-PLAYWRIGHT_CHROMIUM names) and presses Run: seconds from the click to a map whose cells are measured or inferred, and to
-the end of the sweep, drawing, polling and the browser itself on the same cores. The machine should have nothing else to
-do.
+PLAYWRIGHT_CHROMIUM names), lets it come to rest and presses Run: seconds from the click to a map whose cells are
+measured or inferred, and to the end of the sweep, drawing, polling and the browser itself on the same cores. The
+machine should have nothing else to do.
 """
 
 import os
@@ -26,10 +26,11 @@ from playwright.sync_api import Page, sync_playwright
 from lrlab import catalog
 
 APP = Path(__file__).parents[1] / "app.py"
-PATIENCE = 120.0
+PATIENCE, READ = 120.0, 3.0
+"""Seconds that a sweep may take, and for which a page is looked at before Run is pressed."""
 COUNT = """figure => (figure.calcdata ?? [])
   .map(trace => trace[0]).filter(trace => trace?.trace?.type === "heatmap")
-  .flatMap(trace => trace.z.flat()).filter(value => Number.isFinite(value)).length"""
+  .flatMap(trace => (trace.z ?? []).flat()).filter(value => Number.isFinite(value)).length"""
 """Cells of a map that have a colour."""
 
 
@@ -84,6 +85,8 @@ def main() -> None:
             page = browser.new_page(viewport={"width": 1280, "height": 1000})
             page.goto(f"{address}/transition?model={model}")
             page.get_by_text("trials at most").wait_for(timeout=30_000)
+            page.locator(".js-plotly-plot").first.wait_for()
+            page.wait_for_timeout(1000 * READ)
             first, end, cells = measured(page)
             print(f"{model:<24}first picture {first:5.2f} s, {cells} cells; contour {end:6.2f} s", flush=True)
             page.close()

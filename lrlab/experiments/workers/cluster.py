@@ -137,11 +137,17 @@ def connect(address: str) -> Any:
     # Whatever the library has to say of lost connections, the engine says in one sentence where it matters.
     for name in ("distributed", "distributed.client", "distributed.core", "distributed.comm"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
+    logging.getLogger("tornado.application").addFilter(worth_telling)
     try:
         return Client(address, timeout=CONNECT, set_as_default=False, name="lrlab")
     except (OSError, ValueError, TypeError) as error:
         remedy = "start one there with `dask scheduler`, or leave it out to run on this machine"
         raise InputError("scheduler", "an address at which a dask scheduler answers", address, remedy) from error
+
+
+def worth_telling(record: logging.LogRecord) -> bool:
+    """Tell whether a log record says more than that this program is ending while the library still has callbacks."""
+    return not (record.exc_info and "interpreter shutdown" in str(record.exc_info[1]))
 
 
 def carrier() -> Callable[[bytes], None]:
