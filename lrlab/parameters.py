@@ -38,6 +38,12 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+def spoken(name: str) -> str:
+    """Return the name of a score or an option as people write it: `precision_3` is precision@3."""
+    stem, _, places = name.rpartition("_")
+    return f"{stem}@{places}" if places.isdigit() else name.replace("_", " ")
+
+
 def duration(seconds: float) -> str:
     """Return a time for people: 0.42 s, 12 s, 3 min, 2 h."""
     if seconds < 1:

@@ -122,7 +122,7 @@ def test_labels_are_learnt_on_converge():
     curves, values = figures(at)
     assert "precision@3" in curves["layout"]["yaxis"]["title"]["text"]
     assert "singular value" in values["layout"]["yaxis"]["title"]["text"]
-    assert "precision 3" in at.get("html")[-1].proto.body
+    assert "precision@3" in at.get("html")[-1].proto.body
 
 
 def test_one_bit_labels_are_told_on_converge_and_estimates_stand_beside_the_truth_at_its_scale():

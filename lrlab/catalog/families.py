@@ -8,7 +8,7 @@ from lrlab.catalog.entry import Options, SolverEntry
 from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.phase_retrieval import PhaseRetrieval
 from lrlab.models.single_index import SingleIndexSpec
-from lrlab.parameters import InputError, Value
+from lrlab.parameters import InputError, Value, spoken
 from lrlab.protocol import Spec
 from lrlab.theory.statistical_dimension import nuclear_norm
 
@@ -27,7 +27,7 @@ class Goal:
     @property
     def words(self) -> str:
         """The goal as a title."""
-        name = self.measure.replace("_", " ")
+        name = spoken(self.measure)
         return f"mean {name}" if self.below is None else f"share of trials with {name} < {self.below:g}"
 
 

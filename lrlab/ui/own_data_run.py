@@ -12,7 +12,7 @@ from lrlab.experiments.own_data import own_files
 from lrlab.experiments.own_data.tuned_run import TunedRun
 from lrlab.experiments.own_data.validation import METRIC, METRICS, Question, question
 from lrlab.models.own_rows import OwnRows, packed
-from lrlab.parameters import InputError, Parameter, declared
+from lrlab.parameters import InputError, Parameter, declared, spoken
 from lrlab.protocol import Limits
 from lrlab.ui import controls, live, solving
 from lrlab.ui.own_data_rows import Rows
@@ -83,7 +83,7 @@ def tuned_by(link: Link) -> str:
     link.know(["metric"])
     if controls.choose(link, "settings", SETTINGS, "hand", meaning, "Settings") == "hand":
         return ""
-    names = {name: name.replace("_", " ") for name in METRICS}
+    names = {name: spoken(name) for name in METRICS}
     words = "the score by which settings are chosen"
     metric = controls.choose_one(link, "metric", names, words, "Chosen by", default=METRIC)
     st.caption(

@@ -13,6 +13,7 @@ from lrlab.experiments.convergence import Job
 from lrlab.figures import convergence, theme
 from lrlab.figures.measures import CONSTANT, MEASURES, Measure
 from lrlab.figures.recovery import Recovery
+from lrlab.parameters import spoken
 from lrlab.protocol import Spec
 from lrlab.ui import cards, controls, estimates, live, plot, tables
 from lrlab.ui.permalink import Link
@@ -31,7 +32,7 @@ def choices(link: Link, model: str, spec: object) -> View:
     """Show what can be chosen about the curves."""
     known = measures(model)
     names = [name for name in known if name not in absent(model, spec)]
-    words = {name: name.replace("_", " ") for name in names}
+    words = {name: spoken(name) for name in names}
     measure = controls.choose(link, "show", words, names[0], known[names[0]].meaning, "Show")
     time = controls.choose(
         link, "against", {"iteration": "iteration", "seconds": "seconds"}, "iteration",
@@ -110,7 +111,7 @@ def draw(view: View, jobs: Sequence[Job]) -> None:
         )  # fmt: skip
         plot.show(figure, key="converge.curves", label=f"{view.measure} against {view.time}")
         meaning = measures(spec.model)[view.measure].meaning
-        st.caption(f"**{view.measure.replace('_', ' ')}**: {meaning}. " + theory_words(drawn, view.measure))
+        st.caption(f"**{spoken(view.measure)}**: {meaning}. " + theory_words(drawn, view.measure))
         estimates.show_values(truth_of(spec), drawn)
     with found:
         estimates.show(spec, truth_of(spec), drawn, following)

@@ -11,6 +11,7 @@ import streamlit as st
 
 from lrlab.experiments.sweeps.definition import Sweep
 from lrlab.experiments.sweeps.definition_text import to_toml
+from lrlab.parameters import spoken
 from lrlab.ui import code, page, tables
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def offer(name: str, sweep: Sweep, figure: "go.Figure", figure_key: str, table: 
     )
     file = f"{sweep.spec.model}-{name}"
     with fold:
-        tables.view(table, note=NOTE.format(metric=metric.replace("_", " ")))
+        tables.view(table, note=NOTE.format(metric=spoken(metric)))
         with st.container(horizontal=True, key=f"{name}-offers"):
             with st.container(width="content"):
                 _save_component()(key=f"{name}-save", data={"key": figure_key.replace(".", "-"), "name": file})

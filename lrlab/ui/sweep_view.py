@@ -13,6 +13,7 @@ from lrlab.experiments.sweeps.definition import Sweep
 from lrlab.figures.convergence import prediction
 from lrlab.figures.measures import MEASURES
 from lrlab.figures.series import series
+from lrlab.parameters import spoken
 from lrlab.ui import controls, plot, sweep_files, sweep_run, transition_view
 from lrlab.ui.permalink import Link
 from lrlab.ui.sweep_open import opened
@@ -28,7 +29,7 @@ def choices(link: Link, sweep: Sweep | None) -> View:
         # In the place of what would be there.
         st.container(key="sweep-choices")
         return View(SHARE, True, True, False)
-    known = {name: name.replace("_", " ") for name in MEASURES[family(sweep.spec.model).name]}
+    known = {name: spoken(name) for name in MEASURES[family(sweep.spec.model).name]}
     shown = {SHARE: "share of successes"} | known
     first = transition_view.first_shown(sweep)
     meaning = "what is drawn of each cell: the share of trials that succeed, or a score"

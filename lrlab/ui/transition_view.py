@@ -12,7 +12,7 @@ from lrlab.experiments.sweeps.cells import cells
 from lrlab.experiments.sweeps.definition import Sweep
 from lrlab.figures.map_layers import Scale
 from lrlab.figures.transition import Score, multiples, transition
-from lrlab.parameters import Parameter
+from lrlab.parameters import Parameter, spoken
 from lrlab.ui import controls, live, plot, sweep_files, sweep_run
 from lrlab.ui.permalink import Link
 from lrlab.ui.run_view import described
@@ -62,9 +62,9 @@ def first_shown(sweep: Sweep) -> str:
 def title(sweep: Sweep, show: str) -> str:
     """Return what a map shows, in words."""
     if show != SHARE:
-        return f"mean {show.replace('_', ' ')}"
+        return f"mean {spoken(show)}"
     rule = sweep.contour
-    return f"share of trials with {rule.metric.replace('_', ' ')} {'>' if rule.below is None else '<'} {rule.level:g}"
+    return f"share of trials with {spoken(rule.metric)} {'>' if rule.below is None else '<'} {rule.level:g}"
 
 
 def scales(sweep: Sweep) -> list[Scale]:
@@ -117,7 +117,7 @@ def _score(sweep: Sweep, show: str) -> Score:
         return Score(title(sweep, show), *ends)
     rule = sweep.contour
     level = rule.level if show == rule.metric else None
-    return Score(title(sweep, show), *ends, level, f"mean {show.replace('_', ' ')} {rule.level:g}")
+    return Score(title(sweep, show), *ends, level, f"mean {spoken(show)} = {rule.level:g}")
 
 
 def _every(page: str, sweep: Sweep, table: pd.DataFrame, show: str) -> pd.DataFrame:
