@@ -20,7 +20,7 @@ from lrlab.experiments.own_data.fitting import tune
 from lrlab.experiments.own_data.tuned_run import TunedRun
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError
-from lrlab.ui import own_data_parts, own_data_rows, own_data_run, own_data_view
+from lrlab.ui import own_data_predictions, own_data_rows, own_data_run, own_data_view
 
 PAGE = str(Path(__file__).parents[1] / "pages" / "own_data.py")
 FAST = {"iterations": "3"}
@@ -253,9 +253,9 @@ def test_predictions_and_models_are_offered_as_files(tmp_path):
     rows = at.session_state["own_data:about"].rows
     run = at.session_state["own_data:run"].runs[0]
     model = own_data_view.FittedModel(run.job.solver, dict(run.job.options), run.trace.estimate, rows.columns)
-    (tmp_path / "model.npz").write_bytes(own_data_parts.as_npz(model))
+    (tmp_path / "model.npz").write_bytes(own_data_predictions.as_npz(model))
     loaded = load_model(tmp_path / "model.npz")
-    table = list(csv.DictReader(io.StringIO(own_data_parts.as_csv(model, rows.test, 2).decode())))
+    table = list(csv.DictReader(io.StringIO(own_data_predictions.as_csv(model, rows.test, 2).decode())))
     assert [row["label"] for row in table] == [row["label"] for row in loaded.predict(rows.test.X, 2)]
     assert shown["1."][0].partition("*")[0].startswith(table[2]["label"])
     assert shown["labels that are on"][0] == rows.names[rows.test.Y[[1]].indices[0]]
@@ -263,10 +263,30 @@ def test_predictions_and_models_are_offered_as_files(tmp_path):
     assert "rows must be rows in 1..18, at most 200 of them, got 0-3" in errors(drawn(at))[0]
 
 
+def test_other_rows_are_predicted_with_or_without_labels():
+    at = finished(of_files())
+    at.text_input(key="own_data.chosen").set_value("1, 30").run()
+    assert "rows must be rows in 1..18" in errors(drawn(at))[0]
+    new = arff(n=30, seed=1)
+    at = uploaded(at, "others", "more.arff", new)
+    assert not errors(at)
+    shown = at.dataframe[-1].value
+    assert list(shown["row"]) == [1, 30] and "labels that are on" in shown
+    # The same rows, of which nothing but the features is there.
+    lines = [line for line in new.decode().split("\n") if "label" not in line]
+    bare = [line if line.startswith("@") else ",".join(line.split(",")[:6]) for line in lines]
+    at = uploaded(at, "others", "bare.arff", "\n".join(bare).encode())
+    assert not errors(at)
+    again = at.dataframe[-1].value
+    assert "labels that are on" not in again and list(again["1."]) == list(shown["1."])
+    at = uploaded(at, "others", "narrow.csv", b"f0,f1\n1,2\n")
+    assert "file must be of 6 features, like the other file, got 2" in errors(at)[0]
+
+
 @pytest.mark.parametrize("text", ["", "x", "1-", "5-2", "1,,2", "1-300", "1-150, 1-51", "301"])
 def test_rows_that_are_none_are_refused(text):
     with pytest.raises(InputError, match=r"rows must be rows in 1\.\.300"):
-        own_data_parts.rows_of(text, 300)
+        own_data_predictions.rows_of(text, 300)
 
 
 def test_a_session_takes_its_files_along():

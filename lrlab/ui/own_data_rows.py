@@ -16,6 +16,7 @@ from lrlab.datasets import Dataset
 from lrlab.datasets.labels import COUNT, FORMS
 from lrlab.experiments.budget import memory_limit
 from lrlab.experiments.own_data import label_results
+from lrlab.experiments.own_data.fitted_model import FittedModel
 from lrlab.experiments.own_data.label_results import Together
 from lrlab.experiments.own_data.own_files import label_names
 from lrlab.models.multilabel import Multilabel
@@ -173,6 +174,12 @@ def written(folder: Folder, part: str, upload: Any) -> Path:
     path.parent.mkdir()
     path.write_bytes(upload.getvalue())
     return path
+
+
+def alike(upload: Any, model: FittedModel) -> Dataset:
+    """Read uploaded rows with the features that a model knows; InputError tells what is wrong with them."""
+    folder = Folder()
+    return model.read(written(folder, "others", upload), limit_bytes=memory_limit())
 
 
 def take(path: Path, labels: Any, like: Dataset | None = None) -> Dataset:
