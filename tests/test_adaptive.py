@@ -195,6 +195,17 @@ def test_the_trials_are_the_same_whoever_computes_them_and_in_however_many_piece
         assert run(SWEEP, rich) == (done._replace(run=0, reused=done.run), expected), "more in the store is left out"
 
 
+def test_what_one_solver_does_not_need_another_may_use():
+    wide = replace(SWEEP, budget=150)
+    with Store() as store:
+        done = resume(wide, store, HereStream)
+        used = dict.fromkeys(wide.solvers, 0)
+        for job, trials in measured(wide, store).items():
+            used[job.solver] += trials
+    # Alone, the second solver stops before its half is used.
+    assert used["pairwise-moment"] > 75 > used["marginal-mean"] and sum(used.values()) == done.run <= wide.most == 150
+
+
 def test_rounds_end_though_trials_fail(monkeypatch):
     true = resuming.outcome
     monkeypatch.setattr(resuming, "outcome", lambda item: true(item) if item[1] else 1 / 0)

@@ -9,7 +9,7 @@ shows a mean, whether the measure is above the model's level; the contour is the
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,18 +36,27 @@ def rounds(sweep: Sweep, store: Store) -> Iterator[Asked]:
 
     A trial that is not there then has failed: it is not asked for again.
     """
-    count = len(sweep.solvers)
-    shares = [sweep.most // count + (k < sweep.most % count) for k in range(count)]
     planes = [Plane(sweep, solver) for solver in sweep.solvers]
-    while True:
-        asked: dict[Job, range] = {}
-        for plane, most in zip(planes, shares, strict=True):
-            asked |= plane.ask(most)
-        if not asked:
-            return
+    own = shared(sweep.most, [0] * len(planes))
+    # What some solvers do not need goes to those whose contour is not known yet.
+    while asked := ask(planes, own) or ask(planes, shared(sweep.most, [plane.asked for plane in planes])):
         yield asked
         for plane in planes:
             plane.count(store)
+
+
+def ask(planes: Sequence["Plane"], most: Sequence[int]) -> dict[Job, range]:
+    """Return the trials of the next round of all solvers, so that each has at most so many in all."""
+    asked: dict[Job, range] = {}
+    for plane, limit in zip(planes, most, strict=True):
+        asked |= plane.ask(limit)
+    return asked
+
+
+def shared(most: int, used: Sequence[int]) -> list[int]:
+    """Return how many trials each solver may have in all, where what is left of `most` is shared alike."""
+    each, more = divmod(max(0, most - sum(used)), len(used))
+    return [asked + each + (k < more) for k, asked in enumerate(used)]
 
 
 def measured(sweep: Sweep, store: Store) -> dict[Job, int]:
@@ -115,6 +124,11 @@ class Plane:
         open_ = np.array([job is not None for job in self.jobs.flat]).reshape(self.jobs.shape)
         self._seconds, self._counted = np.zeros(self.jobs.shape), np.zeros(self.jobs.shape, dtype=np.int64)
         self.survey = Survey(open_, directions(sweep, self.jobs), sweep.trials, sweep.tolerance)
+
+    @property
+    def asked(self) -> int:
+        """Number of trials that were asked for."""
+        return int(self.survey.asked.sum())
 
     def at(self, place: tuple[int, ...]) -> tuple[float, float]:
         """Return the values of both axes at a place; nan where there is no second one."""
