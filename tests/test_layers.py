@@ -40,3 +40,10 @@ def test_every_declaration_says_what_it_means(model):
     assert all(p.meaning and p.check(p.default) == p.default for owner in owners for p in declared(owner).values())
     assert all(entry.summary.endswith(".") and entry.reference and entry.title for entry in entries)
     assert catalog.MODELS[model].title and catalog.MODELS[model].summary.endswith(".")
+
+
+def test_a_solve_does_not_wait_for_libraries_that_it_does_not_need():
+    heavy = "pandas", "plotly", "sklearn", "distributed", "scipy.stats", "streamlit"
+    script = f"import sys, lrlab; lrlab.solve; print(*[name for name in {heavy} if name in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert result.stdout.split() == []

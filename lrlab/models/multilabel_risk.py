@@ -1,7 +1,9 @@
 """Population risk of multi-label predictors, where the best one is known in closed form (Yu et al. 2014, section 4)."""
 
+import math
+
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from lrlab import lowrank
 from lrlab.lowrank import LowRank
@@ -40,6 +42,7 @@ def best_linear(W: LowRank, noise: float) -> LowRank:
     offsets = W.V @ W.left[0]
     nu = np.sqrt(((W.V @ np.linalg.qr(slopes, mode="r").T) ** 2).sum(axis=1) + noise**2)
     at = offsets / nu
+    density = np.exp(-(at**2) / 2) / math.sqrt(2 * math.pi)
     return lowrank.from_product(
-        np.hstack([slopes, first]), np.hstack([W.V * (norm.pdf(at) / nu)[:, None], norm.cdf(at)[:, None]])
+        np.hstack([slopes, first]), np.hstack([W.V * (density / nu)[:, None], ndtr(at)[:, None]])
     )
