@@ -76,7 +76,9 @@ class Link:
                 remedy = nearest(name, tuple(sorted(self._known))) or "leave it out"
                 self.complain(InputError("address", "made of this page's parameters", name, remedy))
                 del state["given"][name]
-        if self._now != st.query_params.to_dict() or self._now != state["written"]:
+        # What a callback says of the address can be lost on a busy machine; said twice it changes nothing.
+        taken = st.session_state.pop(_taken(self.page), False)
+        if taken or self._now != st.query_params.to_dict() or self._now != state["written"]:
             # Setting it to nothing says nothing to the browser.
             st.query_params.from_dict(self._now) if self._now else st.query_params.clear()
         state["written"] = dict(self._now)
@@ -90,7 +92,12 @@ class Link:
 def take(page: str, address: Mapping[str, str]) -> None:
     """Let a page be as an address says, as if somebody had just come by it; from a callback."""
     st.session_state.pop(f"{page}:link", None)
+    st.session_state[_taken(page)] = True
     st.query_params.from_dict(dict(address))
+
+
+def _taken(page: str) -> str:
+    return f"{page}:taken"
 
 
 def _came(page: str) -> bool:
