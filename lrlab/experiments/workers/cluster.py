@@ -147,7 +147,7 @@ def connect(address: str) -> Any:
 
 def worth_telling(record: logging.LogRecord) -> bool:
     """Tell whether a log record says more than that this program is ending while the library still has callbacks."""
-    return not (record.exc_info and "interpreter shutdown" in str(record.exc_info[1]))
+    return not (record.exc_info and "cannot schedule new futures" in str(record.exc_info[1]))
 
 
 def carrier() -> Callable[[bytes], None]:
