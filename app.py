@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from lrlab.ui import page, startup
+from lrlab.ui.shared import page, startup
 
 st.set_page_config(page_title="lrlab", layout="wide")
 page.navigate(

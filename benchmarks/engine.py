@@ -9,11 +9,11 @@ import time
 from collections.abc import Callable
 
 import lrlab
-from lrlab.experiments import convergence
-from lrlab.experiments.engine import Engine
-from lrlab.experiments.sweep import plan, run_trial
-from lrlab.experiments.trials import in_process
-from lrlab.experiments.workers.handles import Following
+from lrlab.engine.engine import Engine
+from lrlab.engine.handles import Following
+from lrlab.runs import convergence
+from lrlab.runs.trial import in_process
+from lrlab.sweeps.sweep import plan, run_trial
 
 SPEC = lrlab.spec("one-bit-sensing", n=3000, p=20)
 

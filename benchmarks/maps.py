@@ -19,16 +19,16 @@ import lrlab
 from lrlab import catalog
 from lrlab.catalog.families import family
 from lrlab.catalog.ranges import first_range
-from lrlab.experiments.convergence import Job
-from lrlab.experiments.engine import Engine
-from lrlab.experiments.store import Store
-from lrlab.experiments.sweeps.adaptive import UNSEEN, Plane, measured, rounds
-from lrlab.experiments.sweeps.cost import forecast
-from lrlab.experiments.sweeps.definition import Sweep
-from lrlab.experiments.sweeps.definition_parts import Span
-from lrlab.experiments.sweeps.resume import resume
-from lrlab.experiments.sweeps.survey import Survey, crossings
-from lrlab.experiments.workers.streams import HereStream, Start, on_engine
+from lrlab.engine.engine import Engine
+from lrlab.engine.streams import HereStream, Start, on_engine
+from lrlab.runs.convergence import Job
+from lrlab.store.store import Store
+from lrlab.sweeps.adaptive import UNSEEN, Plane, measured, rounds
+from lrlab.sweeps.contour_search import Survey, crossings
+from lrlab.sweeps.definition import Sweep
+from lrlab.sweeps.definition_parts import Span
+from lrlab.sweeps.forecast import forecast
+from lrlab.sweeps.resume import resume
 
 POINTS, TRIALS, WORKERS = (12, 10), 5, 2
 

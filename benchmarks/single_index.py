@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from lrlab import catalog
-from lrlab.experiments import convergence
 from lrlab.models.single_index import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing, SingleIndexSpec
 from lrlab.parameters import InputError
+from lrlab.runs import convergence
 
 LINK_FREE = "link-free-refinement"
 INFORMED = ("logistic", "probit", "subset-logistic", "phase-likelihood")

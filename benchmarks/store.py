@@ -18,16 +18,16 @@ import numpy as np
 import psutil
 
 import lrlab
-from lrlab.experiments import convergence
-from lrlab.experiments.convergence import Job
-from lrlab.experiments.engine import Engine
-from lrlab.experiments.storage.export import export
-from lrlab.experiments.storage.outcome import Kept, Outcome
-from lrlab.experiments.store import Store
-from lrlab.experiments.sweeps.cell_table import table
-from lrlab.experiments.sweeps.definition import Sweep
-from lrlab.experiments.sweeps.resume import resume
-from lrlab.experiments.workers.streams import HereStream, on_engine
+from lrlab.engine.engine import Engine
+from lrlab.engine.streams import HereStream, on_engine
+from lrlab.runs import convergence
+from lrlab.runs.convergence import Job
+from lrlab.store.export import export
+from lrlab.store.outcome import Kept, Outcome
+from lrlab.store.store import Store
+from lrlab.sweeps.cell_table import table
+from lrlab.sweeps.definition import Sweep
+from lrlab.sweeps.resume import resume
 
 A_CELL, A_BATCH = 20, 40
 """Trials of a cell, and those that arrive together (two batches of 0.2 s at 10 ms)."""

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lrlab.catalog import spec
-    from lrlab.experiments.convergence import Trace, solve
-    from lrlab.experiments.own_data.fitted_model import load_model, save_model
-    from lrlab.experiments.own_data.fitting import fit
-    from lrlab.experiments.own_data.fitting_ratings import fit_ratings
-    from lrlab.experiments.sweep import sweep
+    from lrlab.fits.fitted_model import load_model, save_model
+    from lrlab.fits.fitting import fit
+    from lrlab.fits.fitting_ratings import fit_ratings
     from lrlab.parameters import InputError
     from lrlab.protocol import Spec, Stop
+    from lrlab.runs.convergence import Trace, solve
+    from lrlab.sweeps.sweep import sweep
 
 __all__ = [
     "InputError", "Spec", "Stop", "Trace", "fit", "fit_ratings", "load_model", "save_model", "solve", "spec", "sweep",
@@ -22,14 +22,14 @@ _HOMES = {
     "InputError": "lrlab.parameters",
     "Spec": "lrlab.protocol",
     "Stop": "lrlab.protocol",
-    "Trace": "lrlab.experiments.convergence",
-    "fit": "lrlab.experiments.own_data.fitting",
-    "fit_ratings": "lrlab.experiments.own_data.fitting_ratings",
-    "load_model": "lrlab.experiments.own_data.fitted_model",
-    "save_model": "lrlab.experiments.own_data.fitted_model",
-    "solve": "lrlab.experiments.convergence",
+    "Trace": "lrlab.runs.convergence",
+    "fit": "lrlab.fits.fitting",
+    "fit_ratings": "lrlab.fits.fitting_ratings",
+    "load_model": "lrlab.fits.fitted_model",
+    "save_model": "lrlab.fits.fitted_model",
+    "solve": "lrlab.runs.convergence",
     "spec": "lrlab.catalog",
-    "sweep": "lrlab.experiments.sweep",
+    "sweep": "lrlab.sweeps.sweep",
 }
 
 

@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILED
     except KeyboardInterrupt:
         # Trials may be under way: once the interpreter ends, the engine could not give them up in silence.
-        if engine := sys.modules.get("lrlab.experiments.engine"):
+        if engine := sys.modules.get("lrlab.engine.engine"):
             engine.close_engines()
         print("Interrupted.", file=sys.stderr)
         return INTERRUPTED

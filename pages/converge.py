@@ -3,8 +3,9 @@
 import streamlit as st
 
 from lrlab.catalog.families import family
-from lrlab.experiments.engine import get_engine
-from lrlab.ui import live, page, problem, run_view, solving
+from lrlab.engine.engine import get_engine
+from lrlab.ui.converge import run_view
+from lrlab.ui.shared import live, page, problem, solving
 
 link = page.head(
     "converge",

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from lrlab.ui import page
-from lrlab.ui.firsts import FIRSTS
+from lrlab.ui.home.firsts import FIRSTS
+from lrlab.ui.shared import page
 
 link = page.head(
     "home",

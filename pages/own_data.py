@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from lrlab.experiments.engine import get_engine
+from lrlab.engine.engine import get_engine
 from lrlab.parameters import InputError
-from lrlab.ui import live, own_data_code, own_data_parts, own_data_rows, own_data_run, own_data_view, page
-from lrlab.ui.own_data_rows import Rows
-from lrlab.ui.own_data_run import Plan
+from lrlab.ui.own_data import own_data_code, own_data_parts, own_data_rows, own_data_run, own_data_view
+from lrlab.ui.own_data.own_data_rows import Rows
+from lrlab.ui.own_data.own_data_run import Plan
+from lrlab.ui.shared import live, page
 
 link = page.head(
     "own_data",

@@ -3,9 +3,11 @@
 import streamlit as st
 
 from lrlab import presets
-from lrlab.experiments.engine import get_engine
+from lrlab.engine.engine import get_engine
 from lrlab.presets.result import Plan
-from lrlab.ui import controls, live, page, papers_view
+from lrlab.ui.papers import papers_view
+from lrlab.ui.shared import live, page
+from lrlab.ui.widgets import controls
 
 link = page.head("papers", "Papers", "Figures of papers, computed anew on this machine beside the exact theory.")
 titles = {name: presets.load(name).title for name in presets.names()}

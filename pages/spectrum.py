@@ -3,10 +3,12 @@
 import streamlit as st
 
 from lrlab.catalog.families import FAMILIES, SINGLE_INDEX, family
-from lrlab.experiments.engine import get_engine
-from lrlab.ui import axis, batches, controls, live, page, presets, problem, spectrum_plan, spectrum_view
-from lrlab.ui.pairwise_view import MOMENTS
-from lrlab.ui.spectrum_plan import Plan
+from lrlab.engine.engine import get_engine
+from lrlab.ui.shared import batches, live, page, presets, problem
+from lrlab.ui.spectrum import spectrum_plan, spectrum_view
+from lrlab.ui.spectrum.pairwise_view import MOMENTS
+from lrlab.ui.spectrum.spectrum_plan import Plan
+from lrlab.ui.widgets import axis, controls
 
 RANGES = {"m": (500.0, 20_000.0, "log"), "observed": (0.005, 0.5, "log")}
 PHASES = {"ratio": (0.5, 8.0, "linear")}

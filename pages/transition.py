@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from lrlab.ui import live, page, past_sweeps, sweep_controls, sweep_files, sweep_run, transition_view
+from lrlab.ui.shared import live, page
+from lrlab.ui.sweep import past_sweeps, sweep_controls, sweep_files, sweep_run, transition_view
 
 link = page.head(
     "transition",

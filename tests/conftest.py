@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lrlab.experiments.engine import Engine, close_engines, get_engine
+from lrlab.engine.engine import Engine, close_engines, get_engine
 
 
 @pytest.fixture(scope="session", autouse=True)

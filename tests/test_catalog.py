@@ -6,9 +6,9 @@ import pytest
 import lrlab
 from lrlab import catalog
 from lrlab.catalog.families import family
-from lrlab.experiments import convergence
 from lrlab.parameters import InputError
 from lrlab.protocol import Iterate, Stop, parts
+from lrlab.runs import convergence
 
 SINGLE_INDEX = {"n": 600, "p": 12, "sparsity": 3}
 SIZES = {

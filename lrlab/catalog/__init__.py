@@ -15,9 +15,9 @@ from lrlab.catalog import (
     rivals,
     single_index,
 )
-from lrlab.catalog.entry import SolverEntry
 from lrlab.parameters import InputError, nearest, require_known
 from lrlab.protocol import Spec
+from lrlab.solver_entry import SolverEntry
 
 MODELS: Mapping[str, type[Spec]] = {
     spec.model: spec

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from lrlab.catalog.entry import Options, SolverEntry
 from lrlab.parameters import InputError
-from lrlab.solvers import altmin, completion, scaled_gradient, singular_projection, starts
+from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solvers.low_rank import altmin, completion, scaled_gradient, singular_projection, starts
 
 SENSING, COMPLETION, REGRESSION = "rank-one-sensing", "inductive-completion", "multilabel-regression"
 NETWORK = "polynomial-network"

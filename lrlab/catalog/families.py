@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lrlab.catalog.entry import Options, SolverEntry
 from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.phase_retrieval import PhaseRetrieval
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, Value, spoken
 from lrlab.protocol import Spec
+from lrlab.solver_entry import Options, SolverEntry
 from lrlab.theory.statistical_dimension import nuclear_norm
 
 

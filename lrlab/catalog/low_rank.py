@@ -1,10 +1,10 @@
 """Low-rank matrices: their models, and the solvers that serve all of their operators."""
 
-from lrlab.catalog.entry import Options, SolverEntry
 from lrlab.models.completion import InductiveCompletion, MultilabelRegression
 from lrlab.models.low_rank import LowRankSpec, RankOneSensing
 from lrlab.models.network import PolynomialNetwork
-from lrlab.solvers import gauss_newton, tangent_descent
+from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solvers.low_rank import gauss_newton, tangent_descent
 
 MODELS = (RankOneSensing, InductiveCompletion, MultilabelRegression, PolynomialNetwork)
 ALL = tuple(spec.model for spec in MODELS)

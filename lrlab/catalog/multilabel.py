@@ -1,9 +1,9 @@
 """Multi-label learning: its model, LEML with three losses, and closed-form and full-rank baselines."""
 
-from lrlab.catalog.entry import Options, SolverEntry
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError
-from lrlab.solvers import binary_relevance, cplst, leml
+from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solvers.multilabel import binary_relevance, cplst, leml
 
 MODELS = (Multilabel,)
 MODEL = (Multilabel.model,)

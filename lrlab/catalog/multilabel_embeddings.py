@@ -1,10 +1,10 @@
 """Multi-label learning by embeddings: ranking with WARP, Bayesian compressed sensing, and LEML with kernels."""
 
 from lrlab import ranking
-from lrlab.catalog.entry import Options, SolverEntry
 from lrlab.catalog.multilabel import MODEL, YU, every_entry, factors, needs_no_more_than_has, rank_of, spectrum
 from lrlab.models.multilabel import FRESH, Multilabel
-from lrlab.solvers import (
+from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solvers.multilabel import (
     bcs,
     compressed_labels,
     kernel_features,

@@ -1,9 +1,9 @@
 """Rivals of LEML: convex multi-label learning with a trace norm, and support vector machines."""
 
-from lrlab.catalog.entry import Options, SolverEntry
 from lrlab.catalog.multilabel import BLOCKS, MODEL, YU
 from lrlab.models.multilabel import Multilabel
-from lrlab.solvers import svm, trace_norm
+from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solvers.multilabel import svm, trace_norm
 
 
 def matrices(spec: Multilabel, options: Options) -> int:

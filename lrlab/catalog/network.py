@@ -1,9 +1,10 @@
 """Solvers for polynomial networks: those of Soltani & Hegde (2018), and the rivals that they are compared with."""
 
-from lrlab.catalog.entry import Options, SolverEntry
 from lrlab.models.low_rank import LowRankSpec
 from lrlab.parameters import InputError
-from lrlab.solvers import approximate_rom, geco, gfm, nuclear_norm, rom
+from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solvers.low_rank import nuclear_norm
+from lrlab.solvers.network import approximate_rom, geco, gfm, rom
 
 NETWORK = "polynomial-network"
 MATRICES = (NETWORK, "rank-one-sensing", "inductive-completion", "multilabel-regression")

@@ -1,16 +1,15 @@
 """One-bit labels: their model, Algorithm 1 of Qiu et al. (2017), likelihood steps, and rivals on the same batches."""
 
-from lrlab.catalog.entry import Options, SolverEntry
 from lrlab.models.one_bit_multilabel import OneBitMultilabel
 from lrlab.parameters import InputError
-from lrlab.solvers import (
+from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solvers.multilabel import svm, trace_norm
+from lrlab.solvers.one_bit_multilabel import (
     one_bit_leml,
     one_bit_likelihood,
     one_bit_mean,
     one_bit_power,
     one_bit_trace_norm,
-    svm,
-    trace_norm,
 )
 
 MODELS = (OneBitMultilabel,)

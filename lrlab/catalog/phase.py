@@ -1,10 +1,10 @@
 """Phase retrieval and the solvers that recover it."""
 
-from lrlab.catalog.entry import Options, SolverEntry
 from lrlab.models.phase_retrieval import PhaseRetrieval
 from lrlab.parameters import InputError
-from lrlab.solvers import alternating_projections, amplitude_flow, phase_gauss_newton, wirtinger
-from lrlab.solvers.phase_start import KRYLOV
+from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solvers.phase_retrieval import alternating_projections, amplitude_flow, phase_gauss_newton, wirtinger
+from lrlab.solvers.phase_retrieval.phase_start import KRYLOV
 from lrlab.theory import phase
 
 MODELS = (PhaseRetrieval,)

@@ -1,12 +1,12 @@
 """Solvers that go beyond the paper: likelihood for one-bit phase retrieval, and refinement without the link."""
 
-from lrlab.catalog.entry import Options, SolverEntry
 from lrlab.catalog.rival_requirements import needs_room, sparse_size
 from lrlab.catalog.single_index import ALL, VANISHING, needs_samples
 from lrlab.models.single_index import OneBitPhaseRetrieval, SingleIndexSpec
 from lrlab.parameters import InputError
-from lrlab.solvers import link_free, phase_likelihood
-from lrlab.solvers.cross_fitting import FOLDS
+from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solvers.single_index import link_free, phase_likelihood
+from lrlab.solvers.single_index.cross_fitting import FOLDS
 
 
 def refuse_phase_likelihood(spec: SingleIndexSpec, options: Options) -> None:

@@ -1,9 +1,9 @@
 """What the rivals of Algorithm 1 require, what they cost, and what theory says of them."""
 
-from lrlab.catalog.entry import Options
 from lrlab.catalog.single_index import VANISHING, needs_first_moment, needs_samples, needs_second_moment
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
+from lrlab.solver_entry import Options
 from lrlab.theory import limits, principal_hessian
 
 

@@ -1,9 +1,9 @@
 """What a user would reach for instead of Algorithm 1 on single-index models."""
 
 from lrlab.catalog import rival_requirements as requirements
-from lrlab.catalog.entry import SolverEntry
 from lrlab.catalog.single_index import ALL
-from lrlab.solvers import biht, moment_methods, principal_directions, regression, sparse_regression, subset
+from lrlab.solver_entry import SolverEntry
+from lrlab.solvers.single_index import biht, moment_methods, principal_directions, regression, sparse_regression, subset
 
 SOLVERS = (
     SolverEntry(

@@ -1,9 +1,9 @@
 """Single-index models and the solvers that recover them."""
 
-from lrlab.catalog.entry import Options, SolverEntry
 from lrlab.models.single_index import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing, SingleIndexSpec
 from lrlab.parameters import InputError
-from lrlab.solvers import pairwise, sparse_pairwise
+from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solvers.single_index import pairwise, sparse_pairwise
 from lrlab.theory import spiked
 
 MODELS = (OneBitSensing, FlippedLogistic, OneBitPhaseRetrieval)

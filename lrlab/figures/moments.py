@@ -23,7 +23,7 @@ def nothing() -> pd.DataFrame:
 def values(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str) -> go.Figure:
     """Return the largest values of the moment: dots with bars for trials, dashed what theory says.
 
-    points: rows of `experiments.moments.compare`; curve: rows of `predictions` on a fine grid. Dotted: the truth's.
+    points: rows of `spectra.moments.compare`; curve: rows of `predictions` on a fine grid. Dotted: the truth's.
     """
     figure = go.Figure()
     for k, name in enumerate(("true_largest", "true_smallest")):

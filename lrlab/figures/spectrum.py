@@ -16,7 +16,7 @@ SERIES = (
 def eigenvalues(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str, title: str = "") -> go.Figure:
     """Return the two largest eigenvalues: dots with bars for the trials, dashed predictions, dotted population curves.
 
-    points: rows of `experiments.spectrum.compare`; curve: rows of `predictions` on a fine grid; one moment a value.
+    points: rows of `spectra.pairwise.compare`; curve: rows of `predictions` on a fine grid; one moment a value.
     """
     figure = go.Figure()
     for name, words, population, colour, symbol in SERIES:

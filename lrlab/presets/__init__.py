@@ -15,8 +15,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from lrlab.experiments.trials import Progress, Run, on_engine, silent
+from lrlab.engine.engine import on_engine
 from lrlab.parameters import InputError, require_known
+from lrlab.runs.trial import Progress, Run, silent
 
 if TYPE_CHECKING:
     from lrlab.presets.result import Plan

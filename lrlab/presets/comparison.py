@@ -11,10 +11,11 @@ from typing import Any
 
 import pandas as pd
 
-from lrlab.experiments import convergence, sweep
-from lrlab.experiments.trials import trial_spec
 from lrlab.figures.published import beside
 from lrlab.presets.result import Panel, Plan, Result, beside_paper, panel_spec
+from lrlab.runs import convergence
+from lrlab.runs.trial import trial_spec
+from lrlab.sweeps import sweep
 
 Toml = Mapping[str, Any]
 

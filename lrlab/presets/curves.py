@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lrlab.experiments import sweep
-from lrlab.experiments.axes import axes
-from lrlab.experiments.summary import summarise
 from lrlab.figures.series import series as draw
 from lrlab.models.low_rank import LowRankSpec
 from lrlab.presets.result import Panel, Plan, Result, panel_spec
+from lrlab.runs.axes import axes
+from lrlab.sweeps import sweep
+from lrlab.sweeps.summary import summarise
 
 Toml = Mapping[str, Any]
 

@@ -15,9 +15,9 @@ from typing import Any
 import pandas as pd
 
 from lrlab.datasets.folder import Files, located
-from lrlab.experiments.own_data.fitting import settled
-from lrlab.experiments.own_data.published import PublishedFit, published_fit
 from lrlab.figures.published import beside
+from lrlab.fits.fitting import settled
+from lrlab.fits.published import PublishedFit, published_fit
 from lrlab.presets.result import Panel, Plan, Result, beside_paper
 
 Toml = Mapping[str, Any]

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lrlab.experiments import rates
-from lrlab.experiments.axes import axes
 from lrlab.figures.rates import rates as draw
 from lrlab.presets.result import Panel, Plan, Result, panel_spec
 from lrlab.protocol import Spec
+from lrlab.runs.axes import axes
+from lrlab.sweeps import rates
 
 Toml = Mapping[str, Any]
 FINE = 161

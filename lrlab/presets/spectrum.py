@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lrlab.experiments import spectrum
-from lrlab.experiments.axes import axes
 from lrlab.figures.spectrum import eigenvalues
 from lrlab.presets.result import Panel, Plan, Result, panel_spec
+from lrlab.runs.axes import axes
+from lrlab.spectra import pairwise
 
 FINE = 121
 DEVIATIONS = ("top_deviation", "second_deviation", "population_top_deviation", "population_second_deviation")
@@ -23,24 +23,24 @@ def plan(content: Mapping[str, Any], trials: int | None = None) -> Plan:
     tasks, owners = [], []
     for panel in content["panels"]:
         spec = panel_spec(content, panel)
-        own = spectrum.spectrum_draws(spec, panel["axis"], panel["values"], trials or content["trials"])
+        own = pairwise.spectrum_draws(spec, panel["axis"], panel["values"], trials or content["trials"])
         tasks += own
         owners += [panel["title"]] * len(own)
 
-    def finish(results: Sequence[list[spectrum.Row]]) -> Result:
+    def finish(results: Sequence[list[pairwise.Row]]) -> Result:
         rows = [{"panel": owner, **row} for owner, own in zip(owners, results, strict=True) for row in own]
         drawn = pd.DataFrame(rows)
         made = [_panel(content, panel, drawn[drawn["panel"] == panel["title"]]) for panel in content["panels"]]
         return Result([p for p, _ in made], pd.concat([table for _, table in made], ignore_index=True), drawn)
 
-    return Plan(spectrum.pairwise_spectrum, tasks, finish)
+    return Plan(pairwise.pairwise_spectrum, tasks, finish)
 
 
 def _panel(content: Mapping[str, Any], panel: Mapping[str, Any], drawn: pd.DataFrame) -> tuple[Panel, pd.DataFrame]:
     spec, axis, values = panel_spec(content, panel), panel["axis"], panel["values"]
-    points = spectrum.informative(spectrum.compare(drawn, spectrum.predictions(spec, axis, values)))
+    points = pairwise.informative(pairwise.compare(drawn, pairwise.predictions(spec, axis, values)))
     grid = np.linspace(min(values), max(values), FINE)
-    curve = spectrum.informative(spectrum.predictions(spec, axis, grid))
+    curve = pairwise.informative(pairwise.predictions(spec, axis, grid))
     figure = eigenvalues(points, curve, axis_title=axes(type(spec))[axis])
     largest = {name: float(points.loc[points[name].abs().idxmax(), name]) for name in DEVIATIONS}
     caption = (

@@ -10,12 +10,13 @@ from typing import Any
 
 import pandas as pd
 
-from lrlab.experiments import convergence, traces
-from lrlab.experiments.sweep import Trial
-from lrlab.experiments.trials import trial_spec
 from lrlab.figures.convergence import TIMES
 from lrlab.figures.series import series as draw
 from lrlab.presets.result import Panel, Plan, Result, panel_spec
+from lrlab.runs import convergence
+from lrlab.runs.trial import trial_spec
+from lrlab.sweeps import traces
+from lrlab.sweeps.sweep import Trial
 
 Toml = Mapping[str, Any]
 

@@ -62,8 +62,8 @@ def run(options: argparse.Namespace) -> int:
 
 def of_rows(options: argparse.Namespace, settings: dict[str, str]) -> Any:
     """Fit a multi-label solver to rows, and save it if asked to."""
-    from lrlab.experiments.own_data.fitted_model import save_model
-    from lrlab.experiments.own_data.fitting import fit, settled
+    from lrlab.fits.fitted_model import save_model
+    from lrlab.fits.fitting import fit, settled
 
     if options.save:
         # Before hours of fitting, not after.
@@ -83,7 +83,7 @@ def of_rows(options: argparse.Namespace, settings: dict[str, str]) -> Any:
 
 def of_ratings(options: argparse.Namespace, settings: dict[str, str]) -> Any:
     """Fit a solver of inductive completion to ratings."""
-    from lrlab.experiments.own_data.fitting_ratings import fit_ratings, settled
+    from lrlab.fits.fitting_ratings import fit_ratings, settled
 
     usual = {"labels": None, "tune": "", "save": None, "observed": 1.0}
     for name, value in usual.items():

@@ -24,7 +24,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Predict, and print or write what is predicted."""
-    from lrlab.experiments.own_data.fitted_model import load_model, write_predictions
+    from lrlab.fits.fitted_model import load_model, write_predictions
 
     if options.top < 1:
         raise InputError("top", "a whole number above 0", options.top, "ask for at least one label")

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from lrlab import catalog
-from lrlab.experiments import convergence
 from lrlab.parameters import InputError, declared, require_known
 from lrlab.protocol import Stop, drive_limits
+from lrlab.runs import convergence
 from lrlab.shell.common import DONE, INTERRUPTED, add_json, plain
 
 

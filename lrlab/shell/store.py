@@ -19,8 +19,8 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prune, then export, if asked to; list what is there."""
-    from lrlab.experiments.storage.export import export
-    from lrlab.experiments.store import Store
+    from lrlab.store.export import export
+    from lrlab.store.store import Store
 
     with Store(options.file, create=False) as store:
         pruned = store.prune() if options.prune else 0

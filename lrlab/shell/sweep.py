@@ -23,13 +23,13 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run what the store does not have, and print the table of all cells."""
-    from lrlab.experiments.engine import get_engine
-    from lrlab.experiments.store import Store
-    from lrlab.experiments.sweeps.cell_table import contour, table
-    from lrlab.experiments.sweeps.cost import forecast, require_time
-    from lrlab.experiments.sweeps.definition_file import read
-    from lrlab.experiments.sweeps.resume import resume
-    from lrlab.experiments.workers.streams import on_engine
+    from lrlab.engine.engine import get_engine
+    from lrlab.engine.streams import on_engine
+    from lrlab.store.store import Store
+    from lrlab.sweeps.cell_table import contour, table
+    from lrlab.sweeps.definition_file import read
+    from lrlab.sweeps.forecast import forecast, require_time
+    from lrlab.sweeps.resume import resume
 
     sweep = read(options.file)
     with Store(options.store) as store:

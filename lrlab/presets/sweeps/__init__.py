@@ -3,8 +3,8 @@
 from functools import cache
 from importlib.resources import files
 
-from lrlab.experiments.sweeps.definition_file import Titled, titled
 from lrlab.parameters import require_known
+from lrlab.sweeps.definition_file import Titled, titled
 
 
 def names() -> list[str]:

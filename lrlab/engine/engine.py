@@ -1,0 +1,186 @@
+"""Where jobs run: dask.distributed, embedded by default, or an existing scheduler by its address.
+
+Embedded, a scheduler and one single-threaded worker a core are processes of their own, bound to 127.0.0.1, each worker
+with a limit on its memory whose breach ends the job that caused it, and nothing else. One thread owns everything that
+is under way (`dispatch`); sessions only put orders in its queue and look into their own inboxes (`handles`).
+"""
+
+import atexit
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from lrlab.engine.cluster import Cluster
+from lrlab.engine.dispatch import Dispatcher
+from lrlab.engine.handles import Batch, Following, Inbox
+from lrlab.engine.work import FollowWork, MapWork
+from lrlab.parameters import InputError
+from lrlab.runs.convergence import Job
+from lrlab.runs.trial import Progress, silent
+
+LOOK = 0.1
+START = 60.0
+ENDED = "The engine that ran the job has ended: run it again."
+
+
+class Engine:
+    """One connection to a scheduler; safe to use from many threads (sessions) at once."""
+
+    def __init__(self, address: str | None = None, workers: int = 0) -> None:
+        """Start the embedded scheduler and workers (one a core if 0), or connect to the scheduler at `address`.
+
+        Embedded, this returns at once and orders wait until the workers are there. Raises InputError when no scheduler
+        answers at the address.
+        """
+        # Here, so that the engine's thread does not import it while a page holds the interpreter.
+        import distributed  # noqa: F401
+
+        self._orders: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
+        self._address, self._workers = address, workers
+        self._refused: Exception | None = None
+        self._started, self._peopled, self._closed = threading.Event(), threading.Event(), threading.Event()
+        threading.Thread(target=self._serve, name="lrlab-engine", daemon=True).start()
+        if address:
+            self._started.wait()
+            if self._refused:
+                raise self._refused
+
+    @property
+    def alive(self) -> bool:
+        """Whether it takes orders."""
+        return not self._closed.is_set()
+
+    @property
+    def local(self) -> bool:
+        """Whether its workers see the files of this machine."""
+        return not self._address
+
+    def warm(self) -> None:
+        """Return when a worker is there, with everything imported that a job needs; at most after a minute."""
+        self._post("warm")
+        self._peopled.wait(START)
+
+    def follow(self, jobs: Sequence[Job]) -> Following:
+        """Start jobs that stream their iterates."""
+        inbox = Inbox()
+        work = FollowWork(jobs, inbox)
+        self._post("add", work)
+        return Following(jobs, inbox, lambda: self._post("cancel", work))
+
+    def map(
+        self,
+        function: Callable[[Any], Any],
+        items: Sequence[Any],
+        batch_seconds: float = 0.2,
+        item_seconds: float = float("inf"),
+    ) -> Batch:
+        """Start function(item) for all items, in chunks of about `batch_seconds`.
+
+        An item that takes longer than `item_seconds` is ended by force.
+        """
+        inbox = Inbox()
+        work = MapWork(function, items, batch_seconds, item_seconds, inbox)
+        self._post("add", work)
+        return Batch(len(items), inbox, lambda: self._post("cancel", work))
+
+    def run(self, function: Callable[[Any], Any], items: Sequence[Any], progress: Progress = silent) -> list[Any]:
+        """Return [function(item) for item in items], computed by the workers: a `trials.Run`."""
+        return self.map(function, items).wait(progress)
+
+    def close(self) -> None:
+        """End what is under way and the embedded processes; an existing scheduler goes on."""
+        self._post("close")
+        self._closed.wait(5.0)
+
+    def _post(self, *order: Any) -> None:
+        self._orders.put(order)
+        # The thread may have ended between the two: then nobody reads the queue any more.
+        if self._closed.is_set():
+            self._refuse_all()
+
+    def _refuse_all(self) -> None:
+        while not self._orders.empty():
+            kind, *details = self._orders.get()
+            if kind == "add":
+                details[0].close(str(self._refused or ENDED))
+
+    def _serve(self) -> None:
+        try:
+            cluster = Cluster(self._address, self._workers, self._post)
+        except (InputError, RuntimeError, OSError) as error:
+            self._refused = error
+        else:
+            self._started.set()
+            dispatcher = Dispatcher(cluster)
+            try:
+                self._work(cluster, dispatcher)
+            finally:
+                dispatcher.close(cluster.ended)
+                cluster.close()
+        finally:
+            for event in (self._closed, self._started, self._peopled):
+                event.set()
+            self._refuse_all()
+
+    def _work(self, cluster: Cluster, dispatcher: Dispatcher) -> None:
+        steps: dict[str, Callable[..., None]] = {
+            "add": dispatcher.add,
+            "cancel": dispatcher.cancel,
+            "message": dispatcher.message,
+            "done": dispatcher.done,
+            "located": dispatcher.located,
+            "starved": dispatcher.starved,
+            "workers": dispatcher.see,
+            "warm": cluster.warm,
+        }
+        last_look = 0.0
+        while True:
+            try:
+                kind, *details = self._orders.get(timeout=LOOK)
+            except queue.Empty:
+                kind, details = "", []
+            if kind == "close":
+                dispatcher.close()
+                return
+            if kind:
+                steps[kind](*details)
+            now = time.monotonic()
+            if now > last_look + LOOK:
+                last_look = now
+                if not cluster.alive:
+                    return
+            dispatcher.act()
+            if dispatcher.workers:
+                self._peopled.set()
+
+
+_engines: dict[str, Engine] = {}
+_starting = threading.Lock()
+
+
+def get_engine(address: str | None = None) -> Engine:
+    """Return the engine of this process for an address (default: LRLAB_SCHEDULER, or embedded), started once.
+
+    Raises InputError when no scheduler answers there.
+    """
+    chosen = address or os.environ.get("LRLAB_SCHEDULER", "")
+    with _starting:
+        if chosen not in _engines or not _engines[chosen].alive:
+            _engines[chosen] = Engine(chosen or None)
+        return _engines[chosen]
+
+
+def on_engine(function: Callable[[Any], Any], items: Sequence[Any], progress: Progress = silent) -> list[Any]:
+    """Return [function(item) for item in items], computed by the workers of `get_engine`: a `trial.Run`."""
+    return get_engine().map(function, items).wait(progress)
+
+
+@atexit.register
+def close_engines() -> None:
+    """Close all engines of this process; the next use starts them anew."""
+    with _starting:
+        while _engines:
+            _engines.popitem()[1].close()

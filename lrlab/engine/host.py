@@ -1,0 +1,126 @@
+"""The embedded engine's own process: a scheduler, and one single-threaded worker a core, on this machine alone.
+
+Run by path, not as a module, so that neither this process nor the children that multiprocessing starts from it import
+the program that asked for it (under Streamlit that would run the page again). It ends with the process that started
+it, however that one ends, and takes its workers and its folder with it.
+
+    python -P host.py '{"memory": bytes a worker, "workers": 0 for one a core, "folder": path, "parent": pid}'
+
+One line of JSON on standard output says where the scheduler listens: {"address": ..., "workers": ...}.
+"""
+
+import asyncio
+import json
+import logging
+import multiprocessing
+import os
+import shutil
+import signal
+import sys
+import threading
+import time
+from typing import Any
+
+HERE = "127.0.0.1"
+PRELOAD = "lrlab.engine.remote"
+HEAVY = ("sklearn.linear_model",)
+"""What a solver imports when it is called, so that the package is quick to import, and a worker before."""
+LOOK = 0.2
+
+CONFIG = {
+    # A job that outgrows its worker is not tried again on the others: it would end them too.
+    "distributed.scheduler.allowed-failures": 0,
+    "distributed.scheduler.worker-saturation": 1.0,
+    "distributed.scheduler.work-stealing": False,
+    "distributed.scheduler.active-memory-manager.start": False,
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+    "distributed.worker.memory.target": False,
+    "distributed.worker.memory.spill": False,
+    "distributed.worker.memory.pause": False,
+    "distributed.worker.memory.terminate": 1.0,
+    "distributed.worker.memory.monitor-interval": "50ms",
+    # Memory that is given back after every array has to be asked for, page by page, for the next one.
+    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None,
+    # The statistical profiler interrupts a solver a hundred times a second.
+    "distributed.worker.profile.enabled": False,
+    "logging": {"distributed": "error"},
+    # Every message with an estimate is kept as an event: few, so that memory does not grow.
+    "distributed.admin.low-level-log-length": 50,
+    # Looks after its own pulse, fifty times a second in every process, are time of the workers.
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "5s",
+}
+
+
+def fork_workers() -> None:
+    """Fork workers from a process that has imported all they need: they start in 0.1 s and share its memory.
+
+    Only on Linux: elsewhere the system's libraries do not survive a fork, and each worker imports for itself.
+    """
+    import dask
+    import distributed.utils
+
+    if sys.platform != "linux":
+        return
+    dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
+    # Otherwise the library has this process import numpy, pandas and more, which only workers need.
+    distributed.utils._forkserver_preload_set = True
+    multiprocessing.get_context("forkserver").set_forkserver_preload(["distributed", PRELOAD, *HEAVY])
+
+
+def end(folder: str = "") -> None:
+    """End all workers and this process, and remove the folder if it is named."""
+    for worker in multiprocessing.active_children():
+        worker.kill()
+    if folder:
+        shutil.rmtree(folder, ignore_errors=True)
+    os._exit(0)
+
+
+def end_with(parent: int, folder: str) -> None:
+    """End when the process that started this one is gone: an orphan is given to another parent."""
+    while os.getppid() == parent:
+        time.sleep(LOOK)
+    end(folder)
+
+
+async def serve(memory: int, workers: int, folder: str) -> None:
+    """Serve until the process is ended."""
+    from dask.system import CPU_COUNT
+    from distributed import Nanny, Scheduler
+
+    quiet: dict[str, Any] = {"dashboard": False, "dashboard_address": f"{HERE}:0"}
+    scheduler = await Scheduler(host=HERE, port=0, **quiet)
+    count = workers or CPU_COUNT
+    print(json.dumps({"address": scheduler.address, "workers": count}), flush=True)
+    # From here on whatever a worker prints goes to the log: nobody reads the pipe again.
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    settings = {"nthreads": 1, "memory_limit": memory, "local_directory": folder, "host": HERE, "preload": [PRELOAD]}
+    nannies = [Nanny(scheduler.address, name=k, **settings, **quiet) for k in range(count)]
+    await asyncio.gather(*nannies)
+    await scheduler.finished()
+
+
+def main() -> None:
+    """Read the settings, stand guard, serve."""
+    import dask
+
+    settings = json.loads(sys.argv[1])
+    folder = settings["folder"]
+    # Ctrl-C in a terminal reaches the whole process group; whether the engine ends is the server's decision.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda number, frame: end(folder))
+    threading.Thread(target=end_with, args=(settings["parent"], folder), daemon=True).start()
+    dask.config.set(CONFIG)
+    fork_workers()
+    try:
+        asyncio.run(serve(settings["memory"], settings["workers"], folder))
+    except Exception:
+        # The folder stays for the server, which reads the reason there.
+        logging.getLogger("distributed").exception("the engine's processes cannot go on")
+    end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,1 +1,0 @@
-"""What is kept of finished trials, and how it is listed, exported and found again."""

@@ -1,1 +1,0 @@
-"""Trials over one or two axes: defined, run, resumed, adaptive, watched, forecast."""

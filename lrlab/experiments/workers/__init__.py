@@ -1,1 +1,0 @@
-"""Where jobs run: the scheduler and its workers, what is sent there, and what comes back."""

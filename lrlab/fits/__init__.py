@@ -1,0 +1,1 @@
+"""Fits to people's own labels and ratings: read, tuned, fitted, saved."""

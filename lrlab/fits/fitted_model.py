@@ -1,0 +1,163 @@
+"""Fitted multi-label solvers: what predicts labels of new rows, saved as numpy's .npz and never a pickle.
+
+Arrays of such a file: `lrlab_model` (the version of this form), `solver`, `options` (JSON), `kind` (of the estimate),
+`sizes` (features, labels, the numbers by which files call the first of each, and whether features are sparse),
+`feature_names` and `label_names` where there are any, and the arrays of the estimate as `estimate_...`.
+"""
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from lrlab import datasets, ranking
+from lrlab.datasets import LIMIT_BYTES, Dataset
+from lrlab.datasets.npz import names_of, read_arrays
+from lrlab.datasets.text import Source
+from lrlab.fits.own_files import label_names
+from lrlab.lowrank import LowRank
+from lrlab.models.multilabel_problem import Features, Predictor, threshold_of
+from lrlab.parameters import InputError
+from lrlab.solvers.multilabel.compressed_labels import Compressed
+from lrlab.solvers.multilabel.cplst import Centred
+from lrlab.solvers.multilabel.kernel_features import KernelRank, SignedKernelRank
+from lrlab.solvers.multilabel.label_losses import Signed
+from lrlab.solvers.multilabel.wsabie import Ranked
+
+Array = NDArray[np.float64]
+
+VERSION = 1
+KINDS: Mapping[str, type[Any]] = {
+    kind.__name__: kind for kind in (LowRank, Signed, Ranked, KernelRank, SignedKernelRank, Centred, Compressed)
+}
+"""What estimates may be; a file names its own, and nothing else is ever made from it."""
+ESTIMATE = "estimate_"
+PARTS = ("lrlab_model", "solver", "options", "kind", "sizes", "feature_names", "label_names")
+BLOCK = 2**21
+"""Scores that are looked at together."""
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """A solver's estimate, with the columns of the rows that it was fitted to (`columns`, a Dataset without rows)."""
+
+    solver: str
+    options: Mapping[str, Any]
+    estimate: Predictor = field(repr=False)
+    columns: Dataset = field(repr=False)
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """Names of the labels, or else their numbers."""
+        return label_names(self.columns)
+
+    @property
+    def threshold(self) -> float:
+        """A label is predicted where its score is above this."""
+        return threshold_of(self.estimate)
+
+    def read(self, path: str | PathLike[str], labels: Any = None, limit_bytes: int = LIMIT_BYTES) -> Dataset:
+        """Read rows with the features that the model knows; labels may be there, as `datasets.read` takes them."""
+        return datasets.read(path, labels, like=self.columns, unlabelled=True, limit_bytes=limit_bytes)
+
+    def top(self, X: Features, k: int) -> tuple[NDArray[np.intp], Array]:
+        """Return the places of the k labels of highest score in each row of X (n, d), best first, and the scores."""
+        k, n = min(k, self.columns.L), X.shape[0]
+        places, values = np.empty((n, k), dtype=np.intp), np.empty((n, k))
+        scores, step = self.estimate.scores(X), max(1, BLOCK // self.columns.L)
+        for start in range(0, n, step):
+            rows = slice(start, min(start + step, n))
+            block = ranking.rows_of(scores, rows)
+            order = np.argsort(-block, axis=1, kind="stable")[:, :k]
+            places[rows], values[rows] = order, np.take_along_axis(block, order, axis=1)
+        return places, values
+
+    def predict(self, X: Features, k: int) -> list[dict[str, Any]]:
+        """Return rows `row`, `place` (both from 1), `label`, `score`, `predicted`: the k best labels of each."""
+        names, (places, values) = self.label_names, self.top(X, k)
+        return [
+            {
+                "row": i + 1,
+                "place": j + 1,
+                "label": names[label],
+                "score": float(score),
+                "predicted": bool(score > self.threshold),
+            }
+            for i in range(X.shape[0])
+            for j, (label, score) in enumerate(zip(places[i], values[i], strict=True))
+        ]
+
+
+def write_predictions(rows: Sequence[Mapping[str, Any]], stream: IO[str]) -> None:
+    """Write what `FittedModel.predict` returns as CSV."""
+    table = csv.DictWriter(stream, ("row", "place", "label", "score", "predicted"))
+    table.writeheader()
+    table.writerows(rows)
+
+
+def save_model(path: str | Path | IO[bytes], model: FittedModel) -> None:
+    """Write a model so that `load_model` gives the same one."""
+    columns, kind = model.columns, type(model.estimate).__name__
+    if kind not in KINDS:
+        raise InputError("estimate", f"one of {', '.join(KINDS)} to be saved", kind, "take another solver")
+    arrays = {
+        "lrlab_model": np.array(VERSION),
+        "solver": np.array(model.solver),
+        "options": np.array(json.dumps(dict(model.options))),
+        "kind": np.array(kind),
+        "sizes": np.array([columns.d, columns.L, *columns.counts_from, not isinstance(columns.X, np.ndarray)]),
+    }
+    for name in ("feature_names", "label_names"):
+        if (names := getattr(columns, name)) is not None:
+            arrays[name] = np.array(names, dtype=np.str_)
+    arrays |= {ESTIMATE + name: part for name, part in model.estimate.arrays().items()}
+    np.savez_compressed(path, allow_pickle=False, **arrays)
+
+
+def load_model(path: str | PathLike[str], limit_bytes: int = LIMIT_BYTES) -> FittedModel:
+    """Read a model; what is foreign, newer, damaged or larger than `limit_bytes` is refused by one InputError."""
+    source = Source(Path(path), "model .npz")
+    source.check_size(limit_bytes, growth=1)
+    arrays = read_arrays(source, limit_bytes, lambda name: name in PARTS or name.startswith(ESTIMATE))
+    version = arrays.get("lrlab_model")
+    if version is None or version.shape != () or version.dtype.kind not in "iu":
+        raise InputError(
+            "model", "a file that `fit --save` has written", source.path.name, "fit and save a model first"
+        )
+    if not 1 <= version <= VERSION:
+        raise InputError("model", f"a file of version {VERSION}", f"version {version}", "update lrlab to read it")
+    try:
+        return _restored(arrays)
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        words = f"{source.path.name} ({error or type(error).__name__})"
+        raise InputError(
+            "model", "a whole file that `fit --save` has written", words, "fit and save it again"
+        ) from None
+
+
+def _restored(arrays: Mapping[str, Array]) -> FittedModel:
+    """Return the model of a file's arrays; ValueError and its like where they do not fit each other."""
+    d, L, *first, is_sparse = (int(size) for size in arrays["sizes"])
+    columns = Dataset(
+        csr_array((0, d)) if is_sparse else np.empty((0, d)),
+        csr_array((0, L)),
+        feature_names=names_of(arrays, "feature_names"),
+        label_names=names_of(arrays, "label_names"),
+        counts_from=(first[0], first[1]),
+    )
+    parts = {name.removeprefix(ESTIMATE): part for name, part in arrays.items() if name.startswith(ESTIMATE)}
+    if not all(part.dtype.kind in "fiub" and np.isfinite(part).all() for part in parts.values()):
+        raise ValueError("an estimate of other than finite numbers")
+    estimate = KINDS[str(arrays["kind"])].restored(parts)
+    # One empty row goes through all parts of the estimate: if they do not fit each other, this tells.
+    scores = ranking.rows_of(estimate.scores(csr_array((1, d))), slice(0, 1))
+    if scores.shape != (1, L) or not np.isfinite(scores).all():
+        raise ValueError(f"scores of a shape {scores.shape} for {L} labels")
+    return FittedModel(str(arrays["solver"]), dict(json.loads(str(arrays["options"]))), estimate, columns)

@@ -1,0 +1,92 @@
+"""A solver of inductive completion fitted to people's own ratings, tested on others after every iteration."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lrlab import catalog, datasets
+from lrlab.fits.own_files import File, settled_for
+from lrlab.fits.record import Record, Row
+from lrlab.models.completion import InductiveCompletion
+from lrlab.models.own_rows import solver_stream
+from lrlab.models.ratings_problem import RatingsProblem, aligned, rms
+from lrlab.parameters import InputError
+from lrlab.protocol import limits
+from lrlab.runs.memory import require_memory
+
+MODEL = InductiveCompletion.model
+ITERATIONS = 20
+"""Most iterations where nothing is said."""
+
+
+@dataclass(kw_only=True)
+class RatingsFit(Record):
+    """What a fit to ratings left behind: a `Record`.
+
+    means: rmse_mean, that of the training ratings' mean on the test ratings, and how many of those there are, of users
+    and of items without training ratings.
+    """
+
+    rank: int
+    means: Row
+
+    @property
+    def beside(self) -> dict[str, Any]:
+        """The rank, and what the mean reaches."""
+        return {"rank": self.rank, **self.means}
+
+
+def fit_ratings(
+    train: File,
+    test: File,
+    users: File | None = None,
+    items: File | None = None,
+    *,
+    solver: str = "altmin",
+    rank: int = 0,
+    iterations: int | None = None,
+    seed: int = 0,
+    max_seconds: float = 3600.0,
+    **settings: object,
+) -> RatingsFit:
+    """Fit a solver of inductive completion to the ratings of one file, and test it on those of another.
+
+    Files as for `datasets.read_ratings`: ratings `user,item,rating`, and features of users and of items; a side
+    without features has none that tell of new members. rank: 0 takes 5, or less where there are fewer features.
+    iterations: the most there are, 20 unless given. settings: the solver's options.
+    Scores: `rmse` on the test ratings, also for users and items without training ratings, and `train_rmse`.
+    InputError where a file, a setting or a size is wrong.
+    """
+    options = settled(solver, settings)
+    ending = limits({"max_iter": ITERATIONS if iterations is None else iterations, "max_seconds": max_seconds})
+    problem = problem_of(train, test, users, items, rank)
+    entry = catalog.solver(solver, MODEL)
+    try:
+        entry.refuse(problem.drawn_alike, options)
+    except InputError as error:
+        if error.name == "features":
+            # There are no features to be set here, only files of them.
+            raise InputError("solver", "one that uses features, as they are given", solver, "take altmin") from None
+        raise
+    require_memory(problem.drawn_alike, entry, options)
+    means = {
+        "rmse_mean": rms(problem.test.values - problem.mean),
+        "test_ratings": len(problem.test.values),
+        "cold_user_ratings": int(problem.cold_users.sum()),
+        "cold_item_ratings": int(problem.cold_items.sum()),
+    }
+    found = RatingsFit(solver=solver, options=options, rank=problem.rank, means=means)
+    found.fill(entry.run(problem, **options, rng=solver_stream(seed)), problem.score, ending)
+    return found
+
+
+def settled(solver: str, settings: Mapping[str, object]) -> dict[str, Any]:
+    """Return all options of a solver of inductive completion, checked."""
+    return settled_for(MODEL, solver, settings)
+
+
+def problem_of(train: File, test: File, users: File | None, items: File | None, rank: int) -> RatingsProblem:
+    """Return the problem of the files."""
+    given, asked = (datasets.read_ratings(path, users, items) for path in (train, test))
+    learnt, fresh, table = aligned(given, asked)
+    return RatingsProblem(learnt, fresh, given.X, given.Y, table, rank)

@@ -1,0 +1,75 @@
+"""Labels one by one: how often each is on, which go together, and how well an estimate tells each of them."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lrlab import ranking
+from lrlab.datasets import Dataset
+from lrlab.fits.fitted_model import FittedModel
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[np.float64]
+
+MOST = 24
+"""Labels whose correlations are told: the most frequent ones."""
+BLOCK = 2**21
+
+
+class Together(NamedTuple):
+    """The most frequent labels, by their places, and their correlations (phi), nan where a label does not vary."""
+
+    places: NDArray[np.intp]
+    phi: Array
+
+
+def counts(data: Dataset) -> NDArray[np.intp]:
+    """Return how often each label is on."""
+    return np.bincount(data.Y.indices, minlength=data.L)
+
+
+def together(data: Dataset, most: int = MOST) -> Together:
+    r"""Return the correlations of the most frequent labels, each over the rows where both of a pair are known.
+
+    phi = (n n_11 - n_1 m_1) / sqrt(n_1 (n - n_1) m_1 (n - m_1)): n rows where both are known, n_11 where both are on,
+    n_1 and m_1 where the one and the other is on.
+    """
+    places = np.argsort(-counts(data), kind="stable")[:most]
+    Y = data.Y[:, places].toarray()
+    known = np.ones_like(Y) if data.observed is None else data.observed[:, places].toarray().astype(float)
+    n, both, one = known.T @ known, Y.T @ Y, Y.T @ known
+    spread = one * (n - one)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        phi = (n * both - one * one.T) / np.sqrt(spread * spread.T)
+    return Together(places, np.where(np.isfinite(phi), phi, np.nan))
+
+
+def by_label(model: FittedModel, data: Dataset) -> "pd.DataFrame":
+    """Return one row a label: where it is known, on, predicted; precision, recall, AUC, nan where there is none."""
+    import pandas as pd
+
+    scores = model.estimate.scores(data.X)
+    known, on, predicted, hits = np.zeros((4, data.L), dtype=int)
+    step = max(1, BLOCK // data.L)
+    for start in range(0, data.n, step):
+        rows = slice(start, min(start + step, data.n))
+        truth = data.Y[rows].toarray() != 0
+        seen = np.ones_like(truth) if data.observed is None else data.observed[rows].toarray()
+        yes = seen & (ranking.rows_of(scores, rows) > model.threshold)
+        for count, table in ((known, seen), (on, truth), (predicted, yes), (hits, yes & truth)):
+            count += table.sum(axis=0)
+    nothing = np.full(data.L, np.nan)
+    return pd.DataFrame(
+        {
+            "label": model.label_names,
+            "known": known,
+            "on": on,
+            "predicted": predicted,
+            "precision": np.divide(hits, predicted, out=nothing.copy(), where=predicted > 0),
+            "recall": np.divide(hits, on, out=nothing.copy(), where=on > 0),
+            "auc": ranking.per_label_auc(scores, data.Y, data.observed),
+        }
+    )

@@ -1,0 +1,122 @@
+"""Solvers that are tuned on rows held out and then fitted to all rows, on the engine: what a page follows."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from lrlab.engine.engine import Engine
+from lrlab.engine.handles import Batch, LiveRun
+from lrlab.engine.remote import Failure
+from lrlab.fits import tuning
+from lrlab.fits.tuning import Search
+from lrlab.fits.validation import SHARE, Candidate, Question, Result, Trial, tried
+from lrlab.parameters import InputError
+from lrlab.runs import convergence
+from lrlab.runs.convergence import Job
+
+
+class Tuning:
+    """The search of one solver's settings, stage by stage; over once it has `best`, or `error` says why not."""
+
+    def __init__(self, engine: Engine, job: Job, question: Question) -> None:
+        """Begin with the first stage."""
+        self.job, self.question, self._found = job, question, list[Result]()
+        self.best: Result | None = None
+        self.error = ""
+        self._engine, self._spec = engine, job.spec.replace(validation=SHARE)
+        self._search: Search = tuning.search(question, min(job.spec.size))
+        self._begin(next(self._search))
+
+    @property
+    def table(self) -> list[Result]:
+        """What has been tried, in the order in which it was proposed."""
+        return self._found + [result for _, result in sorted(self._batch.results.items()) if isinstance(result, Result)]
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more is tried."""
+        return self.best is not None or bool(self.error)
+
+    def refresh(self) -> None:
+        """Take in what has been tried, and go on to the next stage where one is complete."""
+        if self.over:
+            return
+        for _, result in self._batch.refresh():
+            if isinstance(result, Failure):
+                self.error = self.error or result.sentence
+                self._batch.cancel()
+        if not self._batch.alive and not self.error:
+            if self._batch.done < self._batch.total:
+                self.error = self._batch.error or "Cancelled while it was tuned."
+                return
+            stage = [self._batch.results[k] for k in range(self._batch.total)]
+            try:
+                candidates = self._search.send(stage)
+            except StopIteration as over:
+                self.best = over.value
+            else:
+                self._found += stage
+                self._begin(candidates)
+
+    def cancel(self) -> None:
+        """End it."""
+        self._batch.cancel()
+
+    def fitted(self) -> Job | None:
+        """Return the job that fits all rows with the best settings; None, with `error` saying why, where none can."""
+        if self.best is None:
+            return None
+        settings = self.question.settings(self.best.candidate)
+        limits = self.job.limits._replace(max_iter=max(1, self.best.iterations))
+        try:
+            return convergence.job(self.job.spec, self.job.solver, **settings, **limits._asdict())
+        except InputError as error:
+            # A higher rank than by hand may need more memory than there is.
+            self.error = str(error)
+            return None
+
+    def _begin(self, candidates: list[Candidate]) -> None:
+        trials = [Trial(self._spec, self.question, candidate) for candidate in candidates]
+        self._batch: Batch = self._engine.map(tried, trials)
+
+
+class TunedRun:
+    """Several solvers, tuned alike, then fitted: handled like the engine's own `Following`.
+
+    tunings: the searches, one a solver. cancelled: whether somebody has ended it.
+    """
+
+    def __init__(self, engine: Engine, jobs: Sequence[Job], questions: Sequence[Question]) -> None:
+        """Begin to tune; `jobs` are on OwnRows."""
+        self._engine, self._following, self.cancelled = engine, None, False
+        self.tunings = [Tuning(engine, job, question) for job, question in zip(jobs, questions, strict=True)]
+
+    @property
+    def runs(self) -> list[LiveRun]:
+        """The fits to all rows; none as long as something is being tuned."""
+        return self._following.runs if self._following else []
+
+    @property
+    def alive(self) -> bool:
+        """Whether anything can still arrive."""
+        if self._following:
+            return self._following.alive
+        return not self.cancelled and any(not tuning.error for tuning in self.tunings)
+
+    def refresh(self) -> Any:
+        """Take in what has arrived; once all are tuned, fit."""
+        if self._following:
+            return self._following.refresh()
+        for one in self.tunings:
+            one.refresh()
+        if not self.cancelled and all(one.over for one in self.tunings):
+            if jobs := [job for one in self.tunings if (job := one.fitted())]:
+                self._following = self._engine.follow(jobs)
+        return True
+
+    def cancel(self) -> None:
+        """End it; what was computed is kept."""
+        self.cancelled = True
+        for one in self.tunings:
+            one.cancel()
+        if self._following:
+            self._following.cancel()

@@ -1,0 +1,154 @@
+"""What settings reach on rows that are held out: the metrics, one trial of settings, and what is asked of them."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from lrlab import catalog, ranking
+from lrlab.models.multilabel import Multilabel
+from lrlab.models.multilabel_problem import GAINS, PLACES, Predictor, threshold_of
+from lrlab.models.own_rows import OwnProblem, OwnRows, solver_stream
+from lrlab.parameters import Value, require_known, settle
+from lrlab.protocol import Iterate, Limits, drive, limits
+from lrlab.solver_entry import SolverEntry
+
+SHARE = 0.2
+"""Share of the training rows that is held out."""
+ITERATIONS = 10
+"""Most iterations of a run, unless told otherwise: test accuracy is often best after 2 to 5."""
+
+
+class Metric(NamedTuple):
+    """A score by which settings are chosen.
+
+    value(scores, positives that are known, pattern of what is known or None, threshold); better: +1 where larger is
+    better, else -1. Precision and nDCG rank all labels; only known positives count.
+    """
+
+    value: Callable[..., float]
+    better: int = 1
+
+
+# Unknown labels are ranked among the others: where labels are unknown at random, so many of the true positives in the
+# first k places are known as of all of them, and settings compare as they would if all were. Ranked among the known
+# alone, where they are a fifth, third is about fifteenth of all: an easier question, for which more regularisation is
+# best.
+def _precision(k: int) -> Metric:
+    return Metric(lambda scores, Y, known, threshold: ranking.precision_at(scores, Y, (k,))[k])
+
+
+def _gain(k: int) -> Metric:
+    return Metric(lambda scores, Y, known, threshold: ranking.ndcg_at(scores, Y, k))
+
+
+METRICS: Mapping[str, Metric] = {
+    **{f"precision@{k}": _precision(k) for k in PLACES},
+    **{f"ndcg@{k}": _gain(k) for k in GAINS},
+    "auc": Metric(lambda scores, Y, known, threshold: ranking.instance_auc(scores, Y, known).value),
+    "micro_auc": Metric(lambda scores, Y, known, threshold: ranking.micro_auc(scores, Y, known)),
+    "macro_auc": Metric(lambda scores, Y, known, threshold: ranking.label_auc(scores, Y, known).value),
+    "hamming": Metric(lambda scores, Y, known, threshold: ranking.hamming(scores, Y, threshold, known), better=-1),
+}
+METRIC = "ndcg@5"
+"""By which settings are chosen unless told otherwise: of those that look at the first places, it is noisy least."""
+
+
+class Candidate(NamedTuple):
+    """Settings to be tried: 0 where a solver has no rank, None where it has no regularisation."""
+
+    rank: int
+    regularization: float | None
+
+
+class Result(NamedTuple):
+    """What a candidate reached on the validation rows, and after how many iterations; nan where it reached nothing."""
+
+    candidate: Candidate
+    iterations: int
+    score: float
+
+    def row(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {**self.candidate._asdict(), "iterations": self.iterations, "score": self.score}
+
+
+class Question(NamedTuple):
+    """What is tuned: a solver with its other options, each run's limits, the metric, the solver's seed.
+
+    rank, regularization: kept where they are given; 0 and None leave them to the search.
+    """
+
+    solver: str
+    options: tuple[tuple[str, Value], ...]
+    rank: int
+    regularization: float | None
+    limits: Limits
+    metric: str
+    seed: int
+
+    @property
+    def entry(self) -> SolverEntry:
+        """The solver's entry on the catalogue."""
+        return catalog.solver(self.solver, Multilabel.model)
+
+    def settings(self, candidate: Candidate) -> dict[str, Value]:
+        """Return all options of the solver with those of a candidate among them."""
+        chosen: dict[str, Value] = dict(self.options)
+        if candidate.rank:
+            chosen["fitted_rank"] = candidate.rank
+        if candidate.regularization is not None:
+            chosen["regularization"] = candidate.regularization
+        return chosen
+
+
+class Trial(NamedTuple):
+    """A candidate to be tried on rows that are read where it is tried."""
+
+    spec: OwnRows
+    question: Question
+    candidate: Candidate
+
+
+def tried(trial: Trial) -> Result:
+    """Return what comes of a trial, on the rows that its spec holds out."""
+    return evaluate(trial.spec.build(), trial.question, trial.candidate)
+
+
+def evaluate(problem: OwnProblem, question: Question, candidate: Candidate) -> Result:
+    """Return the best validation score among the iterates of one run; of equal ones the first."""
+    metric, best = METRICS[question.metric], [(0, math.nan)]
+
+    def watch(iteration: int, seconds: float, iterate: Iterate) -> None:
+        score = validated(problem, iterate.estimate, metric)
+        if math.isnan(best[0][1]) or metric.better * (score - best[0][1]) > 0:
+            best[0] = (iteration, score)
+
+    rng = solver_stream(question.seed)
+    iterates = question.entry.run(problem, **question.settings(candidate), rng=rng)
+    drive(iterates, watch, **question.limits._asdict())
+    return Result(candidate, *best[0])
+
+
+def validated(problem: OwnProblem, estimate: Predictor, metric: Metric) -> float:
+    """Return the score of an estimate on the rows that are held out."""
+    scores = estimate.scores(problem.X_test)
+    return float(metric.value(scores, problem.Y_test, problem.mask_test, threshold_of(estimate)))
+
+
+def question(
+    solver: str,
+    settings: Mapping[str, object],
+    rank: int,
+    iterations: int | None,
+    seconds: float,
+    metric: str,
+    seed: int,
+) -> Question:
+    """Return the checked question that a person asks: what `settings` (options of the solver) have stays as it is."""
+    require_known(metric, METRICS, what="metric")
+    options = settle(catalog.solver(solver, Multilabel.model).run, settings)
+    weight = float(options["regularization"]) if "regularization" in settings else None
+    ending = limits({"max_iter": ITERATIONS if iterations is None else iterations, "max_seconds": seconds})
+    return Question(
+        solver, tuple(options.items()), rank or int(options.get("fitted_rank", 0)), weight, ending, metric, seed
+    )

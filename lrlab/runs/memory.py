@@ -1,0 +1,75 @@
+"""What a job will cost, before it is run."""
+
+import os
+from pathlib import Path
+
+from lrlab.models.single_index import IN_MEMORY
+from lrlab.parameters import InputError, declared
+from lrlab.protocol import Spec
+from lrlab.solver_entry import Options, SolverEntry
+
+GIB = 2**30
+
+
+def memory_limit() -> int:
+    """Return the bytes that one job may use: LRLAB_MEMORY_GIB, or 60% of the machine's memory shared by its cores."""
+    chosen = os.environ.get("LRLAB_MEMORY_GIB")
+    if chosen is None:
+        return int(0.6 * _memory() / cores())
+    try:
+        return int(float(chosen) * GIB)
+    except (ValueError, OverflowError) as error:
+        raise InputError("LRLAB_MEMORY_GIB", "a number of GiB", chosen, "set it to a number, or unset it") from error
+
+
+def _memory() -> int:
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    try:
+        # In a container the machine's memory is not ours.
+        return min(total, int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    except (OSError, ValueError):
+        return total
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def memory_needed(spec: Spec, entry: SolverEntry, options: Options) -> int:
+    """Return the bytes of the data a solver holds at once and of its workspace."""
+    held = min(spec.data_bytes, IN_MEMORY) if entry.streams else spec.data_bytes
+    return held + entry.workspace(spec, options)
+
+
+def require_memory(spec: Spec, entry: SolverEntry, options: Options) -> None:
+    """Raise InputError when a job needs more than `memory_limit`, naming the largest size that fits."""
+    limit = memory_limit()
+    needed = memory_needed(spec, entry, options)
+    if needed <= limit:
+        return
+    for name in ("n", "m", "p", "d1", "n1"):
+        parameter = declared(type(spec)).get(name)
+        largest = parameter and _largest(spec, entry, options, name, int(parameter.low), limit)
+        if largest:
+            got = f"{getattr(spec, name)}, which needs {needed / GIB:.1f} GiB"
+            remedy = " or ".join([f"lower {name}", *filter(None, [spec.thrift])])
+            raise InputError(
+                name, f"at most {largest} for {entry.name} within {limit / GIB:.1f} GiB of memory", got, remedy
+            )
+    raise InputError("memory", f"at most {limit / GIB:.1f} GiB", f"{needed / GIB:.1f} GiB", "make the problem smaller")
+
+
+def _largest(spec: Spec, entry: SolverEntry, options: Options, name: str, low: int, limit: int) -> int:
+    high = getattr(spec, name)
+    while low < high:
+        middle = (low + high + 1) // 2
+        try:
+            fits = memory_needed(spec.replace(**{name: middle}), entry, options) <= limit
+        except InputError:
+            return 0
+        low, high = (middle, high) if fits else (low, middle - 1)
+    try:
+        return low if memory_needed(spec.replace(**{name: low}), entry, options) <= limit else 0
+    except InputError:
+        return 0

@@ -1,0 +1,1 @@
+"""Solvers of low-rank matrices from linear measurements."""

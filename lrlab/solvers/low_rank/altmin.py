@@ -1,0 +1,145 @@
+"""Alternating minimisation for low-rank matrices from linear measurements (Jain & Dhillon 2013, Algorithm 1)."""
+
+from collections.abc import Iterator
+from itertools import repeat
+from typing import Annotated
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from lrlab.lowrank import LowRank
+from lrlab.operators.entries import Entries
+from lrlab.operators.operator import Operator, unsettled
+from lrlab.parameters import InputError, Parameter
+from lrlab.protocol import Iterate
+from lrlab.solvers.low_rank.starts import spectral_start
+
+Array = NDArray[np.floating]
+Batch = tuple[Operator, Array]
+
+SMALL_SYSTEM = 200
+INEXACT = 0.3
+"""Gradient left by an inexact half-sweep, relative to that at entry: as few sweeps, at a tenth of the work."""
+
+
+def altmin(
+    problem,
+    *,
+    inner: Annotated[
+        str,
+        Parameter(
+            meaning="least squares of a half-sweep: exact, or inexact by a few warm-started conjugate "
+            "gradients; auto: exact for tables, whose systems are small",
+            choices=("auto", "inexact", "exact"),
+        ),
+    ] = "auto",
+    ridge: Annotated[
+        float, Parameter(meaning="weight of ||W||_F^2 / 2 in the objective, 0 for none", low=0, high=1e9)
+    ] = 0.0,
+    fresh_samples: Annotated[
+        int,
+        Parameter(
+            meaning="sweeps H that take fresh samples for each half-sweep, from 2H+1 batches as in the proof, and then "
+            "end; 0 reuses all samples for ever",
+            low=0,
+            high=10_000,
+        ),
+    ] = 0,
+    rng: Generator,
+) -> Iterator[Iterate]:
+    r"""Recover W (d1, d2) of a known rank k from b = A(W), m linear measurements.
+
+    minimise    F(W) = ||A(W) - b||^2 / 2 + ridge ||W||_F^2 / 2  over W = U V^T, U (d1, k), V (d2, k)
+    start       the leading singular vectors of the moment of b
+    update      V <- argmin_V F(U V^T), orthonormalised by QR; U <- argmin_U F(U V^T), orthonormalised by QR
+    converges   linearly, on Gaussian vectors from about twice as many measurements as W has degrees of freedom; the
+                rate hardly depends on the singular values of W, since each least squares sees orthonormal columns
+
+    Inexact half-sweeps start at the present factor and end when their gradient has fallen to 0.3 of that at entry.
+    Yields after each sweep (V, then U): objective F over all samples; residual the change of A(W) in the sweep
+    relative to the misfit A(W) - b, 0 when that is rounding error.
+    Memory O(m k) beside the data; exact also (k d)^2.
+    Reference: Jain & Dhillon (2013), "Provable inductive matrix completion", Algorithm 1.
+    """
+    A, b = problem.operator, problem.b
+    exact = inner == "exact" or (inner == "auto" and isinstance(A, Entries) and cheap(A, problem.rank))
+    batches = _batches(A, b, fresh_samples)
+    A0, b0 = next(batches)
+    factors = Factors(A0, spectral_start(A0, b0, problem.rank, rng))
+    fit = np.zeros_like(b)
+    for right, left in zip(batches, batches, strict=True):
+        factors.refit_right(*right, ridge, exact)
+        factors.refit_left(*left, ridge, exact)
+        factors.measure(A)
+        fit, before = factors.fit, fit
+        objective = (np.vdot(fit - b, fit - b) + ridge * np.vdot(factors.V, factors.V)) / 2
+        yield Iterate(factors.estimate(), float(objective), unsettled(fit - b, fit - before, b))
+
+
+def cheap(A: Entries, rank: int) -> bool:
+    """Whether the normal equations of a table are small: row by row without features, or of few features."""
+    return A.plain or rank * max(A.shape) <= SMALL_SYSTEM
+
+
+class Factors:
+    """W = U V^T and the images P of U and Q of V under one operator."""
+
+    def __init__(self, A: Operator, W: LowRank) -> None:
+        """Start from W, its scale in V."""
+        self.U, self.V = W.U, W.V * W.s
+        self.A, self.P, self.Q = A, A.left(self.U), A.right(self.V)
+
+    def measure(self, A: Operator) -> None:
+        """Take the images under another operator."""
+        if A is not self.A:
+            self.A, self.P, self.Q = A, A.left(self.U), A.right(self.V)
+
+    @property
+    def fit(self) -> Array:
+        """A(W)."""
+        return self.A.pair(self.P, self.Q)
+
+    def refit_right(self, A: Operator, b: Array, ridge: float, exact: bool) -> None:
+        """Minimise over V; afterwards V is orthonormal, and U carries the scale."""
+        self.measure(A)
+        if not exact:
+            V = A.improve_right(self.P, b - self.fit, self.V, ridge, INEXACT)
+        elif ridge:
+            V = A.solve_right(self.P, b, ridge, self.V)
+        else:
+            # The correction instead of the factor: its rounding errors shrink with the misfit.
+            V = self.V + A.solve_right(self.P, b - self.fit)
+        self.V, R = np.linalg.qr(V)
+        self.U, self.P, self.Q = self.U @ R.T, self.P @ R.T, A.right(self.V)
+
+    def refit_left(self, A: Operator, b: Array, ridge: float, exact: bool) -> None:
+        """Minimise over U; afterwards U is orthonormal, and V carries the scale."""
+        self.measure(A)
+        if not exact:
+            U = A.improve_left(self.Q, b - self.fit, self.U, ridge, INEXACT)
+        elif ridge:
+            U = A.solve_left(self.Q, b, ridge, self.U)
+        else:
+            # The correction instead of the factor: its rounding errors shrink with the misfit.
+            U = self.U + A.solve_left(self.Q, b - self.fit)
+        self.U, R = np.linalg.qr(U)
+        self.V, self.Q, self.P = self.V @ R.T, self.Q @ R.T, A.left(self.U)
+
+    def estimate(self) -> LowRank:
+        """Return W, where U is orthonormal."""
+        left, s, right = np.linalg.svd(self.V, full_matrices=False)
+        return LowRank(self.U @ right.T, s, left)
+
+
+def _batches(A: Operator, b: Array, sweeps: int) -> Iterator[Batch]:
+    """Return all samples again and again, or 2 * sweeps + 1 disjoint batches."""
+    if not sweeps:
+        return repeat((A, b))
+    count = 2 * sweeps + 1
+    if count > len(b):
+        remedy = f"lower it to {(len(b) - 1) // 2}, or raise the number of measurements"
+        raise InputError("fresh_samples", f"such that 2H+1 <= {len(b)} measurements", sweeps, remedy)
+    rows = np.arange(len(b))
+    # Every count-th sample: consecutive entries of a table would all lie in a few of its rows.
+    return ((A.subset(rows[start::count]), b[start::count]) for start in range(count))

@@ -1,0 +1,181 @@
+"""Completion of a table of low rank from some of its entries: soft-impute and alternating least squares."""
+
+from collections.abc import Iterator
+from typing import Annotated, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from lrlab import lowrank
+from lrlab.lowrank import LowRank
+from lrlab.operators.entries import Entries
+from lrlab.operators.operator import unsettled
+from lrlab.parameters import Parameter
+from lrlab.protocol import Iterate
+from lrlab.solvers.low_rank.starts import leading_triples, spectral_start
+
+Array = NDArray[np.float64]
+
+DECOMPOSED = 64**2
+"""Tables of up to so many entries are decomposed whole."""
+
+SHARE = 20
+"""From a twentieth of all singular values on, they are found faster by decomposing the whole table."""
+
+SQUARED = 1e-4
+SPARE = 5
+EXACT = 1e-13
+COARSE = 1e-2
+"""Relative change at which the path goes on to its next penalty."""
+
+
+def als(
+    problem,
+    *,
+    ridge: Annotated[
+        float, Parameter(meaning="weight of (||U||_F^2 + ||V||_F^2) / 2 in the objective", low=0, high=1e9)
+    ] = 0.1,
+    rng: Generator,
+) -> Iterator[Iterate]:
+    r"""Complete a table W (n1, n2) of a known rank k from its entries b at m places.
+
+    minimise    F(U, V) = sum over places (u_i^T v_j - b_ij)^2 / 2 + ridge (||U||_F^2 + ||V||_F^2) / 2
+    start       the leading singular triples of the zero-filled table, shared evenly by U and V
+    update      each row of V, then each of U, by its own k x k least squares; minimum norm where it is singular
+    converges   F never rises. With a ridge its minima over large enough k are those of the nuclear norm
+
+    Yields after each sweep: objective F; residual the change of the fit in the sweep relative to the misfit, 0 when
+    the misfit is rounding error. Memory O((n1 + n2) k^2).
+    Reference: Zhou, Wilkinson, Schreiber, Pan (2008), "Large-scale parallel collaborative filtering for the Netflix
+    prize", section 3; Koren, Bell, Volinsky (2009), "Matrix factorization techniques for recommender systems".
+    """
+    A, b = problem.operator, problem.b
+    W = spectral_start(A, b, problem.rank, rng)
+    U = W.U * np.sqrt(W.s)
+    fit = np.zeros_like(b)
+    while True:
+        V = A.solve_right(A.left(U), b, ridge)
+        U = A.solve_left(A.right(V), b, ridge)
+        fit, before = A.pair(A.left(U), A.right(V)), fit
+        objective = (np.vdot(fit - b, fit - b) + ridge * (np.vdot(U, U) + np.vdot(V, V))) / 2
+        yield Iterate(lowrank.from_product(U, V), float(objective), unsettled(fit - b, fit - before, b))
+
+
+def soft_impute(
+    problem,
+    *,
+    shrinkage: Annotated[
+        float,
+        Parameter(
+            meaning="last penalty over the least one that gives W = 0", symbol="λ/λ₀", low=1e-8, high=1, scale="log"
+        ),
+    ] = 0.03,
+    path: Annotated[
+        int, Parameter(meaning="penalties on the way to the last one, each a warm start", low=1, high=100)
+    ] = 10,
+    accelerated: Annotated[
+        bool, Parameter(meaning="extrapolate between iterations, restarted when the objective rises")
+    ] = True,
+    rng: Generator,
+) -> Iterator[Iterate]:
+    r"""Complete a table W (n1, n2) of unknown rank from its entries b at m places by the nuclear norm.
+
+    minimise    F(W) = sum over places (W_ij - b_ij)^2 / 2 + lambda ||W||_*
+    update      W <- S_lambda(Z + A*(b - A(Z))): the unseen entries are filled in from Z, singular values lowered by
+                lambda. Z = W, or accelerated, Z = W + beta (W - W_old) with Nesterov's beta
+    path        lambda falls from the norm of the zero-filled table in equal ratios, going on when W moves by less
+                than a hundredth; the last one is kept
+    converges   F - F* = O(1 / t), accelerated O(1 / t^2)
+
+    The table that is decomposed is sparse plus of low rank: block Krylov iteration from the last singular vectors
+    finds the part above lambda by products in O(m k + (n1 + n2) k^2). The problem's rank is not used.
+    Yields after each update: objective F at the present lambda; residual ||W - Z||_F / ||W||_F, which bounds half the
+    distance of 0 from the subdifferential of F at W; none before the last lambda is reached.
+    Reference: Mazumder, Hastie, Tibshirani (2010), "Spectral regularization algorithms for learning large incomplete
+    matrices", Algorithm 1; Yao & Kwok (2015), "Accelerated inexact soft-impute"; Beck & Teboulle (2009), FISTA.
+    """
+    A, b = problem.operator, problem.b
+    greatest = float(np.linalg.norm(shrunk(A, Filled.zero(A), b, 0.0, 1, rng).s, np.inf))
+    penalties = iter(greatest * np.geomspace(1.0, shrinkage, path + 1)[1:])
+    level, last = next(penalties), greatest * shrinkage
+    state = old = Filled.zero(A)
+    momentum, value = 1.0, np.inf
+    while True:
+        beta = (momentum - 1) / (momentum + 2) if accelerated else 0.0
+        Z = state.extrapolated(old, beta)
+        W = shrunk(A, Z, b, level, len(state.W.s) + SPARE, rng)
+        old, state = state, Filled(W, A.forward(W))
+        change = Z.distance(W) / (float(np.linalg.norm(W.s)) or 1.0)
+        final = level <= last * (1 + 1e-12)
+        rest = state.fit - b
+        value, before = float(rest @ rest) / 2 + level * float(W.s.sum()), value
+        yield Iterate(W, value, change if final else None)
+        momentum = 1.0 if value > before else momentum + 1.0
+        if not final and change < COARSE:
+            level, momentum, value = next(penalties), 1.0, np.inf
+
+
+class Filled(NamedTuple):
+    """A completed table W and its entries at the observed places; W may be a difference, so s may be negative."""
+
+    W: LowRank
+    fit: Array
+
+    @staticmethod
+    def zero(A: Entries) -> "Filled":
+        """Return the zero table, of rank 0."""
+        return Filled(lowrank.zero(A.shape, 0), np.zeros(A.size))
+
+    def extrapolated(self, old: "Filled", beta: float) -> "Filled":
+        """Return W + beta (W - W_old), a sum of the terms of both."""
+        if beta == 0.0:
+            return self
+        W, V = self.W, old.W
+        terms = np.hstack([W.U, V.U]), np.concatenate([(1 + beta) * W.s, -beta * V.s]), np.hstack([W.V, V.V])
+        return Filled(LowRank(*terms), (1 + beta) * self.fit - beta * old.fit)
+
+    def distance(self, other: LowRank) -> float:
+        """Return the Frobenius norm of the difference."""
+        return float(np.linalg.norm(lowrank.difference(self.W, other)))
+
+
+def above(M: Array, level: float) -> LowRank:
+    """Return the singular triples of M, at least all those above `level`."""
+    # A Gram matrix keeps singular values to eps ||M||^2 / s only, but takes a fifth of the time.
+    if M.size <= DECOMPOSED or level <= SQUARED * np.linalg.norm(M):
+        return lowrank.from_dense(M)
+    if M.shape[0] > M.shape[1]:
+        V, s, U = above(M.T, level)
+        return LowRank(U, s, V)
+    values, vectors = np.linalg.eigh(M @ M.T)
+    kept = np.flatnonzero(values > level**2)[::-1]
+    s = np.sqrt(values[kept])
+    return LowRank(vectors[:, kept], s, (M.T @ vectors[:, kept]) / s)
+
+
+def shrunk(A: Entries, Z: Filled, b: Array, level: float, guess: int, rng: Generator) -> LowRank:
+    """Return the table Z + A*(b - A(Z)) with singular values lowered by `level`, those below it left out."""
+    S, W = A.sparse(b - Z.fit), Z.W
+    left, transposed = W.left, S.T.tocsr()
+    smaller = min(A.shape)
+    while True:
+        if A.shape[0] * A.shape[1] <= DECOMPOSED or SHARE * guess > smaller:
+            found = above(W.dense() + S.toarray(), level)
+            break
+        found = leading_triples(
+            lambda V: left @ (W.V.T @ V) + S @ V,
+            lambda U: W.V @ (left.T @ U) + transposed @ U,
+            A.shape,
+            guess,
+            rng,
+            b.dtype,
+            near=W.V[:, : guess // 2 + 1],
+            floor=level,
+            settled=EXACT,
+        )
+        if found.s[-1] <= level or not level:
+            break
+        guess *= 2
+    kept = int((found.s > level).sum())
+    return LowRank(found.U[:, :kept], found.s[:kept] - level, found.V[:, :kept])

@@ -1,0 +1,116 @@
+"""Convex recovery of low-rank matrices: least squares with a nuclear-norm penalty."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from lrlab import lowrank
+from lrlab.lowrank import LowRank
+from lrlab.operators.operator import Operator
+from lrlab.parameters import Parameter
+from lrlab.protocol import Iterate
+from lrlab.solvers.methods.fasta import FastaState, Split, fasta
+
+Array = NDArray[np.floating]
+
+FIRST, SHRINK, SETTLED = 0.5, 0.3, 0.03
+"""The path's first weight, its factor, and the optimality at which it goes on: sloppier steps cost more at the end."""
+
+ROUNDING = 16.0
+"""Differences are known to so many rounding errors of what is subtracted: of A*(b), and of singular values."""
+
+
+def nuclear_norm(
+    problem,
+    *,
+    mu_share: Annotated[
+        float,
+        Parameter(
+            meaning="weight of the nuclear norm, as a share of the smallest weight whose solution is 0, ||A*(b)||",
+            symbol="μ/‖A*(b)‖", low=1e-8, high=1, scale="log",
+        ),
+    ] = 1e-3,
+    rng: Generator,
+) -> Iterator[Iterate]:  # fmt: skip
+    r"""Recover a low-rank W, whose rank need not be known, by convex optimisation.
+
+    minimise    F(W) = ||A(W) - b||^2 / 2 + mu ||W||_*,  mu = mu_share ||A*(b)||
+    start       W = 0, the solution from mu = ||A*(b)|| on
+    update      W <- S(W - t A*(A(W) - b), t mu_k): S lowers all singular values (of a symmetric W the eigenvalues, in
+                size) to 0 at the least; t and the line search as in FASTA
+    path        mu_k falls from ||A*(b)|| / 2 to mu, by a factor as soon as an iterate is nearly optimal for mu_k:
+                each solution is the start of the next, and ranks stay low on the way
+    converges   to the minimum, for every A
+
+    Larger mu means lower rank and larger bias: without noise take mu_share small, with noise so that mu is about
+    ||A*(noise)||. The rank is what comes out, usually above the true one.
+    Matrices d1 x d2 are formed, and one singular value decomposition is taken an iteration. Yields endlessly:
+    objective F(W) with the last mu, residual = ||A*(A(W) - b) + mu Z|| / max(||A*(A(W) - b)||, ||mu Z||), Z a
+    subgradient of the nuclear norm at W: a bound on the distance of 0 to the subdifferential of F. 0 at rounding error.
+    Reference: Goldstein, Studer, Baraniuk (2014), FASTA; the path: Ma, Goldfarb, Chen (2011), "Fixed point and
+    Bregman iterative methods for matrix rank minimization".
+    """
+    operator, b = problem.operator, problem.b
+    pulled = operator.adjoint(b)
+    # The curvature along the leading direction u v^T of the first step.
+    u, s, vt = lowrank.from_dense(pulled, 1)
+    zero_from = float(s[0])
+    mu, mu_k = mu_share * zero_from, max(FIRST, mu_share) * zero_from
+    step = 1.0 / max(float(np.linalg.norm(operator.forward(LowRank(u, np.ones_like(s), vt)))) ** 2, 1e-300)
+    rounding = ROUNDING * float(np.finfo(b.dtype).eps) * float(np.linalg.norm(pulled))
+    split = _split(operator, b, lambda: mu_k)
+    for state in fasta(split, lowrank.zero(operator.shape, 1, operator.dtype), step):
+        Z = state.z / state.z.dtype.type(mu_k)
+        size = float(np.linalg.norm(state.x.s, 1))
+        yield Iterate(state.x, state.f + mu * size, optimality(state, mu, Z, rounding), _note(state.x, mu_k, mu))
+        if mu_k > mu and optimality(state, mu_k, Z, rounding) <= SETTLED:
+            mu_k = max(SHRINK * mu_k, mu)
+
+
+def optimality(state: FastaState, mu: float, Z: Array, rounding: float) -> float:
+    """Return ||gradient + mu Z||_F relative to the larger of the two terms; 0 where it is rounding error."""
+    g, pull = state.gradient, Z * Z.dtype.type(mu)
+    size = max(float(np.linalg.norm(g)), float(np.linalg.norm(pull)))
+    rest = float(np.linalg.norm(g + pull))
+    return rest / size if rest > rounding else 0.0
+
+
+def _note(W: LowRank, mu_k: float, mu: float) -> str:
+    rank = int(np.count_nonzero(W.s))
+    return f"Rank {rank}." if mu_k == mu else f"Rank {rank}; on the way, the weight is {mu_k / mu:.3g} times the last."
+
+
+def _split(operator: Operator, b: Array, weight) -> Split:
+    def value(W: LowRank) -> tuple[float, Array]:
+        d = operator.forward(W) - b
+        return 0.5 * float(np.linalg.norm(d)) ** 2, d
+
+    shrink = shrink_eigenvalues if operator.symmetric else shrink_singular_values
+    return Split(value, operator.adjoint, lambda V, t: shrink(V, t * weight()), LowRank.dense)
+
+
+def shrink_singular_values(V: Array, level: float) -> LowRank:
+    """Return the W that minimises level ||W||_* + ||W - V||_F^2 / 2: singular values soft-thresholded."""
+    U, s, Vt = np.linalg.svd(V, full_matrices=False)
+    lowered = soft_threshold(s, level)
+    kept = max(int(np.count_nonzero(lowered)), 1)
+    return LowRank(U[:, :kept], lowered[:kept], Vt[:kept].T)
+
+
+def shrink_eigenvalues(V: Array, level: float) -> LowRank:
+    """Return the same for a symmetric V, as U diag(s) U^T with s of either sign: eigenvalues soft-thresholded."""
+    values, vectors = np.linalg.eigh((V + V.T) / 2)
+    order = np.argsort(-np.abs(values), kind="stable")
+    lowered = soft_threshold(np.abs(values[order]), level)
+    kept = max(int(np.count_nonzero(lowered)), 1)
+    U = vectors[:, order[:kept]]
+    return LowRank(U, np.sign(values[order[:kept]]) * lowered[:kept], U)
+
+
+def soft_threshold(sizes: Array, level: float) -> Array:
+    """Return sizes, of which the first is the largest, lowered to 0 at the least; what rounding leaves over is 0."""
+    lowered = sizes - sizes.dtype.type(level)
+    return np.where(lowered > ROUNDING * np.finfo(sizes.dtype).eps * sizes[0], lowered, sizes.dtype.type(0))

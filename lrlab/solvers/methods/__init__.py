@@ -1,0 +1,1 @@
+"""Numerical methods that solvers of several families share."""

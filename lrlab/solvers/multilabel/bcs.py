@@ -1,0 +1,181 @@
+"""Bayesian compressed sensing of labels: random projections, their regression and sparse labels in one model."""
+
+from collections.abc import Iterator
+from typing import Annotated, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.special import gammaln
+
+from lrlab.parameters import Parameter
+from lrlab.protocol import Iterate
+from lrlab.solvers.multilabel.compressed_labels import MOST, Compressed, Sparsity, height, posterior
+from lrlab.solvers.multilabel.leml_squared import Spectrum
+
+Array = NDArray[np.float64]
+Features = Array | csr_array
+
+
+class Regression(NamedTuple):
+    """The posterior of W (d, k), columns N(M_c, S), from projections T = X W + noise of variance s^2: W ~ N(0, tau^-1).
+
+    spectrum: of X. weight: s^2 tau, lambda of ridge regression. variance: s^2.
+    """
+
+    spectrum: Spectrum
+    weight: float
+    variance: float
+
+    def mean(self, T: Array) -> Array:
+        """Return M for E[T] (n, k)."""
+        return self.spectrum.solve(T, np.eye(T.shape[1]), self.weight)
+
+    def bound(self, M: Array, misfit: float, spread: float, n: int) -> float:
+        """Return E[log p(T | W)] + E[log p(W)] + entropy of W, for ||E[T] - X M||^2 and the summed variance of T."""
+        d, k = M.shape
+        s = self.spectrum.s
+        tau = self.weight / self.variance
+        # S has the eigenvalues s^2 / (e + lambda), e those of X^T X, and 1 / tau beyond the rank of X.
+        fit = misfit + spread + k * self.variance * float((s / (s + self.weight)).sum())
+        likelihood = -fit / (2 * self.variance) - n * k / 2 * np.log(2 * np.pi * self.variance)
+        beyond = d - len(s)
+        trace = self.variance * float((1 / (s + self.weight)).sum()) + beyond / tau
+        logarithm = float(np.log(self.variance / (s + self.weight)).sum()) - beyond * np.log(tau)
+        prior = k * (d * np.log(tau) + logarithm + d) - tau * (float(np.vdot(M, M)) + k * trace)
+        return float(likelihood + prior / 2)
+
+
+class Unseen(NamedTuple):
+    """Labels that are not seen: the variance of each under its prior (n, L), 0 where seen; what is found of them.
+
+    images: E[Y] Phi^T of labels seen and unseen (n, k). spread: summed variance of Y Phi^T. bound: their part of it.
+    """
+
+    v: Array
+    images: Array
+    spread: float
+    bound: float
+
+
+def bcs(
+    problem,
+    *,
+    ratio: Annotated[
+        float,
+        Parameter(
+            meaning="number of random projections of a row of labels, as a share of L; 0 takes the rank of the problem",
+            low=0,
+            high=1,
+        ),
+    ] = 0.6,
+    regularization: Annotated[
+        float, Parameter(meaning="weight of the penalty on W", symbol="λ", low=1e-6, high=1e9, scale="log")
+    ] = 10.0,
+    variance: Annotated[
+        float,
+        Parameter(
+            meaning="variance of the noise between projections of labels and their prediction",
+            symbol="σ²",
+            low=1e-6,
+            high=1e3,
+            scale="log",
+        ),
+    ] = 0.003,
+    shape: Annotated[
+        float,
+        Parameter(
+            meaning="shape of the Gamma prior of a label's precision: the smaller, the sparser the labels",
+            symbol="a",
+            low=1e-6,
+            high=1e6,
+            scale="log",
+        ),
+    ] = 1.0,
+    rounds: Annotated[
+        int, Parameter(meaning="variational rounds for labels of new rows; one is linear in the row", low=1, high=MOST)
+    ] = 3,
+    rng: Generator,
+) -> Iterator[Iterate]:
+    r"""Predict labels Y (n, L) from k random projections of them, Phi y (k,): one Bayesian model, variationally.
+
+    model       Phi y_i = W^T x_i + N(0, s^2 I), W_fc ~ N(0, s^2 / lambda), Phi Phi^T = (L / k) I, at random;
+                y_ij ~ N(0, 1 / alpha_ij), alpha_ij ~ Gamma(a, b), b / a the share of the seen labels that are on
+    posterior   Q(W) Q(Y) Q(alpha), Y the labels that are not seen
+    update      Q(y_i) = N(v Phi^T G^-1 (W^T x_i - Phi y_seen), ...), G = s^2 I + Phi diag(v) Phi^T, v = 1 / E[alpha];
+                E[alpha_ij] = (a + 1/2) / (b + E[y_ij^2] / 2); E[W] = (X^T X + lambda I)^-1 X^T E[Y] Phi^T
+
+    The bound never falls. With all labels seen W is exact, and there is one iterate. The paper's projections z_i, with
+    their two noises, are integrated out: what is left of the noises is the sum s^2 of their variances.
+    Takes one eigendecomposition of the smaller of X^T X and X X^T; where labels are missing a table (n, L) and n
+    systems k x k an iteration. New rows have no label seen, and Q(W) is kept for them.
+    Yields estimate E[W] as Compressed, objective: minus the bound, the log evidence where all is seen; residual: by how
+    much E[W] changed, relative.
+    Reference: Kapoor, Viswanathan, Jain (2012), "Multilabel classification using Bayesian compressed sensing", section
+    3; named a rival in Yu, Jain, Kar, Dhillon (2014), section 5.
+    """
+    X, Y, mask = problem.X, problem.Y, problem.mask
+    n, L = Y.shape
+    k = projections(ratio, L, problem.rank)
+    Phi = np.sqrt(L / k) * np.linalg.qr(rng.standard_normal((L, k)))[0].T
+    prior = Sparsity(shape, shape * share_on(Y, mask))
+    regression = Regression(Spectrum.of(X), regularization, variance)
+    settings = np.array([*prior, variance, rounds])
+    seen = Y @ Phi.T
+    M = regression.mean(seen)
+    if mask is None:
+        misfit = float(np.linalg.norm(seen - X @ M)) ** 2
+        yield Iterate(Compressed(M, Phi, settings), -regression.bound(M, misfit, 0.0, n), 0.0)
+        return
+    unseen = Unseen(hidden(mask, prior.variance), seen, 0.0, 0.0)
+    while True:
+        unseen = inferred(unseen.v, seen, X @ M, Phi, prior, variance)
+        before, M = M, regression.mean(unseen.images)
+        misfit = float(np.linalg.norm(unseen.images - X @ M)) ** 2
+        bound = regression.bound(M, misfit, unseen.spread, n) + unseen.bound
+        change = float(np.linalg.norm(M - before) / (np.linalg.norm(M) or 1.0))
+        yield Iterate(Compressed(M, Phi, settings), -bound, change)
+
+
+def projections(ratio: float, L: int, rank: int) -> int:
+    """Return the number of random projections of L labels."""
+    return max(1, round(ratio * L)) if ratio else rank
+
+
+def share_on(Y: csr_array, mask: csr_array | None) -> float:
+    """Return the share of the labels seen that are on, at least that of one more."""
+    seen = Y.shape[0] * Y.shape[1] if mask is None else mask.nnz
+    return (Y.nnz + 1) / (seen + 1)
+
+
+def hidden(mask: csr_array, value: float) -> Array:
+    """Return a table with a value where nothing is seen, and 0 elsewhere."""
+    return np.where(mask.toarray(), 0.0, value)
+
+
+def inferred(v: Array, seen: Array, predicted: Array, Phi: Array, prior: Sparsity, variance: float) -> Unseen:
+    """Return the posterior of labels that are not seen, then of their precisions, from W^T x (n, k) and Phi y_seen."""
+    n, k = len(v), len(Phi)
+    found, images, spread, bound = np.zeros_like(v), seen.copy(), 0.0, 0.0
+    for start in range(0, n, height(Phi)):
+        cut = slice(start, min(start + height(Phi), n))
+        at = posterior(predicted[cut] - seen[cut], v[cut], Phi, variance)
+        there = v[cut] > 0
+        images[cut] += at.mean @ Phi.T
+        spread += variance * (k * len(at.mean) - variance * float(np.einsum("bcc->", at.inverse)))
+        found[cut] = np.where(there, prior.variances(at.mean**2 + at.variance), 0.0)
+        bound += labels_bound(v[cut][there], found[cut][there], prior)
+        bound += float(np.linalg.slogdet(variance * at.inverse)[1].sum()) / 2
+    return Unseen(found, images, spread, bound)
+
+
+def labels_bound(before: Array, after: Array, prior: Sparsity) -> float:
+    """Return E[log p(y | alpha)] + E[log p(alpha)] + entropies of unseen labels and precisions, but for log |G / s^2|.
+
+    before, after: 1 / E[alpha] that Q(y) was found with, and that was found from Q(y).
+    """
+    a, b = prior
+    constant = a * np.log(b) - gammaln(a) + gammaln(a + 0.5) + 0.5
+    rates = (a + 0.5) * after
+    return float(len(after) * constant - (a + 0.5) * np.log(rates).sum() + np.log(before).sum() / 2)

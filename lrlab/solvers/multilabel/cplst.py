@@ -1,0 +1,140 @@
+"""Label space transformation in closed form: with features in view (CPLST) and without (PLST)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Self
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from lrlab import lowrank
+from lrlab.linalg import top_eigenpairs
+from lrlab.lowrank import LowRank
+from lrlab.parameters import InputError, Parameter
+from lrlab.protocol import Iterate
+from lrlab.ranking import Scores, rows_of
+from lrlab.solvers.multilabel.leml_alternation import FittedRank, rank_of
+from lrlab.solvers.multilabel.leml_products import Features
+from lrlab.solvers.multilabel.leml_squared import Spectrum
+
+Array = NDArray[np.float64]
+
+Ridge = Annotated[
+    float,
+    Parameter(meaning="weight of ||Z||_F^2 / 2; 0 as the method was published", symbol="λ", low=0, high=1e9),
+]
+Means = Annotated[
+    bool,
+    Parameter(
+        meaning="take the means off labels and features first, as the method was published, for features without a "
+        "constant"
+    ),
+]
+
+
+class Centred(LowRank):
+    """Scores x^T W + offset, W of low rank, offset (L,). Made of the parts of W alone it has none."""
+
+    offset: Array | float = 0.0
+
+    @classmethod
+    def at(cls, W: LowRank, offset: Array) -> Self:
+        """Return W with an offset."""
+        found = cls(*W)
+        found.offset = offset
+        return found
+
+    def scores(self, X: Features) -> Scores:
+        """Return X W + offset as a function of a slice of rows."""
+        linear = super().scores(X)
+        return lambda rows: rows_of(linear, rows) + self.offset
+
+    def arrays(self) -> dict[str, Array]:
+        """Return factors and offset, by name."""
+        return {**super().arrays(), "offset": np.asarray(self.offset)}
+
+    @classmethod
+    def restored(cls, arrays: Mapping[str, Array]) -> Self:
+        """Return what had these `arrays`."""
+        return cls.at(LowRank(*(arrays[part] for part in LowRank._fields)), arrays["offset"])
+
+
+def cplst(
+    problem, *, regularization: Ridge = 0.0, fitted_rank: FittedRank = 0, centred: Means = False, rng: Generator
+) -> Iterator[Iterate]:
+    r"""Predict labels Y (n, L), all of them seen, by X Z, Z (d, L) of rank k: label directions that features predict.
+
+    minimise    F(Z) = ||Y - X Z||_F^2 / 2 + lambda ||Z||_F^2 / 2 over Z of rank k
+    solution    Z = B V V^T, B = (X^T X + lambda I)^+ X^T Y, V (L, k) the leading eigenvectors of Y^T X B
+
+    Its minimum over all Z of rank k is known in closed form, so this is leml-squared with penalty=frobenius solved to
+    the end. One eigendecomposition of the smaller of X^T X and X X^T. With centred=true Y and X are less their means,
+    and predictions are x^T Z + offset, offset = mean(y) - Z^T mean(x), so that residuals have mean 0.
+    Yields once: estimate Z, objective F, residual 0.
+    Reference: Chen & Lin (2012), "Feature-aware label space dimension reduction for multi-label classification", which
+    is centred; Yu, Jain, Kar, Dhillon (2014), Claims 1 and 2, which are not.
+    """
+    spectrum, E, shrunk = ridge_parts(problem, regularization, centred)
+    # Y^T X B = E^T diag(weights) E, E the images of Y: V are right singular vectors of its root.
+    root = np.sqrt(shrunk if spectrum.tall else spectrum.s * shrunk)[:, None] * E
+    V = leading(root.T @ root, rank_of(problem, fitted_rank))
+    yield fitted(problem, spectrum.back(shrunk[:, None] * (E @ V)), V, regularization, centred)
+
+
+def plst(
+    problem, *, regularization: Ridge = 0.0, fitted_rank: FittedRank = 0, centred: Means = False, rng: Generator
+) -> Iterator[Iterate]:
+    r"""Predict labels Y (n, L), all of them seen, by X Z, Z (d, L) of rank k: principal directions of the labels.
+
+    solution    Z = (X^T X + lambda I)^+ X^T (Y V) V^T, V (L, k) the leading eigenvectors of Y^T Y
+
+    The directions are those that lose least of the labels, whether or not features predict them. centred: as in cplst.
+    Yields once: estimate Z, objective ||Y - X Z||_F^2 / 2 + lambda ||Z||_F^2 / 2, residual 0.
+    Reference: Tai & Lin (2012), "Multilabel classification with principal label space transformation".
+    """
+    spectrum, E, shrunk = ridge_parts(problem, regularization, centred)
+    M = (problem.Y.T @ problem.Y).toarray()
+    if centred:
+        mean = problem.Y.mean(axis=0)
+        M -= problem.Y.shape[0] * np.outer(mean, mean)
+    V = leading(M, rank_of(problem, fitted_rank))
+    yield fitted(problem, spectrum.back(shrunk[:, None] * (E @ V)), V, regularization, centred)
+
+
+def ridge_parts(problem, weight: float, centred: bool) -> tuple[Spectrum, Array, Array]:
+    """Return the spectrum of X, the images of Y in it, and 1 / (s + lambda) on its range."""
+    require_all_labels(problem.mask is None)
+    X, Y = problem.X, problem.Y
+    spectrum = Spectrum.of(X, centred)
+    shrunk = np.divide(1.0, spectrum.s + weight, out=np.zeros_like(spectrum.s), where=spectrum.range)
+    images = spectrum.images(Y)
+    E = images.toarray() if isinstance(images, csr_array) else images
+    if centred and spectrum.tall:
+        # Of X X^T, centred, the range is orthogonal to the vector of ones, so that there means have no images.
+        E = E - X.shape[0] * np.outer(spectrum.vectors.T @ X.mean(axis=0), Y.mean(axis=0))
+    return spectrum, E, shrunk
+
+
+def leading(M: Array, k: int) -> Array:
+    """Return the k leading eigenvectors of a symmetric matrix."""
+    return top_eigenpairs(M, k)[1]
+
+
+def fitted(problem, A: Array, V: Array, weight: float, centred: bool) -> Iterate:
+    """Return the iterate of Z = A V^T with orthonormal V."""
+    X, Y, images = problem.X, problem.Y, problem.X @ A
+    misfit = Y.nnz - 2 * float(np.vdot(X.T @ (Y @ V), A)) + float(np.vdot(images, images))
+    Z = lowrank.from_product(A, V)
+    if centred:
+        # An offset takes the mean of each column of Y - X Z away, and with it so much of the squares.
+        offset = Y.mean(axis=0) - V @ images.mean(axis=0)
+        Z, misfit = Centred.at(Z, offset), misfit - len(images) * float(offset @ offset)
+    return Iterate(Z, (misfit + weight * float(np.vdot(A, A))) / 2, 0.0)
+
+
+def require_all_labels(full: bool) -> None:
+    """Refuse tables with missing labels."""
+    if not full:
+        remedy = "observe all labels, or take leml-squared or binary-relevance"
+        raise InputError("observed", "1 for this solver, whose closed form needs all labels", "missing labels", remedy)

@@ -1,0 +1,114 @@
+"""LEML with kernels: a low-rank predictor on features whose inner products are a kernel (Yu et al. 2014, 3)."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Annotated, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.sparse import csr_array
+
+from lrlab.lowrank import LowRank
+from lrlab.parameters import Parameter
+from lrlab.protocol import Iterate
+from lrlab.solvers.multilabel.kernel_features import KernelRank, SignedKernelRank, features, landmark_count
+from lrlab.solvers.multilabel.kernels import NAMES, Kernel, divided, drawn_landmarks, moments, usual_bandwidth
+from lrlab.solvers.multilabel.leml import NewtonSteps, Steps, leml_logistic, leml_squared
+from lrlab.solvers.multilabel.leml_alternation import FittedRank, Penalty, Regularization
+
+Array = NDArray[np.float64]
+
+
+class Mapped(NamedTuple):
+    """What LEML sees: a problem whose features are those of a kernel."""
+
+    X: Array
+    Y: csr_array
+    mask: csr_array | None
+    rank: int
+
+
+def kernel_leml(
+    problem,
+    *,
+    kernel: Annotated[
+        str,
+        Parameter(meaning="rbf: exp(-||x - z||^2 / (2 h^2)); polynomial: (1 + <x, z> / h^2)^degree", choices=NAMES),
+    ] = "rbf",
+    bandwidth: Annotated[
+        float,
+        Parameter(
+            meaning="length on which the kernel changes; 0 takes the median distance of rows (rbf) or their root mean "
+            "square length (polynomial)",
+            symbol="h",
+            low=0,
+            high=1e9,
+        ),
+    ] = 0.0,
+    degree: Annotated[int, Parameter(meaning="degree of the polynomial kernel", low=1, high=10)] = 2,
+    units: Annotated[
+        str,
+        Parameter(
+            meaning="how features enter the kernel: each in standard deviations from its mean, or as given",
+            choices=("deviations", "given"),
+        ),
+    ] = "deviations",
+    landmarks: Annotated[
+        int,
+        Parameter(
+            meaning="rows that stand for all others (Nystrom); 0 takes all rows up to 5,000, else 1,000 of them",
+            symbol="m",
+            low=0,
+            high=20_000,
+        ),
+    ] = 0,
+    choice: Annotated[
+        str,
+        Parameter(
+            meaning="how landmarks are drawn: uniformly, or far from each other as seeds of k-means++ are",
+            choices=("uniform", "spread"),
+        ),
+    ] = "uniform",
+    loss: Annotated[
+        str, Parameter(meaning="squared, on labels 0, 1; logistic, on labels -1, 1", choices=("squared", "logistic"))
+    ] = "squared",
+    regularization: Regularization = 1.0,
+    penalty: Penalty = "trace",
+    fitted_rank: FittedRank = 0,
+    newton_steps: NewtonSteps = 2,
+    steps: Steps = 5,
+    rng: Generator,
+) -> Iterator[Iterate]:
+    r"""Predict labels Y (n, L) by f(x) = sum over landmarks z_t of k(x, z_t) z_tj, of rank k: LEML on kernel features.
+
+    minimise    sum over seen (i, j) of l(Y_ij, f_j(x_i)) + lambda r(f), r the trace norm of f, or ||f||^2 / 2, in the
+                space of the kernel
+    features    Phi (n, m) with Phi Phi^T = K, the kernel between all rows; or, with fewer landmarks than rows, its
+                Nystrom approximation K_nm K_mm^-1 K_mn, of which rows that landmarks tell are exact
+    update      as in leml_squared or leml_logistic, for X = Phi; `newton_steps` are those of the logistic loss
+
+    Takes n x m numbers for Phi, and as many on the way to it. All rows as landmarks are the exact kernel machine, by
+    the representer theorem.
+    Yields after each iteration: estimate f as KernelRank, objective and residual of LEML on Phi.
+    Reference: Yu, Jain, Kar, Dhillon (2014), "Remark on kernel extension"; Williams, Seeger (2001), Nystrom method;
+    Arthur, Vassilvitskii (2007), k-means++.
+    """
+    n, d = problem.X.shape
+    centre, unit = moments(problem.X) if units == "deviations" else (np.zeros(d), np.ones(d))
+    X, centre = divided(problem.X, unit), centre / unit
+    k = Kernel(kernel, bandwidth or usual_bandwidth(kernel, X, centre, rng), degree, centre)
+    Phi, kept, R = features(k, X, drawn_landmarks(k, X, landmark_count(n, landmarks), choice, rng))
+    Z = X[kept]
+    mapped = Mapped(Phi, problem.Y, problem.mask, problem.rank)
+    shared = {"regularization": regularization, "penalty": penalty, "fitted_rank": fitted_rank, "steps": steps}
+    if loss == "squared":
+        kind, iterates = KernelRank, leml_squared(mapped, **shared, rng=rng)
+    else:
+        kind, iterates = SignedKernelRank, leml_logistic(mapped, **shared, newton_steps=newton_steps, rng=rng)
+    note = f"bandwidth {k.bandwidth:.4g}; {len(kept)} landmarks"
+    for iterate in iterates:
+        U, s, V = iterate.estimate
+        dual = LowRank(solve_triangular(R, U, lower=True, trans="T"), s, V)
+        yield replace(iterate, estimate=kind.at(dual, k, Z, unit), note=note)

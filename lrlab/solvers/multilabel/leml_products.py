@@ -1,0 +1,166 @@
+"""The fast products of LEML: losses, gradients and Hessian products over observed labels alone (Yu et al. 2014, 3)."""
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from lrlab.operators.entries import Entries
+from lrlab.solvers.methods.tron import Product
+from lrlab.solvers.multilabel.label_losses import Loss
+
+Array = NDArray[np.float64]
+Features = Array | csr_array
+Table = Array | csr_array
+
+BLOCK = 2**19
+"""Entries of a table of labels that are held dense at a time, where all labels are seen."""
+
+
+class Seen:
+    """Rows of labels of which some entries are seen: one sparse pattern."""
+
+    def __init__(self, Y: csr_array, mask: csr_array, loss: Loss) -> None:
+        """Take the labels that are on, and the pattern of those that are seen."""
+        rows = np.repeat(np.arange(Y.shape[0]), np.diff(mask.indptr))
+        self.rows, self.places = slice(0, Y.shape[0]), Entries(None, None, Y.shape, rows, mask.indices, 1.0)
+        # Both patterns are sorted, so that places in the table, row by row, can be looked up.
+        width = Y.shape[1]
+        on = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr)) * width + Y.indices
+        positive = np.zeros(mask.nnz)
+        positive[np.searchsorted(rows * width + mask.indices, on)] = 1.0
+        self.target = loss.coded(positive)
+
+    def scores(self, A: Array, H: Array) -> Array:
+        """Return (A H^T) at the entries seen."""
+        return self.places.pair(A, H)
+
+    def table(self, values: Array) -> csr_array:
+        """Return the table with such values at the entries seen."""
+        return self.places.sparse(values)
+
+
+class Whole:
+    """A block of rows all of whose labels are seen: dense while it is worked on."""
+
+    def __init__(self, Y: csr_array, rows: slice, loss: Loss) -> None:
+        """Take the labels that are on."""
+        self.rows, self.labels, self.loss = rows, Y[rows], loss
+
+    @property
+    def target(self) -> Array:
+        """The labels as the loss codes them."""
+        return self.loss.coded(self.labels.toarray())
+
+    def scores(self, A: Array, H: Array) -> Array:
+        """Return A H^T."""
+        return A @ H.T
+
+    def table(self, values: Array) -> Array:
+        """Return the values."""
+        return values
+
+
+class Labels:
+    """What is seen of the labels: Y (n, L) sparse with 1 where a label is on, mask (n, L) or None where all is seen."""
+
+    def __init__(self, X: Features, Y: csr_array, mask: csr_array | None, loss: Loss) -> None:
+        """Take features and labels."""
+        self.X, self.Y, self.mask, self.loss = X, Y, mask, loss
+        self.full = mask is None
+
+    @cached_property
+    def blocks(self) -> list[Seen | Whole]:
+        """The labels that are seen, in blocks of rows."""
+        if self.mask is not None:
+            return [Seen(self.Y, self.mask, self.loss)]
+        n, height = self.Y.shape[0], max(1, BLOCK // self.Y.shape[1])
+        return [Whole(self.Y, slice(start, min(start + height, n)), self.loss) for start in range(0, n, height)]
+
+    @cached_property
+    def coded(self) -> Table:
+        """Y as the loss codes it, nothing where unseen: sparse unless all is seen and a label that is off is not 0."""
+        if self.loss.off == 0:
+            return self.Y
+        if self.full:
+            return self.loss.coded(self.Y.toarray())
+        (block,) = self.blocks
+        return block.table(block.target)
+
+    def total(self, A: Array, H: Array) -> float:
+        """Return the sum of l(Y_ij, (A H^T)_ij) over the entries seen."""
+        return float(sum(self.loss.value(b.target, b.scores(A[b.rows], H)).sum() for b in self.blocks))
+
+    def slopes(self, A: Array, H: Array) -> Iterator[tuple[slice, Table]]:
+        """Yield the table D of l'(Y_ij, (A H^T)_ij), nothing where unseen, by blocks of rows."""
+        for b in self.blocks:
+            yield b.rows, b.table(self.loss.slope(b.target, b.scores(A[b.rows], H)))
+
+    def curvatures(self, A: Array, H: Array) -> list[Array]:
+        """Return l''(Y_ij, (A H^T)_ij) of each block."""
+        return [self.loss.curvature(b.target, b.scores(A[b.rows], H)) for b in self.blocks]
+
+    def curved(self, C: list[Array], A: Array, H: Array) -> Iterator[tuple[slice, Table]]:
+        """Yield the table U of C_ij (A H^T)_ij, by blocks of rows."""
+        for b, c in zip(self.blocks, C, strict=True):
+            yield b.rows, b.table(c * b.scores(A[b.rows], H))
+
+
+def times(tables: Iterator[tuple[slice, Table]], H: Array, n: int) -> Array:
+    """Return D H (n, k) of a table that comes in blocks of rows."""
+    product = np.empty((n, H.shape[1]))
+    for rows, D in tables:
+        product[rows] = D @ H
+    return product
+
+
+def transposed_times(tables: Iterator[tuple[slice, Table]], A: Array) -> Array:
+    """Return D^T A (L, k) of a table that comes in blocks of rows."""
+    return sum(D.T @ A[rows] for rows, D in tables)  # type: ignore[return-value]
+
+
+class OfFeatures:
+    """J as a function of W (d, k) for a fixed H (L, k): sum of l(Y_ij, x_i^T W h_j) + lambda ||W||_F^2 / 2 (eq. 7)."""
+
+    def __init__(self, labels: Labels, H: Array, weight: float) -> None:
+        """Take the labels, the other factor and lambda."""
+        self.labels, self.H, self.weight = labels, H, weight
+
+    def value(self, W: Array) -> float:
+        """Return the objective without the part of H."""
+        return self.labels.total(self.labels.X @ W, self.H) + self.weight * np.vdot(W, W) / 2
+
+    def derivatives(self, W: Array) -> tuple[Array, Product]:
+        """Return X^T D H + lambda W, and the map S -> X^T U H + lambda S (Algorithm 1)."""
+        labels, X, H = self.labels, self.labels.X, self.H
+        A = X @ W
+        C = labels.curvatures(A, H)
+
+        def product(S: Array) -> Array:
+            return X.T @ times(labels.curved(C, X @ S, H), H, X.shape[0]) + self.weight * S
+
+        return X.T @ times(labels.slopes(A, H), H, X.shape[0]) + self.weight * W, product
+
+
+class OfLabels:
+    """J as a function of H (L, k) for fixed A = X W: a problem of its own for every label (eq. 6), solved together."""
+
+    def __init__(self, labels: Labels, A: Array, weight: float) -> None:
+        """Take the labels, the images of the other factor and lambda."""
+        self.labels, self.A, self.weight = labels, A, weight
+
+    def value(self, H: Array) -> float:
+        """Return the objective without the part of W."""
+        return self.labels.total(self.A, H) + self.weight * np.vdot(H, H) / 2
+
+    def derivatives(self, H: Array) -> tuple[Array, Product]:
+        """Return D^T A + lambda H, and the map S -> U^T A + lambda S."""
+        labels, A = self.labels, self.A
+        C = labels.curvatures(A, H)
+
+        def product(S: Array) -> Array:
+            return transposed_times(labels.curved(C, A, S), A) + self.weight * S
+
+        return transposed_times(labels.slopes(A, H), A) + self.weight * H, product

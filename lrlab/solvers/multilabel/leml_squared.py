@@ -1,0 +1,142 @@
+"""Half-steps of LEML for the squared loss: the label side exactly, the feature side exactly or by CG."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.sparse import csr_array, issparse
+
+from lrlab.linalg import solve_positive
+from lrlab.solvers.methods.tron import Product, conjugate_gradients
+from lrlab.solvers.multilabel.leml_products import Features, Labels, OfFeatures
+
+Array = NDArray[np.float64]
+
+RELATIVE = 1e-2
+"""Conjugate gradients end where the gradient is this share of the one at entry."""
+NOTHING = 1e-12
+"""Eigenvalues below this share of the largest are taken for zero."""
+
+
+class WholeTable:
+    """All labels seen: D = A H^T - Y is never formed, since X^T D H = X^T (A M - Y H), M = H^T H (Algorithm 2)."""
+
+    def __init__(self, labels: Labels, weight: float) -> None:
+        """Take features and labels, and lambda."""
+        self.X, self.Y, self.weight = labels.X, labels.coded, weight
+        self.squares = float(np.square(self.Y.data if issparse(self.Y) else self.Y).sum())
+
+    def value(self, A: Array, H: Array) -> float:
+        """Return ||Y - A H^T||_F^2 / 2."""
+        # Nothing but rounding error can make it negative.
+        return max(0.0, float(self.squares - 2 * np.vdot(self.Y @ H, A) + np.vdot(A.T @ A, H.T @ H)) / 2)
+
+    def gradients(self, A: Array, H: Array) -> tuple[Array, Array]:
+        """Return X^T D H and D^T A."""
+        return self.X.T @ (A @ (H.T @ H) - self.Y @ H), H @ (A.T @ A) - self.Y.T @ A
+
+    def label_factor(self, A: Array, H: Array) -> Array:
+        """Return the H of least objective: one k x k system for all labels."""
+        return solve_positive(A.T @ A, (self.Y.T @ A).T, self.weight).T
+
+    def derivatives(self, W: Array, H: Array) -> tuple[Array, Product]:
+        """Return gradient and Hessian product of the objective in W (eq. 12, 13)."""
+        M, X = H.T @ H, self.X
+
+        def product(S: Array) -> Array:
+            return X.T @ ((X @ S) @ M) + self.weight * S
+
+        return X.T @ ((X @ W) @ M - self.Y @ H) + self.weight * W, product
+
+
+class SeenTable:
+    """Some labels seen: sums over the pattern of those (Algorithm 1)."""
+
+    def __init__(self, labels: Labels, weight: float) -> None:
+        """Take features and labels, and lambda."""
+        self.labels, self.weight = labels, weight
+        self._columns = labels.mask.T.tocsr()
+
+    def value(self, A: Array, H: Array) -> float:
+        """Return the sum of (Y_ij - (A H^T)_ij)^2 / 2 over the entries seen."""
+        return self.labels.total(A, H)
+
+    def gradients(self, A: Array, H: Array) -> tuple[Array, Array]:
+        """Return X^T D H and D^T A."""
+        ((_, D),) = self.labels.slopes(A, H)
+        return self.labels.X.T @ (D @ H), D.T @ A
+
+    def label_factor(self, A: Array, H: Array) -> Array:
+        """Return the H of least objective: a k x k system for each label, over the rows where it is seen."""
+        rhs, pointer = self.labels.coded.T @ A, self._columns.indptr
+        found = np.zeros_like(rhs)
+        for j, (start, end) in enumerate(zip(pointer[:-1], pointer[1:], strict=True)):
+            # A label without any seen entry that is on is fitted best by 0.
+            if rhs[j].any():
+                B = A[self._columns.indices[start:end]]
+                found[j] = solve_positive(B.T @ B, rhs[j], self.weight)
+        return found
+
+    def derivatives(self, W: Array, H: Array) -> tuple[Array, Product]:
+        """Return gradient and Hessian product of the objective in W (eq. 10, 11)."""
+        return OfFeatures(self.labels, H, self.weight).derivatives(W)
+
+
+class Spectrum(NamedTuple):
+    """X^T X = vectors diag(s) vectors^T if `tall`, or X X^T = vectors diag(s) vectors^T where that is smaller."""
+
+    X: Features
+    vectors: Array
+    s: Array
+    tall: bool
+
+    @staticmethod
+    def of(X: Features, centred: bool = False) -> "Spectrum":
+        """Return the decomposition, of the smaller of X^T X and X X^T; of features whose means are 0 if centred."""
+        tall = X.shape[0] >= X.shape[1]
+        G = X.T @ X if tall else X @ X.T
+        G = G.toarray() if issparse(G) else G
+        if centred and tall:
+            mean = np.asarray(X.mean(axis=0))
+            G -= X.shape[0] * np.outer(mean, mean)
+        elif centred:
+            rows = G.mean(axis=0)
+            G += rows.mean() - rows - rows[:, None]
+        s, vectors = eigh(G, driver="evd", overwrite_a=True, check_finite=False)
+        return Spectrum(X, vectors, np.maximum(s, 0.0), tall)
+
+    def images(self, B: Array | csr_array) -> Array:
+        """Return vectors^T X^T B, or vectors^T B where the vectors are those of X X^T; B (n, columns)."""
+        product = self.X.T @ B if self.tall else B
+        return (product.T @ self.vectors).T
+
+    def back(self, C: Array) -> Array:
+        """Return the W (d, columns) that has coordinates C."""
+        return self.vectors @ C if self.tall else self.X.T @ (self.vectors @ C)
+
+    @property
+    def range(self) -> NDArray[np.bool_]:
+        """Which eigenvalues are not zero."""
+        return self.s > NOTHING * self.s.max()
+
+    def solve(self, B: Array, M: Array, weight: float) -> Array:
+        """Return the W with X^T X W M + weight W = X^T B, of minimum norm where there are many."""
+        m, P = np.linalg.eigh(M)
+        # X^T X = Q s Q^T on the left and M = P m P^T on the right: the equation is diagonal in these bases.
+        images = self.images(B @ P)
+        scale = self.s[:, None] * np.maximum(m, 0.0)
+        kept = self.range[:, None] & (m > NOTHING * m.max()) if weight == 0 else np.full(scale.shape, True)
+        C = np.divide(images, scale + weight, out=np.zeros_like(images), where=kept)
+        return self.back(C @ P.T)
+
+
+def by_steps(table: WholeTable | SeenTable, W: Array, H: Array, steps: int) -> Array:
+    """Return a W of lower objective after some conjugate gradients."""
+    gradient, product = table.derivatives(W, H)
+    return W + conjugate_gradients(product, gradient, steps, RELATIVE).S
+
+
+def table_of(labels: Labels, weight: float) -> WholeTable | SeenTable:
+    """Return the products that fit what is seen."""
+    return WholeTable(labels, weight) if labels.full else SeenTable(labels, weight)

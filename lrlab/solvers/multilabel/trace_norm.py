@@ -1,0 +1,109 @@
+"""Trace-norm multi-label learning: convex, so that the optimum is known, at the price of a d x L matrix."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from lrlab import lowrank
+from lrlab.protocol import Iterate
+from lrlab.solvers.methods.accelerated import accelerated, place
+from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED, Loss
+from lrlab.solvers.multilabel.leml_alternation import Regularization
+from lrlab.solvers.multilabel.leml_products import Labels
+from lrlab.solvers.multilabel.leml_squared import WholeTable
+
+Array = NDArray[np.float64]
+
+
+def trace_norm_squared(problem, *, regularization: Regularization = 20.0, rng: Generator) -> Iterator[Iterate]:
+    r"""Predict labels Y (n, L), coded 0 and 1, by X W with a W (d, L) of small trace norm, from squared losses.
+
+    minimise    F(W) = sum over seen (i, j) of (Y_ij - x_i^T w_j)^2 / 2 + lambda ||W||_*
+    update      accelerated proximal gradient steps (see `accelerated`); with all labels seen the gradient is
+                X^T A H^T - X^T Y of the factors W = U H^T, A = X U, and the n x L table is never formed
+
+    What leml-squared minimises over factors of rank k, without the bound on the rank: convex, one optimum. Larger
+    lambda, lower rank; W = 0 from the largest singular value of X^T Y on. The rank of the problem is not used.
+    Forms matrices (d, L). Yields endlessly: estimate W, objective F, residual: what the
+    distance of 0 to the subdifferential of F is at most, over the gradient of the loss at W = 0.
+    Reference: Yu, Jain, Kar, Dhillon (2014), eq. 2 without the rank, section 4; called SMT in Qiu et al. (2017).
+    """
+    yield from penalised(problem, SQUARED, regularization)
+
+
+def trace_norm_logistic(problem, *, regularization: Regularization = 20.0, rng: Generator) -> Iterator[Iterate]:
+    r"""Predict labels Y (n, L), coded -1 and +1, by the signs of X W, W (d, L) of small trace norm: logistic losses.
+
+    minimise    F(W) = sum over seen (i, j) of log(1 + exp(-Y_ij x_i^T w_j)) + lambda ||W||_*
+    update      accelerated proximal gradient steps (see `accelerated`), on the seen entries alone
+
+    Convex, one optimum at most. The rank of the problem is not used. Forms matrices (d, L). Yields endlessly: estimate
+    W, objective F, residual: what the distance of 0 to the subdifferential of F is at most, over the gradient of the
+    loss at W = 0.
+    Reference: Yu, Jain, Kar, Dhillon (2014), eq. 2 without the rank, section 4; called LRT in Qiu et al. (2017).
+    """
+    yield from penalised(problem, LOGISTIC, regularization)
+
+
+def penalised(problem, loss: Loss, weight: float) -> Iterator[Iterate]:
+    """Yield the iterates of the loss with a trace norm of such a weight."""
+    labels = Labels(problem.X, problem.Y, problem.mask, loss)
+    risk = WholeSquares(labels) if loss.quadratic and labels.full else Losses(labels)
+    start = place(risk, lowrank.zero((problem.X.shape[1], problem.Y.shape[1]), 1))
+    scale = float(np.linalg.norm(start.gradient)) or 1.0
+    for at, pull in accelerated(risk, start, weight, first_step(risk, start.gradient)):
+        W = at.estimate
+        residual = float(np.linalg.norm(at.gradient + pull)) / scale
+        value = at.f + weight * float(W.s.sum())
+        yield Iterate(loss.kind(*W), value, residual, f"Rank {np.count_nonzero(W.s)}.")
+
+
+class Losses:
+    """Sums of losses over the entries seen, and their gradients X^T D."""
+
+    def __init__(self, labels: Labels) -> None:
+        """Take features and labels."""
+        self.labels, self.quadratic = labels, labels.loss.quadratic
+
+    def images(self, U: Array) -> Array:
+        """Return X U."""
+        return self.labels.X @ U
+
+    def both(self, A: Array, H: Array) -> tuple[float, Array]:
+        """Return the loss of the scores A H^T and X^T D, D its slopes at the entries seen."""
+        X, loss = self.labels.X, self.labels.loss
+        value, gradient = 0.0, np.zeros((X.shape[1], len(H)))
+        for block in self.labels.blocks:
+            scores, target = block.scores(A[block.rows], H), block.target
+            value += float(loss.value(target, scores).sum())
+            pulled = X[block.rows].T @ block.table(loss.slope(target, scores))
+            gradient += pulled.toarray() if issparse(pulled) else pulled
+        return value, gradient
+
+
+class WholeSquares:
+    """Half the squared losses where all labels are seen: neither scores nor D are formed (Algorithm 2)."""
+
+    quadratic = True
+
+    def __init__(self, labels: Labels) -> None:
+        """Take features and labels."""
+        self.table, self.X = WholeTable(labels, 0.0), labels.X
+        self.moments = self.X.T @ labels.coded
+
+    def images(self, U: Array) -> Array:
+        """Return X U."""
+        return self.X @ U
+
+    def both(self, A: Array, H: Array) -> tuple[float, Array]:
+        """Return ||Y - A H^T||_F^2 / 2 and X^T A H^T - X^T Y."""
+        return self.table.value(A, H), np.asarray((self.X.T @ A) @ H.T - self.moments)
+
+
+def first_step(risk: Losses | WholeSquares, gradient: Array) -> float:
+    """Return 1 over the curvature along the leading direction downhill of losses whose second derivative is 1."""
+    u = lowrank.from_dense(gradient, 1).U
+    return 1.0 / (float(np.linalg.norm(risk.images(u))) ** 2 or 1.0)

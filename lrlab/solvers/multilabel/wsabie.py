@@ -1,0 +1,187 @@
+"""WSABIE: rows and labels embedded in one space by stochastic gradients on a ranking loss (Weston et al. 2011)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, NamedTuple, Self
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from lrlab import lowrank
+from lrlab.linalg import mean_squares
+from lrlab.parameters import Parameter
+from lrlab.protocol import Iterate
+from lrlab.solvers.multilabel.leml_alternation import FittedRank, rank_of
+from lrlab.solvers.multilabel.warp_loss import Watched
+from lrlab.solvers.multilabel.warp_sampling import Negatives, rank_weights, violators
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.integer]
+Features = Array | csr_array
+
+TINY = 1e-12
+"""Lengths below it are taken for it, lest 0 be divided by 0."""
+SHORT = 0.3
+"""Root mean square length of embeddings at first: the shorter, the sooner random directions are forgotten."""
+
+
+class Ranked(lowrank.LowRank):
+    """A low-rank W whose scores rank labels; one is predicted above a threshold that was found on training rows.
+
+    Made of its parts alone it has the threshold 1/2.
+    """
+
+    threshold: float = 0.5
+
+    @classmethod
+    def above(cls, Z: lowrank.LowRank, threshold: float) -> Self:
+        """Return such a W with its threshold."""
+        found = cls(*Z)
+        found.threshold = threshold
+        return found
+
+    def arrays(self) -> dict[str, Array]:
+        """Return factors and threshold."""
+        return {**super().arrays(), "threshold": np.array(self.threshold)}
+
+    @classmethod
+    def restored(cls, arrays: Mapping[str, Array]) -> Self:
+        """Return what had these `arrays`."""
+        factors = {name: part for name, part in arrays.items() if name != "threshold"}
+        return cls.above(lowrank.LowRank(**factors), float(arrays["threshold"]))
+
+
+class Steps(NamedTuple):
+    """How far a stochastic gradient goes, as the options of `wsabie` say."""
+
+    rate: float
+    schedule: str
+    norm: float
+
+    def ascend(self, P: Array, squares: Array, rows: Indices | slice, G: Array, epoch: int) -> None:
+        """Add G to some rows of embeddings P, whose sum of squared gradients is kept, and bound their lengths."""
+        lengths = np.full(len(G), self.rate)
+        if self.schedule == "adagrad":
+            squares[rows] += np.square(G).mean(axis=1)
+            lengths /= np.sqrt(squares[rows]) + TINY
+        elif self.schedule == "decaying":
+            lengths /= np.sqrt(epoch)
+        moved = P[rows] + lengths[:, None] * G
+        norms = np.linalg.norm(moved, axis=1, keepdims=True)
+        P[rows] = moved * np.minimum(1.0, self.norm / np.maximum(norms, TINY))
+
+
+class Embedding:
+    """Embeddings of features W (d, k) and labels H (L, k), and what is needed to improve them."""
+
+    def __init__(self, problem, k: int, steps: Steps, margin: float, trials: int, rng: Generator) -> None:
+        """Draw short embeddings of labels, and such embeddings of features that those of rows are as short."""
+        self.X, self.Y, self.rng = problem.X, problem.Y, rng
+        self.negatives = Negatives(problem.Y, problem.mask)
+        self.rows = np.repeat(np.arange(self.Y.shape[0]), np.diff(self.Y.indptr))
+        self.weights = rank_weights(int(self.negatives.count.max()))
+        self.steps, self.margin, self.trials = steps, margin, trials
+        self.units = feature_units(self.X)
+        d, L = self.X.shape[1], self.Y.shape[1]
+        self.W, self.H = (rng.standard_normal((size, k)) * (SHORT / np.sqrt(k)) for size in (d, L))
+        self.squared_gradients = np.zeros(d), np.zeros(L)
+
+    def epoch(self, number: int, batch: int) -> float:
+        """Go once through the labels that are on, in random order; return the share of them that was outscored."""
+        order, found = self.rng.permutation(self.Y.nnz), 0
+        for start in range(0, len(order), batch):
+            found += self.step(order[start : start + batch], number)
+        return found / max(1, len(order))
+
+    def step(self, pairs: Indices, epoch: int) -> int:
+        """Improve on some labels that are on; return how many of them a sampled label outscored."""
+        rows, labels = self.rows[pairs], self.Y.indices[pairs]
+        X, touched = narrowed(self.X[rows])
+        units = self.units[touched, None]
+        A = X @ (self.W[touched] / units)
+        least = np.einsum("bk,bk->b", A, self.H[labels]) - self.margin
+        others, number = violators(self.negatives, rows, least, A, self.H, self.trials, self.rng)
+        hit = number > 0
+        weights = self.weights[self.negatives.count[rows] // np.maximum(number, 1)] * hit
+        G = (X.T @ (weights[:, None] * (self.H[labels] - self.H[others]))) / units
+        signs, both = np.concatenate([weights, -weights]), np.concatenate([labels, others])
+        moved, place = np.unique(both, return_inverse=True)
+        sums = csr_array((signs, (place, np.tile(np.arange(len(rows)), 2))), shape=(len(moved), len(rows)))
+        self.steps.ascend(self.H, self.squared_gradients[1], moved, sums @ A, epoch)
+        self.steps.ascend(self.W, self.squared_gradients[0], touched, G, epoch)
+        return int(hit.sum())
+
+
+def feature_units(X: Features) -> Array:
+    """Return what each feature (d,) is divided by, so that all have one mean square and rows mean square length 1.
+
+    It makes rates and bounds mean the same whatever features are measured in. Of those that are 0 everywhere it is 1.
+    """
+    squares = mean_squares(X)
+    return np.where(squares > 0, np.sqrt(squares * max(1, np.count_nonzero(squares))), 1.0)
+
+
+def narrowed(X: Features) -> tuple[Features, Indices | slice]:
+    """Return some rows without the columns in which they are all zero, and the columns that are left."""
+    if not issparse(X):
+        return X, slice(None)
+    touched, place = np.unique(X.indices, return_inverse=True)
+    return csr_array((X.data, place, X.indptr), shape=(X.shape[0], len(touched))), touched
+
+
+def wsabie(
+    problem,
+    *,
+    rate: Annotated[
+        float, Parameter(meaning="step length of stochastic gradients", symbol="γ", low=1e-6, high=1e3, scale="log")
+    ] = 0.05,
+    schedule: Annotated[
+        str,
+        Parameter(
+            meaning="the rate over time: constant; decaying, divided by the root of the epoch; adagrad, divided by "
+            "the root of all squared gradients that the same feature or label has had",
+            choices=("constant", "decaying", "adagrad"),
+        ),
+    ] = "adagrad",
+    margin: Annotated[
+        float,
+        Parameter(meaning="by how much a label that is on shall outscore those that are off", low=0, high=1e3),
+    ] = 1.0,
+    norm: Annotated[
+        float, Parameter(meaning="most length of an embedding", symbol="C", low=1e-3, high=1e4, scale="log")
+    ] = 10.0,
+    batch: Annotated[int, Parameter(meaning="labels that are on in one step", low=1, high=100_000, scale="log")] = 64,
+    trials: Annotated[
+        int,
+        Parameter(meaning="most labels drawn for one that is off and in the way", low=1, high=100_000, scale="log"),
+    ] = 1000,
+    fitted_rank: FittedRank = 0,
+    rng: Generator,
+) -> Iterator[Iterate]:
+    r"""Rank labels by the scores X D W H^T, W (d, k) and H (L, k) embeddings of features and labels: WARP loss.
+
+    minimise    sum over labels (i, j) that are on of L(r_ij), r_ij the number of labels that are seen to be off and
+                have s_il > s_ij - margin, L(r) = 1 + 1/2 + ... + 1/r; with ||w_f||, ||h_l|| <= C
+    sample      for each (i, j), labels l that are off until one has s_il > s_ij - margin, the N-th, say
+    update      w, h <- w, h + gamma L(floor(m_i / N)) d(s_ij - s_il), m_i labels of row i being seen to be off, for
+                `batch` pairs (i, j) at once; then embeddings longer than C are shortened
+
+    D is diagonal: all features of X D have one mean square, and its rows mean square length 1. Pairs without such an l
+    after `trials` draws move nothing. An entry that is unseen is neither on nor off.
+    Yields after each pass over all pairs: estimate Z = D W H^T, objective: mean loss of a positive on at most 1,000
+    rows (see `warp_loss`). The threshold of Z is taken from the same rows, since a ranking has none.
+    Reference: Weston, Bengio, Usunier (2011), "WSABIE: Scaling up to large vocabulary image annotation", Algorithm 1;
+    Duchi, Hazan, Singer (2011) for adagrad.
+    """
+    k = rank_of(problem, fitted_rank)
+    embedding = Embedding(problem, k, Steps(rate, schedule, norm), margin, trials, rng)
+    watched = Watched(problem.X, problem.Y, problem.mask, rng)
+    epoch = 0
+    while True:
+        epoch += 1
+        share = embedding.epoch(epoch, batch)
+        W, H = embedding.W / embedding.units[:, None], embedding.H
+        loss, threshold = watched.measure(W, H, margin)
+        note = f"{100 * share:.0f}% of the labels that are on were outscored when they were drawn"
+        yield Iterate(Ranked.above(lowrank.from_product(W, H), threshold), loss, note=note)

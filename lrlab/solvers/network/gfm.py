@@ -1,0 +1,95 @@
+"""gFM: one power step a batch for polynomial networks (Lin & Ye 2016)."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from lrlab import lowrank
+from lrlab.lowrank import LowRank
+from lrlab.operators.operator import Operator
+from lrlab.parameters import InputError, Parameter
+from lrlab.protocol import Iterate
+from lrlab.solvers.methods.block_krylov import block_krylov, nothing, random_start
+from lrlab.solvers.network.debiased import Gradient, Step, StepRule, adaptive_step, halve, point, residual, shortened
+
+Array = NDArray[np.floating]
+
+
+def gfm(
+    problem,
+    *,
+    step_rule: StepRule = "adaptive",
+    step: Step = 1.0,
+    fresh_batches: Annotated[
+        int,
+        Parameter(meaning="split the samples into so many batches, one an iteration; 0: reuse all", low=0, high=1000),
+    ] = 0,
+    rng: Generator,
+) -> Iterator[Iterate]:
+    r"""Recover the symmetric L of a polynomial network by one power step on the moments an iteration.
+
+    minimise    ||A(L) - b||^2 / 2  over symmetric L (p, p) of rank r,  A(L)_i = x_i^T L x_i
+    start       the part of rank r of the unbiased moment M of the answers, by block Krylov; times the adaptive step
+    update      U <- QR((L - eta G) U),  V <- (L - eta G) U,  L <- the rank r part of (U V^T + V U^T) / 2,
+                G = A*(d) / (2m) - (mean(d) / 2) I,  d = A(L) - b;  the paper's H is -G
+    eta         `fixed`: `step`, 1 in the paper. `adaptive`: the root of <T, G(L - eta T)>, T the tangent part of G,
+                halved while the objective is twice the lowest so far
+    converges   linearly if m is large enough for E[L - G] = L_true to rule; the adaptive step needs fewer
+
+    A sees only the symmetric part of the paper's U V^T, and near the truth V is U times a symmetric matrix: cutting
+    it to rank r keeps every estimate a network with r units. The paper draws fresh samples for each iteration;
+    `fresh_batches` takes that literally and ends with the last batch; the objective is that of all samples.
+    X (m, p), four passes over it an iteration (five with the adaptive step), never a p x p matrix. Yields:
+    residual = ||L_next - L||_F / (eta ||L||_F), 0 when ||A(L) - b|| is rounding error.
+    Reference: Lin & Ye (2016), "A non-convex one-pass framework for generalized factorization machine and rank-one
+    matrix sensing", Algorithm 1; debiased as in Soltani & Hegde (2018), section 5.3.
+    """
+    operator, b, r = problem.operator, problem.b, problem.rank
+    if fresh_batches > operator.size:
+        remedy = f"lower it to {operator.size} or less, or raise m"
+        raise InputError("fresh_batches", f"at most the number of samples {operator.size}", fresh_batches, remedy)
+    batches = _batches(operator, b, fresh_batches)
+    part, answers = next(batches)
+    now = point(operator, b, _start(part, answers, r, rng))
+    if step_rule == "adaptive":
+        now = shortened(operator, b, now)
+    lowest = now.objective
+    for part, answers in batches:
+        # Where all samples are reused the misfit of the estimate is at hand.
+        seen = now if part is operator else point(part, answers, now.L)
+        G = Gradient(part, seen.d)
+        GU = G.times(now.L.U, seen.P)
+        eta = adaptive_step(part, seen, GU) if step_rule == "adaptive" else step
+        move = lambda eta: point(operator, b, _power_step(now.L, G, GU, eta))  # noqa: B023, E731
+        eta, following = halve(lowest, move(eta), eta, move) if step_rule == "adaptive" else (eta, move(eta))
+        yield Iterate(now.L, now.objective, residual(b, now, following.L, eta), f"Step {eta:.3g}.")
+        now, lowest = following, min(lowest, following.objective)
+    yield Iterate(now.L, now.objective, note="All batches are used.")
+
+
+def _batches(operator: Operator, b: Array, count: int) -> Iterator[tuple[Operator, Array]]:
+    """Yield the operator and answers of each batch; all samples, endlessly, where count is 0."""
+    while not count:
+        yield operator, b
+    for rows in np.array_split(np.arange(operator.size), count):
+        yield operator.subset(rows), b[rows]
+
+
+def _start(operator: Operator, b: Array, r: int, rng: Generator) -> LowRank:
+    """Return the part of rank r of the moment M, by block Krylov."""
+    p, dtype = operator.shape[0], operator.dtype
+    found = block_krylov(Gradient(operator, b).times, random_start(p, r + 5, rng, dtype), r, 3, nothing(p, dtype))
+    return lowrank.from_core(found.Z, found.Z.T @ found.GZ, r)
+
+
+def _power_step(L: LowRank, G: Gradient, GU: Array, eta: float) -> LowRank:
+    """Return the rank r part of the symmetric part of U V^T after one power step on L - eta G."""
+    eta = L.s.dtype.type(eta)
+    U = np.linalg.qr(L.left - eta * GU)[0]
+    V = L.left @ (L.U.T @ U) - eta * G.times(U)
+    # U V^T + V U^T lives on the columns of U and V: its core is at most 2r x 2r.
+    Q = np.linalg.qr(np.hstack([U, V]))[0]
+    return lowrank.from_core(Q, (Q.T @ U) @ (Q.T @ V).T, L.U.shape[1])

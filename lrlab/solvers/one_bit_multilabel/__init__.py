@@ -1,0 +1,1 @@
+"""Solvers of one-bit multi-label learning."""

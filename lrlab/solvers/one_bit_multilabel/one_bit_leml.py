@@ -1,0 +1,44 @@
+"""LEML on one-bit labels: the same alternation, on the batch of the iteration."""
+
+from collections.abc import Iterator
+
+from numpy.random import Generator
+
+from lrlab.protocol import Iterate
+from lrlab.solvers.multilabel.label_losses import SQUARED_SIGNS
+from lrlab.solvers.multilabel.leml import Steps, leml_squared
+from lrlab.solvers.multilabel.leml_alternation import FittedRank, Penalty, Regularization
+
+
+def one_bit_leml(
+    problem,
+    *,
+    regularization: Regularization = 1.0,
+    penalty: Penalty = "trace",
+    fitted_rank: FittedRank = 0,
+    steps: Steps = 5,
+    rng: Generator,
+) -> Iterator[Iterate]:
+    r"""Predict signs y (n, d2), of which few are seen, by those of X Z, Z = W H^T (d1, d2) of rank k: squared losses.
+
+    minimise    J as in leml_squared, over the batch of the iteration, with labels coded -1 and +1: x has no constant
+                feature, and could not follow 0 and 1
+    update      H, then W, once a batch, from the factors of the iteration before. Each iteration reads the batch that
+                other solvers read in theirs; X^T X differs for every label, so that sums over batches cannot stand in
+                for the samples, and of those before only the factors are left
+    full        one table of labels, again and again: leml_squared as it is
+
+    Holds a batch in memory. Yields after each batch: estimate Z, objective J, residual, both on this batch.
+    Reference: Yu, Jain, Kar, Dhillon (2014), Algorithm 1; compared by Qiu, Luo, Ye, Lin (2017), section 5.
+    """
+    last = None
+    for batch in problem.batches:
+        run = leml_squared(
+            problem.table(batch), regularization=regularization, penalty=penalty, fitted_rank=fitted_rank,
+            steps=steps, rng=rng, loss=SQUARED_SIGNS, start=last and last.estimate,
+        )  # fmt: skip
+        if not problem.fresh:
+            yield from run
+            return
+        last = next(run)
+        yield last

@@ -1,0 +1,101 @@
+"""Alternating power iteration for one-bit labels (Qiu et al. 2017, Algorithm 1)."""
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Annotated
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from lrlab import lowrank
+from lrlab.parameters import Parameter
+from lrlab.protocol import Iterate
+from lrlab.solvers.low_rank.starts import leading_triples
+from lrlab.solvers.multilabel.label_losses import Signed
+from lrlab.solvers.multilabel.leml_alternation import FittedRank
+
+Array = NDArray[np.float64]
+
+SLOPE = math.sqrt(2 / math.pi)
+"""lambda = E|g|, g ~ N(0, 1): E[sign(<x, w>) x] = lambda w where ||w|| = 1 (Lemma 1)."""
+START_NOTE = "From the moment of the signs alone, as there was no estimate yet."
+
+
+def one_bit_power(
+    problem,
+    *,
+    step: Annotated[
+        float,
+        Parameter(meaning="weight of the moment; 0 takes 1 on fresh batches, 1/2 on a table read again", low=0, high=2),
+    ] = 0.0,
+    fitted_rank: FittedRank = 0,
+    rng: Generator,
+) -> Iterator[Iterate]:
+    r"""Recover W (d1, d2) of rank k with columns of length 1 from signs y_i of x_i^T w_j(i), a batch an iteration.
+
+    moment      H = (d2 / (m lambda)) sum (y_i - sign(x_i^T w_j(i))) x_i e_j(i)^T at the estimate W, over a fresh batch;
+                E[H] = W* - W without noise (Lemma 1), and its error shrinks with ||W* - W|| (Theorem 2)
+    update      Q <- QR((step H + W) V),  V <- (step H + W)^T Q,  W <- Q V^T with its columns normalised: the dilation
+                of the paper, whose block sizes are printed the wrong way round, in plain blocks
+    start       W = 0 with sign(0) = 0, so that H is the moment of the signs; V its k leading right singular vectors
+    converges   linearly, then to an error of the order k^1.5 d1 d2 / m without noise (Theorem 1); with noise or flips
+                to what one batch tells: nothing is carried over from earlier ones but W
+    full        H sums over all labels of a sample. The samples are not fresh then, and with step 1 the error rises
+                again after some iterations; with 1/2 W comes to tell all signs, if there is such a W
+
+    One pass over a batch by blocks of rows, memory O(d1 d2). Yields after each batch, and ends with the stream, or
+    where a table that is read again has no sign left that W contradicts; the note tells how many it contradicted.
+    Reference: Qiu, Luo, Ye, Lin (2017), "Nonconvex one-bit single-label multi-label learning", Algorithm 1 (step 1).
+    """
+    W, V = Signed(*lowrank.zero(problem.size, rank_of(problem, fitted_rank))), None
+    weight = step or (1.0 if problem.fresh else 0.5)
+    for batch in problem.batches:
+        moment, wrong = mean_moment(problem, batch, W, hard_residual)
+        note = f"The estimate before contradicted {wrong:.2%} of this batch's signs."
+        if V is None:
+            W, V = power_step(moment, W, leading_right(moment, len(W.s), rng))
+            note = START_NOTE
+        elif wrong == 0 and not problem.fresh:
+            return
+        else:
+            W, V = power_step((weight / SLOPE) * moment, W, V)
+        yield Iterate(W, note=note)
+
+
+def power_step(H: Array, W: Signed, V: Array) -> tuple[Signed, Array]:
+    """Return W after a power iteration on H + W, H (d2, d1) transposed, and its right singular vectors."""
+    Q = np.linalg.qr(H.T @ V + W.left @ (W.V.T @ V))[0]
+    moved = lowrank.from_product(Q, H @ Q + W.V @ (W.left.T @ Q))
+    found = Signed(*lowrank.columns_normalised(moved))
+    return found, found.V
+
+
+def leading_right(H: Array, k: int, rng: Generator) -> Array:
+    """Return k leading right singular vectors of the moment whose transpose is H (d2, d1)."""
+    return leading_triples(lambda V: H.T @ V, lambda U: H @ U, H.shape[::-1], k, rng, H.dtype).V
+
+
+def mean_moment(problem, batch: int, W: Signed, weight: Callable[[Array, Array], Array]) -> tuple[Array, float]:
+    """Return the mean of r x^T over the samples of each label (d2, d1), and the share of signs that W contradicts.
+
+    r = weight(margins at W, signs). A label is taken to have as many samples as it has on average.
+    """
+    total, wrong, count = np.zeros(W.shape[::-1]), 0, 0
+    for samples in problem.blocks(batch):
+        margins = samples.margins(W)
+        wrong += int(np.count_nonzero(margins * samples.y < 0))
+        count += samples.y.size
+        samples.add_moment(weight(margins, samples.y), total)
+    total /= problem.seen
+    return total, wrong / count
+
+
+def hard_residual(margins: Array, y: Array) -> Array:
+    """Return y - sign(margins): 0 where the sign is right."""
+    return y - np.sign(margins)
+
+
+def rank_of(problem, fitted_rank: int) -> int:
+    """Return the rank of the estimate, at most that of any W."""
+    return min(fitted_rank or problem.rank, *problem.size)

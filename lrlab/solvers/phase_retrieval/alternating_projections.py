@@ -1,0 +1,42 @@
+"""Alternating projections for phase retrieval: guess the phases, solve least squares, again."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.random import Generator
+from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.blas import dsyrk, zherk
+
+from lrlab.protocol import Iterate
+from lrlab.solvers.phase_retrieval.phase_start import Start, Vector, adjoint, initial, phases, relative
+
+
+def alternating_projections(problem, *, start: Start = "optimal", rng: Generator) -> Iterator[Iterate]:
+    r"""Recover x up to a global phase from b_i = |<a_i, x>| (roots of intensities) by alternating projections.
+
+    minimise    F(z) = 1/2 mean (|<a_i, z>| - b_i)^2 = min over phases u of 1/2 mean |<a_i, z> - b_i u_i|^2
+    update      u = A z / |A z|,  z <- argmin ||A z - b u||, both with the same measurements: nothing is drawn afresh
+    converges   F never grows; geometrically to x from a good start when m >= C p log^3 p, proven with fresh samples in
+                each step and seen without
+
+    A (m, p) of full column rank, m > p. A^* A is factorised once; a step adds (A^* A)^{-1} A^* (b u - A z), which is
+    as accurate as QR since it corrects itself. Yields the start and then endlessly: objective F, residual
+    ||z_next - z|| / ||z_next||. Time O(m p^2) once and O(m p) a step, memory O(p^2).
+    Reference: Netrapalli, Jain, Sanghavi (2013), "Phase retrieval using alternating minimization", Algorithm 1.
+    """
+    A, b = problem.A, problem.magnitude
+    gram = cho_factor(gram_matrix(A), lower=True, overwrite_a=True)
+    z = initial(problem, start, rng)
+    while True:
+        Az = A @ z
+        change = cho_solve(gram, adjoint(A, b * phases(Az) - Az))
+        after = z + change
+        objective = float(np.mean((np.abs(Az) - b) ** 2)) / 2.0
+        yield Iterate(z, objective=objective, residual=relative(change, float(np.linalg.norm(after))))
+        z = after
+
+
+def gram_matrix(A: Vector) -> Vector:
+    """Return the lower triangle of A^* A (p, p), above it zeros; without a conjugated copy of A (m, p)."""
+    # A.T is in the column order that BLAS wants; A^T conj(A) is the conjugate of what is sought.
+    return zherk(1.0, A.T, lower=1).conj() if np.iscomplexobj(A) else dsyrk(1.0, A.T, lower=1)

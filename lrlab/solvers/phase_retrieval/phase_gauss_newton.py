@@ -1,0 +1,127 @@
+"""Damped Gauss-Newton for phase retrieval."""
+
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from lrlab.parameters import Parameter
+from lrlab.protocol import Iterate
+from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phases, steepness
+
+Array = NDArray[np.float64]
+Vector = NDArray[Any]
+
+SOFTENING = {"magnitude": 0.1, "intensity": 1.0}
+FIRST_DAMPING = 0.1
+DAMPINGS = (1e-14, 1e8)
+ACCEPTED = 1e-4
+ACCURACIES = (1e-8, 0.1)
+INNER_STEPS = 200
+
+
+class Model(NamedTuple):
+    """Residuals r (m,) at z, the rows of their derivative, r' = Re(conj(rows) A dz), and the part of r that is data."""
+
+    r: Array
+    rows: Vector
+    data: Array
+
+
+def phase_gauss_newton(
+    problem,
+    *,
+    start: Start = "optimal",
+    loss: Annotated[
+        str,
+        Parameter(
+            meaning="what is compared: squares, over about the magnitude that was measured; squares; or magnitudes",
+            choices=("balanced", "intensity", "amplitude"),
+        ),
+    ] = "balanced",
+    rng: Generator,
+) -> Iterator[Iterate]:
+    r"""Recover x up to a global phase from b_i = |<a_i, x>| (roots of intensities) by Levenberg and Marquardt's method.
+
+    minimise    F(z) = 1/2 mean r_i^2, with r_i = |<a_i, z>| - b_i (amplitude), (|<a_i, z>|^2 - b_i^2) / (2 c)
+                (intensity) or (|<a_i, z>|^2 - b_i^2) / (2 sqrt(b_i^2 + s c^2)) (balanced), c^2 the mean of b_i^2.
+                Squares have no kink where <a_i, z> = 0, which keeps iterates from getting stuck on the wrong side of
+                it; to balance them is to weight answers about as noise in them asks for: s = 1/10 where magnitudes
+                are measured, 1 where intensities are
+    update      z <- z + D,  D = argmin mean (r_i + r_i'[D])^2 + l ||D||^2, in real coordinates, by conjugate gradients.
+                D is taken only where F falls by 1e-4 of what the model says at least; l adapts to how well it says
+    converges   quadratically near x when there is no noise, elsewhere F never grows; the global phase, along which
+                nothing changes, is held by the damping
+
+    A (m, p). Yields the start and then endlessly, z unchanged after a step that was not taken: objective F, residual
+    the gradient of F relative to its part that stems from b, along z. Two passes over A a conjugate gradient step,
+    memory O(m).
+    References: Gao, Xu (2017), "Phaseless recovery using the Gauss-Newton method"; Nielsen (1999), "Damping parameter
+    in Marquardt's method", for l.
+    """
+    A, b = problem.A, problem.magnitude
+    compare = comparison(loss, b, SOFTENING[problem.spec.data])
+    z, damping, growth, note = initial(problem, start, rng), FIRST_DAMPING, 2.0, "The start."
+    Az = A @ z
+    while True:
+        at = compare(Az)
+        g, F = adjoint(A, at.rows * at.r) / len(b), float(np.mean(at.r**2)) / 2.0
+        residual = steepness(g, z, float(np.mean(at.data * (at.rows.conj() * Az).real)))
+        yield Iterate(z, objective=F, residual=residual, note=note)
+        D, steps = damped_step(problem, at.rows, g, damping, float(np.clip(residual, *ACCURACIES)))
+        AD = A @ D
+        after = float(np.mean(compare(Az + AD).r ** 2)) / 2.0
+        expected = F - float(np.mean((at.r + (at.rows.conj() * AD).real) ** 2)) / 2.0
+        quality = (F - after) / expected if expected > 0 else 0.0
+        if quality > ACCEPTED:
+            z, Az = z + D, Az + AD
+        verdict = "taken" if quality > ACCEPTED else "refused"
+        note = f"Step {verdict} at damping {damping:.1e}; {steps} inner steps."
+        damping, growth = adapted(damping, growth, quality)
+
+
+def comparison(loss: str, b: Array, softening: float) -> Callable[[Vector], Model]:
+    """Return the function that maps A z (m,) to the loss's residuals and their derivative; `softening` is s above."""
+    if loss == "amplitude":
+
+        def compare(Az: Vector) -> Model:
+            return Model(np.abs(Az) - b, phases(Az), b)
+
+        return compare
+    mean = float(np.mean(b**2)) or 1.0
+    scale = 1.0 / np.sqrt(b**2 + softening * mean if loss == "balanced" else np.full_like(b, mean))
+
+    def compare_squares(Az: Vector) -> Model:
+        data = b**2 * scale / 2.0
+        return Model(np.abs(Az) ** 2 * scale / 2.0 - data, Az * scale, data)
+
+    return compare_squares
+
+
+def damped_step(problem, rows: Vector, g: Vector, damping: float, accuracy: float) -> tuple[Vector, int]:
+    """Return D (p,) with (J^T J / m + damping) D = -g by conjugate gradients, and their number.
+
+    J D = Re(conj(rows) A D) is linear in real coordinates alone, so that <a, b> here is Re(a^* b). They end when the
+    residual is `accuracy` times ||g||.
+    """
+    A, D, rest = problem.A, np.zeros_like(g), -g
+    d, size = rest, np.vdot(g, g).real
+    goal, steps = accuracy**2 * size, 0
+    while size > goal and steps < INNER_STEPS:
+        problem.checkpoint(steps / INNER_STEPS)
+        curved = adjoint(A, rows * (rows.conj() * (A @ d)).real) / len(rows) + damping * d
+        t = size / np.vdot(d, curved).real
+        D, rest = D + t * d, rest - t * curved
+        before, size = size, np.vdot(rest, rest).real
+        d, steps = rest + (size / before) * d, steps + 1
+    return D, steps
+
+
+def adapted(damping: float, growth: float, quality: float) -> tuple[float, float]:
+    """Return the next damping, and by how much it grows should the next step fail (Nielsen 1999)."""
+    low, high = DAMPINGS
+    if quality > ACCEPTED:
+        return max(damping * max(0.1, 1.0 - (2.0 * quality - 1.0) ** 3), low), 2.0
+    return min(damping * growth, high), min(2.0 * growth, 1e6)

@@ -1,0 +1,1 @@
+"""Solvers of single-index models."""

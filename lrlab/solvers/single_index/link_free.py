@@ -1,0 +1,105 @@
+"""Refinement of a direction together with its unknown link: semiparametric M-estimation on the sphere."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from lrlab.parameters import InputError
+from lrlab.protocol import Iterate
+from lrlab.solvers.single_index.cross_fitting import CrossFit, Derivatives
+from lrlab.solvers.single_index.link_fit import Fit, chosen, fit, fit_all
+from lrlab.solvers.single_index.link_free_moves import Moved, descended, exchanged, sharpened
+from lrlab.solvers.single_index.link_free_start import best_start
+from lrlab.solvers.single_index.link_smoothing import LogOdds
+from lrlab.solvers.single_index.sparsity import Kept, entries_kept
+
+Array = NDArray[np.float64]
+
+# The smoothness is chosen anew in this many rounds at most, until it stays the same in three.
+CHOICES = 6
+
+
+def link_free_refinement(problem, *, kept: Kept = 0, rng: Generator) -> Iterator[Iterate]:
+    r"""Recover b up to sign from one-bit answers, without knowing the link: estimate both in turn.
+
+    minimise    F(b) = mean -log P(y_i | eta(<x_i, b>))  over ||b|| = 1, ||b||_0 <= s, with log-odds eta that are
+                themselves estimated
+    start       first or second moment, whichever predicts answers better that it has not seen
+    link        a penalised spline for the log-odds of y on held-out indices <x_i, b^(-k(i))>, where b^(-k) is refined
+                in lockstep without fold k of ten; of five smoothnesses, from a straight line to a flexible spline, the
+                stiffest within one standard error of the lowest leave-one-out loss
+    update      b <- (b + D) / ||b + D||,  D the Newton step of F on the tangent space of the sphere, halved until F
+                falls
+    sparse      up to k entries leave the support and up to k enter, by the size of b_j + g_j / h, when F falls by more
+                than the price of the entries; k = s, halved whenever that fails (see `exchanged`)
+    converges   to a point where neither the link nor b changes; without noise at the rate p/n of a known link
+
+    A link fitted to the indices of the sample itself would be too steep, as b has bent towards the answers: held-out
+    indices show the link blurred by the error of b, and that is what a noisy b should be judged by (see `sharpened`).
+
+    X (n, p), y (n,) in +-1. Yields after each estimate of the link: objective F, residual the length of D, not less
+    than k / s while exchanges go on; the note says which start and which smoothness were chosen.
+    Raises InputError when all answers are the same. Memory: three arrays (n, 11) beside X.
+    Reference: after Hardle, Hall & Ichimura (1993), "Optimal smoothing in single-index models", and Delecroix,
+    Hristache & Patilea (2006), "On semiparametric M-estimation in single-index regression".
+    """
+    yield from (state.iterate() for state in refinement(problem.X, problem.y, entries_kept(problem, kept), rng))
+
+
+class State(NamedTuple):
+    """One round: directions B and X B of all columns, the link, derivatives there and the Newton step to come."""
+
+    B: Array
+    Z: Array
+    fit: Fit
+    link: LogOdds
+    at: Derivatives
+    step: Array
+    exchanges: Array
+    start: str
+
+    @property
+    def b(self) -> Array:
+        """The direction that has seen all data (p,)."""
+        return self.B[:, -1]
+
+    def iterate(self) -> Iterate:
+        """Return the state as the lab sees it."""
+        sparse = f", {np.count_nonzero(self.b)} entries" if np.count_nonzero(self.b) < len(self.b) else ""
+        link = f"Log-odds: {self.fit.smoothness.name}, {self.fit.parameters:.1f} effective parameters"
+        note = f"{self.start} {link}, held-out loss {self.fit.mean_held_out:.3g}{sparse}."
+        residual = max(float(np.linalg.norm(self.step[:, -1])), float(self.exchanges[-1]))
+        return Iterate(self.b, objective=float(self.at.loss[-1]) / len(self.Z), residual=residual, note=note)
+
+
+def refinement(X: Array, y: Array, s: int, rng: Generator) -> Iterator[State]:
+    """Yield the rounds of `link_free_refinement`."""
+    if abs(y.sum()) == len(y):
+        remedy = "move the threshold or the intercept, or raise n: where all answers agree the link carries nothing"
+        raise InputError("answers", "of both kinds", f"{len(y)} times {y[0]:+.0f}", remedy)
+    data, p = CrossFit.split(X, y, rng), X.shape[1]
+    s = min(s, p)
+    B, Z, fits, choice, start = best_start(data, s, rng)
+    exchanges = np.full(data.folds + 1, s if s < p else 0)
+    rounds, settled = 0, 0
+    while True:
+        # Chosen anew only while the directions still change much: then F is one function, and the rounds converge.
+        if 0 < rounds < CHOICES and settled < 2:
+            fits = fit_all(data.sample(Z), fits)
+            before, choice = choice, chosen(fits)
+            settled = settled + 1 if choice == before else 0
+        elif rounds:
+            current = fits[choice]
+            fits[choice] = fit(data.rows(Z), current.smoothness, current.log_odds.coefficients)
+        free = B != 0 if s < p else np.ones_like(B, dtype=bool)
+        link = sharpened(fits[choice].log_odds, data.unseen(Z), int(free[:, -1].sum()))
+        at = data.derivatives(Z, link)
+        step = data.newton(at, B, free)
+        yield State(B, Z, fits[choice], link, at, step, exchanges / s, start)
+        moved = descended(data, link, Moved(B, Z, at.loss), step)
+        if exchanges.any():
+            moved, exchanges = exchanged(data, link, at, Moved(B, Z, at.loss), moved, exchanges, s)
+        B, Z, rounds = moved.B, moved.Z, rounds + 1

@@ -1,0 +1,72 @@
+"""Directions found without the link: first and second moments, cross-fitted; the better is chosen on held-out data."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from lrlab.linalg import hard_threshold
+from lrlab.solvers.methods.sphere import normalised
+from lrlab.solvers.single_index.cross_fitting import CrossFit
+from lrlab.solvers.single_index.link_fit import Fit, chosen, fit_all
+
+Array = NDArray[np.float64]
+
+POWER_STEPS = 30
+POWER_TOLERANCE = 0.01
+
+
+class Start(NamedTuple):
+    """Directions B (p, K + 1), X B, the fits of every smoothness and which was chosen, and a sentence on the choice."""
+
+    B: Array
+    Z: Array
+    fits: list[Fit]
+    choice: int
+    note: str
+
+
+def best_start(data: CrossFit, s: int, rng: Generator) -> Start:
+    """Return the moment direction whose smoothed link predicts unseen answers better."""
+    starts = {}
+    for name, B in (("first", first_moment(data, s)), ("second", second_moment(data, s, rng))):
+        Z = data.X @ B
+        fits = fit_all(data.sample(Z))
+        starts[name] = (B, Z, fits, chosen(fits))
+    held_out = {name: fits[choice].mean_held_out for name, (_, _, fits, choice) in starts.items()}
+    best = min(held_out, key=lambda name: held_out[name])
+    losses = ", ".join(f"{held_out[name]:.3g} from the {name} moment" for name in starts)
+    return Start(*starts[best], f"Start: {best} moment (held-out loss {losses}).")
+
+
+def first_moment(data: CrossFit, s: int) -> Array:
+    """Return the s largest entries of mean (y_i - mean y) x_i as unit columns (p, K + 1); E = mu_1 b."""
+    return normalised(largest(data.moment(data.answers - data.answers.mean()), s))
+
+
+def second_moment(data: CrossFit, s: int, rng: Generator) -> Array:
+    r"""Return eigenvectors of M = mean (y_i - mean y) x_i x_i^T, largest in size, s entries each (p, K + 1).
+
+    E[M] = (mu_2 - mu_0) b b^T. Truncated power iteration (Yuan & Zhang 2013) from one random vector for all columns,
+    on the s largest entries of the diagonal.
+    """
+    scale = data.answers - data.answers.mean()
+    p = data.X.shape[1]
+    B = np.repeat(rng.standard_normal((p, 1)), data.folds + 1, axis=1)
+    if s < p:
+        B *= largest(data.squares(scale), s) != 0
+    B = normalised(B)
+    for _ in range(POWER_STEPS):
+        following = normalised(largest(data.moment(scale, B), s))
+        following *= np.where((following * B).sum(axis=0) < 0, -1.0, 1.0)
+        change, B = np.abs(following - B).max(), following
+        if change < POWER_TOLERANCE:
+            break
+    # An eigenvector has no sign: all columns take that of the last.
+    return B * np.where((B * B[:, -1:]).sum(axis=0) < 0, -1.0, 1.0)
+
+
+def largest(B: Array, s: int) -> Array:
+    """Return B with all but the s largest entries of each column set to zero."""
+    return B if s >= len(B) else np.stack([hard_threshold(b, s) for b in B.T], axis=1)

@@ -1,0 +1,75 @@
+"""First-moment methods of single-index models: the mean of y x, and sliced inverse regression."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from lrlab.linalg import hard_threshold, unit
+from lrlab.protocol import Iterate
+from lrlab.solvers.single_index.class_moments import ClassMoments, class_moments
+from lrlab.solvers.single_index.sparsity import Kept, entries_kept
+
+Array = NDArray[np.float64]
+
+
+def marginal_mean(problem, *, kept: Kept = 0, rng: Generator) -> Iterator[Iterate]:
+    r"""Recover b, with its sign, from one-bit answers by correlating them with the measurements.
+
+    maximise    <b, mean y_i x_i>  over ||b|| = 1, ||b||_0 <= s;  E[y x] = mu_1 b
+    solution    the s largest entries of mean y_i x_i, scaled to length 1
+    converges   the error is O(sqrt(p / n)) / mu_1, and O(sqrt(s log(p / s) / n)) / mu_1 where b is s-sparse
+
+    One pass over X (n, p) by blocks, memory O(p). Yields once: objective -<b, mean y_i x_i>.
+    Reference: Plan & Vershynin (2013), "Robust 1-bit compressed sensing and sparse logistic regression: a convex
+    programming approach": their program over a set K, here the sparse vectors.
+    """
+    n, p = problem.shape
+    mean = np.zeros(p)
+    for X, y in problem.blocks():
+        mean += y @ X
+    mean /= n
+    s = entries_kept(problem, kept)
+    b = unit(hard_threshold(mean, s))
+    yield Iterate(b, objective=-float(b @ mean), residual=0.0, note=f"{min(s, p)} of {p} entries.")
+
+
+def sir(problem, *, rng: Generator) -> Iterator[Iterate]:
+    r"""Recover b up to sign from one-bit answers by sliced inverse regression with one slice for each answer.
+
+    maximise    b^T B b / b^T S b,  B = p_+ p_- (m_+ - m_-)(m_+ - m_-)^T the covariance of x between the slices, with
+                means m_+- and shares p_+-, and S the sample covariance of x
+    solution    b along S^{-1} (m_+ - m_-): least squares of y on x with an intercept, linear discriminant analysis
+    converges   the error is O(sqrt(p / n)) wherever mu_1 is not 0; exactly, see `least_squares_overlap`
+
+    One pass over X (n, p) by blocks, n > p, memory O(p^2). Yields once: objective -b^T B b / b^T S b, which is minus
+    the squared correlation of y with <x, b>.
+    Reference: Li (1991), "Sliced inverse regression for dimension reduction", section 3.
+    """
+    moments = class_moments(problem)
+    S, mean = covariance(moments)
+    n = moments.n_pos + moments.n_neg
+    answer = (moments.n_pos - moments.n_neg) / n
+    # Cov(x, y) = 2 p_+ p_- (m_+ - m_-), without a division by a slice that may be empty.
+    cross = (moments.s_pos - moments.s_neg) / n - answer * mean
+    b = unit(cho_solve(cho_factor(S, lower=True), cross))
+    spread = float(b @ S @ b) * (1.0 - answer**2)
+    value = float(b @ cross) ** 2 / spread if spread > 0 else 0.0
+    yield Iterate(b, objective=-value, residual=0.0, note=empty_slice(moments))
+
+
+def covariance(moments: ClassMoments) -> tuple[Array, Array]:
+    """Return the sample covariance (p, p), divided by n, and the mean (p,) of x."""
+    n = moments.n_pos + moments.n_neg
+    mean = (moments.s_pos + moments.s_neg) / n
+    S = moments.S_pos + moments.S_neg
+    S /= n
+    S -= np.outer(mean, mean)
+    return S, mean
+
+
+def empty_slice(moments: ClassMoments) -> str:
+    """Say so when all answers are the same, and nothing can be learnt."""
+    return "" if moments.n_pos and moments.n_neg else "All answers are the same: they carry no direction."

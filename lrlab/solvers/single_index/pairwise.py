@@ -1,0 +1,111 @@
+"""Algorithm 1 of Yi et al. (2015): the leading eigenvector of a second moment of pairwise differences."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from lrlab.linalg import Gram, top_eigenpairs, unit
+from lrlab.parameters import Parameter
+from lrlab.protocol import Iterate
+from lrlab.solvers.single_index.class_moments import class_moments
+
+Array = NDArray[np.float64]
+
+Pairs = Annotated[
+    str,
+    Parameter(
+        meaning="which pairs of measurements enter the moment: neighbours (the paper), or all n(n-1)/2",
+        choices=("consecutive", "all"),
+    ),
+]
+Moment = Annotated[
+    str,
+    Parameter(
+        meaning="pairs whose answers differ (M), agree (M'), or whichever matrix has the larger top gap",
+        choices=("auto", "M", "M'"),
+    ),
+]
+
+
+def pairwise_moment(
+    problem,
+    *,
+    pairs: Pairs = "consecutive",
+    moment: Moment = "auto",
+    eigensolver: Annotated[
+        str, Parameter(meaning="power iteration as in the paper, or scipy's Lanczos", choices=("power", "lanczos"))
+    ] = "power",
+    rng: Generator,
+) -> Iterator[Iterate]:
+    r"""Recover b up to sign from one-bit answers, without knowing the link.
+
+    maximise    b^T M b  over ||b|| = 1,  M = (2/n) sum (dy)^2 dx dx^T over pairs (eq. 3.4), or M' with (y + y')^2
+                (eq. 3.7); E[M/4] = phi b b^T + (1 - mu_0^2) I (Lemma 3.2)
+    update      b <- M b / ||M b||  from a random start (Algorithm 1)
+    converges   geometrically at the ratio of the two largest eigenvalues; the error is O(sqrt(p/n)) (Theorem 3.5)
+
+    Yields endlessly (`power`) or once (`lanczos`): objective -b^T (M/4) b, residual ||M b - (b^T M b) b|| / (b^T M b).
+    Reference: Yi, Wang, Caramanis, Liu (2015), "Optimal linear estimation under unknown nonlinear transform".
+    """
+    M, note = chosen_moment(problem, pairs, moment)
+    b = unit(rng.standard_normal(len(M))) if eigensolver == "power" else top_eigenpairs(M, 1)[1][:, 0]
+    while True:
+        Mb = M @ b
+        value = float(b @ Mb)
+        yield Iterate(b, objective=-value, residual=relative(Mb - value * b, value), note=note)
+        if eigensolver == "lanczos":
+            return
+        b = unit(Mb)
+
+
+def relative(difference: Array, scale: float) -> float:
+    """Return ||difference|| / scale, and 0 where both vanish (no pair survived)."""
+    return float(np.linalg.norm(difference)) / scale if scale > 0 else 0.0
+
+
+def chosen_moment(problem, pairs: str, moment: str) -> tuple[Array, str]:
+    """Return M/4 or M'/4 (p, p) and a sentence that says which and why.
+
+    With `auto` the matrix with the larger gap between its two largest eigenvalues wins: phi > 0 opens a gap in M,
+    phi < 0 in M', and neither needs to be known.
+    """
+    M, M_agree = pair_moments(problem, pairs)
+    if moment != "auto":
+        return (M, "M as asked.") if moment == "M" else (M_agree, "M' as asked.")
+    gaps = [float(values[0] - values[1]) for values in (top_eigenpairs(A, 2)[0] for A in (M, M_agree))]
+    winner = "M" if gaps[0] >= gaps[1] else "M'"
+    note = f"{winner} chosen: top gap {gaps[0]:.3g} in M/4, {gaps[1]:.3g} in M'/4."
+    return (M if winner == "M" else M_agree), note
+
+
+def pair_moments(problem, pairs: str) -> tuple[Array, Array]:
+    """Return M/4 and M'/4 (p, p), the means of 1{answers differ} dx dx^T and 1{answers agree} dx dx^T over pairs."""
+    return _consecutive(problem) if pairs == "consecutive" else _all_pairs(problem)
+
+
+def _consecutive(problem) -> tuple[Array, Array]:
+    n, p = problem.shape
+    differ, agree = Gram(p), Gram(p)
+    for X, y in problem.blocks():
+        whole = len(y) // 2 * 2
+        dx = X[1:whole:2] - X[:whole:2]
+        changed = y[1:whole:2] != y[:whole:2]
+        differ.add(dx[changed])
+        agree.add(dx[~changed])
+    count = n // 2
+    return differ.matrix(1.0 / count), agree.matrix(1.0 / count)
+
+
+def _all_pairs(problem) -> tuple[Array, Array]:
+    # sum over i in +, j in - of (x_i - x_j)(x_i - x_j)^T = n_- S_+ + n_+ S_- - s_+ s_-^T - s_- s_+^T, and over
+    # i < j of one class c: n_c S_c - s_c s_c^T. No pair is ever formed.
+    c, (n, _) = class_moments(problem), problem.shape
+    cross = np.outer(c.s_pos, c.s_neg)
+    cross += cross.T
+    count = n * (n - 1) / 2.0
+    differ = (c.n_neg * c.S_pos + c.n_pos * c.S_neg - cross) / count
+    own = np.outer(c.s_pos, c.s_pos) + np.outer(c.s_neg, c.s_neg)
+    return differ, (c.n_pos * c.S_pos + c.n_neg * c.S_neg - own) / count

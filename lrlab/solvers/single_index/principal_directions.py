@@ -1,0 +1,103 @@
+"""Second-moment methods of single-index models: principal Hessian directions, sliced average variance estimation."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.linalg import cholesky, solve_triangular
+
+from lrlab.linalg import top_eigenpairs, unit
+from lrlab.parameters import Parameter
+from lrlab.protocol import Iterate
+from lrlab.solvers.single_index.class_moments import class_moments
+from lrlab.solvers.single_index.moment_methods import covariance, empty_slice
+
+Array = NDArray[np.float64]
+
+
+def phd(
+    problem,
+    *,
+    whitening: Annotated[
+        str,
+        Parameter(
+            meaning="what variance is measured against: the sample's second moment, or the identity it is drawn from",
+            choices=("sample", "identity"),
+        ),
+    ] = "sample",
+    rng: Generator,
+) -> Iterator[Iterate]:
+    r"""Recover b up to sign from one-bit answers by principal Hessian directions.
+
+    maximise    |b^T M b| / b^T S b,  M = mean (y_i - mean y) x_i x_i^T,  E[M] = (mu_2 - mu_0) b b^T, and
+                S = mean x_i x_i^T (`sample`) or I (`identity`)
+    solution    b = L^{-T} v,  S = L L^T,  v the eigenvector of L^{-1} M L^{-T} whose eigenvalue is largest in size
+    converges   the error is O(sqrt(p / n)) wherever mu_2 is not mu_0; exactly, see `theory.principal_hessian`
+
+    Although x is known to have covariance I, the sample's is the better yardstick: it takes the chance variation of x
+    out of M, as least squares does for the mean of y x. M and S are about 0, the known mean of x, not the sample's.
+    One pass over X (n, p) by blocks, n > p for `sample`. Yields once: objective -|b^T M b| / b^T S b.
+    Reference: Li (1992), "On principal Hessian directions for data visualization and dimension reduction"; `identity`
+    is the spectral start of phase retrieval, Lu & Li (2017).
+    """
+    moments = class_moments(problem)
+    n, p = problem.shape
+    answer = (moments.n_pos - moments.n_neg) / n
+    M = (1.0 - answer) / n * moments.S_pos
+    M -= (1.0 + answer) / n * moments.S_neg
+    if whitening == "identity":
+        value, b = largest_in_size(M)
+    else:
+        L = cholesky((moments.S_pos + moments.S_neg) / n, lower=True, overwrite_a=True)
+        value, v = largest_in_size(whitened(M, L))
+        b = unit(solve_triangular(L, v, lower=True, trans="T"))
+    note = empty_slice(moments) or f"The eigenvalue largest in size is {value:.3g}."
+    yield Iterate(b, objective=-abs(value), residual=0.0, note=note)
+
+
+def save(problem, *, rng: Generator) -> Iterator[Iterate]:
+    r"""Recover b up to sign from one-bit answers by sliced average variance estimation, a slice for each answer.
+
+    maximise    v^T K v  over ||v|| = 1,  K = p_+ (I - V_+)^2 + p_- (I - V_-)^2,  V_+- = L^{-1} Cov(x | y = +-1) L^{-T},
+                S = L L^T the sample covariance of x, p_+- the shares of both answers
+    solution    b = L^{-T} v
+    converges   the error is O(sqrt(p / n)) wherever an answer changes the variance of <x, b>: both for links with
+                mu_2 other than mu_0 and, since Var(<x, b> | y) falls with mu_1^2, for odd ones
+
+    One pass over X (n, p) by blocks, n > p. Yields once: objective -v^T K v.
+    Reference: Cook & Weisberg (1991), discussion of Li (1991); Cook & Lee (1999), "Dimension reduction in binary
+    response regression".
+    """
+    moments = class_moments(problem)
+    n, p = problem.shape
+    S, _ = covariance(moments)
+    L = cholesky(S, lower=True, overwrite_a=True)
+    K = np.zeros((p, p))
+    for count, total, V in (
+        (moments.n_pos, moments.s_pos, moments.S_pos),
+        (moments.n_neg, moments.s_neg, moments.S_neg),
+    ):
+        if count:
+            V /= count
+            V -= np.outer(total / count, total / count)
+            rest = whitened(V, L)
+            rest.flat[:: p + 1] -= 1.0
+            K += count / n * (rest @ rest)
+    values, vectors = top_eigenpairs(K, 1)
+    b = unit(solve_triangular(L, vectors[:, 0], lower=True, trans="T"))
+    yield Iterate(b, objective=-float(values[0]), residual=0.0, note=empty_slice(moments))
+
+
+def whitened(M: Array, L: Array) -> Array:
+    """Return L^{-1} M L^{-T} (p, p) for a symmetric M, which is used up."""
+    half = solve_triangular(L, M, lower=True, overwrite_b=True)
+    return solve_triangular(L, half.T, lower=True, overwrite_b=True)
+
+
+def largest_in_size(M: Array) -> tuple[float, Array]:
+    """Return the eigenvalue of a symmetric M (p, p) that is largest in size, and its unit eigenvector."""
+    top, above = top_eigenpairs(M, 1)
+    bottom, below = top_eigenpairs(-M, 1)
+    return (float(top[0]), above[:, 0]) if top[0] >= bottom[0] else (-float(bottom[0]), below[:, 0])

@@ -1,0 +1,134 @@
+"""The moment that spectral starts decompose, along an axis: its spectrum, its gap, its overlap with the truth."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from lrlab.models.low_rank import LowRankProblem, LowRankSpec
+from lrlab.models.phase_retrieval import PhaseRetrieval, PhaseRetrievalProblem
+from lrlab.protocol import Spec
+from lrlab.runs.axes import place
+from lrlab.runs.trial import Progress, Run, in_process, silent
+from lrlab.solvers.low_rank.starts import leading_part
+from lrlab.spectra.draws import Draw, Row, draws, gathered
+from lrlab.theory import phase, spiked_noise
+
+Array = NDArray[np.float64]
+
+
+def moment_spectrum(draw: Draw) -> list[Row]:
+    """Return the k + 1 largest singular values (eigenvalues by size, of a symmetric moment) of one draw, one row each.
+
+    Low-rank models: the moment scale A*(b), debiased where the measurements are symmetric, whose mean is W. Phase
+    retrieval: (1/m) sum T(s_i) a_i a_i^* with the weights T of the "optimal" start, k = 1. A row: axis, at, trial,
+    seed, rank (1 is the largest), value, its size; and overlap, the mean squared cosine of the k leading vectors with
+    the truth, ||U^* U_true||_F^2 / k.
+    """
+    problem = draw.spec.build()
+    sizes, overlap = (_weighted if isinstance(draw.spec, PhaseRetrieval) else _debiased)(problem)
+    return [{**draw.place, "rank": j, "value": float(s), "overlap": overlap} for j, s in enumerate(sizes, start=1)]
+
+
+def _debiased(problem: LowRankProblem) -> tuple[Array, float]:
+    k, rng = problem.rank, np.random.default_rng(problem.spec.streams().solver)
+    found = leading_part(problem.operator, problem.b, min(k + 1, *problem.operator.shape), rng)
+    overlap = float(((found.U[:, :k].T @ problem.truth.U) ** 2).sum()) / k
+    return np.sort(np.abs(found.s))[::-1], overlap
+
+
+def _weighted(problem: PhaseRetrievalProblem) -> tuple[Array, float]:
+    s = problem.intensity / problem.intensity.mean()
+    weighted = problem.A * phase.weigh("optimal", s, 0.0)[:, None]
+    values, vectors = np.linalg.eigh(problem.A.conj().T @ weighted / len(s))
+    overlap = abs(np.vdot(vectors[:, -1], problem.truth)) ** 2 / float(np.vdot(problem.truth, problem.truth).real)
+    return values[-2:][::-1], float(overlap)
+
+
+def moment_draws(spec: Spec, axis: str, values: Sequence[float], trials: int = 10) -> list[Draw]:
+    """Return what there is to draw; InputError where a value is out of bounds or memory would not suffice."""
+    return draws(spec, axis, values, trials, "gauss-newton")
+
+
+def moments(
+    spec: Spec,
+    axis: str,
+    values: Sequence[float],
+    trials: int = 10,
+    run: Run = in_process,
+    progress: Progress = silent,
+) -> pd.DataFrame:
+    """Return the rows of `moment_spectrum` for `trials` draws at each value of the axis, as a tidy table."""
+    return gathered(moment_spectrum, moment_draws(spec, axis, values, trials), run, progress)
+
+
+def predictions(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:
+    """Return what the moment would show if its noise were independent and Gaussian, of the same variance.
+
+    Columns: at; largest and smallest, limits of the first and the k-th value; edge, of the (k + 1)-th, the end of the
+    bulk; overlap, mean over the k left vectors; true_largest and true_smallest, the limits of endless measurements.
+    An approximation: measurements of one matrix are neither independent over entries nor light in their tails. For
+    phase retrieval the limits are exact for large m and p.
+    """
+    predict = _phase_prediction if isinstance(spec, PhaseRetrieval) else _prediction
+    return pd.DataFrame([{"at": float(value), **predict(place(spec, axis, value))} for value in values])
+
+
+def _phase_prediction(spec: PhaseRetrieval) -> Row:
+    spike = phase.spike(spec.field, "optimal", spec.noise, spec.data)
+    largest, edge = spike.eigenvalues(spec.m / spec.p)
+    endless = float(spike.Z @ spike.energy)
+    overlap = spike.overlap(spec.m / spec.p)
+    return {
+        "largest": largest, "smallest": largest, "edge": edge, "overlap": overlap,
+        "true_largest": endless, "true_smallest": endless,
+    }  # fmt: skip
+
+
+def _prediction(spec: LowRankSpec) -> Row:
+    (rows, columns), v = spec.size, spec.moment_variance
+    sizes = np.abs(spec.singular_values)
+    if spec.model == "polynomial-network":
+        spikes = [spiked_noise.symmetric_spike(float(s), v, rows) for s in sizes]
+        edge = spiked_noise.symmetric_edge(v, rows)
+    else:
+        spikes = [spiked_noise.spike(float(s), v, rows, columns) for s in sizes]
+        edge = spiked_noise.edge(v, rows, columns)
+    return {
+        "largest": spikes[0].value,
+        "smallest": spikes[-1].value,
+        "edge": edge,
+        "overlap": float(np.mean([spike.left for spike in spikes])),
+        "true_largest": float(sizes.max()),
+        "true_smallest": float(sizes.min()),
+    }
+
+
+def compare(table: pd.DataFrame, rank_of: dict[float, int]) -> pd.DataFrame:
+    """Return one row for each value of the axis: mean and spread of the first, k-th and (k + 1)-th value, the gap.
+
+    rank_of: k at each value of the axis. Columns: at, trials, mean_ and sd_ of largest, smallest, next, gap (k-th minus
+    next) and overlap. Where the matrix has no (k + 1)-th value, next is 0.
+    """
+    rows = []
+    for at, group in table.groupby("at"):
+        k = rank_of[float(at)]
+        values = group.pivot(index="trial", columns="rank", values="value")
+        following = values[k + 1] if k + 1 in values else 0.0 * values[k]
+        seen = {
+            "largest": values[1],
+            "smallest": values[k],
+            "next": following,
+            "gap": values[k] - following,
+            "overlap": group[group["rank"] == 1]["overlap"],
+        }
+        statistics = {f"mean_{name}": float(v.mean()) for name, v in seen.items()}
+        statistics |= {f"sd_{name}": float(v.std(ddof=1)) for name, v in seen.items()}
+        rows.append({"at": float(at), "trials": len(values), **statistics})
+    return pd.DataFrame(rows)
+
+
+def ranks(spec: Spec, axis: str, values: Sequence[float]) -> dict[float, int]:
+    """Return the rank of the truth at each value of the axis."""
+    return {float(value): getattr(place(spec, axis, value), "true_rank", 1) for value in values}

@@ -1,0 +1,91 @@
+"""Spectra of the pairwise moments along an axis: simulation, exact prediction, and the limit of endless data."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from lrlab.linalg import top_eigenpairs
+from lrlab.protocol import Spec
+from lrlab.runs.axes import place
+from lrlab.runs.trial import Progress, Run, in_process, silent
+from lrlab.solvers.single_index.pairwise import pair_moments
+from lrlab.spectra.draws import Draw, Row, draws, gathered
+from lrlab.theory import spiked
+
+LEADING = 2
+
+
+def pairwise_spectrum(draw: Draw) -> list[Row]:
+    """Return the two largest eigenvalues of M/4 and M'/4 (consecutive pairs) of one draw, one row each.
+
+    A row: axis, at, trial, seed, moment ("M" or "M'"), rank (1 is the largest), value, and overlap, the squared cosine
+    of the eigenvector and the truth.
+    """
+    problem = draw.spec.build()
+    rows = []
+    for moment, M in zip(("M", "M'"), pair_moments(problem, "consecutive"), strict=True):
+        values, vectors = top_eigenpairs(M, LEADING)
+        for rank, (value, vector) in enumerate(zip(values, vectors.T, strict=True), start=1):
+            overlap = float(vector @ problem.truth) ** 2
+            rows.append({**draw.place, "moment": moment, "rank": rank, "value": float(value), "overlap": overlap})
+    return rows
+
+
+def spectrum_draws(spec: Spec, axis: str, values: Sequence[float], trials: int = 10) -> list[Draw]:
+    """Return what there is to draw; InputError where a value is out of bounds or memory would not suffice."""
+    return draws(spec, axis, values, trials, "pairwise-moment")
+
+
+def spectrum(
+    spec: Spec,
+    axis: str,
+    values: Sequence[float],
+    trials: int = 10,
+    run: Run = in_process,
+    progress: Progress = silent,
+) -> pd.DataFrame:
+    """Return the rows of `pairwise_spectrum` for `trials` draws at each value of the axis, as a tidy table."""
+    return gathered(pairwise_spectrum, spectrum_draws(spec, axis, values, trials), run, progress)
+
+
+def predictions(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:
+    """Return what theory says of both moments at each value: axis, at, phi and the fields of `spiked.Prediction`.
+
+    top, second and overlap hold at this n/p in the limit of large p; population_top and population_rest are the
+    eigenvalues of E[M]/4, the limit of endless data. n/p must exceed `threshold` for an overlap.
+    """
+    rows = []
+    for value in values:
+        cell = place(spec, axis, value)
+        moments = cell.link.moments
+        for moment in ("M", "M'"):
+            limits = spiked.predict(moments, cell.n / cell.p, moment)._asdict()
+            rows.append({"axis": axis, "at": float(value), "phi": moments.phi, "ratio": cell.n / cell.p, **limits})
+    return pd.DataFrame(rows)
+
+
+def compare(table: pd.DataFrame, predicted: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each value and moment: mean and spread over trials beside the predictions.
+
+    Adds to the columns of `predictions`: trials, mean_top, sd_top, mean_second, sd_second, mean_overlap and the
+    relative deviations top_deviation, second_deviation (from the prediction at this n/p), population_top_deviation,
+    population_second_deviation (from the limit of endless data).
+    """
+    largest = table[table["rank"] <= 2].assign(name=lambda t: np.where(t["rank"] == 1, "top", "second"))
+    statistics = largest.groupby(["at", "moment", "name"])["value"].agg(["mean", "std", "count"]).unstack("name")
+    overlap = table[table["rank"] == 1].groupby(["at", "moment"])["overlap"].mean()
+    columns = {"trials": statistics["count"]["top"], "mean_overlap": overlap}
+    for name in ("top", "second"):
+        columns |= {f"mean_{name}": statistics["mean"][name], f"sd_{name}": statistics["std"][name]}
+    joined = predicted.merge(pd.DataFrame(columns).reset_index(), on=["at", "moment"])
+    for name, limit in (("top", "population_top"), ("second", "population_rest")):
+        joined[f"{name}_deviation"] = joined[f"mean_{name}"] / joined[name] - 1.0
+        joined[f"population_{name}_deviation"] = joined[f"mean_{name}"] / joined[limit] - 1.0
+    return joined
+
+
+def informative(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return of `predictions` or `compare` the rows of that moment whose population gap is positive: M for phi >= 0."""
+    chosen = np.where(rows["phi"] >= 0, "M", "M'")
+    return rows[rows["moment"] == chosen].reset_index(drop=True)

@@ -1,0 +1,1 @@
+"""Stores finished trials in an SQLite file."""

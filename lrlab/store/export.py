@@ -1,0 +1,87 @@
+"""A store as one tidy table, a row a trial: CSV, or Parquet where pyarrow is there. Few rows are in memory at once."""
+
+import csv
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from lrlab.parameters import InputError
+from lrlab.store.store import Store
+
+Row = dict[str, Any]
+Columns = dict[str, type]
+ROWS = 20_000
+
+
+def export(store: Store, out: Path) -> int:
+    """Write all trials of a store to a file, by its ending, and return their number; InputError where it cannot be."""
+    write = WRITERS.get(out.suffix.lower())
+    if write is None:
+        raise InputError("export", "a file that ends in .csv or .parquet", out, "name it so")
+    if write is write_parquet and find_spec("pyarrow") is None:
+        raise InputError("export", "a .csv file without pyarrow", out, "install pyarrow, or name a .csv file")
+    if store.path and out.resolve() == store.path.resolve():
+        raise InputError("export", "another file than the store", out, "name another")
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{out.name}.", dir=out.parent)
+    except OSError as error:
+        raise InputError("export", "a file that can be written", out, f"{error.strerror}: name another") from error
+    os.close(handle)
+    unfinished = Path(name)
+    try:
+        written = write(columns(store), chain.from_iterable(map(store.rows, store.lots())), unfinished)
+        # What is there under the name stays until the new table is whole.
+        unfinished.chmod(0o644)
+        unfinished.replace(out)
+    except OSError as error:
+        raise InputError("export", "a file that can be written", out, f"{error.strerror}: name another") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return written
+
+
+def columns(store: Store) -> Columns:
+    """Return the columns that the trials of a store need together, with the type that holds all values of each."""
+    found: Columns = {}
+    for lot in store.lots():
+        for name, value in next(store.rows(lot), {}).items():
+            kind = type(value)
+            known = found.setdefault(name, kind)
+            if known is not kind:
+                found[name] = float if {known, kind} == {int, float} else str
+    ending = {name: found.pop(name) for name in ("stop", "iterations", "seconds", "stale") if name in found}
+    return {**found, **dict.fromkeys(store.measures(), float), **ending}
+
+
+def write_csv(columns: Columns, rows: Iterator[Row], out: Path) -> int:
+    """Write a CSV; numbers are written so that reading them gives the very same ones."""
+    with out.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(columns), lineterminator="\n")
+        writer.writeheader()
+        number = 0
+        for number, row in enumerate(rows, 1):  # noqa: B007  (the number of the last)
+            writer.writerow(row)
+    return number
+
+
+def write_parquet(columns: Columns, rows: Iterator[Row], out: Path) -> int:
+    """Write a Parquet file."""
+    import pyarrow
+    from pyarrow import parquet
+
+    kinds = {int: pyarrow.int64(), float: pyarrow.float64(), bool: pyarrow.bool_(), str: pyarrow.string()}
+    schema = pyarrow.schema([(name, kinds[kind]) for name, kind in columns.items()])
+    number = 0
+    with parquet.ParquetWriter(out, schema) as writer:
+        while some := list(islice(rows, ROWS)):
+            known = [{name: columns[name](value) for name, value in row.items()} for row in some]
+            writer.write_table(pyarrow.Table.from_pylist(known, schema))
+            number += len(some)
+    return number
+
+
+WRITERS: dict[str, Callable[[Columns, Iterator[Row], Path], int]] = {".csv": write_csv, ".parquet": write_parquet}

@@ -1,0 +1,1 @@
+"""Trials over one or two axes: definition, cells, run, results, maps."""

@@ -1,0 +1,189 @@
+"""Where a share of successes over a grid crosses one half, seen from few trials: the numbers behind `adaptive`.
+
+Arrays are (columns, rows), an entry a cell of the grid. Directions say of either axis whether shares grow (1) or fall
+(-1) along it, or that this is not known (0).
+"""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import griddata
+from scipy.ndimage import binary_dilation
+from scipy.optimize import isotonic_regression
+from scipy.spatial import QhullError
+from threadpoolctl import ThreadpoolController
+
+from lrlab.sweeps.definition_parts import first_look
+from lrlab.sweeps.summary import wilson_bounds
+
+Array = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Cells = NDArray[np.bool_]
+Directions = tuple[int, int]
+
+
+class Survey:
+    """A grid of cells: what has been asked for, made, and successful in each, and what is to be asked for next.
+
+    open: which cells can be measured. trials, successes: to be set by whoever makes what `ask` returns.
+    """
+
+    def __init__(self, open_: Cells, directions: Directions, most: int, tolerance: int = 1) -> None:
+        """Ask for nothing yet; a cell has `most` trials at most, and the contour is sought within `tolerance` cells."""
+        self.open, self.directions = open_, directions
+        self._most, self._tolerance = most, tolerance
+        self.asked, self.trials, self.successes = (np.zeros(open_.shape, dtype=np.int64) for _ in range(3))
+
+    def ask(self, budget: int) -> Counts:
+        """Return how many more trials each cell gets in the next round, all rounds together at most `budget`.
+
+        Nothing is asked for once the contour is known, or the budget used.
+        """
+        extra = np.where(self._wanted(), np.minimum(2 * self.asked + 1, self._most) - self.asked, 0)
+        left = budget - int(self.asked.sum())
+        if extra.sum() > left:
+            extra = self._nearest(extra, left)
+        self.asked = self.asked + extra
+        return extra
+
+    def bounds(self) -> tuple[Array, Array]:
+        """Return `bounds` as things stand."""
+        return bounds(self.successes, self.trials, self.directions)
+
+    def estimate(self) -> Array:
+        """Return the share of every cell: interpolated between those with trials, and kept within its bounds."""
+        return self._within(*self.bounds())
+
+    def uncertain(self) -> Cells:
+        """Return the cells at the contour of which it is not known on which side of it they are.
+
+        A cell is at the contour where a neighbour's estimate lies on the other side of 1/2. It is known where its
+        interval leaves out 1/2, or where that of another cell on its side, less than `tolerance` cells away, does.
+        """
+        low, high = self.bounds()
+        above = self._within(low, high) > 0.5
+        sure = [(low > 0.5) & (high >= 0.5), (high < 0.5) & (low <= 0.5)]
+        if self._tolerance > 1:
+            square = np.ones((3, 3), dtype=bool)
+            sure = [binary_dilation(cells, square, iterations=self._tolerance - 1) for cells in sure]
+        return at_contour(above, self.open) & ~np.where(above, *sure)
+
+    def _within(self, low: Array, high: Array) -> Array:
+        share = between(self.successes / np.maximum(self.trials, 1), self.trials > 0)
+        # Where chance made both ends contradict each other, neither is believed.
+        return np.where(low <= high, np.clip(share, low, high), share)
+
+    def _wanted(self) -> Cells:
+        if not self.asked.any():
+            return lattice(self.open)
+        return self.uncertain() if self.trials.any() else np.zeros_like(self.open)
+
+    def _nearest(self, extra: Counts, left: int) -> Counts:
+        distance = np.where(extra > 0, np.abs(self.estimate() - 0.5), np.inf)
+        order = np.argsort(distance, axis=None, kind="stable")
+        wanted = extra.flat[order]
+        found = np.zeros_like(extra)
+        found.flat[order] = np.clip(left - (wanted.cumsum() - wanted), 0, wanted)
+        return found
+
+
+def bounds(successes: Counts, trials: Counts, directions: Directions) -> tuple[Array, Array]:
+    """Return the ends low, high of an interval for the share of every cell.
+
+    It is Wilson's 95% interval of the cell's own trials and, where shares grow along an axis, of the trials of boxes of
+    cells that lie below it (their share is at most the cell's, so the lower end holds) or above it (the upper end).
+    """
+    turn = tuple(slice(None, None, -1 if direction < 0 else 1) for direction in directions)
+    sums = [np.pad(counts[turn].cumsum(0).cumsum(1), ((1, 0), (1, 0))) for counts in (successes, trials)]
+    columns, rows = trials.shape
+    low, high = np.zeros(trials.shape), np.ones(trials.shape)
+    for a, b in product(*(_sizes(n, direction) for n, direction in zip(trials.shape, directions, strict=True))):
+        ends = wilson_bounds(*(t[a:, b:] - t[:-a, b:] - t[a:, :-b] + t[:-a, :-b] for t in sums))
+        np.maximum(low[a - 1 :, b - 1 :], ends[0], out=low[a - 1 :, b - 1 :])
+        np.minimum(high[: columns - a + 1, : rows - b + 1], ends[1], out=high[: columns - a + 1, : rows - b + 1])
+    for axis, direction in enumerate(directions):
+        if direction:
+            low = np.maximum.accumulate(low, axis=axis)
+            high = np.flip(np.minimum.accumulate(np.flip(high, axis), axis=axis), axis)
+    return low[turn], high[turn]
+
+
+def _sizes(cells: int, direction: int) -> Iterator[int]:
+    size = 1
+    while size <= (cells if direction else 1):
+        yield size
+        size *= 2
+
+
+def between(values: Array, known: Cells) -> Array:
+    """Return values that are known in some cells, interpolated linearly in the others; beyond them, the nearest one."""
+    if known.all():
+        return values
+    places, holes = np.argwhere(known), np.argwhere(~known)
+    found = np.full(len(holes), np.nan)
+    if 1 in known.shape:
+        along = int(known.shape[0] == 1)
+        found = np.interp(holes[:, along], places[:, along], values[known])
+    else:
+        # With all known cells on one line there is nothing between them. One thread: the triangles' systems are of two
+        # unknowns each, and a second thread of LAPACK spins for all of them on a core that a worker needs.
+        with suppress(QhullError), _blas().limit(limits=1):
+            found = griddata(places, values[known], holes, method="linear")
+    beyond = np.isnan(found)
+    if beyond.any():
+        found[beyond] = griddata(places, values[known], holes[beyond], method="nearest")
+    filled = values.copy()
+    filled[~known] = found
+    return filled
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def lattice(open_: Cells) -> Cells:
+    """Return the cells to begin with: `first_look` of them along each axis, its ends among them.
+
+    Where such a cell is not open, the nearest one that is stands in for it.
+    """
+    lines = [np.linspace(0, n - 1, first_look(n)).round().astype(int) for n in open_.shape]
+    chosen, places = np.zeros_like(open_), np.argwhere(open_)
+    for place in product(*lines) if len(places) else ():
+        nearest = np.abs(places - place).sum(axis=1).argmin()
+        chosen[tuple(places[nearest])] = True
+    return chosen
+
+
+def at_contour(above: Cells, open_: Cells) -> Cells:
+    """Return the open cells that have an open neighbour on the other side."""
+    found = np.zeros_like(above)
+    for axis in (0, 1):
+        here, there = ([slice(None), slice(None)] for _ in range(2))
+        here[axis], there[axis] = slice(None, -1), slice(1, None)
+        first, second = tuple(here), tuple(there)
+        parted = (above[first] != above[second]) & open_[first] & open_[second]
+        found[first] |= parted
+        found[second] |= parted
+    return found
+
+
+def crossings(shares: Array, weights: Array, direction: int) -> Array:
+    """Return where each column's shares cross 1/2, as a row's number with fractions; half a row beyond where nowhere.
+
+    Shares are first made to grow (direction 1) or fall (-1) along the column by isotonic regression with the weights.
+    """
+    found, rows = [], shares.shape[1]
+    for share, weight in zip(shares[:, ::direction], weights[:, ::direction], strict=True):
+        rising = isotonic_regression(share, weights=weight).x
+        first = int(np.searchsorted(rising, 0.5, side="right"))
+        if 0 < first < rows:
+            step = (0.5 - rising[first - 1]) / (rising[first] - rising[first - 1])
+            found.append(first - 1 + step)
+        else:
+            found.append(first - 0.5)
+    return np.array(found) if direction > 0 else rows - 1 - np.array(found)

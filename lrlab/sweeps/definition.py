@@ -1,0 +1,163 @@
+"""What a sweep is: a spec, one or two axes, solvers, trials, a rule of success; from TOML, a page or Python alike."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from lrlab import catalog
+from lrlab.catalog.families import family
+from lrlab.figures.measures import MEASURES
+from lrlab.parameters import InputError, Parameter, Value, declared, require_known, settle
+from lrlab.protocol import Spec, limits
+from lrlab.runs import convergence
+from lrlab.runs.axes import ZERO_ALLOWED, axes, derived
+from lrlab.sweeps.definition_parts import Span, Success, first_look
+
+COUNT = Parameter(name="trials", kind=int, default=20, meaning="trials of each cell", low=1, high=1_000_000)
+TOLERANCE = Parameter(
+    name="tolerance", kind=int, default=1, meaning="how well a contour is to be known, in cells", low=1, high=100
+)
+BUDGET = Parameter(
+    name="budget", kind=int, default=0, meaning="trials of an adaptive sweep, at most", low=0, high=10**9
+)
+SHARE = 0.3
+"""Of the trials of the whole grid: the budget of an adaptive sweep where none is given."""
+
+Given = tuple[float, ...] | Span
+"""An axis as it was given."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """A sweep, checked.
+
+    spec: what holds in all cells, its seed among it. axes: one or two, by name, with their values or a `Span`; a
+    mapping is taken too. settings: options of the solvers, tol, max_iter, max_seconds; each goes to every solver that
+    knows it. success: by default that of the model, where it has one. adaptive: trials go where the contour is, until
+    it is known within `tolerance` cells or `budget` trials are used (0: 30% of all); see the module `adaptive`.
+    """
+
+    spec: Spec
+    axes: tuple[tuple[str, Given], ...]
+    solvers: tuple[str, ...]
+    trials: int = COUNT.default
+    success: Success | None = None
+    settings: tuple[tuple[str, Value], ...] = ()
+    adaptive: bool = False
+    tolerance: int = TOLERANCE.default
+    budget: int = BUDGET.default
+
+    def __post_init__(self) -> None:
+        """Bring everything into its form and check it."""
+        goal = family(self.spec.model).goal
+        if self.success is None and goal.below is not None:
+            object.__setattr__(self, "success", Success(goal.measure, below=goal.below))
+        object.__setattr__(self, "axes", tuple((name, _given(name, given)) for name, given in _pairs(self.axes)))
+        object.__setattr__(self, "solvers", _names(self.solvers))
+        object.__setattr__(self, "settings", tuple(sorted(_pairs(self.settings))))
+        object.__setattr__(self, "trials", COUNT.check(self.trials))
+        if not 1 <= len(self.grid) <= 2:
+            raise InputError("axes", "one or two axes", ", ".join(self.grid) or "none", "keep one or two of them")
+        if len(set(self.decided)) < len(self.decided):
+            got = " and ".join(self.grid)
+            raise InputError("axes", f"different quantities (both decide {self.decided[0]})", got, "keep one of them")
+        self._check_settings()
+        if self.success is not None:
+            require_known(self.success.metric, tuple(MEASURES[family(self.spec.model).name]), what="metric")
+        self._check_adaptive()
+
+    @cached_property
+    def grid(self) -> Mapping[str, tuple[float, ...]]:
+        """The values of each axis; of a `Span` on whole numbers, those next to it."""
+        return {name: _values(type(self.spec), name, given) for name, given in self.axes}
+
+    @property
+    def decided(self) -> tuple[str, ...]:
+        """The parameter of the spec that each axis decides."""
+        found = ((name, derived(type(self.spec), name)) for name, _ in self.axes)
+        return tuple(name if quantity is None else quantity.decides for name, quantity in found)
+
+    @property
+    def total(self) -> int:
+        """Number of trials in all cells."""
+        cells = int(np.prod([len(values) for values in self.grid.values()]))
+        return cells * len(self.solvers) * self.trials
+
+    @property
+    def most(self) -> int:
+        """Number of trials at most: of an adaptive sweep its budget, which is enough for a first look at least."""
+        if not self.adaptive:
+            return self.total
+        look = len(self.solvers) * math.prod(first_look(len(values)) for values in self.grid.values())
+        return min(self.total, max(look, self.budget or int(SHARE * self.total)))
+
+    @property
+    def contour(self) -> Success:
+        """The rule whose 50% contour is sought: success, or, where a mean is shown, that of the model's goal."""
+        goal = family(self.spec.model).goal
+        return self.success or Success(goal.measure, above=goal.above)
+
+    def settings_of(self, solver: str) -> dict[str, object]:
+        """Return the settings that a solver knows."""
+        return convergence.options_of(dict(self.settings), solver, self.spec.model)
+
+    def _check_adaptive(self) -> None:
+        if not isinstance(self.adaptive, bool):
+            raise InputError("adaptive", "true or false", self.adaptive, "write adaptive = true, or leave it out")
+        for parameter in (TOLERANCE, BUDGET):
+            object.__setattr__(self, parameter.name, value := parameter.check(getattr(self, parameter.name)))
+            if not self.adaptive and value != parameter.default:
+                raise InputError(parameter.name, "left out where adaptive is false", value, "set adaptive = true")
+
+    def _check_settings(self) -> None:
+        entries = [catalog.compatible(self.spec, name) for name in self.solvers]
+        for name, _ in self.settings:
+            if not any(name in self.settings_of(entry.name) for entry in entries):
+                convergence.require_setting(name, entries[0].name, self.spec.model)
+        for entry in entries:
+            own = self.settings_of(entry.name)
+            settle(entry.run, {name: value for name, value in own.items() if name in entry.options})
+            limits({name: value for name, value in own.items() if name not in entry.options})
+
+
+def _pairs(given: Mapping[str, object] | Iterable[tuple[str, object]]) -> list[tuple[str, object]]:
+    return list(given.items() if isinstance(given, Mapping) else given)
+
+
+def _names(solvers: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(solvers, str) or not solvers or len(set(solvers)) < len(solvers):
+        got = solvers if isinstance(solvers, str) else ", ".join(map(str, solvers)) or "an empty list"
+        raise InputError("solvers", "a list of different solvers", got, "name each solver once")
+    return tuple(solvers)
+
+
+def _given(axis: str, given: object) -> Given:
+    if isinstance(given, Span):
+        return given
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise InputError(axis, "a list of numbers, or a range", given, "write for example [1, 2, 4]")
+    return tuple(given)
+
+
+def _values(model: type[Spec], axis: str, given: Given) -> tuple[float, ...]:
+    require_known(axis, axes(model), what="axis")
+    values = given.values(axis) if isinstance(given, Span) else list(given)
+    parameter = declared(model).get(axis) if derived(model, axis) is None else None
+    if isinstance(given, Span) and parameter is not None and parameter.kind is int:
+        values = list(dict.fromkeys(map(round, values)))
+    for value in values:
+        if isinstance(value, str | bool):
+            raise InputError(axis, "a list of numbers", f'"{value}"', "write numbers, without quotes")
+    checked = tuple((parameter or _quantity(axis)).check(value) for value in values)
+    if not checked or len(set(checked)) < len(checked):
+        got = ", ".join(f"{value:g}" for value in checked) or "an empty list"
+        raise InputError(axis, "a list of different numbers", got, "give each value once")
+    return checked  # type: ignore[return-value]
+
+
+def _quantity(axis: str) -> Parameter:
+    smallest = 0.0 if axis in ZERO_ALLOWED else float(np.finfo(float).tiny)
+    return Parameter(name=axis, default=1.0, meaning="a derived quantity", low=smallest)

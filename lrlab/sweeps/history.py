@@ -1,0 +1,63 @@
+"""What browser sessions have swept: a list of definitions in a store, beside the trials that they share."""
+
+import time
+from typing import Literal, NamedTuple, get_args
+
+from lrlab.parameters import require_known
+from lrlab.store.store import Store
+from lrlab.sweeps.definition import Sweep
+from lrlab.sweeps.definition_file import parse
+from lrlab.sweeps.definition_text import to_toml
+
+State = Literal["running", "paused", "cancelled", "failed", "done"]
+"""Where a sweep was when it was last heard of; one that is still running may have been lost with its server."""
+
+
+class Past(NamedTuple):
+    """A sweep on the list: its definition as TOML, the page that it was run on, and how far it came."""
+
+    session: str
+    definition: str
+    title: str
+    page: str
+    state: State
+    done: int
+    total: int
+    changed: float
+
+    @property
+    def sweep(self) -> Sweep:
+        """The sweep; InputError where its definition is none by today's rules."""
+        return parse(self.definition)
+
+
+def note(
+    store: Store, session: str, sweep: Sweep, *, title: str, page: str, state: State, done: int, total: int
+) -> None:
+    """Put a sweep on a session's list, or bring its line there up to date.
+
+    done, total: trials. The same sweep has one line, however often it was run.
+    """
+    require_known(state, get_args(State), what="state")
+    with store.writing() as connection:
+        connection.execute(
+            "INSERT OR REPLACE INTO sweeps VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (session, to_toml(sweep), title, page, state, done, total, time.time()),
+        )
+
+
+def past(store: Store, session: str, most: int = 100) -> list[Past]:
+    """Return the sweeps of a session, the newest first."""
+    with store.reading() as connection:
+        found = connection.execute(
+            "SELECT session, definition, title, page, state, done, total, changed FROM sweeps WHERE session = ?"
+            " ORDER BY changed DESC, definition LIMIT ?",
+            (session, most),
+        )
+        return [Past(*row) for row in found]
+
+
+def forget(store: Store, session: str, definition: str) -> None:
+    """Take a sweep off a session's list; its trials stay."""
+    with store.writing() as connection:
+        connection.execute("DELETE FROM sweeps WHERE session = ? AND definition = ?", (session, definition))

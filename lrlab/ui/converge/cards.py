@@ -1,0 +1,72 @@
+"""One row a solver: why it ended, what it decided, what it reached, beside what theory says."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from lrlab.figures.convergence import prediction
+from lrlab.figures.measures import Measure
+from lrlab.figures.recovery import Recovery
+from lrlab.parameters import spoken
+from lrlab.ui.shared.live import duration
+
+STYLE = """<style>
+.lr-runs { display: grid; gap: .6rem; }
+.lr-run { border: 1px solid color-mix(in srgb, currentColor 16%, transparent); border-left: 4px solid var(--c);
+  border-radius: 4px; padding: .55rem .8rem .6rem; }
+.lr-run h4 { margin: 0; padding: 0; font-size: 1rem; font-weight: 600; }
+.lr-run p { margin: .15rem 0 .45rem; font-size: .87rem; opacity: .8; }
+.lr-run .failed { color: #d0402b; opacity: 1; }
+.lr-numbers { display: grid; grid-template-columns: repeat(auto-fill, minmax(6.6rem, 1fr)); gap: .35rem 1rem;
+  margin: 0; padding: 0 !important; }
+.lr-numbers dt { font-size: .76rem; opacity: .7; }
+.lr-numbers dd { margin: 0; font-size: 1rem; font-variant-numeric: tabular-nums; }
+.lr-numbers small { display: block; font-size: .76rem; opacity: .75; }
+</style>"""
+
+STATES = {"waiting": "Waiting for a free worker.", "running": "Running.", "failed": "Failed."}
+
+
+def show(runs: Sequence[Any], drawn: Sequence[Recovery], measures: Mapping[str, Measure]) -> None:
+    """Show the rows, and what their numbers mean."""
+    body = "".join(card(run, look, measures) for run, look in zip(runs, drawn, strict=True))
+    st.html(f'{STYLE}<div class="lr-runs">{body}</div>')
+    shown = {name for look in drawn for row in look.rows[-1:] for name in row}
+    known = {spoken(name): measure for name, measure in measures.items() if name in shown}
+    st.caption(" ".join(f"**{name}**: {measure.meaning}." for name, measure in known.items()))
+
+
+def card(run: Any, look: Recovery, measures: Mapping[str, Measure]) -> str:
+    """Return one solver's row as HTML."""
+    trace, row = run.trace, dict(look.rows[-1]) if look.rows else {}
+    if run.state == "failed":
+        words, mark = escape(str(run.error or STATES["failed"])), ' class="failed"'
+    else:
+        stop = trace.stop.value if trace and trace.stop else STATES.get(run.state, "")
+        words, mark = escape(" ".join(part for part in (stop, trace.note if trace else "") if part)), ""
+    if run.state == "running" and run.progress and not row:
+        words = f"Reading the data: {100 * run.progress:.0f}%."
+    numbers = [number("iterations", f"{len(look.rows)}"), number("solver time", duration(row.get("seconds", 0.0)))]
+    numbers += [
+        number(name, signed(row[name]), prediction(look.predictions, name), measure.meaning)
+        for name, measure in measures.items()
+        if name in row and row[name] == row[name]
+    ]
+    return (
+        f'<article class="lr-run" style="--c: {look.colour}"><h4>{escape(look.title)}</h4>'
+        f'<p{mark}>{words}</p><dl class="lr-numbers">{"".join(numbers)}</dl></article>'
+    )
+
+
+def signed(value: float) -> str:
+    """Return a number to four digits, with a true minus sign."""
+    return f"{value:.4g}".replace("-", "−")
+
+
+def number(name: str, value: str, predicted: float | None = None, meaning: str = "") -> str:
+    """Return one number with its name and, below, the prediction."""
+    theory = f"<small>theory {predicted:.4g}</small>" if predicted is not None else ""
+    title = f' title="{escape(meaning)}"' if meaning else ""
+    return f"<div{title}><dt>{spoken(name)}</dt><dd>{value}{theory}</dd></div>"

@@ -1,0 +1,42 @@
+"""The fits of *own data* as Python and as shell commands, on the rows as the page offers them for download."""
+
+import shlex
+
+from lrlab.parameters import Value
+from lrlab.runs.convergence import Job
+from lrlab.ui.own_data.own_data_run import Plan
+from lrlab.ui.shared import code
+
+
+def arguments(plan: Plan, job: Job) -> dict[str, Value]:
+    """Return what differs from the defaults of `fit`: rank, iterations, share kept, seed, options."""
+    question = plan.questions[plan.jobs.index(job)] if plan.questions else None
+    spec, own = job.spec, {name: value for name, value in job.options if value != job.entry.options[name].default}
+    rank = question.rank if question else spec.rank
+    given = {"rank": rank, "iterations": job.limits.max_iter, "observed": spec.kept, "seed": spec.seed, **own}
+    absent = {"rank": 0, "observed": 1.0, "seed": 0}
+    given = {name: value for name, value in given.items() if value != absent.get(name)}
+    return given | ({"tune_by": question.metric} if question else {})
+
+
+def python(plan: Plan) -> str:
+    """Return a script that fits and saves each solver."""
+    lines = ["# train.npz, test.npz: as downloaded below, under The rows", "import lrlab", ""]
+    for job in plan.jobs:
+        first = ["'train.npz'", "'test.npz'", f"solver={job.solver!r}"]
+        lines.append(f"found = lrlab.fit({code.arguments(first, arguments(plan, job))})")
+        lines += ["print(found.summary())", f"lrlab.save_model({job.solver + '.npz'!r}, found.model)"]
+    return "\n".join(lines)
+
+
+def shell(plan: Plan) -> str:
+    """Return one command a solver."""
+    commands = []
+    for job in plan.jobs:
+        given = arguments(plan, job)
+        flags = [f"--{name} {given.pop(name)}" for name in ("rank", "iterations", "observed", "seed") if name in given]
+        flags += [f"--tune {given.pop('tune_by')}"] if "tune_by" in given else []
+        flags += [f"--set {shlex.quote(f'{name}={value}')}" for name, value in given.items()]
+        words = ["python -m lrlab fit train.npz --test test.npz", f"--solver {job.solver}", *flags]
+        commands.append(" ".join([*words, f"--save {job.solver}.npz --json"]))
+    return "\n".join(commands)

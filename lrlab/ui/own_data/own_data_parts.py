@@ -1,0 +1,102 @@
+"""Below a run on *own data*: the rows themselves, labels one by one, predictions."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from lrlab.datasets import Dataset
+from lrlab.figures import labels
+from lrlab.fits import label_results
+from lrlab.fits.fitted_model import FittedModel
+from lrlab.models.own_rows import OwnProblem
+from lrlab.ui.own_data import own_data_predictions, own_data_view
+from lrlab.ui.own_data.own_data_rows import Rows
+from lrlab.ui.shared import live
+from lrlab.ui.widgets import plot
+from lrlab.ui.widgets.permalink import Link
+
+
+def show(link: Link, rows: Rows | None) -> None:
+    """Show the parts, each behind its tab."""
+    followed = live.about(own_data_view.PAGE)
+    # Not before all solvers are done: the first of them would else be the one that is chosen below.
+    fitted = own_data_view.models(followed.rows) if followed and not live.alive(own_data_view.PAGE) else {}
+    data, each, told = st.tabs(["The rows", "Label by label", "Predictions and files"], key="own_data-parts")
+    with data:
+        look(rows or (followed.rows if followed else None))
+    with each:
+        one_by_one(link, fitted, followed.rows.test) if fitted else st.caption(
+            "Each label's results, when a run is over."
+        )
+    with told:
+        if fitted:
+            own_data_predictions.show(link, fitted, followed.rows)
+        else:
+            st.caption("Predictions and files, when a run is over.")
+
+
+def sizes(rows: Rows) -> str:
+    """Return the sizes of some rows in a line."""
+    columns, count = rows.columns, int(np.sum(rows.counts))
+    return (
+        f"{rows.title}: {rows.n:,} training rows, {rows.test.n:,} test rows; {columns.d:,} features, "
+        f"{100 * rows.density:.3g}% of them not zero; {columns.L:,} labels, {count / rows.n:.3g} a row, "
+        f"{100 * rows.known:.3g}% of the label table known"
+    )
+
+
+def look(rows: Rows | None) -> None:
+    """Show how often labels occur, and which go together."""
+    if rows is None:
+        return
+    often, pairs = st.columns([1, 1], gap="medium")
+    with often:
+        figure = labels.frequencies(rows.names, rows.counts, rows.n)
+        plot.show(figure, key="own_data.frequencies", label="how often each label is on")
+        never = int((rows.counts == 0).sum())
+        st.caption(
+            f"Training rows that have each label; the most frequent one is on in {max(rows.counts):,} of {rows.n:,}. "
+            + (f"{never} labels are never on: nothing can be learnt of them." if never else "")
+        )
+    with pairs:
+        names = [rows.names[j] for j in rows.together.places]
+        plot.show(labels.correlations(names, rows.together.phi), key="own_data.pairs", label="correlations of labels")
+        st.caption(f"Correlations of the {len(names)} most frequent labels on the training rows.")
+    with st.container(horizontal=True):
+        for part, path in (("training", rows.train_file), ("test", rows.test_file)):
+            st.download_button(
+                f"{part.capitalize()} rows (.npz)",
+                path.read_bytes,
+                path.name,
+                key=f"own_data-{part}",
+                on_click="ignore",
+            )
+
+
+def one_by_one(link: Link, fitted: Mapping[str, FittedModel], test: Dataset) -> None:
+    """Show what one solver makes of each label, and its scores over all of them."""
+    model = fitted[own_data_predictions.pick(link, "of", fitted)]
+    table, areas = live.once(f"own_data:labels {model.solver}", id(model.estimate), lambda: results(model, test))
+    st.caption(
+        f"AUC over all entries (micro): **{areas['micro_auc']:.4f}**. Mean AUC of a label (macro), over the "
+        f"{areas['auc_labels']:,} labels that have test rows of both kinds: **{areas['macro_auc']:.4f}**. A label is "
+        f"predicted where its score is above {model.threshold:g}."
+    )
+    shares = {name: st.column_config.NumberColumn(format="%.3f") for name in ("precision", "recall", "auc")}
+    st.dataframe(table, hide_index=True, column_config=shares, key="own_data.labels", height=420)
+    st.caption(
+        "Test rows where a label is known, on, predicted; precision: share of the predicted that is on; recall: share "
+        "of those on that is predicted; auc: chance that a row that has it scores higher than one that has not."
+    )
+    st.download_button(
+        "Labels (CSV)", lambda: table.to_csv(index=False).encode(), f"labels-{model.solver}.csv", "text/csv",
+        key="own_data-labels-csv", on_click="ignore",
+    )  # fmt: skip
+
+
+def results(model: FittedModel, test: Dataset) -> tuple[pd.DataFrame, Mapping[str, float]]:
+    """Return the results of each label, the most frequent first, and the areas over all of them."""
+    table = label_results.by_label(model, test).sort_values("on", ascending=False, kind="stable")
+    return table, OwnProblem.between(test, test, 1).areas(model.estimate)

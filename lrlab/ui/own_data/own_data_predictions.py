@@ -1,0 +1,132 @@
+"""What a fitted solver predicts on *own data*: of the test rows or of other ones, on the page and as files."""
+
+import io
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from numpy.typing import NDArray
+
+from lrlab.datasets import Dataset
+from lrlab.fits.fitted_model import FittedModel, save_model, write_predictions
+from lrlab.parameters import InputError, Parameter
+from lrlab.ui.own_data import own_data_rows
+from lrlab.ui.own_data.own_data_rows import Rows
+from lrlab.ui.shared import live, page
+from lrlab.ui.widgets import controls
+from lrlab.ui.widgets.permalink import Link
+
+TOP = Parameter(
+    meaning="labels of each row: those of highest score", name="top", symbol="k", kind=int, default=5, low=1, high=100
+)
+ROWS = Parameter(
+    meaning="rows that are looked at, from 1, such as 1-10, 25",
+    name="chosen",
+    kind=str,
+    default="1-10",
+)
+MOST_ROWS = 200
+SPAN = re.compile(r"\s*([0-9]{1,9})\s*(?:-\s*([0-9]{1,9})\s*)?", re.ASCII)
+
+
+def show(link: Link, fitted: Mapping[str, FittedModel], rows: Rows) -> None:
+    """Show what one solver predicts of chosen rows, and offer all of it as files."""
+    with page.row():
+        model = fitted[pick(link, "by", fitted)]
+        top = controls.widget(link, TOP)
+        text = controls.widget(link, ROWS, label="Rows")
+    try:
+        other = others(link, model)
+        asked = rows.test if other is None else other
+        chosen, k = rows_of(str(text), asked.n), int(TOP.check(top))
+    except InputError as error:
+        page.complain(error)
+        return
+    st.dataframe(predicted(model, asked, chosen, k), hide_index=True, key="own_data.predictions")
+    st.caption(
+        f"Scores beside the names; a star where the score is above {model.threshold:g}, and the label predicted."
+    )
+    with st.container(horizontal=True):
+        st.download_button(
+            f"Predictions of all {asked.n:,} rows (CSV)", lambda: as_csv(model, asked, k), f"{model.solver}.csv",
+            "text/csv", key="own_data-predictions", on_click="ignore",
+        )  # fmt: skip
+        st.download_button(
+            "Model (.npz)", lambda: as_npz(model), f"{model.solver}.npz", key="own_data-model", on_click="ignore"
+        )
+    st.caption("`python -m lrlab predict MODEL.npz FILE` does the same by such a model.")
+
+
+def others(link: Link, model: FittedModel) -> Dataset | None:
+    """Let a person bring other rows than those of the test; return them, None where there are none."""
+    words = "With the features of the training rows; labels may be there or not."
+    upload = own_data_rows.file(link, "others", "Other rows to predict, or none: the test rows", words)
+    if upload is None:
+        return None
+    return live.once("own_data:others", (upload.file_id, id(model.columns)), lambda: own_data_rows.alike(upload, model))
+
+
+def pick(link: Link, name: str, fitted: Mapping[str, FittedModel]) -> str:
+    """Let a person choose among solvers."""
+    return controls.choose_one(link, name, {title: title for title in fitted}, "whose results are shown", "Solver")
+
+
+def rows_of(text: str, n: int) -> NDArray[np.intp]:
+    """Return places, from 0, of rows that are given as `1-10, 25`; InputError where they are none."""
+    remedy = "write numbers and spans, such as 1-10, 25"
+    chosen: list[int] = []
+    for part in text.split(","):
+        match = SPAN.fullmatch(part)
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+        if not 1 <= first <= last <= n or len(chosen) + last - first >= MOST_ROWS:
+            expected = f"rows in 1..{n}, at most {MOST_ROWS} of them"
+            raise InputError("rows", expected, part.strip() or "nothing", remedy)
+        chosen += range(first - 1, last)
+    return np.array(chosen)
+
+
+def predicted(model: FittedModel, test: Dataset, chosen: NDArray[np.intp], k: int) -> pd.DataFrame:
+    """Return a row each: its number, the labels that are on, and those of highest score."""
+    places, scores = model.top(test.X[chosen], k)
+    names = model.label_names
+
+    def told(label: int, score: float) -> str:
+        return f"{names[label]}{'*' if score > model.threshold else ''} {score:.2f}"
+
+    return pd.DataFrame(
+        {
+            "row": chosen + 1,
+            **({"labels that are on": [listed(names, test, i) for i in chosen]} if known(test) else {}),
+            **{
+                f"{j + 1}.": [told(*pair) for pair in zip(places[:, j], scores[:, j], strict=True)]
+                for j in range(places.shape[1])
+            },
+        }
+    )
+
+
+def known(rows: Dataset) -> bool:
+    """Tell whether any label of some rows is known."""
+    return rows.observed is None or rows.observed.nnz > 0
+
+
+def listed(names: Sequence[str], test: Dataset, i: int) -> str:
+    """Return the names of the labels that are on in a row."""
+    start, stop = test.Y.indptr[i : i + 2]
+    return ", ".join(names[j] for j in test.Y.indices[start:stop])
+
+
+def as_csv(model: FittedModel, test: Dataset, k: int) -> bytes:
+    """Return the predictions of all rows as a file."""
+    stream = io.StringIO(newline="")
+    write_predictions(model.predict(test.X, k), stream)
+    return stream.getvalue().encode()
+
+
+def as_npz(model: FittedModel) -> bytes:
+    """Return the model as a file."""
+    stream = io.BytesIO()
+    save_model(stream, model)
+    return stream.getvalue()

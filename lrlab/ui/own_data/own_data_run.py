@@ -1,0 +1,133 @@
+"""What is run on *own data*: solvers with their settings, by hand or tuned alike, always beside the baseline."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+from lrlab.engine.engine import Engine
+from lrlab.fits import own_files
+from lrlab.fits.tuned_run import TunedRun
+from lrlab.fits.validation import METRIC, METRICS, Question, question
+from lrlab.models.own_rows import OwnRows, packed
+from lrlab.parameters import InputError, Parameter, declared, spoken
+from lrlab.protocol import Limits
+from lrlab.runs import convergence
+from lrlab.runs.convergence import Job
+from lrlab.ui.own_data.own_data_rows import Rows
+from lrlab.ui.shared import live, solving
+from lrlab.ui.widgets import controls
+from lrlab.ui.widgets.permalink import Link
+
+BASELINE = "binary-relevance"
+FIRST = ("leml-squared", BASELINE)
+LARGEST = 2**28
+"""Bytes of a full-rank estimate, which is sent back from the worker and kept in the session."""
+
+RANK = Parameter(
+    meaning="rank of the low-rank solvers; 0 takes half of what is possible, or leaves it to tuning", name="rank",
+    symbol="k", kind=int, default=0, low=0, high=10_000,
+)  # fmt: skip
+OBSERVED = Parameter(
+    meaning="share of the known training labels that is kept, drawn with the seed; the rest is hidden from solvers",
+    name="observed", symbol="observed", kind=float, default=1.0, low=1e-3, high=1,
+)  # fmt: skip
+ITERATIONS = Parameter(
+    meaning="most iterations; accuracy on new rows is often best after 2 to 5", name="iterations",
+    symbol="iterations", kind=int, default=10, low=1, high=1000,
+)  # fmt: skip
+SECONDS = Parameter(
+    meaning="most time of a solver", name="max_seconds", symbol="max_seconds", unit="s", kind=float, default=60.0,
+    low=0, high=86_400, scale="log",
+)  # fmt: skip
+NUMBERS = (RANK, OBSERVED, ITERATIONS, SECONDS)
+SEED = declared(OwnRows)["seed"]
+SETTINGS = {"hand": "by hand", "tuned": "tuned alike"}
+
+
+class Plan(NamedTuple):
+    """What would be run: jobs on the rows, and what is asked of tuning, nothing where settings are by hand."""
+
+    rows: Rows
+    jobs: Sequence[Job]
+    questions: Sequence[Question]
+
+    @property
+    def spec(self) -> OwnRows:
+        """What all jobs are on."""
+        return self.jobs[0].spec
+
+
+def choose(link: Link, rows: Rows | InputError | None) -> Plan | InputError | None:
+    """Let a person choose settings and solvers; return the plan, the error in a setting, or None without rows."""
+    values = controls.widgets(link, NUMBERS)
+    metric = tuned_by(link)
+    values["seed"] = controls.widget(link, SEED)
+    st.subheader("Solvers", anchor=False)
+    # Solvers stand there also while there is nothing for them to be run on.
+    spec = ending = InputError("rows", "chosen above", "none", "upload a file")
+    try:
+        numbers = {p.name: p.check(values[p.name]) for p in (*NUMBERS, SEED)}
+        ending = Limits(max_iter=numbers["iterations"], max_seconds=numbers["max_seconds"])._asdict()
+        spec = specified(rows, numbers) if isinstance(rows, Rows) else spec
+    except InputError as error:
+        spec = error
+    jobs = solving.solvers(link, OwnRows.model, spec, ending, default=FIRST)
+    if not isinstance(rows, Rows):
+        return None
+    return spec if isinstance(spec, InputError) else planned(rows, spec, jobs, ending, metric, int(numbers["rank"]))
+
+
+def tuned_by(link: Link) -> str:
+    """Let a person choose how settings come about; return the score by which they are tuned, nothing if by hand."""
+    meaning = "tuned: rank, regularisation and iterations are chosen by one validation split, alike for every solver"
+    link.know(["metric"])
+    if controls.choose(link, "settings", SETTINGS, "hand", meaning, "Settings") == "hand":
+        return ""
+    names = {name: spoken(name) for name in METRICS}
+    words = "the score by which settings are chosen"
+    metric = controls.choose_one(link, "metric", names, words, "Chosen by", default=METRIC)
+    st.caption(
+        "A fifth of the training rows is held out; then all are fitted with what was best there. "
+        "A rank above 0, and a regularization that is not the default, stay as they are."
+    )
+    return metric
+
+
+def specified(rows: Rows, numbers: Mapping[str, Any]) -> OwnRows:
+    """Return the rows with settings; InputError where they do not fit."""
+    d, L = rows.columns.d, rows.columns.L
+    own_files.require_rank(int(numbers["rank"]), rows.columns)
+    if 8 * (d + L) * min(d, L) > LARGEST:
+        expected = f"such that a full-rank estimate takes at most {LARGEST >> 20} MB on this page"
+        raise InputError("features x labels", expected, f"{d} x {L}", "fit them from the shell: python -m lrlab fit")
+    rank = int(numbers["rank"]) or own_files.half(rows.columns)
+    return rows.spec(rank=rank, kept=float(numbers["observed"]), seed=int(numbers["seed"]))
+
+
+def planned(
+    rows: Rows, spec: OwnRows, jobs: Sequence[Job], ending: Mapping[str, Any], metric: str, rank: int
+) -> Plan | InputError:
+    """Return the plan of some jobs with the baseline among them."""
+    try:
+        if BASELINE not in [job.solver for job in jobs]:
+            jobs = [*jobs, convergence.job(spec, BASELINE, **ending)]
+        return Plan(rows, jobs, [asked(job, metric, rank) for job in jobs] if metric else [])
+    except InputError as error:
+        return error
+
+
+def asked(job: Job, metric: str, rank: int) -> Question:
+    """Return what is asked of tuning: options that are not at their defaults stay as they are."""
+    given = {name: value for name, value in job.options if value != job.entry.options[name].default}
+    limits = job.limits
+    return question(job.solver, given, rank, limits.max_iter, limits.max_seconds, metric, job.spec.seed)
+
+
+def begin(engine: Engine, plan: Plan) -> live.Running:
+    """Start what is planned; where workers do not see this machine's files, the rows travel with the jobs."""
+    jobs = plan.jobs
+    if not engine.local:
+        spec = plan.spec.replace(train=packed(plan.rows.train_file), test=packed(plan.rows.test_file))
+        jobs = [job.on(spec) for job in jobs]
+    return TunedRun(engine, jobs, plan.questions) if plan.questions else engine.follow(jobs)

@@ -1,0 +1,52 @@
+"""The same job as Python and as a shell command, to be copied from a page."""
+
+import shlex
+from collections.abc import Sequence
+
+from lrlab.parameters import Value, declared
+from lrlab.protocol import Limits, Spec
+from lrlab.runs.convergence import Job
+
+
+def python(jobs: Sequence[Job]) -> str:
+    """Return a script that runs the jobs, all of one spec."""
+    lines = ["import lrlab", "", f"spec = {spec_python(jobs[0].spec)}"]
+    for job in jobs:
+        name = job.solver.replace("-", "_") if len(jobs) > 1 else "trace"
+        lines.append(f"{name} = lrlab.solve({arguments(['spec', repr(job.solver)], settings(job))})")
+        lines.append(f"print({name}.stop.value, {name}.metrics)")
+    return "\n".join(lines)
+
+
+def shell(jobs: Sequence[Job]) -> str:
+    """Return one command a job."""
+    return "\n".join(
+        " ".join(
+            [f"python -m lrlab solve {job.spec.model} --solver {job.solver}"]
+            + [f"--set {shlex.quote(f'{k}={v}')}" for k, v in {**spec_values(job.spec), **settings(job)}.items()]
+            + ["--json"]
+        )
+        for job in jobs
+    )
+
+
+def spec_python(spec: Spec) -> str:
+    """Return the call that makes a spec."""
+    return f"lrlab.spec({arguments([repr(spec.model)], spec_values(spec))})"
+
+
+def spec_values(spec: Spec) -> dict[str, Value]:
+    """Return a spec's parameters: sizes and seed always, others where they differ from the default."""
+    known = declared(type(spec))
+    return {k: v for k, v in spec.public_values().items() if k in ("n", "p", "seed") or v != known[k].default}
+
+
+def settings(job: Job) -> dict[str, Value]:
+    """Return a job's options and limits that differ from the defaults."""
+    options = {k: v for k, v in job.options if v != job.entry.options[k].default}
+    return options | {k: v for k, v in job.limits._asdict().items() if v != getattr(Limits(), k)}
+
+
+def arguments(first: Sequence[str], named: dict[str, Value]) -> str:
+    """Return arguments as they stand in a call."""
+    return ", ".join([*first, *(f"{k}={v!r}" for k, v in named.items())])

@@ -1,0 +1,38 @@
+"""Ready-made parameters: one click fills in a page's widgets and runs it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from lrlab import presets
+from lrlab.ui.widgets import permalink
+
+Address = Mapping[str, str]
+
+
+def panels(name: str) -> list[tuple[str, Address]]:
+    """Return title and address of each panel of a preset of kind `spectrum`."""
+    content = presets.load(name).content
+    return [(panel["title"].partition(":")[0], _address(content, panel)) for panel in content["panels"]]
+
+
+def _address(content: Mapping[str, Any], panel: Mapping[str, Any]) -> Address:
+    values = panel["values"]
+    axis = {"from": min(values), "to": max(values), "points": len(values), "trials": content["trials"]}
+    spec = {**content.get("spec", {}), **panel.get("spec", {})}
+    named = {"model": panel["model"], "axis": panel["axis"], **axis, **spec}
+    return {key: str(value) for key, value in named.items()}
+
+
+def buttons(page: str, choices: Sequence[tuple[str, Address]], words: str) -> None:
+    """Show one button a choice; it fills in the widgets of the page and runs it."""
+    with st.container(horizontal=True, key=f"{page}-presets", vertical_alignment="center"):
+        st.caption(words, width="content")
+        for k, (title, address) in enumerate(choices):
+            st.button(title, key=f"{page}-preset-{k}", on_click=_take, args=(page, address))
+
+
+def _take(page: str, address: Address) -> None:
+    permalink.take(page, address)
+    st.session_state[f"{page}:autorun"] = True

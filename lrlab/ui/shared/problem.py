@@ -1,0 +1,72 @@
+"""Widgets that make a problem: its model, its parameters, a picture."""
+
+import math
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+import streamlit as st
+
+from lrlab import catalog
+from lrlab.models import pictures
+from lrlab.parameters import InputError, Parameter, Value, declared
+from lrlab.protocol import Spec
+from lrlab.ui.widgets.controls import beginning, choose_one, widget, widgets
+from lrlab.ui.widgets.permalink import Link
+
+PICTURE_LENGTHS = {"phantom": 256, "upload": 256}
+DIGIT_LENGTH = 64
+
+
+def model(link: Link, models: Sequence[str] = ()) -> str:
+    """Let a person choose a model and return its name."""
+    titles = {name: catalog.MODELS[name].title for name in models or catalog.MODELS}
+    chosen = choose_one(link, "model", titles, "how the answers come about", "Model")
+    st.caption(catalog.MODELS[chosen].summary)
+    return chosen
+
+
+def spec(
+    link: Link, name: str, *, without: Sequence[str] = (), first: Mapping[str, Value] = MappingProxyType({})
+) -> Spec | InputError:
+    """Show the widgets of a model; return the spec, or the error that keeps it from being one.
+
+    without: parameters that have no widget. first: what is not at its default at first.
+    """
+    known = declared(catalog.MODELS[name])
+    shown = beginning((p for p in known.values() if not p.hidden and p.name not in ("seed", *without)), first)
+    _settle_picture(link, name)
+    values = widgets(link, shown, scope=name)
+    st.session_state[link.key("truth-before", name)] = values.get("truth")
+    link.know(known)
+    try:
+        if values.get("truth") == "upload":
+            values["picture"] = upload(link, known["picture"], int(values["p"] or 0))
+        with st.expander("Seed"):
+            values["seed"] = widget(link, known["seed"])
+        return catalog.spec(name, **values)
+    except InputError as error:
+        return error
+
+
+def _settle_picture(link: Link, name: str) -> None:
+    """Make p the square of a side when a picture has just been chosen as the truth."""
+    key, before = link.key("truth", name), link.key("truth-before", name)
+    truth, was = st.session_state.get(key), st.session_state.get(before)
+    if truth and was and truth not in (was, "random"):
+        st.session_state[link.key("p", name)] = PICTURE_LENGTHS.get(truth, DIGIT_LENGTH)
+        st.session_state[link.key("sparsity", name)] = 0
+
+
+def upload(link: Link, parameter: Parameter, p: int) -> str:
+    """Let a person upload a picture and return it as text; InputError where it is none."""
+    side = math.isqrt(max(p, 0))
+    file = st.file_uploader(
+        "Picture",
+        key=link.key("file"),
+        help=f"PNG or JPEG; it becomes {side} x {side} grey levels (p = {side * side}).",
+    )
+    text = str(link.value("picture", parameter))
+    if file is not None and 4 <= side <= pictures.LARGEST_SIDE:
+        text = pictures.encode(file.getvalue(), side)
+    link.put("picture", text, parameter)
+    return text

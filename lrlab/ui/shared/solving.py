@@ -1,0 +1,91 @@
+"""Widgets that make jobs of a problem: solvers, their options, and when a run ends."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import streamlit as st
+
+from lrlab import catalog, protocol
+from lrlab.parameters import InputError, Parameter, Value, declared, nearest
+from lrlab.protocol import Spec, drive_limits
+from lrlab.runs import convergence
+from lrlab.runs.convergence import Job
+from lrlab.solver_entry import SolverEntry
+from lrlab.ui.widgets.controls import beginning, widgets
+from lrlab.ui.widgets.permalink import Link
+
+
+def limits(link: Link, first: Mapping[str, Value] = MappingProxyType({})) -> dict[str, Any] | InputError:
+    """Show the limits of a run; return them by name, or the error. first: what is not at its default at first."""
+    with st.expander("When a run ends"):
+        values = widgets(link, beginning(declared(drive_limits).values(), first))
+    try:
+        return protocol.limits(values)._asdict()
+    except InputError as error:
+        return error
+
+
+def solvers(
+    link: Link,
+    name: str,
+    problem: Spec | InputError,
+    ending: Mapping[str, Any] | InputError,
+    default: Sequence[str],
+) -> list[Job]:
+    """Let a person choose solvers and their options; return the jobs that can be run.
+
+    A solver that cannot be run on this problem has the reason below its name.
+    """
+    entries = catalog.solvers_for(name)
+    names = tuple(entry.name for entry in entries)
+    parameter = Parameter(
+        meaning="solvers", name="solvers", kind=str, default=",".join(s for s in default if s in names)
+    )
+    at_first = asked(link, parameter, names)
+    chosen, jobs = [], []
+    for entry in entries:
+        link.know(f"{entry.name}.{option}" for option in entry.options)
+        key = link.key(entry.name, name)
+        if key not in st.session_state:
+            st.session_state[key] = entry.name in at_first
+        wanted = st.checkbox(entry.title, st.session_state[key], key=key, help=f"{entry.summary}\n\n{entry.reference}")
+        chosen += [entry.name] if wanted else []
+        settings = _options(link, entry, name) if wanted and entry.options else {}
+        job = _job(problem, entry, settings, ending)
+        if isinstance(job, InputError):
+            st.caption(f":red[Not here: {job}]" if wanted else f"Not here: {job}")
+        elif wanted and job:
+            jobs.append(job)
+    link.put("solvers", ",".join(chosen), parameter)
+    return jobs
+
+
+def asked(link: Link, parameter: Parameter, names: Sequence[str]) -> list[str]:
+    """Return the solvers that the address names, or else those at first; what is none is said in a sentence."""
+    given = [word for word in str(link.value("solvers", parameter)).split(",") if word]
+    known = [word for word in given if word in names]
+    for word in given:
+        if link.arrived and word not in names:
+            remedy = nearest(word, tuple(names)) or "leave it out"
+            link.complain(InputError("solvers", f"some of {', '.join(names)}", word, remedy))
+    return known or str(parameter.default).split(",")
+
+
+def _options(link: Link, entry: SolverEntry, model: str) -> dict[str, Any]:
+    with st.expander("Options", key=link.key(f"{entry.name}-options", model)):
+        return widgets(link, list(entry.options.values()), scope=model, prefix=f"{entry.name}.")
+
+
+def _job(
+    problem: Spec | InputError,
+    entry: SolverEntry,
+    settings: Mapping[str, Any],
+    ending: Mapping[str, Any] | InputError,
+) -> Job | InputError | None:
+    if isinstance(problem, InputError) or isinstance(ending, InputError):
+        return None
+    try:
+        return convergence.job(problem, entry.name, **settings, **ending)
+    except InputError as error:
+        return error

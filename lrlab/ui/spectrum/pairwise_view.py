@@ -1,0 +1,70 @@
+"""What the pairwise moments of a single-index model look like along an axis: eigenvalues, overlaps, the tables."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from lrlab.figures import spectrum as figures
+from lrlab.spectra import pairwise
+from lrlab.spectra.draws import Row
+from lrlab.ui.shared import live
+from lrlab.ui.spectrum.spectrum_plan import Plan
+from lrlab.ui.widgets import plot, tables
+from lrlab.ui.widgets.axis import Axis, fine
+
+MOMENTS = {"auto": "whichever separates", "M": "M", "M'": "M′"}
+
+
+def draw(plan: Plan, rows: list[Row], moment: str) -> None:
+    """Draw what has been measured, or the curves alone."""
+    spec, along = plan.spec, plan.along
+    place = (spec, along)
+    curve = chosen(live.once("spectrum:curve", place, lambda: predicted(plan, fine(along))), moment)
+    points = pd.DataFrame()
+    if rows:
+        exact = live.once("spectrum:exact", place, lambda: predicted(plan, along.values))
+        points = chosen(pairwise.compare(pd.DataFrame(rows), exact), moment)
+    values, overlaps = st.columns([1.25, 1], gap="medium")
+    with values:
+        show(figures.eigenvalues, points, curve, along, "values")
+    with overlaps:
+        show(figures.overlaps, points, curve, along, "overlap")
+    st.caption(
+        "Dots: mean of the trials, bars: their standard deviation. Dashed: the exact limit at this n/p. Dotted: "
+        "endless data, the eigenvalues if n were infinite. Shaded: where n/p exceeds the threshold, so that the "
+        "leading eigenvector has a squared overlap with the signal (1 is exact) that does not vanish as n and p grow."
+    )
+    if len(points):
+        tables.show(
+            lambda: points, key="spectrum-table", file=f"{spec.model}-spectrum",
+            note="One row a value of the axis and moment: mean and sd of the trials, predictions, relative deviations.",
+        )  # fmt: skip
+        tables.show(
+            lambda: pd.DataFrame(rows), key="spectrum-trials", file=f"{spec.model}-spectrum-trials", title="All trials",
+            note="Every trial, with the seed that opens it again. rank 1 is the largest eigenvalue.",
+        )  # fmt: skip
+
+
+def predicted(plan: Plan, values: Sequence[float]) -> pd.DataFrame:
+    """Return what theory says at the values of the axis."""
+    return pairwise.predictions(plan.spec, plan.along.name, values)
+
+
+def chosen(table: pd.DataFrame, moment: str) -> pd.DataFrame:
+    """Return the rows of one moment; "auto" takes M where phi > 0 and M' elsewhere, value by value."""
+    if moment == "auto":
+        return pairwise.informative(table)
+    return table[table["moment"] == moment].reset_index(drop=True)
+
+
+def show(figure_of: Any, points: pd.DataFrame, curve: pd.DataFrame, along: Axis, name: str) -> None:
+    """Draw one figure of the page, on the axis' own scale."""
+    if points.empty:
+        columns = ("at", "trials", "mean_top", "sd_top", "mean_second", "sd_second", "mean_overlap")
+        points = pd.DataFrame({column: [] for column in columns})
+    figure = figure_of(points, curve, axis_title=along.title)
+    figure.update_xaxes(type=along.spacing)
+    figure.update_layout(uirevision=f"{along.name} {along.spacing}")
+    plot.show(figure, key=f"spectrum.{name}", label=f"{name} along {along.title}")

@@ -1,0 +1,1 @@
+"""The pages *transition* and *sweep*."""

@@ -1,0 +1,140 @@
+"""Sweeps to be opened: those that this browser has run, those of the library, and definitions from elsewhere."""
+
+import time
+
+import streamlit as st
+
+from lrlab.parameters import InputError
+from lrlab.presets import sweeps as library
+from lrlab.store.location import get_lab
+from lrlab.sweeps import history, session
+from lrlab.sweeps.definition import Sweep
+from lrlab.sweeps.definition_file import LONGEST, titled
+from lrlab.sweeps.history import Past
+from lrlab.ui.shared import browser, live, page
+from lrlab.ui.sweep import sweep_controls
+from lrlab.ui.widgets import permalink
+
+MOST = 50
+DAY = 86_400.0
+
+
+def show(page_name: str) -> None:
+    """Show the sweeps that this browser has run, on whichever page, each with a button that opens it."""
+    fold = st.expander("Past sweeps", key=f"{page_name}-past", on_change="rerun")
+    if not fold.open:
+        return
+    with get_lab().open() as store:
+        found = history.past(store, browser.session(), MOST)
+    with fold:
+        if refused := st.session_state.get(f"{page_name}:unopened"):
+            st.error(refused)
+        if not found:
+            st.caption("What is run on *Transition* and *Sweep* is kept here, and can be gone on with after a reload.")
+        for k, past in enumerate(found):
+            with st.container(horizontal=True, vertical_alignment="center", key=f"{page_name}-past-{k}"):
+                st.markdown(f"{past.title}  \n:small[:gray[{told(past)}]]", width="stretch")
+                st.button("Open", key=f"{page_name}-open-{k}", on_click=open_past, args=(page_name, past))
+                st.button("Forget", key=f"{page_name}-forget-{k}", on_click=forget, args=(past,))
+
+
+def told(past: Past) -> str:
+    """Return how far a past sweep came, and when."""
+    state: str = past.state
+    if state == "running":
+        try:
+            alive = session.under_way(past.sweep, get_lab(), past.session) is not None
+        except InputError:
+            alive = False
+        state = "running" if alive else "interrupted"
+    age = time.time() - past.changed
+    when = "just now" if age < 60 else f"{live.duration(age)} ago" if age < DAY else f"{age / DAY:.0f} days ago"
+    return f"{state}, {past.done:,} of {past.total:,} trials, {when}"
+
+
+def open_past(page_name: str, past: Past) -> None:
+    """Open a past sweep on the page that it was run on: as it runs, or as the store has it."""
+    try:
+        sweep = past.sweep
+    except InputError as error:
+        st.session_state[f"{page_name}:unopened"] = str(error)
+        return
+    st.session_state[f"{page_name}:unopened"] = ""
+    open_sweep(past.page, sweep, past.title, past.state)
+    if past.page != page_name:
+        live.leave(f"pages/{past.page}.py", sweep_controls.address(sweep))
+
+
+def open_sweep(page_name: str, sweep: Sweep, title: str, state: str = "new") -> None:
+    """Let a page show a sweep, with what the store has of it."""
+    st.session_state[f"{page_name}:title"] = (sweep, title)
+    st.session_state[f"{page_name}:look"] = state
+    permalink.take(page_name, sweep_controls.address(sweep))
+
+
+def forget(past: Past) -> None:
+    """Take a sweep off the list."""
+    with get_lab().open() as store:
+        history.forget(store, past.session, past.definition)
+
+
+def shelf(page_name: str) -> None:
+    """Show the sweeps of the library, and a place for definitions from elsewhere."""
+    with st.container(horizontal=True, key=f"{page_name}-library", vertical_alignment="center"):
+        st.caption("Ready-made:", width="content")
+        for name in library.names():
+            known = library.load(name)
+            short = known.title.partition(":")[0]
+            st.button(
+                short, key=f"{page_name}-{name}", help=known.title, on_click=open_sweep,
+                args=(page_name, known.sweep, known.title),
+            )  # fmt: skip
+    with st.expander("From a definition (TOML)", key=f"{page_name}-define"):
+        st.text_area("Definition", key=f"{page_name}-toml", height=240, placeholder=EXAMPLE)
+        st.file_uploader("or a file", key=f"{page_name}-toml-file")
+        st.button("Read", key=f"{page_name}-read", on_click=read, args=(page_name,))
+        if refused := st.session_state.get(f"{page_name}:unread"):
+            st.error(refused)
+
+
+def explain(sweep: Sweep | None) -> None:
+    """Show what the library says of a sweep, where it is one of its own."""
+    # A place of its own: figures that moved to another one would be drawn from scratch.
+    with st.container():
+        for known in map(library.load, library.names()):
+            if known.sweep == sweep:
+                st.subheader(known.title, anchor=False)
+                page.reading(known.explanation, known.reference)
+
+
+def read(page_name: str) -> None:
+    """Open the definition that was pasted or given as a file; what is wrong with it is said in a sentence."""
+    file = st.session_state.get(f"{page_name}-toml-file")
+    try:
+        text = st.session_state[f"{page_name}-toml"] if file is None else _text(file.getvalue())
+        found = titled(text)
+    except InputError as error:
+        st.session_state[f"{page_name}:unread"] = str(error)
+    else:
+        st.session_state[f"{page_name}:unread"] = ""
+        open_sweep(page_name, found.sweep, found.title)
+
+
+def _text(content: bytes) -> str:
+    if len(content) > LONGEST:
+        raise InputError("sweep file", "a definition of at most 1 MiB", f"{len(content):,} bytes", "give another file")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError("sweep file", "text in UTF-8", "other bytes", "save it as UTF-8") from error
+
+
+EXAMPLE = """model = "polynomial-network"
+solvers = ["tangent-descent", "ep-rom"]
+trials = 20
+[spec]
+p = 60
+[axes]
+m = [200, 400, 800]
+r = { from = 1, to = 5, steps = 5 }
+"""

@@ -1,0 +1,168 @@
+"""Widgets that make a sweep, and the address that gives them the values of one: both say the same."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from lrlab import catalog
+from lrlab.catalog.families import Family, family
+from lrlab.figures.measures import MEASURES
+from lrlab.parameters import InputError, Parameter, Value, declared, settle
+from lrlab.protocol import drive_limits
+from lrlab.sweeps.cells import cells
+from lrlab.sweeps.definition import BUDGET, TOLERANCE, Success, Sweep
+from lrlab.sweeps.definition_parts import Span
+from lrlab.ui.shared import problem, solving
+from lrlab.ui.widgets import axis, controls
+from lrlab.ui.widgets.axis import Axis
+from lrlab.ui.widgets.permalink import Link, shown_exactly
+
+MOST_TRIALS = 200_000
+"""Trials of a sweep that a page draws; the shell has no such limit."""
+TRIALS = replace(controls.TRIALS, low=1, high=10_000)
+OF_A_MAP = replace(TRIALS, default=5)
+"""A first map is to be seen within seconds; neighbouring cells tell of one another."""
+NO_RULE = "none"
+RULE = "rule."
+OPTION = "set."
+"""What the address puts before the rule of success, and before options of solvers: both may be called as parameters."""
+
+
+def ask(link: Link, *, plane: bool) -> tuple[Sweep | None, list[object]]:
+    """Show the widgets of a sweep; return it, or None where something is in error, and what may be.
+
+    plane: two axes, ranges both, as of a model's first map; else one axis, or two, or lists of values.
+    """
+    model = problem.model(link)
+    kind = family(model)
+    solvers, settings = _solvers(link, model, kind, several=not plane)
+    x, y = _axes(link, model, kind, plane)
+    trials = controls.widget(link, OF_A_MAP if plane else TRIALS)
+    success = _success(link, model, kind)
+    adaptive = _adaptive(link, plane)
+    limits = solving.limits(link, kind.limits)
+    st.subheader("Held fixed", anchor=False)
+    chosen = [a for a in (x, y) if isinstance(a, Axis)]
+    spec = problem.spec(link, model, without=[a.decides for a in chosen], first=kind.held.get(model, {}))
+    parts = [x, y, spec, settings, success, limits]
+    if any(isinstance(part, InputError) for part in parts):
+        return None, parts
+    try:
+        TRIALS.check(trials)
+        sweep = Sweep(
+            spec=spec, axes=tuple((a.name, a.given) for a in chosen), solvers=solvers, trials=trials, success=success,
+            settings={**settings, **_changed(limits)}, **adaptive,
+        )  # fmt: skip
+        if sweep.total > MOST_TRIALS:
+            got = f"{sweep.total:,}"
+            raise InputError("trials", f"at most {MOST_TRIALS:,} in all cells", got, "lower trials or points")
+        cells(sweep)
+    except InputError as error:
+        return None, [*parts, error]
+    return sweep, parts
+
+
+def address(sweep: Sweep) -> dict[str, str]:
+    """Return the address under which a page shows the widgets of a sweep."""
+    values: dict[str, Value] = {"model": sweep.spec.model, "solvers": ",".join(sweep.solvers), "trials": sweep.trials}
+    for prefix, (name, given) in zip(("x-", "y-"), sweep.axes, strict=False):
+        values[f"{prefix}axis"] = name
+        if isinstance(given, Span) and axis.FEWEST <= given.steps <= axis.MOST:
+            ends = {"from": given.low, "to": given.high, "points": given.steps, "spacing": given.spacing}
+            values |= {prefix + key: value for key, value in ends.items()}
+        else:
+            values[f"{prefix}values"] = ", ".join(map(str, sweep.grid[name]))
+    if len(sweep.axes) == 1:
+        values["y-axis"] = axis.NONE
+    values[f"{RULE}metric"] = sweep.success.metric if sweep.success else NO_RULE
+    if sweep.success:
+        values[f"{RULE}side"] = "above" if sweep.success.below is None else "below"
+        values[f"{RULE}level"] = float(sweep.success.level or 0.0)
+    values |= {"adaptive": sweep.adaptive, "tolerance": sweep.tolerance, "budget": sweep.budget}
+    known = declared(drive_limits)
+    limits = {name: parameter.default for name, parameter in known.items()}
+    values |= limits | {k if k in known else OPTION + k: v for k, v in sweep.settings}
+    values |= {k: v for k, v in sweep.spec.public_values().items() if k not in sweep.decided}
+    return {name: shown_exactly(value) for name, value in values.items()}
+
+
+def _solvers(link: Link, model: str, kind: Family, several: bool) -> tuple[list[str], dict[str, Value] | InputError]:
+    entries = {entry.name: entry for entry in catalog.solvers_for(model)}
+    first = [name for name in kind.solvers if name in entries][: 2 if several else 1]
+    parameter = Parameter(meaning="solvers", name="solvers", kind=str, default=",".join(first))
+    key = link.key("solvers", model)
+    if key not in st.session_state:
+        st.session_state[key] = solving.asked(link, parameter, list(entries))
+    chosen = st.multiselect(
+        "Solvers", list(entries), st.session_state[key], key=key, format_func=lambda name: entries[name].title,
+        help="The first is drawn in colours, the others by their contours.",
+    )  # fmt: skip
+    link.put("solvers", ",".join(chosen), parameter)
+    link.know(OPTION + option for entry in entries.values() for option in entry.options)
+    return chosen, _options(link, model, chosen)
+
+
+def _options(link: Link, model: str, chosen: list[str]) -> dict[str, Value] | InputError:
+    # An option goes to every solver that knows it, so one of a name is shown, that of the first.
+    known: dict[str, tuple[str, Parameter]] = {}
+    for solver in chosen:
+        for name, parameter in catalog.solver(solver, model).options.items():
+            known.setdefault(name, (solver, parameter))
+    if not known:
+        return {}
+    with st.expander("Options of solvers", key=link.key("options", model)):
+        given = controls.widgets(link, [p for _, p in known.values()], scope=model, prefix=OPTION)
+    try:
+        for solver in dict.fromkeys(solver for solver, _ in known.values()):
+            settle(catalog.solver(solver, model).run, {k: given[k] for k, (of, _) in known.items() if of == solver})
+    except InputError as error:
+        return error
+    return {name: value for name, value in given.items() if value != known[name][1].default}
+
+
+def _axes(link: Link, model: str, kind: Family, plane: bool) -> tuple[Any, Any]:
+    across, upwards = kind.plane[model]
+    look: dict[str, Any] = {"ranges": kind.ranges_of(model), "lists": not plane}
+    if plane:
+        x = axis.choose(link, model, across, prefix="x-", label="Across", points=12, **look)
+        return x, axis.choose(link, model, upwards, prefix="y-", label="Upwards", points=10, **look)
+    x = axis.choose(link, model, upwards, prefix="x-", label="Along", points=12, **look)
+    return x, axis.choose(link, model, axis.NONE, prefix="y-", label="and", points=8, optional=True, **look)
+
+
+def _success(link: Link, model: str, kind: Family) -> Success | InputError | None:
+    goal, measures = kind.goal, list(MEASURES[kind.name])
+    first = goal.measure if goal.below is not None else NO_RULE
+    choices = measures if goal.below is not None else [NO_RULE, *measures]
+    parameters = (
+        Parameter(meaning="the score that success is told by", name="metric", choices=tuple(choices), kind=str,
+                  default=first),
+        Parameter(meaning="whether it succeeds below or above the level", name="side", choices=("below", "above"),
+                  kind=str, default="below"),
+        Parameter(meaning="where success begins", name="level", symbol="level", default=goal.below or 0.5),
+    )  # fmt: skip
+    with st.expander("What counts as success"):
+        metric, side, level = controls.widgets(link, parameters, scope=kind.name, prefix=RULE).values()
+    if metric == NO_RULE:
+        return None
+    try:
+        return Success(str(metric), **{str(side): parameters[2].check(level)})
+    except InputError as error:
+        return error
+
+
+def _adaptive(link: Link, plane: bool) -> dict[str, Any]:
+    meaning = "measure the whole plane coarsely first, then where half of the trials succeed; infer the rest"
+    wanted = Parameter(meaning=meaning, name="adaptive", kind=bool, default=plane)
+    parts = [TOLERANCE, BUDGET]
+    link.know(part.name for part in parts)
+    if not controls.widget(link, wanted, label="adaptive: trials where the contour is"):
+        return {"adaptive": False}
+    return {"adaptive": True, **controls.widgets(link, parts)}
+
+
+def _changed(limits: Mapping[str, Value]) -> dict[str, Value]:
+    known = declared(drive_limits)
+    return {name: value for name, value in limits.items() if value != known[name].default}

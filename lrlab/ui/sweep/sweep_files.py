@@ -1,0 +1,92 @@
+"""What can be taken away from a sweep: its figure, its table, its definition; and how to do it without a page."""
+
+from collections.abc import Callable
+from functools import cache
+from importlib import resources
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+from lrlab.parameters import spoken
+from lrlab.sweeps.definition import Sweep
+from lrlab.sweeps.definition_text import to_toml
+from lrlab.ui.shared import code, page
+from lrlab.ui.widgets import tables
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+
+@cache
+def _save_component() -> Any:
+    assets = resources.files("lrlab.ui") / "assets"
+    html, css, js = ((assets / name).read_text("utf-8") for name in ("save.html", "plot.css", "save.js"))
+    return st.components.v2.component("lrlab_save", html=html, css=css, js=js, isolate_styles=False)
+
+
+NOTE = (
+    "A row a cell and solver. successes, share, low, high: trials that succeed, and the 95% interval of their share. "
+    "mean, spread, quartiles: of {metric}. seed: of the first trial. shown: what a map shows, which may be inferred."
+)
+
+
+def offer(name: str, sweep: Sweep, figure: "go.Figure", figure_key: str, table: pd.DataFrame, metric: str) -> None:
+    """Show the table; offer it (CSV, Parquet), the figure (HTML, SVG, PNG) and the definition (TOML) as files.
+
+    figure_key: under which `plot.show` has drawn it; the browser makes SVG and PNG of what it shows.
+    """
+    fold = st.expander("Table and files", key=f"{name}-table", on_change="rerun")
+    if not fold.open:
+        return
+    offers: tuple[tuple[str, str, str, Callable[[], bytes]], ...] = (
+        ("Figure, HTML", "html", "text/html", lambda: page_of(figure)),
+        ("Table, CSV", "csv", "text/csv", lambda: table.to_csv(index=False).encode()),
+        ("Table, Parquet", "parquet", "application/vnd.apache.parquet", lambda: parquet(table)),
+        ("Definition, TOML", "toml", "application/toml", lambda: to_toml(sweep).encode()),
+    )
+    file = f"{sweep.spec.model}-{name}"
+    with fold:
+        tables.view(table, note=NOTE.format(metric=spoken(metric)))
+        with st.container(horizontal=True, key=f"{name}-offers"):
+            with st.container(width="content"):
+                _save_component()(key=f"{name}-save", data={"key": figure_key.replace(".", "-"), "name": file})
+            for title, ending, mime, data in offers:
+                st.download_button(
+                    title, data, f"{file}.{ending}", mime, key=f"{name}-file-{ending}", on_click="ignore"
+                )
+
+
+def page_of(figure: "go.Figure") -> bytes:
+    """Return a figure as a page that needs no other file."""
+    config = {"responsive": True, "displaylogo": False}
+    return str(figure.to_html(include_plotlyjs=True, config=config)).encode()
+
+
+def parquet(table: pd.DataFrame) -> bytes:
+    """Return a table as a Parquet file."""
+    file = BytesIO()
+    table.to_parquet(file, index=False)
+    return file.getvalue()
+
+
+def copy(sweep: Sweep) -> None:
+    """Offer a sweep as Python, as a shell command and as TOML."""
+    page.copy(python(sweep), shell(sweep), to_toml(sweep))
+
+
+def python(sweep: Sweep) -> str:
+    """Return the script that computes the trials of a sweep; every cell of it, also where the sweep is adaptive."""
+    axes = "{" + ", ".join(f"{name!r}: {list(values)}" for name, values in sweep.grid.items()) + "}"
+    settings = "".join(f", {name}={value!r}" for name, value in sweep.settings)
+    call = f"axes=axes, solvers={list(sweep.solvers)!r}, trials={sweep.trials}{settings}"
+    return "\n".join(
+        ["import lrlab", "", f"spec = {code.spec_python(sweep.spec)}", f"axes = {axes}",
+         f"table = lrlab.sweep(spec, {call})", "print(table)"]
+    )  # fmt: skip
+
+
+def shell(sweep: Sweep) -> str:
+    """Return the command that runs a sweep against a store of its own."""
+    return f"python -m lrlab sweep /dev/stdin --store trials.sqlite <<'END'\n{to_toml(sweep)}END"

@@ -1,0 +1,48 @@
+"""From a cell of a sweep to its very trial: a click goes to Converge, and runs it there."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import streamlit as st
+
+from lrlab import catalog
+from lrlab.runs.trial import trial_spec
+from lrlab.sweeps.cells import Cell
+from lrlab.sweeps.definition import Sweep
+from lrlab.ui.shared import code, live
+from lrlab.ui.widgets import plot
+from lrlab.ui.widgets.permalink import shown_exactly
+
+
+def opened(sweep: Sweep, cells: Sequence[Cell], solver_at: int, together: bool) -> Callable[[plot.Click], None]:
+    """Return what a click on a figure does: it opens the first trial of the cell that was clicked.
+
+    A point's customdata holds the solver at `solver_at`, and the values of the axes at the beginning (of two axes) or
+    in its x (of one). together: all solvers of the sweep are run, which see the same data; else that of the cell.
+    """
+
+    def click(point: plot.Click) -> None:
+        told = point.get("customdata") or []
+        solver = told[solver_at] if len(told) > solver_at else None
+        place = told[:2] if len(sweep.grid) == 2 else [point.get("x")]
+        for cell in cells:
+            if cell.job and cell.solver == solver and list(cell.axes.values()) == place:
+                leave(sweep, cell, list(sweep.solvers) if together else [cell.solver])
+
+    return click
+
+
+def leave(sweep: Sweep, cell: Cell, solvers: Sequence[str]) -> None:
+    """Go to Converge with the first trial of a cell."""
+    st.session_state["converge:autorun"] = True
+    live.leave("pages/converge.py", address(sweep, cell, solvers))
+
+
+def address(sweep: Sweep, cell: Cell, solvers: Sequence[str]) -> Mapping[str, str]:
+    """Return the address of the first trial of a cell on Converge."""
+    spec = trial_spec(cell.job.spec, 0) if cell.job else sweep.spec
+    values = {"model": spec.model, "solvers": ",".join(solvers), **code.spec_values(spec)}
+    for solver in solvers:
+        options = catalog.solver(solver, spec.model).options
+        own = sweep.settings_of(solver)
+        values |= {f"{solver}.{name}" if name in options else name: value for name, value in own.items()}
+    return {name: shown_exactly(value) for name, value in values.items()}

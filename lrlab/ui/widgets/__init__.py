@@ -1,0 +1,1 @@
+"""Widgets: controls, axes, plots, tables, addresses."""

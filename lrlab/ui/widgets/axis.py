@@ -1,0 +1,132 @@
+"""Widgets of an axis: which quantity, from where to where, in how many steps."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+import streamlit as st
+
+from lrlab import catalog
+from lrlab.catalog.ranges import Range, first_range
+from lrlab.parameters import InputError, Parameter, declared
+from lrlab.runs.axes import axes, derived
+from lrlab.sweeps.definition import Given, Span
+from lrlab.sweeps.overview import spacing
+from lrlab.ui.widgets import controls
+from lrlab.ui.widgets.permalink import Link
+
+FINE = 161
+
+
+FEWEST, MOST = 2, 60
+"""Values of a range."""
+NONE = "none"
+"""The choice of no axis."""
+LISTED = Parameter(
+    meaning="values one by one, in place of the range", name="values", symbol="values", kind=str, default=""
+)
+LISTED_ONE = Parameter(meaning="a value of an axis", name="values", default=1.0)
+
+
+class Axis(NamedTuple):
+    """An axis as chosen: its name, title, values, spacing, the parameter it decides, and whether it has whole values.
+
+    given: the values, or the range that they are taken from, as a sweep is defined by.
+    """
+
+    name: str
+    title: str
+    values: tuple[float, ...]
+    spacing: str
+    decides: str
+    whole: bool
+    given: Given = ()
+
+
+def choose(
+    link: Link,
+    model: str,
+    default: str,
+    *,
+    prefix: str = "",
+    label: str = "Along",
+    points: int = 12,
+    ranges: Mapping[str, Range] = MappingProxyType({}),
+    lists: bool = False,
+    optional: bool = False,
+) -> Axis | InputError | None:
+    """Show the widgets of an axis; return it, or the error in it; None where an `optional` one is not wanted.
+
+    prefix tells apart the axes of one page; ranges: where axes lead at first, where a page wants them elsewhere. lists:
+    the values may be given one by one, too.
+    """
+    titles = ({NONE: "nothing"} if optional else {}) | axes(catalog.MODELS[model])
+    parameter = Parameter(
+        meaning="what is varied", choices=tuple(titles), name=f"{prefix}axis", kind=str,
+        default=default if default in titles else next(iter(titles)),
+    )  # fmt: skip
+    name = str(controls.widget(link, parameter, scope=model, label=label, format_func=titles.__getitem__))
+    if name == NONE:
+        link.know(prefix + part.name for part in (*_parts(0.0, 1.0, "linear", points), LISTED))
+        return None
+    low, high, scale = ranges.get(name) or first_range(model, name)
+    parts, given = _parts(low, high, scale, points), []
+    columns = st.columns(2, gap="small")
+    for k, part in enumerate(parts):
+        with columns[k % 2]:
+            given.append(controls.widget(link, part, name=prefix + part.name, scope=f"{model}.{prefix}{name}"))
+    found = derived(catalog.MODELS[model], name)
+    decides = found.decides if found else name
+    shown = {"label": "values instead", "placeholder": "200, 400, 800"}
+    scope = f"{model}.{prefix}{name}"
+    text = str(controls.widget(link, LISTED, name=f"{prefix}values", scope=scope, **shown)) if lists else ""
+    try:
+        whole = _is_whole(model, name)
+        if text.strip():
+            values = tuple(sorted(float(LISTED_ONE.check(word)) for word in text.replace(",", " ").split()))
+            return Axis(name, titles[name], values, spacing(values), decides, whole, values)
+        values = spaced(*given, whole=whole)
+    except InputError as error:
+        return error
+    return Axis(name, titles[name], values, str(given[-1]), decides, whole, Span(*given))
+
+
+def _parts(low: float, high: float, scale: str, points: int) -> tuple[Parameter, ...]:
+    return (
+        Parameter(meaning="first value of the axis", name="from", symbol="from", kind=float, default=low),
+        Parameter(meaning="last value of the axis", name="to", symbol="to", kind=float, default=high),
+        Parameter(
+            meaning="number of values", name="points", symbol="points", low=FEWEST, high=MOST, kind=int, default=points
+        ),
+        Parameter(
+            meaning="whether values are evenly spaced, or evenly in their logarithm", name="spacing", symbol="spacing",
+            choices=("linear", "log"), kind=str, default=scale,
+        ),
+    )  # fmt: skip
+
+
+def _is_whole(model: str, name: str) -> bool:
+    parameter = declared(catalog.MODELS[model]).get(name)
+    return parameter is not None and parameter.kind is int
+
+
+def spaced(start: object, stop: object, points: object, spacing: object, *, whole: bool) -> tuple[float, ...]:
+    """Return the values of an axis, to four digits, whole where they have to be; InputError where there are none."""
+    low, high, parts = (p.check(v) for p, v in zip(_parts(0.0, 1.0, "linear", 12), (start, stop, points), strict=False))
+    if spacing == "log" and min(low, high) <= 0:
+        raise InputError("from", "above 0 on a logarithmic axis", min(low, high), "raise it, or take linear spacing")
+    if low == high:
+        raise InputError("to", f"other than from = {low:g}", high, "raise to")
+    values = np.geomspace(low, high, parts) if spacing == "log" else np.linspace(low, high, parts)
+    rounded = (round(float(v)) if whole else float(f"{v:.4g}") for v in values)
+    return tuple(sorted({float(v) for v in rounded}))
+
+
+def fine(along: Axis) -> list[float]:
+    """Return a fine grid of the axis for the curves; the values themselves where they are whole numbers."""
+    low, high = along.values[0], along.values[-1]
+    if along.whole:
+        return list(along.values)
+    grid = np.geomspace if along.spacing == "log" else np.linspace
+    return [float(value) for value in grid(low, high, FINE)]

@@ -1,0 +1,118 @@
+"""Widgets from declarations: what a parameter declares is all that a page knows of it."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from lrlab.parameters import Parameter, Value
+from lrlab.ui.widgets.permalink import Link
+
+TRIALS = Parameter(
+    meaning="draws of the data at each point; a mean and its spread need several", name="trials", symbol="trials",
+    kind=int, default=10, low=2, high=1000,
+)  # fmt: skip
+
+
+def label(parameter: Parameter) -> str:
+    """Return what stands at a widget: the name, and the symbol of the papers where it differs."""
+    words = parameter.name.replace("_", " ")
+    return words if parameter.symbol in ("", parameter.name) else f"{words}  {parameter.symbol}"
+
+
+def explanation(parameter: Parameter) -> str:
+    """Return what a widget's help says: meaning, unit and bounds."""
+    unit = f", in {parameter.unit}" if parameter.unit else ""
+    values = "" if parameter.choices else f" {parameter.expected[0].upper()}{parameter.expected[1:]}."
+    return f"{parameter.meaning[0].upper()}{parameter.meaning[1:]}{unit}.{values}"
+
+
+def step(parameter: Parameter, value: float) -> float:
+    """Return how far one press of + or - goes: about a sixth of the value on a logarithmic scale."""
+    if parameter.scale == "log" and value > 0:
+        size = 10.0 ** math.floor(math.log10(value)) / 2.0
+    else:
+        width = parameter.high - parameter.low if math.isfinite(parameter.high - parameter.low) else 100.0
+        size = 10.0 ** math.floor(math.log10(width / 20.0))
+    return max(1, int(size)) if parameter.kind is int else size
+
+
+def widget(link: Link, parameter: Parameter, *, name: str = "", scope: str = "", **look: Any) -> Value | None:
+    """Show a parameter's widget and return what it holds, which may be out of bounds: the spec says so.
+
+    name: the key in the address, where it is not the parameter's own; scope keeps apart what models do not share.
+    """
+    name = name or parameter.name
+    key = link.key(name, scope)
+    if key not in st.session_state:
+        st.session_state[key] = link.value(name, parameter)
+    look = {"label": label(parameter), "help": explanation(parameter), **look}
+    value = _input(parameter, key, look)
+    link.put(name, value, parameter)
+    return value
+
+
+def _input(parameter: Parameter, key: str, look: dict[str, Any]) -> Value | None:
+    # What it holds is said twice: set through the session, and as its default. A page that is drawn twice in a row
+    # takes back the first before a busy browser has heard of it; the widget would then begin at 0.
+    now = st.session_state[key]
+    if parameter.kind is bool:
+        return st.toggle(key=key, value=bool(now), **look)
+    if parameter.choices:
+        index = parameter.choices.index(now) if now in parameter.choices else 0
+        return st.selectbox(options=parameter.choices, key=key, index=index, **look)
+    if parameter.kind is str:
+        return st.text_input(key=key, value=now, **look)
+    # No bounds here: a number outside gets the sentence that the shell and the library give, too.
+    size = step(parameter, now if now is not None else float(parameter.default))
+    value = None if now is None else parameter.kind(now)
+    form = "%d" if parameter.kind is int else "%.4g"
+    return st.number_input(key=key, value=value, step=size, format=form, **look)
+
+
+def beginning(parameters: Iterable[Parameter], first: Mapping[str, Value]) -> list[Parameter]:
+    """Return parameters with other defaults, by name: what a page shows at first, and its address leaves out."""
+    return [replace(p, default=first.get(p.name, p.default)) for p in parameters]
+
+
+def widgets(link: Link, parameters: Sequence[Parameter], *, scope: str = "", prefix: str = "") -> dict[str, Any]:
+    """Show the widgets of several parameters, two a line, and return their values by name."""
+    values = {}
+    columns = st.columns(2, gap="small")
+    for k, parameter in enumerate(parameters):
+        with columns[k % 2]:
+            values[parameter.name] = widget(link, parameter, name=prefix + parameter.name, scope=scope)
+    return values
+
+
+def choose(
+    link: Link, name: str, options: Mapping[str, str], default: str, meaning: str, title: str, **look: Any
+) -> str:
+    """Show a choice between a few words, and return the one chosen; it is kept in the address."""
+    parameter = Parameter(meaning=meaning, choices=tuple(options), name=name, kind=str, default=default)
+    key = link.key(name)
+    if st.session_state.get(key) not in options:
+        st.session_state[key] = link.value(name, parameter)
+    chosen = st.segmented_control(
+        title,
+        list(options),
+        format_func=options.__getitem__,
+        key=key,
+        help=meaning,
+        required=True,
+        default=st.session_state[key],
+        **look,
+    )
+    link.put(name, chosen, parameter)
+    return chosen
+
+
+def choose_one(
+    link: Link, name: str, options: Mapping[str, str], meaning: str, title: str, *, default: str = "", scope: str = ""
+) -> str:
+    """Show a choice between many, at first the default or else the first, and return the one chosen."""
+    first = default if default in options else next(iter(options))
+    parameter = Parameter(meaning=meaning, choices=tuple(options), name=name, kind=str, default=first)
+    return str(widget(link, parameter, scope=scope, label=title, format_func=options.__getitem__))

@@ -1,0 +1,134 @@
+"""A sweep on a cluster that loses its workers gives the table of one that lost none; two sweeps share the workers."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from lrlab import spec
+from lrlab.engine.engine import Engine
+from lrlab.engine.streams import HereStream, Start, on_engine
+from lrlab.store.store import Store
+from lrlab.sweeps.cell_table import table
+from lrlab.sweeps.definition import Success, Sweep
+from lrlab.sweeps.definition_text import to_toml
+from lrlab.sweeps.resume import resume
+
+PATIENCE = 120.0
+SWEEP = Sweep(
+    spec=spec("one-bit-sensing", p=40),
+    axes={"noise": [0.1, 0.5, 1.0], "ratio": [20, 60]},
+    solvers=["pairwise-moment", "sir"],
+    trials=20,
+    success=Success("overlap", above=0.9),
+)
+ALONE = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait until the condition holds."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+
+
+class Cluster(NamedTuple):
+    """A scheduler by its address, and its workers' processes."""
+
+    address: str
+    workers: list[subprocess.Popen[bytes]]
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    """Start a scheduler and four workers by hand; none of them is left."""
+    file, dask = tmp_path / "scheduler.json", [sys.executable, "-m", "dask"]
+    local = ["--no-dashboard", "--scheduler-file", str(file)]
+    one = ["worker", "--nthreads", "1", "--no-nanny", "--host", "127.0.0.1", "--local-directory", str(tmp_path)]
+    environment = {**os.environ, **ALONE, "PYTHONPATH": str(Path(__file__).parents[2])}
+    started: list[subprocess.Popen[bytes]] = []
+    try:
+        with (tmp_path / "log").open("wb") as log:
+            for command in (["scheduler", "--host", "127.0.0.1", "--port", "0"], one, one, one, one):
+                started.append(subprocess.Popen([*dask, *command, *local], stdout=log, stderr=log, env=environment))
+        until(lambda: address_in(file) != "")
+        yield Cluster(address_in(file), started[1:])
+    finally:
+        # Asked politely, a worker that has lost its scheduler looks for it for minutes.
+        for process in started:
+            process.kill()
+            process.wait(PATIENCE)
+
+
+def address_in(file: Path) -> str:
+    """Return the address in a scheduler's file, or nothing while it is not there or not yet written to its end."""
+    try:
+        return json.loads(file.read_text())["address"]
+    except (FileNotFoundError, json.JSONDecodeError):
+        return ""
+
+
+def kept(path: Path) -> int:
+    """Return the number of trials that a store has."""
+    if not path.exists():
+        return 0
+    with Store(path) as store:
+        return sum(lot.trials for lot in store.lots())
+
+
+def expected(sweep: Sweep, start: Start = HereStream) -> str:
+    """Return the table of a sweep that ran elsewhere, or here."""
+    with Store() as store:
+        resume(sweep, store, start)
+        return json.dumps(table(sweep, store, {}))
+
+
+def test_a_cluster_that_loses_half_of_its_workers_gives_the_same_table(cluster, tmp_path, engine):
+    definition, path = tmp_path / "sweep.toml", tmp_path / "kept.sqlite"
+    definition.write_text(to_toml(SWEEP))
+    command = [sys.executable, "-m", "lrlab", "sweep", str(definition), "--store", str(path), "--json"]
+    shell = subprocess.Popen([*command, "--scheduler", cluster.address], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    for number, worker in zip((1, SWEEP.total // 3), cluster.workers, strict=False):
+        until(lambda number=number: kept(path) >= number or shell.poll() is not None)
+        assert shell.poll() is None, "it was over before a worker was lost"
+        worker.send_signal(signal.SIGKILL)
+    out, told = shell.communicate(timeout=PATIENCE)
+    document = json.loads(out)
+    assert (shell.returncode, told) == (0, b"")
+    assert (document["trials_run"], document["trials_reused"]) == (SWEEP.total, 0)
+    whole = expected(SWEEP)
+    assert json.dumps(document["cells"]) == whole.replace("NaN", "null")
+    single = Engine(workers=1)
+    try:
+        assert [expected(SWEEP, on_engine(lambda k=k: k)) for k in (single, engine)] == [whole, whole]
+    finally:
+        single.close()
+
+
+def test_two_sweeps_at_once_both_advance(engine):
+    """Neither waits for the other's end."""
+    sweeps = [Sweep(spec=spec("one-bit-sensing", p=40, seed=k), axes={"noise": [0.1, 0.5]}, solvers=["sir"], trials=100)
+              for k in range(2)]  # fmt: skip
+    course: list[int] = []
+
+    def run(k: int) -> None:
+        with Store() as store:
+            resume(sweeps[k], store, on_engine(lambda: engine), watch=lambda found: course.extend([k] * len(found)))
+
+    threads = [threading.Thread(target=run, args=(k,)) for k in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert [course.count(k) for k in range(2)] == [sweep.total for sweep in sweeps]
+    first_end = min(len(course) - 1 - course[::-1].index(k) for k in range(2))
+    assert min(course[: first_end + 1].count(k) for k in range(2)) > 0.2 * sweeps[0].total

@@ -1,0 +1,371 @@
+"""Where jobs run: streamed, shared, cancelled, bounded in time and memory, and gone with the server."""
+
+import gc
+import math
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import cloudpickle
+import numpy as np
+import pandas as pd
+import pytest
+
+from lrlab import InputError, Stop, solve, spec
+from lrlab.engine.engine import Engine
+from lrlab.engine.handles import Following, Inbox
+from lrlab.engine.remote import Failure
+from lrlab.engine.work import Loss, MapWork
+from lrlab.models.single_index import OneBitSensing
+from lrlab.runs import convergence
+from lrlab.runs.trial import in_process
+from lrlab.sweeps.sweep import on_engine, sweep
+
+# Workers cannot import this file: what it defines travels by value.
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+PATIENCE = 30.0
+MARK = Path(tempfile.gettempdir()) / f"lrlab-test-{uuid.uuid4().hex}"
+SMALL = 0.25
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stubborn(OneBitSensing):
+    """A model that answers to nobody while its data is drawn."""
+
+    def build(self, checkpoint=None):
+        """Take ten minutes."""
+        time.sleep(600)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Greedy(OneBitSensing):
+    """A model that keeps the interpreter for itself, as some libraries do."""
+
+    def build(self, checkpoint=None):
+        """Take minutes in one call that holds the interpreter's lock."""
+        return sum(range(10**11))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hungry(OneBitSensing):
+    """A model whose data is far larger than it says."""
+
+    def build(self, checkpoint=None):
+        """Take a GiB."""
+        return hoard(2**30)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mortal(OneBitSensing):
+    """A model that ends the first worker it meets."""
+
+    def build(self, checkpoint=None):
+        """Kill the first worker."""
+        die_once(0)
+        return OneBitSensing.build(self, checkpoint)
+
+
+def hoard(size: int) -> list[np.ndarray]:
+    """Take up `size` bytes of memory, 16 MiB at a time."""
+    held = []
+    while len(held) < size // 2**24:
+        held.append(np.ones(2**21))
+        time.sleep(0.002)
+    return held
+
+
+def die_once(item: int) -> int:
+    """Kill this process if it is the first to come here, and return the item otherwise."""
+    try:
+        MARK.touch(exist_ok=False)
+    except FileExistsError:
+        return item
+    os.kill(os.getpid(), signal.SIGKILL)
+    return item
+
+
+def die_at_three(item: int) -> int:
+    """Kill this process whenever the item is 3."""
+    if item == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return item
+
+
+def refuse_odd(item: int) -> int:
+    """Refuse odd items."""
+    if item % 2:
+        raise InputError("item", "even", item, "take another")
+    return item
+
+
+def fail_second(pair):
+    """Compute a trial, but never the second."""
+    function, trial = pair
+    return function(trial) if trial.trial != 1 else 1 / 0
+
+
+def endless(seed: int = 0) -> convergence.Job:
+    """Return a job that goes on until it is ended."""
+    return convergence.job(spec("one-bit-sensing", seed=seed), "pairwise-moment", tol=0, max_iter=1_000_000)
+
+
+def short(**parameters: object) -> convergence.Job:
+    return convergence.job(spec("one-bit-sensing", **parameters), "pairwise-moment")
+
+
+def on(model: type[OneBitSensing], **limits: float) -> convergence.Job:
+    """Return a job on one of the models above."""
+    job = short()
+    return replace(job, spec=model(), limits=job.limits._replace(**limits))
+
+
+def until(condition: Callable[[], bool], following: Following | None = None) -> None:
+    """Wait, refreshing, until the condition holds."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        if following is not None:
+            following.refresh()
+        time.sleep(0.01)
+
+
+def untimed(trace: convergence.Trace) -> list[dict[str, float]]:
+    return [{name: value for name, value in row.items() if name != "seconds"} for row in trace.rows]
+
+
+@pytest.fixture
+def mark() -> Iterator[None]:
+    MARK.unlink(missing_ok=True)
+    yield
+    MARK.unlink(missing_ok=True)
+
+
+@pytest.fixture(scope="module")
+def small_engine() -> Iterator[Engine]:
+    """Start an engine of one worker with little memory."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LRLAB_MEMORY_GIB", str(SMALL))
+        engine = Engine(workers=1)
+        engine.warm()
+    yield engine
+    engine.close()
+
+
+def test_followed_runs_are_the_runs_that_are_made_here(engine):
+    following = engine.follow([endless_for(3000), short()])
+    assert following.wait(PATIENCE)
+    for run in following.runs:
+        here = convergence.run(run.job)
+        assert (run.state, run.error, run.progress, run.trace.stop) == ("done", "", 1.0, here.stop)
+        assert untimed(run.trace) == untimed(here) and run.trace.note == here.note
+        np.testing.assert_array_equal(run.trace.estimate, here.estimate)
+        assert [k for k, _ in run.trace.history] == [k for k, _ in here.history]
+        np.testing.assert_array_equal([b for _, b in run.trace.history], [b for _, b in here.history])
+    assert not following.alive and not following.refresh()
+
+
+def endless_for(iterations: int) -> convergence.Job:
+    job = endless()
+    return replace(job, limits=job.limits._replace(max_iter=iterations))
+
+
+def test_iterates_can_be_seen_while_the_run_goes_on_and_are_kept_when_it_is_cancelled(engine):
+    following = engine.follow([endless(0), endless(1)])
+    until(lambda: len(following.runs[0].trace.rows) > 1, following)
+    run = following.runs[0]
+    assert run.state == "running" and following.alive and run.trace.estimate is not None
+    seen = len(run.trace.rows)
+    following.cancel()
+    assert following.wait(PATIENCE)
+    for run in following.runs:
+        assert run.state == "done" and run.trace.stop is Stop.CANCELLED
+    assert len(following.runs[0].trace.rows) >= seen
+
+
+@pytest.mark.parametrize("model", [Stubborn, Greedy])
+def test_a_run_that_does_not_answer_is_ended_with_its_worker_and_others_go_on(engine, model):
+    following = engine.follow([on(model), on(model)])
+    until(lambda: following.runs[0].state == "running", following)
+    following.cancel()
+    assert following.wait(PATIENCE)
+    assert {run.trace.stop for run in following.runs} == {Stop.CANCELLED}
+    assert engine.map(math.sqrt, [4.0, 9.0]).wait() == [2.0, 3.0]
+
+
+def test_the_time_limit_holds_for_a_run_that_does_not_look_at_the_clock(engine):
+    following = engine.follow([on(Stubborn, max_seconds=0.1)])
+    assert following.wait(PATIENCE)
+    assert following.runs[0].trace.stop is Stop.TIMEOUT
+
+
+def test_what_waits_is_cancelled_before_it_starts(small_engine):
+    following = small_engine.follow([on(Stubborn), short()])
+    following.cancel()
+    assert following.wait(PATIENCE)
+    assert [run.trace.stop for run in following.runs] == [Stop.CANCELLED, Stop.CANCELLED]
+    assert small_engine.map(abs, [-1]).wait() == [1]
+
+
+def test_a_job_that_outgrows_its_worker_ends_alone_and_says_so(small_engine):
+    following = small_engine.follow([on(Hungry), short()])
+    assert following.wait(PATIENCE)
+    hungry, modest = following.runs
+    assert hungry.state == "failed" and "needed more than 0.25 GiB of memory: lower n or p" in hungry.error
+    assert modest.state == "done" and modest.trace.stop is Stop.CONVERGED
+
+
+def test_an_item_that_outgrows_its_worker_does_not_lose_the_others(small_engine):
+    batch = small_engine.map(hoarded, [0, 0, 2**30, 0, 0, 0], batch_seconds=5.0)
+    with pytest.raises(RuntimeError, match="needed more than 0.25 GiB of memory"):
+        batch.wait()
+    assert [batch.results[k] for k in (0, 1, 3, 4, 5)] == [0] * 5
+
+
+def hoarded(size: int) -> int:
+    return len(hoard(size))
+
+
+def test_a_run_whose_worker_is_killed_is_made_again(engine, mark):
+    following = engine.follow([on(Mortal)])
+    assert following.wait(PATIENCE)
+    here = solve(Mortal(), "pairwise-moment") if MARK.exists() else None
+    assert following.runs[0].trace.stop is Stop.CONVERGED and untimed(following.runs[0].trace) == untimed(here)
+
+
+def test_items_whose_worker_is_killed_are_computed_again(engine, mark):
+    assert engine.map(die_once, range(20)).wait() == list(range(20))
+
+
+def test_an_item_that_kills_every_worker_is_given_up(engine):
+    batch = engine.map(die_at_three, range(6))
+    with pytest.raises(RuntimeError, match="worker that ran the job was lost"):
+        batch.wait()
+    assert {k: v for k, v in batch.results.items() if k != 3} == {k: k for k in (0, 1, 2, 4, 5)}
+
+
+def test_an_item_that_fails_does_not_lose_the_others(engine):
+    batch = engine.map(refuse_odd, range(5))
+    with pytest.raises(InputError, match="item must be even, got 1: take another"):
+        batch.wait()
+    assert batch.done == batch.total == 5 and [batch.results[k] for k in (0, 2, 4)] == [0, 2, 4]
+    assert isinstance(batch.results[3], Failure) and "got 3" in batch.results[3].sentence
+    with pytest.raises(RuntimeError, match=r"failed inside the solver \(ValueError"):
+        engine.map(math.sqrt, [-1.0]).wait()
+
+
+def test_what_cannot_be_sent_is_refused(engine):
+    with pytest.raises(RuntimeError, match="cannot be sent to a worker"):
+        engine.map(threading.Lock().__enter__, [1]).wait()
+
+
+def test_nothing_to_do_is_done(engine):
+    assert engine.map(abs, []).wait() == []
+    assert engine.follow([]).wait(0) and not engine.follow([]).alive
+
+
+def test_results_arrive_in_order_with_progress_and_time_left(engine):
+    seen = []
+    batch = engine.map(math.sqrt, range(3000))
+    assert batch.seconds_left is None
+    assert batch.wait(lambda done, total: seen.append((done, total))) == [math.sqrt(k) for k in range(3000)]
+    assert seen == sorted(seen) and seen[-1] == (3000, 3000)
+    assert (batch.alive, batch.seconds_left, batch.error) == (False, 0.0, "")
+
+
+def test_short_work_gets_its_turn_beside_a_long_sweep(engine):
+    sweep = engine.map(time.sleep, [0.01] * 100_000)
+    until(lambda: bool(sweep.refresh()))
+    following = engine.follow([short(), short(seed=1)])
+    assert following.wait(PATIENCE) and following.runs[0].trace.stop is Stop.CONVERGED
+    assert engine.map(math.sqrt, [4.0]).wait() == [2.0]
+    sweep.refresh()
+    assert sweep.alive and 0 < sweep.done < sweep.total and sweep.seconds_left > 0
+    sweep.cancel()
+    with pytest.raises(RuntimeError, match="Cancelled"):
+        sweep.wait()
+
+
+def test_sessions_do_not_see_each_other(engine):
+    results = {}
+
+    def session(k: int) -> None:
+        following, batch = engine.follow([short(seed=k)]), engine.map(math.sqrt, [k] * 50)
+        results[k] = following.wait(PATIENCE), untimed(following.runs[0].trace), batch.wait()
+
+    threads = [threading.Thread(target=session, args=(k,)) for k in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+    for k in range(6):
+        assert results[k] == (True, untimed(convergence.run(short(seed=k))), [math.sqrt(k)] * 50)
+
+
+def test_what_nobody_holds_any_more_is_ended(small_engine):
+    forgotten = small_engine.follow([on(Stubborn)])
+    while forgotten.runs[0].state != "running":
+        forgotten.refresh()
+        time.sleep(0.01)
+    del forgotten
+    gc.collect()
+    assert small_engine.map(abs, [-1]).wait() == [1]
+
+
+def test_a_table_is_the_same_wherever_its_trials_ran(engine, small_engine):
+    where = {"here": in_process, "one worker": small_engine.run, "all workers": engine.run, "by default": on_engine}
+    axes, solvers = {"noise": [0.1, 1.0], "ratio": [1, 20]}, ["pairwise-moment", "marginal-mean"]
+    tables = [
+        sweep(spec("one-bit-sensing", p=100), axes, solvers, trials=2, run=run).drop(columns="seconds")
+        for run in where.values()
+    ]
+    for table in tables[1:]:
+        pd.testing.assert_frame_equal(table, tables[0], check_exact=True)
+
+
+@pytest.mark.parametrize("limits", [{}, {"max_iter": 7}, {"max_seconds": 0.0}])
+def test_a_trial_has_the_numbers_of_the_last_iterate(limits):
+    job = convergence.job(spec("one-bit-phase-retrieval"), "pairwise-moment", **limits)
+    full, last = convergence.run(job), convergence.run(job, last_only=True)
+    assert untimed(last) == untimed(full)[-1:] and last.stop is full.stop
+    if full.rows:
+        np.testing.assert_array_equal(last.estimate, full.estimate)
+
+
+def test_a_trial_that_fails_does_not_lose_the_table(engine):
+    def fragile(function, items, progress):
+        return engine.map(fail_second, list(zip([function] * len(items), items, strict=True))).settle(progress)
+
+    table = sweep(spec("one-bit-sensing"), {"noise": [0.1]}, ["pairwise-moment"], trials=3, run=fragile)
+    assert table["stop"].tolist() == ["CONVERGED", "FAILED", "CONVERGED"]
+    assert "ZeroDivisionError" in table["refused"][1] and np.isnan(table["error"][1])
+
+
+def test_chunks_grow_with_the_pace_and_what_is_not_begun_is_handed_back():
+    work = MapWork(abs, range(100), 0.2, math.inf, Inbox())
+    first = work.next(1)
+    assert first.numbers == [0]
+    work.take(first, "results", ([(0, 0)], 0.01))
+    second = work.next(1)
+    assert second.numbers == [1, 2, 3, 4]
+    work.take(second, "results", ([(1, 1)], 0.4))
+    assert work.next(1).numbers == [2]
+
+
+def test_items_of_a_lost_chunk_are_tried_alone_and_once():
+    inbox = Inbox()
+    work = MapWork(abs, range(16), 0.2, math.inf, inbox)
+    work.take(work.next(1), "results", ([(0, 0)], 0.01))
+    work.lose(work.next(1), Loss("lost", again=True))
+    alone = work.next(1)
+    assert alone.numbers == [1]
+    work.lose(alone, Loss("lost", again=True))
+    assert [work.next(1).numbers for _ in range(3)] == [[2], [3], [4]]
+    assert inbox.take()[-1] == ("results", [(1, Failure("lost"))])

@@ -1,0 +1,159 @@
+"""The engine's processes: lost ones, those that were there before, and none that outlives its server."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from lrlab import InputError, Stop, spec
+from lrlab.engine.engine import Engine, get_engine
+from lrlab.runs import convergence
+
+PATIENCE = 30.0
+
+
+def endless(**limits: int) -> convergence.Job:
+    """Return a job that goes on until it is ended."""
+    return convergence.job(spec("one-bit-sensing"), "pairwise-moment", **{"tol": 0, "max_iter": 1_000_000, **limits})
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait until the condition holds."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.01)
+
+
+def test_a_lost_engine_says_so_and_takes_no_more():
+    before = set(psutil.Process().children())
+    engine = Engine(workers=1)
+    engine.warm()
+    following = engine.follow([endless()])
+    until(lambda: following.refresh() and following.runs[0].state == "running")
+    (host,) = set(psutil.Process().children()) - before
+    host.kill()
+    assert following.wait(PATIENCE)
+    assert following.runs[0].state == "failed" and "has ended" in following.runs[0].error
+    until(lambda: not engine.alive)
+    with pytest.raises(RuntimeError, match="The engine that ran the job has ended"):
+        engine.map(abs, [1]).wait()
+
+
+@pytest.fixture(scope="module")
+def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Start a scheduler with two workers, and yield its address."""
+    folder = tmp_path_factory.mktemp("dask")
+    file = folder / "scheduler.json"
+    dask = [sys.executable, "-m", "dask"]
+    local = ["--no-dashboard", "--scheduler-file", str(file)]
+    commands = [
+        [*dask, "scheduler", "--host", "127.0.0.1", "--port", "0", *local],
+        [*dask, "worker", "--host", "127.0.0.1", "--nthreads", "1", "--nworkers", "2",
+         "--local-directory", str(folder), *local],
+    ]  # fmt: skip
+    with (folder / "log").open("wb") as log:
+        processes = [subprocess.Popen(command, stdout=log, stderr=log) for command in commands]
+    try:
+        until(lambda: address_in(file))
+        yield address_in(file)
+    finally:
+        for process in reversed(processes):
+            process.terminate()
+            process.wait(PATIENCE)
+
+
+def address_in(file: Path) -> str:
+    """Return the address in a scheduler's file, or nothing while it is not there or not yet written to its end."""
+    try:
+        return json.loads(file.read_text())["address"]
+    except (FileNotFoundError, json.JSONDecodeError):
+        return ""
+
+
+def test_an_existing_scheduler_is_used_by_its_address(scheduler, monkeypatch, tmp_path):
+    monkeypatch.setenv("LRLAB_SCHEDULER", scheduler)
+    engine = get_engine()
+    assert engine is get_engine(scheduler)
+    engine.warm()
+    following = engine.follow([endless(max_iter=100), endless()])
+    short, long = following.runs
+    until(lambda: following.refresh() and short.over and len(long.trace.rows) > 0)
+    assert short.trace.stop is Stop.MAX_ITER
+    assert short.trace.metrics == convergence.run(short.job).metrics
+    following.cancel()
+    assert following.wait(PATIENCE) and long.trace.stop is Stop.CANCELLED
+    mark, me = tmp_path / "mark", os.getpid()
+
+    def die_once(item: int) -> int:
+        if not mark.exists():
+            mark.touch()
+            assert os.getpid() != me
+            os.kill(os.getpid(), signal.SIGKILL)
+        return item
+
+    assert engine.map(die_once, range(10)).wait() == list(range(10))
+    engine.close()
+    again = get_engine()
+    assert again is not engine and again.map(abs, [-1]).wait() == [1]
+    again.close()
+
+
+def test_an_address_where_nobody_answers_is_refused():
+    for address in ("tcp://127.0.0.1:9", "nonsense"):
+        with pytest.raises(InputError, match="scheduler must be an address at which a dask scheduler answers, got"):
+            get_engine(address)
+
+
+SERVER = """
+import sys, time
+from lrlab.engine.engine import Engine
+engine = Engine(workers=1)
+engine.warm()
+batch = engine.map(time.sleep, [600])
+time.sleep(0.3)
+print("ready", flush=True)
+if sys.argv[1] == "stay":
+    time.sleep(600)
+"""
+
+
+def serve(how: str) -> subprocess.Popen[bytes]:
+    """Start a server in a process group of its own."""
+    command = [sys.executable, "-c", SERVER, how]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
+
+
+def test_nothing_is_left_when_the_server_ends(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    ends = (signal.SIGTERM, signal.SIGINT, None)
+    servers = [serve("leave" if end is None else "stay") for end in ends]
+    for server, end in zip(servers, ends, strict=True):
+        with server.stdout:
+            assert server.stdout.readline() == b"ready\n"
+        if end is not None:
+            assert len(members(server.pid)) > 2
+            server.send_signal(end)
+    for server in servers:
+        server.wait(PATIENCE)
+        until(lambda group=server.pid: not members(group))
+    until(lambda: not list(tmp_path.glob("lrlab-*")))
+
+
+def members(group: int) -> list[int]:
+    """Return the processes of a process group that still run."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if os.getpgid(process.pid) == group and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process.pid)
+        except (ProcessLookupError, psutil.NoSuchProcess):
+            continue
+    return found

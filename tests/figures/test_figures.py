@@ -1,0 +1,247 @@
+"""Figures: what they show is what the tables say, and every axis says what it is."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import pytest
+
+from lrlab import catalog, metrics
+from lrlab.figures import convergence as drawn
+from lrlab.figures import map_layers, picture, recovery, series, theme, transition
+from lrlab.figures.measures import MEASURES
+from lrlab.runs import convergence
+
+LIGHT, DARK = "#ffffff", "#12161d"
+
+# Machado, Oliveira & Fernandes (2009), Table 1 at severity 1, on linear RGB.
+SIGHTS = {
+    "normal": np.eye(3),
+    "deuteranopia": np.array(
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+    ),
+    "protanopia": np.array(
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+    ),
+}
+
+
+def linear_rgb(colour):
+    c = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255.0
+    return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+
+
+def contrast(one, other):
+    dark, light = sorted(linear_rgb(c) @ [0.2126, 0.7152, 0.0722] for c in (one, other))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def cielab(rgb):
+    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ np.clip(rgb, 0, 1)
+    x = xyz / [0.9505, 1.0, 1.089]
+    f = np.where(x > 0.008856, np.cbrt(x), 7.787 * x + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+@pytest.mark.parametrize("background", [LIGHT, DARK])
+def test_every_colour_is_readable_on_both_backgrounds(background):
+    for colour in (*theme.PALETTE, theme.INK):
+        assert contrast(colour, background) >= 3.0, colour
+
+
+@pytest.mark.parametrize("sight", SIGHTS)
+def test_colours_differ_for_colour_blind_eyes(sight):
+    labs = [cielab(SIGHTS[sight] @ linear_rgb(c)) for c in theme.PALETTE]
+    assert min(np.linalg.norm(a - b) for a, b in combinations(labs, 2)) >= 20.0
+
+
+def test_style_is_transparent_and_keeps_the_zoom():
+    figure = theme.style(go.Figure(go.Scatter(y=[1, 2])), height=300)
+    layout = figure.to_dict()["layout"]
+    assert layout["height"] == 300
+    assert layout["uirevision"] == "kept"
+    assert layout["template"]["layout"]["paper_bgcolor"] == "rgba(0, 0, 0, 0)"
+
+
+def test_more_series_than_colours_still_differ():
+    names = [f"solver-{k}" for k in range(16)]
+    looks = set(zip(theme.colours(names).values(), theme.dashes(names).values(), strict=True))
+    assert len(looks) == 16
+
+
+def spec_and_trace(**parameters):
+    spec = catalog.spec("one-bit-sensing", **{"n": 400, "p": 16, **parameters})
+    return spec, convergence.solve(spec, "pairwise-moment", max_iter=30, tol=0)
+
+
+def recovery_of(trace):
+    return recovery.Recovery(
+        "Pairwise", rows=trace.rows, predictions=trace.job.predictions, history=trace.history, estimate=trace.estimate
+    )
+
+
+def values(axis):
+    return np.asarray(axis, dtype=float)
+
+
+@pytest.mark.parametrize("measure", ["error", "overlap", "misfit", "objective", "residual"])
+@pytest.mark.parametrize("time", ["iteration", "seconds"])
+def test_curves_show_the_rows_of_the_trace(measure, time):
+    _, trace = spec_and_trace()
+    figure = drawn.curves([recovery_of(trace)], measure, time)
+    np.testing.assert_array_equal(values(figure.data[0].x), trace.table[time])
+    np.testing.assert_array_equal(values(figure.data[0].y), trace.table[measure])
+    assert figure.layout.xaxis.title.text and figure.layout.yaxis.title.text == MEASURES["single-index"][measure].title
+
+
+def test_the_theory_line_is_the_prediction():
+    _, trace = spec_and_trace()
+    run = recovery_of(trace)
+    overlap = trace.job.predictions["predicted_overlap"]
+    line, _ = [t for t in drawn.curves([run], "overlap").data if "theory" in (t.name or "")]
+    assert set(line.y) == {overlap} and line.line.dash == "dash"
+    line, _ = [t for t in drawn.curves([run], "error").data if "theory" in (t.name or "")]
+    # ||b - b*||^2 = 2 - 2 <b, b*> for unit vectors of the nearer sign.
+    assert line.y[0] ** 2 == pytest.approx(2.0 - 2.0 * np.sqrt(overlap))
+
+
+def test_an_objective_that_is_not_positive_stays_on_a_linear_axis():
+    _, trace = spec_and_trace()
+    assert min(trace.table["objective"]) < 0
+    assert drawn.curves([recovery_of(trace)], "objective", log_y=True).layout.yaxis.type == "linear"
+    assert drawn.curves([recovery_of(trace)], "error", log_y=True).layout.yaxis.type == "log"
+
+
+def test_a_single_iterate_is_a_marker_whose_level_is_carried_on():
+    one = recovery.Recovery("once", rows=[{"iteration": 1, "seconds": 0.1, "error": 0.5}])
+    many = recovery.Recovery("many", rows=[{"iteration": k, "seconds": 0.1 * k, "error": 1.0 / k} for k in range(1, 9)])
+    marker, level, _ = drawn.curves([one, many]).data
+    assert marker.mode == "markers"
+    assert list(level.x) == [1, 8] and list(level.y) == [0.5, 0.5]
+
+
+def test_long_curves_are_thinned_and_keep_both_ends():
+    rows = [{"iteration": k, "seconds": k / 1e3, "error": 1.0 / k} for k in range(1, 200_001)]
+    x = values(drawn.curves([recovery.Recovery("long", rows=rows)]).data[0].x)
+    assert len(x) <= drawn.MOST_POINTS and x[0] == 1 and x[-1] == 200_000
+    assert np.diff(x).max() <= 300 and np.sum(x <= 100) >= 90
+
+
+@pytest.mark.parametrize("p", [16, 100, 3000])
+def test_recovery_shows_the_aligned_estimate(p):
+    rng = np.random.default_rng(p)
+    truth = rng.standard_normal(p)
+    truth /= np.linalg.norm(truth)
+    run = recovery.Recovery("flipped", estimate=-3.0 * truth)
+    figure = recovery.recovery(truth, [run])
+    x, y = values(figure.data[-1].x), values(figure.data[-1].y)
+    expected = truth if p <= recovery.STEMS else x
+    np.testing.assert_allclose(y, expected, atol=1e-6)
+    assert len(y) <= recovery.MOST_POINTS
+    assert figure.layout.xaxis.title.text and figure.layout.yaxis.title.text
+
+
+def test_frames_end_with_the_last_estimate_and_start_with_the_first():
+    spec, trace = spec_and_trace()
+    truth, run = spec.build().truth, recovery_of(trace)
+    frames = recovery.recovery_frames(truth, [run])
+    assert [f.name for f in frames] == [f"iteration {k}" for k, _ in trace.history]
+    shown = values(recovery.recovery(truth, [run]).data[-1].y)
+    np.testing.assert_allclose(values(frames[-1].data[0].y), shown, atol=1e-6)
+    first = metrics.align(trace.history[0][1], truth)
+    np.testing.assert_allclose(values(frames[0].data[0].y), first, atol=1e-6)
+
+
+def test_long_runs_have_few_frames():
+    run = recovery.Recovery("long", history=[(k, np.ones(4)) for k in range(1, 201)])
+    kept = recovery.moments([run])
+    assert len(kept) <= recovery.MOST_FRAMES and kept[0] == 1 and kept[-1] == 200
+
+
+def test_pictures_are_on_the_scale_of_the_truth():
+    spec, trace = spec_and_trace(p=64, n=2000, truth="digit-3")
+    truth, run = spec.build().truth, recovery_of(trace)
+    figure = picture.pictures(truth, [run, recovery.Recovery("waiting")], columns=2)
+    exact = np.round(255 * truth / truth.max()).reshape(8, 8)
+    np.testing.assert_array_equal(figure.data[0].z, exact)
+    again = picture.grey(truth * -2.0, truth)
+    np.testing.assert_array_equal(again, exact)
+    assert np.ptp(figure.data[2].z) == 0
+    frames = picture.picture_frames(truth, [run])
+    np.testing.assert_array_equal(frames[-1].data[0].z, figure.data[1].z)
+    assert frames[-1].layout.annotations[1].text == picture.caption(run, trace.rows[-1])
+
+
+X, Y = map_layers.Scale("noise", (0.0, 0.5, 1.0)), map_layers.Scale("n/p", (2.0, 20.0), "log")
+CELLS = pd.DataFrame(
+    [
+        (0.0, 2.0, 0.1, 10, 1.0, 0.01, 0.4, 0.02, False),
+        (1.0, 20.0, 0.9, 10, 9.0, 0.6, 0.98, 0.01, False),
+        (1.0, 2.0, 0.3, 0, np.nan, np.nan, np.nan, np.nan, True),
+        (0.5, 2.0, np.nan, 0, np.nan, np.nan, np.nan, np.nan, False),
+        (0.0, 20.0, 0.8, 4, np.nan, np.nan, np.nan, 0.02, False),
+    ],
+    columns=["x", "y", "value", "trials", "successes", "low", "high", "spread", "inferred"],
+)
+LINE = pd.DataFrame({"line": "predicted threshold", "x": [0.0, 1.0], "y": [5.0, 9.0]})
+
+
+def named(figure, name):
+    return next(trace for trace in figure.data if trace.name == name and trace.showlegend is not False)
+
+
+def test_the_map_places_cells_and_tells_apart_what_is_measured_inferred_and_neither():
+    fits = pd.DataFrame({"solver": ["b"], "x": [0.5], "half": [6.0], "low": [4.0], "high": [np.inf]})
+    score = transition.Score("share of trials")
+    figure = transition.transition({"a": CELLS, "b": CELLS}, X, Y, score, lines=LINE, fits=fits)
+    measured, inferred = (values(figure.data[k].z) for k in (0, 1))
+    assert measured[0, 0] == 0.1 and measured[1, 2] == 0.9 and np.isnan(measured).sum() == 3
+    assert inferred[0, 2] == 0.3 and np.isnan(inferred).sum() == 5
+    assert len(named(figure, "inferred from other cells").x) == 1
+    assert set(zip(*(named(figure, "not measured")[axis] for axis in "xy"), strict=True)) == {(0.5, 2.0), (0.5, 20.0)}
+    np.testing.assert_allclose(figure.data[0].y, [2 / np.sqrt(10), 2 * np.sqrt(10), 20 * np.sqrt(10)])
+    np.testing.assert_array_equal(named(figure, "predicted threshold").y, LINE["y"])
+    assert {trace.name for trace in figure.data if trace.type == "contour"} >= {"half succeed, a", "half succeed, b"}
+    bar = named(figure, "fitted half, b").error_y
+    assert values(bar.arrayminus)[0] == 2.0 and values(bar.array)[0] == pytest.approx(20 * np.sqrt(10) - 6)
+    assert figure.layout.xaxis.title.text == "noise" and figure.layout.yaxis.type == "log"
+
+
+def test_a_cell_tells_the_counts_of_all_solvers_and_where_it_is():
+    figure = transition.transition({"a": CELLS, "b": CELLS}, X, Y, transition.Score("mean overlap"))
+    x, y, solver, said = figure.data[0].customdata[1][2]
+    assert (x, y, solver) == (1.0, 20.0, "a")
+    line = "9 of 10 succeed, 95% interval 0.60 to 0.98"
+    assert said == f"a: {line}<br>b: {line}<br>at 1, 20"
+    assert figure.data[0].customdata[1][0][3].startswith("a: mean overlap 0.8 ± 0.02, 4 trials")
+    assert figure.data[1].customdata[0][2][3].startswith("a: mean overlap 0.3, inferred")
+
+
+def test_small_multiples_have_a_map_a_solver_and_share_their_axes():
+    maps = {"a": CELLS, "b": CELLS, "c": CELLS, "d": CELLS}
+    lines = pd.concat([LINE, LINE.assign(line="limit, b")])
+    figure = transition.multiples(maps, X, Y, transition.Score("share", None, None, None), lines=lines)
+    assert [note.text for note in figure.layout.annotations] == list(maps)
+    heats = [trace for trace in figure.data if trace.type == "heatmap" and trace.name == "measured"]
+    assert [heat.customdata[0][0][2] for heat in heats] == list(maps)
+    assert sum(trace.name == "limit, b" and trace.showlegend is True for trace in figure.data) == 1
+    drawn = [trace.xaxis for trace in figure.data if trace.name == "limit, b"]
+    assert set(drawn) == {"x2"}
+    assert not any(trace.type == "contour" for trace in figure.data), "a score has no level"
+    titled = [axis for axis in figure.select_xaxes() if axis.title.text]
+    assert len(titled) == 3, "below the lowest map of each column"
+    alone = transition.multiples(maps, X, Y, transition.Score("share"), columns=1, lines=lines[:0])
+    assert len(alone.layout.annotations) == 4
+
+
+def test_series_have_bands_and_theory():
+    points = pd.DataFrame(
+        {"series": "a", "x": [1.0, 2.0], "y": [0.1, 0.2], "low": [0.0, 0.1], "high": [0.2, 0.3], "trials": 5}
+    )
+    theory = pd.DataFrame({"series": ["a", "b"], "x": [1.0, 1.0], "y": [0.5, 0.6]})
+    figure = series.series(points, axis_title="m", value_title="share", bands=True, theory=theory)
+    assert {trace.name for trace in figure.data if trace.name} >= {"a", "theory, a", "theory, b"}
+    line = next(trace for trace in figure.data if trace.name == "a")
+    assert line.error_y.array is None and line.customdata[0][3] == "a"
+    assert any(trace.fill == "toself" for trace in figure.data)

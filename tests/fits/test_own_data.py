@@ -1,0 +1,419 @@
+"""People's own data: tuning on a validation split, saved models, predictions, rows that travel with a job."""
+
+import csv
+import io
+import json
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given as drawn
+from hypothesis import settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from sklearn.metrics import precision_score, recall_score, roc_auc_score
+
+from lrlab import catalog, datasets
+from lrlab.__main__ import main
+from lrlab.datasets.dataset import Dataset
+from lrlab.fits import label_results, tuning, validation
+from lrlab.fits.fitted_model import FittedModel, load_model, save_model
+from lrlab.fits.fitting import fit, tune
+from lrlab.fits.validation import Candidate, Result, question
+from lrlab.models.multilabel import Multilabel
+from lrlab.models.own_rows import OwnProblem, OwnRows, hide, packed, solver_stream, split
+from lrlab.parameters import InputError
+
+SOLVERS = ("leml-squared", "leml-logistic", "cplst", "binary-relevance")
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Return a small data set, and rows to test on."""
+    problem = Multilabel(n=150, d=9, labels=8, rank=2, per_row=2, density=0.4, seed=3).build()
+    names = {"feature_names": [f"x{j}" for j in range(9)], "label_names": [f"y{j}" for j in range(8)]}
+    names = {side: tuple(given) for side, given in names.items()}
+    test = Dataset(X=problem.X_test, Y=problem.Y_test, observed=None, **names).rows(slice(0, 200))
+    return Dataset(X=problem.X, Y=problem.Y, observed=None, **names), test
+
+
+@pytest.fixture(scope="module")
+def files(rows, tmp_path_factory):
+    """Write them as two files, and return their paths."""
+    folder = tmp_path_factory.mktemp("data")
+    for part, data in zip(("train", "test"), rows, strict=True):
+        datasets.save_npz(folder / f"{part}.npz", data)
+    return folder / "train.npz", folder / "test.npz"
+
+
+def asked(solver="leml-squared", rank=0, metric="precision@3", iterations=None, **options):
+    return question(solver, options, rank, iterations, 60.0, metric, 0)
+
+
+def test_a_split_is_drawn_with_the_seed_and_loses_no_row(rows):
+    learnt, held = split(rows[0], 0.2, 5)
+    assert (learnt.n, held.n) == (120, 30)
+    together = np.vstack([learnt.X.toarray(), held.X.toarray()])
+    assert sorted(map(tuple, together)) == sorted(map(tuple, rows[0].X.toarray()))
+    again, other = split(rows[0], 0.2, 5)[1], split(rows[0], 0.2, 6)[1]
+    assert (again.X != held.X).nnz == 0 < (other.X != held.X).nnz
+    with pytest.raises(InputError, match="rows must be at least 2"):
+        split(rows[0].rows(slice(0, 1)), 0.2, 0)
+
+
+def test_hidden_labels_count_on_neither_side_of_the_split(rows):
+    learnt, held = split(hide(rows[0], 0.5, 0), 0.2, 0)
+    problem = OwnProblem.between(learnt, held, 2)
+    assert problem.mask is not None and problem.mask_test.nnz == held.observed.nnz < held.n * held.L
+    candidate = Candidate(2, 1.0)
+    found = validation.evaluate(problem, asked(metric="hamming", iterations=1), candidate)
+    run = asked().entry.run(problem, **asked().settings(candidate), rng=solver_stream(0))
+    known, estimate = held.observed.toarray(), next(run).estimate
+    wrong = (estimate.scores(held.X)(slice(None)) > 0.5) != held.Y.toarray()
+    assert found.score == pytest.approx(wrong[known].mean(), abs=1e-12)
+
+
+def test_the_best_iterate_of_a_run_is_found_and_of_equal_ones_the_first(rows):
+    problem = OwnProblem.between(*split(rows[0], 0.2, 0), 3)
+    for metric in validation.METRICS:
+        ask = asked(metric=metric, iterations=6)
+        found = validation.evaluate(problem, ask, Candidate(3, 0.1))
+        run = ask.entry.run(problem, **ask.settings(Candidate(3, 0.1)), rng=solver_stream(0))
+        better = validation.METRICS[metric].better
+        scores = [validation.validated(problem, next(run).estimate, validation.METRICS[metric]) for _ in range(6)]
+        assert found.score == better * max(better * score for score in scores)
+        assert found.iterations == min(k + 1 for k, score in enumerate(scores) if score == found.score)
+
+
+def explored(ask, score, most=8):
+    """Follow a search where settings have known scores; return the best, and the stages."""
+    stages = []
+
+    def attempt(candidates):
+        stages.append(candidates)
+        return [Result(candidate, 1, score(*candidate)) for candidate in candidates]
+
+    return tuning.explore(tuning.search(ask, most), attempt), stages
+
+
+def test_all_solvers_are_searched_by_the_same_rule():
+    best, stages = explored(asked(), lambda rank, weight: -abs(np.log10(weight / 30)) + 0.1 * rank)
+    first = [Candidate(3, weight) for weight in (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)]
+    assert stages[0] == first
+    half = tuning.HALF
+    assert stages[1:] == [
+        [Candidate(3, 10 / half), Candidate(3, 10 * half)],
+        [Candidate(k, 10 * half) for k in (2, 5, 6)],
+    ]
+    assert best.candidate == Candidate(6, 10 * half)
+    for solver in ("leml-logistic", "cplst", "binary-relevance"):
+        tried = explored(asked(solver), lambda rank, weight: 0.0 if weight is None else -abs(weight - 10))[1]
+        assert {c.regularization for c in first} <= {c.regularization for c in tried[0]}
+
+
+@pytest.mark.parametrize(("towards", "end"), [(1, 1e7), (-1, 1e-6)])
+def test_decades_go_on_while_the_best_stands_at_an_end(towards, end):
+    best, stages = explored(asked(rank=2), lambda rank, weight: towards * np.log10(weight))
+    assert best.candidate == Candidate(2, pytest.approx(end * 10 ** (towards / 2)))
+    assert all(len(stage) == 1 for stage in stages[1:-1]) and len(stages) > 4
+
+
+def test_what_is_given_is_kept():
+    best, stages = explored(asked(rank=4, regularization=7.0), lambda rank, weight: 0.0)
+    assert stages == [[Candidate(4, 7.0)]] and best.candidate == Candidate(4, 7.0)
+    assert explored(asked(fitted_rank=3), lambda rank, weight: 0.0)[0].candidate.rank == 3
+    assert explored(asked("binary-relevance"), lambda rank, weight: 0.0)[0].candidate.rank == 0
+
+
+def test_of_noisy_scores_the_top_of_a_parabola_is_taken():
+    half = tuning.HALF
+    found = [Result(Candidate(0, 10 * half**k), 1, -0.1 * k**2) for k in (-2, -1, 0, 1, 2)]
+    assert tuning.levelled(found, 1).candidate.regularization == 10
+    lucky = [*found[:3], found[3]._replace(score=0.01), found[4]]
+    assert tuning.best_of(lucky, 1) == lucky[3]
+    assert tuning.levelled(lucky, 1).candidate.regularization == 10
+    losses = [result._replace(score=-result.score) for result in lucky]
+    assert tuning.levelled(losses, -1).candidate.regularization == 10
+    # Farther than a decade from the best nothing counts, and without a top the best itself is taken.
+    assert tuning.levelled([*found, Result(Candidate(0, 1e-3), 1, -99.0)], 1).candidate.regularization == 10
+    assert tuning.levelled(found[-2:], 1) == found[-2]
+    valley = [Result(Candidate(0, 10.0 * half**k), 1, k**2 + 0.1 * k) for k in (-1, 0, 1)]
+    assert tuning.levelled(valley, 1) == valley[2]
+    assert tuning.levelled([Result(Candidate(3, None), 1, 0.5)], 1).candidate.rank == 3
+
+
+def test_hidden_labels_do_not_change_how_settings_compare():
+    rng = np.random.default_rng(0)
+    scores = rng.standard_normal((4000, 40))
+    Y = csr_array(rng.random((4000, 40)) < 1 / (1 + np.exp(3 - 2 * scores)), dtype=float)
+    data = Dataset(
+        X=csr_array((4000, 1)), Y=Y, observed=None, feature_names=("x",), label_names=tuple(f"y{j}" for j in range(40))
+    )
+    hidden = hide(data, 0.2, 1)
+    for name in ("precision@3", "precision@5"):
+        metric = validation.METRICS[name]
+        every, some = (metric.value(scores, given.Y, given.observed, 0.5) for given in (data, hidden))
+        # As many positives among the first as before, times the share that is known.
+        assert some / every == pytest.approx(0.2, rel=0.06)
+
+
+def test_runs_that_reach_nothing_are_never_chosen():
+    best, _ = explored(asked(), lambda rank, weight: np.nan if weight < 1 else -weight)
+    assert best.candidate.regularization == 1.0
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_tuned_settings_are_fitted_to_all_rows(files, solver):
+    tuned = tune(files[0], solver=solver, iterations=4, metric="auc")
+    found = fit(*files, solver=solver, iterations=4, tune_by="auc")
+    assert found.tuned.chosen == tuned.chosen and found.tuned.table == tuned.table
+    assert tuned.chosen.row() in tuned.table and len(found.rows) <= tuned.chosen.iterations <= 4
+    by_hand = fit(*files, solver=solver, iterations=tuned.chosen.iterations, **found.options)
+    assert by_hand.rows[-1]["auc"] == found.rows[-1]["auc"]
+
+
+def test_tuning_from_the_shell(files, capsys):
+    arguments = ["fit", str(files[0]), "--test", str(files[1]), "--iterations", "2", "--rank", "3", "--tune"]
+    assert main([*arguments, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    tuned = found["tuned"]
+    assert tuned["metric"] == validation.METRIC and tuned["rank"] == 3 == found["options"]["fitted_rank"]
+    assert tuned["regularization"] == found["options"]["regularization"]
+    assert found["iterations"] == tuned["iterations"]
+    assert {"rank", "regularization", "iterations", "score"} == set(tuned["table"][0])
+    assert main([*arguments, "hamming"]) == 0
+    assert "Chosen by hamming" in capsys.readouterr().out
+    assert main([*arguments, "hammingg"]) == 2
+    assert 'did you mean "hamming"?' in capsys.readouterr().err
+
+
+def same(one, two):
+    return all(np.array_equal(one.arrays()[name], two.arrays()[name]) for name in one.arrays())
+
+
+MODELS = [(entry.name, {}) for entry in catalog.solvers_for(Multilabel.model)]
+MODELS += [("kernel-leml", {"loss": "logistic"}), ("binary-relevance", {"loss": "logistic"})]
+
+
+@pytest.mark.parametrize(("solver", "settings"), MODELS)
+def test_a_saved_model_is_the_model(files, rows, tmp_path, solver, settings):
+    found = fit(*files, solver=solver, rank=3, iterations=2, **settings)
+    save_model(tmp_path / "model.npz", found.model)
+    loaded = load_model(tmp_path / "model.npz")
+    assert same(loaded.estimate, found.estimate) and type(loaded.estimate) is type(found.estimate)
+    assert loaded.predict(rows[1].X, 3) == found.model.predict(rows[1].X, 3)
+    assert loaded.threshold == found.model.threshold
+    assert (loaded.solver, loaded.options) == (solver, found.options)
+    assert loaded.label_names == rows[0].label_names and loaded.columns.feature_names == rows[0].feature_names
+
+
+def test_predictions_are_the_labels_of_highest_score(files, rows, tmp_path, monkeypatch):
+    found = fit(*files, rank=3, iterations=2)
+    scores = found.estimate.scores(rows[1].X)(slice(None))
+    monkeypatch.setattr("lrlab.fits.fitted_model.BLOCK", 50)
+    predicted = found.model.predict(rows[1].X, 3)
+    assert len(predicted) == 3 * rows[1].n
+    for row in predicted:
+        label = rows[0].label_names.index(row["label"])
+        assert row["score"] == scores[row["row"] - 1, label] and row["predicted"] == (row["score"] > 0.5)
+        assert (scores[row["row"] - 1] > row["score"]).sum() == row["place"] - 1
+    assert len(found.model.predict(rows[1].X, 99)) == 8 * rows[1].n
+
+
+def as_csv(path, data, labels):
+    """Write rows as CSV, with or without their labels."""
+    columns = [*data.feature_names, *(data.label_names if labels else ())]
+    table = np.hstack([data.X.toarray(), data.Y.toarray()])[:, : len(columns)]
+    path.write_text("\n".join([",".join(columns), *(",".join(map(repr, row)) for row in table.tolist())]))
+    return path
+
+
+def as_arff(path, data, labels):
+    """Write rows as ARFF, with or without their labels."""
+    columns = [f"@attribute {name} numeric" for name in data.feature_names]
+    columns += [f"@attribute {name} {{0,1}}" for name in data.label_names] if labels else []
+    values = np.hstack([data.X.toarray(), data.Y.toarray()])[:, : len(columns)]
+    lines = [",".join(f"{x:.17g}" for x in row) for row in values.tolist()]
+    path.write_text("\n".join(["@relation rows", *columns, "@data", *lines]))
+    return path
+
+
+@pytest.mark.parametrize("labels", [False, True], ids=["bare", "labelled"])
+@pytest.mark.parametrize("form", [as_csv, as_arff])
+def test_rows_to_predict_may_come_without_labels(files, rows, tmp_path, form, labels):
+    found = fit(*files, rank=3, iterations=2)
+    read = found.model.read(form(tmp_path / f"new.{form.__name__[3:]}", rows[1], labels))
+    assert np.array_equal(read.X, rows[1].X.toarray())
+    assert (read.observed is None) == labels and read.L == 8 and read.label_names == rows[1].label_names
+    np.savez(tmp_path / "new.npz", X=rows[1].X.toarray())
+    assert found.model.predict(found.model.read(tmp_path / "new.npz").X, 2) == found.model.predict(read.X, 2)
+
+
+@pytest.mark.parametrize("head", ["", "2 4 3\n"], ids=["svmlight", "extreme"])
+def test_numbered_rows_are_predicted_with_labels_or_without(tmp_path, head):
+    train = "0,2 0:1 3:2\n1 1:1\n0 0:0.5 2:1\n2 3:1\n"
+    (tmp_path / "train.txt").write_text((head.replace("2 4", "4 4")) + train)
+    (tmp_path / "new.txt").write_text(head + "0:1 3:1\n1 2:0.25\n")
+    found = fit(tmp_path / "train.txt", tmp_path / "train.txt", rank=2, iterations=2)
+    save_model(tmp_path / "model.npz", found.model)
+    model = load_model(tmp_path / "model.npz")
+    read = model.read(tmp_path / "new.txt")
+    assert read.X.toarray().tolist() == [[1, 0, 0, 1], [0, 0, 0.25, 0]] and model.label_names == ("0", "1", "2")
+    assert [row["label"] for row in model.predict(read.X, 1)][0] in ("0", "2")
+
+
+def test_predict_from_the_shell(files, rows, tmp_path, capsys):
+    model, new = tmp_path / "model.npz", as_csv(tmp_path / "new.csv", rows[1], labels=False)
+    assert main(["fit", *map(str, (files[0], "--test", files[1], "--save", model)), "--rank", "2", "--json"]) == 0
+    capsys.readouterr()
+    out = tmp_path / "out.csv"
+    assert main(["predict", str(model), str(new), "--top", "2", "--out", str(out), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    written = list(csv.DictReader(out.read_text().splitlines()))
+    assert [row["label"] for row in written] == [row["label"] for row in told["predictions"]]
+    assert len(written) == 2 * rows[1].n and told["threshold"] == 0.5
+    assert main(["predict", str(model), str(new), "--top", "1"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == rows[1].n
+    assert main(["predict", str(model), str(new), "--out", str(out)]) == 0
+    assert capsys.readouterr().out == f"{out}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["predict", "MODEL", "NEW", "--top", "0"], "top must be a whole number above 0, got 0"),
+        (["predict", "MODEL", "NEW", "--out", "nowhere/x.csv"], "--out must be a .csv file in a folder that exists"),
+        (["predict", "NEW", "NEW"], "file must be a whole .npz of plain arrays"),
+        (["predict", "MODEL", "MODEL"], "file must be an .npz with arrays X and Y, got no X"),
+        (["predict", "TRAIN", "NEW"], "model must be a file that `fit --save` has written, got train.npz"),
+        (["fit", "TRAIN", "--test", "TRAIN", "--save", "m.pkl"], "--save must be a .npz file in a folder that exists"),
+    ],
+)
+def test_the_shell_refuses_in_one_sentence(files, rows, tmp_path, capsys, arguments, sentence):
+    save_model(tmp_path / "model.npz", fit(*files, rank=2, iterations=1).model)
+    names = {"MODEL": tmp_path / "model.npz", "NEW": as_csv(tmp_path / "new.csv", rows[1], True), "TRAIN": files[0]}
+    assert main([str(names.get(word, word)) for word in arguments]) == 2
+    told = capsys.readouterr().err
+    assert sentence in told and told.count("\n") == 1
+
+
+def saved(files, **changes):
+    """Return the bytes of a model with some of its arrays changed, or left out where None."""
+    buffer = io.BytesIO()
+    save_model(buffer, fit(*files, rank=2, iterations=1).model)
+    arrays = {**np.load(io.BytesIO(buffer.getvalue()), allow_pickle=False), **changes}
+    changed = io.BytesIO()
+    np.savez(changed, **{name: value for name, value in arrays.items() if value is not None})
+    return changed.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"lrlab_model": np.array(2)}, "model must be a file of version 1, got version 2: update lrlab"),
+        ({"lrlab_model": np.array("1")}, "model must be a file that `fit --save` has written"),
+        ({"kind": np.array("Evil")}, "model must be a whole file .*Evil"),
+        ({"estimate_V": np.ones((3, 2))}, "model must be a whole file"),
+        ({"estimate_s": np.array([np.nan, 1])}, "an estimate of other than finite numbers"),
+        ({"estimate_s": None}, "model must be a whole file"),
+        ({"estimate_extra": np.ones(2)}, "model must be a whole file"),
+        ({"sizes": np.array([10**15, 8, 0, 0, 0])}, "model must be a whole file"),
+        ({"sizes": np.array([9, 7, 0, 0, 0])}, "label_names must be 7 names|model must be a whole file"),
+        ({"options": np.array("[1")}, "model must be a whole file"),
+        ({"label_names": np.arange(8)}, "an .npz whose label_names is a li"),
+    ],
+)
+def test_a_foreign_newer_or_damaged_model_is_refused_in_one_sentence(files, tmp_path, changes, sentence):
+    path = tmp_path / "model.npz"
+    path.write_bytes(saved(files, **changes))
+    with pytest.raises(InputError, match=sentence) as caught:
+        load_model(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_nothing_in_a_model_is_unpickled_or_larger_than_it_says(files, tmp_path):
+    path = tmp_path / "model.npz"
+    np.savez(path, lrlab_model=np.array(1), estimate_U=np.array([print], dtype=object))
+    with pytest.raises(InputError, match="estimate_U: object is no type of numbers"):
+        load_model(path)
+    np.savez_compressed(path, lrlab_model=np.array(1), estimate_U=np.zeros(10**6))
+    with pytest.raises(InputError, match="file must be of a size that fits the limit"):
+        load_model(path, limit_bytes=10**6)
+    with zipfile.ZipFile(path, "w") as archive:
+        header = b"\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000, 9), }"
+        archive.writestr("estimate_U.npy", header.ljust(127) + b"\n")
+    with pytest.raises(InputError, match="do not fit"):
+        load_model(path)
+
+
+@settings(max_examples=60, deadline=None)
+@drawn(place=st.integers(0, 4000), byte=st.integers(0, 255), length=st.integers(0, 4000))
+def test_damaged_bytes_never_raise_anything_else(files, tmp_path_factory, place, byte, length):
+    whole = bytearray(saved_once(files))
+    whole[place % len(whole)] = byte
+    path = tmp_path_factory.getbasetemp() / "damaged.npz"
+    path.write_bytes(bytes(whole[: len(whole) - length % len(whole)]))
+    try:
+        assert isinstance(load_model(path), FittedModel)
+    except InputError as error:
+        assert "\n" not in str(error)
+
+
+_kept = {}
+
+
+def saved_once(files):
+    return _kept.setdefault(files, saved(files))
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["path", "file itself"])
+def test_own_rows_are_read_where_the_job_runs(files, rows, whole):
+    places = [packed(path) if whole else str(path) for path in files]
+    spec = OwnRows(
+        train=places[0], test=places[1], n=150, d=9, labels=8, rank=3, density=0.4, kept=0.5, observed=0.5,
+        test_rows=200,
+    )  # fmt: skip
+    problem = spec.build()
+    assert (problem.X != rows[0].X).nnz == 0 and problem.rank == 3 and problem.Y_test.shape == (200, 8)
+    assert (problem.mask != hide(rows[0], 0.5, 0).observed).nnz == 0
+    held = spec.replace(validation=0.2).build()
+    assert held.Y.shape == (120, 8) and held.Y_test.shape == (30, 8) and held.mask_test is not None
+    trial = validation.Trial(spec.replace(validation=0.2), asked(iterations=2), Candidate(2, 1.0))
+    assert validation.tried(trial) == validation.evaluate(held, asked(iterations=2), Candidate(2, 1.0))
+
+
+def test_scores_on_training_rows_stand_beside_those_on_test_rows(files, rows):
+    spec = OwnRows(train=str(files[0]), test=str(files[1]), n=150, d=9, labels=8, rank=3)
+    problem = spec.build()
+    estimate = next(asked().entry.run(problem, **asked().settings(Candidate(3, 1.0)), rng=solver_stream(0)))
+    scores = problem.score(estimate.estimate)
+    on_training = OwnProblem.between(rows[0], rows[0], 3).score(estimate.estimate)
+    assert {name.removeprefix("train_"): value for name, value in scores.items() if "train" in name} == on_training
+    assert len(scores) == 2 * len(on_training)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.6])
+def test_results_of_each_label_are_those_of_scikit_learn(files, rows, share, monkeypatch):
+    monkeypatch.setattr("lrlab.fits.label_results.BLOCK", 500)
+    model, test = fit(*files, solver="leml-logistic", rank=3, iterations=2).model, hide(rows[1], share, 0)
+    table = label_results.by_label(model, test)
+    scores, truth = model.estimate.scores(test.X)(slice(None)), test.Y.toarray()
+    seen = np.ones(truth.shape, dtype=bool) if share == 1 else test.observed.toarray()
+    for j, row in enumerate(table.itertuples()):
+        y, score = truth[seen[:, j], j], scores[seen[:, j], j]
+        assert (row.label, row.known, row.on, row.predicted) == (f"y{j}", len(y), y.sum(), (score > 0).sum())
+        assert row.precision == pytest.approx(precision_score(y, score > 0, zero_division=np.nan), nan_ok=True)
+        assert row.recall == pytest.approx(recall_score(y, score > 0), abs=1e-12)
+        assert row.auc == pytest.approx(roc_auc_score(y, score), abs=1e-12)
+
+
+def test_correlations_of_labels_are_those_of_their_columns(rows):
+    found = label_results.together(rows[0], most=5)
+    counts = label_results.counts(rows[0])
+    assert list(counts) == list(rows[0].Y.sum(axis=0)) and list(counts[found.places]) == sorted(counts)[::-1][:5]
+    assert found.phi == pytest.approx(np.corrcoef(rows[0].Y.toarray()[:, found.places].T), abs=1e-12)
+    some = hide(rows[0], 0.5, 1)
+    a, b = label_results.together(some, most=5).places[:2]
+    both = some.observed.toarray()[:, [a, b]].all(axis=1)
+    expected = np.corrcoef(some.Y.toarray()[both][:, [a, b]].T)[0, 1]
+    assert label_results.together(some, most=5).phi[0, 1] == pytest.approx(expected, abs=1e-12)

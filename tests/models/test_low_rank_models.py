@@ -1,0 +1,129 @@
+"""Low-rank models: what is drawn, what is scored, what is refused, and that a run ends inside a long product."""
+
+import numpy as np
+import pytest
+
+import lrlab
+from lrlab import catalog
+from lrlab.models import network
+from lrlab.models.completion import InductiveCompletion
+from lrlab.parameters import InputError
+from lrlab.protocol import Stop
+from lrlab.runs import convergence
+
+SMALL = {
+    "rank-one-sensing": {"m": 300, "d1": 12, "d2": 9, "rank": 3, "condition": 10},
+    "inductive-completion": {"n1": 60, "n2": 50, "d1": 7, "d2": 6, "rank": 3, "observed": 0.2, "condition": 10},
+    "multilabel-regression": {"n": 80, "d": 6, "labels": 15, "rank": 3, "observed": 0.3, "condition": 10},
+    "polynomial-network": {"m": 300, "p": 10, "r": 3, "condition": 10},
+}
+
+
+@pytest.mark.parametrize("model", SMALL)
+def test_the_truth_has_the_rank_norm_and_condition_that_are_asked_for(model):
+    spec = lrlab.spec(model, **SMALL[model])
+    problem = spec.build()
+    W, s = problem.truth.dense(), np.abs(problem.truth.s)
+    assert W.shape == spec.size and np.linalg.matrix_rank(W) == 3
+    assert s.max() / s.min() == pytest.approx(10) and np.linalg.norm(W) == pytest.approx(spec.norm)
+    np.testing.assert_allclose(np.sort(s), np.sort(spec.singular_values))
+    scores = problem.score(problem.truth)
+    assert scores["error"] < 1e-14 and scores["spectral_error"] < 1e-14 and scores["misfit"] < 1e-14
+
+
+@pytest.mark.parametrize("model", SMALL)
+def test_scores_are_what_they_are_on_whole_matrices(model):
+    problem = lrlab.spec(model, noise=0.1, **SMALL[model]).build()
+    other = lrlab.spec(model, noise=0.1, **SMALL[model], seed=1).build().truth
+    W, T, scores = other.dense(), problem.truth.dense(), problem.score(other)
+    assert scores["error"] == pytest.approx(np.linalg.norm(W - T) / np.linalg.norm(T))
+    assert scores["spectral_error"] == pytest.approx(np.linalg.norm(W - T, 2) / np.linalg.norm(T, 2))
+    rest = problem.operator.forward(other) - problem.b
+    assert scores["misfit"] == pytest.approx(np.linalg.norm(rest) / np.linalg.norm(problem.b))
+
+
+@pytest.mark.parametrize(("model", "size"), [("rank-one-sensing", "m"), ("polynomial-network", "m")])
+def test_fewer_measurements_are_the_first_of_more(model, size):
+    few, many = (lrlab.spec(model, **{**SMALL[model], size: m}).build() for m in (200, 5000))
+    np.testing.assert_array_equal(few.operator.X, many.operator.X[:200])
+    np.testing.assert_allclose(few.b, many.b[:200])
+
+
+def test_single_precision_is_kept_throughout():
+    spec = lrlab.spec("polynomial-network", **SMALL["polynomial-network"], precision="single")
+    trace = lrlab.solve(spec, "tangent-descent")
+    assert trace.problem.operator.dtype == np.float32 == trace.estimate.U.dtype and trace.metrics["error"] < 1e-5
+    assert trace.stop is Stop.CONVERGED
+
+
+def test_degrees_of_freedom():
+    assert lrlab.spec("polynomial-network", p=100, r=5).degrees_of_freedom == 490
+    assert lrlab.spec("rank-one-sensing", d1=50, d2=50, rank=5).degrees_of_freedom == 475
+
+
+def test_a_network_is_its_weights():
+    problem = lrlab.spec("polynomial-network", **SMALL["polynomial-network"]).build()
+    alpha, w = network.weights(problem.truth)
+    x = np.random.default_rng(0).standard_normal((5, 10))
+    answers = sum(a * (x @ row) ** 2 for a, row in zip(alpha, w, strict=True))
+    np.testing.assert_allclose(network.predict(problem.truth, x), answers)
+    assert {*np.sign(alpha)} == {-1.0, 1.0}
+    positive = lrlab.spec("polynomial-network", p=10, r=3, signs="positive").build()
+    assert (positive.truth.s > 0).all()
+
+
+def test_features_are_whitened_and_uneven_rows_are_told_by_the_incoherence():
+    even, uneven = (
+        InductiveCompletion(n1=300, n2=300, d1=10, d2=10, features=name).build()
+        for name in ("orthonormal", "correlated")
+    )
+    for problem in (even, uneven):
+        np.testing.assert_allclose(problem.X.T @ problem.X, 300 * np.eye(10), atol=1e-10)
+    assert 1 < even.incoherence < uneven.incoherence
+    assert InductiveCompletion(n1=100, n2=80, features="canonical").build().incoherence == 10
+
+
+def test_rows_that_were_never_seen_are_predicted_from_features():
+    spec = lrlab.spec("inductive-completion", n1=200, n2=200, d1=8, d2=8, rank=2, observed=0.01)
+    trace = lrlab.solve(spec, "altmin")
+    assert len(trace.problem.cold) > 5 and trace.metrics["cold_error"] < 1e-6
+    plain = lrlab.solve(spec.replace(features="canonical"), "als", max_iter=50)
+    assert plain.metrics["error"] > 0.5, "as many entries do not suffice where nothing else is known"
+
+
+@pytest.mark.parametrize(
+    ("model", "values", "sentence"),
+    [
+        ("rank-one-sensing", {"rank": 60}, r"rank must be in 1..min\(50, 50\) = 50, got 60: lower rank"),
+        ("polynomial-network", {"r": 101}, r"r must be in 1..min\(100, 100\) = 100, got 101"),
+        ("inductive-completion", {"d1": 501}, r"d1 must be in 1..n1 = 500, got 501"),
+        ("inductive-completion", {"n1": 100_000, "n2": 100_000}, "n2 must be at most 1000"),
+        ("inductive-completion", {"observed": 0}, "observed must be a number in 0.0001..1, got 0"),
+    ],
+)
+def test_what_no_matrix_can_fulfil_is_refused(model, values, sentence):
+    with pytest.raises(InputError, match=sentence):
+        lrlab.spec(model, **values)
+
+
+def test_dense_measurements_that_do_not_fit_are_refused_with_the_reason(monkeypatch):
+    monkeypatch.setenv("LRLAB_MEMORY_GIB", "1")
+    spec = lrlab.spec("rank-one-sensing", m=20_000, d1=200, d2=200, operator="dense")
+    with pytest.raises(InputError, match=r"m must be at most \d+ .* take operator=gaussian, whose rank-one"):
+        convergence.job(spec, "altmin")
+    assert convergence.job(spec.replace(operator="gaussian"), "altmin")
+
+
+def test_a_cancelled_run_ends_inside_a_pass(monkeypatch):
+    monkeypatch.setattr("lrlab.operators.rank_one.LONG_PASS", 0)
+    seen = []
+    job = convergence.job(catalog.spec("polynomial-network", m=500, p=20), "tangent-descent", tol=0)
+    trace = convergence.run(job, progress=seen.append, cancelled=lambda: len(seen) > 6)
+    assert trace.stop is Stop.CANCELLED and len(seen) == 7
+
+
+def test_divergence_is_told_with_its_remedy_and_nothing_that_is_not_a_number():
+    spec = lrlab.spec("polynomial-network", m=600, p=30, r=2)
+    trace = lrlab.solve(spec, "ep-rom", trace_sign="printed")
+    assert trace.stop is Stop.DIVERGED and "smaller step" in trace.stop.value
+    assert np.isfinite(trace.table["error"]).all()

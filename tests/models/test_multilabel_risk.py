@@ -1,0 +1,108 @@
+"""Labels seen a few a row, labels that are on by themselves, and the risk that is left of predictors."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from lrlab import catalog, lowrank
+from lrlab.models.label_patterns import highest
+from lrlab.models.multilabel import Multilabel
+from lrlab.models.multilabel_risk import best_linear
+from lrlab.parameters import InputError
+from lrlab.runs import convergence
+from lrlab.solvers.multilabel.label_losses import Signed
+
+SPEC = Multilabel(n=300, d=12, labels=20, rank=3, per_row=0, seen_per_row=2)
+
+
+@given(st.integers(1, 6), st.integers(1, 5), st.integers(0, 2**32 - 1))
+def test_the_highest_scores_of_each_row(rows, count, seed):
+    scores = np.random.default_rng(seed).random((rows, 5))
+    on = highest(scores, count).toarray()
+    assert (on.sum(axis=1) == count).all()
+    assert (np.where(on, scores, np.inf).min(axis=1) >= np.where(on, -np.inf, scores).max(axis=1)).all()
+
+
+@pytest.mark.parametrize("spec", [SPEC, SPEC.replace(density=0.3)])
+def test_labels_are_on_where_scores_are_positive_and_a_few_of_each_row_are_seen(spec):
+    problem, W = spec.replace(noise=0.0).build(), spec.truth()
+    X = problem.X if isinstance(problem.X, np.ndarray) else problem.X.toarray()
+    on, seen = X @ W.dense() > 0, problem.mask.toarray()
+    assert (seen.sum(axis=1) == 2).all() and seen.sum(axis=0).min() > 10, "drawn for each row"
+    assert ((problem.Y.toarray() > 0) == (on & seen)).all()
+    whole = spec.replace(noise=0.0, seen_per_row=0).build()
+    assert whole.mask is None and ((whole.Y.toarray() > 0) == on).all()
+    held = sum(part.nbytes for t in (problem.Y, problem.mask) for part in (t.data, t.indices, t.indptr))
+    assert held <= spec.data_bytes and problem.mask.nnz == spec.seen_entries
+
+
+def test_the_best_predictor_is_that_of_many_rows():
+    spec = SPEC.replace(n=200_000, noise=0.7, seen_per_row=0)
+    problem, best = spec.build(), best_linear(spec.truth(), 0.7)
+    assert problem.best.dense() == pytest.approx(best.dense()) and len(best.s) == 4
+    assert csr_array.mean(problem.Y, axis=0) == pytest.approx(best.dense()[0], abs=0.01)
+    found = np.linalg.lstsq(problem.X, problem.Y.toarray())[0]
+    assert found == pytest.approx(best.dense(), abs=0.01)
+    # And what it leaves is the difference of two risks, here on rows that are given.
+    risks = [
+        ((problem.Y.toarray() - problem.X @ Z) ** 2).sum(axis=1) / (2 * spec.labels)
+        for Z in (1.2 * best.dense(), best.dense())
+    ]
+    excess = problem.score(best._replace(s=1.2 * best.s))["excess_risk"]
+    gap = risks[0] - risks[1]
+    assert excess == pytest.approx(gap.mean(), abs=5 * gap.std() / np.sqrt(spec.n))
+
+
+@pytest.mark.parametrize("change", [{}, {"labels": 3}, {"d": 3}, {"rank": 1, "noise": 0.0}, {"labels": 2, "rank": 2}])
+def test_the_excess_risk_is_a_distance(change):
+    spec = SPEC.replace(seen_per_row=0).replace(**change)
+    problem, rng = spec.build(), np.random.default_rng(0)
+    assert problem.score(problem.best)["excess_risk"] == pytest.approx(0, abs=1e-20)
+    Z = lowrank.from_dense(rng.standard_normal(spec.size))
+    expected = ((Z.dense() - problem.best.dense()) ** 2).sum() / (2 * spec.labels)
+    assert problem.score(Z)["excess_risk"] == pytest.approx(expected)
+    assert "excess_risk" not in problem.score(Signed(*Z)), "scores that are no 0 and 1"
+
+
+@pytest.mark.parametrize("change", [{"per_row": 2}, {"density": 0.5}])
+def test_there_is_none_where_the_best_is_unknown(change):
+    problem = SPEC.replace(**change).build()
+    assert problem.best is None and "excess_risk" not in problem.score(lowrank.zero(SPEC.size, 1))
+
+
+def test_the_trace_norm_shares_what_the_frobenius_norm_learns_label_by_label():
+    [alone, shared] = [
+        [
+            convergence.run(convergence.job(SPEC.replace(**many, labels=L), name, max_iter=40)).metrics["excess_risk"]
+            for L in (8, 64)
+        ]
+        for name in ("binary-relevance", "trace-norm-squared")
+        for many in [{"n": 4000, "d": 20, "rank": 2, "seen_per_row": 1, "noise": 0.3}]
+    ]
+    assert shared[0] < alone[0] and 3 * shared[1] < alone[1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"seen_per_row": 20}, "seen_per_row must be less than labels = 20, got 20: leave it 0"),
+        ({"observed": 0.5}, "observed must be 1 where seen_per_row tells what is seen, got 0.5"),
+    ],
+)
+def test_contradictions_are_refused(changes, sentence):
+    with pytest.raises(InputError, match=sentence):
+        SPEC.replace(**changes)
+
+
+def test_solvers_that_need_all_labels_say_so():
+    with pytest.raises(InputError, match="seen_per_row must be 0 for this solver, .* got 2: set seen_per_row=0"):
+        convergence.job(SPEC, "cplst")
+    for entry in catalog.solvers_for("multilabel"):
+        try:
+            trace = convergence.run(convergence.job(SPEC, entry.name, max_iter=3))
+        except InputError as refusal:
+            assert "seen_per_row must be 0" in str(refusal)
+        else:
+            assert np.isfinite(trace.table["auc"]).all()

@@ -1,0 +1,104 @@
+"""Published data sets: found in a folder, fitted as a preset asks, and shown beside what the paper printed."""
+
+import numpy as np
+import pytest
+
+from lrlab import datasets, presets
+from lrlab.datasets.dataset import Dataset
+from lrlab.datasets.folder import located
+from lrlab.fits.fitting import fit
+from lrlab.models.multilabel import Multilabel
+from lrlab.parameters import InputError
+from lrlab.presets import fits
+from lrlab.runs.trial import in_process
+
+CONTENT = {
+    "trials": 2,
+    "iterations": 3,
+    "tune_by": "precision@3",
+    "data": ["meadow", "forest"],
+    "series": [
+        {"label": "LEML", "solver": "leml-squared", "settings": {"inner": "cg"}},
+        {"label": "full", "solver": "binary-relevance", "full_rank": True},
+    ],
+    "columns": ["data", "series", "share", "observed", "precision@3", "auc"],
+    "paper": [
+        ["meadow", "LEML", 0.25, 0.5, 40.0, ""],
+        ["meadow", "LEML", 0.5, 0.5, 50.0, 0.9],
+        ["meadow", "full", 0.25, 0.5, "", 0.8],
+        ["forest", "LEML", 0.5, 0.5, 1.0, 0.5],
+    ],
+    "panels": [
+        {"title": "over the rank", "measure": "precision@3", "axis": "share", "where": {"data": "meadow"}},
+        {"title": "one rank", "measure": "auc", "axis": "data", "where": {"share": 0.5}},
+        {"title": "nothing", "measure": "auc", "axis": "share", "where": {"data": "forest"}},
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Write one small data set under another spelling of its name, and return the folder."""
+    folder = tmp_path_factory.mktemp("data")
+    (folder / "meadow").mkdir()
+    problem = Multilabel(n=200, d=9, labels=8, rank=2, per_row=2, seed=3).build()
+    for part, X, Y in (("train", problem.X, problem.Y), ("test", problem.X_test, problem.Y_test)):
+        datasets.save_npz(folder / "meadow" / f"Meadow-{part}.npz", Dataset(X=X, Y=Y))
+    return folder
+
+
+def test_files_are_found_by_name_in_any_spelling_and_place(folder, tmp_path, monkeypatch):
+    found = located(folder, ("forest", "meadow"))
+    assert list(found) == ["meadow"] and found["meadow"].train.name == "Meadow-train.npz"
+    assert found["meadow"].test.name == "Meadow-test.npz" and found["meadow"].labels is None
+    for name in ("pond-sparse-train.arff", "Pond_test_sparse.arff", "pond.xml", "ponder.xml", "pond-train.doc"):
+        (tmp_path / name).touch()
+    monkeypatch.setenv("LRLAB_DATA", str(tmp_path))
+    pond = located(None, ("pond",))["pond"]
+    assert [path.name for path in pond] == ["pond-sparse-train.arff", "Pond_test_sparse.arff", "pond.xml"]
+
+
+def test_a_folder_without_them_is_refused_in_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.delenv("LRLAB_DATA", raising=False)
+    for given, sentence in (
+        (None, "data must be a folder with data sets, got none: name one by --data or LRLAB_DATA"),
+        (tmp_path / "no", "data must be a folder with data sets, got "),
+        (tmp_path, "data must be a folder with one of pond, lake, got .*: put pond-train.arff"),
+    ):
+        with pytest.raises(InputError, match=sentence):
+            located(given, ("pond", "lake"))
+
+
+def test_a_preset_that_draws_its_own_data_takes_no_folder(tmp_path):
+    with pytest.raises(InputError, match="data must be nothing, as jain2013-fig1c draws its own"):
+        presets.plan(presets.load("jain2013-fig1c"), data=tmp_path)
+
+
+def test_our_numbers_stand_beside_the_paper_s(folder):
+    plan = fits.plan(CONTENT, data=folder)
+    assert len(plan.items) == 6, "forest is not there"
+    result = plan.finish(in_process(plan.function, plan.items))
+    table = result.table.set_index(["series", "share", "measure"])
+    row = table.loc[("LEML", 0.25, "precision@3")]
+    assert row["paper"] == 40.0 and row["trials"] == 2 and row["difference"] == pytest.approx(row["ours"] - 40.0)
+    assert np.isnan(table.loc[("full", 0.25, "precision@3"), "paper"]) and np.isnan(
+        table.loc[("LEML", 0.25, "auc")].paper
+    )
+    files = [folder / "meadow" / f"Meadow-{part}.npz" for part in ("train", "test")]
+    settings = {"rank": 2, "iterations": 3, "observed": 0.5, "tune_by": "precision@3", "inner": "cg"}
+    alone = [fit(*files, solver="leml-squared", seed=seed, **settings) for seed in (0, 1)]
+    assert row["ours"] == pytest.approx(np.mean([found.rows[-1]["precision@3"] for found in alone]))
+    assert set(result.trials["regularization"].dropna()) >= {alone[0].options["regularization"]}
+
+
+def test_full_rank_is_a_level_line_and_what_is_missing_is_named(folder):
+    plan = fits.plan(CONTENT, trials=2, data=folder)
+    panels = plan.finish(in_process(plan.function, plan.items)).panels
+    assert [panel.title for panel in panels] == ["over the rank", "one rank"]
+    over = {trace.name: trace for trace in panels[0].figure.data}
+    assert list(over["full, here"].x) == [0.25, 0.5] and len(set(over["full, here"].y)) == 1
+    assert list(over["LEML, paper"].y) == [40.0, 50.0] and "full, paper" not in over
+    assert over["LEML, paper"].marker.symbol.endswith("-open")
+    one = {trace.name: trace for trace in panels[1].figure.data}
+    assert list(one["full, paper"].y) == [0.8] and list(one["full, here"].x) == ["meadow"]
+    assert all("Not in the folder: forest." in panel.caption for panel in panels)

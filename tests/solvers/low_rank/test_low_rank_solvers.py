@@ -1,0 +1,288 @@
+"""Solvers of general low-rank sensing: recovery, stationarity, and independent implementations."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+from lrlab import lowrank
+from lrlab.catalog.altmin import SOLVERS
+from lrlab.models.completion import InductiveCompletion, MultilabelRegression
+from lrlab.models.low_rank import RankOneSensing
+from lrlab.models.network import PolynomialNetwork
+from lrlab.parameters import InputError
+from lrlab.protocol import Stop, drive
+from lrlab.solvers.low_rank import completion, scaled_gradient, starts
+from lrlab.solvers.low_rank.altmin import altmin
+from lrlab.solvers.low_rank.completion import als, soft_impute
+from lrlab.solvers.low_rank.scaled_gradient import scaled_gradient as scaled
+from lrlab.solvers.low_rank.singular_projection import singular_value_projection as svp
+
+SENSING = RankOneSensing(m=600, d1=20, d2=15, rank=3)
+DENSE = SENSING.replace(operator="dense")
+FEATURES = InductiveCompletion(n1=60, n2=50, d1=10, d2=8, rank=2, observed=0.2)
+TABLE = InductiveCompletion(n1=40, n2=30, rank=2, observed=0.5, features="canonical")
+LABELS = MultilabelRegression(n=100, d=8, labels=20, rank=2, observed=0.3)
+NETWORK = PolynomialNetwork(m=400, p=15, r=3)
+
+CASES = [
+    (altmin, SENSING, {}),
+    (altmin, SENSING, {"inner": "exact"}),
+    (altmin, DENSE, {}),
+    (altmin, FEATURES, {}),
+    (altmin, FEATURES, {"inner": "inexact"}),
+    (altmin, TABLE, {}),
+    (altmin, LABELS, {}),
+    (scaled, SENSING, {}),
+    (scaled, SENSING, {"directions": "gradient"}),
+    (scaled, DENSE, {}),
+    (scaled, FEATURES, {}),
+    (scaled, TABLE, {}),
+    (scaled, LABELS, {}),
+    (scaled, NETWORK, {}),
+    (svp, DENSE, {}),
+    (svp, DENSE, {"step": "fixed"}),
+    (svp, FEATURES, {}),
+    (als, TABLE, {"ridge": 0.0}),
+]
+NAMES = [f"{solver.__name__}-{spec.model}-{number}" for number, (solver, spec, _) in enumerate(CASES)]
+every_case = pytest.mark.parametrize(("solver", "spec", "options"), CASES, ids=NAMES)
+
+
+def run(solver, problem, max_iter=400, **options):
+    """Return why it stopped and all iterates."""
+    iterates = []
+    rng = np.random.default_rng(0)
+    stop = drive(solver(problem, rng=rng, **options), lambda i, s, it: iterates.append(it), max_iter=max_iter)
+    return stop, iterates
+
+
+def misfit(problem, W) -> np.ndarray:
+    return problem.operator.forward(W) - problem.b
+
+
+@every_case
+def test_without_noise_the_matrix_is_found_to_rounding_error(solver, spec, options):
+    problem = spec.build()
+    stop, iterates = run(solver, problem, **options)
+    assert stop == Stop.CONVERGED and problem.score(iterates[-1].estimate)["error"] < 1e-12
+    for iterate in iterates:
+        assert iterate.residual > 1e-6 or problem.score(iterate.estimate)["misfit"] < 1e-13
+        assert iterate.objective == pytest.approx((misfit(problem, iterate.estimate) ** 2).sum() / 2, abs=1e-12)
+
+
+@every_case
+def test_with_noise_it_stops_where_the_gradient_vanishes_on_the_tangent_space(solver, spec, options):
+    problem = spec.replace(noise=0.05).build()
+    stop, iterates = run(solver, problem, **options)
+    U, s, V = iterates[-1].estimate
+    rest = misfit(problem, iterates[-1].estimate)
+    G = problem.operator.adjoint(rest)
+    assert stop == Stop.CONVERGED and iterates[-1].residual > 0
+    assert max(np.linalg.norm(G @ V), np.linalg.norm(U.T @ G)) < 1e-6 * np.linalg.norm(G)
+
+
+@every_case
+def test_factors_are_orthonormal_and_inputs_and_earlier_iterates_unchanged(solver, spec, options):
+    problem = spec.replace(noise=0.05).build()
+    b = problem.b.copy()
+    solution = solver(problem, rng=np.random.default_rng(0), **options)
+    first = next(solution)
+    copies = [part.copy() for part in first.estimate]
+    for _ in range(3):
+        U, s, V = next(solution).estimate
+        assert U.T @ U == pytest.approx(np.eye(len(s)), abs=1e-10)
+        assert V.T @ V == pytest.approx(np.eye(len(s)), abs=1e-10)
+        assert (np.diff(np.abs(s)) <= 0).all()
+    assert all((part == copy).all() for part, copy in zip(first.estimate, copies, strict=True))
+    assert (problem.b == b).all()
+
+
+@pytest.mark.parametrize("spec", [SENSING, NETWORK, FEATURES.replace(features="correlated"), TABLE, LABELS, DENSE])
+def test_a_spectral_start_is_the_leading_part_of_the_moment(spec, monkeypatch):
+    problem = spec.build()
+    A, b, k = problem.operator, problem.b, problem.rank
+    formed = starts.spectral_start(A, b, k, np.random.default_rng(0))
+    monkeypatch.setattr(starts, "FORMED", 0)
+    products = starts.spectral_start(A, b, k, np.random.default_rng(1))
+    assert lowrank.errors(products, formed)["error"] < 1e-2
+    assert products.s == pytest.approx(formed.s, rel=1e-4)
+    if spec not in (LABELS, FEATURES):
+        best = lowrank.from_symmetric(A.moment(b), k) if A.symmetric else lowrank.from_dense(A.moment(b), k)
+        assert lowrank.errors(formed, best)["error"] < 1e-10
+
+
+def test_krylov_spaces_give_singular_triples_and_eigenpairs():
+    rng = np.random.default_rng(3)
+    M = rng.standard_normal((70, 50))
+    U, s, Vt = np.linalg.svd(M)
+    found = starts.leading_triples(
+        lambda V: M @ V, lambda U: M.T @ U, M.shape, 4, rng, M.dtype, near=Vt[:2].T, settled=1e-15
+    )
+    assert found.s == pytest.approx(s[:4], rel=1e-10)
+    assert found.dense() == pytest.approx((U[:, :4] * s[:4]) @ Vt[:4], abs=1e-6)
+    S = M[:50] + M[:50].T
+    eigen = starts.leading_eigenpairs(lambda V: S @ V, 50, 4, rng, S.dtype)
+    assert eigen.s == pytest.approx(lowrank.from_symmetric(S, 4).s, rel=1e-4)
+
+
+@pytest.mark.parametrize("spec", [SENSING, LABELS])
+@pytest.mark.parametrize("inner", ["inexact", "exact"])
+def test_altmin_with_a_ridge_ends_at_a_stationary_point(spec, inner):
+    problem = spec.replace(noise=0.1).build()
+    _, iterates = run(altmin, problem, inner=inner, ridge=3.0)
+    U, s, V = W = iterates[-1].estimate
+    rest = misfit(problem, W)
+    G = problem.operator.adjoint(rest)
+    assert iterates[-1].objective == pytest.approx((rest @ rest + 3.0 * s @ s) / 2)
+    assert G @ V + 3.0 * U * s == pytest.approx(np.zeros_like(U), abs=1e-5 * np.linalg.norm(G))
+    assert G.T @ U + 3.0 * V * s == pytest.approx(np.zeros_like(V), abs=1e-5 * np.linalg.norm(G))
+
+
+def test_altmin_follows_algorithm_1():
+    problem = SENSING.replace(noise=0.2).build()
+    X, Y, b, k = problem.operator.X, problem.operator.Y, problem.b, problem.rank
+    _, iterates = run(altmin, problem, max_iter=3, inner="exact")
+    U = np.linalg.svd(np.einsum("i,ij,ik->jk", b, X, Y))[0][:, :k]
+    for iterate in iterates:
+        V = np.linalg.lstsq(np.einsum("ia,ij->ija", X @ U, Y).reshape(len(b), -1), b)[0].reshape(-1, k)
+        V = np.linalg.qr(V)[0]
+        hat = np.linalg.lstsq(np.einsum("ia,ij->ija", Y @ V, X).reshape(len(b), -1), b)[0].reshape(-1, k)
+        U = np.linalg.qr(hat)[0]
+        assert iterate.estimate.dense() == pytest.approx(hat @ V.T, abs=1e-10)
+
+
+def test_fresh_samples_end_after_their_sweeps():
+    problem = SENSING.replace(m=6000).build()
+    stop, iterates = run(altmin, problem, fresh_samples=5)
+    assert stop == Stop.CONVERGED and len(iterates) == 5
+    errors = [problem.score(iterate.estimate)["error"] for iterate in iterates]
+    assert errors[-1] < 1e-2 * errors[0]
+    assert len(run(altmin, FEATURES.replace(observed=1.0, noise=0.1).build(), fresh_samples=2)[1]) == 2
+
+
+def test_svp_with_a_fixed_step_is_projected_gradient():
+    problem = DENSE.replace(noise=0.1).build()
+    A = problem.operator.A.reshape(DENSE.m, -1)
+    W = np.zeros(A.shape[1])
+    for iterate in run(svp, problem, max_iter=4, step="fixed", isometry=0.5)[1]:
+        U, s, Vt = np.linalg.svd((W + A.T @ (problem.b - A @ W) / (1.5 * DENSE.m)).reshape(20, 15))
+        W = ((U[:, :3] * s[:3]) @ Vt[:3]).ravel()
+        assert iterate.estimate.dense().ravel() == pytest.approx(W, abs=1e-12)
+
+
+def test_svp_by_products_is_svp_by_matrices(monkeypatch):
+    problem = FEATURES.replace(noise=0.1).build()
+    formed = run(svp, problem, max_iter=5)[1][-1]
+    monkeypatch.setattr(starts, "FORMED", 0)
+    assert run(svp, problem, max_iter=5)[1][-1].estimate.dense() == pytest.approx(formed.estimate.dense(), abs=1e-8)
+    assert "isometry" in run(svp, SENSING.build(), max_iter=1)[1][0].note
+
+
+@pytest.mark.parametrize("accelerated", [True, False])
+def test_soft_impute_is_optimal_and_agrees_with_proximal_gradient(accelerated):
+    problem = TABLE.replace(noise=0.3).build()
+    options = {"shrinkage": 0.2, "accelerated": accelerated}
+    stop, iterates = run(soft_impute, problem, max_iter=2000, **options)
+    W, S = iterates[-1].estimate, problem.operator.adjoint(problem.b)
+    level = 0.2 * np.linalg.norm(S, 2)
+    G = -problem.operator.adjoint(misfit(problem, W))
+    assert stop == Stop.CONVERGED
+    assert W.U.T @ G @ W.V == pytest.approx(level * np.eye(len(W.s)), abs=1e-5 * level)
+    assert np.linalg.norm(G, 2) <= level * (1 + 1e-6)
+    best = proximal_gradient(S, S != 0, level)
+    assert W.dense() == pytest.approx(best, abs=1e-5)
+    value = ((W.dense() - S)[S != 0] ** 2).sum() / 2 + level * W.s.sum()
+    assert iterates[-1].objective == pytest.approx(value)
+    if not accelerated:
+        assert (np.diff([iterate.objective for iterate in iterates]) <= 1e-9).all()
+
+
+def proximal_gradient(S: np.ndarray, seen: np.ndarray, level: float) -> np.ndarray:
+    """Return the minimiser of ||W - S||^2 / 2 on the seen entries + level ||W||_*."""
+    W = np.zeros_like(S)
+    for _ in range(2000):
+        U, s, Vt = np.linalg.svd(np.where(seen, S, W), full_matrices=False)
+        W = (U * np.maximum(s - level, 0)) @ Vt
+    return W
+
+
+def test_soft_impute_by_products_is_soft_impute_by_matrices(monkeypatch):
+    problem = TABLE.replace(n1=90, n2=80, noise=0.3).build()
+    whole = run(soft_impute, problem, max_iter=60, shrinkage=0.3)[1][-1]
+    gram = completion.above(problem.operator.adjoint(problem.b), 1.0)
+    assert gram.dense() == pytest.approx(problem.operator.adjoint(problem.b), abs=2.0)
+    monkeypatch.setattr(completion, "SHARE", 1)
+    products = run(soft_impute, problem, max_iter=60, shrinkage=0.3)[1][-1]
+    assert products.objective == pytest.approx(whole.objective, rel=1e-9)
+    assert products.estimate.dense() == pytest.approx(whole.estimate.dense(), abs=1e-4)
+
+
+def test_als_with_a_ridge_and_enough_rank_solves_the_nuclear_norm_problem():
+    problem = TABLE.replace(noise=0.3).build()
+    level = 0.3 * np.linalg.norm(problem.operator.adjoint(problem.b), 2)
+    convex = run(soft_impute, problem, max_iter=2000, shrinkage=0.3)[1][-1]
+    problem.rank = len(convex.estimate.s) + 2
+    factored = run(als, problem, max_iter=2000, ridge=float(level))[1]
+    assert (np.diff([iterate.objective for iterate in factored]) <= 1e-9).all()
+    assert factored[-1].objective == pytest.approx(convex.objective, rel=1e-8)
+    assert factored[-1].estimate.dense() == pytest.approx(convex.estimate.dense(), abs=1e-4)
+
+
+@pytest.mark.parametrize("spec", [SENSING, NETWORK.replace(signs="mixed"), NETWORK.replace(signs="positive")])
+@pytest.mark.parametrize("directions", ["gradient", "conjugate"])
+def test_scaled_gradients_do_not_see_the_condition_number(spec, directions):
+    lengths = []
+    for condition in (1.0, 1000.0):
+        problem = spec.replace(condition=condition).build()
+        stop, iterates = run(scaled, problem, directions=directions)
+        assert stop == Stop.CONVERGED and problem.score(iterates[-1].estimate)["error"] < 1e-12
+        lengths.append(len(iterates))
+    assert lengths[1] < 2 * lengths[0]
+
+
+def test_a_step_through_the_zero_matrix_goes_on():
+    # The start of one measurement has the wrong sign, and the exact step leads to W = 0.
+    problem = PolynomialNetwork(m=1, p=1, r=1).build()
+    assert problem.score(run(scaled, problem)[1][-1].estimate)["error"] < 1e-12
+
+
+def test_scaled_steps_never_raise_the_objective():
+    for spec in (SENSING, NETWORK):
+        _, iterates = run(scaled, spec.replace(noise=0.3).build())
+        values = np.array([iterate.objective for iterate in iterates])
+        assert (np.diff(values) <= 1e-12 * values[0]).all()
+
+
+def test_the_line_search_finds_the_global_minimum_of_the_quartic():
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        rest, first, second = rng.standard_normal((3, 4))
+        path = scaled_gradient.Path(first, second, first, first)
+        value = lambda eta: ((rest + eta * first + eta**2 * second) ** 2).sum()  # noqa: B023, E731
+        found = scaled_gradient.least(rest, path)
+        best = min(minimize_scalar(value, bracket=(t, t + 0.1)).fun for t in (-3.0, -1.0, 0.0, 1.0, 3.0))
+        assert value(found) <= best + 1e-8
+
+
+def test_single_precision_converges_to_its_own_rounding_error():
+    for solver in (altmin, scaled, svp):
+        problem = SENSING.replace(precision="single", m=2000).build()
+        stop, iterates = run(solver, problem)
+        assert stop == Stop.CONVERGED and iterates[-1].estimate.U.dtype == np.float32
+        assert problem.score(iterates[-1].estimate)["error"] < 1e-4
+
+
+def test_entries_of_the_catalogue_refuse_what_they_cannot_do():
+    entries = {entry.name: entry for entry in SOLVERS}
+    for name in ("soft-impute", "als"):
+        with pytest.raises(InputError, match="set features=canonical"):
+            entries[name].refuse(FEATURES, {})
+        entries[name].refuse(TABLE, {})
+    with pytest.raises(InputError, match="lower it to 299"):
+        entries["altmin"].refuse(SENSING, {"fresh_samples": 300})
+    defaults = {name: {k: p.default for k, p in entry.options.items()} for name, entry in entries.items()}
+    for name, entry in entries.items():
+        for spec in (SENSING, DENSE, FEATURES, TABLE, LABELS, NETWORK):
+            if spec.model in entry.models and (spec is TABLE or name not in ("soft-impute", "als")):
+                entry.refuse(spec, defaults[name])
+                assert entry.workspace(spec, defaults[name]) > 0

@@ -1,0 +1,383 @@
+"""LEML and its losses: derivatives, optima, invariants, and agreement with independent implementations."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.sparse import csr_array, issparse
+from sklearn.linear_model import Ridge
+
+from lrlab.catalog import multilabel as catalogue
+from lrlab.models.multilabel import Multilabel
+from lrlab.models.multilabel_problem import MultilabelProblem
+from lrlab.parameters import InputError, declared
+from lrlab.protocol import Stop, drive, drive_limits
+from lrlab.solvers.methods import tron
+from lrlab.solvers.multilabel import cplst, leml, leml_products
+from lrlab.solvers.multilabel.binary_relevance import LOSSES as BR_LOSSES
+from lrlab.solvers.multilabel.binary_relevance import binary_relevance
+from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED, SQUARED_HINGE
+from lrlab.solvers.multilabel.leml_products import Labels, OfFeatures, OfLabels
+from lrlab.solvers.multilabel.leml_squared import SeenTable, Spectrum, WholeTable
+
+LOSSES = {"squared": SQUARED, "logistic": LOGISTIC, "hinge": SQUARED_HINGE}
+SOLVERS = {"squared": leml.leml_squared, "logistic": leml.leml_logistic, "hinge": leml.leml_squared_hinge}
+SPEC = Multilabel(n=80, d=9, labels=7, rank=2, per_row=2)
+SPECS = {
+    "dense": SPEC,
+    "dense-missing": SPEC.replace(observed=0.4),
+    "sparse": SPEC.replace(d=30, density=0.2),
+    "sparse-missing": SPEC.replace(d=30, density=0.2, observed=0.4),
+}
+every_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+every_solver = pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
+every_spec = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(leml_products, "BLOCK", 150)
+
+
+def run(solver, problem, max_iter=60, seed=0, tol=1e-8, **options):
+    iterates = []
+    iterations = solver(problem, rng=np.random.default_rng(seed), **options)
+    stop = drive(iterations, lambda i, s, it: iterates.append(it), max_iter=max_iter, tol=tol)
+    return stop, iterates
+
+
+def objective(problem, loss, W, H, weight):
+    """Return J by its definition, from dense tables."""
+    seen = np.ones(problem.Y.shape, bool) if problem.mask is None else problem.mask.toarray()
+    X = problem.X if isinstance(problem.X, np.ndarray) else problem.X.toarray()
+    a, b = loss.coded(problem.Y.toarray()), X @ W @ H.T
+    losses = {
+        "squared": (a - b) ** 2 / 2,
+        "logistic": np.log1p(np.exp(-a * b)),
+        "hinge": np.maximum(0, 1 - a * b) ** 2,
+    }
+    name = next(name for name, other in LOSSES.items() if other is loss)
+    return losses[name][seen].sum() + weight / 2 * ((W**2).sum() + (H**2).sum())
+
+
+def halves(problem, loss, W, H, weight=0.7):
+    """Yield each half-problem with the factor it is a function of, and J as a function of that factor."""
+    labels = Labels(problem.X, problem.Y, problem.mask, loss)
+    yield OfFeatures(labels, H, weight), W, lambda S: objective(problem, loss, S, H, weight)
+    yield OfLabels(labels, problem.X @ W, weight), H, lambda S: objective(problem, loss, W, S, weight)
+
+
+def factors(problem, rng, k=3):
+    return 0.4 * rng.standard_normal((problem.X.shape[1], k)), rng.standard_normal((problem.Y.shape[1], k))
+
+
+@every_loss
+def test_derivatives_of_losses(loss):
+    b, h = np.linspace(-3.03, 3.01, 41), 1e-5
+    for a in (loss.off, loss.on):
+        a = np.full_like(b, a)
+        slope = (loss.value(a, b + h) - loss.value(a, b - h)) / (2 * h)
+        curvature = (loss.slope(a, b + h) - loss.slope(a, b - h)) / (2 * h)
+        assert loss.slope(a, b) == pytest.approx(slope, abs=1e-8)
+        assert loss.curvature(a, b) == pytest.approx(curvature, abs=1e-8)
+    large = np.array([-800.0, 800.0])
+    for part in (loss.value, loss.slope, loss.curvature):
+        assert np.isfinite(part(np.full(2, loss.on), large)).all()
+
+
+@every_loss
+@every_spec
+def test_gradients_pass_the_taylor_test(loss, spec):
+    rng, problem = np.random.default_rng(2), spec.build()
+    for half, at, J in halves(problem, loss, *factors(problem, rng)):
+        D = rng.standard_normal(at.shape)
+        gradient, product = half.derivatives(at)
+        assert half.value(at + D) - half.value(at) == pytest.approx(J(at + D) - J(at))
+        t = np.geomspace(1e-2, 1e-4, 5) if loss is not SQUARED_HINGE else np.geomspace(1e-4, 1e-6, 5)
+        first = np.array([J(at + s * D) - J(at) - s * np.vdot(gradient, D) for s in t])
+        slopes = np.diff(np.log(np.abs(first))) / np.diff(np.log(t))
+        assert slopes == pytest.approx(2, abs=0.1)
+        # Without kinks in between, the second-order term is the Hessian's.
+        assert first[-1] / t[-1] ** 2 == pytest.approx(np.vdot(D, product(D)) / 2, rel=2e-2)
+
+
+@every_loss
+@every_spec
+def test_hessian_products_are_symmetric_positive_and_those_of_differences(loss, spec):
+    rng, problem = np.random.default_rng(3), spec.build()
+    for half, at, _ in halves(problem, loss, *factors(problem, rng)):
+        P, Q = rng.standard_normal((2, *at.shape))
+        _, product = half.derivatives(at)
+        assert np.vdot(P, product(Q)) == pytest.approx(np.vdot(product(P), Q), rel=1e-10)
+        assert np.vdot(P, product(P)) >= 0.7 * np.vdot(P, P)
+        near = (half.derivatives(at + 1e-7 * P)[0] - half.derivatives(at - 1e-7 * P)[0]) / 2e-7
+        assert product(P) == pytest.approx(near, rel=1e-4, abs=1e-4)
+
+
+@every_spec
+def test_fast_products_of_the_squared_loss_are_the_general_ones(spec):
+    problem = spec.build()
+    labels = Labels(problem.X, problem.Y, problem.mask, SQUARED)
+    table = (WholeTable if problem.mask is None else SeenTable)(labels, 0.7)
+    W, H = factors(problem, np.random.default_rng(4))
+    A = problem.X @ W
+    features, targets = OfFeatures(labels, H, 0.7), OfLabels(labels, A, 0.7)
+    assert table.value(A, H) == pytest.approx(labels.total(A, H))
+    left, right = table.gradients(A, H)
+    assert left + 0.7 * W == pytest.approx(features.derivatives(W)[0])
+    assert right + 0.7 * H == pytest.approx(targets.derivatives(H)[0])
+    S = np.random.default_rng(5).standard_normal(W.shape)
+    for (g, product), (expected, general) in [(table.derivatives(W, H), features.derivatives(W))]:
+        assert g == pytest.approx(expected) and product(S) == pytest.approx(general(S))
+    best = table.label_factor(A, H)
+    assert targets.derivatives(best)[0] == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "spec", [SPEC, SPECS["sparse"], SPEC.replace(n=20, d=40, density=0.5), SPEC.replace(n=20, d=40)]
+)
+@pytest.mark.parametrize("weight", [0.0, 0.7])
+def test_the_closed_form_is_the_minimum_over_the_factor_of_features(spec, weight):
+    problem = spec.build()
+    labels = Labels(problem.X, problem.Y, None, SQUARED)
+    W, H = factors(problem, np.random.default_rng(6))
+    best = Spectrum.of(problem.X).solve(problem.Y @ H, H.T @ H, weight)
+    gradient, _ = OfFeatures(labels, H, weight).derivatives(best)
+    assert np.linalg.norm(gradient) < 1e-9 * np.linalg.norm(problem.X.T @ (problem.Y @ H))
+
+
+@every_solver
+@every_spec
+def test_objectives_fall_and_are_those_of_the_estimate(solver, spec):
+    problem = spec.build()
+    _, iterates = run(solver, problem, max_iter=12, regularization=0.5)
+    loss = next(LOSSES[name] for name, other in SOLVERS.items() if other is solver)
+    for iterate in iterates:
+        U, s, V = iterate.estimate
+        assert U.T @ U == pytest.approx(np.eye(len(s)), abs=1e-9) and (np.diff(s) <= 1e-12).all()
+        direct = objective(problem, loss, U * np.sqrt(s), V * np.sqrt(s), 0.5)
+        assert iterate.objective == pytest.approx(direct, rel=1e-9)
+        assert isinstance(iterate.estimate, loss.kind)
+    values = np.array([iterate.objective for iterate in iterates])
+    assert (np.diff(values) <= 1e-9 * values[0]).all()
+
+
+@every_solver
+def test_residuals_vanish_at_a_stationary_point_of_an_independent_solver(solver):
+    problem = SPECS["dense-missing"].build()
+    loss = next(LOSSES[name] for name, other in SOLVERS.items() if other is solver)
+    options = {"steps": 100} | ({} if loss is SQUARED else {"newton_steps": 50})
+    stop, iterates = run(solver, problem, max_iter=3000, regularization=2.0, **options)
+    assert stop is Stop.CONVERGED
+    U, s, V = iterates[-1].estimate
+    d, L, k = 9, 7, 2
+
+    def J(w):
+        return objective(problem, loss, w[: d * k].reshape(d, k), w[d * k :].reshape(L, k), 2.0)
+
+    w = np.concatenate([(U * np.sqrt(s)).ravel(), (V * np.sqrt(s)).ravel()])
+    found = minimize(J, w, method="BFGS", options={"gtol": 1e-6, "maxiter": 200})
+    assert iterates[-1].objective == pytest.approx(found.fun, rel=1e-8)
+
+
+@every_solver
+def test_labels_are_learned_and_the_inputs_unchanged(solver):
+    problem = Multilabel(n=400, d=20, labels=12, rank=3, per_row=2, noise=0.1, observed=0.5).build()
+    before = problem.Y.data.copy(), problem.mask.indices.copy(), problem.X.copy()
+    _, iterates = run(solver, problem, max_iter=15)
+    copies = [[part.copy() for part in it.estimate] for it in iterates]
+    score = problem.score(iterates[-1].estimate)
+    assert score["precision_1"] > 0.7 and score["auc"] > 0.85 and score["hamming"] < 2 / 12
+    assert all((a == b).all() for a, b in zip(before, (problem.Y.data, problem.mask.indices, problem.X), strict=True))
+    assert all(
+        (a == b).all()
+        for it, copy in zip(iterates, copies, strict=True)
+        for a, b in zip(it.estimate, copy, strict=True)
+    )
+    again = run(solver, problem, max_iter=15)[1]
+    assert (again[-1].estimate.U == iterates[-1].estimate.U).all()
+
+
+def test_exact_and_gradient_steps_agree_and_unseen_entries_are_no_zeros():
+    problem = SPEC.build()
+    exact, steps = (run(leml.leml_squared, problem, 400, inner=inner, steps=60)[1][-1] for inner in ("exact", "cg"))
+    assert exact.objective == pytest.approx(steps.objective, rel=1e-6)
+    everything = csr_array(np.ones(problem.Y.shape))
+    masked = MultilabelProblem.of(problem.X, problem.Y, everything, problem.X_test, problem.Y_test, 2)
+    whole, seen = (run(leml.leml_squared, p, 10)[1][-1] for p in (problem, masked))
+    assert whole.objective == pytest.approx(seen.objective) and whole.estimate.s == pytest.approx(seen.estimate.s)
+    with pytest.raises(InputError, match="inner must be cg where labels are missing"):
+        next(leml.leml_squared(masked, inner="exact", rng=np.random.default_rng(0)))
+
+
+def test_another_rank_can_be_fitted():
+    problem = SPEC.build()
+    for solver in SOLVERS.values():
+        assert run(solver, problem, 1, fitted_rank=4)[1][0].estimate.s.shape == (4,)
+        assert run(solver, problem, 1, fitted_rank=100)[1][0].estimate.s.shape == (7,)
+
+
+def test_conjugate_gradients_solve_and_stay_inside_the_radius():
+    rng = np.random.default_rng(7)
+    Q = rng.standard_normal((12, 12))
+    Q = Q @ Q.T + np.eye(12)
+    g = rng.standard_normal((12, 1))
+    S, rest, at_edge = tron.conjugate_gradients(lambda P: Q @ P, g, 200, 1e-12)
+    assert S == pytest.approx(-np.linalg.solve(Q, g), rel=1e-8) and not at_edge
+    inside = tron.conjugate_gradients(lambda P: Q @ P, g, 200, 1e-12, radius=0.1)
+    assert inside.at_edge and np.linalg.norm(inside.S) == pytest.approx(0.1)
+    assert inside.rest == pytest.approx(-g - Q @ inside.S)
+
+
+def test_newton_finds_the_minimum_of_a_hard_logistic_problem():
+    rng = np.random.default_rng(8)
+    problem = SPECS["dense"].build()
+    labels = Labels(problem.X, problem.Y, None, LOGISTIC)
+    _, H = factors(problem, rng)
+    f = OfFeatures(labels, 10 * H, 1e-3)
+    W = tron.newton(f, 30 * rng.standard_normal((9, 3)), 500, 500, 1e-10)
+    assert np.linalg.norm(f.derivatives(W)[0]) < 1e-4
+    found = minimize(
+        lambda w: f.value(w.reshape(9, 3)), np.zeros(27), jac=lambda w: f.derivatives(w.reshape(9, 3))[0].ravel()
+    )
+    assert f.value(W) == pytest.approx(found.fun, rel=1e-6)
+
+
+@pytest.mark.parametrize("solver", [leml.leml_squared, leml.leml_logistic])
+def test_the_frobenius_penalty_is_that_of_ridge_regression(solver):
+    problem = SPECS["sparse-missing"].build()
+    loss = SQUARED if solver is leml.leml_squared else LOGISTIC
+    options = {"steps": 200} | ({} if loss is SQUARED else {"newton_steps": 30})
+    stop, iterates = run(solver, problem, 600, penalty="frobenius", regularization=2.0, fitted_rank=7, **options)
+    assert stop is Stop.CONVERGED
+    # At full rank the problem is convex: the optimum is that of a single factor Z with H = I.
+    labels = Labels(problem.X, problem.Y, problem.mask, loss)
+    f = OfFeatures(labels, np.eye(7), 2.0)
+    Z = tron.newton(f, np.zeros((30, 7)), 100, 1000, 1e-12)
+    assert iterates[-1].objective == pytest.approx(f.value(Z), rel=1e-10)
+    assert iterates[-1].estimate.dense() == pytest.approx(Z, abs=1e-6)
+    values = [iterate.objective for iterate in iterates]
+    assert (np.diff(values) <= 1e-9 * values[0]).all()
+
+
+TALL, WIDE = SPECS["sparse"], SPEC.replace(n=20, d=40)
+
+
+@pytest.mark.parametrize("spec", [SPEC, TALL, WIDE, WIDE.replace(density=0.5)])
+@pytest.mark.parametrize("weight", [0.0, 3.0])
+def test_cplst_is_the_optimum_that_leml_finds(spec, weight):
+    problem = spec.build()
+    stop, (only,) = run(cplst.cplst, problem, regularization=weight)
+    assert stop is Stop.CONVERGED
+    options = {"penalty": "frobenius", "inner": "exact"}
+    found = [run(leml.leml_squared, problem, 3000, s, 1e-12, regularization=weight, **options)[1][-1] for s in range(3)]
+    best = min(found, key=lambda it: it.objective)
+    assert best.objective == pytest.approx(only.objective, rel=1e-10)
+    assert best.estimate.dense() == pytest.approx(only.estimate.dense(), abs=1e-8 * only.estimate.s[0])
+
+
+def test_cplst_is_the_rank_k_least_squares_of_claim_1():
+    problem = SPEC.build()
+    U, s, Vt = np.linalg.svd(problem.X, full_matrices=False)
+    P, t, Qt = np.linalg.svd(U.T @ problem.Y.toarray(), full_matrices=False)
+    Z = (Vt.T / s) @ (P[:, :2] * t[:2]) @ Qt[:2]
+    only = run(cplst.cplst, problem)[1][0]
+    assert only.estimate.dense() == pytest.approx(Z, abs=1e-10)
+    assert only.objective == pytest.approx(((problem.Y.toarray() - problem.X @ Z) ** 2).sum() / 2)
+    # The default penalty vanishes too at lambda = 0.
+    leml_found = run(leml.leml_squared, problem, 3000, tol=1e-12, inner="exact", regularization=0.0)[1][-1]
+    assert leml_found.estimate.dense() == pytest.approx(Z, abs=1e-8)
+
+
+def test_plst_takes_the_directions_of_the_labels_alone():
+    problem = SPEC.build()
+    Y = problem.Y.toarray()
+    V = np.linalg.svd(Y, full_matrices=False)[2][:2].T
+    only, best = (run(solver, problem)[1][0] for solver in (cplst.plst, cplst.cplst))
+    assert only.estimate.dense() == pytest.approx(np.linalg.lstsq(problem.X, Y @ V)[0] @ V.T, abs=1e-10)
+    assert only.objective >= best.objective
+    for solver in (cplst.plst, cplst.cplst):
+        with pytest.raises(InputError, match="observed must be 1 for this solver"):
+            run(solver, SPECS["dense-missing"].build())
+
+
+@pytest.mark.parametrize("spec", [SPEC, TALL, WIDE, WIDE.replace(density=0.5)])
+@pytest.mark.parametrize("weight", [0.0, 3.0])
+@pytest.mark.parametrize("solver", [cplst.cplst, cplst.plst])
+def test_centred_label_spaces_are_those_of_tables_less_their_means(spec, weight, solver):
+    problem, rank = spec.build(), 2
+    X, Y = (t.toarray() if issparse(t) else t for t in (problem.X, problem.Y))
+    Xc, Yc = X - X.mean(axis=0), Y - Y.mean(axis=0)
+    B = np.linalg.pinv(Xc.T @ Xc + weight * np.eye(spec.d), hermitian=True) @ Xc.T @ Yc
+    V = np.linalg.eigh(Yc.T @ Xc @ B if solver is cplst.cplst else Yc.T @ Yc)[1][:, -rank:]
+    only = run(solver, problem, regularization=weight, centred=True)[1][0]
+    Z = B @ V @ V.T
+    assert only.estimate.dense() == pytest.approx(Z, abs=1e-8)
+    scores = only.estimate.scores(problem.X)(slice(None))
+    assert scores == pytest.approx(Xc @ Z + Y.mean(axis=0), abs=1e-8)
+    assert only.objective == pytest.approx((((Y - scores) ** 2).sum() + weight * (Z**2).sum()) / 2)
+    again = cplst.Centred.restored(only.estimate.arrays())
+    assert again.scores(problem.X)(slice(3, 5)) == pytest.approx(scores[3:5])
+
+
+@every_spec
+@pytest.mark.parametrize("name", list(BR_LOSSES))
+def test_binary_relevance_is_the_minimum_for_each_label(spec, name):
+    problem, loss = spec.build(), BR_LOSSES[name]
+    _, iterates = run(binary_relevance, problem, loss=name, regularization=2.0)
+    last = iterates[-1]
+    labels = Labels(problem.X, problem.Y, problem.mask, loss)
+    f = OfFeatures(labels, np.eye(7), 2.0)
+    Z = tron.newton(f, np.zeros((spec.d, 7)), 100, 1000, 1e-12)
+    assert last.objective == pytest.approx(f.value(last.estimate.dense()), rel=1e-9)
+    assert last.objective == pytest.approx(f.value(Z), rel=1e-6)
+    assert last.estimate.dense() == pytest.approx(Z, abs=2e-3)
+    assert isinstance(last.estimate, loss.kind)
+    for iterate in iterates:
+        assert iterate.objective == pytest.approx(f.value(iterate.estimate.dense()), rel=1e-9)
+
+
+def test_ridge_agrees_with_scikit_learn_and_by_conjugate_gradients(monkeypatch):
+    for spec in (SPECS["sparse"], WIDE, SPECS["dense"]):
+        problem = spec.build()
+        closed = run(binary_relevance, problem, regularization=3.0)[1][0].estimate.dense()
+        reference = Ridge(alpha=3.0, fit_intercept=False, tol=1e-12).fit(problem.X, problem.Y.toarray()).coef_.T
+        assert closed == pytest.approx(reference, abs=1e-7)
+        with monkeypatch.context() as patch:
+            patch.setattr("lrlab.solvers.multilabel.binary_relevance.CLOSED", 0)
+            stop, iterates = run(binary_relevance, problem, regularization=3.0)
+        assert stop is Stop.CONVERGED and iterates[-1].estimate.dense() == pytest.approx(closed, abs=1e-7)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared-hinge"])
+def test_labels_seen_only_on_or_only_off_are_fitted_too(loss):
+    rng = np.random.default_rng(9)
+    X, Y = rng.standard_normal((30, 3)), np.zeros((30, 4))
+    Y[:, 0], Y[:15, 1] = 1, 1
+    mask = np.ones(Y.shape)
+    mask[:, 3] = 0
+    problem = MultilabelProblem.of(X, Y, mask, X, Y, 2)
+    Z = run(binary_relevance, problem, loss=loss, regularization=1.0)[1][-1].estimate.dense()
+    assert Z[:, 0] == pytest.approx(-Z[:, 2], abs=1e-3) and Z[:, 3] == pytest.approx(0, abs=1e-12)
+    for solver in SOLVERS.values():
+        assert np.isfinite(run(solver, problem, 5)[1][-1].objective)
+
+
+@pytest.mark.parametrize("entry", catalogue.SOLVERS, ids=lambda entry: entry.name)
+def test_catalogue_entries_run_or_refuse_in_a_sentence(entry):
+    options = {name: parameter.default for name, parameter in entry.options.items()}
+    assert not set(options) & (set(declared(Multilabel)) | set(declared(drive_limits)))
+    for spec in SPECS.values():
+        assert entry.workspace(spec, options) > 0
+        try:
+            entry.refuse(spec, options)
+        except InputError as refusal:
+            assert spec.observed < 1 and "observed must be 1" in str(refusal)
+            continue
+        stop, iterates = run(entry.run, spec.build(), 5, **options)
+        assert stop in (Stop.CONVERGED, Stop.MAX_ITER) and iterates[-1].objective > 0
+    if "fitted_rank" in options:
+        with pytest.raises(InputError, match=r"fitted_rank must be at most min\(d, labels\) = 7, got 50"):
+            entry.refuse(SPEC, options | {"fitted_rank": 50})
+    if "inner" in options:
+        with pytest.raises(InputError, match="inner must be cg"):
+            entry.refuse(SPECS["dense-missing"], options | {"inner": "exact"})

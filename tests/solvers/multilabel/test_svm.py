@@ -1,0 +1,122 @@
+"""Support vector machines: optima by an independent solver, duality, missing labels, memory."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.sparse import csr_array
+
+from lrlab import catalog
+from lrlab.catalog.multilabel import BLOCKS
+from lrlab.models.multilabel import Multilabel
+from lrlab.models.multilabel_problem import MultilabelProblem
+from lrlab.protocol import Stop, drive
+from lrlab.solvers.multilabel import binary_relevance
+from lrlab.solvers.multilabel.label_losses import HINGE
+from lrlab.solvers.multilabel.svm import svm
+
+SPEC = Multilabel(n=60, d=6, labels=12, rank=2, per_row=3)
+SPECS = {
+    "dense": SPEC,
+    "dense-missing": SPEC.replace(observed=0.4),
+    "sparse": SPEC.replace(d=20, density=0.3),
+    "sparse-missing": SPEC.replace(d=20, density=0.3, observed=0.4),
+}
+every_spec = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
+
+
+def run(problem, **options):
+    iterates = []
+    stop = drive(svm(problem, rng=np.random.default_rng(0), **options), lambda i, s, it: iterates.append(it))
+    return stop, iterates
+
+
+def tables(problem):
+    X = problem.X if isinstance(problem.X, np.ndarray) else problem.X.toarray()
+    seen = np.ones(problem.Y.shape, bool) if problem.mask is None else problem.mask.toarray()
+    return X, 2 * problem.Y.toarray() - 1, seen
+
+
+def dual_optimum(X, a, weight):
+    """Return max over 0 <= alpha <= 1 of sum(alpha) - ||X^T (a alpha)||^2 / (2 lambda): the least value of F."""
+    G = (X * a[:, None]) @ (X * a[:, None]).T / weight
+    found = minimize(
+        lambda v: (v @ G @ v / 2 - v.sum(), G @ v - 1), np.zeros(len(a)), jac=True, bounds=[(0, 1)] * len(a),
+        options={"ftol": 1e-15, "gtol": 1e-9, "maxiter": 5000},
+    )  # fmt: skip
+    return -found.fun
+
+
+@every_spec
+def test_the_objective_is_the_optimum_of_the_dual(spec):
+    problem, weight = spec.build(), 2.0
+    stop, iterates = run(problem, regularization=weight)
+    X, a, seen = tables(problem)
+    assert stop is Stop.CONVERGED
+    for iterate in iterates:
+        Z = iterate.estimate.dense()
+        losses = np.maximum(0, 1 - a * (X @ Z))[seen].sum()
+        assert iterate.objective == pytest.approx(losses + weight * (Z**2).sum() / 2, rel=1e-9)
+        assert isinstance(iterate.estimate, HINGE.kind)
+    best = sum(dual_optimum(X[seen[:, j]], a[seen[:, j], j], weight) for j in range(12))
+    assert best * (1 - 1e-9) <= iterates[-1].objective <= best * (1 + 1e-3)
+
+
+def test_labels_get_more_passes_where_they_want_them():
+    _, iterates = run(SPEC.build(), regularization=1e-3)
+    wanting = [int(iterate.note.split(" ")[0]) if iterate.note else 0 for iterate in iterates]
+    assert len(wanting) > 1 and wanting == sorted(wanting, reverse=True)
+    assert iterates[0].note == f"{wanting[0]} of 12 labels want more than 10 passes."
+    values = [iterate.objective for iterate in iterates]
+    assert values[-1] == min(values)
+    # Those that were found are not fitted again.
+    first, last = iterates[0].estimate.dense(), iterates[-1].estimate.dense()
+    same = (abs(first - last) < 1e-12 * abs(first).max()).all(axis=0)
+    assert same.sum() == 12 - wanting[0]
+
+
+def test_labels_are_learned_alone():
+    problem = Multilabel(n=400, d=20, labels=12, rank=3, per_row=2, noise=0.1, observed=0.5).build()
+    last = run(problem)[1][-1]
+    score = problem.score(last.estimate)
+    assert score["precision_1"] > 0.7 and score["auc"] > 0.85 and score["hamming"] < 2 / 12
+    # Another label's entries change nothing.
+    Y = problem.Y.toarray()
+    Y[:, 0] = 0
+    other = MultilabelProblem.of(problem.X, csr_array(Y), problem.mask, problem.X_test, problem.Y_test, 3)
+    assert run(other)[1][-1].estimate.dense()[:, 1:] == pytest.approx(last.estimate.dense()[:, 1:])
+
+
+def test_labels_seen_on_one_side_only_are_fitted_too():
+    rng = np.random.default_rng(9)
+    X, Y = np.column_stack([np.ones(30), rng.standard_normal((30, 2))]), np.zeros((30, 3))
+    Y[:, 0] = 1
+    mask = np.ones(Y.shape)
+    mask[:, 2] = 0
+    Z = run(MultilabelProblem.of(X, Y, mask, X, Y, 2))[1][-1].estimate.dense()
+    assert Z[:, 0] == pytest.approx(-Z[:, 1], abs=1e-3) and (X @ Z[:, 0]).mean() > 0.5
+    assert Z[:, 2] == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared-hinge", "logistic"])
+def test_labels_that_are_not_fitted_to_the_end_are_counted_and_nobody_is_warned(loss, monkeypatch):
+    monkeypatch.setattr(binary_relevance, "PASSES", (1, 2))
+    monkeypatch.setattr(binary_relevance, "TOLERANCES", {})
+    monkeypatch.setattr(binary_relevance, "TOLERANCE", 1e-12)
+    known = HINGE if loss == "hinge" else binary_relevance.LOSSES[loss]
+    notes = [iterate.note for iterate in binary_relevance.one_by_one(SPEC.build(), known, 1e-3)]
+    assert notes == [f"12 of 12 labels want more than {passes} passes." for passes in (1, 2)]
+
+
+@pytest.mark.parametrize("change", [{}, {"observed": 0.2}, {"density": 0.1}, {"density": 0.1, "observed": 0.2}])
+def test_memory_stays_within_what_the_catalogue_says(change):
+    spec = Multilabel(n=1000, d=200, labels=8, rank=5, per_row=2).replace(**change)
+    problem, entry = spec.build(), catalog.solver("svm")
+    run(SPEC.build())
+    tracemalloc.start()
+    run(problem, regularization=100.0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # LIBLINEAR's own copy, 16 bytes a stored feature, is not traced.
+    assert peak + 16 * spec.feature_entries <= entry.workspace(spec, {}) - BLOCKS

@@ -1,0 +1,226 @@
+"""Trace-norm multi-label learning: optimality, known and independent optima, falling objectives, memory."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from lrlab import catalog, lowrank
+from lrlab.catalog.multilabel import BLOCKS
+from lrlab.models.multilabel import Multilabel
+from lrlab.models.multilabel_problem import MultilabelProblem
+from lrlab.protocol import Stop, drive
+from lrlab.solvers.low_rank import nuclear_norm
+from lrlab.solvers.methods.accelerated import accelerated, extrapolated, place, shrink
+from lrlab.solvers.multilabel import leml, leml_products, trace_norm
+from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED
+from lrlab.solvers.multilabel.leml_products import Labels, OfFeatures
+
+SOLVERS = {"squared": trace_norm.trace_norm_squared, "logistic": trace_norm.trace_norm_logistic}
+LOSSES = {"squared": SQUARED, "logistic": LOGISTIC}
+SPEC = Multilabel(n=80, d=9, labels=7, rank=2, per_row=2)
+SPECS = {
+    "dense": SPEC,
+    "dense-missing": SPEC.replace(observed=0.4),
+    "sparse": SPEC.replace(d=30, density=0.2),
+    "sparse-missing": SPEC.replace(d=30, density=0.2, observed=0.4),
+    "wide": SPEC.replace(d=5, labels=12),
+}
+every_loss = pytest.mark.parametrize("name", list(SOLVERS))
+every_spec = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(leml_products, "BLOCK", 150)
+
+
+def follow(iterations, max_iter, tol):
+    iterates = []
+    stop = drive(iterations, lambda i, s, it: iterates.append(it), max_iter=max_iter, tol=tol)
+    return stop, iterates
+
+
+def run(name, problem, max_iter=3000, tol=1e-8, **options):
+    return follow(SOLVERS[name](problem, rng=np.random.default_rng(0), **options), max_iter, tol)
+
+
+def smooth(problem, name, W):
+    """Return the loss and its gradient by their definitions, from dense tables."""
+    X = problem.X if isinstance(problem.X, np.ndarray) else problem.X.toarray()
+    seen = np.ones(problem.Y.shape) if problem.mask is None else problem.mask.toarray()
+    a, b = LOSSES[name].coded(problem.Y.toarray()), X @ W
+    if name == "squared":
+        return (seen * (a - b) ** 2).sum() / 2, X.T @ (seen * (b - a))
+    return (seen * np.log1p(np.exp(-a * b))).sum(), X.T @ (seen * -a / (1 + np.exp(a * b)))
+
+
+@every_loss
+@every_spec
+def test_the_optimum_is_that_of_factors_at_full_rank(spec, name):
+    problem, weight = spec.build(), 1.5
+    stop, iterates = run(name, problem, regularization=weight)
+    assert stop is Stop.CONVERGED
+    d, L = spec.size
+    r = min(d, L)
+
+    def J(w):
+        U, V = w[: d * r].reshape(d, r), w[d * r :].reshape(L, r)
+        value, g = smooth(problem, name, U @ V.T)
+        gradients = g @ V + weight * U, g.T @ U + weight * V
+        return value + weight * (w @ w) / 2, np.concatenate([part.ravel() for part in gradients])
+
+    start = np.random.default_rng(3).standard_normal((d + L) * r)
+    found = minimize(J, start, jac=True, method="L-BFGS-B", options={"maxiter": 20_000, "gtol": 1e-10, "ftol": 1e-15})
+    assert iterates[-1].objective == pytest.approx(found.fun, rel=1e-9)
+    U, V = found.x[: d * r].reshape(d, r), found.x[d * r :].reshape(L, r)
+    assert iterates[-1].estimate.dense() == pytest.approx(U @ V.T, abs=1e-4)
+
+
+@every_loss
+@every_spec
+def test_objectives_never_rise_and_all_fields_are_those_of_the_estimate(spec, name):
+    problem, weight = spec.build(), 2.0
+    scale = np.linalg.norm(smooth(problem, name, np.zeros(spec.size))[1])
+    _, iterates = run(name, problem, max_iter=150, regularization=weight)
+    for iterate in iterates:
+        U, s, V = iterate.estimate
+        k = len(s)
+        assert U.T @ U == pytest.approx(np.eye(k), abs=1e-9) and V.T @ V == pytest.approx(np.eye(k), abs=1e-9)
+        value, g = smooth(problem, name, iterate.estimate.dense())
+        assert iterate.objective == pytest.approx(value + weight * s.sum(), rel=1e-9)
+        # The nearest subgradient: U V^T where W is not 0, and what is left of -g / weight elsewhere, cut at 1.
+        on = s > 0
+        P, Q = U[:, on] @ U[:, on].T, V[:, on] @ V[:, on].T
+        rest = (np.eye(len(P)) - P) @ g @ (np.eye(len(Q)) - Q)
+        gap = np.hypot(
+            np.linalg.norm(g - rest + weight * U[:, on] @ V[:, on].T),
+            np.linalg.norm(np.maximum(np.linalg.svd(rest, compute_uv=False) - weight, 0)),
+        )
+        assert gap <= iterate.residual * scale * (1 + 1e-9) + 1e-9 * scale
+        assert isinstance(iterate.estimate, LOSSES[name].kind)
+        assert iterate.note == f"Rank {on.sum()}."
+    values = np.array([iterate.objective for iterate in iterates])
+    assert (np.diff(values) <= 1e-12 * values[0]).all()
+
+
+def test_with_orthonormal_features_singular_values_are_shrunk():
+    rng = np.random.default_rng(4)
+    X, Y = np.linalg.qr(rng.standard_normal((60, 8)))[0], rng.random((60, 6)) < 0.3
+    problem = MultilabelProblem.of(X, Y, None, X, Y, 2)
+    U, s, Vt = np.linalg.svd(X.T @ Y, full_matrices=False)
+    for weight in (0.5, 1.0, 1.01 * s[0]):
+        stop, iterates = run("squared", problem, regularization=weight)
+        assert stop is Stop.CONVERGED
+        expected = (U * np.maximum(s - weight, 0)) @ Vt
+        assert iterates[-1].estimate.dense() == pytest.approx(expected, abs=1e-7)
+
+
+def test_without_a_weight_least_squares_are_found():
+    problem = SPEC.build()
+    stop, iterates = run("squared", problem, regularization=0.0)
+    assert stop is Stop.CONVERGED
+    expected = np.linalg.lstsq(problem.X, problem.Y.toarray())[0]
+    assert iterates[-1].estimate.dense() == pytest.approx(expected, abs=1e-6)
+
+
+@every_loss
+def test_zero_is_the_solution_from_the_norm_of_the_gradient_on(name):
+    problem = SPECS["sparse-missing"].build()
+    largest = np.linalg.norm(smooth(problem, name, np.zeros((30, 7)))[1], 2)
+    stop, (only,) = run(name, problem, regularization=1.001 * largest)
+    assert stop is Stop.CONVERGED and not only.estimate.dense().any()
+    assert run(name, problem, regularization=0.98 * largest)[1][-1].estimate.s[0] > 0
+
+
+def test_nothing_seen_to_be_on_and_rows_of_zeros_are_no_trouble():
+    X, Y = np.zeros((5, 3)), np.zeros((5, 4))
+    problem = MultilabelProblem.of(X, Y, None, X, Y, 2)
+    for name in SOLVERS:
+        stop, iterates = run(name, problem)
+        assert stop is Stop.CONVERGED and not iterates[-1].estimate.dense().any()
+
+
+def test_leml_ends_no_lower_and_at_the_optimum_when_its_rank_suffices():
+    problem = SPECS["dense-missing"].build()
+    convex = run("squared", problem, regularization=4.0)[1][-1]
+    rank = int((convex.estimate.s > 1e-9).sum())
+    assert 1 < rank < 7
+    for k, most in ((1, 30), (rank + 1, 600)):
+        options = {"regularization": 4.0, "fitted_rank": k, "steps": 50, "rng": np.random.default_rng(0)}
+        _, iterates = follow(leml.leml_squared(problem, **options), most, 1e-6)
+        assert iterates[-1].objective >= convex.objective * (1 - 1e-12)
+    assert iterates[-1].objective == pytest.approx(convex.objective, rel=1e-7)
+
+
+@every_loss
+@every_spec
+def test_gradients_are_those_of_leml(spec, name):
+    problem, rng = spec.build(), np.random.default_rng(5)
+    labels = Labels(problem.X, problem.Y, problem.mask, LOSSES[name])
+    U, H = rng.standard_normal((spec.d, 3)), rng.standard_normal((spec.labels, 3))
+    whole = [trace_norm.WholeSquares(labels)] if labels.full and name == "squared" else []
+    value, gradient = smooth(problem, name, U @ H.T)
+    for risk in [trace_norm.Losses(labels), *whole]:
+        f, g = risk.both(risk.images(U), H)
+        assert f == pytest.approx(value) and g == pytest.approx(gradient)
+    assert g @ H == pytest.approx(OfFeatures(labels, H, 0.0).derivatives(U)[0])
+
+
+@every_loss
+@every_spec
+def test_what_is_known_between_two_places_is_what_is_there(spec, name):
+    problem, rng = spec.build(), np.random.default_rng(6)
+    risk = trace_norm.Losses(Labels(problem.X, problem.Y, problem.mask, LOSSES[name]))
+    assert risk.quadratic == (name == "squared")
+    at, before = (place(risk, lowrank.from_dense(rng.standard_normal(spec.size), k)) for k in (3, 2))
+    for beta in (0.0, 0.7):
+        Y, f, gradient = extrapolated(risk, at, before, beta)
+        assert Y == pytest.approx((1 + beta) * at.estimate.dense() - beta * before.estimate.dense())
+        value, expected = smooth(problem, name, Y)
+        assert f == pytest.approx(value) and gradient == pytest.approx(expected)
+
+
+@given(st.integers(1, 12), st.integers(1, 12), st.floats(0, 3), st.integers(0, 2**32 - 1))
+def test_shrinking_by_a_gram_matrix_is_shrinking(rows, columns, level, seed):
+    rng = np.random.default_rng(seed)
+    V = rng.standard_normal((rows, columns)) * 10.0 ** rng.uniform(-3, 0, columns)
+    W, expected = shrink(V, level), nuclear_norm.shrink_singular_values(V, level)
+    assert W.dense() == pytest.approx(expected.dense(), abs=1e-9)
+    assert W.U.T @ W.U == pytest.approx(np.eye(len(W.s)), abs=1e-10)
+
+    # Closest among its neighbours, by the definition of the proximal map.
+    def value(Z):
+        return level * np.linalg.norm(Z, "nuc") + np.linalg.norm(Z - V) ** 2 / 2
+
+    assert value(W.dense()) <= value(W.dense() + 1e-3 * rng.standard_normal(V.shape)) + 1e-12
+
+
+def test_a_step_that_is_far_too_long_or_short_is_mended():
+    problem = SPECS["dense"].build()
+    labels = Labels(problem.X, problem.Y, None, SQUARED)
+    risk = trace_norm.WholeSquares(labels)
+    start = place(risk, lowrank.zero((9, 7), 1))
+    best = run("squared", problem, regularization=2.0)[1][-1].objective
+    for step in (1e-9, 1e6):
+        states = [state for _, state in zip(range(300), accelerated(risk, start, 2.0, step), strict=False)]
+        at = states[-1].at
+        assert at.f + 2.0 * at.estimate.s.sum() == pytest.approx(best, rel=1e-9)
+
+
+@every_loss
+@pytest.mark.parametrize("change", [{}, {"observed": 0.2}, {"density": 0.1}, {"density": 0.1, "observed": 0.05}])
+def test_memory_stays_within_what_the_catalogue_says(name, change, monkeypatch):
+    monkeypatch.undo()
+    spec = Multilabel(n=2000, d=600, labels=300, rank=5).replace(**change)
+    problem, entry = spec.build(), catalog.solver(f"trace-norm-{name}")
+    run(name, SPEC.build(), max_iter=1)
+    tracemalloc.start()
+    run(name, problem, max_iter=3, regularization=0.1)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # Without the constant for blocks, which hide what grows.
+    assert peak <= entry.workspace(spec, {}) - BLOCKS

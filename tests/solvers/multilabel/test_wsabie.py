@@ -1,0 +1,202 @@
+"""WSABIE: its sampling, its steps and its loss against loops that follow the definitions."""
+
+import pickle
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from lrlab import catalog
+from lrlab.models.multilabel import Multilabel
+from lrlab.models.multilabel_problem import MultilabelProblem
+from lrlab.parameters import settle
+from lrlab.solvers.multilabel import warp_loss, warp_sampling, wsabie
+from lrlab.solvers.multilabel.warp_loss import Watched
+from lrlab.solvers.multilabel.warp_sampling import Negatives, rank_weights, violators
+from lrlab.solvers.multilabel.wsabie import Embedding, Ranked, Steps
+
+SPEC = Multilabel(n=60, d=8, labels=7, rank=2, per_row=2)
+SPECS = {
+    "dense": SPEC,
+    "dense-missing": SPEC.replace(observed=0.5),
+    "sparse": SPEC.replace(d=30, density=0.2),
+    "sparse-missing": SPEC.replace(d=30, density=0.2, observed=0.5),
+}
+every_spec = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
+CONSTANT = Steps(rate=0.3, schedule="constant", norm=1e3)
+
+
+def run(problem, epochs, seed=0, **options):
+    iterates = wsabie.wsabie(problem, rng=np.random.default_rng(seed), **options)
+    return [next(iterates) for _ in range(epochs)]
+
+
+def dense(table):
+    return table if isinstance(table, np.ndarray) else table.toarray()
+
+
+def seen_of(problem):
+    return np.ones(problem.Y.shape, bool) if problem.mask is None else problem.mask.toarray()
+
+
+@every_spec
+def test_negatives_are_seen_and_off_and_equally_likely(spec):
+    problem = spec.build()
+    negatives, off = Negatives(problem.Y, problem.mask), seen_of(problem) & ~(problem.Y.toarray() > 0)
+    assert (negatives.count == off.sum(axis=1)).all()
+    row = int(np.argmax(negatives.count))
+    labels, valid = negatives.draw(np.full(200, row), 100, np.random.default_rng(0))
+    assert (valid == off[row][labels]).all() and seen_of(problem)[row][labels].all()
+    found, m = np.bincount(labels[valid], minlength=7)[off[row]], negatives.count[row]
+    assert found / valid.sum() == pytest.approx(1 / m, abs=5 / np.sqrt(m * valid.sum()))
+
+
+@pytest.mark.parametrize("few", [0, 2048], ids=["gathered", "table"])
+@pytest.mark.parametrize("most", [1000, 5])
+def test_trials_are_geometric_and_tell_the_rank(few, most, monkeypatch):
+    monkeypatch.setattr(warp_sampling, "FEW", few)
+    monkeypatch.setattr(warp_sampling, "GATHERED", 3000)
+    L, v, copies = 31, 4, 20_000
+    negatives = Negatives(csr_array(([1.0], ([0], [0])), shape=(1, L)), None)
+    H = np.arange(L, dtype=float)[:, None]
+    rows, least = np.zeros(copies, int), np.full(copies, L - v - 0.5)
+    label, number = violators(negatives, rows, least, np.ones((copies, 1)), H, most, np.random.default_rng(1))
+    m, hit = L - 1, number > 0
+    limit, p = min(m, most), v / m
+    t = np.arange(1, limit + 1)
+    chances = p * (1 - p) ** (t - 1)
+    assert (label[hit] >= L - v).all() and number.max() <= limit
+    error = 4 * np.sqrt(0.25 / copies)
+    assert np.bincount(number, minlength=limit + 1)[1:] / copies == pytest.approx(chances, abs=error)
+    assert np.bincount(label[hit])[L - v :] / hit.sum() == pytest.approx(1 / v, abs=error * 1.5)
+    estimates = np.where(hit, m / np.maximum(number, 1), 0.0)
+    assert estimates.mean() == pytest.approx(float((m / t * chances).sum()), abs=4 * estimates.std() / copies**0.5)
+    if most > m:
+        # The tail beyond m trials is small here: this is the series of the docstring.
+        assert (m / t * chances).sum() == pytest.approx(v * np.log(m / v) / (1 - p), rel=5e-3)
+
+
+def test_nothing_is_found_where_nothing_violates_or_nothing_is_off():
+    Y = csr_array(np.array([[1.0, 0, 0], [1, 1, 1]]))
+    negatives, H = Negatives(Y, None), np.array([[2.0], [0], [0]])
+    rows, least = np.array([0, 1]), np.array([1.0, -5.0])
+    _, number = violators(negatives, rows, least, np.ones((2, 1)), H, 50, np.random.default_rng(0))
+    assert (number == 0).all()
+
+
+@every_spec
+@pytest.mark.parametrize("norm", [1e3, 1.1])
+def test_a_step_is_the_sum_of_the_steps_of_its_pairs(spec, norm, monkeypatch):
+    problem = spec.build()
+    e = Embedding(problem, 3, CONSTANT._replace(norm=norm), 1.0, 100, np.random.default_rng(2))
+    others, number = np.array([6, 0, 3, 6, 2]), np.array([1, 0, 2, 1, 1])
+    monkeypatch.setattr(wsabie, "violators", lambda *_: (others, number))
+    pairs = np.array([0, 3, 4, 5, 9])
+    W, H, X = e.W.copy(), e.H.copy(), dense(problem.X)
+    moved_W, moved_H = W.copy(), H.copy()
+    scale = 1 / np.sqrt((X**2).mean(axis=0) * X.shape[1])
+    for pair, other, N in zip(pairs, others, number, strict=True):
+        i, j = e.rows[pair], problem.Y.indices[pair]
+        if N:
+            m = int((seen_of(problem)[i] & ~(problem.Y.toarray()[i] > 0)).sum())
+            weight = sum(1 / r for r in range(1, m // N + 1))
+            x = scale * X[i]
+            moved_W += 0.3 * weight * np.outer(x, H[j] - H[other])
+            moved_H[j] += 0.3 * weight * (x @ W)
+            moved_H[other] -= 0.3 * weight * (x @ W)
+    assert e.step(pairs, 1) == 4
+    rows = e.rows[pairs]
+    touched = (X[rows] != 0).any(axis=0), np.isin(np.arange(7), [*problem.Y.indices[pairs], *others])
+    for found, moved, near in zip((e.W, e.H), (moved_W, moved_H), touched, strict=True):
+        bounded = moved * np.minimum(1, norm / np.linalg.norm(moved, axis=1, keepdims=True))
+        assert found == pytest.approx(np.where(near[:, None], bounded, moved))
+
+
+@pytest.mark.parametrize("schedule", ["constant", "decaying", "adagrad"])
+def test_rates_follow_their_schedule_and_lengths_stay_bounded(schedule):
+    P, squares, G = np.zeros((3, 2)), np.zeros(3), np.array([[3.0, 4.0], [0.3, 0.4]])
+    steps, rows = Steps(rate=0.5, schedule=schedule, norm=2.0), np.array([0, 2])
+    steps.ascend(P, squares, rows, G, epoch=4)
+    factor = {"constant": [0.5, 0.5], "decaying": [0.25, 0.25], "adagrad": 0.5 / np.array([12.5, 0.125]) ** 0.5}[
+        schedule
+    ]
+    expected = np.array(factor)[:, None] * G
+    expected *= np.minimum(1, 2 / np.linalg.norm(expected, axis=1, keepdims=True))
+    assert P[rows] == pytest.approx(expected) and (P[1] == 0).all()
+    problem = SPEC.build()
+    e = Embedding(problem, 2, Steps(rate=10.0, schedule=schedule, norm=1.5), 1.0, 50, np.random.default_rng(0))
+    for epoch in (1, 2, 3):
+        e.epoch(epoch, 16)
+    assert max(np.linalg.norm(P, axis=1).max() for P in (e.W, e.H)) <= 1.5 + 1e-12
+
+
+@every_spec
+def test_the_loss_and_the_threshold_are_those_of_their_definitions(spec, monkeypatch):
+    monkeypatch.setattr(warp_loss, "ENTRIES", 7 * spec.n)
+    problem, rng = spec.build(), np.random.default_rng(3)
+    W, H = rng.standard_normal((problem.X.shape[1], 3)), rng.standard_normal((7, 3))
+    watched = Watched(problem.X, problem.Y, problem.mask, rng)
+    monkeypatch.setattr(warp_loss, "ENTRIES", 20)
+    loss, threshold = watched.measure(W, H, 0.5)
+    scores, on, seen = dense(problem.X) @ W @ H.T, problem.Y.toarray() > 0, seen_of(problem)
+    total = 0.0
+    for i, j in zip(*np.nonzero(on), strict=True):
+        excess = 0.5 - scores[i, j] + scores[i, seen[i] & ~on[i]]
+        ahead = excess[excess > 0]
+        if len(ahead):
+            total += sum(1 / r for r in range(1, len(ahead) + 1)) * np.mean(ahead)
+    assert loss == pytest.approx(total / on.sum())
+    assert (scores[seen] > threshold).sum() == on.sum()
+    assert rank_weights(3) == pytest.approx([0, 1, 1.5, 11 / 6])
+
+
+def test_tables_without_seen_or_without_positive_labels():
+    X = np.random.default_rng(4).standard_normal((6, 3))
+    nothing, everything = np.zeros((6, 4)), np.ones((6, 4))
+    for Y, mask in ((nothing, None), (nothing, nothing), (everything, None), (everything, nothing)):
+        problem = MultilabelProblem.of(X, Y, mask, X, everything, 2)
+        (only,) = run(problem, 1)
+        assert only.objective == 0 and np.isfinite(problem.score(only.estimate)["hamming"])
+
+
+@every_spec
+def test_labels_are_learned_in_any_units(spec):
+    spec = spec.replace(n=600, noise=0.1)
+    problem = spec.build()
+    iterates = run(problem, 25, rate=0.2)
+    score = problem.score(iterates[-1].estimate)
+    assert score["auc"] > 0.85 and score["precision_1"] > 0.7 and score["hamming"] < 0.25
+    assert iterates[-1].objective < 0.6 * iterates[0].objective
+    units = 10.0 ** np.linspace(-3, 3, problem.X.shape[1])
+    X, X_test = (
+        table * units if isinstance(table, np.ndarray) else csr_array(table.multiply(units))
+        for table in (problem.X, problem.X_test)
+    )
+    other = run(MultilabelProblem(X, problem.Y, problem.mask, X_test, problem.Y_test, 2), 2, rate=0.2)[-1].estimate
+    assert other.dense() * units[:, None] == pytest.approx(iterates[1].estimate.dense(), abs=1e-6)
+
+
+def test_the_threshold_travels_with_the_estimate():
+    estimate = run(SPEC.build(), 1)[0].estimate
+    assert estimate.threshold != Ranked.threshold
+    for copy in (pickle.loads(pickle.dumps(estimate)), Ranked.restored(estimate.arrays())):
+        assert copy.threshold == estimate.threshold and (copy.dense() == estimate.dense()).all()
+    assert all(isinstance(part, np.ndarray) for part in estimate.arrays().values())
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        Multilabel(n=150, d=3000, labels=2500, rank=20, density=0.02),
+        Multilabel(n=4000, d=30, labels=60, rank=5, per_row=10, observed=0.3),
+    ],
+)
+def test_memory_is_what_the_catalogue_says(spec):
+    entry, problem = catalog.solver("wsabie", spec.model), spec.build()
+    options = settle(entry.run, {})
+    tracemalloc.start()
+    problem.score(next(entry.run(problem, **options, rng=np.random.default_rng(0))).estimate)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak <= entry.workspace(spec, options)

@@ -1,0 +1,238 @@
+"""Solvers of polynomial networks: they recover what their papers say, and their iterates say what they claim."""
+
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from lrlab import lowrank
+from lrlab.catalog import network
+from lrlab.models.network import PolynomialNetwork
+from lrlab.parameters import InputError
+from lrlab.protocol import Stop, drive
+from lrlab.solvers.methods.block_krylov import block_krylov, nothing, random_start
+from lrlab.solvers.network import debiased
+from lrlab.solvers.network.approximate_rom import ap_rom, depth
+from lrlab.solvers.network.geco import geco
+from lrlab.solvers.network.gfm import gfm
+from lrlab.solvers.network.rom import ep_rom
+
+EASY = PolynomialNetwork(m=1500, p=24, r=2, condition=3.0, seed=4)
+"""Thirty times as many samples as unknowns: the paper's step 1 converges."""
+
+NOISY = EASY.replace(noise=0.1)
+HARD = EASY.replace(m=140, condition=1.0)
+"""Three times as many: it diverges there."""
+
+SOLVERS = {"ep-rom": ep_rom, "ap-rom": ap_rom, "gfm": gfm}
+STEPPING = pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
+EVERY = pytest.mark.parametrize("solver", [*SOLVERS.values(), geco], ids=[*SOLVERS, "geco"])
+
+
+def run(solver, spec, tol=1e-10, max_iter=200, **options):
+    problem, kept = spec.build(), []
+    iterates = solver(problem, **options, rng=np.random.default_rng(7))
+    stop = drive(iterates, lambda i, s, iterate: kept.append(iterate), tol=tol, max_iter=max_iter)
+    return stop, kept, problem
+
+
+def oracle(problem):
+    """Return L_true corrected by the least-squares U Z^T + Z U^T with the true U, a (p, p) matrix."""
+    X, U = problem.operator.X, problem.truth.U
+    rows = 2 * np.einsum("ia,ij->iaj", X @ U, X).reshape(len(X), -1)
+    Z = np.linalg.lstsq(rows, problem.b, rcond=None)[0].reshape(U.shape[1], -1).T
+    return U @ Z.T + Z @ U.T
+
+
+@STEPPING
+@pytest.mark.parametrize("signs", ["positive", "mixed"])
+@pytest.mark.parametrize("step_rule", ["fixed", "adaptive"])
+def test_recovers_exactly_from_exact_answers(solver, signs, step_rule):
+    stop, kept, problem = run(solver, EASY.replace(signs=signs), step_rule=step_rule)
+    assert stop is Stop.CONVERGED
+    assert problem.score(kept[-1].estimate)["spectral_error"] < 1e-9
+
+
+@STEPPING
+def test_the_adaptive_step_needs_fewer_samples_than_the_papers(solver):
+    stop, kept, problem = run(solver, HARD, max_iter=500)
+    assert stop is Stop.CONVERGED and problem.score(kept[-1].estimate)["error"] < 1e-8
+    stop, kept, problem = run(solver, HARD, step_rule="fixed")
+    assert stop is not Stop.CONVERGED or problem.score(kept[-1].estimate)["error"] > 0.1
+
+
+@EVERY
+def test_single_precision_reaches_its_own_rounding(solver):
+    stop, kept, problem = run(solver, EASY.replace(precision="single"))
+    assert stop is Stop.CONVERGED and problem.score(kept[-1].estimate)["error"] < 2e-5
+    assert all(part.dtype == np.float32 for part in kept[-1].estimate)
+
+
+@EVERY
+def test_with_noise_the_error_is_that_of_the_oracle(solver):
+    stop, kept, problem = run(solver, NOISY)
+    truth = problem.truth.dense()
+    best = np.linalg.norm(oracle(problem) - truth) / np.linalg.norm(truth)
+    assert stop is Stop.CONVERGED and problem.score(kept[-1].estimate)["error"] < 1.1 * best
+
+
+@EVERY
+def test_iterates_are_evaluated_at_their_own_estimate(solver):
+    _, kept, problem = run(solver, NOISY, max_iter=6)
+    X, b = problem.operator.X, problem.b
+    for iterate, following in zip(kept, kept[1:], strict=False):
+        U, s, V = iterate.estimate
+        assert U is V and np.allclose(U.T @ U, np.eye(len(s)), atol=1e-12) and (np.diff(np.abs(s)) <= 0).all()
+        L = iterate.estimate.dense()
+        d = np.einsum("ij,jk,ik->i", X, L, X) - b
+        assert iterate.objective == pytest.approx(d @ d / 2, rel=1e-10)
+        step = 1.0 if solver is geco else float(iterate.note.split()[1].rstrip("."))
+        moved = np.linalg.norm(following.estimate.dense() - L) / np.linalg.norm(L)
+        assert iterate.residual == pytest.approx(moved / step, rel=1e-2)
+
+
+@EVERY
+def test_inputs_and_earlier_iterates_are_left_alone(solver):
+    problem = NOISY.build()
+    X, b = problem.operator.X.copy(), problem.b.copy()
+    kept = [(it, it.estimate.dense()) for it in islice(solver(problem, rng=np.random.default_rng(0)), 5)]
+    assert (problem.operator.X == X).all() and (problem.b == b).all()
+    assert all((it.estimate.dense() == copy).all() for it, copy in kept)
+
+
+@pytest.mark.parametrize("signs", ["positive", "mixed"])
+def test_the_printed_sign_of_the_trace_term_diverges(signs):
+    stop, _, _ = run(ep_rom, EASY.replace(signs=signs), trace_sign="printed")
+    assert stop is Stop.DIVERGED
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_lanczos_and_the_whole_matrix_project_alike(precision):
+    spec = NOISY.replace(precision=precision)
+    (_, whole, _), (_, products, _) = (run(ep_rom, spec, max_iter=8, projection=p) for p in ("exact", "lanczos"))
+    for one, other in zip(whole, products, strict=True):
+        gap = np.linalg.norm(one.estimate.dense() - other.estimate.dense())
+        assert gap < (1e-10 if precision == "double" else 1e-5)
+
+
+def test_products_with_the_gradient_are_those_of_its_matrix():
+    problem, V = NOISY.build(), np.random.default_rng(1).standard_normal((24, 3))
+    X, d = problem.operator.X, -problem.b
+    G = (X.T * d) @ X / (2 * len(X)) - d.mean() / 2 * np.eye(24)
+    gradient = debiased.Gradient(problem.operator, d)
+    assert np.allclose(gradient.dense(), G, atol=1e-12) and np.allclose(gradient.times(V), G @ V, atol=1e-12)
+
+
+def test_the_adaptive_step_is_the_root_along_the_tangent():
+    problem = NOISY.build()
+    operator = problem.operator
+    L = lowrank.from_symmetric(operator.moment(problem.b), 2)
+    now = debiased.point(operator, problem.b, L)
+    G, P = operator.moment(now.d), L.U @ L.U.T
+    T = P @ G + G @ P - P @ G @ P
+    eta = debiased.adaptive_step(operator, now, G @ L.U)
+    X = operator.X
+    moved = np.einsum("ij,jk,ik->i", X, L.dense() - eta * T, X) - problem.b
+    assert abs(np.vdot(T, operator.moment(moved))) < 1e-10 * np.vdot(T, T)
+
+
+def test_the_start_is_as_large_as_the_answers_say():
+    problem = HARD.build()
+    operator, b = problem.operator, problem.b
+    L = lowrank.from_symmetric(operator.moment(b), 2)
+    now = debiased.shortened(operator, b, debiased.point(operator, b, L))
+    assert np.linalg.norm(now.L.s) < 0.7 * np.linalg.norm(L.s) and now.L.U is L.U
+    assert np.allclose(now.d, operator.forward(now.L) - b, atol=1e-12)
+    assert abs(np.vdot(L.dense(), operator.moment(now.d))) < 1e-10
+
+
+def test_what_cannot_work_is_refused():
+    entries = {entry.name: entry for entry in network.SOLVERS}
+    settings = {name: {k: v.default for k, v in entry.options.items()} for name, entry in entries.items()}
+    for name, entry in entries.items():
+        entry.refuse(EASY, settings[name])
+        assert entry.workspace(EASY, settings[name]) > 0
+    with pytest.raises(InputError, match="r must be at most p / 2 = 12 for this solver, got 13"):
+        entries["ap-rom"].refuse(EASY.replace(r=13), settings["ap-rom"])
+    with pytest.raises(InputError, match="fresh_batches must be at most the number of samples m = 100, got 200"):
+        entries["gfm"].refuse(EASY.replace(m=100), {**settings["gfm"], "fresh_batches": 200})
+
+
+@pytest.mark.parametrize("name", ["ep-rom", "gfm", "geco"])
+def test_full_rank_is_recovered_too(name):
+    entry = next(entry for entry in network.SOLVERS if entry.name == name)
+    stop, kept, problem = run(entry.run, PolynomialNetwork(m=400, p=5, r=5, seed=2))
+    assert stop is Stop.CONVERGED and problem.score(kept[-1].estimate)["error"] < 1e-8
+
+
+def test_fresh_batches_end_with_the_last_one():
+    stop, kept, problem = run(gfm, EASY.replace(m=12000), fresh_batches=6)
+    assert stop is Stop.CONVERGED and len(kept) == 6 and kept[-1].residual is None
+    assert problem.score(kept[-1].estimate)["error"] < 0.02
+    with pytest.raises(InputError, match="fresh_batches must be at most the number of samples 100, got 101"):
+        run(gfm, EASY.replace(m=100), fresh_batches=101)
+
+
+@pytest.mark.parametrize("head", ["tangent", "two-sided", "one-sided"])
+def test_every_head_recovers_where_samples_abound(head):
+    stop, kept, problem = run(ap_rom, EASY.replace(m=4000), head=head, step_rule="fixed")
+    assert stop is Stop.CONVERGED and problem.score(kept[-1].estimate)["error"] < 1e-9
+
+
+def test_only_the_tangent_head_comes_to_rest_with_noise():
+    # Two blocks: with so small a p, more of them span nearly everything, and any head is exact.
+    heads = ("tangent", "two-sided", "one-sided")
+    ends = {head: run(ap_rom, NOISY, head=head, blocks=2, max_iter=100)[1][-1] for head in heads}
+    assert ends["tangent"].residual < 1e-9 < 1e-5 < min(ends["two-sided"].residual, ends["one-sided"].residual)
+
+
+def test_heads_are_as_deep_as_the_paper_asks_unless_told_otherwise():
+    assert [depth(0, p) for p in (1, 2, 100, 1000)] == [1, 1, 5, 7] and depth(2, 1000) == 2
+    spec = EASY.replace(p=24)
+    ends = [run(ap_rom, spec, blocks=blocks, max_iter=5)[1][-1].objective for blocks in (0, 4, 1)]
+    assert ends[0] == ends[1] != ends[2]
+
+
+def test_heads_are_those_of_the_singular_value_decomposition():
+    rng = np.random.default_rng(0)
+    vectors = np.linalg.qr(rng.standard_normal((60, 60)))[0]
+    values = np.concatenate([[5.0, -4.0, 3.0], rng.uniform(-1, 1, 57)])
+    G, B = (vectors * values) @ vectors.T, np.linalg.qr(rng.standard_normal((60, 4)))[0]
+    for beside in (nothing(60, G.dtype), B):
+        outside = np.eye(60) - beside @ beside.T
+        best = np.linalg.svd(outside @ G @ outside)[0][:, :3]
+        Z, GZ = block_krylov(lambda V: G @ V, random_start(60, 6, rng, G.dtype), 3, 9, beside)
+        assert np.allclose(Z @ Z.T, best @ best.T, atol=1e-6) and np.allclose(GZ, G @ Z, atol=1e-12)
+        assert np.abs(beside.T @ Z).max(initial=0) < 1e-12
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 20])
+def test_a_head_captures_nearly_what_the_best_does_at_any_size(blocks):
+    rng = np.random.default_rng(3)
+    G = rng.standard_normal((15, 15))
+    G = G + G.T
+    B = np.linalg.qr(rng.standard_normal((15, 3)))[0]
+    Z, _ = block_krylov(lambda V: G @ V, random_start(15, 8, rng, G.dtype), 4, blocks, B)
+    C = (np.eye(15) - B @ B.T) @ G @ (np.eye(15) - B @ B.T)
+    best = np.linalg.norm(np.linalg.svd(C, compute_uv=False)[:4])
+    assert Z.shape == (15, 4) and np.allclose(Z.T @ Z, np.eye(4), atol=1e-12) and np.abs(B.T @ Z).max() < 1e-12
+    assert np.linalg.norm(Z.T @ C) > (0.85 if blocks == 1 else 0.999) * best
+
+
+@pytest.mark.parametrize("replacement", ["rotation", "gradient", "none"])
+def test_greedy_growth_adds_a_unit_at_a_time(replacement):
+    spec = EASY.replace(r=3, condition=1.0, m=3000)
+    stop, kept, problem = run(geco, spec, replacement=replacement)
+    assert [it.estimate.s.size for it in kept[:3]] == [1, 2, 3] and stop is Stop.CONVERGED
+    assert kept[0].objective > kept[1].objective > kept[2].objective
+    assert (len(kept) == 3) == (replacement == "none")
+    error = problem.score(kept[-1].estimate)["error"]
+    assert error < 1e-8 if replacement != "none" else 1e-3 < error < 0.5
+
+
+def test_refits_are_the_least_squares_of_all_units():
+    _, kept, problem = run(geco, NOISY, replacement="none")
+    U, s, _ = kept[-1].estimate
+    P = problem.operator.X @ U
+    rows = np.column_stack([P[:, 0] ** 2, 2 * P[:, 0] * P[:, 1], P[:, 1] ** 2])
+    assert np.allclose(np.linalg.lstsq(rows, problem.b, rcond=None)[0], [s[0], 0, s[1]], atol=1e-9)

@@ -1,0 +1,340 @@
+"""One-bit labels: what is drawn, the moment, power iteration, likelihood steps, and LEML on the same batches."""
+
+from itertools import islice, repeat
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lrlab import InputError, lowrank, solve
+from lrlab import spec as spec_of
+from lrlab.lowrank import LowRank
+from lrlab.models import one_bit_problem
+from lrlab.models.one_bit_multilabel import OneBitMultilabel
+from lrlab.models.one_bit_problem import Samples
+from lrlab.protocol import Interrupted, Stop
+from lrlab.runs import convergence
+from lrlab.solvers.multilabel.label_losses import SQUARED_SIGNS
+from lrlab.solvers.multilabel.leml import leml_squared
+from lrlab.solvers.one_bit_multilabel.one_bit_leml import one_bit_leml
+from lrlab.solvers.one_bit_multilabel.one_bit_likelihood import Answers, fitted, one_bit_likelihood
+from lrlab.solvers.one_bit_multilabel.one_bit_mean import one_bit_mean
+from lrlab.solvers.one_bit_multilabel.one_bit_power import SLOPE, hard_residual, mean_moment, one_bit_power
+from lrlab.solvers.one_bit_multilabel.one_bit_trace_norm import one_bit_trace_norm
+
+SPEC = OneBitMultilabel(m=3000, d1=20, d2=10, rank=2, batches=6, seed=3)
+FULL = SPEC.replace(observation="full", m=1500)
+SOLVERS = (one_bit_power, one_bit_likelihood, one_bit_mean)
+
+
+class Given:
+    """A stream of given samples."""
+
+    def __init__(self, batches, size, rank):
+        """Take blocks of samples, batch by batch."""
+        self.given, self.size, self.rank, self.fresh = batches, size, rank, batches[0][0].labels is not None
+        count = sum(block.y.size for block in batches[0])
+        self.seen = count / size[1]
+
+    @property
+    def batches(self):
+        """The numbers of the batches."""
+        return iter(range(len(self.given))) if self.fresh else repeat(0)
+
+    def blocks(self, batch):
+        """Yield the blocks of a batch."""
+        yield from self.given[batch]
+
+
+def drawn(spec, change=lambda samples: samples, parts=1):
+    """Return the stream of a spec, its samples changed, in so many blocks a batch."""
+    problem, batches = spec.build(), []
+    for t in range(spec.batches):
+        (whole,) = problem.blocks(t)
+        cuts = np.array_split(np.arange(len(whole.X)), parts)
+        batches.append([change(Samples(*(None if a is None else a[cut] for a in whole))) for cut in cuts])
+    return Given(batches, spec.size, spec.rank)
+
+
+def run(solver, problem, iterations=6, **options):
+    return [it.estimate for it in islice(solver(problem, rng=np.random.default_rng(0), **options), iterations)]
+
+
+def anywhere(spec, rank=2, seed=0):
+    rng = np.random.default_rng(seed)
+    return lowrank.from_product(*(rng.standard_normal((d, rank)) for d in spec.size))
+
+
+def test_what_is_drawn_is_the_model():
+    spec = SPEC.replace(m=40_000, batches=1)
+    W = spec.truth().dense()
+    assert np.linalg.norm(W, axis=0) == pytest.approx(1) and np.linalg.matrix_rank(W) == spec.rank
+    for flip, noise in ((0.0, 0.0), (0.1, 0.0), (0.0, 0.5)):
+        (samples,) = spec.replace(flip=flip, noise=noise).build().blocks(0)
+        margins = (samples.X @ W)[np.arange(spec.m), samples.labels]
+        wrong = (np.sign(margins) != samples.y).mean()
+        # sign(z + s e) differs from sign(z) with probability arctan(s) / pi.
+        assert wrong == pytest.approx(flip + np.arctan(noise) / np.pi, abs=0.006 if flip or noise else 0)
+        assert np.bincount(samples.labels, minlength=spec.d2) == pytest.approx(spec.m / spec.d2, rel=0.1)
+    assert samples.X.var() == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.parametrize("spec", [SPEC, FULL])
+def test_batches_can_be_read_in_any_order_and_are_the_same_when_drawn_anew(spec, monkeypatch):
+    monkeypatch.setattr(one_bit_problem, "BLOCK", 20 * 700)
+    kept, again = spec.build(), spec.build()
+    wanted = [list(kept.blocks(t)) for t in (0, 2)]
+    monkeypatch.setattr(one_bit_problem, "IN_MEMORY", 0)
+    for t, blocks in ((2, wanted[1]), (0, wanted[0])):
+        anew = list(again.blocks(t))
+        assert len(anew) == len(blocks) > 2
+        for a, b in zip(anew, blocks, strict=True):
+            assert all(np.array_equal(x, y) for x, y in zip(a, b, strict=True) if x is not None)
+            assert not a.X.flags.writeable and not a.y.flags.writeable
+    assert not np.array_equal(wanted[0][0].X, wanted[1][0].X)
+    longer = next(spec.replace(m=5000).build().blocks(0))
+    assert np.array_equal(longer.X, wanted[0][0].X) and np.array_equal(longer.y, wanted[0][0].y)
+
+
+def test_a_pass_reports_to_the_checkpoint_and_can_be_interrupted(monkeypatch):
+    monkeypatch.setattr(one_bit_problem, "BLOCK", 20 * 700)
+    monkeypatch.setattr(one_bit_problem, "IN_MEMORY", 0)
+
+    def stop(fraction):
+        if fraction > 0.4:
+            raise Interrupted(Stop.CANCELLED)
+
+    with pytest.raises(Interrupted):
+        list(SPEC.build(stop).blocks(0))
+
+
+@pytest.mark.parametrize("spec", [SPEC, FULL])
+def test_a_table_holds_the_signs_that_are_seen_and_no_others(spec):
+    problem = spec.build()
+    table, (samples,) = problem.table(1), problem.blocks(1)
+    rows = np.arange(spec.m)
+    assert np.array_equal(table.X, samples.X)
+    if spec.observation == "full":
+        assert table.mask is None and np.array_equal(table.Y.toarray() > 0, samples.y > 0)
+        return
+    assert table.mask.nnz == spec.m and table.mask.toarray()[rows, samples.labels].all()
+    assert np.array_equal(table.Y.toarray()[rows, samples.labels], samples.y > 0)
+    assert table.Y.nnz == (samples.y > 0).sum()
+
+
+@pytest.mark.parametrize("spec", [SPEC, FULL])
+@pytest.mark.parametrize("weight", [hard_residual, Answers(0.4, 0.05).score])
+def test_the_moment_is_the_sum_over_samples_one_by_one(spec, weight):
+    problem, W = drawn(spec.replace(m=150, batches=1)), anywhere(spec)
+    found, contradicted = mean_moment(problem, 0, W, weight)
+    total, wrong = np.zeros(spec.size), []
+    (samples,) = problem.given[0]
+    for i, x in enumerate(samples.X):
+        for j in range(spec.d2) if samples.labels is None else [samples.labels[i]]:
+            y = samples.y[i, j] if samples.labels is None else samples.y[i]
+            z = x @ W.dense()[:, j]
+            total[:, j] += float(weight(np.array([z]), np.array([y]))[0]) * x
+            wrong.append(z * y < 0)
+    assert found.T == pytest.approx(total / problem.seen) and contradicted == pytest.approx(np.mean(wrong))
+
+
+@pytest.mark.parametrize("observation", ["stream", "full"])
+def test_the_expected_moment_is_what_the_estimate_lacks(observation):
+    spec = OneBitMultilabel(m=400_000, d1=4, d2=3, rank=2, observation=observation)
+    W = lowrank.columns_normalised(anywhere(spec))
+    H = mean_moment(spec.build(), 0, W, hard_residual)[0].T / SLOPE
+    # Lemma 1; each entry has a standard deviation of at most 2 / (lambda sqrt(m / d2)).
+    assert H == pytest.approx(spec.truth().dense() - W.dense(), abs=0.03)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("spec", [SPEC.replace(flip=0.05), FULL])
+def test_blocks_do_not_matter(solver, spec):
+    for one, many in zip(run(solver, drawn(spec)), run(solver, drawn(spec, parts=7)), strict=True):
+        assert many.dense() == pytest.approx(one.dense(), abs=1e-6)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("spec", [SPEC.replace(flip=0.05), FULL])
+def test_rotated_features_and_other_names_of_labels_change_nothing_else(solver, spec):
+    rng = np.random.default_rng(1)
+    R, order = np.linalg.qr(rng.standard_normal((spec.d1, spec.d1)))[0], rng.permutation(spec.d2)
+
+    def change(s):
+        if s.labels is None:
+            return Samples(s.X @ R, None, s.y[:, order])
+        return Samples(s.X @ R, np.argsort(order)[s.labels], s.y)
+
+    plain, turned = run(solver, drawn(spec)), run(solver, drawn(spec, change))
+    for before, after in zip(plain, turned, strict=True):
+        assert R @ after.dense() == pytest.approx(before.dense()[:, order], abs=1e-5)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_estimates_have_their_rank_and_columns_of_length_one(solver):
+    for W in run(solver, SPEC.build(), fitted_rank=3):
+        assert len(W.s) == 3 and np.linalg.norm(W.dense(), axis=0) == pytest.approx(1)
+        assert W.U.T @ W.U == pytest.approx(np.eye(3), abs=1e-12) == W.V.T @ W.V
+    assert len(run(one_bit_mean, SPEC.build())[-1].s) == SPEC.d2
+
+
+@pytest.mark.parametrize("solver", [*SOLVERS, one_bit_leml])
+def test_labels_that_no_sample_has_do_no_harm(solver):
+    spec = OneBitMultilabel(m=30, d1=8, d2=200, rank=2, batches=3)
+    for W in run(solver, spec.build()):
+        assert np.isfinite(W.dense()).all() and np.isfinite(list(spec.build().score(W).values())).all()
+
+
+def test_power_iteration_beats_leml_on_the_same_batches_and_likelihood_steps_beat_both():
+    plain = OneBitMultilabel(m=6000, d1=40, d2=20, rank=2)
+    for spec, margin in ((plain, 2.0), (plain.replace(noise=0.1), 1.2), (plain.replace(flip=0.02), 1.2)):
+        power, likelihood, leml = (
+            solve(spec, name).table for name in ("one-bit-power", "one-bit-likelihood", "leml-squared")
+        )
+        # One batch differs from another: the means over the last five.
+        error, hamming = ([run[measure].iloc[-5:].mean() for run in (power, leml)] for measure in ("error", "hamming"))
+        assert margin * error[0] < error[1] and margin * hamming[0] < hamming[1]
+        last = likelihood.iloc[-1]
+        assert 2 * last["error"] < error[0] and last["auc"] > max(power["auc"].max(), leml["auc"].max())
+
+
+def test_under_noise_power_iteration_stays_at_the_error_of_one_batch_and_likelihood_steps_do_not():
+    spec = SPEC.replace(noise=0.5, batches=32)
+    power, likelihood = (solve(spec, name).table["error"] for name in ("one-bit-power", "one-bit-likelihood"))
+    assert power[24:].mean() > 0.8 * power[4:8].mean()
+    # The root of four times as many samples.
+    assert likelihood[31] < 0.65 * likelihood[7]
+
+
+def test_a_table_without_noise_is_told_without_error_and_ends_the_run():
+    trace = solve(FULL, "one-bit-power", max_iter=500)
+    (samples,) = FULL.build().blocks(0)
+    assert trace.stop is Stop.CONVERGED and len(trace.rows) > 5
+    assert (np.sign(samples.X @ trace.estimate.dense()) == samples.y).all()
+
+
+def test_samples_that_are_not_fresh_take_a_shorter_step():
+    spec = OneBitMultilabel(observation="full", m=600, d1=60, d2=20)
+    half, whole = (solve(spec, "one-bit-power", max_iter=60, step=step).table["error"] for step in (0.5, 1.0))
+    assert half.iloc[-1] < 1.1 * half.min() and whole.iloc[-1] > max(1.2 * whole.min(), 1.5 * half.iloc[-1])
+    assert half.equals(solve(spec, "one-bit-power", max_iter=60).table["error"])
+
+
+def test_likelihood_steps_stay_near_the_best_on_a_table_with_flips():
+    errors = solve(FULL.replace(flip=0.1), "one-bit-likelihood", max_iter=60).table["error"]
+    assert errors.iloc[-1] < 1.5 * errors.min() and errors.iloc[-1] < 0.1
+
+
+@pytest.mark.parametrize("answers", [Answers(0.2, 0.0), Answers(0.7, 0.1), Answers(3.0, 0.4)])
+def test_scores_are_derivatives_and_information_is_their_mean_square(answers):
+    z, step = np.linspace(-2, 2, 41), 1e-6
+    for y in (-1.0, 1.0):
+        rise = np.log(answers.probability(y * (z + step))) - np.log(answers.probability(y * (z - step)))
+        assert answers.score(z, np.full_like(z, y)) == pytest.approx(rise / (2 * step), rel=1e-5, abs=1e-6)
+    P = answers.probability(z)
+    squares = P * answers.score(z, np.ones_like(z)) ** 2 + (1 - P) * answers.score(z, -np.ones_like(z)) ** 2
+    assert answers.information(z) == pytest.approx(squares.mean(), rel=1e-9)
+
+
+@pytest.mark.parametrize(("width", "flip"), [(0.02, 0.0), (0.3, 0.0), (0.3, 0.1), (1.0, 0.2)])
+def test_width_and_flips_are_found_from_signs(width, flip):
+    rng = np.random.default_rng(4)
+    z = rng.standard_normal(60_000)
+    y = np.sign(z + width * rng.standard_normal(len(z))) * np.where(rng.random(len(z)) < flip, -1, 1)
+    found = fitted(z, y, Answers(0.3, 0.01), 1e-5)
+    assert found.width == pytest.approx(width, rel=0.1) and found.flip == pytest.approx(flip, abs=0.01)
+    assert fitted(z, y, Answers(0.3, 0.01), 2.0).width == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("spec", [SPEC.replace(flip=0.1), FULL.replace(flip=0.1)])
+@pytest.mark.parametrize("inner", ["cg", "exact"])
+def test_leml_codes_signs_as_they_are_and_goes_on_from_a_start(spec, inner):
+    table = spec.build().table(0)
+    if table.mask is not None and inner == "exact":
+        return
+    options = {"regularization": 5.0, "loss": SQUARED_SIGNS, "inner": inner}
+    iterates = list(islice(leml_squared(table, rng=np.random.default_rng(0), **options), 4))
+    seen = np.ones(table.Y.shape) if table.mask is None else table.mask.toarray()
+    signs = 2 * table.Y.toarray() - 1
+    for it in iterates:
+        Z = it.estimate
+        loss = (seen * (signs - table.X @ Z.dense()) ** 2).sum() / 2
+        assert it.objective == pytest.approx(loss + 5.0 * Z.s.sum()) and Z.threshold == 0
+    assert np.diff([it.objective for it in iterates]).max() < 1e-6
+    again = leml_squared(table, rng=np.random.default_rng(9), start=iterates[1].estimate, **options)
+    assert next(again).estimate.dense() == pytest.approx(iterates[2].estimate.dense(), abs=1e-8)
+
+
+def test_leml_takes_a_batch_an_iteration_or_one_table_again_and_again():
+    problem = SPEC.build()
+    first, second = (it for it in islice(one_bit_leml(problem, rng=np.random.default_rng(0)), 2))
+    alone = leml_squared(
+        problem.table(1), rng=np.random.default_rng(5), loss=SQUARED_SIGNS, start=first.estimate
+    )  # fmt: skip
+    assert second.estimate.dense() == pytest.approx(next(alone).estimate.dense())
+    assert len(list(one_bit_leml(problem, rng=np.random.default_rng(0)))) == SPEC.batches
+    whole = run(one_bit_leml, FULL.build(), iterations=8)
+    plain = run(leml_squared, FULL.build().table(0), iterations=8, loss=SQUARED_SIGNS)
+    assert whole[-1].dense() == pytest.approx(plain[-1].dense())
+
+
+@pytest.mark.parametrize("solver", ["trace-norm-squared", "trace-norm-logistic", "svm"])
+def test_rivals_take_a_table_of_all_labels_and_nothing_else(solver):
+    with pytest.raises(InputError, match="observation must be full for this solver, got stream: set observation=full"):
+        convergence.job(SPEC, solver)
+    small = FULL.replace(m=300, noise=0.2)
+    first, second = (solve(small, solver, regularization=20.0, max_iter=40) for _ in range(2))
+    assert first.metrics["auc"] > 0.9 and first.estimate.threshold == 0
+    assert first.table.drop(columns="seconds").equals(second.table.drop(columns="seconds"))
+
+
+def test_the_trace_norm_of_signs_ends_at_the_optimum():
+    problem, weight = FULL.replace(noise=0.2).build(), 300.0
+    *_, last = islice(one_bit_trace_norm(problem, regularization=weight, rng=np.random.default_rng(0)), 100)
+    (samples,), W = problem.blocks(0), last.estimate
+    rest = samples.y - samples.X @ W.dense()
+    assert last.objective == pytest.approx((rest**2).sum() / 2 + weight * W.s.sum())
+    # The subdifferential: X^T (Y - X W) = lambda (U V^T + something of spectral norm 1 at most beside it).
+    U, V = W.U[:, W.s > 0], W.V[:, W.s > 0]
+    pull = samples.X.T @ rest / weight
+    assert U.T @ pull @ V == pytest.approx(np.eye(U.shape[1]), abs=1e-4)
+    assert np.linalg.norm(pull - U @ (U.T @ pull), 2) < 1 + 1e-4 and U.shape[1] < SPEC.d2
+
+
+@given(st.integers(1, 6), st.integers(1, 6), st.integers(1, 3), st.integers(0, 2**32 - 1))
+def test_columns_normalised_have_length_one_and_their_direction(d1, d2, rank, seed):
+    rng = np.random.default_rng(seed)
+    A, B = rng.standard_normal((d1, rank)), rng.standard_normal((d2, rank))
+    B[0] = 0
+    before = lowrank.from_product(A, B)
+    # Rounding leaves a column of zeros that is not quite zero.
+    before = LowRank(before.U, before.s, np.where(np.abs(before.V) < 1e-9, 0, before.V))
+    after, lengths = lowrank.columns_normalised(before).dense(), np.linalg.norm(before.dense(), axis=0)
+    assert after * lengths == pytest.approx(before.dense(), abs=1e-9)
+
+
+def test_the_truth_scores_best_and_lengths_of_columns_do_not_count():
+    problem = SPEC.build()
+    W = problem.truth
+    longer = LowRank(W.U, W.s, W.V * np.linspace(1, 5, SPEC.d2)[:, None])
+    for estimate in (W, longer):
+        score = problem.score(estimate)
+        assert score["error"] == pytest.approx(0, abs=1e-12) and score["hamming"] == 0 and score["label_auc"] == 1
+    assert problem.score(W)["auc"] == 1
+
+
+def test_what_cannot_be_is_refused():
+    with pytest.raises(InputError, match=r"rank must be in 1..min\(d1, d2\) = 5, got 6: lower the rank, or raise"):
+        spec_of("one-bit-multilabel", d1=5, d2=9, rank=6)
+    for solver in ("one-bit-power", "marginal-mean", "leml-squared"):
+        with pytest.raises(InputError, match=r"fitted_rank must be at most min\(d1, d2\) = 10, got 11: lower"):
+            convergence.job(SPEC, solver, fitted_rank=11)
+
+
+def test_large_batches_are_read_in_blocks_or_refused(monkeypatch):
+    monkeypatch.setenv("LRLAB_MEMORY_GIB", "1")
+    large = SPEC.replace(m=1_000_000, d1=2000, d2=500)
+    assert convergence.job(large, "one-bit-power").spec == large
+    with pytest.raises(InputError, match=r"m must be at most \d+ for leml-squared within .* got 1000000, which needs"):
+        convergence.job(large, "leml-squared")

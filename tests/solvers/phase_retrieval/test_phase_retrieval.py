@@ -1,0 +1,215 @@
+"""Phase retrieval: the data, the score, and what solvers make of it."""
+
+import base64
+import zlib
+
+import numpy as np
+import pytest
+
+from lrlab.catalog import phase
+from lrlab.models import pictures
+from lrlab.models.phase_retrieval import PhaseRetrieval, align_phase
+from lrlab.parameters import InputError
+from lrlab.protocol import Interrupted, Stop, drive
+from lrlab.solvers.phase_retrieval import phase_gauss_newton
+from lrlab.theory.phase import STARTS
+
+KINDS = [(field, data) for field in ("real", "complex") for data in ("magnitude", "intensity")]
+
+
+@pytest.mark.parametrize(("field", "data"), KINDS)
+def test_a_seed_fixes_the_data_and_nothing_else_moves_it(field, data):
+    spec = PhaseRetrieval(m=3000, p=500, field=field, data=data, noise=0.1)
+    first, again, other = spec.build(), spec.build(), spec.replace(seed=1).build()
+    for problem in (first, again, other):
+        problem.block_rows = 700
+    assert (first.A == again.A).all() and (first.y == again.y).all() and (first.truth == again.truth).all()
+    assert not (first.A == other.A).any()
+    fewer = spec.replace(m=1000).build()
+    fewer.block_rows = 700
+    assert (fewer.A == first.A[:1000]).all() and (fewer.y[:700] == first.y[:700]).all()
+    arrays = (first.A, first.y, first.truth, first.magnitude, first.intensity)
+    assert not any(array.flags.writeable for array in arrays)
+    assert first.A.nbytes + first.y.nbytes == spec.data_bytes
+
+
+@pytest.mark.parametrize(("field", "data"), KINDS)
+def test_answers_are_magnitudes_of_gaussian_projections(field, data):
+    problem = PhaseRetrieval(m=40_000, p=6, field=field, data=data).build()
+    A, y = problem.A, problem.y
+    assert np.linalg.norm(problem.truth) == pytest.approx(1.0)
+    assert np.abs(A.conj().T @ A / len(A) - np.eye(6)).max() < 0.03
+    assert np.abs(A.T @ A / len(A) - (np.eye(6) if field == "real" else 0.0)).max() < 0.03
+    size = np.abs(A @ problem.truth)
+    assert y == pytest.approx(size if data == "magnitude" else size**2)
+    assert problem.magnitude == pytest.approx(size) and problem.intensity == pytest.approx(size**2)
+    noisy = problem.spec.replace(noise=0.5).build()
+    added = (noisy.y - y)[noisy.y > 0]
+    assert noisy.y.min() == 0.0 and (noisy.A == A).all()
+    assert np.std((noisy.y - y)[y > 2.0]) == pytest.approx(0.5, abs=0.05) and np.abs(added).max() < 3.0
+
+
+@pytest.mark.parametrize("field", ["real", "complex"])
+def test_scores_are_blind_to_a_global_phase_and_to_nothing_else(field):
+    problem = PhaseRetrieval(m=200, p=20, field=field, noise=0.1).build()
+    x = problem.truth + 0.1 * np.random.default_rng(0).standard_normal(20)
+    scores = problem.score(x)
+    for turn in (-1.0, *(np.exp(1j * np.arange(1, 4)) if field == "complex" else ())):
+        assert problem.score(turn * x) == pytest.approx(scores)
+        assert align_phase(turn * x, problem.truth) == pytest.approx(align_phase(x, problem.truth))
+    phases = np.exp(2j * np.pi * np.arange(20_000) / 20_000) if field == "complex" else np.array([1.0, -1.0])
+    nearest = np.linalg.norm(phases[:, None] * x - problem.truth, axis=1).min()
+    assert scores["error"] == pytest.approx(nearest, rel=1e-6)
+    fit = np.abs(problem.A @ x)
+    assert scores["misfit"] == pytest.approx(np.linalg.norm(fit - problem.y) / np.linalg.norm(problem.y))
+    assert scores["overlap"] == pytest.approx(abs(np.vdot(problem.truth, x)) ** 2 / np.linalg.norm(x) ** 2)
+    assert problem.score(2.0 * problem.truth)["error"] == pytest.approx(1.0), "the scale counts"
+    assert problem.score(0.0 * x) == pytest.approx({"error": 1.0, "overlap": 0.0, "misfit": 1.0})
+
+
+def test_pictures_are_real_truths_in_either_field():
+    for field in ("real", "complex"):
+        problem = PhaseRetrieval(m=300, p=64, truth="digit-3", field=field).build()
+        image = pictures.picture("digit-3", 8)
+        assert problem.spec.side == 8 and problem.truth.dtype == float
+        assert (problem.truth == image.ravel() / np.linalg.norm(image)).all()
+    text = base64.b64encode(zlib.compress(bytes(range(64)), 9)).decode()
+    assert PhaseRetrieval(p=64, truth="upload", picture=text).build().truth[-1] > 0
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"m": 1}, r"m must be a whole number in 2\.\.1000000, got 1"),
+        ({"field": "quaternion"}, "field must be one of real, complex"),
+        ({"truth": "phantom"}, r"p must be the square of a side in 4\.\.64 .*, got 128: take p = 121"),
+        ({"truth": "upload", "p": 64}, "picture must be an uploaded PNG or JPEG, got none"),
+    ],
+)
+def test_contradictions_are_refused(values, sentence):
+    with pytest.raises(InputError, match=sentence):
+        PhaseRetrieval(**values)
+
+
+SOLVERS = {entry.name: entry.run for entry in phase.SOLVERS} | {"gauss-newton": phase_gauss_newton.phase_gauss_newton}
+SMALL = PhaseRetrieval(m=256, p=32)
+
+
+def solved(spec, name, *, max_iter=200, **options):
+    """Return the problem, the iterates, and why it stopped."""
+    problem, iterates = spec.build(), []
+    rng = np.random.default_rng(spec.streams().solver)
+    run = SOLVERS[name](problem, rng=rng, **options)
+    stop = drive(run, lambda *news: iterates.append(news[-1]), max_iter=max_iter)
+    return problem, iterates, stop
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize(("field", "data"), KINDS)
+def test_recovery_without_noise(name, field, data):
+    for seed in range(3):
+        problem, iterates, stop = solved(SMALL.replace(field=field, data=data, seed=seed), name)
+        assert stop is Stop.CONVERGED and iterates[-1].residual <= 1e-8
+        assert iterates[-1].estimate.dtype == problem.A.dtype
+        assert problem.score(iterates[-1].estimate)["error"] < 1e-6
+
+
+@pytest.mark.parametrize("name", ["reweighted-amplitude-flow", "gauss-newton"])
+def test_the_defaults_recover_the_signal(name):
+    problem, iterates, stop = solved(PhaseRetrieval(), name)
+    assert stop is Stop.CONVERGED and problem.score(iterates[-1].estimate)["error"] < 1e-6
+    assert len(iterates) < (10 if name == "gauss-newton" else 70)
+
+
+FAITHFUL = [
+    ("wirtinger-flow", {"step": "exact"}), ("wirtinger-flow", {"step": "schedule"}),
+    ("truncated-amplitude-flow", {"step": "exact"}), ("truncated-amplitude-flow", {"step": "fixed"}),
+    ("reweighted-amplitude-flow", {"step": "exact"}), ("reweighted-amplitude-flow", {"step": "fixed"}),
+    ("gauss-newton", {"loss": "intensity"}), ("gauss-newton", {"loss": "amplitude"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("field", ["real", "complex"])
+@pytest.mark.parametrize(("name", "options"), FAITHFUL)
+def test_every_option_recovers(name, options, field):
+    problem, iterates, _ = solved(SMALL.replace(m=320, field=field), name, max_iter=1500, **options)
+    assert problem.score(iterates[-1].estimate)["error"] < 1e-6
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("start", STARTS)
+def test_many_measurements_recover_from_any_start(name, start):
+    problem, iterates, _ = solved(SMALL.replace(m=640), name, max_iter=600, start=start)
+    assert problem.score(iterates[-1].estimate)["error"] < 1e-6
+
+
+def losses(name, problem, z, softening=0.1):
+    """Return the objective of a solver, by its definition."""
+    size, b = np.abs(problem.A @ z), problem.magnitude
+    if name == "wirtinger-flow":
+        return np.mean((size**2 - b**2) ** 2) / 2
+    if name == "gauss-newton":
+        return np.mean((size**2 - b**2) ** 2 / (b**2 + softening * np.mean(b**2))) / 8
+    return np.mean((size - b) ** 2) / 2
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("noise", [0.0, 0.3, 3.0])
+def test_iterates_say_what_they_are_and_noise_blows_nothing_up(name, noise):
+    problem, iterates, _ = solved(SMALL.replace(noise=noise, seed=1), name, max_iter=60)
+    objectives = [iterate.objective for iterate in iterates]
+    assert objectives == pytest.approx([losses(name, problem, it.estimate) for it in iterates], rel=1e-9, abs=1e-14)
+    if "amplitude-flow" not in name:
+        assert (np.diff(objectives) <= 1e-14 + 1e-12 * np.array(objectives[1:])).all(), "no step raises the objective"
+    assert all(iterate.residual >= 0 for iterate in iterates)
+    assert np.linalg.norm(iterates[-1].estimate) < 2.0 * np.sqrt(problem.intensity.mean())
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_the_same_seed_gives_the_same_iterates_and_inputs_stay(name):
+    problem, first, _ = solved(SMALL.replace(noise=0.1), name, max_iter=8)
+    A, y = problem.A.copy(), problem.y.copy()
+    run = SOLVERS[name](problem, rng=np.random.default_rng(problem.spec.streams().solver))
+    again = [(iterate, iterate.estimate.copy()) for _, iterate in zip(range(8), run, strict=False)]
+    assert (problem.A == A).all() and (problem.y == y).all()
+    for before, (iterate, copy) in zip(first, again, strict=True):
+        assert (before.estimate == copy).all() and (iterate.estimate == copy).all()
+        assert before.objective == iterate.objective and before.residual == iterate.residual
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("field", ["real", "complex"])
+def test_tiny_and_empty_data_end_in_peace(name, field):
+    for seed in range(12):
+        spec = PhaseRetrieval(m=3, p=2, field=field, noise=10.0, seed=seed)
+        problem, iterates, _ = solved(spec, name, max_iter=30)
+        assert np.isfinite(iterates[-1].estimate).all() and np.isfinite(iterates[-1].residual)
+        if not problem.y.any():
+            assert not iterates[-1].estimate.any() and iterates[-1].residual == 0.0
+
+
+def test_the_catalogue_refuses_and_predicts():
+    for entry in phase.SOLVERS:
+        options = {name: parameter.default for name, parameter in entry.options.items()}
+        assert entry.workspace(SMALL, options) > 0
+        prediction = entry.predict(PhaseRetrieval(), options)
+        assert prediction == {"predicted_start_overlap": pytest.approx(0.861, abs=2e-3)}
+    with pytest.raises(InputError, match="m must be more than p = 32 for this solver, got 32: raise m or"):
+        phase.SOLVERS[0].refuse(SMALL.replace(m=32), {})
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_a_run_ends_in_the_middle_of_its_start(name):
+    problem = SMALL.build()
+    problem.load(everything=True)
+    calls = []
+
+    def checkpoint(fraction):
+        calls.append(fraction)
+        if len(calls) == 5:
+            raise Interrupted(Stop.CANCELLED)
+
+    problem.checkpoint = checkpoint
+    run = SOLVERS[name](problem, rng=np.random.default_rng(0))
+    assert drive(run, lambda *news: None) is Stop.CANCELLED
+    assert calls == sorted(calls) and 0 <= calls[0] and calls[-1] < 1

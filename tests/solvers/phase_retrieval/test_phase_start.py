@@ -1,0 +1,232 @@
+"""Phase retrieval: starts against LAPACK, theory against simulation, single steps against other implementations."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import least_squares, minimize_scalar
+
+from lrlab.models.phase_retrieval import PhaseRetrieval
+from lrlab.solvers.phase_retrieval import (
+    alternating_projections,
+    amplitude_flow,
+    phase_gauss_newton,
+    phase_start,
+    wirtinger,
+)
+from lrlab.theory import phase
+
+FIELDS = ("real", "complex")
+
+
+def gaussian(rng, shape, field):
+    real = rng.standard_normal(shape)
+    return real + 1j * rng.standard_normal(shape) if field == "complex" else real
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("p", [1, 2, 3, 30, 90])
+def test_lanczos_finds_the_leading_eigenvector(field, p):
+    rng = np.random.default_rng(p)
+    B = gaussian(rng, (p, p), field)
+    M = B + B.conj().T - np.diag(np.linspace(0.0, 30.0, p))
+    v = phase_start.leading_vector(lambda u, done: M @ u, gaussian(rng, p, field))
+    exact = np.linalg.eigh(M)[1][:, -1]
+    assert np.linalg.norm(v) == pytest.approx(1.0)
+    assert abs(np.vdot(exact, v)) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_lanczos_ends_in_an_invariant_subspace():
+    start = np.ones(50)
+    assert phase_start.leading_vector(lambda u, done: 3.0 * u, start) == pytest.approx(start / math.sqrt(50))
+    v = phase_start.leading_vector(lambda u, done: np.sum(u) * np.ones(50) - 0.5 * u, np.arange(50.0))
+    assert np.abs(v) == pytest.approx(1 / math.sqrt(50))
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_what_solvers_share_about_phases(field):
+    rng = np.random.default_rng(0)
+    A, u, z = gaussian(rng, (9, 4), field), gaussian(rng, 9, field), gaussian(rng, 4, field)
+    assert np.vdot(u, A @ z) == pytest.approx(np.vdot(phase_start.adjoint(A, u), z))
+    u[3] = 0.0
+    assert (phase_start.phases(u) * np.abs(u) == pytest.approx(u)) and np.abs(phase_start.phases(u)) == pytest.approx(1)
+    assert phase_start.relative(0 * u, 0.0) == 0.0 and phase_start.relative(u, 0.0) == 1.0
+    assert phase_start.relative(u, 2 * np.linalg.norm(u)) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("start", phase.STARTS[:-1])
+def test_a_start_is_the_leading_eigenvector_of_its_matrix(field, start):
+    problem = PhaseRetrieval(m=600, p=20, field=field, noise=0.1).build()
+    s = problem.intensity / problem.intensity.mean()
+    order = np.sort(s)
+    T = {
+        "optimal": np.array([max(1 - 1 / value, -10.0) if value > 0 else -10.0 for value in s]),
+        "truncated": np.array([value if value <= 9 else 0.0 for value in s]),
+        "orthogonality": np.isin(s, order[500:]).astype(float),
+        "correlation": np.isin(s, order[461:]) * np.minimum(s, 9.0) ** 0.25,
+    }[start]
+    exact = np.linalg.eigh((problem.A.conj().T * T) @ problem.A)[1][:, -1]
+    z = phase_start.initial(problem, start, np.random.default_rng(0))
+    assert np.linalg.norm(z) ** 2 == pytest.approx(problem.intensity.mean())
+    assert abs(np.vdot(exact, z)) / np.linalg.norm(z) == pytest.approx(1.0, abs=1e-4)
+    assert (z == phase_start.initial(problem, start, np.random.default_rng(0))).all()
+
+
+CASES = [
+    ("optimal", 2.5, {}), ("optimal", 5.0, {"noise": 0.4}), ("optimal", 5.0, {"noise": 0.4, "data": "intensity"}),
+    ("correlation", 8.0, {}), ("orthogonality", 8.0, {"noise": 0.3}), ("truncated", 12.0, {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize(("start", "ratio", "noise"), CASES)
+def test_the_predicted_overlap_against_simulation(field, start, ratio, noise):
+    spec = PhaseRetrieval(m=int(200 * ratio), p=200, field=field, **noise)
+    seen = []
+    for seed in range(5):
+        problem = spec.replace(seed=seed).build()
+        seen.append(problem.score(phase_start.initial(problem, start, np.random.default_rng(seed)))["overlap"])
+    assert np.mean(seen) == pytest.approx(phase.start_overlap(ratio, field, start, **noise), abs=0.05)
+
+
+@pytest.mark.parametrize(("field", "known"), [("real", 0.5), ("complex", 1.0)])
+def test_weak_recovery_begins_at_a_half_and_at_one(field, known):
+    """Mondelli & Montanari (2018): no start does better; bounding T at -10 costs 1.5% at most."""
+    thresholds = {start: phase.weak_threshold(field, start) for start in phase.STARTS}
+    assert known < thresholds["optimal"] < 1.015 * known
+    assert thresholds["random"] == math.inf
+    for start in phase.STARTS[:-1]:
+        assert thresholds[start] >= thresholds["optimal"]
+        below, above = (phase.start_overlap(f * thresholds[start], field, start) for f in (0.99, 1.02))
+        assert below == 0.0 < above < 0.1
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_zero_one_weights_have_a_closed_form(field):
+    """With pi = P(T = 1), kappa = E[G^2 T] and x = ratio (kappa - pi): overlap (x^2 - ratio pi) / (x^2 + x)."""
+    ratio, pi = 8.0, 1.0 / 6.0
+    draws = np.sort(np.abs(gaussian(np.random.default_rng(0), 2_000_000, field)) ** 2)
+    kappa = draws[-len(draws) // 6 :].sum() / draws.sum()
+    x = ratio * (kappa - pi)
+    closed = (x * x - ratio * pi) / (x * x + x)
+    assert phase.start_overlap(ratio, field, "orthogonality") == pytest.approx(closed, abs=3e-3)
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("data", ["magnitude", "intensity"])
+def test_a_little_noise_changes_little_and_more_noise_costs_overlap(field, data):
+    for start in phase.STARTS[:-1]:
+        overlaps = [phase.start_overlap(6.0, field, start, noise=s, data=data) for s in (0.0, 0.041, 0.2, 0.5, 1.0)]
+        assert overlaps[1] == pytest.approx(overlaps[0], abs=6e-3)
+        assert overlaps[-1] < overlaps[-2] < overlaps[2]
+    law = phase.noisy_law(field, 0.3, 1 if data == "magnitude" else 2)
+    assert (law.weight.sum(), law.energy.sum(), law.s @ law.weight) == pytest.approx((1.0, 1.0, 1.0), abs=1e-6)
+
+
+def test_a_random_start_has_no_overlap():
+    assert phase.start_overlap(100.0, "real", "random") == 0.0
+    problem = PhaseRetrieval(m=600, p=200).build()
+    first, other = (phase_start.initial(problem, "random", np.random.default_rng(seed)) for seed in (0, 1))
+    assert problem.score(first)["overlap"] < 0.05 and abs(np.vdot(first, other)) < 0.3
+
+
+NOISY = PhaseRetrieval(m=200, p=24, noise=0.2)
+
+
+def noisy_problem(field, data="magnitude"):
+    """Return a problem with noise, a point z and a direction d."""
+    rng = np.random.default_rng(7)
+    return NOISY.replace(field=field, data=data).build(), gaussian(rng, 24, field) / 5, gaussian(rng, 24, field) / 5
+
+
+def slope(function, z, d):
+    return (function(z + 1e-6 * d) - function(z - 1e-6 * d)) / 2e-6
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_gradients_by_finite_differences(field):
+    problem, z, d = noisy_problem(field)
+    A, y, b = problem.A, problem.intensity, problem.magnitude
+    g = wirtinger.gradient(A, A @ z, y)
+    assert 2 * np.vdot(g, d).real == pytest.approx(slope(lambda v: np.mean((np.abs(A @ v) ** 2 - y) ** 2) / 2, z, d))
+    w = np.random.default_rng(0).random(200)
+    steps = amplitude_flow.flow(problem, z, lambda size, b: w, "fixed", 0.25)
+    first, second = (next(steps).estimate for _ in range(2))
+    weighted = slope(lambda v: w @ (np.abs(A @ v) - b) ** 2 / 400, z, d)
+    assert np.vdot((first - second) / 0.25, d).real == pytest.approx(weighted)
+    for loss in ("balanced", "intensity", "amplitude"):
+        compare = phase_gauss_newton.comparison(loss, b, 0.1)
+        derivative = (compare(A @ z).rows.conj() * (A @ d)).real
+        assert derivative == pytest.approx(slope(lambda v, c=compare: c(A @ v).r, z, d), abs=1e-6)
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_alternating_projections_solve_least_squares(field):
+    problem, _, _ = noisy_problem(field)
+    steps = alternating_projections.alternating_projections(problem, rng=np.random.default_rng(0))
+    for _, iterate in zip(range(3), steps, strict=False):
+        u = phase_start.phases(problem.A @ iterate.estimate)
+        exact = np.linalg.lstsq(problem.A, problem.magnitude * u, rcond=None)[0]
+        assert next(steps).estimate == pytest.approx(exact, abs=1e-12)
+    gram = problem.A.conj().T @ problem.A
+    assert alternating_projections.gram_matrix(problem.A) == pytest.approx(np.tril(gram))
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_the_exact_step_is_the_minimum_of_the_line(field):
+    problem, z, d = noisy_problem(field)
+    A, y = problem.A, problem.intensity
+    for scale in (1e-6, 1.0, 1e6):
+        d = -scale * wirtinger.gradient(A, A @ z, y)
+
+        def line(t, d=d):
+            return np.mean((np.abs(A @ (z + t * d)) ** 2 - y) ** 2)
+
+        t = wirtinger.best_step(A @ z, A @ d, y)
+        found = minimize_scalar(line, bounds=(0, 10 / scale), method="bounded", options={"xatol": 1e-9 / scale})
+        assert t > 0 and line(t) <= found.fun * (1 + 1e-10)
+    assert wirtinger.best_step(A @ z, 0 * (A @ z), y) == 0.0
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("step", ["exact", "conjugate"])
+def test_no_amplitude_step_raises_the_loss_with_its_own_weights(field, step):
+    problem, z, _ = noisy_problem(field)
+    A, b = problem.A, problem.magnitude
+    for weights in (lambda size, b: size / (size + 3 * b), lambda size, b: (1.7 * size >= b).astype(float)):
+        steps = amplitude_flow.flow(problem, z, weights, step, 1.0)
+        states = [iterate.estimate for _, iterate in zip(range(30), steps, strict=False)]
+        for before, after in zip(states, states[1:], strict=False):
+            w = weights(np.abs(A @ before), b)
+            old, new = (w @ (np.abs(A @ v) - b) ** 2 for v in (before, after))
+            assert new <= old * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_damped_step_solves_its_least_squares_problem_in_real_coordinates(field):
+    problem, z, _ = noisy_problem(field)
+    at = phase_gauss_newton.comparison("balanced", problem.magnitude, 0.1)(problem.A @ z)
+    g = phase_start.adjoint(problem.A, at.rows * at.r) / 200
+    D, _ = phase_gauss_newton.damped_step(problem, at.rows, g, 0.3, 1e-12)
+    rows = at.rows.conj()[:, None] * problem.A
+    J = np.hstack([rows.real, -rows.imag]) if field == "complex" else rows
+    stacked = np.vstack([J, np.sqrt(0.3 * 200) * np.eye(J.shape[1])])
+    exact = np.linalg.lstsq(stacked, np.append(-at.r, np.zeros(J.shape[1])), rcond=None)[0]
+    assert D == pytest.approx(exact[:24] + 1j * exact[24:] if field == "complex" else exact, abs=1e-9)
+
+
+@pytest.mark.parametrize(("loss", "softening"), [("amplitude", None), ("balanced", 1.0)])
+def test_gauss_newton_ends_where_scipy_does(loss, softening):
+    problem, _, _ = noisy_problem("real", "magnitude" if loss == "amplitude" else "intensity")
+    A, b = problem.A, problem.magnitude
+    steps = phase_gauss_newton.phase_gauss_newton(problem, loss=loss, rng=np.random.default_rng(0))
+    *_, last = (iterate for _, iterate in zip(range(40), steps, strict=False))
+
+    def residuals(v):
+        size = np.abs(A @ v)
+        return size - b if softening is None else (size**2 - b**2) / np.sqrt(b**2 + softening * np.mean(b**2)) / 2
+
+    found = least_squares(residuals, last.estimate + 1e-4, xtol=1e-14, ftol=1e-14, gtol=1e-14)
+    assert last.residual < 1e-8 and last.objective == pytest.approx(found.cost / 200)
+    assert last.estimate == pytest.approx(found.x, abs=1e-6)

@@ -1,0 +1,280 @@
+"""Algorithm 2: the Fantope projection and problem against their definitions and a convex solver, and the two stages."""
+
+import tracemalloc
+from itertools import combinations, islice
+
+import clarabel
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+import lrlab
+from lrlab import catalog
+from lrlab.models import single_index
+from lrlab.solvers.single_index import fantope
+from lrlab.solvers.single_index.pairwise import pair_moments
+from lrlab.solvers.single_index.sparse_pairwise import (
+    automatic_penalty,
+    entry_deviation,
+    sparse_pairwise_moment,
+    truncated,
+)
+
+NAME = "sparse-pairwise-moment"
+SPEC = lrlab.spec("one-bit-sensing", n=4000, p=60, sparsity=4, noise=0.3, seed=3)
+MODELS = (
+    SPEC,
+    lrlab.spec("flipped-logistic", n=60_000, p=60, sparsity=4, flip=0.1, seed=3),
+    lrlab.spec("one-bit-phase-retrieval", n=8000, p=60, sparsity=4, threshold=1.0, seed=3),
+    lrlab.spec("one-bit-phase-retrieval", n=20_000, p=60, sparsity=4, threshold=0.35, seed=3),
+)
+
+
+def symmetric(p, rng):
+    A = rng.standard_normal((p, p))
+    return (A + A.T) / 2.0
+
+
+def moment(p=24, s=3, n=600, seed=0, strength=0.6):
+    """Return a sample covariance with a sparse spike: what the Fantope problem is made for."""
+    rng = np.random.default_rng(seed)
+    b = np.zeros(p)
+    b[:s] = s**-0.5
+    X = rng.standard_normal((n, p)) + np.sqrt(strength) * np.outer(rng.standard_normal(n), b)
+    return X.T @ X / n
+
+
+def iterates(spec, number=80, **options):
+    rng = np.random.default_rng(0)
+    found = []
+    for iterate in islice(sparse_pairwise_moment(spec.build(), **options, rng=rng), number):
+        found.append(iterate)
+        if iterate.residual <= 1e-10:
+            break
+    return found
+
+
+# The Fantope
+
+
+@given(st.lists(st.floats(-5, 5), min_size=3, max_size=12), st.integers(1, 3))
+def test_the_shift_solves_its_equation_exactly(values, dimension):
+    shift = fantope.fantope_shift(np.array(values), dimension)
+    assert np.clip(np.array(values) - shift, 0, 1).sum() == pytest.approx(dimension, abs=1e-11)
+
+
+@pytest.mark.parametrize("dimension", [1, 3])
+@pytest.mark.parametrize("scale", [0.05, 1.0, 20.0])
+def test_projection_is_feasible_idempotent_and_closest(dimension, scale):
+    rng = np.random.default_rng(1)
+    A = scale * symmetric(15, rng)
+    weights, vectors, rest = fantope.fantope_projection(A, dimension=dimension)
+    P = fantope.compose(weights, vectors)
+    assert weights.sum() == pytest.approx(dimension) and weights.min() > 0 and weights.max() <= 1
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(len(weights)), atol=1e-12)
+    again = fantope.fantope_projection(P, dimension=dimension)
+    np.testing.assert_allclose(fantope.compose(*again[:2]), P, atol=1e-12)
+    assert rest == pytest.approx(np.linalg.eigvalsh(A - P)[-1])
+    for _ in range(20):
+        # Closest: the angle between A - P and every feasible direction is obtuse.
+        U, share = np.linalg.qr(rng.standard_normal((15, 15)))[0], rng.dirichlet(np.ones(15))
+        other = U[:, :dimension] @ U[:, :dimension].T if scale == 1 else dimension * (U * share.clip(0, 1 / 3)) @ U.T
+        other *= dimension / np.trace(other)
+        assert np.vdot(A - P, other - P) <= 1e-10
+
+
+def test_projection_from_a_few_eigenpairs_equals_the_full_one():
+    A = symmetric(60, np.random.default_rng(2))
+    for scale in (0.001, 0.1, 1.0, 10.0):
+        full, part = (fantope.compose(*fantope.fantope_projection(scale * A, k)[:2]) for k in (0, 1))
+        np.testing.assert_allclose(part, full, atol=1e-11)
+
+
+def clarabel_optimum(M, rho):
+    """Solve max <M, P> - rho <1, T>, -T <= P <= T, tr P = 1, P >= 0 by an interior-point method."""
+    p = len(M)
+    # svec: the upper triangle by columns, off-diagonal entries times sqrt 2. P <= I follows from tr P = 1, P >= 0.
+    columns, rows = np.tril_indices(p)
+    root = np.where(rows == columns, 1.0, np.sqrt(2.0))
+    size = len(rows)
+    one = sparse.identity(size, format="csc")
+    trace = sparse.csc_matrix(np.where(rows == columns, 1.0, 0.0)[None])
+    none = sparse.csc_matrix((1, size))
+    empty = sparse.csc_matrix((size, size))
+    A = sparse.vstack(
+        [sparse.hstack(pair) for pair in ((trace, none), (one, -one), (-one, -one), (-one, empty))], format="csc"
+    )
+    right = np.zeros(1 + 3 * size)
+    right[0] = 1.0
+    cost = np.concatenate([-root * M[rows, columns], rho * root])
+    cones = [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(2 * size), clarabel.PSDTriangleConeT(p)]
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    quadratic = sparse.csc_matrix((2 * size, 2 * size))
+    solution = clarabel.DefaultSolver(quadratic, cost, A, right, cones, settings).solve()
+    P = np.zeros((p, p))
+    P[rows, columns] = P[columns, rows] = np.array(solution.x)[:size] / root
+    return P, -solution.obj_val
+
+
+@pytest.mark.parametrize(("p", "rho"), [(12, 0.0), (12, 0.05), (20, 0.15), (30, 0.1), (16, 2.0)])
+def test_admm_agrees_with_an_interior_point_solver(p, rho):
+    M = moment(p)
+    P, optimum = clarabel_optimum(M, rho)
+    state = next(s for s in islice(fantope.fantope_admm(M, rho), 3000) if s.gap <= 1e-6)
+    assert fantope.fantope_objective(M, rho, state.P) == pytest.approx(optimum, abs=2e-6)
+    np.testing.assert_allclose(state.P, P, atol=2e-3)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_admm_satisfies_the_optimality_conditions(seed):
+    M, rho = moment(seed=seed), 0.1
+    state = next(s for s in islice(fantope.fantope_admm(M, rho), 3000) if s.gap <= 1e-9)
+    P, W = state.P, state.W
+    assert np.trace(P) == pytest.approx(1.0) and np.linalg.eigvalsh(P)[0] >= -1e-12
+    assert np.abs(W).max() <= rho
+    clear = np.abs(P) > 1e-4
+    np.testing.assert_allclose(W[clear], rho * np.sign(P[clear]), atol=1e-6)
+    values, vectors = np.linalg.eigh(M - W)
+    # P lives on the leading eigenspace of M - W, whose top eigenvalue is the common value of both problems.
+    assert np.vdot(P, M - W) == pytest.approx(values[-1], abs=1e-8)
+    assert values[-1] == pytest.approx(fantope.fantope_objective(M, rho, P), abs=1e-8)
+
+
+def test_the_reported_gap_bounds_the_true_one_in_every_iteration():
+    M, rho = moment(p=20, n=60), 0.3
+    optimum = clarabel_optimum(M, rho)[1]
+    states = list(islice(fantope.fantope_admm(M, rho), 60))
+    lacks = [optimum - fantope.fantope_objective(M, rho, state.P) for state in states]
+    assert all(-1e-6 <= lack <= state.gap + 1e-6 for lack, state in zip(lacks, states, strict=True))
+    assert states[-1].gap < 1e-4 < states[0].gap
+
+
+def test_scaling_the_problem_scales_the_solution_path():
+    M = moment()
+    first, scaled = (list(islice(fantope.fantope_admm(c * M, c * 0.1), 15)) for c in (1.0, 1024.0))
+    for a, b in zip(first, scaled, strict=True):
+        np.testing.assert_allclose(a.P, b.P, atol=1e-9)
+        assert b.gap == pytest.approx(1024.0 * a.gap, abs=1e-7)
+
+
+# Algorithm 2
+
+
+@pytest.mark.parametrize("spec", MODELS, ids=lambda spec: f"{spec.model}-{spec.seed}-{spec.n}")
+def test_it_recovers_a_sparse_signal_where_the_dense_method_does_worse(spec):
+    trace = lrlab.solve(spec, NAME)
+    dense = lrlab.solve(
+        spec, "pairwise-moment", eigensolver="lanczos", moment="M" if "M chosen" in trace.note else "M'"
+    )
+    assert ("M' chosen" if spec.link.moments.phi < 0 else "M chosen") in trace.note
+    assert trace.metrics["support"] >= 0.75
+    assert trace.metrics["error"] < 0.4
+    assert trace.metrics["error"] < 0.6 * dense.metrics["error"]
+
+
+def test_objective_estimate_and_residual_belong_together():
+    problem = SPEC.build()
+    dx = problem.X[1::2] - problem.X[::2]
+    changed = problem.y[1::2] != problem.y[::2]
+    M = dx[changed].T @ dx[changed] / len(dx)
+    for iterate in iterates(SPEC, moment="M"):
+        b = iterate.estimate
+        assert np.linalg.norm(b) == pytest.approx(1.0) and np.count_nonzero(b) <= 4
+        assert iterate.objective == pytest.approx(-b @ M @ b)
+        step = truncated(M @ b, 4)
+        assert iterate.residual >= np.linalg.norm(step - b) - 1e-9
+        if "Second stage" in iterate.note:
+            assert iterate.residual == pytest.approx(np.linalg.norm(step - b), abs=1e-9)
+
+
+def test_the_second_stage_never_lowers_the_objective_and_ends_at_a_fixed_point():
+    second = [i for i in iterates(SPEC, number=300, start_tol=1.0) if "Second stage" in i.note]
+    assert len(second) > 3 and second[-1].residual <= 1e-10
+    assert np.diff([i.objective for i in second]).max() <= 1e-13
+
+
+def test_the_best_support_is_found_on_a_small_problem():
+    spec = SPEC.replace(p=12, sparsity=3, n=3000)
+    last = iterates(spec, number=300, moment="M")[-1]
+    problem = spec.build()
+    dx = problem.X[1::2] - problem.X[::2]
+    dx = dx[problem.y[1::2] != problem.y[::2]]
+    M = dx.T @ dx / (spec.n // 2)
+    best = max(np.linalg.eigvalsh(M[np.ix_(chosen, chosen)])[-1] for chosen in combinations(range(12), 3))
+    assert last.objective == pytest.approx(-best, rel=1e-9)
+
+
+def test_with_all_entries_and_no_penalty_it_is_algorithm_1():
+    spec = SPEC.replace(p=8, sparsity=0)
+    sparse_run = lrlab.solve(spec, NAME, moment="M", rho=1e-9, max_iter=2000)
+    dense_run = lrlab.solve(spec, "pairwise-moment", moment="M", eigensolver="lanczos")
+    assert abs(sparse_run.estimate @ dense_run.estimate) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_streamed_equals_in_memory(monkeypatch):
+    kept = iterates(SPEC)[-1]
+    monkeypatch.setattr(single_index, "IN_MEMORY", 0)
+    streamed = iterates(SPEC)[-1]
+    np.testing.assert_allclose(streamed.estimate, kept.estimate, atol=1e-9)
+
+
+def test_same_seed_same_trace_and_inputs_unchanged():
+    problem = SPEC.build()
+    X, y = problem.X.copy(), problem.y.copy()
+    first, second = (
+        [i.estimate for i in islice(sparse_pairwise_moment(problem, rng=np.random.default_rng(0)), 12)]
+        for _ in range(2)
+    )
+    np.testing.assert_array_equal(first, second)
+    np.testing.assert_array_equal(problem.X, X)
+    np.testing.assert_array_equal(problem.y, y)
+
+
+@pytest.mark.parametrize("pairs", ["consecutive", "all"])
+def test_the_scale_of_the_noise_is_estimated_from_the_moment(pairs):
+    spec = SPEC.replace(sparsity=2, p=80)
+    entries = []
+    for seed in range(6):
+        problem = spec.replace(seed=seed).build()
+        M = pair_moments(problem, pairs)[0]
+        off = np.setdiff1d(np.arange(80), np.flatnonzero(problem.truth))
+        block = M[np.ix_(off, off)]
+        entries.append((entry_deviation(M, spec.n), block[np.triu_indices(len(off), 1)].std()))
+    estimated, measured = np.mean(entries, axis=0)
+    assert estimated == pytest.approx(measured, rel=0.05)
+    assert automatic_penalty(M, spec.n) == pytest.approx(entry_deviation(M, spec.n) * np.sqrt(np.log(80)))
+
+
+def test_the_smallest_and_emptiest_problems_pass():
+    for spec in (
+        SPEC.replace(p=2, sparsity=1, n=2),
+        SPEC.replace(p=3, sparsity=1, n=4, seed=1),
+        SPEC.replace(p=60, n=4),
+    ):
+        last = iterates(spec, number=30)[-1]
+        assert np.isfinite(last.estimate).all() and np.isfinite(last.objective)
+
+
+def test_memory_stays_within_what_the_catalogue_says():
+    spec = lrlab.spec("flipped-logistic", n=2000, p=400, sparsity=20, flip=0.3)
+    entry = catalog.solver(NAME)
+    problem = spec.build()
+    problem.load(True)
+    tracemalloc.start()
+    for _ in islice(sparse_pairwise_moment(problem, rng=np.random.default_rng(0)), 12):
+        pass
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak <= entry.workspace(spec, {})
+
+
+def test_what_cannot_work_is_refused_beforehand():
+    with pytest.raises(lrlab.InputError, match=r"kept must be in 0\.\.p = 60, got 61: lower it"):
+        lrlab.solve(SPEC, NAME, kept=61)
+    with pytest.raises(lrlab.InputError, match="link must be one with phi"):
+        lrlab.solve(lrlab.spec("flipped-logistic", flip=0.5, p=20, sparsity=2), NAME)
+    with pytest.raises(lrlab.InputError, match=r"rho must be a number in 0\.\.10, got -1"):
+        lrlab.solve(SPEC, NAME, rho=-1)

@@ -1,0 +1,177 @@
+"""Spectra of the pairwise moments: trial seeds, axes, draws against a second implementation, predictions."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lrlab
+from lrlab.figures import spectrum as drawn
+from lrlab.models.single_index import FlippedLogistic, OneBitSensing
+from lrlab.runs.axes import axes, place
+from lrlab.runs.trial import in_process, trial_spec
+from lrlab.spectra import pairwise
+from lrlab.theory import limits
+
+SPEC = lrlab.spec("one-bit-sensing", n=600, p=12, noise=0.3, seed=5)
+PHASE = lrlab.spec("one-bit-phase-retrieval", n=3000, p=20)
+
+
+# Seeds
+
+
+def test_trial_seeds_depend_on_the_trial_the_cell_and_the_base_seed_and_on_nothing_else():
+    seeds = [trial_spec(spec, t).seed for spec in (SPEC, SPEC.replace(n=601), SPEC.replace(seed=6)) for t in range(50)]
+    assert len(set(seeds)) == len(seeds)
+    assert trial_spec(SPEC, 3) == trial_spec(lrlab.spec("one-bit-sensing", seed=5, noise="0.3", p=12.0, n="600"), 3)
+    assert trial_spec(SPEC, 3).replace(seed=5) == SPEC
+    logistic = lrlab.spec("flipped-logistic", intercept=0.0)
+    assert trial_spec(logistic, 0) == trial_spec(logistic.replace(intercept=-0.0), 0)
+    assert seeds[0] == 1501757777  # pinned: a stored trial must open again in every later version
+
+
+# Axes
+
+
+def test_every_numeric_parameter_is_an_axis_and_every_axis_has_a_title():
+    own = axes(FlippedLogistic)
+    assert {"n", "p", "flip", "intercept", "noise", "ratio", "variance", "dense-rate", "sparse-rate"} <= set(own)
+    assert "seed" not in own and "truth" not in own and all(own.values())
+    assert own["flip"] == "probability that an answer is flipped, pₑ"
+    assert "flip" not in axes(OneBitSensing)
+
+
+def test_derived_axes_decide_their_parameter():
+    assert place(SPEC, "ratio", 7.5).n == 90
+    assert place(SPEC, "variance", 0.09).noise == pytest.approx(0.3)
+    assert place(SPEC, "noise", 0.7).noise == 0.7
+    moved = place(SPEC, "dense-rate", 0.05)
+    assert limits.dense_rate(moved.n, moved.p) == pytest.approx(0.05, rel=1e-3)
+    moved = place(SPEC.replace(sparsity=3), "sparse-rate", 0.05)
+    assert limits.sparse_rate(moved.n, moved.p, 3) == pytest.approx(0.05, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("axis", "value", "sentence"),
+    [
+        ("nois", 1.0, 'axis must be one of .* did you mean "noise"?'),
+        ("seed", 1.0, "axis must be one of"),
+        ("noise", -1.0, "noise must be a number in 0..10, got -1"),
+        ("ratio", 0.0, "ratio must be a finite number, above 0, got 0: give ratio"),
+        ("variance", -0.1, "variance must be a finite number, 0 or more, got -0.1"),
+        ("ratio", float("nan"), "ratio must be a finite number, above 0, got nan"),
+        ("dense-rate", 1e-9, "n must be a whole number in 2..1000000"),
+        ("ratio", float("inf"), "ratio must be a finite number"),
+    ],
+)
+def test_bad_axes_and_values_are_refused(axis, value, sentence):
+    with pytest.raises(lrlab.InputError, match=sentence):
+        place(SPEC, axis, value)
+
+
+# Draws
+
+
+def test_a_trial_returns_the_eigenvalues_of_the_paper_s_moments():
+    task = pairwise.spectrum_draws(SPEC, "noise", [0.3], trials=1)[0]
+    assert pickle.loads(pickle.dumps(task)) == task and hash(task)
+    table = pd.DataFrame(pairwise.pairwise_spectrum(task))
+    problem = task.spec.build()
+    dx, sign = problem.X[1::2] - problem.X[::2], problem.y[1::2] * problem.y[::2]
+    for moment, wanted in (("M", -1.0), ("M'", 1.0)):
+        values, vectors = np.linalg.eigh(dx[sign == wanted].T @ dx[sign == wanted] / len(dx))
+        own = table[table["moment"] == moment]
+        np.testing.assert_allclose(own["value"], values[::-1][:2], rtol=1e-10)
+        np.testing.assert_allclose(own["overlap"], (vectors.T @ problem.truth)[::-1][:2] ** 2, atol=1e-8)
+    assert list(table["rank"]) == [1, 2] * 2 and set(table["seed"]) == {task.spec.seed}
+
+
+def test_the_table_is_tidy_and_does_not_depend_on_where_the_trials_run():
+    steps = []
+    table = pairwise.spectrum(SPEC, "ratio", [10, 50], 3, progress=lambda done, total: steps.append((done, total)))
+    assert len(table) == 2 * 3 * 2 * 2 and steps[-1] == (6, 6)
+    assert table.groupby(["at", "trial"])["seed"].nunique().eq(1).all() and table["seed"].nunique() == 6
+
+    def backwards(function, items, progress):
+        return in_process(function, items[::-1])[::-1]
+
+    pd.testing.assert_frame_equal(pairwise.spectrum(SPEC, "ratio", [10, 50], 3, run=backwards), table)
+
+
+def test_what_does_not_fit_into_memory_is_refused_beforehand(monkeypatch):
+    monkeypatch.setenv("LRLAB_MEMORY_GIB", "0.1")
+    with pytest.raises(lrlab.InputError, match="for pairwise-moment within 0.1 GiB of memory"):
+        pairwise.spectrum_draws(SPEC, "p", [12, 5000])
+
+
+# Predictions
+
+
+@pytest.mark.parametrize(
+    ("spec", "axis", "values"),
+    [
+        (lrlab.spec("one-bit-sensing", n=16_000, p=200), "variance", [0.1, 1.0]),
+        (lrlab.spec("flipped-logistic", n=50_000, p=100), "flip", [0.0, 0.35]),
+        (PHASE.replace(n=30_000, p=150), "threshold", [0.35, 1.0]),
+    ],
+    ids=lambda value: getattr(value, "model", ""),
+)
+def test_predictions_agree_with_simulation(spec, axis, values):
+    points = pairwise.compare(pairwise.spectrum(spec, axis, values, 3), pairwise.predictions(spec, axis, values))
+    assert len(points) == 4 and points["trials"].eq(3).all()
+    np.testing.assert_allclose(points["mean_top"], points["top"], rtol=0.03)
+    np.testing.assert_allclose(points["mean_second"], points["second"], rtol=0.04)
+    np.testing.assert_allclose(points["mean_overlap"], points["overlap"], atol=0.1)
+    np.testing.assert_allclose(points["top_deviation"], points["mean_top"] / points["top"] - 1.0)
+    assert (points["population_second_deviation"] > 2 * points["second_deviation"].abs()).all()
+
+
+def test_the_population_curve_is_the_expected_moment():
+    # E[M]/4 from a sum over very many independent pairs, without any of the package's formulas.
+    spec = PHASE.replace(n=400_000, p=4, threshold=1.3)
+    problem = spec.build()
+    dx, differ = problem.X[1::2] - problem.X[::2], problem.y[1::2] != problem.y[::2]
+    values = np.linalg.eigvalsh(dx[differ].T @ dx[differ] / len(dx))
+    row = pairwise.predictions(spec, "threshold", [1.3]).iloc[0]
+    assert values[-1] == pytest.approx(row["population_top"], rel=0.01)
+    assert values[:3].mean() == pytest.approx(row["population_rest"], rel=0.01)
+
+
+def test_the_informative_moment_follows_the_sign_of_phi():
+    rows = pairwise.informative(pairwise.predictions(PHASE, "threshold", [0.3, 0.6, 0.7, 1.2]))
+    assert list(rows["moment"]) == ["M'", "M'", "M", "M"]
+    assert (rows["population_top"] > rows["population_rest"]).all()
+
+
+# Figures
+
+
+def test_the_figure_shows_the_table_and_tells_the_curves_apart():
+    values = [0.2, 0.6, 1.0]
+    points = pairwise.compare(
+        pairwise.spectrum(PHASE, "threshold", values, 3),
+        pairwise.predictions(PHASE, "threshold", values),
+    )
+    points = pairwise.informative(points)
+    curve = pairwise.informative(pairwise.predictions(PHASE, "threshold", np.linspace(0.1, 1.2, 23)))
+    figure = drawn.eigenvalues(points, curve, axis_title=axes(type(PHASE))["threshold"])
+    named = {trace.name: trace for trace in figure.data}
+    dots = named["largest, simulated (mean ± sd of 3 trials)"]
+    np.testing.assert_allclose(dots.y, points["mean_top"])
+    np.testing.assert_allclose(dots.error_y.array, points["sd_top"])
+    np.testing.assert_allclose(named["second, predicted at this n/p"].y, curve["second"])
+    assert (
+        named["largest, predicted at this n/p"].line.dash != named["endless data, E[M]/4 (the paper's curve)"].line.dash
+    )
+    assert figure.layout.xaxis.title.text == "magnitude above which y = +1, θ"
+    assert figure.layout.yaxis.title.text == "eigenvalue of M/4"
+    second = drawn.overlaps(points, curve, axis_title="θ")
+    np.testing.assert_allclose(second.data[1].y, points["mean_overlap"])
+
+
+def test_shaded_is_where_n_exceeds_the_threshold():
+    curve = pd.DataFrame({"at": [0, 1, 2, 3, 4, 5], "ratio": 10.0, "threshold": [5, 20, 20, 5, 5, 5]})
+    assert drawn.visible(curve) == [(0, 0.5), (2.5, 5)]
+    assert drawn.visible(curve.assign(threshold=np.inf)) == []
+    assert drawn.visible(curve.assign(threshold=1.0)) == [(0, 5)]

@@ -1,0 +1,501 @@
+"""The store: nothing is computed twice, nothing that was finished is lost, nothing that is not its own is touched."""
+
+import csv
+import json
+import math
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import lrlab
+from lrlab import InputError, solve, spec
+from lrlab.__main__ import main
+from lrlab.engine.remote import Failure
+from lrlab.engine.streams import MOST, EngineStream, HereStream, on_engine
+from lrlab.runs.trial import in_process, trial_spec
+from lrlab.store import code_version
+from lrlab.store.export import export
+from lrlab.store.outcome import Kept, Outcome
+from lrlab.store.store import Store
+from lrlab.sweeps import resume as resuming
+from lrlab.sweeps.cell_table import table, trials
+from lrlab.sweeps.cells import jobs
+from lrlab.sweeps.definition import Success, Sweep
+from lrlab.sweeps.definition_file import parse
+from lrlab.sweeps.definition_text import to_toml
+from lrlab.sweeps.resume import missing, outcome, resume
+
+PATIENCE = 60.0
+SWEEP = Sweep(
+    spec=spec("one-bit-sensing", n=200, p=5),
+    axes={"noise": [0.1, 1.0], "ratio": [1, 20]},
+    solvers=["pairwise-moment", "marginal-mean"],
+    trials=3,
+    success=Success("error", below=0.5),
+)
+TOTAL = 2 * (1 + 2) * 3
+"""pairwise-moment does not run at n = p."""
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "kept.sqlite"
+
+
+def run(sweep, store):
+    """Run a sweep here; return trials run and reused, and the table."""
+    done = resume(sweep, store, HereStream)
+    return done.run, done.reused, plain(table(sweep, store, done.failures))
+
+
+def plain(rows):
+    """Return rows so that nan equals nan."""
+    return json.dumps(rows)
+
+
+def kept(number=0, **scores):
+    return Kept(jobs(SWEEP)[0], number, Outcome(number, "CONVERGED", 3, 0.1, scores or {"error": 0.25}))
+
+
+def test_nothing_is_computed_twice(path):
+    with Store(path) as store:
+        first = run(SWEEP, store)
+    assert first[:2] == (TOTAL, 0)
+    with Store(path) as store:
+        assert run(SWEEP, store) == (0, TOTAL, first[2])
+        assert run(parse(to_toml(SWEEP)), store) == (0, TOTAL, first[2]), "however it was defined"
+        wider = replace(SWEEP, axes={"noise": [0.1, 0.5, 1.0], "ratio": [1, 20]})
+        assert run(wider, store)[:2] == (TOTAL // 2, TOTAL), "only the new cells"
+        assert run(replace(wider, trials=5), store)[:2] == (TOTAL, TOTAL * 3 // 2), "only the further trials"
+        assert run(SWEEP, store) == (0, TOTAL, first[2])
+        assert run(replace(SWEEP, settings={"pairs": "all"}), store)[0] == 6, "of the one solver that has this option"
+        assert run(replace(SWEEP, settings={"max_seconds": 5}), store)[0] == TOTAL
+        assert run(replace(SWEEP, spec=SWEEP.spec.replace(seed=1)), store)[0] == TOTAL
+        assert sum(lot.trials for lot in store.lots()) == len([row for lot in store.lots() for row in store.rows(lot)])
+
+
+def test_the_table_is_the_same_wherever_and_in_however_many_pieces(engine, path):
+    with Store(path) as pieces, Store() as whole, Store() as elsewhere:
+        for trials in (1, 2):
+            run(replace(SWEEP, trials=trials), pieces)
+        assert run(SWEEP, pieces) == (6, TOTAL - 6, run(SWEEP, whole)[2])
+        done = resume(SWEEP, elsewhere, on_engine(lambda: engine))
+        assert (done.run, done.reused) == (TOTAL, 0)
+        assert plain(table(SWEEP, elsewhere, {})) == run(SWEEP, whole)[2]
+        numbers = [[o._replace(seconds=0) for job in jobs(SWEEP) for o in s.outcomes(job, 3).values()] for s in
+                   (pieces, whole, elsewhere)]  # fmt: skip
+        assert numbers[0] == numbers[1] == numbers[2]
+
+
+def test_the_trials_are_those_of_a_sweep_without_a_store():
+    with Store() as store:
+        run(SWEEP, store)
+        rows = pd.DataFrame(trials(SWEEP, store))
+    axes = {name: list(values) for name, values in SWEEP.grid.items()}
+    expected = lrlab.sweep(SWEEP.spec, axes, list(SWEEP.solvers), SWEEP.trials, run=in_process)
+    order = [*axes, "solver", "trial"]
+    first, second = (table.sort_values(order, ignore_index=True).drop(columns="seconds") for table in (rows, expected))
+    pd.testing.assert_frame_equal(first, second, check_like=True, check_exact=True)
+
+
+def test_cells_count_what_was_measured():
+    with Store() as store:
+        run(SWEEP, store)
+        rows = table(SWEEP, store, {})
+        job = next(job for job in jobs(SWEEP) if job.solver == "pairwise-moment")
+        errors = [solve(trial_spec(job.spec, t), job.solver).metrics["error"] for t in range(3)]
+        row = next(row for row in rows if row["solver"] == job.solver and row["trials"])
+        assert row["metrics"]["error"] == pd.Series(errors).quantile([0.25, 0.5, 0.75]).tolist()
+        assert row["successes"] == sum(error < 0.5 for error in errors) and row["stops"] == {"CONVERGED": 3}
+        assert [r["trials"] for r in rows] == [0, 3, 3, 3] * 2 and rows[0]["refused"].startswith("n must be")
+        with pytest.raises(InputError, match="metric must be one that these trials have .*, got support"):
+            run(replace(SWEEP, success=Success("support", above=0.9)), store)
+
+
+def test_places_that_are_the_same_problem_share_their_trials():
+    sweep = replace(SWEEP, axes={"ratio": [20.0, 20.05]}, solvers=["marginal-mean"])
+    with Store() as store:
+        run_, reused, rows = run(sweep, store)
+        assert (run_, reused) == (3, 0) and [row["trials"] for row in json.loads(rows)] == [3, 3]
+
+
+@pytest.fixture
+def edit(monkeypatch):
+    """Return what makes a module's source look changed."""
+    caches, true = (code_version.version, code_version.imports), code_version.source
+
+    def edited(module):
+        monkeypatch.setattr(
+            code_version, "source", lambda name: true(name) + (b"\n# edited" if name == module else b"")
+        )
+        for cached in caches:
+            cached.cache_clear()
+
+    yield edited
+    monkeypatch.undo()
+    for cached in caches:
+        cached.cache_clear()
+
+
+def test_a_changed_solver_makes_its_own_trials_stale_and_no_others(path, edit):
+    with Store(path) as store:
+        before = run(SWEEP, store)
+        edit("lrlab.solvers.single_index.moment_methods")
+        assert {lot.solver: lot.stale for lot in store.lots()} == {"marginal-mean": True, "pairwise-moment": False}
+        assert run(SWEEP, store) == (12, 6, before[2])
+        assert store.prune() == 12 and store.prune() == 0
+        assert [(lot.solver, lot.trials, lot.stale) for lot in store.lots()] == [
+            ("marginal-mean", 12, False),
+            ("pairwise-moment", 6, False),
+        ]
+        assert run(SWEEP, store) == (0, TOTAL, before[2])
+
+
+@pytest.mark.parametrize(
+    ("module", "stale"),
+    [
+        ("lrlab.solvers.network.rom", {"ep-rom"}),
+        ("lrlab.operators.operator", {"ep-rom", "tangent-descent"}),
+        ("lrlab.models.network", {"ep-rom", "tangent-descent"}),
+        ("lrlab.theory.links", {"sir"}),
+        ("lrlab.ui.shared.page", set()),
+        ("lrlab.parameters", set()),
+    ],
+)
+def test_a_version_depends_on_what_is_imported(edit, module, stale):
+    used = {"sir": "one-bit-sensing", "ep-rom": "polynomial-network", "tangent-descent": "polynomial-network"}
+    before = {solver: code_version.version(model, solver) for solver, model in used.items()}
+    edit(module)
+    assert {solver for solver, model in used.items() if code_version.version(model, solver) != before[solver]} == stale
+    assert not code_version.current("one-bit-sensing", "ep-rom", "") and not code_version.current("none", "ep-rom", "")
+
+
+def test_code_that_changed_after_the_process_had_begun_is_not_taken_for_what_ran(tmp_path, monkeypatch):
+    file = tmp_path / "changing_module.py"
+    file.write_text("import lrlab.linalg\nfrom lrlab.lowrank import LowRank\nfrom lrlab import solvers\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    os.utime(file, (1, 1))
+    assert code_version.source("changing_module") == file.read_bytes()
+    assert code_version.imports("changing_module") == {"lrlab.linalg", "lrlab.lowrank", "lrlab.solvers"}
+    os.utime(file, (2**33, 2**33))
+    true = code_version.source.__wrapped__
+    assert true("changing_module") != true("changing_module") != true("no_module_at_all")
+
+
+def test_seeds_of_trials_are_those_that_stores_hold():
+    """Where these change, `code_version.EDITION` has to."""
+    assert [trial_spec(spec("one-bit-sensing", n=500), t).seed for t in range(2)] == [4274526460, 461802117]
+
+
+def test_scores_that_are_no_numbers_are_kept():
+    with Store() as store:
+        scores = {"error": math.inf, "residual": math.nan, "overlap": 0.1 + 0.2, "objective": -math.inf}
+        store.add([kept(0, **scores)])
+        assert repr(store.outcomes(kept().job, 1)[0].scores) == repr(scores)
+
+
+def test_what_is_there_already_stays(path):
+    with Store(path) as store, Store(path) as other:
+        store.add([kept(0), kept(1)])
+        other.add([kept(1, error=7.0), kept(2)])
+        assert [o.scores["error"] for o in store.outcomes(kept().job, 9).values()] == [0.25] * 3
+        assert store.lots()[0].trials == 3 and store.trials(kept().job, 2) == {0, 1}
+
+
+def test_a_trial_that_fails_is_not_kept_and_tried_again(monkeypatch):
+    def fragile(item):
+        return outcome(item) if item[1] else 1 / 0
+
+    with Store() as store:
+        monkeypatch.setattr(resuming, "outcome", fragile)
+        done = resume(SWEEP, store, HereStream)
+        assert (done.run, done.reused, len(done.failures)) == (TOTAL - 6, 0, 6)
+        rows = table(SWEEP, store, done.failures)
+        assert [(row["trials"], row["failed"]) for row in rows] == [(0, 0), (2, 1), (2, 1), (2, 1)] * 2
+        assert "ZeroDivisionError" in next(iter(done.failures.values()))
+        monkeypatch.undo()
+        assert run(SWEEP, store)[:2] == (6, TOTAL - 6)
+
+
+def test_an_interruption_keeps_what_was_computed(monkeypatch):
+    def interrupted(item):
+        if item[0].solver == "pairwise-moment":
+            raise KeyboardInterrupt
+        return outcome(item)
+
+    with Store() as store:
+        monkeypatch.setattr(resuming, "outcome", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            resume(SWEEP, store, HereStream)
+        monkeypatch.undo()
+        assert run(SWEEP, store)[:2] == (TOTAL - 1, 1)
+
+
+def test_a_sweep_that_is_cut_short_has_measured_the_whole_grid():
+    with Store() as store:
+        wanted = jobs(SWEEP)
+        store.add([Kept(wanted[1], number, kept().outcome) for number in (0, 2)])
+        order = [(wanted.index(job), number) for job, number in missing(dict.fromkeys(wanted[:3], range(9)), store)]
+    assert order[:5] == [(0, 0), (2, 0), (0, 1), (1, 1), (2, 1)] and order[5:8] == [(0, 2), (0, 3), (1, 3)]
+    assert sorted(order) == [(k, n) for k in range(3) for n in range(9) if (k, n) not in ((1, 0), (1, 2))]
+
+
+class Instant:
+    """An engine whose work is done as soon as it is ordered."""
+
+    def map(self, function, part, seconds):
+        """Return the finished work."""
+        self.total, self.done, self.alive, self.error, self.sizes = len(part), 0, True, "", [len(part)]
+        return self
+
+    def look(self, seconds):
+        """Wait for nothing."""
+
+    def refresh(self):
+        """Return all results."""
+        self.done, self.alive = self.total, False
+        return [(k, k) for k in range(self.total)]
+
+
+def test_the_engine_is_given_a_part_at_a_time():
+    taken = []
+    stream = EngineStream(Instant, abs, (taken.append(k) or k for k in range(10**6)))
+    for _ in range(4):
+        before = len(taken)
+        assert len(stream.take()) <= MOST and len(taken) - before <= MOST
+    never = EngineStream(lambda: pytest.fail("no engine is needed for nothing"), abs, [])
+    assert not never.alive
+
+
+def test_an_engine_that_has_ended_is_told():
+    class Ended(Instant):
+        def refresh(self):
+            self.alive, self.error = False, "The engine has ended."
+            return []
+
+    stream = EngineStream(Ended, abs, [1])
+    with pytest.raises(RuntimeError, match="The engine has ended"):
+        stream.take()
+    assert not Failure("").error
+
+
+def files(folder):
+    return {entry.name: entry.read_bytes() for entry in folder.iterdir() if not entry.name.endswith(("-shm", "-wal"))}
+
+
+def spoil(path, start, bytes_):
+    with path.open("r+b") as file:
+        file.seek(start)
+        file.write(bytes_)
+
+
+@pytest.mark.parametrize(
+    ("harm", "sentence"),
+    [
+        (lambda path: path.write_text("my thesis"), "a store of lrlab, got .*: it holds something else"),
+        (lambda path: path.write_bytes(b"SQLite format 3\0"), "a store of lrlab, got"),
+        (lambda path: spoil(path, 68, b"abcd"), "a store of lrlab, got"),
+        (
+            lambda path: spoil(path, 60, (3).to_bytes(4, "big")),
+            r"of format 2, got .*: a newer lrlab wrote it \(format 3",
+        ),
+        (lambda path: spoil(path, 4096, os.urandom(4096)), "a sound store, got .*: it is damaged"),
+        (lambda path: os.truncate(path, path.stat().st_size // 2), "a sound store, got .*: it is damaged"),
+        (lambda path: os.truncate(path, 5000), "a sound store, got .*: it is damaged"),
+        (lambda path: path.unlink() or path.mkdir(), "a file that can be read and written"),
+    ],
+)
+def test_what_is_foreign_newer_or_damaged_is_refused_untouched(tmp_path, path, harm, sentence, capsys):
+    with Store(path) as store:
+        store.add([kept(k) for k in range(300)])
+    harm(path)
+    before = files(tmp_path) if path.is_file() else None
+    with pytest.raises(InputError, match=f"store must be {sentence}"):
+        Store(path)
+    definition = tmp_path / "sweep.toml"
+    definition.write_text(to_toml(SWEEP))
+    assert main(["sweep", str(definition), "--store", str(path), "--json"]) == 2
+    assert main(["store", str(path), "--prune"]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "" and printed.err.count("\n") == 2
+    definition.unlink()
+    assert before is None or files(tmp_path) == before
+
+
+def test_a_foreign_database_is_refused_untouched(tmp_path, path):
+    connection = sqlite3.connect(path)
+    connection.executescript("PRAGMA journal_mode = WAL; CREATE TABLE mine (a); INSERT INTO mine VALUES (1)")
+    copy = tmp_path / "copy.sqlite"
+    for ending in ("", "-wal"):
+        shutil.copy(f"{path}{ending}", f"{copy}{ending}")
+    connection.close()
+    before = copy.read_bytes(), Path(f"{copy}-wal").read_bytes()
+    with pytest.raises(InputError, match="it holds something else"):
+        Store(copy)
+    assert (copy.read_bytes(), Path(f"{copy}-wal").read_bytes()) == before, "not even its half-written end"
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.5, 0.7, 0.999, 1.0])
+def test_a_half_written_store_has_whole_batches_and_goes_on(tmp_path, path, share):
+    copy = tmp_path / "copy.sqlite"
+    with Store(path) as store:
+        for batch in range(10):
+            store.add([kept(10 * batch + k) for k in range(10)])
+        # As the machine would have left it, had it stopped while the log was written.
+        for ending in ("", "-wal"):
+            shutil.copy(f"{path}{ending}", f"{copy}{ending}")
+    log = Path(f"{copy}-wal")
+    os.truncate(log, int(share * log.stat().st_size))
+    with Store(copy) as store:
+        found = store.trials(kept().job, 1000)
+        assert len(found) % 10 == 0 and found == set(range(len(found)))
+        assert sum(lot.trials for lot in store.lots()) == len(found) and (share < 1 or len(found) == 100)
+        store.add([kept(k) for k in range(100)])
+        assert store.lots()[0].trials == 100
+
+
+def test_the_log_of_a_lost_store_is_not_taken_for_that_of_a_new_one(path):
+    log = path.with_name(path.name + "-wal")
+    log.write_bytes(b"whatever")
+    with pytest.raises(InputError, match="without remains of a lost one, got kept.sqlite: remove kept.sqlite-wal"):
+        Store(path)
+    assert log.read_bytes() == b"whatever" and not path.exists()
+
+
+def test_an_empty_file_becomes_a_store_and_a_missing_one_only_where_it_is_wanted(path):
+    with pytest.raises(InputError, match="store must be an existing file"):
+        Store(path, create=False)
+    path.touch()
+    with Store(path) as store:
+        store.add([kept()])
+    with Store(path, create=False) as store:
+        assert store.lots()[0].trials == 1
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+    with pytest.raises(InputError, match="store must be a file that can be read and written"):
+        Store(path.parent / "nowhere" / "kept.sqlite")
+
+
+def test_the_shell_lists_exports_and_prunes(path, tmp_path, capsys, edit):
+    with Store(path) as store:
+        run(SWEEP, store)
+    out = tmp_path / "trials.csv"
+    assert main(["store", str(path), "--export", str(out)]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert len(shown) == 4 and "marginal-mean  12 trials in 4 cells  current" in shown[0]
+    assert main(["store", str(path), "--export", str(tmp_path / "trials.parquet")]) == 0
+    with out.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == TOTAL and {"noise", "n", "seed", "base_seed", "trial", "error", "stop", "pairs"} <= set(rows[0])
+    again = solve(
+        SWEEP.spec.replace(n=int(rows[0]["n"]), noise=rows[0]["noise"], seed=rows[0]["seed"]), "marginal-mean"
+    )
+    assert again.metrics["error"] == float(rows[0]["error"]), "a row opens its own trial"
+    parquet = pd.read_parquet(tmp_path / "trials.parquet")
+    assert list(parquet.columns) == list(rows[0]) and parquet["n"].dtype == "int64"
+    assert [float(row["error"]) for row in rows] == parquet["error"].tolist(), "to the last digit"
+    capsys.readouterr()
+    edit("lrlab.solvers.single_index.moment_methods")
+    assert main(["store", str(path), "--prune", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["trials_pruned"] == 12 and [lot["solver"] for lot in document["lots"]] == ["pairwise-moment"]
+    for bad, sentence in [("trials.xls", "ends in .csv or .parquet"), ("no/trials.csv", "can be written")]:
+        assert main(["store", str(path), "--export", str(tmp_path / bad)]) == 2
+        assert sentence in (told := capsys.readouterr().err) and told.count("\n") == 1
+
+
+def test_a_table_of_nothing_is_a_table(path, tmp_path):
+    with Store(path) as store:
+        assert export(store, tmp_path / "none.csv") == export(store, tmp_path / "none.parquet") == 0
+
+
+LARGE = """
+model = "one-bit-sensing"
+solvers = ["pairwise-moment", "sir"]
+trials = 10
+success = { metric = "overlap", above = 0.9 }
+[spec]
+p = 40
+[axes]
+noise = { from = 0.0, to = 1.5, steps = 6 }
+ratio = { from = 10, to = 100, steps = 5, spacing = "log" }
+"""
+
+
+def test_a_sweep_that_is_killed_again_and_again_gives_the_same_table(tmp_path, path):
+    definition, chance = tmp_path / "sweep.toml", random.Random(0)
+    definition.write_text(LARGE)
+    total = parse(LARGE).total
+    command = [sys.executable, "-m", "lrlab", "sweep", str(definition), "--store", str(path), "--json"]
+    for kill, end in enumerate([signal.SIGKILL, signal.SIGKILL, signal.SIGINT, signal.SIGKILL]):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        wait_for(path, int(total * (kill + chance.random()) / 5) + 1, process)
+        process.send_signal(end)
+        told = process.communicate()[1]
+        assert (process.returncode, told) == ((130, "Interrupted.\n") if end == signal.SIGINT else (-end, ""))
+    with Store(path) as store:
+        before = sum(lot.trials for lot in store.lots())
+    done = subprocess.run(command, capture_output=True, text=True)
+    document = json.loads(done.stdout)
+    assert done.stderr == "" and 0 < before < total
+    assert (document["trials_run"], document["trials_reused"]) == (total - before, before)
+    with Store() as whole:
+        assert run(parse(LARGE), whole)[:2] == (total, 0)
+        expected = table(parse(LARGE), whole, {})
+    assert document["cells"] == json.loads(json.dumps(expected).replace("NaN", "null"))
+
+
+def wait_for(path, number, process):
+    """Wait until a store has so many trials."""
+    deadline = time.monotonic() + PATIENCE
+    while count(path) < number:
+        assert time.monotonic() < deadline and process.poll() is None, "waited in vain"
+        time.sleep(0.05)
+
+
+def count(path):
+    if not path.exists():
+        return 0
+    with Store(path) as store:
+        return sum(lot.trials for lot in store.lots())
+
+
+def test_who_watches_sees_what_was_there_and_what_arrives(path):
+    with Store(path) as store:
+        run(replace(SWEEP, trials=1), store)
+        seen = []
+        done = resume(SWEEP, store, HereStream, watch=lambda finished: seen.append(dict(finished)))
+        assert [len(finished) for finished in seen[: TOTAL // 3]] == [1] * (TOTAL // 3), "at first what the store has"
+        assert sum(map(len, seen)) == done.run + done.reused == TOTAL
+        together = {item: outcome for finished in seen for item, outcome in finished.items()}
+        assert together == {(job, n): o for job in jobs(SWEEP) for n, o in store.outcomes(job, SWEEP.trials).items()}
+
+
+def test_a_sweep_that_is_stopped_keeps_what_it_has_and_goes_on():
+    with Store() as store:
+        done = resume(SWEEP, store, HereStream, stop=lambda: True)
+        assert (done.run, done.reused) == (0, 0)
+        seen = []
+        done = resume(SWEEP, store, OneByOne, watch=seen.append, stop=lambda: len(seen) == 2)
+        assert done.run == 2 == sum(lot.trials for lot in store.lots())
+        assert run(SWEEP, store)[:2] == (TOTAL - 2, 2)
+
+
+class OneByOne(HereStream):
+    """Hands on every result by itself."""
+
+    def take(self):
+        """Return the next result."""
+        for item in self._items:
+            return [(item, self._function(item))]
+        self.alive = False
+        return []

@@ -1,0 +1,322 @@
+"""Adaptive sweeps: few trials, the same contour, the same trials whoever computes them."""
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit
+
+from lrlab import InputError, spec
+from lrlab.__main__ import main
+from lrlab.catalog import MODELS, solvers_for
+from lrlab.catalog.families import family
+from lrlab.catalog.ranges import first_range
+from lrlab.engine.streams import HereStream, on_engine
+from lrlab.protocol import limits
+from lrlab.runs.axes import axes
+from lrlab.store.outcome import Kept, Outcome
+from lrlab.store.store import Store
+from lrlab.sweeps import contour_search
+from lrlab.sweeps import resume as resuming
+from lrlab.sweeps.adaptive import Plane, measured, picture, rounds
+from lrlab.sweeps.adaptive import contour as contour_of
+from lrlab.sweeps.cell_table import table
+from lrlab.sweeps.cells import cells, jobs
+from lrlab.sweeps.contour_search import Survey
+from lrlab.sweeps.definition import Span, Success, Sweep
+from lrlab.sweeps.definition_text import to_toml
+from lrlab.sweeps.resume import resume
+from lrlab.sweeps.summary import wilson
+
+SHAPE, TRIALS = (12, 10), 5
+SWEEP = Sweep(
+    spec=spec("one-bit-sensing", p=10),
+    axes={"variance": Span(0.0, 1.5, 6), "ratio": Span(2.0, 200.0, 7, "log")},
+    solvers=["pairwise-moment", "marginal-mean"],
+    trials=5,
+    success=Success("overlap", above=0.5),
+    adaptive=True,
+)
+
+
+def measure(hits, directions, tolerance=1, most=None):
+    """Survey a surface whose trials are known."""
+    found = Survey(np.ones(hits.shape[:2], dtype=bool), directions, hits.shape[2], tolerance)
+    while found.ask(most or int(0.3 * hits.size)).any():
+        found.trials = found.asked
+        found.successes = np.where(np.arange(hits.shape[2]) < found.asked[..., None], hits, 0).sum(axis=2)
+    return found
+
+
+def whole(hits, directions):
+    """Return the survey that measured everything."""
+    found = measure(hits, directions, most=0)
+    found.trials, found.successes = np.full(hits.shape[:2], hits.shape[2]), hits.sum(axis=2)
+    return found
+
+
+def contour(found):
+    return contour_search.crossings(found.estimate(), np.where(found.trials > 0, found.trials, 0.5), 1)
+
+
+surfaces = st.tuples(
+    st.integers(0, 2**32 - 1), st.floats(-0.1, 1.1), st.floats(-1.2, 1.2), st.sampled_from([0.5, 1.0, 2.0]),
+)  # fmt: skip
+
+
+def surface(seed, start, slope, power, width):
+    """Return the trials of a logistic surface that grows along rows, and how it goes along columns."""
+    columns, rows = SHAPE
+    middle = rows * (start + slope * np.linspace(0.0, 1.0, columns) ** power)
+    shares = expit((np.arange(rows) - middle[:, None]) / width)
+    return (np.random.default_rng(seed).random((*SHAPE, TRIALS)) < shares[..., None]).astype(int), -int(np.sign(slope))
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(surfaces, st.floats(0.001, 0.25), st.booleans())
+def test_three_tenths_of_the_trials_find_the_contour_of_the_whole_grid(drawn, width, declared):
+    hits, across = surface(*drawn, width)
+    directions = (across if declared else 0, 1)
+    found = measure(hits, directions)
+    assert found.trials.sum() <= 0.3 * hits.size
+    assert np.abs(contour(found) - contour(whole(hits, directions))).max() <= 1.0
+
+
+@pytest.mark.parametrize("width", [0.5, 1.0, 2.0])
+def test_where_chance_blurs_the_contour_it_is_found_as_well_as_by_the_whole_grid(width):
+    rng = np.random.default_rng(0)
+    errors = []
+    for seed in range(40):
+        start, slope, power = rng.uniform(0.1, 0.9), rng.uniform(-0.8, 0.8), rng.choice([0.5, 1.0, 2.0])
+        hits, across = surface(seed, start, slope, power, width)
+        truth = np.clip(SHAPE[1] * (start + slope * np.linspace(0, 1, SHAPE[0]) ** power), -0.5, SHAPE[1] - 0.5)
+        both = measure(hits, (across, 1)), whole(hits, (0, 1))
+        errors.append([np.abs(contour(found) - truth).mean() for found in both])
+    adaptive, full = np.mean(errors, axis=0)
+    assert adaptive < 1.1 * full
+
+
+def test_a_coarser_tolerance_takes_fewer_trials():
+    hits, across = surface(1, 0.2, 0.7, 1.0, 0.1)
+    used = [measure(hits, (across, 1), tolerance).trials.sum() for tolerance in (1, 2, 3)]
+    assert used[0] > used[1] > used[2]
+
+
+def test_what_no_direction_is_declared_for_is_measured_too():
+    """An island of success: no axis is monotone."""
+    x, y = np.meshgrid(np.arange(12), np.arange(10), indexing="ij")
+    hits = np.repeat(((x - 6) ** 2 + (y - 5) ** 2 < 10)[..., None], TRIALS, axis=2).astype(int)
+    found = measure(hits, (0, 0), most=hits.size)
+    assert ((found.estimate() > 0.5) == hits[..., 0]).all() and found.trials.sum() < 0.6 * hits.size
+
+
+counts = st.integers(0, 5).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(counts, min_size=12, max_size=12), st.sampled_from([-1, 0, 1]), st.sampled_from([-1, 0, 1]))
+def test_bounds_are_wilson_s_where_nothing_is_declared_and_pool_what_can_only_be_worse(cells_, across, along):
+    successes, trials = (np.array(part).reshape(4, 3) for part in zip(*cells_, strict=True))
+    low, high = contour_search.bounds(successes, trials, (across, along))
+    alone = contour_search.bounds(successes, trials, (0, 0))
+    for place in np.ndindex(4, 3):
+        own = wilson(int(successes[place]), int(trials[place]))
+        assert (alone[0][place], alone[1][place]) == pytest.approx(own)
+    assert (low >= alone[0]).all() and (high <= alone[1]).all()
+    for axis, direction in enumerate((across, along)):
+        if direction:
+            assert (direction * np.diff(low, axis=axis) >= 0).all()
+            assert (direction * np.diff(high, axis=axis) >= 0).all()
+    turned = contour_search.bounds(successes[::-1], trials[::-1], (-across, along))
+    np.testing.assert_array_equal(turned[0][::-1], low)
+
+
+def test_failures_beyond_a_cell_tell_that_it_fails():
+    trials = np.ones((1, 4), dtype=int)
+    low, high = contour_search.bounds(np.zeros((1, 4), dtype=int), trials, (0, 1))
+    assert high[0, 0] == wilson(0, 4).high < 0.5 and high[0, 3] == wilson(0, 1).high > 0.5 and (low == 0).all()
+
+
+def test_values_are_interpolated_between_known_cells():
+    full = np.add.outer(np.arange(5.0), 2.0 * np.arange(4.0))
+    known = np.zeros((5, 4), dtype=bool)
+    known[::4, ::3] = True
+    np.testing.assert_allclose(contour_search.between(full, known), full)
+    known[:, 1:] = False
+    known[3, 0] = True
+    np.testing.assert_array_equal(
+        contour_search.between(full, known), full[[0, 0, 3, 3, 4], 0][:, None].repeat(4, axis=1)
+    )
+    line = np.zeros((1, 4), dtype=bool)
+    line[0, [0, 3]] = True
+    np.testing.assert_allclose(contour_search.between(full[:1], line), full[:1])
+
+
+def test_a_lattice_avoids_what_is_refused():
+    open_ = np.ones((12, 10), dtype=bool)
+    assert contour_search.lattice(open_).sum() == 25
+    open_[:, 0] = False
+    chosen = contour_search.lattice(open_)
+    assert not chosen[:, 0].any() and chosen[0, 1] and chosen[11, 9]
+    assert not contour_search.lattice(np.zeros((3, 3), dtype=bool)).any()
+
+
+def test_directions_are_those_that_hold_while_the_other_axis_stays():
+    def found(model, axes):
+        sweep = Sweep(spec=spec(model), axes=axes, solvers=["gauss-newton"], adaptive=True)
+        return Plane(sweep, "gauss-newton").survey.directions
+
+    assert found("polynomial-network", {"r": [1, 2], "m": [800, 900]}) == (-1, 1)
+    assert found("polynomial-network", {"r": [1, 2], "per-freedom": [3, 4]}) == (0, 1), "r moves m, too"
+    assert found("phase-retrieval", {"p": [16, 32], "ratio": [3, 4]}) == (0, 1)
+    assert found("inductive-completion", {"missing": [0.9, 0.95]}) == (-1, 0)
+
+
+def run(sweep, store, start=HereStream):
+    done = resume(sweep, store, start)
+    return done, json.dumps(table(sweep, store, done.failures))
+
+
+def test_the_trials_are_the_same_whoever_computes_them_and_in_however_many_pieces(engine):
+    with Store() as here, Store() as there, Store() as pieces, Store() as rich:
+        done, expected = run(SWEEP, here)
+        assert done.run <= SWEEP.most == int(0.3 * SWEEP.total) and done.reused == 0
+        assert run(SWEEP, there, on_engine(lambda: engine))[1] == expected
+        seen = []
+        for number in range(8):
+            resume(SWEEP, pieces, HereStream, watch=seen.append, stop=lambda number=number: len(seen) > 3 * number)
+        assert 0 < sum(lot.trials for lot in pieces.lots()) < done.run
+        assert run(SWEEP, pieces)[1] == expected
+        assert run(SWEEP, pieces)[0].reused == done.run
+        resume(replace(SWEEP, adaptive=False), rich, HereStream)
+        assert run(SWEEP, rich) == (done._replace(run=0, reused=done.run), expected), "more in the store is left out"
+
+
+def test_what_one_solver_does_not_need_another_may_use():
+    wide = replace(SWEEP, budget=150)
+    with Store() as store:
+        done = resume(wide, store, HereStream)
+        used = dict.fromkeys(wide.solvers, 0)
+        for job, trials in measured(wide, store).items():
+            used[job.solver] += trials
+    # Alone, the second solver stops before its half is used.
+    assert used["pairwise-moment"] > 75 > used["marginal-mean"] and sum(used.values()) == done.run <= wide.most == 150
+
+
+def test_rounds_end_though_trials_fail(monkeypatch):
+    true = resuming.outcome
+    monkeypatch.setattr(resuming, "outcome", lambda item: true(item) if item[1] else 1 / 0)
+    with Store() as store:
+        done, _ = run(SWEEP, store)
+        assert done.failures and (done.run, done.reused) == (0, 0), "with nothing known there is nothing to go on"
+        assert run(SWEEP, store)[0].failures.keys() == done.failures.keys()
+
+
+def outcomes(store, sweep, metric):
+    numbers = measured(sweep, store)
+    return lambda job: [o.scores[metric] for o in store.outcomes(job, numbers.get(job, 0)).values()]
+
+
+def test_a_picture_shows_what_was_measured_and_what_is_inferred():
+    with Store() as store:
+        blank = picture(SWEEP, outcomes(store, SWEEP, "overlap"))
+        assert blank["mean"].isna().all() and not blank["inferred"].any()
+        run(SWEEP, store)
+        seen = picture(SWEEP, outcomes(store, SWEEP, "overlap"))
+        rows = {(*cell["axes"].values(), cell["solver"]): cell for cell in table(SWEEP, store, {})}
+    assert len(seen) == sum(cell.job is not None for cell in cells(SWEEP)) and seen["mean"].between(0, 1).all()
+    assert set(seen["inferred"]) == {True, False} and (seen["inferred"] == (seen["trials"] == 0)).all()
+    for cell in seen.itertuples():
+        row = rows[cell.x, cell.y, cell.solver]
+        assert row["trials"] == cell.trials and row["inferred"] == cell.inferred
+        assert row["interval"] == pytest.approx([cell.low, cell.high])
+        if not cell.inferred:
+            assert cell.mean == row["successes"] / row["trials"]
+    assert (seen["low"] <= seen["high"]).mean() > 0.95, "but for chance"
+
+
+def test_a_mean_has_its_contour_at_the_level_of_its_model():
+    sweep = replace(SWEEP, success=None, solvers=["pairwise-moment"])
+    assert sweep.contour == Success("overlap", above=0.5)
+    with Store() as store:
+        run(sweep, store)
+        seen = picture(sweep, outcomes(store, sweep, "overlap"))
+        assert seen["inferred"].any() and seen["mean"].between(0, 1).all() and seen["low"].isna().all()
+        whole = picture(replace(sweep, adaptive=False), outcomes(store, sweep, "overlap"))
+        assert whole["mean"].isna().sum() == seen["inferred"].sum(), "only adaptive sweeps infer"
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_model_has_a_contour_and_directions_that_it_knows(model):
+    kind = family(model)
+    axes_known, along = axes(MODELS[model]), kind.plane[model][1]
+    start = (kind.ranges_of(model).get(along) or first_range(model, along))[1]
+    sweep = Sweep(spec=spec(model), axes={along: [start]}, solvers=[solvers_for(model)[0].name])
+    assert math.isfinite(sweep.contour.level) and not set(kind.grows) & set(kind.falls)
+    assert set(kind.plane[model]) <= set(axes_known) and {*kind.grows, *kind.falls} & set(axes_known)
+    assert spec(model, **kind.held.get(model, {})) and limits(kind.limits)
+
+
+def test_a_contour_lies_between_failure_and_success(tmp_path, capsys, engine):
+    file = tmp_path / "sweep.toml"
+    file.write_text(to_toml(replace(SWEEP, axes={"variance": [0.0, 1.0], "ratio": Span(2, 200, 6, "log")})))
+    assert main(["sweep", str(file), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert any(cell["inferred"] for cell in document["cells"]) and document["contour"]
+    for point in document["contour"]:
+        line = [c for c in document["cells"] if c["solver"] == point["solver"] and not c["refused"]]
+        line = [c for c in line if c["axes"]["variance"] == point["variance"] and c["share"] is not None]
+        assert min(c["axes"]["ratio"] for c in line if c["share"] > 0.5) >= 0.2 * point["ratio"]
+        assert 2 <= point["ratio"] <= 200
+    one = replace(SWEEP, axes={"variance": [0.0, 0.5, 1.0, 20.0]}, spec=spec("one-bit-sensing", p=10, n=1000))
+    assert [set(p) for p in contour_of(one, lambda job: [float(job.spec.noise < 2)])] == [{"variance", "solver"}] * 2
+    island = replace(one, spec=spec("one-bit-phase-retrieval", p=10), axes={"threshold": [0.5, 1.0]}, solvers=["save"])
+    assert contour_of(island, lambda job: [1.0]) == [] == contour_of(one, lambda job: [])
+
+
+def test_one_axis_and_values_in_any_order():
+    sweep = replace(SWEEP, axes={"ratio": [200, 2, 50, 100, 5, 20, 10, 30, 70]}, solvers=["pairwise-moment"], trials=9)
+    with Store() as store:
+        done, _ = run(sweep, store)
+        seen = picture(sweep, outcomes(store, sweep, "overlap"))
+    assert seen["x"].is_monotonic_increasing and seen["y"].isna().all() and done.run < 0.5 * sweep.total
+    assert seen["mean"].iloc[0] < 0.5 < seen["mean"].iloc[-1] and seen["trials"].iloc[[0, -1]].gt(0).all()
+
+
+def test_places_that_are_the_same_problem_share_their_rounds():
+    sweep = replace(SWEEP, axes={"ratio": [20.0, 20.04, 20.08, 30.0]}, solvers=["marginal-mean"])
+    with Store() as store:
+        assert run(sweep, store)[0].failures == {} and len(jobs(sweep)) == 3
+
+
+def test_a_budget_is_kept_and_goes_to_the_contour():
+    small = replace(SWEEP, budget=90, solvers=["pairwise-moment"])
+    with Store() as store:
+        assert run(small, store)[0].run <= 90
+    assert replace(SWEEP, budget=1).most == 2 * 4 * 4, "enough for a first look"
+    with pytest.raises(InputError, match="budget must be left out where adaptive is false"):
+        replace(SWEEP, adaptive=False, budget=5)
+
+
+def test_rounds_depend_on_nothing_but_results():
+    with Store() as store:
+        run(SWEEP, store)
+        first, second = ([dict(asked) for asked in rounds(SWEEP, store)] for _ in range(2))
+    assert first == second and len(first) > 2
+    numbers = pd.DataFrame([(job, n) for asked in first for job, part in asked.items() for n in part])
+    assert not numbers.duplicated().any(), "no trial is asked for twice"
+
+
+def test_a_trial_without_a_number_is_no_success():
+    job = jobs(SWEEP)[0]
+    with Store() as store:
+        store.add([Kept(job, 0, Outcome(1, "NONFINITE", 0, 0.0, {}))])
+        plane = Plane(SWEEP, job.solver)
+        plane.survey.asked[tuple(np.argwhere(plane.jobs == job)[0])] = 1
+        plane.count(store)
+    assert plane.survey.trials.sum() == 1 and plane.survey.successes.sum() == 0 and not SWEEP.contour.reached(math.nan)

@@ -1,0 +1,182 @@
+"""Sweeps in threads of a server: paused, gone on with, looked at, lost and found, with the list of past ones."""
+
+import os
+import threading
+from dataclasses import replace
+
+import pytest
+
+from lrlab import InputError, spec
+from lrlab.engine.streams import HereStream
+from lrlab.store import location
+from lrlab.store.location import Lab, default_path, get_lab
+from lrlab.store.store import Store
+from lrlab.sweeps import history
+from lrlab.sweeps.cells import jobs
+from lrlab.sweeps.definition import Sweep
+from lrlab.sweeps.session import SweepRun, get_run, under_way
+
+SWEEP = Sweep(
+    spec=spec("one-bit-sensing", n=200, p=5),
+    axes={"noise": [0.1, 1.0], "ratio": [1, 20]},
+    solvers=["pairwise-moment", "marginal-mean"],
+    trials=3,
+)
+TOTAL = 18
+PATIENCE = 30.0
+
+
+@pytest.fixture
+def home(tmp_path):
+    return Lab(tmp_path / "trials.sqlite")
+
+
+class Gate:
+    """Streams whose second batch, and all later ones, wait until somebody opens."""
+
+    def __init__(self):
+        """Let nothing through."""
+        self.open, self.waits = threading.Event(), threading.Event()
+
+    def __call__(self, function, items):
+        """Start a stream."""
+        return Gated(self, function, items)
+
+
+class Gated(HereStream):
+    """What goes through a gate."""
+
+    def __init__(self, gate, function, items):
+        """Nothing was asked for yet."""
+        super().__init__(function, items)
+        self.gate, self.given = gate, 0
+
+    def take(self):
+        """Return the next result, once the gate lets it through."""
+        if self.given == 5:
+            self.gate.waits.set()
+            assert self.gate.open.wait(PATIENCE)
+        self.given += 1
+        for item in self._items:
+            return [(item, self._function(item))]
+        self.alive = False
+        return []
+
+
+def listed(home):
+    with home.open() as store:
+        return [(past.title, past.page, past.state, past.done, past.total) for past in history.past(store, "me")]
+
+
+def begun(home, gate, session="me"):
+    run = get_run(SWEEP, home, session, "sweep", "Mine")
+    run.go_on(gate)
+    assert gate.waits.wait(PATIENCE)
+    return run
+
+
+def test_a_sweep_is_paused_and_gone_on_with(home):
+    gate = Gate()
+    run = begun(home, gate)
+    assert run.alive and not run.ending and run.done == 5 and run.seconds_left > 0
+    assert listed(home) == [("Mine", "sweep", "running", 0, TOTAL)]
+    run.pause()
+    assert run.ending
+    gate.open.set()
+    assert run.wait(PATIENCE) and run.state == "paused" and run.seconds_left == 0
+    assert listed(home) == [("Mine", "sweep", "paused", 6, TOTAL)]
+    assert sum(run.tally.finished(job) for job in run.tally.jobs()) == 6
+    run.go_on(gate)
+    assert run.wait(PATIENCE) and (run.state, run.done, run.error) == ("done", TOTAL, "")
+    assert listed(home) == [("Mine", "sweep", "done", TOTAL, TOTAL)]
+    run.cancel()
+    run.pause()
+    assert run.state == "done" and not run.ending, "what is over is over"
+
+
+def test_what_was_paused_can_be_cancelled(home):
+    gate = Gate()
+    run = begun(home, gate)
+    run.pause()
+    gate.open.set()
+    assert run.wait(PATIENCE) and run.state == "paused"
+    run.cancel()
+    assert run.state == "cancelled" and listed(home)[0][2] == "cancelled"
+
+
+def test_a_sweep_that_is_ending_can_be_begun_again(home):
+    gate = Gate()
+    run = begun(home, gate)
+    run.cancel()
+    run.pause()
+    threading.Timer(0.1, gate.open.set).start()
+    run.go_on(gate)
+    assert run.wait(PATIENCE) and (run.state, run.done) == ("done", TOTAL)
+
+
+def test_a_page_that_comes_back_finds_the_run_of_its_own_session(home):
+    gate = Gate()
+    begun(home, gate)
+    assert under_way(SWEEP, home, "me") is get_run(SWEEP, home, "me")
+    assert under_way(SWEEP, home, "somebody else") is None
+    other = get_run(replace(SWEEP, trials=2), home, "me")
+    assert other is not get_run(SWEEP, home, "me") and under_way(other.sweep, home, "me") is None
+    run = get_run(SWEEP, home, "me")
+    gate.open.set()
+    assert run.wait(PATIENCE) and under_way(SWEEP, home, "me") is None
+
+
+def test_what_is_looked_at_is_read_and_not_computed(home):
+    run = SweepRun(replace(SWEEP, trials=2), home)
+    run.go_on(HereStream)
+    assert run.wait(PATIENCE) and run.state == "done" and listed(home) == []
+    again = SweepRun(SWEEP, home)
+    again.look("running")
+    assert again.wait(PATIENCE) and (again.state, again.done, again.total) == ("paused", 12, TOTAL)
+    with home.open() as store:
+        for job in jobs(SWEEP):
+            kept = store.outcomes(job, 3)
+            assert again.tally.values(job, "error").tolist() == [o.scores["error"] for o in kept.values()]
+            assert again.tally.values(job, "iterations").tolist() == [o.iterations for o in kept.values()]
+            assert again.tally.finished(job) == len(kept) == 2
+    assert {"error", "overlap", "iterations"} <= set(again.tally.names)
+    assert SweepRun(SWEEP, home).tally.values(jobs(SWEEP)[0], "error").size == 0
+
+
+def test_what_ends_a_sweep_is_told(home, monkeypatch):
+    def refuse(function, items):
+        raise InputError("scheduler", "the address of one that answers", "tcp://nowhere", "start one")
+
+    run = SweepRun(SWEEP, home, session="me")
+    run.go_on(refuse)
+    assert run.wait(PATIENCE) and run.error.startswith("scheduler must be") and run.state == "failed"
+    assert listed(home) == [("", "", "failed", 0, TOTAL)]
+    monkeypatch.setattr(Store, "add", lambda self, batch: 1 / 0)
+    run.go_on(HereStream)
+    assert run.wait(PATIENCE) and "ZeroDivisionError" in run.error
+    with pytest.raises(InputError, match="axes must be such that a solver accepts some cell"):
+        get_run(replace(SWEEP, axes={"n": [2]}, solvers=["pairwise-moment"]), home, "me")
+
+
+def test_a_lab_without_a_store_of_its_own_says_so_and_goes_on(tmp_path):
+    thesis = tmp_path / "thesis.txt"
+    thesis.write_text("my thesis")
+    home = Lab(thesis)
+    assert home.trouble.startswith("store must be a store of lrlab, got") and home.path != thesis
+    assert home.trouble.endswith("Until then sweeps are kept only while this server runs.")
+    run = SweepRun(SWEEP, home)
+    run.go_on(HereStream)
+    assert run.wait(PATIENCE) and run.state == "done" and thesis.read_text() == "my thesis"
+    assert Lab(tmp_path / "no" / "trials.sqlite").trouble and not Lab(tmp_path / "new.sqlite").trouble
+
+
+def test_the_store_of_the_lab_is_where_it_was_asked_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(location, "_labs", {})
+    monkeypatch.setenv("LRLAB_STORE", str(tmp_path / "chosen.sqlite"))
+    assert get_lab() is get_lab() and get_lab().path == tmp_path / "chosen.sqlite"
+    monkeypatch.delenv("LRLAB_STORE")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    assert get_lab().path == default_path() == tmp_path / "data" / "lrlab" / "trials.sqlite"
+    assert not get_lab().trouble and default_path().exists()
+    monkeypatch.setenv("XDG_DATA_HOME", os.devnull)
+    assert "Until then" in get_lab().trouble

@@ -1,0 +1,158 @@
+"""What a sweep will take is said beforehand, and what would take too long is refused."""
+
+from dataclasses import replace
+
+import pytest
+
+from lrlab import InputError, spec
+from lrlab.__main__ import main
+from lrlab.engine.streams import HereStream
+from lrlab.runs import convergence
+from lrlab.runs.memory import cores, memory_needed
+from lrlab.store.store import Store
+from lrlab.sweeps import forecast as forecasts
+from lrlab.sweeps.cells import jobs
+from lrlab.sweeps.definition import Span, Sweep
+from lrlab.sweeps.definition_text import to_toml
+from lrlab.sweeps.forecast import Forecast, Glimpse, forecast, glimpse, require_time
+from lrlab.sweeps.resume import resume
+
+SWEEP = Sweep(
+    spec=spec("one-bit-sensing", p=10),
+    axes={"noise": [0.1, 0.5, 1.0], "ratio": Span(5, 50, 4)},
+    solvers=["pairwise-moment", "marginal-mean"],
+    trials=6,
+)
+
+
+def size(job):
+    return memory_needed(job.spec, job.entry, dict(job.options))
+
+
+class Clock:
+    """Trials that take a nanosecond a byte, half as much again without noise; and what was asked for."""
+
+    def __init__(self, longest=1e9):
+        """Cut off what takes longer."""
+        self.asked, self.longest = [], longest
+
+    def seconds(self, job):
+        """Return the true time of a trial."""
+        return job.spec.data_bytes * 1e-9 * (2.0 - job.spec.noise)
+
+    def __call__(self, job):
+        """Return what is seen of a trial."""
+        self.asked.append(job)
+        whole = self.seconds(job)
+        seen = min(whole, self.longest)
+        return Glimpse(seen, seen, round(40 * seen / whole), seen == whole)
+
+    __wrapped__ = __call__
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    found = Clock()
+    found.__wrapped__ = found.__call__
+    monkeypatch.setattr(forecasts, "glimpse", found)
+    return found
+
+
+def test_what_was_not_measured_follows_from_sizes(clock):
+    found = forecast(SWEEP, workers=1)
+    true = sum(clock.seconds(job) for job in jobs(SWEEP)) * SWEEP.trials
+    assert found.trials == SWEEP.total and found.seconds == pytest.approx(true, rel=0.1)
+    assert found.bytes == max(map(size, jobs(SWEEP))) and len(set(clock.asked)) < len(jobs(SWEEP))
+    assert forecast(SWEEP, workers=4).seconds == pytest.approx(found.seconds / 4)
+    assert forecast(SWEEP).seconds == pytest.approx(found.seconds / cores())
+
+
+def test_trials_that_were_cut_off_are_carried_on(clock):
+    clock.longest = 0.2 * max(clock.seconds(job) for job in jobs(SWEEP))
+    true = sum(clock.seconds(job) for job in jobs(SWEEP)) * SWEEP.trials
+    assert forecast(SWEEP, workers=1).seconds == pytest.approx(true, rel=0.2)
+
+
+def test_what_is_made_before_the_first_iteration_is_made_once():
+    assert Glimpse(0.5, 0.1, 2, False).carried_on(20, 60.0) == pytest.approx(0.4 + 1.0)
+    assert Glimpse(0.5, 0.1, 2, False).carried_on(10**9, 60.0) == pytest.approx(0.4 + 60.0)
+    assert Glimpse(0.5, 0.0, 0, False).carried_on(20, 60.0) == 0.5
+
+
+def test_what_a_store_has_costs_nothing(clock):
+    with Store() as store:
+        whole = forecast(SWEEP, store)
+        resume(replace(SWEEP, trials=3), store, HereStream)
+        rest = forecast(SWEEP, store)
+        assert rest.trials == whole.trials / 2 and rest.seconds == pytest.approx(whole.seconds / 2)
+        resume(SWEEP, store, HereStream)
+        assert forecast(SWEEP, store)[::2] == (0.0, 0)
+
+
+def test_an_adaptive_sweep_has_its_budget(clock):
+    adaptive = replace(SWEEP, adaptive=True, trials=50)
+    found = forecast(adaptive, workers=1)
+    assert found.trials == adaptive.most == 0.3 * adaptive.total
+    assert found.seconds > 0.3 * forecast(replace(adaptive, adaptive=False), workers=1).seconds, "where trials are long"
+
+
+def test_of_an_adaptive_sweep_what_is_done_costs_nothing(clock):
+    adaptive = replace(SWEEP, adaptive=True, trials=5)
+    with Store() as store:
+        taken = []
+        resume(adaptive, store, HereStream, watch=taken.append, stop=lambda: len(taken) > 0)
+        there = sum(map(len, taken))
+        assert 0 < there < adaptive.most and forecast(adaptive, store).trials == adaptive.most - there
+        done = resume(adaptive, store, HereStream)
+        assert done.run + done.reused <= adaptive.most
+        assert forecast(adaptive, store)[::2] == (0.0, 0)
+
+
+def test_a_trial_that_fails_is_forecast_too(monkeypatch):
+    monkeypatch.setattr(forecasts, "outcome", lambda item: 1 / 0)
+    glimpse.cache_clear()
+    assert forecast(SWEEP).trials == SWEEP.total
+    glimpse.cache_clear()
+
+
+def test_only_what_is_small_is_measured(clock, monkeypatch):
+    monkeypatch.setattr(forecasts, "LARGEST", 0)
+    found = forecast(SWEEP, workers=1)
+    assert len(set(clock.asked)) == len(SWEEP.solvers), "the smallest cell of each"
+    assert found.seconds == pytest.approx(sum(map(clock.seconds, jobs(SWEEP))) * SWEEP.trials, rel=0.5)
+
+
+def test_a_trial_is_seen_for_a_moment():
+    job = jobs(SWEEP)[0]
+    seen = glimpse(job)
+    assert seen.whole and seen.seconds > 0 and seen.iterations > 0
+    long = convergence.job(spec("one-bit-sensing", n=10**5), "pairwise-moment", tol=0, max_iter=10**6)
+    assert not glimpse(long).whole and glimpse(long) is glimpse(long), "seen once"
+
+
+def test_what_takes_too_long_is_refused_with_what_fits(monkeypatch):
+    monkeypatch.setenv("LRLAB_SWEEP_HOURS", "2")
+    require_time(SWEEP, Forecast(7200.0, 0, 144))
+    with pytest.raises(InputError, match="trials must be at most 4 within 2 hours, got 6, which take about 3: lower"):
+        require_time(SWEEP, Forecast(3 * 3600.0, 0, 144))
+    with pytest.raises(InputError, match="budget must be at most 50 within 2 hours, got 100, which take about 4"):
+        require_time(replace(SWEEP, adaptive=True, budget=100), Forecast(4 * 3600.0, 0, 100))
+    with pytest.raises(InputError, match="cells must be at most 2 within 2 hours, got 24, of which one trial each"):
+        require_time(SWEEP, Forecast(24 * 6 * 3600.0, 0, 144))
+    for bad in ("soon", "0", "-1", "nan"):
+        monkeypatch.setenv("LRLAB_SWEEP_HOURS", bad)
+        with pytest.raises(InputError, match="LRLAB_SWEEP_HOURS must be a number of hours above 0, got"):
+            require_time(SWEEP, Forecast(1.0, 0, 1))
+
+
+def test_the_shell_tells_beforehand_and_refuses(clock, tmp_path, capsys, monkeypatch):
+    file = tmp_path / "sweep.toml"
+    file.write_text(to_toml(SWEEP))
+    monkeypatch.setenv("LRLAB_SWEEP_HOURS", "1e-12")
+    assert main(["sweep", str(file), "--json"]) == 2
+    told = capsys.readouterr()
+    assert (
+        told.out == ""
+        and told.err.startswith("cells must be at most 0 within 1e-12 hours")
+        and told.err.count("\n") == 1
+    )

@@ -1,0 +1,88 @@
+"""The list of past sweeps, and stores of the format that had none."""
+
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
+import pytest
+
+from lrlab import InputError, spec
+from lrlab.runs.convergence import job
+from lrlab.store.outcome import Kept, Outcome
+from lrlab.store.store import Store
+from lrlab.sweeps import history
+from lrlab.sweeps.definition import Sweep
+from lrlab.sweeps.definition_file import parse, titled
+from lrlab.sweeps.definition_text import to_toml
+
+SWEEP = Sweep(spec=spec("one-bit-sensing", p=5), axes={"ratio": [5, 20]}, solvers=["marginal-mean"], trials=3)
+OTHER = Sweep(spec=spec("one-bit-sensing", p=6), axes={"ratio": [5, 20]}, solvers=["marginal-mean"], trials=3)
+KEPT = Kept(job(SWEEP.spec, "marginal-mean"), 0, Outcome(1, "CONVERGED", 3, 0.1, {"error": 0.25}))
+
+
+def noted(store, sweep=SWEEP, session="me", state="running", done=0):
+    history.note(store, session, sweep, title="Mine", page="sweep", state=state, done=done, total=6)
+
+
+def test_a_session_sees_its_own_sweeps_newest_first():
+    with Store() as store:
+        noted(store)
+        noted(store, OTHER)
+        noted(store, session="somebody else")
+        noted(store, state="paused", done=4)
+        assert [(past.sweep, past.state, past.done) for past in history.past(store, "me")] == [
+            (SWEEP, "paused", 4),
+            (OTHER, "running", 0),
+        ], "a sweep has one line"
+        assert len(history.past(store, "me", most=1)) == 1
+        history.forget(store, "me", to_toml(SWEEP))
+        assert [past.sweep for past in history.past(store, "me")] == [OTHER]
+        assert len(history.past(store, "somebody else")) == 1
+        with pytest.raises(InputError, match="state must be one of running, .*, got lost"):
+            noted(store, state="lost")
+
+
+@pytest.fixture
+def older(tmp_path):
+    """Return a store of format 1, with a trial."""
+    path = tmp_path / "older.sqlite"
+    with Store(path) as store:
+        store.add([KEPT])
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript("DROP TABLE sweeps; PRAGMA user_version = 1")
+    return path
+
+
+def test_an_older_store_is_upgraded_in_place(older):
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(formats, [older] * 4)) == [2] * 4
+    with Store(older) as store:
+        assert store.lots()[0].trials == 1
+        noted(store)
+    with Store(older) as store:
+        assert len(history.past(store, "me")) == 1
+
+
+def formats(path):
+    with Store(path) as store, store.reading() as connection:
+        return connection.execute("PRAGMA user_version").fetchone()[0]
+
+
+def test_a_newer_format_that_only_the_log_knows_of_is_refused(tmp_path):
+    path = tmp_path / "newer.sqlite"
+    with Store(path) as store, store.writing() as connection:
+        connection.execute("PRAGMA user_version = 3")
+        connection.execute("COMMIT")
+        connection.execute("BEGIN")
+        with pytest.raises(InputError, match=r"store must be of format 2, got .*\(format 3\)"):
+            Store(path)
+
+
+def test_a_file_may_have_a_title_and_an_explanation():
+    text = to_toml(SWEEP, "Signs & noise")
+    assert text.startswith('title = "Signs & noise"\n') and parse(text) == SWEEP
+    told = titled(f'explanation = """\nMore\nis better. """\nreference = "Nobody (2020)"\n{text}')
+    assert told == (SWEEP, "Signs & noise", "More\nis better.", "Nobody (2020)")
+    assert titled(to_toml(SWEEP)).title == ""
+    with pytest.raises(InputError, match="title must be text in quotes, got 7"):
+        parse(f"title = 7\n{to_toml(SWEEP)}")

@@ -1,0 +1,143 @@
+"""What the cells of a sweep say while it runs, and where half of the trials succeed."""
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.special import log_expit
+
+from lrlab import spec
+from lrlab.engine.streams import HereStream
+from lrlab.runs.trial import trial_spec
+from lrlab.store.outcome import Kept, Outcome
+from lrlab.store.store import Store
+from lrlab.sweeps import cell_table
+from lrlab.sweeps.cells import cells
+from lrlab.sweeps.definition import Span, Success, Sweep
+from lrlab.sweeps.midpoint import midpoint
+from lrlab.sweeps.overview import COLUMNS, Overview, midpoints, spacing
+from lrlab.sweeps.resume import resume
+from lrlab.sweeps.tally import Tally
+
+SWEEP = Sweep(
+    spec=spec("one-bit-sensing", n=200, p=5),
+    axes={"noise": [0.1, 1.0], "ratio": [1, 20, 40]},
+    solvers=["pairwise-moment", "marginal-mean"],
+    trials=4,
+    success=Success("error", below=0.4),
+)
+
+
+@pytest.fixture(scope="module")
+def swept():
+    tally = Tally(SWEEP.trials)
+    with Store() as store:
+        resume(SWEEP, store, HereStream, watch=tally.add)
+        yield tally, cell_table.table(SWEEP, store, {})
+
+
+def test_the_overview_says_what_the_table_of_the_shell_says(swept):
+    tally, rows = swept
+    table = Overview(SWEEP, cells(SWEEP), tally).table("overlap")
+    assert list(table.columns) == ["noise", "ratio", *COLUMNS] and len(table) == len(rows)
+    for row, cell in zip(table.to_dict("records"), rows, strict=True):
+        assert (row["noise"], row["ratio"], row["solver"]) == (*cell["axes"].values(), cell["solver"])
+        assert (row["trials"], row["refused"]) == (cell["trials"], cell["refused"])
+        if cell["trials"]:
+            assert row["successes"] == cell["successes"] and [row["low"], row["high"]] == cell["interval"]
+            quartiles = [row[name] for name in ("lower_quartile", "median", "upper_quartile")]
+            assert quartiles == cell["metrics"]["overlap"]
+            values = tally.values(cells(SWEEP)[len(rows) - 1].job, "overlap")
+    assert row["mean"] == values.mean() and row["spread"] == values.std(ddof=1)
+    assert row["seed"] == trial_spec(SWEEP.spec.replace(n=200, noise=1.0), 0).seed
+
+
+def test_only_cells_with_new_trials_are_summed_up_again():
+    tally, grid = Tally(2), cells(replace(SWEEP, trials=2))
+    overview, job = Overview(SWEEP, grid, tally), grid[-1].job
+    assert overview.table("error")["trials"].sum() == 0 and overview.table("error")["share"].isna().all()
+    tally.add({(job, 1): Outcome(7, "CONVERGED", 3, 0.1, {"error": 0.25})})
+    first = overview.table("error").iloc[-1]
+    assert (first["trials"], first["successes"], first["median"]) == (1, 1, 0.25) and math.isnan(first["spread"])
+    tally.add(
+        {(job, 0): Outcome(7, "NONFINITE", 0, 0.1, {}), (job, 1): Outcome(7, "CONVERGED", 3, 0.1, {"error": 0.25})}
+    )
+    second = overview.table("error").iloc[-1]
+    assert (second["trials"], second["successes"], second["share"]) == (2, 1, 0.5), "without an estimate, no success"
+    assert second["mean"] == 0.25
+
+
+def test_axes_are_spaced_as_they_were_given():
+    assert spacing(Span(1, 8, 3, "log")) == "log" and spacing(Span(1, 8, 3)) == "linear"
+    assert spacing((1, 2, 3, 4)) == "linear" == spacing((0, 1, 10)) == spacing((1, 100))
+    assert spacing((1, 10, 100)) == "log" == spacing((200, 400, 800))
+
+
+def test_midpoints_are_found_in_each_column_of_each_solver():
+    tally = Tally(SWEEP.trials)
+    for cell in cells(SWEEP):
+        if cell.job:
+            good = cell.axes["ratio"] == 40 or (cell.axes["noise"] == 0.1 and cell.solver == "marginal-mean")
+            outcome = Outcome(0, "CONVERGED", 1, 0.1, {"error": 0.1 if good else 1.0})
+            tally.add({(cell.job, number): outcome for number in range(4)})
+    found = midpoints(SWEEP, Overview(SWEEP, cells(SWEEP), tally).table("error"))
+    assert list(found.columns) == ["noise", "solver", "half", "low", "high"]
+    places = {(0.1, "pairwise-moment"), (1.0, "pairwise-moment"), (1.0, "marginal-mean")}
+    assert set(found[["noise", "solver"]].itertuples(index=False, name=None)) == places
+    assert found["half"].between(20, 40).all()
+    along = replace(SWEEP, axes={"ratio": [1, 20, 40]})
+    assert list(midpoints(along, Overview(along, cells(along), Tally(4)).table("error")).columns)[0] == "solver"
+
+
+PLACES = np.linspace(1.0, 10.0, 10)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(0, 20), min_size=10, max_size=10), st.booleans())
+def test_a_midpoint_is_the_maximum_of_the_likelihood(counts, falling):
+    counts = np.array(sorted(counts, reverse=falling))
+    found = midpoint(PLACES.tolist(), counts.tolist(), [20] * 10)
+
+    def loss(parameters):
+        z = parameters[1] * (PLACES - parameters[0])
+        return -float(log_expit(z) @ counts + log_expit(-z) @ (20 - counts))
+
+    if found is None:
+        return
+    sign = -1 if falling else 1
+    # The slope is bounded where failures and successes do not overlap.
+    best = min(loss([found.value, sign * slope]) for slope in np.geomspace(0.1, 17.6, 400))
+    free = minimize(loss, [found.value, sign], method="Nelder-Mead", options={"maxiter": 2000}).fun
+    assert found.low < found.value < found.high
+    assert best <= free + 0.05
+
+
+def test_the_interval_of_a_midpoint_covers_it():
+    rng, share = np.random.default_rng(0), 1 / (1 + np.exp(-2.0 * (PLACES - 5.3)))
+    intervals = [midpoint(PLACES.tolist(), rng.binomial(20, share).tolist(), [20] * 10) for _ in range(60)]
+    covered = sum(found.low <= 5.3 <= found.high for found in intervals)
+    assert covered >= 52 and np.mean([found.value for found in intervals]) == pytest.approx(5.3, abs=0.05)
+
+
+def test_a_midpoint_between_failures_and_successes_has_a_finite_interval():
+    found = midpoint([1, 2, 3, 4], [0, 0, 5, 5], [5] * 4)
+    assert found.value == pytest.approx(2.5) and 1.5 < found.low < 2.2 and 2.8 < found.high < 3.5
+    turned = midpoint([1, 2, 3, 4], [5, 5, 0, 0], [5] * 4)
+    assert turned == pytest.approx(found)
+    wide = midpoint([1, 10, 100, 1000], [0, 0, 5, 5], [5] * 4, "log")
+    assert np.log10(wide) + 1 == pytest.approx(np.array(found))
+    assert midpoint([1, 2, 3, 4], [0, 2, 1, 3], [5] * 4).high == math.inf, "it may lie beyond the places"
+    for nothing in ([0] * 4, [5] * 4):
+        assert midpoint([1, 2, 3, 4], nothing, [5] * 4) is None
+
+
+def test_a_tally_keeps_what_a_store_keeps(swept):
+    tally, _ = swept
+    kept = [Kept(job, n, None) for job in tally.jobs() for n in range(tally.finished(job))]
+    assert len(kept) == 10 * SWEEP.trials and "iterations" in tally.names
+    assert json.dumps(tally.values(kept[0].job, "no such score").tolist()) == "[NaN, NaN, NaN, NaN]"

@@ -1,0 +1,219 @@
+"""Sweep definitions: read, written, the same from everywhere, and refused in one sentence."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lrlab import InputError, spec
+from lrlab.__main__ import main
+from lrlab.sweeps.definition import Span, Success, Sweep
+from lrlab.sweeps.definition_file import parse, read
+from lrlab.sweeps.definition_text import to_toml
+
+EXAMPLE = """
+model   = "polynomial-network"
+solvers = ["tangent-descent", "ep-rom"]
+trials  = 20
+seed    = 3
+success = { metric = "error", below = 0.05 }
+adaptive = false
+[spec]
+p = 60
+[axes]
+m = [200, 400, 800]
+r = { from = 1, to = 5, steps = 5 }
+"""
+
+
+def test_a_definition_is_the_same_by_hand_and_in_python():
+    by_hand = parse(EXAMPLE)
+    in_python = Sweep(
+        spec=spec("polynomial-network", p=60, seed=3),
+        axes={"m": [200, 400, 800], "r": Span(1, 5, 5)},
+        solvers=["tangent-descent", "ep-rom"],
+        success=Success("error", below=0.05),
+    )
+    assert by_hand == in_python and hash(by_hand) == hash(in_python)
+    assert by_hand.grid == {"m": (200, 400, 800), "r": (1, 2, 3, 4, 5)} and by_hand.total == 3 * 5 * 2 * 20
+
+
+def test_what_is_left_out_has_defaults():
+    sweep = parse('model = "rank-one-sensing"\nsolvers = ["altmin"]\n[axes]\nper-freedom = [1, 2.5]')
+    assert (sweep.trials, sweep.spec.seed, sweep.adaptive) == (20, 0, False)
+    assert sweep.success == Success("spectral_error", below=0.05), "the model's own"
+    assert parse('model = "one-bit-sensing"\nsolvers = ["sir"]\n[axes]\nn = [500]').success is None
+
+
+def test_ranges_are_spaced_and_whole_where_the_parameter_is():
+    def grid(axes):
+        return Sweep(spec=spec("one-bit-sensing"), axes=axes, solvers=["sir"]).grid
+
+    assert grid({"noise": Span(0.01, 1, 3, "log")})["noise"] == pytest.approx((0.01, 0.1, 1))
+    assert grid({"n": Span(10, 1000, 3, "log")})["n"] == (10, 100, 1000)
+    assert grid({"p": Span(2, 4, 9)})["p"] == (2, 3, 4), "each whole number once"
+    assert all(isinstance(value, int) for value in grid({"n": [1e3, 2000]})["n"])
+
+
+numbers = st.floats(0.0, 10.0) | st.integers(0, 10)
+spans = st.builds(Span, st.floats(0.01, 1), st.floats(2, 9), st.integers(2, 30), st.sampled_from(["linear", "log"]))
+rules = st.builds(Success, st.sampled_from(["error", "overlap"]), below=numbers) | st.builds(
+    Success, st.just("misfit"), above=st.floats(-1e300, 1e300)
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    noise=spans | st.lists(numbers, min_size=1, max_size=5, unique=True).map(tuple),
+    ratio=spans,
+    trials=st.integers(1, 1000),
+    seed=st.integers(0, 2**32 - 1),
+    success=rules | st.none(),
+    adaptive=st.just({})
+    | st.fixed_dictionaries(
+        {"adaptive": st.just(True), "tolerance": st.integers(1, 100), "budget": st.integers(0, 1000)}
+    ),
+    chosen=st.dictionaries(st.sampled_from(["tol", "max_seconds"]), st.floats(1e-12, 1)),
+    truth=st.sampled_from(["random", "smiley"]),
+)
+def test_what_is_written_is_read_as_the_same(noise, ratio, trials, seed, success, adaptive, chosen, truth):
+    try:
+        base = spec("one-bit-sensing", seed=seed, p=64, truth=truth)
+    except InputError:
+        base = spec("one-bit-sensing", seed=seed)
+    sweep = Sweep(
+        spec=base,
+        axes={"noise": noise, "ratio": ratio},
+        solvers=["pairwise-moment", "sir"],
+        trials=trials,
+        success=success,
+        settings=chosen,
+        **adaptive,
+    )
+    assert parse(to_toml(sweep)) == sweep
+
+
+def changed(old, new):
+    assert old in EXAMPLE
+    return EXAMPLE.replace(old, new)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (changed("trials  =", "trails ="), 'key of a sweep must be one of .*, got trails: did you mean "trials"?'),
+        (changed("p = 60", "q = 60"), "parameter must be one of .*, got q: "),
+        (changed("p = 60", 'p = "60"'), 'p must be a whole number in 1..10000, got "60": write it without quotes'),
+        (changed("p = 60", "p = 0"), "p must be a whole number in 1..10000, got 0: raise p to 1 or more"),
+        (changed("p = 60", "p = [60]"), r"p must be a whole number in 1..10000, got \[60\]"),
+        (changed("p = 60", "seed = 4"), "seed must be given once, got two different ones"),
+        (changed("[spec]", "[spec]\nseed = -1") + "", "seed must be given once"),
+        (changed("seed    = 3", "seed = 0.5"), "seed must be a whole number in 0..4294967295, got 0.5"),
+        (changed("polynomial-network", "polynomial"), 'model must be .* did you mean "polynomial-network"?'),
+        (changed('"polynomial-network"', "7"), "model must be text in quotes, got 7"),
+        (changed("ep-rom", "ep-ram"), 'solver must be one of .* did you mean "ep-rom"?'),
+        (changed("ep-rom", "sir"), "solver must be made for polynomial-network .*, got sir"),
+        (changed("ep-rom", "tangent-descent"), "solvers must be a list of different solvers"),
+        (changed('["tangent-descent", "ep-rom"]', "[]"), "solvers must be .*, got an empty list: name each"),
+        (changed('["tangent-descent", "ep-rom"]', '"ep-rom"'), 'solvers must be a list of names, got "ep-rom"'),
+        (changed("trials  = 20", "trials = 0"), "trials must be a whole number in 1..1000000, got 0: raise trials"),
+        (changed("trials  = 20", 'trials = "20"'), 'trials must be a whole number, got "20"'),
+        (changed("trials  = 20", "trials = true"), "trials must be a whole number, got True"),
+        (changed('"error"', '"eror"'), 'metric must be one of error, .* did you mean "error"?'),
+        (changed("below = 0.05", "under = 0.05"), "key of success must be one of metric, below, above, got under"),
+        (changed("below = 0.05", "below = 0.05, above = 1"), "success must be .* one level, below or above, got both"),
+        (changed(", below = 0.05", ""), "success must be a metric with one level, below or above, got neither"),
+        (changed('metric = "error", ', ""), "success must be given with a metric"),
+        (changed("below = 0.05", "below = nan"), "level must be a number, got nan"),
+        (changed("below = 0.05", 'below = "0"'), 'below must be a number, got "0"'),
+        (changed('{ metric = "error", below = 0.05 }', "1"), "success must be a table, got 1"),
+        (changed("adaptive = false", "adaptive = 1"), "adaptive must be true or false, got 1: write adaptive = true"),
+        (changed("adaptive = false", "budget = 50"), "budget must be left out where adaptive is false, got 50: set"),
+        (changed("adaptive = false", "adaptive = true\ntolerance = 0"), "tolerance must be a .* in 1..100, got 0"),
+        (changed("adaptive = false", 'adaptive = true\nbudget = "9"'), 'budget must be a whole number, got "9"'),
+        (changed("m = [200, 400, 800]", "mm = [200]"), "axis must be one of m, p, .*, got mm"),
+        (changed("m = [200, 400, 800]", "seed = [1]"), "axis must be one of .*, got seed"),
+        (changed("m = [200, 400, 800]", "m = []"), "m must be a list of different numbers, got an empty list"),
+        (changed("m = [200, 400, 800]", "m = [200, 200]"), "m must be a list of different numbers, got 200, 200"),
+        (changed("m = [200, 400, 800]", "m = [200, 0]"), "m must be a whole number in 1..1000000, got 0: raise m"),
+        (changed("m = [200, 400, 800]", "m = [200.5]"), "m must be a whole number in 1..1000000, got 200.5"),
+        (changed("m = [200, 400, 800]", 'm = ["200"]'), 'm must be a list of numbers, got "200": write numbers'),
+        (changed("m = [200, 400, 800]", "m = [true]"), "m must be a list of numbers"),
+        (changed("m = [200, 400, 800]", "m = [[200]]"), r"m must be a whole number in 1..1000000, got \[200\]"),
+        (changed("m = [200, 400, 800]", "m = [1979-05-27]"), "m must be a whole number in 1..1000000, got 1979-05-27"),
+        (changed("m = [200, 400, 800]", "m = 200"), "m must be a list or a range, got 200: write "),
+        (changed("m = [200, 400, 800]", "m = [2]\np = [9]"), "axes must be one or two axes, got m, p, r: keep"),
+        (changed("m = [200, 400, 800]", "per-freedom = [0]"), "per-freedom must be a number in .*, got 0: raise"),
+        (
+            changed("r = {", "per-freedom = {"),
+            "axes must be different quantities .both decide m., got m and per-freedom",
+        ),
+        (changed("p = 60", "p = 1" + "0" * 5000), "sweep file must be TOML, got Exceeds the limit"),
+        (changed("p = 60", "p = 1" + "0" * 400), "p must be a whole number in 1..10000, got 1000"),
+        (changed("to = 5, ", ""), "r must be a range with from, to and steps, got no to: add to"),
+        (changed("steps = 5", "step = 5"), 'key of the range r must be .* did you mean "steps"?'),
+        (changed("steps = 5", "steps = 0"), "steps must be a whole number in 1..10000, got 0: raise steps"),
+        (changed("steps = 5", "steps = 2.5"), "steps of r must be a whole number, got 2.5"),
+        (changed("from = 1", 'from = "1"'), 'from of r must be a number, got "1"'),
+        (changed("from = 1", "from = inf"), "r must be finite at both ends of a range, got inf"),
+        (changed("from = 1", 'spacing = "log", from = 0'), "r must be above 0 at both ends of a log scale, got 0"),
+        (changed("from = 1", 'spacing = "cubic", from = 1'), "spacing of r must be one of linear, log, got cubic"),
+        (changed("to = 5", "to = 1"), "r must be a range with two different ends, got 1: give one value as a list"),
+        (changed("[axes]", "[axis]"), 'key of a sweep must be .* got axis: did you mean "axes"?'),
+        (EXAMPLE.split("[axes]")[0], 'axes must be given, got nothing: add a line or a table "axes" to the sweep'),
+        (EXAMPLE + "[settings]\nmax_itr = 5", 'setting of tangent-descent must be .* did you mean "max_iter"?'),
+        (EXAMPLE + "[settings]\nmax_iter = 0", "max_iter must be a whole number in 1..1000000, got 0"),
+        (EXAMPLE + '[settings]\nmax_iter = "5"', 'max_iter must be .*, got "5": write it without quotes'),
+        (EXAMPLE + "settings = 1", "settings must be|axis must be one of"),
+        (EXAMPLE + "m = [1]", "sweep file must be TOML, got Cannot overwrite a value .at .*: correct it there"),
+        (
+            changed("p = 60", "p ="),
+            "sweep file must be TOML, got Invalid value .at line 9, column 4.: correct it there",
+        ),
+        ("a = " + "[" * 5000, "sweep file must be TOML"),
+    ],
+)
+def test_a_mistake_is_told_in_one_sentence(text, sentence):
+    with pytest.raises(InputError, match=sentence) as told:
+        parse(text)
+    assert "\n" not in str(told.value)
+
+
+def test_a_file_that_cannot_be_read_is_refused(tmp_path, capsys):
+    file = tmp_path / "sweep.toml"
+    for content, sentence in [(b"# 1\n# \xff", "other bytes on line 2"), (b"#" * 2**21, "at most 1 MiB")]:
+        file.write_bytes(content)
+        with pytest.raises(InputError, match=sentence):
+            read(file)
+    assert main(["sweep", str(tmp_path / "none.toml"), "--json"]) == 2
+    assert main(["sweep", str(tmp_path)]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "" and printed.err.count("\n") == 2
+    assert "sweep file must be a file that can be read" in printed.err
+
+
+def test_the_shell_refuses_a_sweep_before_it_makes_a_store(tmp_path, capsys):
+    file, store = tmp_path / "sweep.toml", tmp_path / "kept.sqlite"
+    file.write_text(changed('"error"', '"eror"'))
+    assert main(["sweep", str(file), "--store", str(store), "--json"]) == 2 and not store.exists()
+    assert "metric must be" in capsys.readouterr().err
+
+
+def test_a_sweep_without_a_store_prints_its_table_and_keeps_nothing(engine, tmp_path, capsys):
+    file = tmp_path / "sweep.toml"
+    file.write_text('model = "one-bit-sensing"\nsolvers = ["pairwise-moment"]\ntrials = 3\n[axes]\nratio = [1, 40]\n')
+    assert main(["sweep", str(file), "--json"]) == 0
+    printed = capsys.readouterr()
+    document = json.loads(printed.out)
+    assert printed.err == "" and list(document) == ["cells", "trials_run", "trials_reused"]
+    assert (document["trials_run"], document["trials_reused"]) == (3, 0)
+    refused, cell = document["cells"]
+    assert refused["trials"] == 0 and refused["refused"].startswith("n must be at least 2p")
+    assert cell["axes"] == {"ratio": 40.0} and cell["trials"] == 3 and cell["successes"] is None
+    low, median, high = cell["metrics"]["overlap"]
+    assert 0 < low <= median <= high <= 1 and len(set(cell["metrics"]["predicted_overlap"])) == 1
+    assert main(["sweep", str(file)]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[0].split()[:2] == ["ratio", "solver"] and shown[-1].startswith("3 trials run, 0 taken")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["sweep.toml"]

@@ -1,0 +1,104 @@
+"""Moments and spiked predictions: against quadrature of the definition, the paper's figures and simulation."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from lrlab.models.single_index import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
+from lrlab.solvers.single_index.pairwise import pair_moments
+from lrlab.theory import limits, spiked
+from lrlab.theory.links import MEDIAN_ABS_NORMAL, LogisticLink, Moments, SignLink, ThresholdLink
+
+LINKS = [
+    SignLink(0.0), SignLink(0.1), SignLink(2.0), LogisticLink(0.0, 0.1, 0.0), LogisticLink(0.5, 0.2, 1.5),
+    LogisticLink(6.0, 0.0, -2.0), ThresholdLink(0.0, 1.0), ThresholdLink(0.3, 0.4), ThresholdLink(2.0, 2.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("link", LINKS, ids=repr)
+def test_moments_are_the_integrals_they_are_defined_as(link):
+    breaks = [-getattr(link, "threshold", 0.0), getattr(link, "threshold", 0.0), 0.0]
+    for k, value in enumerate(link.moments):
+
+        def integrand(z, k=k):
+            return float(link(np.array(z))) * z**k * norm.pdf(z)
+
+        expected, _ = quad(integrand, -10, 10, points=breaks, limit=400, epsabs=1e-11)
+        assert value == pytest.approx(expected, abs=2e-8)
+
+
+def test_known_values():
+    assert SignLink(0.3).moments.phi == pytest.approx(2 / math.pi / 1.09)
+    for flip, phi in ((0.0, 0.1708), (0.1, 0.1093), (0.3, 0.0273)):
+        assert LogisticLink(0.0, flip).moments.phi == pytest.approx(phi, abs=5e-5)
+    t = 1.0
+    closed = -4 * t * norm.pdf(t) * (4 * norm.sf(t) - 1)
+    assert ThresholdLink(0.0, t).moments.phi == pytest.approx(closed)
+    assert ThresholdLink(0.0, MEDIAN_ABS_NORMAL).moments.phi == pytest.approx(0.0, abs=1e-15)
+    assert ThresholdLink(0.0, 0.6).moments.phi < 0 < ThresholdLink(0.0, 0.8).moments.phi
+
+
+@pytest.mark.parametrize("spec", [
+    OneBitSensing(n=200_000, p=4, noise=0.5),
+    FlippedLogistic(n=200_000, p=4, flip=0.1, intercept=1.0),
+    OneBitPhaseRetrieval(n=200_000, p=4, threshold=1.0),
+    OneBitPhaseRetrieval(n=200_000, p=4, threshold=0.3, noise=0.2),
+], ids=repr)  # fmt: skip
+@pytest.mark.parametrize("pairs", ["consecutive", "all"])
+def test_lemma_3_2_and_corollary_3_3(spec, pairs):
+    """E[M/4] = phi b b^T + (1 - mu_0^2) I and E[M'/4] = -phi b b^T + (1 + mu_0^2) I."""
+    problem, (mu0, _, _), phi = spec.build(), spec.link.moments, spec.link.moments.phi
+    for M, sign in zip(pair_moments(problem, pairs), (1.0, -1.0), strict=True):
+        expected = sign * phi * np.outer(problem.truth, problem.truth) + (1 - sign * mu0**2) * np.eye(4)
+        assert np.abs(M - expected).max() < 0.03
+
+
+@pytest.mark.parametrize(("n", "noise", "threshold_ratio"), [(8000, 0.0, 9.87), (8000, math.sqrt(0.1), 11.94)])
+def test_thresholds_of_one_bit_sensing(n, noise, threshold_ratio):
+    prediction = spiked.predict(SignLink(noise).moments, n / 200)
+    assert prediction.threshold == pytest.approx(threshold_ratio, abs=0.01)
+    just_below = spiked.predict(SignLink(noise).moments, 0.999 * prediction.threshold)
+    just_above = spiked.predict(SignLink(noise).moments, 1.001 * prediction.threshold)
+    assert just_below.overlap == 0.0 < just_above.overlap < 0.01
+    assert just_above.top == pytest.approx(just_below.top, rel=1e-3), "the eigenvalue leaves the bulk continuously"
+
+
+@pytest.mark.parametrize("spec", [
+    OneBitSensing(n=8000, p=200, noise=math.sqrt(0.1)),
+    OneBitPhaseRetrieval(n=20_000, p=200, threshold=1.0),
+    FlippedLogistic(n=60_000, p=200, flip=0.0),
+], ids=repr)  # fmt: skip
+def test_spiked_prediction_against_simulation(spec):
+    prediction = spiked.predict(spec.link.moments, spec.n / spec.p)
+    seen = []
+    for seed in range(6):
+        problem = spec.replace(seed=seed).build()
+        M = pair_moments(problem, "consecutive")[0 if prediction.moment == "M" else 1]
+        values, vectors = np.linalg.eigh(M)
+        seen.append((values[-1], values[-2], (vectors[:, -1] @ problem.truth) ** 2))
+    top, second, overlap = np.mean(seen, axis=0)
+    assert top == pytest.approx(prediction.top, rel=0.03)
+    assert second == pytest.approx(prediction.second, rel=0.03)
+    assert overlap == pytest.approx(prediction.overlap, abs=0.06)
+
+
+def test_bulk_edge_is_marchenko_pastur_when_every_pair_counts():
+    assert spiked.bulk_edge(1.0, 4.0) == pytest.approx((1 + math.sqrt(1 / 4.0)) ** 2)
+    assert spiked.predict(Moments(1.0, 0.0, 1.0), 10.0, "M").second == 0.0
+
+
+def test_marginal_mean_overlap_against_simulation():
+    spec = OneBitSensing(n=2000, p=500, noise=0.5)
+    seen = []
+    for seed in range(8):
+        problem = spec.replace(seed=seed).build()
+        seen.append(problem.score(problem.X.T @ problem.y)["overlap"])
+    assert np.mean(seen) == pytest.approx(limits.marginal_mean_overlap(spec.link.moments, 4.0), abs=0.02)
+
+
+def test_rates():
+    assert limits.dense_rate(400, 4) == pytest.approx(0.1)
+    assert limits.sparse_rate(1000, 100, 5) == pytest.approx(math.sqrt(5 * math.log(100) / 1000))

@@ -1,0 +1,400 @@
+"""What a person does, in a real chromium: run, cancel, zoom, reload, look at pictures, type nonsense."""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect, sync_playwright
+
+pytestmark = pytest.mark.browser
+
+ROOT = Path(__file__).parents[2]
+QUIET = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+CURVES = ".st-key-converge-curves .lrlab-figure"
+LONG = "tol=0&max_iter=1000000&p=400&solvers=pairwise-moment"
+
+
+@pytest.fixture(scope="module")
+def address():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_for(f"http://127.0.0.1:{port}/_stcore/health", server)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+def wait_for(url, server, seconds=60):
+    deadline = time.monotonic() + seconds
+    while server.poll() is None and time.monotonic() < deadline:
+        try:
+            with urllib.request.urlopen(url, timeout=2):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.1)
+    raise AssertionError("the app did not start")
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    path = os.environ.get("PLAYWRIGHT_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    assert path, "no chromium on the PATH: install it, or set PLAYWRIGHT_CHROMIUM to its path"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=QUIET)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium):
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(30_000)
+    expect.set_options(timeout=30_000)
+    page = context.new_page()
+    failures = []
+    page.on("pageerror", lambda error: failures.append(error))
+    yield page
+    context.close()
+    assert not failures
+
+
+def opened(page: Page, url: str, title: str) -> None:
+    page.goto(url)
+    expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
+
+
+def drawn(page: Page, figure: str = CURVES) -> None:
+    expect(page.locator(f"{figure} .plot-container").first).to_be_visible()
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def newest(page: Page, figure: str = CURVES) -> float:
+    """Return the newest iteration that is drawn; 0 before the first."""
+    return page.locator(figure).evaluate("node => node.calcdata?.[0]?.at(-1)?.x ?? 0")
+
+
+def wait_until(page: Page, condition: str, argument=None) -> None:
+    page.wait_for_function(condition, arg=argument, polling=50)
+
+
+def watch(page: Page, figure: str = CURVES) -> float:
+    """Wait until a newer iterate is drawn, and return it."""
+    before = newest(page, figure)
+    newer = "([figure, before]) => (document.querySelector(figure)?.calcdata?.[0]?.at(-1)?.x ?? 0) > before"
+    wait_until(page, newer, [figure, before])
+    return newest(page, figure)
+
+
+def test_a_long_run_is_watched_and_cancelled(page, address):
+    opened(page, f"{address}/converge?{LONG}", "Converge")
+    drawn(page)
+    page.locator(CURVES).evaluate("node => { node.mark = 'the same node'; }")
+    press(page, "Run")
+    watch(page)
+    seen = watch(page)
+    expect(page.get_by_text(re.compile("solvers done, at most"))).to_be_visible()
+    press(page, "Cancel")
+    expect(page.get_by_text("Cancelled: what was computed up to here is kept.")).to_be_visible()
+    expect(page.get_by_role("button", name="Cancel", exact=True)).to_be_disabled()
+    assert newest(page) >= seen
+    assert page.locator(CURVES).evaluate("node => node.mark") == "the same node"
+
+
+def test_zoom_and_a_touched_widget_survive_a_run(page, address):
+    opened(page, f"{address}/converge?{LONG}", "Converge")
+    drawn(page)
+    press(page, "Run")
+    watch(page)
+    box = page.locator(f"{CURVES} .nsewdrag").first.bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + box["height"] * 0.3)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + box["height"] * 0.7, steps=5)
+    page.mouse.up()
+    zoomed = page.locator(CURVES).evaluate("node => node.layout.xaxis.range")
+    page.get_by_role("spinbutton", name=re.compile("^noise")).fill("0.2")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("noise=0.2"))
+    watch(page)
+    assert page.locator(CURVES).evaluate("node => node.layout.xaxis.range") == zoomed
+    press(page, "Cancel")
+    expect(page.get_by_text("Cancelled: what was computed up to here is kept.")).to_be_visible()
+
+
+def test_a_reload_of_the_address_restores_the_parameters(page, address):
+    opened(page, f"{address}/converge", "Converge")
+    n = page.get_by_role("spinbutton", name=re.compile("^n$"))
+    n.fill("4321")
+    page.keyboard.press("Enter")
+    page.get_by_role("radio", name="overlap").click()
+    expect(page).to_have_url(re.compile(r"n=4321.*show=overlap|show=overlap.*n=4321"))
+    page.reload()
+    expect(n).to_have_value("4321")
+    expect(page.get_by_role("radio", name="overlap")).to_be_checked()
+    drawn(page)
+    assert "overlap" in page.locator(CURVES).evaluate("node => node.layout.yaxis.title.text")
+    page.get_by_role("link", name="Papers", exact=True).click()
+    expect(page.get_by_role("heading", name="Papers", exact=True)).to_be_visible()
+    page.get_by_role("link", name="Converge", exact=True).click()
+    expect(n).to_have_value("4321")
+    expect(page).to_have_url(re.compile("n=4321"))
+
+
+def test_a_handwritten_digit_is_recovered_and_led_through(page, address):
+    opened(page, f"{address}/converge?truth=digit-3&p=64&n=6000&solvers=pairwise-moment", "Converge")
+    figure = ".st-key-converge-picture .lrlab-figure"
+    drawn(page, figure)
+    press(page, "Run")
+    expect(page.get_by_text("Converged: the residual fell").first).to_be_visible()
+    slider = page.get_by_role("slider", name="kept iterate")
+    expect(slider).to_be_visible()
+    last = page.locator(figure).evaluate(LEVELS)
+    slider.fill("0")
+    expect(page.get_by_text("iteration 1", exact=True)).to_be_visible()
+    wait_until(page, f"last => JSON.stringify(({LEVELS})(document.querySelector('{figure}'))) !== last", compact(last))
+    press(page, "Play")
+    expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
+    wait_until(page, f"last => JSON.stringify(({LEVELS})(document.querySelector('{figure}'))) === last", compact(last))
+
+
+LEVELS = "node => Array.from(node.calcdata[1][0].z, row => Array.from(row))"
+
+
+def compact(levels):
+    return str(levels).replace(" ", "")
+
+
+def test_what_is_wrong_is_said_in_a_sentence_and_nothing_is_lost(page, address, tmp_path):
+    opened(page, f"{address}/converge?n=-1&p=64&truth=upload&solvers=pairwise-moment", "Converge")
+    expect(page.get_by_text("n must be a whole number in 2..1000000, got -1: raise n to 2 or more")).to_be_visible()
+    text = tmp_path / "notes.png"
+    text.write_text("these are no pixels")
+    page.locator("input[type=file]").set_input_files(text)
+    sentence = "picture must be a PNG or JPEG, got a file that cannot be read as one"
+    expect(page.get_by_text(re.compile(sentence))).to_be_visible()
+    expect(page.get_by_role("button", name="Run", exact=True)).to_be_disabled()
+    page.locator("input[type=file]").set_input_files(picture_file(tmp_path))
+    expect(page.get_by_role("button", name="Run", exact=True)).to_be_enabled()
+    press(page, "Run")
+    ended = page.get_by_text(re.compile("chosen: top gap"))
+    expect(ended).to_be_visible()
+    page.locator("input[type=file]").set_input_files(text)
+    expect(page.get_by_text(re.compile(sentence))).to_be_visible()
+    expect(ended).to_be_visible()
+    assert page.get_by_text("Traceback").count() == 0
+
+
+def picture_file(folder):
+    import numpy as np
+    from PIL import Image
+
+    path = folder / "cross.png"
+    grey = np.zeros((40, 40), dtype=np.uint8)
+    grey[15:25, :] = grey[:, 15:25] = 255
+    Image.fromarray(grey).save(path)
+    return path
+
+
+def rows_file(folder, broken=False):
+    """Write 80 rows of 6 features and 3 labels as ARFF, the last one of them short if `broken`."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 6))
+    Y = (X[:, :3] + 0.3 * rng.standard_normal((80, 3)) > 0.5).astype(int)
+    head = [f"@attribute f{j} numeric" for j in range(6)] + [f"@attribute mood-{j} {{0,1}}" for j in range(3)]
+    rows = [",".join([*(f"{x:.4f}" for x in x), *map(str, y)]) for x, y in zip(X, Y, strict=True)]
+    rows[-1] = rows[-1][:-2] if broken else rows[-1]
+    path = folder / ("broken.arff" if broken else "moods.arff")
+    path.write_text("\n".join(["@relation moods", *head, "@data", *rows]))
+    return path
+
+
+def test_own_rows_are_uploaded_fitted_and_taken_home(page, address, tmp_path):
+    from lrlab.fits.fitted_model import load_model
+
+    opened(page, f"{address}/own_data?rows=upload&iterations=3", "Own data")
+    page.get_by_role("textbox", name="or which columns are labels").fill("last:3")
+    page.keyboard.press("Enter")
+    train = page.locator(".st-key-own_data-train input[type=file]")
+    train.set_input_files(rows_file(tmp_path))
+    expect(page.get_by_text(re.compile("moods.arff: 56 training rows, 24 test rows; 6 features"))).to_be_visible()
+    drawn(page, ".st-key-own_data-pairs .lrlab-figure")
+    press(page, "Run")
+    page.get_by_role("tab", name="Predictions and files").click()
+    model = page.get_by_role("button", name="Model (.npz)")
+    # The first run of a server waits for its engine, too.
+    expect(model).to_be_visible(timeout=60_000)
+    with page.expect_download() as download:
+        model.click()
+    download.value.save_as(tmp_path / "model.npz")
+    assert load_model(tmp_path / "model.npz").label_names == ("mood-0", "mood-1", "mood-2")
+    train.set_input_files(rows_file(tmp_path, broken=True))
+    expect(page.get_by_text(re.compile(r"file must be ARFF with 9 values.* in line 91 of broken.arff"))).to_be_visible()
+    expect(model).to_be_visible()
+    assert page.get_by_text("Traceback").count() == 0
+
+
+MAP = ".st-key-transition-map .lrlab-figure"
+SMALL_MAP = "p=6&x-points=2&y-points=2&y-from=20&y-to=80"
+
+
+def measured(page: Page) -> None:
+    """Wait until the lower left cell of the map shows a score: before that there is nothing to be opened there."""
+    drawn(page, MAP)
+    wait_until(page, "map => Number.isFinite(document.querySelector(map)?.calcdata?.[0]?.[0]?.z?.[0]?.[0])", MAP)
+
+
+def click_the_lower_left_cell(page: Page) -> None:
+    box = page.locator(f"{MAP} .nsewdrag").first.bounding_box()
+    page.mouse.click(box["x"] + box["width"] * 0.25, box["y"] + box["height"] * 0.75)
+
+
+def its_trial_is_run(page: Page) -> None:
+    expect(page.get_by_role("heading", name="Converge", exact=True)).to_be_visible()
+    expect(page).to_have_url(re.compile("seed=[1-9]"))
+    expect(page.get_by_text("Converged: the residual fell").first).to_be_visible()
+    expect(page.get_by_role("spinbutton", name=re.compile("^n$"))).to_have_value("120")
+
+
+def test_a_click_on_the_map_opens_that_trial(page, address):
+    opened(page, f"{address}/transition?{SMALL_MAP}&trials=2", "Transition")
+    drawn(page, MAP)
+    page.locator(MAP).evaluate("node => { node.mark = 'the same node'; }")
+    press(page, "Run")
+    measured(page)
+    assert page.locator(MAP).evaluate("node => node.mark") == "the same node"
+    click_the_lower_left_cell(page)
+    its_trial_is_run(page)
+
+
+def test_a_click_is_kept_while_trials_run_and_the_server_is_far(page, address):
+    page.add_init_script(FAR)
+    opened(page, f"{address}/transition?{SMALL_MAP}&trials=5000", "Transition")
+    press(page, "Run")
+    measured(page)
+    # Longer than the page waits between two questions how the run goes: one of them is asked after the click.
+    page.evaluate("window.latency = 800")
+    click_the_lower_left_cell(page)
+    its_trial_is_run(page)
+    page.get_by_role("link", name="Transition", exact=True).click()
+    measured(page)
+    # Forced: on a fast machine there is nothing left to cancel.
+    page.get_by_role("button", name="Cancel", exact=True).click(force=True)
+
+
+def shown_table(page: Page) -> str:
+    """Download the table of the sweep that a page shows, and return it."""
+    fold = page.locator(".st-key-sweep-table")
+    download = fold.get_by_role("button", name="Table, CSV")
+    if not download.is_visible():
+        fold.get_by_text("Table and files").click()
+    with page.expect_download() as file:
+        download.click()
+    return Path(file.value.path()).read_text()
+
+
+def test_a_sweep_is_paused_and_after_a_reload_gone_on_with_from_the_list(page, address):
+    sweep = "sweep?p=8&solvers=marginal-mean,sir&x-points=4&y-axis=noise&y-points=3&trials=400"
+    opened(page, f"{address}/{sweep}", "Sweep")
+    press(page, "Run")
+    expect(page.get_by_text(re.compile("of 9,600 trials, about"))).to_be_visible()
+    press(page, "Pause")
+    expect(page.get_by_text(re.compile("Paused: .* of 9,600 trials were computed"))).to_be_visible()
+    before = shown_table(page)
+    page.goto(f"{address}/sweep")
+    page.locator(".st-key-sweep-past").get_by_text("Past sweeps").click()
+    expect(page.get_by_text(re.compile(r"paused, [\d,]+ of 9,600 trials"))).to_be_visible()
+    page.locator(".st-key-sweep-open-0 button").click()
+    expect(page.get_by_text(re.compile("Paused: .* of 9,600 trials were computed"))).to_be_visible()
+    expect(page).to_have_url(re.compile("y-axis=noise"))
+    assert shown_table(page) == before
+    press(page, "Resume")
+    expect(page.get_by_text(re.compile("of 9,600 trials, about"))).to_be_visible()
+    press(page, "Cancel")
+    expect(page.get_by_text(re.compile("Cancelled: .* of 9,600 trials were computed"))).to_be_visible()
+
+
+def test_a_sweep_that_runs_is_followed_again_after_a_reload(page, address):
+    opened(page, f"{address}/sweep?p=9&solvers=marginal-mean,sir&x-points=4&trials=1000", "Sweep")
+    press(page, "Run")
+    expect(page.get_by_text(re.compile("of 8,000 trials, about"))).to_be_visible()
+    page.reload()
+    expect(page.get_by_text(re.compile("of 8,000 trials, about"))).to_be_visible()
+    press(page, "Cancel")
+    expect(page.get_by_text(re.compile("Cancelled: .* of 8,000 trials were computed"))).to_be_visible()
+
+
+def test_a_map_is_saved_as_a_drawing_and_as_a_page(page, address):
+    opened(page, f"{address}/transition?{SMALL_MAP}&trials=2", "Transition")
+    drawn(page, MAP)
+    page.locator(".st-key-transition-table").get_by_text("Table and files").click()
+    for name, begins in (
+        ("Figure, SVG", b"<svg"), ("Figure, PNG", b"\x89PNG"), ("Figure, HTML", b"<!doctype html>"),
+        ("Table, Parquet", b"PAR1"), ("Definition, TOML", b'model = "one-bit-sensing"'),
+    ):  # fmt: skip
+        with page.expect_download() as file:
+            page.get_by_role("button", name=name).click()
+        assert Path(file.value.path()).read_bytes().startswith(begins), name
+
+
+def test_what_is_typed_in_a_row_is_kept_when_the_server_is_far(page, address):
+    page.add_init_script(FAR)
+    with page.expect_websocket() as connected:
+        opened(page, f"{address}/converge?p=30", "Converge")
+    drawn(page)
+    page.evaluate("window.latency = 800")
+    n, noise = (page.get_by_role("spinbutton", name=re.compile(f"^{name}")) for name in ("n$", "noise"))
+    # Answered by the server, which the page does not know yet when the next value is typed.
+    with connected.value.expect_event("framereceived", lambda frame: b"n=4321" in frame):
+        n.fill("4321")
+        page.keyboard.press("Enter")
+    noise.fill("0.2")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("(?=.*p=30)(?=.*n=4321)(?=.*noise=0.2)"))
+    expect(n).to_have_value("4321")
+    expect(noise).to_have_value("0.2")
+    page.go_back()
+    expect(page).to_have_url(re.compile("n=4321$|n=4321&p=30$"))
+    expect(noise).to_have_value("0.1")
+    expect(n).to_have_value("4321")
+
+
+FAR = """
+const listen = WebSocket.prototype.addEventListener;
+WebSocket.prototype.addEventListener = function (kind, heard, ...others) {
+  const late = (event) => (window.latency ? setTimeout(heard, window.latency, event) : heard(event));
+  return listen.call(this, kind, kind === "message" ? late : heard, ...others);
+};
+"""
+
+
+def test_every_page_fits_a_telephone(page, address):
+    page.set_viewport_size({"width": 390, "height": 844})
+    for name, title in (
+        ("", "lrlab"),
+        ("converge", "Converge"),
+        ("spectrum", "Spectrum"),
+        ("transition", "Transition"),
+        ("own_data", "Own data"),
+    ):
+        opened(page, f"{address}/{name}", title)
+        if name:
+            expect(page.locator(".lrlab-figure .plot-container").first).to_be_visible()
+        main = page.get_by_test_id("stMain")
+        assert main.evaluate("node => node.scrollWidth <= node.clientWidth"), name

@@ -1,0 +1,492 @@
+"""Every page, run as Streamlit runs it, on the real engine: what it shows, what its button does, what it refuses."""
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lrlab import catalog
+from lrlab.presets import sweeps as library
+from lrlab.runs.trial import trial_spec
+from lrlab.store.location import get_lab
+from lrlab.sweeps.definition_file import parse
+from lrlab.ui.converge.run_view import recoveries
+from lrlab.ui.home.firsts import FIRSTS
+from lrlab.ui.sweep.sweep_controls import address
+
+PAGES = Path(__file__).parents[2] / "pages"
+SMALL = {"n": "400", "p": "8"}
+
+
+@pytest.fixture(autouse=True)
+def warm(engine):
+    """Let every page find the session's engine."""
+
+
+def opened(page, **address):
+    at = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
+    for name, value in address.items():
+        at.query_params[name] = value
+    at.run()
+    assert not at.exception
+    return at
+
+
+def errors(at):
+    return [error.value for error in at.error]
+
+
+def finished(at, page, seconds=60):
+    """Press Run and draw the page until what it follows is over."""
+    at.button(key=f"{page}-run").click().run()
+    deadline = time.monotonic() + seconds
+    while at.session_state[f"{page}:run"].alive:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+        at.run()
+    at.run()
+    assert not at.exception
+    return at
+
+
+def figures(at):
+    """Return the figures on a page, as Plotly gets them."""
+    found = [json.loads(element.proto.json) for element in at.get("bidi_component")]
+    return [json.loads(data["figure"]) for data in found if data.get("figure")]
+
+
+def test_home_opens_from_the_front_door():
+    at = AppTest.from_file(str(PAGES.parent / "app.py"), default_timeout=60).run()
+    assert not at.exception and not errors(at)
+    assert len(at.get("page_link")) == len(FIRSTS)
+
+
+@pytest.mark.parametrize("page", sorted({path.stem for path in PAGES.glob("*.py")} - {"home"}))
+def test_page_opens_without_complaint(page):
+    at = opened(page)
+    assert not errors(at)
+    assert at.title[0].value
+    for figure in figures(at):
+        axes = [axis for name, axis in figure["layout"].items() if name.startswith(("xaxis", "yaxis"))]
+        assert axes and all(axis.get("title", {}).get("text") for axis in axes if axis.get("visible", True))
+
+
+@pytest.mark.parametrize("first", FIRSTS, ids=lambda first: first.title)
+def test_what_home_says_to_try_opens_and_can_be_run(first):
+    at = opened(first.page, **first.address)
+    assert not errors(at)
+    assert not at.button(key=f"{first.page}-run").disabled
+
+
+def test_converge_runs_to_the_end_and_shows_scores_beside_theory():
+    at = finished(opened("converge", solvers="pairwise-moment", **SMALL), "converge")
+    [run] = at.session_state["converge:run"].runs
+    assert run.state == "done" and run.trace.stop.name == "CONVERGED"
+    rows = at.get("html")[-1].proto.body
+    assert "Converged" in rows and f"{run.trace.rows[-1]['error']:.4g}" in rows
+    assert f"theory {run.trace.metrics['predicted_overlap']:.4g}" in rows
+    curve = figures(at)[0]["data"][0]
+    assert curve["name"] == "Pairwise moment (Algorithm 1)"
+
+
+LOW_RANK = {
+    "rank-one-sensing": {"m": "200", "d1": "12", "d2": "10", "rank": "2"},
+    "inductive-completion": {"n1": "60", "n2": "50", "d1": "6", "d2": "5", "rank": "2", "observed": "0.2"},
+    "multilabel-regression": {"n": "80", "d": "6", "labels": "12", "rank": "2", "observed": "0.5"},
+    "polynomial-network": {"m": "300", "p": "10", "r": "2"},
+    "phase-retrieval": {"m": "120", "p": "12"},
+}
+
+
+@pytest.mark.parametrize("model", LOW_RANK)
+def test_matrices_and_complex_signals_are_recovered_on_converge(model):
+    at = finished(opened("converge", model=model, solvers="gauss-newton", **LOW_RANK[model]), "converge")
+    [run] = at.session_state["converge:run"].runs
+    assert run.trace.stop.name == "CONVERGED" and run.trace.rows[-1]["error"] < 1e-6
+    drawn = figures(at)
+    assert drawn[0]["data"][0]["name"] == "Gauss-Newton"
+    if model != "phase-retrieval":
+        matrices = next(f for f in drawn if f["data"][0]["type"] == "heatmap")
+        assert [trace["name"] for trace in matrices["data"]] == ["truth", "estimate", "difference"]
+
+
+def test_labels_are_learnt_on_converge():
+    small = {"n": "200", "d": "10", "labels": "12", "rank": "2", "per_row": "2"}
+    at = finished(opened("converge", model="multilabel", solvers="leml-squared,binary-relevance", **small), "converge")
+    runs = at.session_state["converge:run"].runs
+    assert [run.state for run in runs] == ["done", "done"]
+    curves, values = figures(at)
+    assert "precision@3" in curves["layout"]["yaxis"]["title"]["text"]
+    assert "singular value" in values["layout"]["yaxis"]["title"]["text"]
+    assert "precision@3" in at.get("html")[-1].proto.body
+
+
+def test_one_bit_labels_are_told_on_converge_and_estimates_stand_beside_the_truth_at_its_scale():
+    small = {"m": "1500", "d1": "12", "d2": "10", "rank": "2", "batches": "4"}
+    solvers = "one-bit-power,one-bit-likelihood,leml-squared"
+    at = finished(opened("converge", model="one-bit-multilabel", solvers=solvers, **small), "converge")
+    runs = at.session_state["converge:run"].runs
+    assert [len(run.trace.rows) for run in runs] == [4, 4, 4] and "label auc" in at.get("html")[-1].proto.body
+    assert [trace["name"] for trace in figures(at)[-1]["data"]][:3] == ["truth", "estimate", "difference"]
+    for drawn in recoveries(runs[0].job.spec, runs):
+        for W in (drawn.estimate, *(estimate for _, estimate in drawn.history)):
+            assert np.linalg.norm(W.dense(), axis=0) == pytest.approx(1, rel=1e-4)
+
+
+@pytest.mark.parametrize("model", LOW_RANK)
+def test_spectrum_shows_the_moment_of_low_rank_models(model):
+    at = finished(opened("spectrum", model=model, points="2", trials="2", **LOW_RANK[model]), "spectrum")
+    values, overlap = figures(at)
+    bars = [trace for trace in values["data"] if trace.get("error_y")]
+    assert len(bars) == (2 if model == "phase-retrieval" else 3) and all(trace["x"] for trace in bars)
+    assert overlap["layout"]["yaxis"]["range"] == [-0.02, 1.02]
+
+
+@pytest.mark.parametrize("model", LOW_RANK)
+def test_transition_counts_successes_of_low_rank_models(model):
+    small = {"x-points": "2", "y-points": "2", "trials": "2", "x-to": "2"} | LOW_RANK[model]
+    small |= {"phase-retrieval": {"x-from": "6", "x-to": "8"}, "rank-one-sensing": {"y-from": "10"}}.get(model, {})
+    at = finished(opened("transition", model=model, **small), "transition")
+    [chart] = figures(at)
+    assert chart["layout"]["coloraxis"]["colorbar"]["title"]["text"].startswith("share of trials with")
+    if model in ("phase-retrieval", "rank-one-sensing"):
+        assert any(trace.get("name") == "degrees of freedom" for trace in chart["data"])
+
+
+def test_a_model_is_changed_and_its_solvers_come_along():
+    at = opened("transition")
+    at.selectbox(key="transition.model").set_value("polynomial-network").run()
+    assert not at.exception and not errors(at)
+    at.selectbox(key="transition.model").set_value("one-bit-sensing").run()
+    assert not at.exception and not errors(at)
+
+
+def test_settings_of_the_page_reach_the_job():
+    at = opened("converge", **SMALL)
+    at.number_input(key="converge.one-bit-sensing.noise").set_value(0.5).run()
+    at.number_input(key="converge.max_iter").set_value(3).run()
+    at.number_input(key="converge.tol").set_value(0.0).run()
+    at.selectbox(key="converge.one-bit-sensing.pairwise-moment.pairs").set_value("all").run()
+    at = finished(at, "converge")
+    run = at.session_state["converge:run"].runs[0]
+    assert run.job.spec == catalog.spec("one-bit-sensing", n=400, p=8, noise=0.5)
+    assert dict(run.job.options)["pairs"] == "all" and len(run.trace.rows) == 3
+    assert at.query_params["noise"] == "0.5" and at.query_params["pairwise-moment.pairs"] == "all"
+
+
+def test_the_address_fills_in_the_widgets():
+    at = opened("converge", model="flipped-logistic", n="8000", flip="0.2", solvers="sir", show="overlap", seed="7")
+    assert at.number_input(key="converge.flipped-logistic.n").value == 8000
+    assert at.number_input(key="converge.flipped-logistic.flip").value == 0.2
+    assert at.number_input(key="converge.seed").value == 7
+    assert at.checkbox(key="converge.flipped-logistic.sir").value
+    assert not at.checkbox(key="converge.flipped-logistic.pairwise-moment").value
+    assert figures(at)[0]["layout"]["yaxis"]["title"]["text"].startswith("squared overlap")
+
+
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ({"n": "-1"}, "n must be a whole number in 2..1000000, got -1: raise n to 2 or more"),
+        ({"n": "1e12"}, "n must be a whole number in 2..1000000, got 1e12: lower n to 1000000 or less"),
+        ({"noise": "nan"}, "noise must be a number in 0..10, got nan"),
+        ({"nn": "3"}, 'address must be made of this page\'s parameters, got nn: did you mean "n"?'),
+        ({"model": "one-bit"}, 'did you mean "one-bit-sensing"?'),
+        ({"solvers": "sirr"}, 'did you mean "sir"?'),
+        ({"flip": "0.1"}, "got flip"),
+        ({"show": "eror"}, 'did you mean "error"?'),
+    ],
+)
+def test_a_bad_address_is_said_in_a_sentence_and_the_rest_is_kept(address, sentence):
+    at = opened("converge", p="12", **address)
+    assert any(sentence in error for error in errors(at)), errors(at)
+    assert at.number_input(key="converge.one-bit-sensing.p").value == 12
+    assert not at.button(key="converge-run").disabled
+    assert not set(address) & set(at.query_params)
+    at.number_input(key="converge.one-bit-sensing.p").set_value(13).run()
+    assert not errors(at)
+
+
+def test_an_address_that_the_browser_has_not_heard_of_yet_undoes_nothing():
+    at = opened("converge", p="12")
+    at.number_input(key="converge.one-bit-sensing.n").set_value(4321).run()
+    assert at.query_params == {"n": "4321", "p": "12"}
+    del at.query_params["n"]
+    at.number_input(key="converge.one-bit-sensing.noise").set_value(0.2).run()
+    assert at.query_params == {"n": "4321", "p": "12", "noise": "0.2"}
+    assert at.number_input(key="converge.one-bit-sensing.n").value == 4321
+
+
+def test_bad_input_is_a_sentence_and_loses_no_run():
+    at = finished(opened("converge", **SMALL), "converge")
+    rows = at.session_state["converge:run"].runs[0].trace.rows
+    at.number_input(key="converge.one-bit-sensing.n").set_value(-1).run()
+    assert errors(at) == ["n must be a whole number in 2..1000000, got -1: raise n to 2 or more"]
+    assert at.button(key="converge-run").disabled
+    assert at.session_state["converge:run"].runs[0].trace.rows is rows
+    assert len(figures(at)) == 2
+    at.number_input(key="converge.one-bit-sensing.n").set_value(500).run()
+    assert not errors(at) and not at.button(key="converge-run").disabled
+
+
+def test_a_refused_solver_has_its_reason_below_its_name_and_others_run():
+    at = opened("converge", model="one-bit-phase-retrieval", solvers="marginal-mean,pairwise-moment", **SMALL)
+    assert any("mu_1" in caption.value and "Not here" in caption.value for caption in at.caption)
+    at = finished(at, "converge")
+    assert [run.job.solver for run in at.session_state["converge:run"].runs] == ["pairwise-moment"]
+
+
+def test_a_picture_is_recovered_and_can_be_led_through():
+    at = opened("converge", **SMALL)
+    at.selectbox(key="converge.one-bit-sensing.truth").set_value("digit-3").run()
+    assert at.number_input(key="converge.one-bit-sensing.p").value == 64
+    at.number_input(key="converge.one-bit-sensing.n").set_value(4000).run()
+    at = finished(at, "converge")
+    data = json.loads(at.get("bidi_component")[-1].proto.json)
+    shown = json.loads(data["figure"])["data"]
+    assert shown[0]["type"] == "heatmap", (data["label"], data["name"])
+    frames = json.loads(data["frames"])["frames"]
+    assert frames[-1]["name"] == f"iteration {max(len(r.trace.rows) for r in at.session_state['converge:run'].runs)}"
+
+
+def test_spectrum_measures_beside_the_curves():
+    at = opened("spectrum", points="3", trials="2", **SMALL)
+    assert len(figures(at)) == 2
+    at = finished(at, "spectrum")
+    assert at.session_state["spectrum:run"].done == 6
+    dots = [trace for trace in figures(at)[0]["data"] if "simulated" in trace["name"]]
+    assert len(dots) == 2
+    at.session_state["spectrum-trials"] = True
+    at.run()
+    # Three values, two trials, two moments, two eigenvalues.
+    assert len(at.dataframe[0].value) == 24
+    at.selectbox(key="spectrum.one-bit-sensing.axis").set_value("ratio").run()
+    assert not errors(at) and "noise variance" in figures(at)[0]["layout"]["xaxis"]["title"]["text"]
+
+
+def test_figure_1_is_one_click_away():
+    at = opened("spectrum")
+    at.session_state["spectrum:autorun"] = False
+    at.button(key="spectrum-preset-2").click().run()
+    assert not at.exception and not errors(at)
+    assert at.query_params["model"] == "one-bit-phase-retrieval"
+    plan = at.session_state["spectrum:about"]
+    assert (plan.spec.n, plan.spec.p, plan.trials, len(plan.along.values)) == (3000, 20, 10, 18)
+    at.button(key="spectrum-cancel").click().run()
+    assert not at.exception
+
+
+TINY = {"x-points": "2", "y-points": "2", "trials": "2", "y-from": "10", "y-to": "40", "p": "6"}
+
+
+def test_transition_measures_and_infers_its_cells_and_offers_their_table():
+    at = finished(opened("transition", **TINY), "transition")
+    run = at.session_state["transition:run"]
+    assert run.state == "done" and run.sweep.adaptive and run.done <= 8
+    heats = [trace for trace in figures(at)[0]["data"] if trace["type"] == "heatmap"]
+    assert [heat["name"] for heat in heats] == ["measured", "inferred"] and heats[0]["z"]["shape"] == "2, 2"
+    whole = finished(opened("transition", adaptive="false", theory="false", fits="true", **TINY), "transition")
+    assert whole.session_state["transition:run"].done == 8
+    assert not any(trace.get("name") == "predicted threshold" for trace in figures(whole)[0]["data"])
+    whole.session_state["transition-table"] = True
+    whole.run()
+    table = whole.dataframe[0].value
+    assert list(table["trials"]) == [2] * 4 and table["mean"].between(0, 1).all()
+    assert list(table["shown"]) == list(table["mean"]) and not table["inferred"].any()
+    assert list(table["seed"]) == [trial_spec(cell.job.spec, 0).seed for cell in run.cells]
+    assert len(whole.get("download_button")) == 4 and not whole.exception
+
+
+def test_cells_that_are_refused_are_left_out_with_the_reason():
+    at = finished(opened("transition", **TINY | {"y-from": "1"}), "transition")
+    assert any("2 cells are left out.] n must be at least 2p" in caption.value for caption in at.caption)
+
+
+def test_several_solvers_are_laid_over_one_another_or_side_by_side():
+    wanted = TINY | {"model": "phase-retrieval", "x-from": "4", "x-to": "8", "y-from": "1", "y-to": "8", "p": "8"}
+    both = {"solvers": "gauss-newton,wirtinger-flow", "adaptive": "false"}
+    at = finished(opened("transition", **wanted, **both), "transition")
+    [over] = figures(at)
+    assert {"half succeed, gauss-newton", "half succeed, wirtinger-flow"} <= {t.get("name") for t in over["data"]}
+    at.toggle(key="transition.apart").set_value(True).run()
+    data = json.loads(at.get("bidi_component")[-1].proto.json)
+    wide, narrow = json.loads(data["figure"])["layout"], json.loads(data["narrow"])["layout"]
+    assert [note["text"] for note in wide["annotations"]] == ["gauss-newton", "wirtinger-flow"]
+    assert narrow["height"] > wide["height"]
+
+
+def test_a_paused_sweep_is_gone_on_with_from_the_list_of_past_ones(monkeypatch):
+    at = opened("sweep", solvers="marginal-mean", **{**SMALL, "x-points": "3", "trials": "50"})
+    at.button(key="sweep-run").click().run()
+    run = at.session_state["sweep:run"]
+    at.button(key="sweep-pause").click().run()
+    assert run.wait(60) and run.state == "paused"
+    at.run()
+    assert any("Paused: " in caption.value for caption in at.caption)
+    again = opened("sweep")
+    again.session_state["browser:session"] = at.session_state["browser:session"]
+    again.session_state["sweep-past"] = True
+    again.run()
+    [line] = [element.value for element in again.markdown if "marginal-mean" in element.value]
+    assert f"paused, {run.done} of 150 trials, just now" in line
+    again.button(key="sweep-open-0").click().run()
+    looked = again.session_state["sweep:run"]
+    again.session_state["sweep-table"] = True
+    assert looked.wait(60) and (looked.state, looked.done) == ("paused", run.done) and looked.sweep == run.sweep
+    again.run()
+    again.button(key="sweep-resume").click().run()
+    assert looked.wait(60) and (looked.state, looked.done) == ("done", 150)
+    again.run()
+    assert not again.exception and "done, 150 of 150" in " ".join(element.value for element in again.markdown)
+    again.button(key="sweep-forget-0").click().run()
+    assert "marginal-mean" not in " ".join(element.value for element in again.markdown)
+
+
+def test_a_sweep_along_one_axis_has_lines_with_bands_and_theory():
+    one = {"solvers": "pairwise-moment,marginal-mean", "x-values": "20, 40 80", "trials": "3", **SMALL}
+    at = finished(opened("sweep", **one), "sweep")
+    run = at.session_state["sweep:run"]
+    assert run.sweep.grid == {"ratio": (20.0, 40.0, 80.0)} and run.done == 18
+    [chart] = figures(at)
+    names = [trace.get("name") for trace in chart["data"]]
+    assert {"pairwise-moment", "marginal-mean", "theory, pairwise-moment"} <= set(names)
+    assert chart["layout"]["xaxis"]["type"] == "log"
+    at.selectbox(key=next(box.key for box in at.selectbox if box.label == "Show")).set_value("share").run()
+    [chart] = figures(at)
+    assert chart["layout"]["yaxis"]["title"]["text"] == "share of trials with overlap > 0.5"
+
+
+@pytest.mark.parametrize("name", library.names())
+def test_a_sweep_of_the_library_is_shown_with_what_is_said_of_it(name):
+    at = opened("sweep")
+    at.button(key=f"sweep-{name}").click().run()
+    at.session_state["sweep-table"] = True
+    at.run()
+    assert not at.exception and not errors(at)
+    known = library.load(name)
+    assert known.title in [element.value for element in at.subheader]
+    run = at.session_state["sweep:run"]
+    assert run.wait(60) and (run.sweep, run.done) == (known.sweep, 0)
+    assert not at.button(key="sweep-run").disabled
+    assert opened("sweep", **address(known.sweep)).query_params == at.query_params
+
+
+def test_a_pasted_definition_fills_the_controls_and_a_wrong_one_is_said_in_a_sentence():
+    at = opened("sweep")
+    text = 'title = "Mine"\nmodel = "one-bit-sensing"\nsolvers = ["sir"]\ntrials = 2\n[axes]\nn = [300, 500]\n'
+    at.text_area(key="sweep-toml").set_value(text.replace("sir", "sirr")).run()
+    at.button(key="sweep-read").click().run()
+    at.run()
+    assert any('did you mean "sir"?' in error for error in errors(at)), "until another one is read"
+    at.text_area(key="sweep-toml").set_value(text).run()
+    at.button(key="sweep-read").click().run()
+    assert not errors(at) and at.query_params["x-values"] == "300, 500"
+    at = finished(at, "sweep")
+    at.session_state["sweep-past"] = True
+    at.session_state["code"] = True
+    at.run()
+    assert at.markdown[-1].value.startswith("Mine  ")
+    python, shell, toml = (block.value for block in at.code)
+    assert "axes = {'n': [300, 500]}" in python and "sweep /dev/stdin --store" in shell
+    assert parse(toml) == at.session_state["sweep:run"].sweep
+
+
+def test_a_past_sweep_that_is_none_any_more_is_said_in_a_sentence():
+    at = opened("transition")
+    row = (at.session_state["browser:session"], 'model = "gone"', "Old", "sweep", "running", 1, 2, 0.0)
+    with get_lab().open() as store, store.writing() as connection:
+        connection.execute("INSERT INTO sweeps VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+    at.session_state["transition-past"] = True
+    at.run()
+    assert any("interrupted, 1 of 2 trials" in element.value for element in at.markdown)
+    at.button(key="transition-open-0").click().run()
+    assert any("solvers must be given" in error for error in errors(at)) and not at.exception
+
+
+def test_whatever_a_definition_says_the_controls_say():
+    text = """
+    model = "polynomial-network"
+    solvers = ["ep-rom", "tangent-descent"]
+    trials = 1
+    seed = 7
+    success = { metric = "error", above = 0.5 }
+    adaptive = true
+    tolerance = 2
+    budget = 50
+    spec = { p = 12, noise = 0.1 }
+    axes = { m = [40.0, 90.0], r = { from = 1, to = 80, steps = 70 } }
+    settings = { max_iter = 7, step = 0.5 }
+    """
+    sweep = parse(text)
+    at = opened("sweep", **address(sweep))
+    at.session_state["code"] = True
+    at.run()
+    shown = parse(at.code[2].value)
+    assert not errors(at) and shown.grid == sweep.grid
+    assert replace(shown, axes=sweep.axes) == sweep
+
+
+@pytest.mark.parametrize(
+    ("page", "address", "sentence"),
+    [
+        ("transition", {"x-axis": "ratio"}, "different quantities"),
+        ("transition", {"x-from": "3", "x-to": "3"}, "to must be other than from = 3"),
+        ("transition", {"trials": "1000", "x-points": "60", "y-points": "60"}, "lower trials or points"),
+        ("transition", {"y-from": "0"}, "above 0 on a logarithmic axis"),
+        ("transition", {"y-from": "0.01", "y-to": "0.02"}, "axes must be such that a solver accepts some cell"),
+        ("transition", {"solvers": "sirr"}, 'did you mean "sir"?'),
+        ("sweep", {"x-values": "1, two"}, "values must be a number, got two"),
+        ("sweep", {"x-values": "5, 5"}, "a list of different numbers"),
+        ("sweep", {"rule.metric": "error", "rule.level": "nan"}, "level must be a number"),
+        ("sweep", {"set.pairs": "some"}, "pairs must be one of"),
+    ],
+)
+def test_sweeps_are_refused_in_a_sentence(page, address, sentence):
+    at = opened(page, **address)
+    assert any(sentence in error for error in errors(at)), errors(at)
+
+
+def test_the_page_goes_on_without_a_store_and_says_so(monkeypatch, tmp_path):
+    thesis = tmp_path / "thesis.txt"
+    thesis.write_text("my thesis")
+    monkeypatch.setenv("LRLAB_STORE", str(thesis))
+    at = finished(opened("transition", **TINY), "transition")
+    assert any("it holds something else" in warning.value for warning in at.warning)
+    assert at.session_state["transition:run"].state == "done" and thesis.read_text() == "my thesis"
+
+
+def test_papers_explain_themselves():
+    at = opened("papers", paper="yi2015-fig2")
+    assert any("Optimal linear estimation" in caption.value for caption in at.caption)
+
+
+def test_code_of_a_page_is_the_code_of_the_job():
+    at = opened("converge", noise="0.3", solvers="pairwise-moment,sir", **{**SMALL, "pairwise-moment.pairs": "all"})
+    at.session_state["code"] = True
+    at.run()
+    python, shell = (block.value for block in at.code)
+    assert "spec = lrlab.spec('one-bit-sensing', seed=0, n=400, p=8, noise=0.3)" in python
+    assert "lrlab.solve(spec, 'pairwise-moment', pairs='all')" in python
+    assert "--solver sir --set seed=0 --set n=400 --set p=8 --set noise=0.3 --json" in shell
+
+
+def test_whatever_is_plotted_can_be_had_as_a_table():
+    at = finished(opened("converge", solvers="pairwise-moment,sir", **SMALL), "converge")
+    at.session_state["converge-table"] = True
+    at.run()
+    runs = at.session_state["converge:run"].runs
+    shown = at.dataframe[0].value
+    assert list(shown["error"]) == [row["error"] for run in runs for row in run.trace.rows]
+    assert set(shown["solver"]) == {"pairwise-moment", "sir"} and not at.exception
+    assert len(at.get("download_button")) == 1
+
+
+def test_a_figure_of_published_data_says_what_it_needs(monkeypatch):
+    monkeypatch.delenv("LRLAB_DATA", raising=False)
+    at = opened("papers", paper="yu2014-table3")
+    assert "name one by --data or LRLAB_DATA" in at.error[0].value
+    assert at.button(key="papers-run").disabled
