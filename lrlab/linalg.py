@@ -1,13 +1,12 @@
 """Small linear algebra shared by solvers: Gram accumulation, leading eigenvectors, thresholding."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 from scipy.linalg.blas import dsyrk
 from scipy.sparse import csr_array, issparse
 from scipy.sparse.linalg import eigsh
 
-Array = NDArray[np.float64]
+from lrlab.arrays import Array
 
 DENSE_EIGEN = 400
 MIRROR = 512

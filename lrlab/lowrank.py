@@ -4,12 +4,10 @@ from collections.abc import Mapping
 from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from lrlab.arrays import Array
 from lrlab.ranking import Scores
-
-Array = NDArray[np.floating]
 
 
 class LowRank(NamedTuple):

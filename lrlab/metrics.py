@@ -1,9 +1,8 @@
 """Error measures for directions, known up to sign: what a one-bit measurement can tell of a signal."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from lrlab.arrays import Array
 
 
 def align(estimate: Array, truth: Array) -> Array:

@@ -9,11 +9,10 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.random import Generator, SeedSequence
-from numpy.typing import NDArray
 
+from lrlab.arrays import Array
 from lrlab.parameters import Parameter, Value, declared, require_known, settle
 
-Array = NDArray[np.float64]
 Estimate = Any
 """What is recovered: an array (real or complex), or a NamedTuple of arrays such as `lowrank.LowRank`."""
 

@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.integer]
+from lrlab.arrays import Array, Indices
+
 Scores = Array | Callable[[slice], Array]
 
 BLOCK_ENTRIES = 2**21

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from lrlab.arrays import Indices, Mask
 from lrlab.datasets.arff_header import feature_coding, label_coding, read_header
 from lrlab.datasets.arff_rows import Rows, Table, read_rows
 from lrlab.datasets.dataset import Dataset, Names, assemble
@@ -24,12 +25,12 @@ class Layout(NamedTuple):
     """The first column of each attribute, features before labels, and which attributes are features of words."""
 
     column: NDArray[np.intc]
-    words: NDArray[np.bool_]
+    words: Mask
     feature_names: Names
     label_names: Names
 
     @property
-    def is_label(self) -> NDArray[np.bool_]:
+    def is_label(self) -> Mask:
         """Which attributes are labels."""
         return self.column >= len(self.feature_names)
 
@@ -102,7 +103,7 @@ def _sparse_dataset(table: Table, layout: Layout, rows: Rows, limit_bytes: int) 
     return _named(X, *((marks.row[kind], marks.col[kind]) for kind in (positive, unknown)), layout)
 
 
-def _omitted(table: Table, layout: Layout, rows: Rows, special: NDArray[np.intp]) -> csr_array:
+def _omitted(table: Table, layout: Layout, rows: Rows, special: Indices) -> csr_array:
     """Return what sparse rows leave out though it is not zero, in the columns of `special` attributes."""
     n, order = len(rows.counts), np.full(table.width, -1)
     order[special] = np.arange(len(special))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lrlab.arrays import Array, Indices, Mask
 from lrlab.datasets.arff_header import COMMA, END, SPACE, VALUE, Coding, Header, word_of
 from lrlab.datasets.text import NUMBER, Source, label_value, printable
 
@@ -37,9 +38,9 @@ class Rows(NamedTuple):
     """The rows as numbers: how many values each has, attributes (of sparse rows) and values, row after row."""
 
     sparse: bool
-    counts: NDArray[np.integer]
-    attributes: NDArray[np.integer]
-    values: NDArray[np.float64]
+    counts: Indices
+    attributes: Indices
+    values: Array
 
 
 def read_rows(table: Table, lines: Iterator[tuple[int, bytes]]) -> Rows:
@@ -69,7 +70,7 @@ def read_rows(table: Table, lines: Iterator[tuple[int, bytes]]) -> Rows:
     return Rows(sparse, np.frombuffer(counts, np.int64), kept, np.frombuffer(numbers) if numbers else np.zeros(0))
 
 
-def _plain_row(row: bytes, braced: bool, binary: NDArray[np.bool_]) -> tuple[NDArray, NDArray] | None:
+def _plain_row(row: bytes, braced: bool, binary: Mask) -> tuple[NDArray, NDArray] | None:
     """Return attributes and values of a row of plain numbers, or None for one that needs a closer look."""
     if not (PLAIN_SPARSE if braced else PLAIN_DENSE).fullmatch(row):
         return None

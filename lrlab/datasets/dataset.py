@@ -4,12 +4,11 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from lrlab.arrays import Array, Indices
 from lrlab.parameters import InputError
 
-Array = NDArray[np.float64]
 Names = tuple[str, ...]
 
 
@@ -60,7 +59,7 @@ class Dataset:
         """The number of labels."""
         return self.Y.shape[1]
 
-    def rows(self, chosen: NDArray[np.integer] | slice) -> Self:
+    def rows(self, chosen: Indices | slice) -> Self:
         """Return the same data with some of its rows only."""
         known = None if self.observed is None else self.observed[chosen]
         names = self.feature_names, self.label_names, self.counts_from
@@ -69,8 +68,8 @@ class Dataset:
 
 def assemble(
     X: Array | csr_array,
-    positive: tuple[NDArray[np.integer], NDArray[np.integer]],
-    unknown: tuple[NDArray[np.integer], NDArray[np.integer]],
+    positive: tuple[Indices, Indices],
+    unknown: tuple[Indices, Indices],
     L: int,
     *,
     feature_names: Names | None = None,
@@ -86,7 +85,7 @@ def assemble(
     return Dataset(X, pattern(*positive, (X.shape[0], L)), observed, feature_names, label_names, counts_from)
 
 
-def pattern(rows: NDArray[np.integer], columns: NDArray[np.integer], shape: tuple[int, int]) -> csr_array:
+def pattern(rows: Indices, columns: Indices, shape: tuple[int, int]) -> csr_array:
     """Return the CSR matrix with 1 at these places, each named once or more."""
     Y = csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
     Y.sum_duplicates()

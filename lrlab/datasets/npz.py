@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from lrlab.arrays import Array
 from lrlab.datasets.dataset import Dataset, Names, pattern
 from lrlab.datasets.labels import LabelChoice
 from lrlab.datasets.text import Source, require_room
@@ -107,7 +108,7 @@ def _declared_size(source: Source, name: str, stream: IO[bytes], stored: int) ->
     return count * (dtype.itemsize + 8)
 
 
-def _table(source: Source, arrays: dict[str, NDArray], name: str) -> NDArray[np.float64] | csr_array | None:
+def _table(source: Source, arrays: dict[str, NDArray], name: str) -> Array | csr_array | None:
     """Return one of the tables, dense or CSR, as float64; None if it is not there."""
     parts = [arrays.get(f"{name}_{part}") for part in CSR]
     try:

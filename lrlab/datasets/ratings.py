@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from lrlab.arrays import Array, Indices
 from lrlab.datasets.dataset import Names
 from lrlab.datasets.table import Row, csv_rows, numbers, require_width
 from lrlab.datasets.text import LIMIT_BYTES, Source, number
 from lrlab.parameters import nearest
 
-Array = NDArray[np.float64]
 HINTS = 5000
 
 
@@ -28,8 +28,8 @@ class Ratings:
     rows of X and Y, or else of first appearance.
     """
 
-    rows: NDArray[np.intp]
-    columns: NDArray[np.intp]
+    rows: Indices
+    columns: Indices
     values: Array
     X: Array | None
     Y: Array | None

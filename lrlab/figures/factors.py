@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
+from lrlab.arrays import Array, Indices
 from lrlab.figures import theme
 from lrlab.figures.recovery import Recovery, frames
 from lrlab.lowrank import LowRank
-
-Array = NDArray[np.floating]
 
 SIDE = 48
 """Most rows and columns of a heat map; of larger matrices an even choice is drawn."""
@@ -23,7 +21,7 @@ ROW = 168
 TITLE_LINE = 26
 
 
-def chosen(n: int) -> NDArray[np.intp]:
+def chosen(n: int) -> Indices:
     """Return the indices that are drawn of n rows or columns."""
     return np.arange(n) if n <= SIDE else np.linspace(0, n - 1, SIDE).round().astype(int)
 

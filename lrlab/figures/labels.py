@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
+from lrlab.arrays import Array, Indices
 from lrlab.figures import theme
 from lrlab.figures.convergence import curves
 from lrlab.figures.factors import DIVERGING
@@ -19,7 +19,7 @@ LONGEST = 16
 """Letters of a name that stand at an axis; all of it is told on hover."""
 
 
-def frequencies(names: Sequence[str], counts: NDArray[np.integer], rows: int) -> go.Figure:
+def frequencies(names: Sequence[str], counts: Indices, rows: int) -> go.Figure:
     """Return how many of the rows have each label, the most frequent first; on a logarithmic axis where that helps."""
     order = np.argsort(-counts, kind="stable")
     ordered, place = counts[order], np.arange(1, len(counts) + 1)
@@ -41,7 +41,7 @@ def frequencies(names: Sequence[str], counts: NDArray[np.integer], rows: int) ->
     return theme.style(figure, height=420)
 
 
-def correlations(names: Sequence[str], phi: NDArray[np.float64]) -> go.Figure:
+def correlations(names: Sequence[str], phi: Array) -> go.Figure:
     """Return the correlations of labels as a heat map: red where two go together, blue where one excludes the other."""
     shown = phi.copy()
     # A label's correlation with itself says nothing, and would be the darkest of all.

@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
+from lrlab.arrays import Array
 from lrlab.figures import theme
 
-Array = NDArray[Any]
 Place = Mapping[str, int]
 """Row and column of a map in its figure, from 1."""
 

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from plotly.subplots import make_subplots
 
 from lrlab import metrics
+from lrlab.arrays import Array
 from lrlab.figures import theme
 from lrlab.figures.recovery import Recovery, frames
-
-Array = NDArray[Any]
 
 GREYS = [[0.0, "#000000"], [1.0, "#ffffff"]]
 TILE = 215

@@ -6,12 +6,10 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 from lrlab import metrics
+from lrlab.arrays import Array, Indices
 from lrlab.figures import theme
-
-Array = NDArray[Any]
 
 STEMS = 64
 """Longest vector drawn entry by entry; longer ones are drawn as estimate against truth."""
@@ -76,7 +74,7 @@ def _add_stems(figure: go.Figure, truth: Array) -> None:
     )  # fmt: skip
 
 
-def entries(truth: Array) -> NDArray[np.intp]:
+def entries(truth: Array) -> Indices:
     """Return which entries are drawn: all of a short vector, an even choice by size of a long one."""
     if len(truth) <= MOST_POINTS:
         return np.arange(len(truth))
@@ -85,7 +83,7 @@ def entries(truth: Array) -> NDArray[np.intp]:
 
 
 def spread(
-    truth: Array, runs: Sequence[Recovery], shown: NDArray[np.intp], estimates: Sequence[Array | None]
+    truth: Array, runs: Sequence[Recovery], shown: Indices, estimates: Sequence[Array | None]
 ) -> list[tuple[Array, Array]]:
     """Return x and y of every run's markers; entry by entry they stand side by side."""
     places = []

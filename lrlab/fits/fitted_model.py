@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from lrlab import datasets, ranking
+from lrlab.arrays import Array, Indices
 from lrlab.datasets import LIMIT_BYTES, Dataset
 from lrlab.datasets.npz import names_of, read_arrays
 from lrlab.datasets.text import Source
@@ -30,8 +30,6 @@ from lrlab.solvers.multilabel.cplst import Centred
 from lrlab.solvers.multilabel.kernel_features import KernelRank, SignedKernelRank
 from lrlab.solvers.multilabel.label_losses import Signed
 from lrlab.solvers.multilabel.wsabie import Ranked
-
-Array = NDArray[np.float64]
 
 VERSION = 1
 KINDS: Mapping[str, type[Any]] = {
@@ -67,7 +65,7 @@ class FittedModel:
         """Read rows with the features that the model knows; labels may be there, as `datasets.read` takes them."""
         return datasets.read(path, labels, like=self.columns, unlabelled=True, limit_bytes=limit_bytes)
 
-    def top(self, X: Features, k: int) -> tuple[NDArray[np.intp], Array]:
+    def top(self, X: Features, k: int) -> tuple[Indices, Array]:
         """Return the places of the k labels of highest score in each row of X (n, d), best first, and the scores."""
         k, n = min(k, self.columns.L), X.shape[0]
         places, values = np.empty((n, k), dtype=np.intp), np.empty((n, k))

@@ -3,16 +3,15 @@
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lrlab import ranking
+from lrlab.arrays import Array, Indices
 from lrlab.datasets import Dataset
 from lrlab.fits.fitted_model import FittedModel
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = NDArray[np.float64]
 
 MOST = 24
 """Labels whose correlations are told: the most frequent ones."""
@@ -22,11 +21,11 @@ BLOCK = 2**21
 class Together(NamedTuple):
     """The most frequent labels, by their places, and their correlations (phi), nan where a label does not vary."""
 
-    places: NDArray[np.intp]
+    places: Indices
     phi: Array
 
 
-def counts(data: Dataset) -> NDArray[np.intp]:
+def counts(data: Dataset) -> Indices:
     """Return how often each label is on."""
     return np.bincount(data.Y.indices, minlength=data.L)
 

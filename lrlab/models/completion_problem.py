@@ -4,14 +4,12 @@ from functools import cached_property
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from lrlab.arrays import Array, Indices
 from lrlab.lowrank import LowRank
 from lrlab.models.low_rank import LowRankProblem
 from lrlab.operators.entries import Entries
 from lrlab.protocol import child
-
-Array = NDArray[np.float64]
 
 FRESH = 1000
 """Fresh points on which a regression is tested."""
@@ -39,7 +37,7 @@ class TableProblem(LowRankProblem):
         return Entries(self.X, self.Y, (n1, n2), rows, columns, free / len(places))
 
     @cached_property
-    def cold(self) -> NDArray[np.intp]:
+    def cold(self) -> Indices:
         """Rows of the table without any observed entry."""
         return np.setdiff1d(np.arange(self.spec.table[0]), self.operator.rows)
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
+
+from lrlab.arrays import Array
 
 
 def scattered(rng: Generator, shape: tuple[int, int], share: float) -> csr_array:
@@ -17,7 +18,7 @@ def scattered(rng: Generator, shape: tuple[int, int], share: float) -> csr_array
     return csr_array((np.ones(size, bool), places % columns, pointer), shape=shape)
 
 
-def highest(scores: NDArray[np.float64], count: int) -> csr_array:
+def highest(scores: Array, count: int) -> csr_array:
     """Return a pattern of True at the places of the `count` highest scores of each row."""
     rows = len(scores)
     places = np.sort(np.argpartition(-scores, count - 1, axis=1)[:, :count], axis=1)

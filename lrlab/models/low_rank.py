@@ -6,17 +6,15 @@ from functools import cached_property
 from typing import Annotated, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lrlab import lowrank
+from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.operators.dense import Dense
 from lrlab.operators.operator import Operator
 from lrlab.operators.rank_one import RankOne
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Checkpoint, Spec, child, proceed
-
-Array = NDArray[np.floating]
 
 DRAWN_ROWS = 4096
 """Rows drawn at a time: a block is a function of its index alone, so that fewer measurements are the first of more."""

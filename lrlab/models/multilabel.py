@@ -7,10 +7,10 @@ from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator, SeedSequence
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csr_array
 
+from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.label_patterns import highest, scattered
 from lrlab.models.label_rows import LabelRows
@@ -20,7 +20,6 @@ from lrlab.models.multilabel_risk import DrawnLabels, best_linear
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Checkpoint, child, proceed
 
-Array = NDArray[np.float64]
 Features = Array | csr_array
 
 FRESH = 1000

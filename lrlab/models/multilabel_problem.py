@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from typing import Protocol, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse import csr_array
 
 from lrlab import ranking
+from lrlab.arrays import Array
 from lrlab.parameters import InputError
 from lrlab.protocol import Spec
 
-Array = NDArray[np.float64]
 Features = Array | csr_array
 
 PLACES = (1, 3, 5)

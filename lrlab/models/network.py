@@ -5,8 +5,8 @@ from functools import cached_property
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.low_rank import (
     Condition,
@@ -20,8 +20,6 @@ from lrlab.models.low_rank import (
 from lrlab.operators.rank_one import SymmetricRankOne
 from lrlab.parameters import Parameter
 from lrlab.protocol import Checkpoint, child, proceed
-
-Array = NDArray[np.floating]
 
 FRESH = 1000
 """Fresh inputs on which a network is tested."""

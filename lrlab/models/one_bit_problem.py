@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.random import SeedSequence
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
 from lrlab import lowrank, ranking
+from lrlab.arrays import Array, Indices
 from lrlab.lowrank import LowRank
 from lrlab.models.single_index import IN_MEMORY
 from lrlab.protocol import Checkpoint, child, proceed
@@ -18,8 +18,6 @@ from lrlab.protocol import Checkpoint, child, proceed
 if TYPE_CHECKING:
     from lrlab.models.one_bit_multilabel import OneBitMultilabel
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.integer]
 
 BLOCK = 2**21
 """Features, or signs, that are drawn at a time."""

@@ -4,17 +4,15 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lrlab.arrays import Array, Vector
 from lrlab.models import pictures
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Checkpoint, Spec, child, proceed
 
-Array = NDArray[np.float64]
-Vector = NDArray[Any]
 """Real or complex, as the field says."""
 
 BLOCK_BYTES = 16 * 2**20

@@ -6,11 +6,9 @@ import io
 import zlib
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lrlab.arrays import Array
 from lrlab.parameters import InputError
-
-Array = NDArray[np.float64]
 
 LARGEST_SIDE = 64
 LARGEST_UPLOAD_PIXELS = 50_000_000

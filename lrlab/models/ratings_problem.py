@@ -3,17 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lrlab.arrays import Array, Indices
 from lrlab.datasets import Ratings
 from lrlab.lowrank import LowRank
 from lrlab.models.completion import InductiveCompletion
 from lrlab.operators.entries import Entries
 from lrlab.parameters import InputError
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
-
 
 RANK = 5
 """The rank where none is given, or less where there are fewer features."""

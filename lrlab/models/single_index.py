@@ -8,15 +8,13 @@ from functools import cached_property
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lrlab import metrics
+from lrlab.arrays import Array
 from lrlab.models import pictures
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Checkpoint, Spec, child, proceed
 from lrlab.theory.links import Link, LogisticLink, SignLink, ThresholdLink
-
-Array = NDArray[np.float64]
 
 IN_MEMORY = 256 * 2**20
 BLOCK_BYTES = 16 * 2**20

@@ -1,12 +1,10 @@
 """Measurements by dense Gaussian matrices: b_i = <A_i, W>, for comparison."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.operators.operator import Operator
-
-Array = NDArray[np.floating]
 
 
 class Dense(Operator):

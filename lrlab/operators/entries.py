@@ -3,14 +3,11 @@
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from lrlab.arrays import Array, Indices
 from lrlab.operators.operator import Operator
 from lrlab.operators.rank_one import normal_blocks
-
-Array = NDArray[np.floating]
-Indices = NDArray[np.intp]
 
 DENSE_SHARE = 32
 """Where one entry in so many is observed, all are computed: faster than to gather factors for each observed one."""

@@ -4,12 +4,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lrlab.arrays import Array
 from lrlab.linalg import solve_positive
 from lrlab.lowrank import LowRank
-
-Array = NDArray[np.floating]
 
 DIRECT_UNKNOWNS = 600
 """Up to so many unknowns a least-squares step forms its normal equations; above, it takes conjugate gradients."""

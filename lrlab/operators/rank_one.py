@@ -1,11 +1,9 @@
 """Measurements by rank-one matrices: b_i = x_i^T W y_i."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lrlab.arrays import Array
 from lrlab.operators.operator import Checkpoint, Operator, proceed
-
-Array = NDArray[np.floating]
 
 BLOCK_BYTES = 8 * 2**20
 LONG_PASS = 2**28

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lrlab import catalog
 from lrlab.parameters import Value, declared, require_known, settle
@@ -18,7 +17,6 @@ from lrlab.solver_entry import SolverEntry
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = NDArray[np.float64]
 Row = dict[str, float]
 
 KEPT_ESTIMATES = 200

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from lrlab.arrays import Array
 from lrlab.models.low_rank import LowRankProblem, LowRankSpec
 from lrlab.models.phase_retrieval import PhaseRetrieval, PhaseRetrievalProblem
 from lrlab.protocol import Spec
@@ -14,8 +14,6 @@ from lrlab.runs.trial import Progress, Run, in_process, silent
 from lrlab.solvers.low_rank.starts import leading_part
 from lrlab.spectra.draws import Draw, Row, draws, gathered
 from lrlab.theory import phase, spiked_noise
-
-Array = NDArray[np.float64]
 
 
 def moment_spectrum(draw: Draw) -> list[Row]:

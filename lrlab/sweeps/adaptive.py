@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from lrlab.arrays import Array, Mask
 from lrlab.catalog.families import family
 from lrlab.runs.convergence import Job
 from lrlab.store.store import Store
@@ -24,7 +25,6 @@ from lrlab.sweeps.contour_search import Directions, Survey, between, crossings
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.summary import wilson_bounds
 
-Array = NDArray[np.float64]
 UNSEEN = 0.5
 """Trials that an inferred share weighs as much as."""
 Values = Callable[[Job], ArrayLike]
@@ -173,7 +173,7 @@ class Plane:
         inferred = survey.estimate(), *survey.bounds()
         return tuple(np.where(tried, *pair) for pair in zip((share, *ends), inferred, strict=True))
 
-    def _longest_first(self, chosen: NDArray[np.bool_]) -> list[tuple[int, ...]]:
+    def _longest_first(self, chosen: Mask) -> list[tuple[int, ...]]:
         # At the end of a round no worker waits long for another. Which trials are made does not depend on it.
         seen = self._seconds > 0
         seconds = between(self._seconds, seen) if seen.any() else self._seconds

@@ -17,12 +17,12 @@ from scipy.optimize import isotonic_regression
 from scipy.spatial import QhullError
 from threadpoolctl import ThreadpoolController
 
+from lrlab.arrays import Array, Mask
 from lrlab.sweeps.definition_parts import first_look
 from lrlab.sweeps.summary import wilson_bounds
 
-Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
-Cells = NDArray[np.bool_]
+Cells = Mask
 Directions = tuple[int, int]
 
 

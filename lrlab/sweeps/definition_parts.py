@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from math import ceil, sqrt
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from lrlab.arrays import Mask
 from lrlab.parameters import InputError, Parameter, require_known
 
 STEPS = Parameter(name="steps", kind=int, default=10, meaning="values of an axis", low=1, high=10_000)
@@ -61,7 +62,7 @@ class Success:
         """Tell whether a trial with these scores succeeded; one that ended without an estimate did not."""
         return bool(self.reached(scores.get(self.metric, float("nan"))))
 
-    def reached(self, values: ArrayLike) -> NDArray[np.bool_]:
+    def reached(self, values: ArrayLike) -> Mask:
         """Tell of values of the measure which are successes; what is not a number is none."""
         found = np.asarray(values, dtype=float)
         return found > self.above if self.below is None else found < self.below

@@ -11,8 +11,8 @@ from statistics import median
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lrlab.arrays import Array
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.runs.convergence import Job
@@ -27,8 +27,6 @@ from lrlab.sweeps.resume import found, outcome
 GLIMPSE, LONGEST, LARGEST = 0.15, 0.8, 2**26
 """Seconds of a measured trial, seconds of all of them, and bytes of the data of one, at most."""
 HOURS, LIMIT = 24.0, 10**9
-
-Array = NDArray[np.float64]
 
 
 class Forecast(NamedTuple):

@@ -5,11 +5,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import chdtri, log_expit
 
-Array = NDArray[np.float64]
+from lrlab.arrays import Array
 
 PLACES, SLOPES = 121, 40
 FLATTEST = 1.0

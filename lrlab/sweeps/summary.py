@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-Array = NDArray[np.float64]
+from lrlab.arrays import Array
 
 
 class Interval(NamedTuple):

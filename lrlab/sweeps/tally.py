@@ -4,12 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lrlab.arrays import Array, Mask
 from lrlab.runs.convergence import Job
 from lrlab.store.outcome import Outcome
-
-Array = NDArray[np.float64]
 
 
 class Tally:
@@ -57,4 +55,4 @@ class Tally:
 
 class _Cell(NamedTuple):
     columns: dict[str, Array]
-    there: NDArray[np.bool_]
+    there: Mask

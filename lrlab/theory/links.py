@@ -15,10 +15,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import erf, ndtr, ndtri
 
-Array = NDArray[np.float64]
+from lrlab.arrays import Array
 
 MEDIAN_ABS_NORMAL = float(ndtri(0.75))
 """The median of |Z|, 0.6745: phi changes sign where threshold / tau crosses it (Yi et al. 2015, Lemma 3.4c)."""

@@ -21,9 +21,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from lrlab.arrays import Array
 
 STARTS = ("optimal", "correlation", "orthogonality", "truncated", "random")
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.operators.entries import Entries
 from lrlab.operators.operator import Operator, unsettled
@@ -15,7 +15,6 @@ from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.low_rank.starts import spectral_start
 
-Array = NDArray[np.floating]
 Batch = tuple[Operator, Array]
 
 SMALL_SYSTEM = 200

@@ -5,17 +5,15 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from lrlab import lowrank
+from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.operators.entries import Entries
 from lrlab.operators.operator import unsettled
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.low_rank.starts import leading_triples, spectral_start
-
-Array = NDArray[np.float64]
 
 DECOMPOSED = 64**2
 """Tables of up to so many entries are decomposed whole."""

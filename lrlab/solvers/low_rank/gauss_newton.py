@@ -5,16 +5,14 @@ from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from lrlab.arrays import Array
 from lrlab.operators.operator import Operator, alignment
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.low_rank.starts import spectral_start
 from lrlab.solvers.low_rank.tangent import Point, Vector, line, moved, point, solved
 from lrlab.solvers.low_rank.tangent_descent import objective
-
-Array = NDArray[np.floating]
 
 HALVINGS = 20
 

@@ -5,16 +5,14 @@ from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from lrlab import lowrank
+from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.operators.operator import Operator
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.methods.fasta import FastaState, Split, fasta
-
-Array = NDArray[np.floating]
 
 FIRST, SHRINK, SETTLED = 0.5, 0.3, 0.03
 """The path's first weight, its factor, and the optimality at which it goes on: sloppier steps cost more at the end."""

@@ -6,8 +6,8 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from lrlab.arrays import Array
 from lrlab.linalg import solve_positive
 from lrlab.lowrank import LowRank
 from lrlab.operators.operator import Operator, alignment
@@ -15,7 +15,6 @@ from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.low_rank.starts import spectral_start
 
-Array = NDArray[np.floating]
 Pair = tuple[Array, Array]
 
 REFRESHED = 10

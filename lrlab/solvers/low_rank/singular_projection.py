@@ -5,17 +5,15 @@ from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from lrlab import lowrank
+from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.operators.operator import Operator, unsettled
 from lrlab.operators.rank_one import RankOne
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.low_rank.starts import formed, leading_triples
-
-Array = NDArray[np.floating]
 
 PROJECTED = 1e-14
 NO_ISOMETRY = "Rank-one measurements obey no restricted isometry: nothing promises that this method converges here."

@@ -4,15 +4,14 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from lrlab import lowrank
+from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.operators.dense import Dense
 from lrlab.operators.entries import Entries
 from lrlab.operators.operator import Operator
 
-Array = NDArray[np.floating]
 Product = Callable[[Array], Array]
 
 FORMED = 400**2

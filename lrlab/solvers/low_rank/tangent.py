@@ -7,14 +7,12 @@ the factors (see `operators.operator`) are carried along, so that the data is re
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lrlab import lowrank
+from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.operators.operator import Operator, rounding_error
 from lrlab.operators.rank_one import tall
-
-Array = NDArray[np.floating]
 
 
 class Vector(NamedTuple):

@@ -5,13 +5,11 @@ from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lrlab import lowrank
+from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.solvers.low_rank.nuclear_norm import shrink_singular_values
-
-Array = NDArray[np.float64]
 
 FIRST_GROWTH, GROWTH, SHRINK = 2.0, 1.15, 0.6
 """Each step is longer than the last, by far until curvature has been met, and shorter where that is too large."""

@@ -5,11 +5,9 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from lrlab.arrays import Array
 from lrlab.parameters import Parameter
-
-Array = NDArray[np.floating]
 
 Blocks = Annotated[int, Parameter(meaning="blocks of the Krylov space in which heads are sought", low=1, high=20)]
 Oversampling = Annotated[

@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.floating]
+from lrlab.arrays import Array
 
 MEMORY = 10
 """f may rise above its last value, but not above the largest of so many."""

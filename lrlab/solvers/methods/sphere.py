@@ -3,9 +3,8 @@
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from lrlab.arrays import Array
 
 CG_STEPS = 25
 CG_TOLERANCE = 0.01

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from lrlab.arrays import Array
+
 Product = Callable[[Array], Array]
 
 ACCEPTED, GOOD, GREAT = 1e-4, 0.25, 0.75

@@ -5,16 +5,15 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import gammaln
 
+from lrlab.arrays import Array
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.multilabel.compressed_labels import MOST, Compressed, Sparsity, height, posterior
 from lrlab.solvers.multilabel.leml_squared import Spectrum
 
-Array = NDArray[np.float64]
 Features = Array | csr_array
 
 

@@ -6,16 +6,14 @@ from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, issparse, vstack
 
 from lrlab import lowrank
+from lrlab.arrays import Array
 from lrlab.linalg import solve_positive
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.multilabel.label_losses import HINGE, LOGISTIC, SQUARED, SQUARED_HINGE, Loss
-
-Array = NDArray[np.float64]
 
 Ridge = Annotated[
     float, Parameter(meaning="weight of ||w||^2 / 2 of each label", symbol="λ", low=1e-6, high=1e9, scale="log")

@@ -5,13 +5,12 @@ from functools import lru_cache
 from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from lrlab import lowrank
+from lrlab.arrays import Array
 from lrlab.ranking import Scores
 
-Array = NDArray[np.float64]
 Features = Array | csr_array
 
 BLOCK = 2**21

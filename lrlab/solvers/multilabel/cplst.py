@@ -5,10 +5,10 @@ from typing import Annotated, Self
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from lrlab import lowrank
+from lrlab.arrays import Array
 from lrlab.linalg import top_eigenpairs
 from lrlab.lowrank import LowRank
 from lrlab.parameters import InputError, Parameter
@@ -17,8 +17,6 @@ from lrlab.ranking import Scores, rows_of
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, rank_of
 from lrlab.solvers.multilabel.leml_products import Features
 from lrlab.solvers.multilabel.leml_squared import Spectrum
-
-Array = NDArray[np.float64]
 
 Ridge = Annotated[
     float,

@@ -4,17 +4,14 @@ from collections.abc import Mapping
 from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 from scipy.sparse import csr_array, issparse
 
+from lrlab.arrays import Array, Indices
 from lrlab.lowrank import LowRank
 from lrlab.ranking import Scores
 from lrlab.solvers.multilabel.kernels import NAMES, Kernel, Rows, divided
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.integer]
 
 EXACT = 5000
 """Up to so many rows, all of them are landmarks unless it is said otherwise."""

@@ -6,10 +6,10 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.sparse import csr_array
 
+from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
@@ -17,8 +17,6 @@ from lrlab.solvers.multilabel.kernel_features import KernelRank, SignedKernelRan
 from lrlab.solvers.multilabel.kernels import NAMES, Kernel, divided, drawn_landmarks, moments, usual_bandwidth
 from lrlab.solvers.multilabel.leml import NewtonSteps, Steps, leml_logistic, leml_squared
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, Penalty, Regularization
-
-Array = NDArray[np.float64]
 
 
 class Mapped(NamedTuple):

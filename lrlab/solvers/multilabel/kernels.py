@@ -4,13 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from lrlab.arrays import Array, Indices
 from lrlab.linalg import mean_squares
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.integer]
 Rows = Array | csr_array
 
 NAMES = ("rbf", "polynomial")

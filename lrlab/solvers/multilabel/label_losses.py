@@ -4,12 +4,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
+from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
-
-Array = NDArray[np.float64]
 
 
 class Signed(LowRank):

@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 from typing import Annotated
 
-import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate
@@ -15,8 +14,6 @@ from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED, SQUARED_HIN
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, Penalty, Regularization, alternate, rank_of
 from lrlab.solvers.multilabel.leml_products import Labels, OfFeatures, OfLabels, times, transposed_times
 from lrlab.solvers.multilabel.leml_squared import Spectrum, by_steps, table_of
-
-Array = NDArray[np.float64]
 
 ACCURACY = 0.1
 

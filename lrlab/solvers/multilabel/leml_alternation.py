@@ -5,15 +5,14 @@ from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from lrlab import lowrank
+from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.multilabel.leml_products import Labels
 
-Array = NDArray[np.float64]
 HalfStep = Callable[[Array, Array], Array]
 
 Regularization = Annotated[

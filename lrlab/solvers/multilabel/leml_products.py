@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from lrlab.arrays import Array
 from lrlab.operators.entries import Entries
 from lrlab.solvers.methods.tron import Product
 from lrlab.solvers.multilabel.label_losses import Loss
 
-Array = NDArray[np.float64]
 Features = Array | csr_array
 Table = Array | csr_array
 

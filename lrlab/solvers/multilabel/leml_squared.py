@@ -3,15 +3,13 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.sparse import csr_array, issparse
 
+from lrlab.arrays import Array, Mask
 from lrlab.linalg import solve_positive
 from lrlab.solvers.methods.tron import Product, conjugate_gradients
 from lrlab.solvers.multilabel.leml_products import Features, Labels, OfFeatures
-
-Array = NDArray[np.float64]
 
 RELATIVE = 1e-2
 """Conjugate gradients end where the gradient is this share of the one at entry."""
@@ -116,7 +114,7 @@ class Spectrum(NamedTuple):
         return self.vectors @ C if self.tall else self.X.T @ (self.vectors @ C)
 
     @property
-    def range(self) -> NDArray[np.bool_]:
+    def range(self) -> Mask:
         """Which eigenvalues are not zero."""
         return self.s > NOTHING * self.s.max()
 

@@ -4,18 +4,16 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from lrlab import lowrank
+from lrlab.arrays import Array
 from lrlab.protocol import Iterate
 from lrlab.solvers.methods.accelerated import accelerated, place
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED, Loss
 from lrlab.solvers.multilabel.leml_alternation import Regularization
 from lrlab.solvers.multilabel.leml_products import Labels
 from lrlab.solvers.multilabel.leml_squared import WholeTable
-
-Array = NDArray[np.float64]
 
 
 def trace_norm_squared(problem, *, regularization: Regularization = 20.0, rng: Generator) -> Iterator[Iterate]:

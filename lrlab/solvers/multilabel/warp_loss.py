@@ -2,12 +2,11 @@
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from lrlab.arrays import Array
 from lrlab.solvers.multilabel.warp_sampling import rank_weights
 
-Array = NDArray[np.float64]
 Features = Array | csr_array
 
 ROWS, ENTRIES = 1000, 2**20

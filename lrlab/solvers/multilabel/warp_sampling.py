@@ -2,11 +2,9 @@
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.integer]
+from lrlab.arrays import Array, Indices, Mask
 
 FIRST, MOST = 4, 256
 """Negatives drawn for each positive in the first round, and in any."""
@@ -26,7 +24,7 @@ class Negatives:
         seen = np.full(Y.shape[0], self.width) if mask is None else np.diff(mask.indptr)
         self.seen, self.count = seen, seen - np.diff(Y.indptr)
 
-    def draw(self, rows: Indices, columns: int, rng: Generator) -> tuple[Indices, NDArray[np.bool_]]:
+    def draw(self, rows: Indices, columns: int, rng: Generator) -> tuple[Indices, Mask]:
         """Return labels (b, columns) drawn from those that are seen in each of b rows, and which of them are off.
 
         Among those that are off, all negatives of the row are equally likely.

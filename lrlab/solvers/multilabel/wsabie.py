@@ -5,10 +5,10 @@ from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from lrlab import lowrank
+from lrlab.arrays import Array, Indices
 from lrlab.linalg import mean_squares
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
@@ -16,8 +16,6 @@ from lrlab.solvers.multilabel.leml_alternation import FittedRank, rank_of
 from lrlab.solvers.multilabel.warp_loss import Watched
 from lrlab.solvers.multilabel.warp_sampling import Negatives, rank_weights, violators
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.integer]
 Features = Array | csr_array
 
 TINY = 1e-12

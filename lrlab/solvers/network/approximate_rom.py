@@ -6,9 +6,9 @@ from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from lrlab import lowrank
+from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
@@ -24,8 +24,6 @@ from lrlab.solvers.network.debiased import (
     residual,
     shortened,
 )
-
-Array = NDArray[np.floating]
 
 HeadRule = Annotated[
     str,

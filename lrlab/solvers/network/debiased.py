@@ -4,14 +4,12 @@ from collections.abc import Callable
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lrlab import lowrank
+from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.operators.operator import Operator
 from lrlab.parameters import Parameter
-
-Array = NDArray[np.floating]
 
 StepRule = Annotated[
     str,

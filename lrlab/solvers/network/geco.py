@@ -5,16 +5,14 @@ from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from lrlab import lowrank
+from lrlab.arrays import Array
 from lrlab.operators.operator import Operator, least_squares
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.methods.block_krylov import Blocks, Oversampling, block_krylov, nothing, random_start
 from lrlab.solvers.network.debiased import Gradient, Point, point, residual
-
-Array = NDArray[np.floating]
 
 REFIT, REFIT_STEPS = 1e-10, 50
 """A refit, by conjugate gradients on at most (r + 1)^2 unknowns, ends when its gradient has fallen by this factor."""

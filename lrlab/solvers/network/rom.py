@@ -5,17 +5,15 @@ from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from lrlab import lowrank
+from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.operators.operator import Operator
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.network.debiased import Gradient, Step, StepRule, adaptive_step, halve, point, residual, shortened
-
-Array = NDArray[np.floating]
 
 
 def ep_rom(

@@ -6,17 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import ndtr
 
 from lrlab import lowrank
+from lrlab.arrays import Array
 from lrlab.protocol import Iterate
 from lrlab.solvers.multilabel.label_losses import Signed
 from lrlab.solvers.multilabel.leml_alternation import FittedRank
 from lrlab.solvers.one_bit_multilabel.one_bit_power import START_NOTE, leading_right, mean_moment, power_step, rank_of
-
-Array = NDArray[np.float64]
 
 FITTED = 2**14
 """Signs of a batch on which width and flips are fitted: two numbers, known to a few per cent from so many."""

@@ -1,19 +1,16 @@
 """Amplitude flows: gradient descent on magnitudes, with measurements whose phase is doubtful left out or discounted."""
 
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from lrlab.arrays import Array, Vector
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phases, steepness
 from lrlab.solvers.phase_retrieval.wirtinger import direction
-
-Array = NDArray[np.float64]
-Vector = NDArray[Any]
 
 Step = Annotated[
     str,

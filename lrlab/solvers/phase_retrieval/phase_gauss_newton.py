@@ -1,18 +1,15 @@
 """Damped Gauss-Newton for phase retrieval."""
 
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from lrlab.arrays import Array, Vector
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phases, steepness
-
-Array = NDArray[np.float64]
-Vector = NDArray[Any]
 
 SOFTENING = {"magnitude": 0.1, "intensity": 1.0}
 FIRST_DAMPING = 0.1

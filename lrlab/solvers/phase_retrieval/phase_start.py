@@ -2,19 +2,17 @@
 
 import math
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy.linalg import eigh_tridiagonal
 
+from lrlab.arrays import Array, Vector
 from lrlab.linalg import unit
 from lrlab.parameters import Parameter
 from lrlab.theory.phase import LEFT_OUT, STARTS, weigh
 
-Array = NDArray[np.float64]
-Vector = NDArray[Any]
 """Real or complex, as the measurements are."""
 
 Start = Annotated[

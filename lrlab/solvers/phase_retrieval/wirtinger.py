@@ -2,18 +2,15 @@
 
 import math
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from lrlab.arrays import Array, Vector
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, steepness
-
-Array = NDArray[np.float64]
-Vector = NDArray[Any]
 
 WARM_UP = 330.0
 LARGEST_STEP = 0.2

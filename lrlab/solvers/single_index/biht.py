@@ -5,14 +5,11 @@ from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from lrlab.linalg import hard_threshold, unit
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.single_index.sparsity import Kept, entries_kept
-
-Array = NDArray[np.float64]
 
 Step = Annotated[
     float, Parameter(meaning="step size of the subgradient step", symbol="τ", low=0.001, high=100, scale="log")

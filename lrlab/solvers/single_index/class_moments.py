@@ -3,11 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lrlab.arrays import Array
 from lrlab.linalg import Gram
-
-Array = NDArray[np.float64]
 
 
 class ClassMoments(NamedTuple):

@@ -10,13 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy.special import expit
 
+from lrlab.arrays import Array, Indices
 from lrlab.solvers.methods.sphere import DAMPING, newton_directions, tangent
 from lrlab.solvers.single_index.link_smoothing import LogOdds, Rows, loss
-
-Array = NDArray[np.float64]
 
 # Entries of X in a block: its square, the largest temporary array, takes 32 MB.
 BLOCK = 2**22
@@ -42,7 +40,7 @@ class CrossFit:
 
     X: Array
     answers: Array
-    fold: NDArray[np.intp]
+    fold: Indices
     folds: int
 
     @classmethod

@@ -5,10 +5,9 @@ from itertools import count
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-Array = NDArray[np.float64]
+from lrlab.arrays import Array
 
 BALANCE = 2.0
 ADAPTED = 100

@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, log_ndtr, logit, ndtri
 
-Array = NDArray[np.float64]
+from lrlab.arrays import Array
 
 SHORTEST_STEP = 1e-8
 DAMPING = 1e-10

@@ -5,12 +5,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
+from lrlab.arrays import Array
 from lrlab.solvers.single_index.link_smoothing import COEFFICIENTS, SMOOTHNESS, LogOdds, Rows, Smoothness, loss
-
-Array = NDArray[np.float64]
 
 NEWTON_STEPS = 30
 # Half the squared Newton decrement at which the loss summed over all rows has settled to ten decimals.

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from lrlab.arrays import Array
 from lrlab.parameters import InputError
 from lrlab.protocol import Iterate
 from lrlab.solvers.single_index.cross_fitting import CrossFit, Derivatives
@@ -15,8 +15,6 @@ from lrlab.solvers.single_index.link_free_moves import Moved, descended, exchang
 from lrlab.solvers.single_index.link_free_start import best_start
 from lrlab.solvers.single_index.link_smoothing import LogOdds
 from lrlab.solvers.single_index.sparsity import Kept, entries_kept
-
-Array = NDArray[np.float64]
 
 # The smoothness is chosen anew in this many rounds at most, until it stays the same in three.
 CHOICES = 6

@@ -3,16 +3,13 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
+from lrlab.arrays import Array, Indices, Mask
 from lrlab.solvers.methods.sphere import normalised, shortened, tangent
 from lrlab.solvers.single_index.cross_fitting import CrossFit, Derivatives
 from lrlab.solvers.single_index.link_free_start import largest
 from lrlab.solvers.single_index.link_smoothing import LogOdds
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 HALVINGS = 8
 # What rounding may add to a sum of losses, relative to it.
@@ -64,8 +61,8 @@ def descended(data: CrossFit, link: LogOdds, now: Moved, step: Array) -> Moved:
 
 
 def exchanged(
-    data: CrossFit, link: LogOdds, at: Derivatives, now: Moved, moved: Moved, exchanges: NDArray[np.intp], s: int
-) -> tuple[Moved, NDArray[np.intp]]:
+    data: CrossFit, link: LogOdds, at: Derivatives, now: Moved, moved: Moved, exchanges: Indices, s: int
+) -> tuple[Moved, Indices]:
     r"""Return the columns with a better support where there is one, and how many entries may change next time.
 
     Every coordinate is an isotropic Gaussian one, so that h = sum of the Fisher weights is the curvature along each:
@@ -87,7 +84,7 @@ def exchanged(
     return trial.where(better, moved), np.where(better, exchanges, exchanges // 2)
 
 
-def nearer(support: Mask, wanted: Mask, size: Array, most: NDArray[np.intp]) -> Mask:
+def nearer(support: Mask, wanted: Mask, size: Array, most: Indices) -> Mask:
     """Return the support (p, k) with at most `most` (k,) entries let in, largest first, and out, smallest first.
 
     A column that would be left without entries stays as it was.

@@ -4,14 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from lrlab.arrays import Array
 from lrlab.linalg import hard_threshold
 from lrlab.solvers.methods.sphere import normalised
 from lrlab.solvers.single_index.cross_fitting import CrossFit
 from lrlab.solvers.single_index.link_fit import Fit, chosen, fit_all
-
-Array = NDArray[np.float64]
 
 POWER_STEPS = 30
 POWER_TOLERANCE = 0.01

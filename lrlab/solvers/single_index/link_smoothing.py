@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from lrlab.arrays import Array, Indices
 
 # A standard normal index leaves -4..4 once in 16,000 times; beyond, the log-odds go on in a straight line.
 EDGE = 4.0
@@ -70,7 +69,7 @@ class LogOdds:
         return a + t * (b + t * (c + t * d)) + beyond * slope, slope
 
 
-def locate(z: Array) -> tuple[NDArray[np.intp], Array, Array]:
+def locate(z: Array) -> tuple[Indices, Array, Array]:
     """Return the cell 0..15 of each index, its place t in 0..1 there, and how far it lies beyond -4..4."""
     inside = np.clip(z, -EDGE, EDGE)
     scaled = (inside + EDGE) / WIDTH
@@ -92,8 +91,8 @@ class Rows:
 
     local: Array
     answers: Array
-    ends: NDArray[np.intp]
-    order: NDArray[np.intp]
+    ends: Indices
+    order: Indices
 
     @classmethod
     def of(cls, z: Array, answers: Array) -> "Rows":

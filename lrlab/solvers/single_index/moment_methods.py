@@ -4,15 +4,13 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from lrlab.arrays import Array
 from lrlab.linalg import hard_threshold, unit
 from lrlab.protocol import Iterate
 from lrlab.solvers.single_index.class_moments import ClassMoments, class_moments
 from lrlab.solvers.single_index.sparsity import Kept, entries_kept
-
-Array = NDArray[np.float64]
 
 
 def marginal_mean(problem, *, kept: Kept = 0, rng: Generator) -> Iterator[Iterate]:

@@ -5,14 +5,12 @@ from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from lrlab.arrays import Array
 from lrlab.linalg import Gram, top_eigenpairs, unit
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.single_index.class_moments import class_moments
-
-Array = NDArray[np.float64]
 
 Pairs = Annotated[
     str,

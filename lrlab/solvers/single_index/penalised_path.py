@@ -4,11 +4,9 @@ import warnings
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lrlab.arrays import Array
 from lrlab.solvers.single_index.likelihoods import Likelihood
-
-Array = NDArray[np.float64]
 
 RATIO, LEVELS = 0.8, 31
 MOST_STEPS = 200

@@ -6,15 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
+from lrlab.arrays import Array
 from lrlab.parameters import InputError
 from lrlab.protocol import Iterate
 from lrlab.solvers.methods.sphere import DAMPING, newton_directions, normalised, shortened
 from lrlab.solvers.single_index.principal_directions import phd
-
-Array = NDArray[np.float64]
 
 WIDEST = 0.5
 STEPS_A_WIDTH = 8

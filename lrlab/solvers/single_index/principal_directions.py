@@ -5,16 +5,14 @@ from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 
+from lrlab.arrays import Array
 from lrlab.linalg import top_eigenpairs, unit
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.single_index.class_moments import class_moments
 from lrlab.solvers.single_index.moment_methods import covariance, empty_slice
-
-Array = NDArray[np.float64]
 
 
 def phd(

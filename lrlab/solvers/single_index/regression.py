@@ -4,13 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from lrlab.arrays import Array
 from lrlab.protocol import Iterate
 from lrlab.solvers.single_index.likelihoods import LOGISTIC, PROBIT, Likelihood
-
-Array = NDArray[np.float64]
 
 SEPARABLE = "The answers are separable: the likelihood has no maximum, and only the direction of b has a meaning."
 

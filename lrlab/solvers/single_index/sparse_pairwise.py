@@ -7,17 +7,15 @@ from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 
+from lrlab.arrays import Array
 from lrlab.linalg import hard_threshold, unit
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.single_index.fantope import fantope_admm
 from lrlab.solvers.single_index.pairwise import Moment, Pairs, pair_moments
 from lrlab.theory.links import MEDIAN_ABS_NORMAL
-
-Array = NDArray[np.float64]
 
 CHOICE_STEPS = 20
 

@@ -5,14 +5,12 @@ from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from lrlab.arrays import Array
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.single_index.likelihoods import LOGISTIC, PROBIT, Likelihood
 from lrlab.solvers.single_index.penalised_path import objective, optimality, path, path_levels
-
-Array = NDArray[np.float64]
 
 PATIENCE = 3
 ROUGH, FINE = 1e-3, 1e-8

@@ -7,14 +7,12 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from lrlab.arrays import Array, Indices
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.single_index.likelihoods import LOGISTIC, newton
 from lrlab.solvers.single_index.sparsity import Kept, entries_kept
-
-Array = NDArray[np.float64]
 
 NEWTON_STEPS = 25
 WORTHWHILE = 1e-6
@@ -25,7 +23,7 @@ class Fit(NamedTuple):
 
     b: Array
     intercept: float
-    support: NDArray[np.intp]
+    support: Indices
     objective: float
 
 
@@ -79,7 +77,7 @@ def subset_logistic(
         current = following
 
 
-def refit(X: Array, y: Array, support: NDArray[np.intp], start: Fit, charge: float) -> Fit:
+def refit(X: Array, y: Array, support: Indices, start: Fit, charge: float) -> Fit:
     """Return the logistic fit with an intercept on `support`, from the coefficients of `start`."""
     support = np.sort(support)
     Z = np.column_stack([np.ones(len(y)), X[:, support]])
@@ -91,7 +89,7 @@ def refit(X: Array, y: Array, support: NDArray[np.intp], start: Fit, charge: flo
     return Fit(b, float(theta[0]), support, loss + charge * len(support))
 
 
-def moves(X: Array, y: Array, fit: Fit, drop: bool) -> Iterator[NDArray[np.intp]]:
+def moves(X: Array, y: Array, fit: Fit, drop: bool) -> Iterator[Indices]:
     """Yield supports to try: the k weakest entries exchanged for the k most promising others, or dropped."""
     inside = fit.support
     outside = np.setdiff1d(np.arange(X.shape[1]), inside)

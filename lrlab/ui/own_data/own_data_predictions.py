@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
+from lrlab.arrays import Indices
 from lrlab.datasets import Dataset
 from lrlab.fits.fitted_model import FittedModel, save_model, write_predictions
 from lrlab.parameters import InputError, Parameter
@@ -73,7 +73,7 @@ def pick(link: Link, name: str, fitted: Mapping[str, FittedModel]) -> str:
     return controls.choose_one(link, name, {title: title for title in fitted}, "whose results are shown", "Solver")
 
 
-def rows_of(text: str, n: int) -> NDArray[np.intp]:
+def rows_of(text: str, n: int) -> Indices:
     """Return places, from 0, of rows that are given as `1-10, 25`; InputError where they are none."""
     remedy = "write numbers and spans, such as 1-10, 25"
     chosen: list[int] = []
@@ -87,7 +87,7 @@ def rows_of(text: str, n: int) -> NDArray[np.intp]:
     return np.array(chosen)
 
 
-def predicted(model: FittedModel, test: Dataset, chosen: NDArray[np.intp], k: int) -> pd.DataFrame:
+def predicted(model: FittedModel, test: Dataset, chosen: Indices, k: int) -> pd.DataFrame:
     """Return a row each: its number, the labels that are on, and those of highest score."""
     places, scores = model.top(test.X[chosen], k)
     names = model.label_names
