@@ -73,10 +73,10 @@ def hard_threshold(v: Array, s: int) -> Array:
     """Return v with all but its s largest entries (in size) set to zero: the nearest s-sparse vector."""
     if s >= len(v):
         return v
-    kept = np.zeros_like(v)
+    thresholded = np.zeros_like(v)
     largest = np.argpartition(-np.abs(v), s - 1)[:s]
-    kept[largest] = v[largest]
-    return kept
+    thresholded[largest] = v[largest]
+    return thresholded
 
 
 def soft_threshold(v: Array, level: float) -> Array:

@@ -1,4 +1,4 @@
-"""Matrices of low rank, kept as factors: products, norms and distances that never form the d1 x d2 matrix."""
+"""Matrices of low rank, stored as factors: products, norms and distances that never form the d1 x d2 matrix."""
 
 from collections.abc import Mapping
 from typing import NamedTuple, Self
@@ -45,7 +45,7 @@ class LowRank(NamedTuple):
         return lambda rows: images[rows] @ right
 
     def arrays(self) -> dict[str, Array]:
-        """Return all that it consists of, by name, as a file keeps it."""
+        """Return all that it consists of, by name, for storage in a file."""
         return self._asdict()
 
     @classmethod
@@ -65,9 +65,9 @@ def from_product(A: Array, B: Array, rank: int = 0) -> LowRank:
 def from_core(Q: Array, C: Array, rank: int) -> LowRank:
     """Return the nearest matrix of a rank to the symmetric Q C Q^T, Q (p, k) orthonormal, C (k, k)."""
     values, vectors = np.linalg.eigh((C + C.T) / 2)
-    kept = np.argsort(-np.abs(values), kind="stable")[:rank]
-    U = Q @ vectors[:, kept]
-    return LowRank(U, values[kept], U)
+    order = np.argsort(-np.abs(values), kind="stable")[:rank]
+    U = Q @ vectors[:, order]
+    return LowRank(U, values[order], U)
 
 
 def from_dense(W: Array, rank: int = 0) -> LowRank:

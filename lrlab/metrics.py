@@ -1,4 +1,4 @@
-"""Error measures for directions, known up to sign: what a one-bit measurement can tell of a signal."""
+"""Error measures for directions known up to sign, which one-bit measurements determine."""
 
 import numpy as np
 

@@ -25,27 +25,27 @@ class InputError(ValueError):
     def __init__(self, name: str, expected: str, got: object, remedy: str) -> None:
         """Compose the sentence from the parameter, what it must be, what it was and what to do."""
         self.name, self.expected, self.got, self.remedy = name, expected, got, remedy
-        super().__init__(f"{name} must be {expected}, got {shown(got)}: {remedy}")
+        super().__init__(f"{name} must be {expected}, got {format_value(got)}: {remedy}")
 
     def __reduce__(self) -> tuple[type, tuple[str, str, object, str]]:
         """Pickle by the four parts (the default would pass the finished sentence as the name)."""
-        return InputError, (self.name, self.expected, shown(self.got), self.remedy)
+        return InputError, (self.name, self.expected, format_value(self.got), self.remedy)
 
 
-def shown(value: object) -> str:
-    """Return a value as it stands in a message: one line, at most 60 characters."""
+def format_value(value: object) -> str:
+    """Return a value for a message: one line, at most 60 characters."""
     text = " ".join(f"{value:g}".split()) if isinstance(value, float) else " ".join(str(value).split())
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def spoken(name: str) -> str:
-    """Return the name of a score or an option as people write it: `precision_3` is precision@3."""
+def display_name(name: str) -> str:
+    """Return the name of a measure or an option for display: `precision_3` is precision@3."""
     stem, _, places = name.rpartition("_")
     return f"{stem}@{places}" if places.isdigit() else name.replace("_", " ")
 
 
 def duration(seconds: float) -> str:
-    """Return a time for people: 0.42 s, 12 s, 3 min, 2 h."""
+    """Return a duration for display: 0.42 s, 12 s, 3 min, 2 h."""
     if seconds < 1:
         return f"{seconds:.2g} s"
     if seconds < 100:
@@ -55,7 +55,7 @@ def duration(seconds: float) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """What a person has to know, and the program has to check, about one number or choice.
+    """The declaration of one number or choice: its meaning for users and the values that are accepted.
 
     `low` and `high` are inclusive. `name`, `kind` and `default` come from the annotated field or argument.
     """
@@ -116,7 +116,7 @@ class Parameter:
             return f"lower {self.name} to {bound(self.high)} or less"
         if number is not None and number < self.low:
             return f"raise {self.name} to {bound(self.low)} or more"
-        return f"give {self.name} such a value, for example {shown(self.default)}"
+        return f"give {self.name} such a value, for example {format_value(self.default)}"
 
 
 def bound(value: float) -> str:
@@ -140,7 +140,7 @@ def declared(owner: Owner) -> Mapping[str, Parameter]:
         defaults = {f.name: f.default for f in fields(owner)}
     else:
         defaults = {a.name: a.default for a in inspect.signature(owner).parameters.values()}
-    found = {}
+    declarations = {}
     for name, default in defaults.items():
         hint = hints.get(name)
         if get_origin(hint) is not Annotated:
@@ -149,8 +149,8 @@ def declared(owner: Owner) -> Mapping[str, Parameter]:
         parameter = next((note for note in notes if isinstance(note, Parameter)), None)
         if parameter is None or default in (MISSING, inspect.Parameter.empty):
             continue
-        found[name] = replace(parameter, name=name, kind=kind, default=default, symbol=parameter.symbol or name)
-    return MappingProxyType(found)
+        declarations[name] = replace(parameter, name=name, kind=kind, default=default, symbol=parameter.symbol or name)
+    return MappingProxyType(declarations)
 
 
 def settle(owner: Owner, given: Mapping[str, object]) -> dict[str, Value]:

@@ -101,7 +101,7 @@ class Spec(ABC):
         """Memory, in bytes, of all the data when it is held at once."""
 
     @property
-    def thrift(self) -> str:
+    def memory_advice(self) -> str:
         """What else, beside a smaller size, makes this model need less memory; as part of a sentence, or nothing."""
         return ""
 

@@ -179,9 +179,9 @@ def _pooled(
     A first pass sorts the positives of each group, which are few; a second one counts, for every known entry, the
     positives above it, so that no more than a block of scores is in memory.
     """
-    found = [(group(b.columns), b.positive) for b in _blocks(scores, Y, observed)]
-    owner = np.concatenate([g for g, _ in found]) if found else np.zeros(0, dtype=int)
-    values = np.concatenate([p for _, p in found]) if found else np.zeros(0)
+    groups_and_scores = [(group(b.columns), b.positive) for b in _blocks(scores, Y, observed)]
+    owner = np.concatenate([g for g, _ in groups_and_scores]) if groups_and_scores else np.zeros(0, dtype=int)
+    values = np.concatenate([p for _, p in groups_and_scores]) if groups_and_scores else np.zeros(0)
     values = values[np.lexsort((values, owner))]
     positives = np.bincount(owner, minlength=groups)
     stops = np.cumsum(positives)

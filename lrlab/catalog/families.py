@@ -7,7 +7,7 @@ from typing import Any
 from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.phase_retrieval import PhaseRetrieval
 from lrlab.models.single_index import SingleIndexSpec
-from lrlab.parameters import InputError, Value, spoken
+from lrlab.parameters import InputError, Value, display_name
 from lrlab.protocol import Spec
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.theory.statistical_dimension import nuclear_norm
@@ -27,7 +27,7 @@ class Goal:
     @property
     def words(self) -> str:
         """The goal as a title."""
-        name = spoken(self.measure)
+        name = display_name(self.measure)
         return f"mean {name}" if self.below is None else f"share of trials with {name} < {self.below:g}"
 
 

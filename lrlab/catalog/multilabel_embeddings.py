@@ -39,7 +39,7 @@ def compressed(spec: Multilabel, options: Options) -> int:
     """Return bytes of projections, the spectrum of features, systems of a block, predictions, and of unseen labels."""
     k = bcs.projections(float(options["ratio"]), spec.labels, spec.rank)
     projected = 8 * (6 * spec.n * k + 4 * k * (spec.d + spec.labels)) + spectrum(spec)
-    predictions = 8 * FRESH * k + 8 * min(compressed_labels.KEPT * ranking.BLOCK_ENTRIES, FRESH * spec.labels)
+    predictions = 8 * FRESH * k + 8 * min(compressed_labels.CACHED_BLOCKS * ranking.BLOCK_ENTRIES, FRESH * spec.labels)
     blocks = 8 * 6 * max(compressed_labels.BLOCK, k * max(k, spec.labels)) + 8 * 4 * ranking.BLOCK_ENTRIES
     return projected + predictions + blocks + (8 * 3 * spec.n * spec.labels if spec.observed < 1 else 0)
 

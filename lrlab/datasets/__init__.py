@@ -1,4 +1,4 @@
-"""People's own data: `read` for features and labels, `read_ratings` for ratings with side information.
+"""Readers of users' own data: `read` for features and labels, `read_ratings` for ratings with side information.
 
 Nothing in a file is executed or unpickled; sizes are checked before memory is taken; whatever is wrong is refused by
 one InputError that names the line and what was expected there.

@@ -71,7 +71,7 @@ class Header(NamedTuple):
 
 def read_header(source: Source, lines: Iterator[tuple[int, bytes]], limit_bytes: int) -> Header:
     """Read up to and including the line `@data`."""
-    relation, attributes, seen, shared, line, size = "", [], {}, {}, 1, 0
+    relation, attributes, named_in, shared, line, size = "", [], {}, {}, 1, 0
     for line, raw in lines:
         size += len(raw)
         require_room(source, size * WORDS_GROWTH, limit_bytes, "names and values")
@@ -79,10 +79,10 @@ def read_header(source: Source, lines: Iterator[tuple[int, bytes]], limit_bytes:
         word = keyword[1].lower() if keyword else b""
         if word == b"attribute":
             attribute = _attribute(source, line, raw)
-            if attribute.name in seen:
-                need = f"a name other than that of line {seen[attribute.name]}"
+            if attribute.name in named_in:
+                need = f"a name other than that of line {named_in[attribute.name]}"
                 raise source.refuse(line, need, attribute.name, "rename one of the two attributes")
-            seen[attribute.name] = line
+            named_in[attribute.name] = line
             attributes.append(attribute._replace(values=shared.setdefault(attribute.values, attribute.values)))
         elif word == b"relation":
             relation = source.text(line, raw)

@@ -58,16 +58,16 @@ def read_rows(table: Table, lines: Iterator[tuple[int, bytes]]) -> Rows:
             need = "rows like the first one, " + ("{index value, ...}" if sparse else "value, value, ...")
             raise table.source.refuse(line, need, row, "write all rows in one form")
         sparse = braced
-        found = _plain_row(row, braced, binary) if plain else None
-        indices, values = found or _careful_row(table, line, table.source.text(line, row), braced)
+        parsed = _plain_row(row, braced, binary) if plain else None
+        indices, values = parsed or _careful_row(table, line, table.source.text(line, row), braced)
         counts.append(len(values))
         numbers.frombytes(values.tobytes())
         if sparse:
             attributes.frombytes(indices.tobytes())
     if sparse is None:
         raise table.source.refuse(table.header.data_line, "rows after @data", "none", "add the rows")
-    kept = np.frombuffer(attributes, np.intc) if attributes else np.zeros(0, np.intc)
-    return Rows(sparse, np.frombuffer(counts, np.int64), kept, np.frombuffer(numbers) if numbers else np.zeros(0))
+    indices = np.frombuffer(attributes, np.intc) if attributes else np.zeros(0, np.intc)
+    return Rows(sparse, np.frombuffer(counts, np.int64), indices, np.frombuffer(numbers) if numbers else np.zeros(0))
 
 
 def _plain_row(row: bytes, braced: bool, binary: Mask) -> tuple[NDArray, NDArray] | None:
@@ -91,11 +91,11 @@ def _plain_row(row: bytes, braced: bool, binary: Mask) -> tuple[NDArray, NDArray
 
 
 def _careful_row(table: Table, line: int, text: str, braced: bool) -> tuple[NDArray, NDArray]:
-    """Return attributes and values of any row, and refuse what is not one at the place where it goes wrong."""
+    """Return attributes and values of any row, and refuse a broken one at the place of the error."""
     need = f"pairs `index value` in braces, indices from 0 to {table.width - 1} once each,"
     need = need if braced else f"{table.width} values separated by commas"
     remedy = "quote values with spaces, commas or braces" if braced else "give one value for each attribute"
-    values, indices, seen = array("d"), array("i"), bytearray(table.width)
+    values, indices, given = array("d"), array("i"), bytearray(table.width)
     place = SPACE.match(text, braced).end()
     closed = braced and text.startswith("}", place)
     place += closed
@@ -105,10 +105,10 @@ def _careful_row(table: Table, line: int, text: str, braced: bool) -> tuple[NDAr
             head = INDEX.match(text, place)
             index, start = (int(head[1]), head.end()) if head else (table.width, place)
         word = VALUE.match(text, start)
-        if word is None or index >= table.width or seen[index]:
+        if word is None or index >= table.width or given[index]:
             got = text[place : place + 80] if braced or index < table.width else f"more than {index} values"
             raise table.source.refuse(line, need, got, remedy)
-        seen[index] = 1
+        given[index] = 1
         indices.append(index)
         values.append(_value(table, line, index, word))
         after = (COMMA if braced else SEPARATOR).match(text, word.end())

@@ -1,4 +1,4 @@
-"""A person's data as all solvers see it: features, positive labels, and which labels are known."""
+"""The data set that all solvers read: features, positive labels, and which labels are known."""
 
 from dataclasses import dataclass, replace
 from typing import Self

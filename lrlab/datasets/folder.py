@@ -33,10 +33,10 @@ def located(folder: str | os.PathLike[str] | None, names: tuple[str, ...]) -> di
         raise InputError("data", "a folder with data sets", "none", f"name one by --data or {FOLDER}")
     if not Path(given).is_dir():
         raise InputError("data", "a folder with data sets", given, "name one that is there")
-    found = {name: files for name in names if (files := _files(Path(given), name))}
-    if not found:
+    present = {name: files for name in names if (files := _files(Path(given), name))}
+    if not present:
         raise InputError("data", f"a folder with one of {', '.join(names)}", given, remedy)
-    return found
+    return present
 
 
 def _files(folder: Path, name: str) -> Files | None:

@@ -95,12 +95,12 @@ def _listed(path: Path, limit_bytes: int) -> LabelChoice:
     source = Source(path, "label XML" if path.suffix.lower() == ".xml" else "label list")
     source.check_size(limit_bytes)
     if source.kind == "label XML":
-        found = read_label_xml(source)
+        entries = read_label_xml(source)
     else:
-        found = [(line, source.text(line, raw).strip()) for line, raw in source.lines() if raw.strip()]
-    if not found:
+        entries = [(line, source.text(line, raw).strip()) for line, raw in source.lines() if raw.strip()]
+    if not entries:
         raise source.refuse(1, "at least one label", "", "list the labels")
-    return LabelChoice(tuple(name for _, name in found), tuple(line for line, _ in found), source)
+    return LabelChoice(tuple(name for _, name in entries), tuple(line for line, _ in entries), source)
 
 
 def read_label_xml(source: Source) -> list[tuple[int, str]]:
@@ -108,7 +108,7 @@ def read_label_xml(source: Source) -> list[tuple[int, str]]:
 
     A document type is refused where it begins, so that entities are never declared, let alone expanded.
     """
-    parser, found = expat.ParserCreate(), []
+    parser, entries = expat.ParserCreate(), []
 
     def element(tag: str, attributes: dict[str, str]) -> None:
         local = tag.rpartition(":")[2]
@@ -117,7 +117,7 @@ def read_label_xml(source: Source) -> list[tuple[int, str]]:
         if local != "label" or not attributes.get("name"):
             example = '`<label name="...">`'
             raise source.refuse(parser.CurrentLineNumber, example, f"<{tag}>", "give each label its name")
-        found.append((parser.CurrentLineNumber, attributes["name"]))
+        entries.append((parser.CurrentLineNumber, attributes["name"]))
 
     def doctype(*_: object) -> None:
         raise source.refuse(parser.CurrentLineNumber, "no document type", "<!DOCTYPE", "remove the DOCTYPE declaration")
@@ -134,4 +134,4 @@ def read_label_xml(source: Source) -> list[tuple[int, str]]:
         # Unknown encodings come as LookupError or ValueError from the codec.
         remedy = 'write <labels><label name="..."/></labels> in UTF-8'
         raise source.refuse(parser.CurrentLineNumber, "well-formed XML", str(error), remedy) from None
-    return found
+    return entries

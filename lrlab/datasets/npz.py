@@ -75,7 +75,7 @@ def read_arrays(source: Source, limit_bytes: int, wanted: Callable[[str], bool])
 
 
 def _arrays(source: Source, limit_bytes: int, wanted: Callable[[str], bool]) -> dict[str, NDArray]:
-    found = {}
+    arrays = {}
     with zipfile.ZipFile(source.path) as archive:
         members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
         members = {name: info for name, info in members.items() if wanted(name)}
@@ -86,8 +86,8 @@ def _arrays(source: Source, limit_bytes: int, wanted: Callable[[str], bool]) -> 
         require_room(source, sizes, limit_bytes, "arrays")
         for name, info in members.items():
             with archive.open(info) as stream:
-                found[name] = np.lib.format.read_array(stream, allow_pickle=False)
-    return found
+                arrays[name] = np.lib.format.read_array(stream, allow_pickle=False)
+    return arrays
 
 
 def _declared_size(source: Source, name: str, stream: IO[bytes], stored: int) -> int:

@@ -88,7 +88,7 @@ def _in_order(
 
 
 def _place(source: Source, line: int, name: str, known: dict[str, int], open_ended: bool) -> int:
-    """Return the place of a user or item; one that the table of features does not know is refused."""
+    """Return the place of a user or item; one that is not in the table of features is refused."""
     name = name.strip()
     if name not in known:
         if not open_ended:

@@ -63,7 +63,7 @@ class CheckedRows:
             if largest >= end:
                 raise self.refuse(f"{what} below {end}", f"correct the row or the number of {what}", str(largest))
         smallest = int(match["pairs"].partition(b":")[0]) if match["pairs"] else -1, min(labels, default=-1)
-        self.zeros = [seen or (self.line if low == 0 else 0) for seen, low in zip(self.zeros, smallest, strict=True)]
+        self.zeros = [line or (self.line if low == 0 else 0) for line, low in zip(self.zeros, smallest, strict=True)]
         self.last = max(self.last, last)
         self.labels.extend(labels)
         self.counts.append(len(labels))
@@ -116,12 +116,12 @@ def read_svmlight(source: Source, choice: LabelChoice | None, like: Dataset | No
     ends = (like.d + base_x, like.L + base_y) if like else (INDEX_END, L + base_y if L else INDEX_END)
     rows = CheckedRows(source, source.lines(), ends, blank=False)
     X = rows.features()
-    base_x, base_y = like.counts_from if like else (int(not seen) for seen in rows.zeros)
+    base_x, base_y = like.counts_from if like else (int(not line) for line in rows.zeros)
     L = like.L if like else L or max(rows.labels, default=-1) + 1 - base_y
-    for what, seen, base in zip(("indices", "labels"), rows.zeros, (base_x, base_y), strict=True):
-        if seen and base:
+    for what, line, base in zip(("indices", "labels"), rows.zeros, (base_x, base_y), strict=True):
+        if line and base:
             need = f"{what} that count from 1, like the other file's,"
-            raise source.refuse(seen, need, "0", "count alike in both files")
+            raise source.refuse(line, need, "0", "count alike in both files")
     d = like.d if like else rows.last + 1 - base_x
     if d < 1 or L < 1:
         raise source.refuse(1, f"at least one {'label' if d > 0 else 'feature'} in the file", "none", f"write `{FORM}`")

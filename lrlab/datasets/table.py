@@ -42,8 +42,8 @@ def read_table(source: Source, choice: LabelChoice | None, limit_bytes: int) -> 
         Y.extend(_label(source, line, row[place], columns[place]) for place in labels)
     x = np.frombuffer(X).reshape(-1, len(features))
     y = np.frombuffer(Y).reshape(len(x), len(labels))
-    kept, named = (tuple(columns[place] for place in places) for places in (features, labels))
-    given = {"feature_names": kept, "label_names": named} if names else {}
+    feature_names, label_names = (tuple(columns[place] for place in places) for places in (features, labels))
+    given = {"feature_names": feature_names, "label_names": label_names} if names else {}
     return assemble(x, np.nonzero(y > 0), np.nonzero(np.isnan(y)), len(labels), **given)
 
 

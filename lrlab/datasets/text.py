@@ -9,7 +9,7 @@ from typing import NamedTuple
 from lrlab.parameters import InputError
 
 LIMIT_BYTES = 4 * 2**30
-"""Memory that reading a file may take unless told otherwise."""
+"""Default limit on the memory that reading a file may take."""
 
 GROWTH = 20
 """Bytes of memory that a byte of text becomes at worst, in rows of one digit a number; 4 to 8 are usual."""
@@ -65,9 +65,9 @@ class Source(NamedTuple):
 
     def refuse(self, line: int, need: str, got: bytes | str, remedy: str) -> InputError:
         """Return the error that names the line, what was expected there, and what stands there."""
-        shown = got[:80].decode(errors="replace") if isinstance(got, bytes) else got[:80]
+        excerpt = got[:80].decode(errors="replace") if isinstance(got, bytes) else got[:80]
         expected = f"{self.kind} with {need} in line {line} of {self.path.name}"
-        return InputError("file", printable(expected), printable(shown) or "nothing", printable(remedy))
+        return InputError("file", printable(expected), printable(excerpt) or "nothing", printable(remedy))
 
     def unreadable(self, error: Exception) -> InputError:
         """Return the error for a file that the system does not give."""

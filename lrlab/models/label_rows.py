@@ -67,6 +67,6 @@ class LabelRows(Spec):
         return one * self.feature_entries + (0 if self.complete else 10 * self.seen_entries)
 
     @property
-    def thrift(self) -> str:
+    def memory_advice(self) -> str:
         """Fewer stored features."""
         return "lower density, since only features that are not zero are held"

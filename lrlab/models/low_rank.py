@@ -194,7 +194,7 @@ class RankOneSensing(LowRankSpec):
         return (4 if self.precision == "single" else 8) * self.m * (one + 1)
 
     @property
-    def thrift(self) -> str:
+    def memory_advice(self) -> str:
         """Rank-one measurements are made of vectors."""
         if self.operator == "gaussian":
             return "take precision=single"

@@ -66,7 +66,7 @@ class OneBitMultilabel(Spec):
         return self.d1, self.d2
 
     @property
-    def seen(self) -> float:
+    def signs_per_label(self) -> float:
         """Signs of each label in a batch, on average."""
         return float(self.m) if self.observation == "full" else self.m / self.d2
 
@@ -77,7 +77,7 @@ class OneBitMultilabel(Spec):
         return self.m * (8 * self.d1 + signs) + FRESH * (8 * self.d1 + 24 * self.d2) + 24 * BLOCK
 
     @property
-    def thrift(self) -> str:
+    def memory_advice(self) -> str:
         """Streaming solvers hold a block of a batch."""
         return "take a solver that reads a batch in blocks, such as one-bit-power"
 

@@ -74,14 +74,14 @@ class OneBitMultilabelProblem:
     """The stream of one spec, read in blocks; the truth, which only the score may look at.
 
     Attributes: spec; truth (LowRank); size (d1, d2) and rank, given to solvers; fresh, whether every batch is another
-    one; seen, signs of each label in a batch, on average; X_test (1000, d1) and Y_test, sparse, 1 where a sign is
-    positive.
+    one; signs_per_label, signs of each label in a batch, on average; X_test (1000, d1) and Y_test, sparse, 1 where a
+    sign is positive.
     """
 
     def __init__(self, spec: "OneBitMultilabel", checkpoint: Checkpoint = proceed) -> None:
         """Draw the truth."""
         self.spec, self.truth, self.rank, self.checkpoint = spec, spec.truth(), spec.rank, checkpoint
-        self.fresh, self.seen, self.size = spec.observation == "stream", spec.seen, spec.size
+        self.fresh, self.signs_per_label, self.size = spec.observation == "stream", spec.signs_per_label, spec.size
         # A function of the numbers of features and labels alone, so that a larger batch begins as a smaller one does.
         self.block_rows = max(1, BLOCK // (spec.d1 if self.fresh else max(spec.size)))
         for part in self.truth:

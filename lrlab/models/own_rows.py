@@ -56,7 +56,7 @@ class OwnRows(LabelRows):
         return int(2 * self.held_bytes * rows / self.n) + 16 * rows * (1 + min(self.labels, 32)) + 2**26
 
     @property
-    def thrift(self) -> str:
+    def memory_advice(self) -> str:
         """Fewer rows."""
         return "leave out features that hardly occur"
 

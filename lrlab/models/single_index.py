@@ -61,7 +61,7 @@ class SingleIndexSpec(Spec):
         return 8 * self.n * (self.p + 1)
 
     @property
-    def thrift(self) -> str:
+    def memory_advice(self) -> str:
         """Streaming solvers hold a block of the measurements."""
         return "take a solver that reads the data in blocks, such as pairwise-moment"
 

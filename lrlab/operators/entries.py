@@ -40,7 +40,7 @@ class Entries(Operator):
 
     @property
     def plain(self) -> bool:
-        """Whether there are no features: entries of W itself are seen."""
+        """Whether there are no features: entries of W itself are observed."""
         return self.X is None and self.Y is None
 
     def whitened(self) -> tuple["Entries", Callable[[Array], Array], Callable[[Array], Array]]:
@@ -68,17 +68,17 @@ class Entries(Operator):
     def pair(self, P: Array, Q: Array) -> Array:
         """Return (P Q^T) at the observed places."""
         n1, n2 = self.table
-        found, height = np.zeros(self.size), max(1, BLOCK_ENTRIES // n2)
+        values, height = np.zeros(self.size), max(1, BLOCK_ENTRIES // n2)
         if n1 * n2 > DENSE_SHARE * self.size:
             # Column by column: numpy gathers short rows ten times as slowly.
             for p, q in zip(P.T.copy(), Q.T.copy(), strict=True):
-                found += p[self.rows] * q[self.columns]
-            return found
+                values += p[self.rows] * q[self.columns]
+            return values
         for start in range(0, n1, height):
             cut = slice(self._pointer[start], self._pointer[min(start + height, n1)])
             places = (self.rows[cut] - start) * n2 + self.columns[cut]
-            found[cut] = (P[start : start + height] @ Q.T).ravel().take(places)
-        return found
+            values[cut] = (P[start : start + height] @ Q.T).ravel().take(places)
+        return values
 
     def pull_left(self, r: Array, Q: Array) -> Array:
         """Return X^T R Q with the sparse R of `sparse`."""
@@ -132,8 +132,8 @@ def _basis(X: Array | None) -> tuple[Array | None, Callable[[Array], Array]]:
     if X is None:
         return None, lambda U: U
     Q, s, Vt = np.linalg.svd(X, full_matrices=False)
-    kept, root = s > 1e-12 * s[0], np.sqrt(len(X))
-    return Q[:, kept] * root, lambda U: Vt[kept].T @ (U * (root / s[kept, None]))
+    retained, root = s > 1e-12 * s[0], np.sqrt(len(X))
+    return Q[:, retained] * root, lambda U: Vt[retained].T @ (U * (root / s[retained, None]))
 
 
 def _features(X: Array | None, n: int) -> Array:

@@ -153,7 +153,7 @@ def least_squares(
 ) -> Array:
     """Return U + D, where D makes ||forward(D) - rest||^2 + ridge ||U + D||_F^2 small; `pull` is forward's adjoint.
 
-    Conjugate gradients on the normal equations, with the misfit kept (CGLS). They end when the gradient has fallen by
+    Conjugate gradients on the normal equations, with an updated misfit (CGLS). They end when the gradient has fallen by
     the factor rtol from that at entry, so that a warm start moves on, or to rounding error.
     """
     gradient = pull(rest) - ridge * U
@@ -164,7 +164,7 @@ def least_squares(
             break
         image = forward(direction)
         curvature = float(image @ image) + ridge * float(np.vdot(direction, direction))
-        # A direction that no measurement sees, but for rounding errors of the gradient.
+        # A direction in the null space of the measurements, but for rounding errors of the gradient.
         if not curvature > floor * now:
             break
         step = now / curvature

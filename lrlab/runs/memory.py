@@ -53,7 +53,7 @@ def require_memory(spec: Spec, entry: SolverEntry, options: Options) -> None:
         largest = parameter and _largest(spec, entry, options, name, int(parameter.low), limit)
         if largest:
             got = f"{getattr(spec, name)}, which needs {needed / GIB:.1f} GiB"
-            remedy = " or ".join([f"lower {name}", *filter(None, [spec.thrift])])
+            remedy = " or ".join([f"lower {name}", *filter(None, [spec.memory_advice])])
             raise InputError(
                 name, f"at most {largest} for {entry.name} within {limit / GIB:.1f} GiB of memory", got, remedy
             )

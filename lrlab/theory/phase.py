@@ -11,7 +11,7 @@ Real and complex a differ only in the law of G: |N(0, 1)|, or the root of an exp
 
 References: Lu & Li (2017), "Phase transitions of spectral initialization for high-dimensional nonconvex estimation",
 Theorem 1; Mondelli & Montanari (2018), "Fundamental limits of weak recovery with applications to phase retrieval"
-(no start tells anything below delta = 1 for complex a, 1/2 for real a); Luo, Alghamdi & Lu
+(no start has an overlap below delta = 1 for complex a, 1/2 for real a); Luo, Alghamdi & Lu
 (2019), "Optimal spectral initialization for signal recovery with applications to phase retrieval" (T = 1 - 1/s).
 """
 
@@ -26,7 +26,7 @@ from lrlab.arrays import Array
 
 STARTS = ("optimal", "correlation", "orthogonality", "truncated", "random")
 
-# The share of smallest answers that a start leaves out: |I| = 3m/13 and m/6 answers are kept.
+# The share of smallest answers that a start leaves out: |I| = 3m/13 and m/6 answers remain.
 LEFT_OUT = {"correlation": 10.0 / 13.0, "orthogonality": 5.0 / 6.0}
 # Chen & Candes keep answers up to nine times the mean; the others are bounded so that the limits above hold.
 LARGEST = 9.0
@@ -114,7 +114,8 @@ class Spike:
     def eigenvalues(self, ratio: float) -> tuple[float, float]:
         """Return the limits of the two largest eigenvalues of (1/m) sum Z a a^* at m/p = `ratio`: psi where they lie.
 
-        Both are the end of the bulk, the minimum of psi, where the signal is not seen (Lu & Li 2017, Theorem 1).
+        Both are the end of the bulk, the minimum of psi, where there is no overlap with the signal (Lu & Li 2017,
+        Theorem 1).
         """
         rest = 1.0 / ratio
         low = self._root(lambda lam: self.mean(2, lam, self.weight) - rest)

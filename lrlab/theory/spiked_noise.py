@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 
 class Spike(NamedTuple):
-    """Limits for one singular value: where it is seen, and the squared cosines of its two vectors with the truth."""
+    """Limits for one singular value: its place, and the squared cosines of its two vectors with the truth."""
 
     value: float
     left: float
@@ -18,7 +18,7 @@ def edge(variance: float, d1: int, d2: int) -> float:
 
 
 def spike(size: float, variance: float, d1: int, d2: int) -> Spike:
-    """Return what is seen of a singular value `size` in noise N(0, variance), for large d1 and d2.
+    """Return the limits of a singular value `size` in noise N(0, variance), for large d1 and d2.
 
     Above (variance^2 d1 d2)^(1/4) it stands out, at sqrt((size^2 + d1 v)(size^2 + d2 v)) / size; below, it is lost in
     the bulk and the vectors are orthogonal to the truth.
@@ -39,7 +39,7 @@ def symmetric_edge(variance: float, p: int) -> float:
 
 
 def symmetric_spike(size: float, variance: float, p: int) -> Spike:
-    """Return what is seen of an eigenvalue of that size: size + p v / size, overlap 1 - p v / size^2.
+    """Return the limits of an eigenvalue of that size: size + p v / size, overlap 1 - p v / size^2.
 
     Reference: Benaych-Georges & Nadakuditi (2011), section 3.1; Feral & Peche (2007).
     """

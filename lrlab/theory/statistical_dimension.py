@@ -1,4 +1,4 @@
-"""Where nuclear-norm minimisation begins to succeed: the statistical dimension of its descent cone."""
+"""The statistical dimension of the nuclear norm's descent cone: where its minimisation begins to succeed."""
 
 import math
 from functools import lru_cache
@@ -45,5 +45,5 @@ def nuclear_norm(d1: int, d2: int, rank: int) -> float:
         beyond = np.maximum(sigma - tau, 0.0)
         return rank * (d1 + d2 - rank + tau**2) + rows * float(weights @ beyond**2)
 
-    found = minimize_scalar(bound, bounds=(0.0, float(sigma.max())), method="bounded")
-    return float(min(found.fun, bound(0.0)))
+    minimum = minimize_scalar(bound, bounds=(0.0, float(sigma.max())), method="bounded")
+    return float(min(minimum.fun, bound(0.0)))

@@ -53,7 +53,8 @@ def altmin(
     start       the leading singular vectors of the moment of b
     update      V <- argmin_V F(U V^T), orthonormalised by QR; U <- argmin_U F(U V^T), orthonormalised by QR
     converges   linearly, on Gaussian vectors from about twice as many measurements as W has degrees of freedom; the
-                rate hardly depends on the singular values of W, since each least squares sees orthonormal columns
+                rate hardly depends on the singular values of W, since each least-squares problem has orthonormal
+                columns
 
     Inexact half-sweeps start at the present factor and end when their gradient has fallen to 0.3 of that at entry.
     Yields after each sweep (V, then U): objective F over all samples; residual the change of A(W) in the sweep

@@ -19,13 +19,13 @@ DECOMPOSED = 64**2
 """Tables of up to so many entries are decomposed whole."""
 
 SHARE = 20
-"""From a twentieth of all singular values on, they are found faster by decomposing the whole table."""
+"""From this share of all singular values on, decomposing the whole table is faster."""
 
 SQUARED = 1e-4
 SPARE = 5
 EXACT = 1e-13
 COARSE = 1e-2
-"""Relative change at which the path goes on to its next penalty."""
+"""Relative change at which the path proceeds to its next penalty."""
 
 
 def als(
@@ -83,7 +83,7 @@ def soft_impute(
     update      W <- S_lambda(Z + A*(b - A(Z))): the unseen entries are filled in from Z, singular values lowered by
                 lambda. Z = W, or accelerated, Z = W + beta (W - W_old) with Nesterov's beta
     path        lambda falls from the norm of the zero-filled table in equal ratios, going on when W moves by less
-                than a hundredth; the last one is kept
+                than a hundredth; the last one stays
     converges   F - F* = O(1 / t), accelerated O(1 / t^2)
 
     The table that is decomposed is sparse plus of low rank: block Krylov iteration from the last singular vectors
@@ -147,9 +147,9 @@ def above(M: Array, level: float) -> LowRank:
         V, s, U = above(M.T, level)
         return LowRank(U, s, V)
     values, vectors = np.linalg.eigh(M @ M.T)
-    kept = np.flatnonzero(values > level**2)[::-1]
-    s = np.sqrt(values[kept])
-    return LowRank(vectors[:, kept], s, (M.T @ vectors[:, kept]) / s)
+    retained = np.flatnonzero(values > level**2)[::-1]
+    s = np.sqrt(values[retained])
+    return LowRank(vectors[:, retained], s, (M.T @ vectors[:, retained]) / s)
 
 
 def shrunk(A: Entries, Z: Filled, b: Array, level: float, guess: int, rng: Generator) -> LowRank:
@@ -159,9 +159,9 @@ def shrunk(A: Entries, Z: Filled, b: Array, level: float, guess: int, rng: Gener
     smaller = min(A.shape)
     while True:
         if A.shape[0] * A.shape[1] <= DECOMPOSED or SHARE * guess > smaller:
-            found = above(W.dense() + S.toarray(), level)
+            triples = above(W.dense() + S.toarray(), level)
             break
-        found = leading_triples(
+        triples = leading_triples(
             lambda V: left @ (W.V.T @ V) + S @ V,
             lambda U: W.V @ (left.T @ U) + transposed @ U,
             A.shape,
@@ -172,8 +172,8 @@ def shrunk(A: Entries, Z: Filled, b: Array, level: float, guess: int, rng: Gener
             floor=level,
             settled=EXACT,
         )
-        if found.s[-1] <= level or not level:
+        if triples.s[-1] <= level or not level:
             break
         guess *= 2
-    kept = int((found.s > level).sum())
-    return LowRank(found.U[:, :kept], found.s[:kept] - level, found.V[:, :kept])
+    retained = int((triples.s > level).sum())
+    return LowRank(triples.U[:, :retained], triples.s[:retained] - level, triples.V[:, :retained])

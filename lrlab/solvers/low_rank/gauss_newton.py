@@ -88,7 +88,7 @@ def jacobian(operator: Operator, at: Point) -> tuple[Callable[[Vector], Array], 
     """Return (A, B) -> A(A V^T + U B^T) and its adjoint; with one unknown A = B where W is symmetric."""
     P, Q = at.P, at.Q
     if operator.symmetric:
-        # One unknown Z, kept as the pair (Z, Z): `dot` counts it twice, which is the 2 that the adjoint leaves out.
+        # One unknown Z, stored as the pair (Z, Z): `dot` counts it twice, which is the 2 that the adjoint leaves out.
         def pulled_one(r: Array) -> Vector:
             Z = operator.pull_left(r, P)
             return Vector(Z, Z)

@@ -15,7 +15,7 @@ from lrlab.protocol import Iterate
 from lrlab.solvers.methods.fasta import FastaState, Split, fasta
 
 FIRST, SHRINK, SETTLED = 0.5, 0.3, 0.03
-"""The path's first weight, its factor, and the optimality at which it goes on: sloppier steps cost more at the end."""
+"""The path's first weight, its factor, and the optimality at which it proceeds: looser steps cost more at the end."""
 
 ROUNDING = 16.0
 """Differences are known to so many rounding errors of what is subtracted: of A*(b), and of singular values."""
@@ -94,8 +94,8 @@ def shrink_singular_values(V: Array, level: float) -> LowRank:
     """Return the W that minimises level ||W||_* + ||W - V||_F^2 / 2: singular values soft-thresholded."""
     U, s, Vt = np.linalg.svd(V, full_matrices=False)
     lowered = soft_threshold(s, level)
-    kept = max(int(np.count_nonzero(lowered)), 1)
-    return LowRank(U[:, :kept], lowered[:kept], Vt[:kept].T)
+    rank = max(int(np.count_nonzero(lowered)), 1)
+    return LowRank(U[:, :rank], lowered[:rank], Vt[:rank].T)
 
 
 def shrink_eigenvalues(V: Array, level: float) -> LowRank:
@@ -103,9 +103,9 @@ def shrink_eigenvalues(V: Array, level: float) -> LowRank:
     values, vectors = np.linalg.eigh((V + V.T) / 2)
     order = np.argsort(-np.abs(values), kind="stable")
     lowered = soft_threshold(np.abs(values[order]), level)
-    kept = max(int(np.count_nonzero(lowered)), 1)
-    U = vectors[:, order[:kept]]
-    return LowRank(U, np.sign(values[order[:kept]]) * lowered[:kept], U)
+    rank = max(int(np.count_nonzero(lowered)), 1)
+    U = vectors[:, order[:rank]]
+    return LowRank(U, np.sign(values[order[:rank]]) * lowered[:rank], U)
 
 
 def soft_threshold(sizes: Array, level: float) -> Array:

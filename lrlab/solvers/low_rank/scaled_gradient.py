@@ -123,13 +123,13 @@ class Point(NamedTuple):
         else:
             left, s, right_t = np.linalg.svd(core)
             right = right_t.T
-        found = LowRank(Q_u @ left, s, Q_v @ right)
+        candidate = LowRank(Q_u @ left, s, Q_v @ right)
         if min(pivot(R_u), pivot(R_v)) < LEAST_PIVOT:
-            point, turn = Point.at(A, found), None
+            point, turn = Point.at(A, candidate), None
         else:
             turn = np.linalg.solve(R_u, left), np.linalg.solve(R_v, right)
             P, Q = (self.P + eta * path.P) @ turn[0], (self.Q + eta * path.Q) @ turn[1]
-            point = Point(found, P, P if A.symmetric else Q)
+            point = Point(candidate, P, P if A.symmetric else Q)
         return point.refitted(b, turn) if A.symmetric else (point, turn)
 
     def refitted(self, b: Array, turn: Pair | None) -> tuple["Point", Pair | None]:

@@ -84,8 +84,8 @@ class Descent:
         E = E - U @ (U.T @ E)
         left, right = np.hstack([U, E]), np.hstack([H, V])
         image = self.A.pair(self.A.left(left), self.A.right(right))
-        seen = float(image @ image)
-        return (float(np.vdot(H, H)) + float(np.vdot(E, E))) / seen if seen > 0 else 0.0
+        squared_image = float(image @ image)
+        return (float(np.vdot(H, H)) + float(np.vdot(E, E))) / squared_image if squared_image > 0 else 0.0
 
     def projected(self, eta: float, rank: int, rng: Generator) -> LowRank:
         """Return the nearest matrix of a rank to W + eta G."""

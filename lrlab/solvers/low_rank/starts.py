@@ -106,12 +106,12 @@ def leading_eigenpairs(
     for _ in range(DEPTH):
         pulled = times(block)
         Q, H = np.hstack([Q, block]), np.hstack([H, pulled])
-        found = lowrank.from_core(Q, Q.T @ H, rank)
-        if _settled(np.abs(found.s), before, settled) or Q.shape[1] == p:
+        estimate = lowrank.from_core(Q, Q.T @ H, rank)
+        if _settled(np.abs(estimate.s), before, settled) or Q.shape[1] == p:
             break
-        before = np.abs(found.s)
+        before = np.abs(estimate.s)
         block = _orthonormal(pulled[:, : p - Q.shape[1]], Q)
-    return found
+    return estimate
 
 
 def _settled(s: Array, before: Array, tolerance: float) -> bool:

@@ -136,5 +136,5 @@ def moved(operator: Operator, at: Point, along: Line, step: float, b: Array) -> 
 
 
 def solved(misfit: Array, b: Array) -> bool:
-    """Tell whether nothing but rounding is left of the misfit."""
+    """Return whether nothing but rounding is left of the misfit."""
     return float(np.linalg.norm(misfit)) <= rounding_error(b)

@@ -81,7 +81,7 @@ def refined_start(operator: Operator, b: np.ndarray, rank: int, rng: Generator) 
     before = size = np.inf
     for at, _ in islice(descent(few, part, start, conjugately=True), MOST_REFINEMENTS):
         size = float(np.linalg.norm(at.misfit))
-        # Solved as far as single precision tells, or down to the noise, where only more data helps.
+        # Solved to single precision, or down to the noise, where only more data helps.
         if size < REFINED * np.linalg.norm(part) or size > STUCK * before:
             break
         before = size

@@ -20,10 +20,10 @@ LONGEST = 1e12
 BACKTRACKS = 60
 
 NARROW = 0.5
-"""Singular vectors come from the smaller Gram matrix where at most this share of them is kept."""
+"""Singular vectors come from the smaller Gram matrix where at most this share of them is retained."""
 
 TRUSTED = 1e-6
-"""Singular values below this share of the largest are not told from a Gram matrix."""
+"""Singular values below this share of the largest are inaccurate when computed from a Gram matrix."""
 
 
 class Risk(Protocol):
@@ -117,7 +117,7 @@ def extrapolated(risk: Risk, at: Place, before: Place, beta: float) -> tuple[Arr
 
 
 def higher(one: Place, other: Place, weight: float) -> bool:
-    """Tell whether F is larger at one place than at the other, by more than rounding."""
+    """Return whether F is larger at one place than at the other, by more than rounding."""
     value, least = (p.f + weight * float(p.estimate.s.sum()) for p in (one, other))
     return value > least + rounding(least)
 
@@ -134,11 +134,11 @@ def shrink(V: Array, level: float) -> LowRank:
         return LowRank(W.V, W.s, W.U)
     squares, P = np.linalg.eigh(V.T @ V)
     sizes = np.sqrt(np.maximum(squares, 0.0))
-    kept = sizes > level
-    if level <= TRUSTED * sizes[-1] or kept.sum() > NARROW * len(kept):
+    retained = sizes > level
+    if level <= TRUSTED * sizes[-1] or retained.sum() > NARROW * len(retained):
         return shrink_singular_values(V, level)
-    if not kept.any():
+    if not retained.any():
         return lowrank.zero(V.shape, 1)
-    # The Gram matrix tells which vectors are kept; small singular values come with full accuracy from V itself.
-    U, s, Q = np.linalg.svd(V @ P[:, kept], full_matrices=False)
-    return LowRank(U, np.maximum(s - level, 0.0), P[:, kept] @ Q.T)
+    # The Gram matrix decides which vectors are retained; small singular values come with full accuracy from V itself.
+    U, s, Q = np.linalg.svd(V @ P[:, retained], full_matrices=False)
+    return LowRank(U, np.maximum(s - level, 0.0), P[:, retained] @ Q.T)

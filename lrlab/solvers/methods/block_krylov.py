@@ -37,12 +37,12 @@ def block_krylov(times: Callable[[Array], Array], start: Array, k: int, blocks: 
     value decomposition", Algorithm 2; Soltani & Hegde (2018), Algorithms 3 and 4.
     """
     outside = lambda V: V - beside @ (beside.T @ V)  # noqa: E731
-    found = []
+    blocks_so_far = []
     block = outside(start)
     for _ in range(blocks):
         block = np.linalg.qr(outside(times(block)))[0]
-        found.append(block)
-    Q = np.linalg.qr(np.hstack(found)[:, : len(start) - beside.shape[1]])[0]
+        blocks_so_far.append(block)
+    Q = np.linalg.qr(np.hstack(blocks_so_far)[:, : len(start) - beside.shape[1]])[0]
     # Once more: directions in which the blocks nearly repeat one another are orthogonal to B only up to rounding.
     Q = np.linalg.qr(outside(Q))[0]
     GQ = times(Q)

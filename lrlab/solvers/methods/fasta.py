@@ -52,15 +52,15 @@ def fasta(split: Split, start: Any, step: float) -> Iterator[FastaState]:
     implementation", sections 4.1-4.3.
     """
     x, X = start, split.dense(start)
-    f, seen = split.value(x)
-    g = split.gradient(seen)
+    f, state = split.value(x)
+    g = split.gradient(state)
     recent, t = deque([f], maxlen=MEMORY), step
     while True:
         for _ in range(BACKTRACKS):
             target = X - X.dtype.type(t) * g
             following = split.prox(target, t)
             moved = split.dense(following)
-            f, seen = split.value(following)
+            f, state = split.value(following)
             dx = moved - X
             # Rounding of f itself must not halve the step where nothing is left to gain.
             slack = 8 * np.finfo(X.dtype).eps * max(recent)
@@ -68,7 +68,7 @@ def fasta(split: Split, start: Any, step: float) -> Iterator[FastaState]:
                 break
             t /= 2
         z = (target - moved) / X.dtype.type(t)
-        g_old, g = g, split.gradient(seen)
+        g_old, g = g, split.gradient(state)
         x, X = following, moved
         recent.append(f)
         yield FastaState(x, f, g, z)

@@ -90,19 +90,19 @@ def newton(f: Smooth, W: Array, newton_steps: int, steps: int, accuracy: float) 
         S, rest, at_edge = conjugate_gradients(product, gradient, steps, accuracy, radius)
         slope = dot(gradient, S)
         predicted = (slope - dot(S, rest)) / 2
-        found = f.value(W + S)
+        trial_value = f.value(W + S)
         length = float(np.linalg.norm(S))
         # Only the first radius is a guess: it comes down to the length of the first step.
         radius = min(radius, length) if iteration == 0 else radius
-        actual = found - value
+        actual = trial_value - value
         if predicted >= 0:
             break
         if -predicted <= ROUNDING * abs(value):
-            # The values no longer tell steps apart; the model, whose error is of third order, does.
+            # Rounding hides the decrease of the values; the model's, with an error of third order, is accurate.
             actual = predicted
         radius = resized(radius, length, slope, actual, predicted, at_edge)
         if actual < ACCEPTED * predicted:
-            W, value = W + S, found
+            W, value = W + S, trial_value
             gradient, product = f.derivatives(W)
     return W
 

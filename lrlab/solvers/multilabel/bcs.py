@@ -46,10 +46,10 @@ class Regression(NamedTuple):
         return float(likelihood + prior / 2)
 
 
-class Unseen(NamedTuple):
-    """Labels that are not seen: the variance of each under its prior (n, L), 0 where seen; what is found of them.
+class Unobserved(NamedTuple):
+    """Unobserved labels: the prior variance of each (n, L), 0 where observed, and what the posterior says of them.
 
-    images: E[Y] Phi^T of labels seen and unseen (n, k). spread: summed variance of Y Phi^T. bound: their part of it.
+    images: E[Y] Phi^T of all labels (n, k). spread: summed variance of Y Phi^T. bound: their part of the bound.
     """
 
     v: Array
@@ -100,17 +100,17 @@ def bcs(
     r"""Predict labels Y (n, L) from k random projections of them, Phi y (k,): one Bayesian model, variationally.
 
     model       Phi y_i = W^T x_i + N(0, s^2 I), W_fc ~ N(0, s^2 / lambda), Phi Phi^T = (L / k) I, at random;
-                y_ij ~ N(0, 1 / alpha_ij), alpha_ij ~ Gamma(a, b), b / a the share of the seen labels that are on
-    posterior   Q(W) Q(Y) Q(alpha), Y the labels that are not seen
-    update      Q(y_i) = N(v Phi^T G^-1 (W^T x_i - Phi y_seen), ...), G = s^2 I + Phi diag(v) Phi^T, v = 1 / E[alpha];
+                y_ij ~ N(0, 1 / alpha_ij), alpha_ij ~ Gamma(a, b), b / a the share of the observed labels that are on
+    posterior   Q(W) Q(Y) Q(alpha), Y the labels that are not observed
+    update      Q(y_i) = N(v Phi^T G^-1 (W^T x_i - Phi y_obs), ...), G = s^2 I + Phi diag(v) Phi^T, v = 1 / E[alpha];
                 E[alpha_ij] = (a + 1/2) / (b + E[y_ij^2] / 2); E[W] = (X^T X + lambda I)^-1 X^T E[Y] Phi^T
 
-    The bound never falls. With all labels seen W is exact, and there is one iterate. The paper's projections z_i, with
-    their two noises, are integrated out: what is left of the noises is the sum s^2 of their variances.
+    The bound never falls. With all labels observed W is exact, and there is one iterate. The paper's projections z_i,
+    with their two noises, are integrated out: what is left of the noises is the sum s^2 of their variances.
     Takes one eigendecomposition of the smaller of X^T X and X X^T; where labels are missing a table (n, L) and n
-    systems k x k an iteration. New rows have no label seen, and Q(W) is kept for them.
-    Yields estimate E[W] as Compressed, objective: minus the bound, the log evidence where all is seen; residual: by how
-    much E[W] changed, relative.
+    systems k x k an iteration. New rows have no label observed, and Q(W) is kept for them.
+    Yields estimate E[W] as Compressed, objective: minus the bound, the log evidence where all is observed; residual: by
+    how much E[W] changed, relative.
     Reference: Kapoor, Viswanathan, Jain (2012), "Multilabel classification using Bayesian compressed sensing", section
     3; named a rival in Yu, Jain, Kar, Dhillon (2014), section 5.
     """
@@ -121,18 +121,18 @@ def bcs(
     prior = Sparsity(shape, shape * share_on(Y, mask))
     regression = Regression(Spectrum.of(X), regularization, variance)
     settings = np.array([*prior, variance, rounds])
-    seen = Y @ Phi.T
-    M = regression.mean(seen)
+    observed = Y @ Phi.T
+    M = regression.mean(observed)
     if mask is None:
-        misfit = float(np.linalg.norm(seen - X @ M)) ** 2
+        misfit = float(np.linalg.norm(observed - X @ M)) ** 2
         yield Iterate(Compressed(M, Phi, settings), -regression.bound(M, misfit, 0.0, n), 0.0)
         return
-    unseen = Unseen(hidden(mask, prior.variance), seen, 0.0, 0.0)
+    unobserved = Unobserved(hidden(mask, prior.variance), observed, 0.0, 0.0)
     while True:
-        unseen = inferred(unseen.v, seen, X @ M, Phi, prior, variance)
-        before, M = M, regression.mean(unseen.images)
-        misfit = float(np.linalg.norm(unseen.images - X @ M)) ** 2
-        bound = regression.bound(M, misfit, unseen.spread, n) + unseen.bound
+        unobserved = inferred(unobserved.v, observed, X @ M, Phi, prior, variance)
+        before, M = M, regression.mean(unobserved.images)
+        misfit = float(np.linalg.norm(unobserved.images - X @ M)) ** 2
+        bound = regression.bound(M, misfit, unobserved.spread, n) + unobserved.bound
         change = float(np.linalg.norm(M - before) / (np.linalg.norm(M) or 1.0))
         yield Iterate(Compressed(M, Phi, settings), -bound, change)
 
@@ -143,36 +143,36 @@ def projections(ratio: float, L: int, rank: int) -> int:
 
 
 def share_on(Y: csr_array, mask: csr_array | None) -> float:
-    """Return the share of the labels seen that are on, at least that of one more."""
-    seen = Y.shape[0] * Y.shape[1] if mask is None else mask.nnz
-    return (Y.nnz + 1) / (seen + 1)
+    """Return the share of the labels observed that are on, at least that of one more."""
+    observed = Y.shape[0] * Y.shape[1] if mask is None else mask.nnz
+    return (Y.nnz + 1) / (observed + 1)
 
 
 def hidden(mask: csr_array, value: float) -> Array:
-    """Return a table with a value where nothing is seen, and 0 elsewhere."""
+    """Return a table with a value where nothing is observed, and 0 elsewhere."""
     return np.where(mask.toarray(), 0.0, value)
 
 
-def inferred(v: Array, seen: Array, predicted: Array, Phi: Array, prior: Sparsity, variance: float) -> Unseen:
-    """Return the posterior of labels that are not seen, then of their precisions, from W^T x (n, k) and Phi y_seen."""
+def inferred(v: Array, observed: Array, predicted: Array, Phi: Array, prior: Sparsity, variance: float) -> Unobserved:
+    """Return the posterior of unobserved labels, then of their precisions, from W^T x (n, k) and Phi y_obs."""
     n, k = len(v), len(Phi)
-    found, images, spread, bound = np.zeros_like(v), seen.copy(), 0.0, 0.0
+    variances, images, spread, bound = np.zeros_like(v), observed.copy(), 0.0, 0.0
     for start in range(0, n, height(Phi)):
         cut = slice(start, min(start + height(Phi), n))
-        at = posterior(predicted[cut] - seen[cut], v[cut], Phi, variance)
+        at = posterior(predicted[cut] - observed[cut], v[cut], Phi, variance)
         there = v[cut] > 0
         images[cut] += at.mean @ Phi.T
         spread += variance * (k * len(at.mean) - variance * float(np.einsum("bcc->", at.inverse)))
-        found[cut] = np.where(there, prior.variances(at.mean**2 + at.variance), 0.0)
-        bound += labels_bound(v[cut][there], found[cut][there], prior)
+        variances[cut] = np.where(there, prior.variances(at.mean**2 + at.variance), 0.0)
+        bound += labels_bound(v[cut][there], variances[cut][there], prior)
         bound += float(np.linalg.slogdet(variance * at.inverse)[1].sum()) / 2
-    return Unseen(found, images, spread, bound)
+    return Unobserved(variances, images, spread, bound)
 
 
 def labels_bound(before: Array, after: Array, prior: Sparsity) -> float:
-    """Return E[log p(y | alpha)] + E[log p(alpha)] + entropies of unseen labels and precisions, but for log |G / s^2|.
+    """Return E[log p(y | alpha)] + E[log p(alpha)] + entropies of hidden labels and precisions, less log |G / s^2|.
 
-    before, after: 1 / E[alpha] that Q(y) was found with, and that was found from Q(y).
+    before, after: 1 / E[alpha] from which Q(y) was computed, and 1 / E[alpha] computed from Q(y).
     """
     a, b = prior
     constant = a * np.log(b) - gammaln(a) + gammaln(a + 0.5) + 0.5

@@ -1,4 +1,4 @@
-"""Binary relevance: one classifier for each label by itself, on the rows where that label is seen."""
+"""Binary relevance: one classifier for each label by itself, on the rows where that label is observed."""
 
 import warnings
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ Ridge = Annotated[
 
 LOSSES = {"squared": SQUARED, "logistic": LOGISTIC, "squared-hinge": SQUARED_HINGE}
 CLOSED = 4000
-"""Up to so many features, or rows, the normal equations are formed where all labels are seen."""
+"""Up to so many features, or rows, the normal equations are formed where all labels are observed."""
 STEPS = 10
 PASSES = (10, 100, 1000, 10_000)
 """Passes that scikit-learn's solvers may take over a label, the first time and where that was not enough."""
@@ -42,8 +42,8 @@ def binary_relevance(
 ) -> Iterator[Iterate]:
     r"""Predict each label j by x^T w_j, with a w_j of its own: the full-rank baseline.
 
-    minimise    F(Z) = sum over seen (i, j) of l(Y_ij, x_i^T w_j) + lambda ||Z||_F^2 / 2, Z = (w_1, ..., w_L), (d, L)
-    squared     all labels seen: one Cholesky factorisation of X^T X + lambda I, or of X X^T + lambda I if smaller;
+    minimise    F(Z) = sum over observed (i, j) of l(Y_ij, x_i^T w_j) + lambda ||Z||_F^2 / 2, Z = (w_1, ..., w_L)
+    squared     all labels observed: one Cholesky factorisation of X^T X + lambda I, or of X X^T + lambda I if smaller;
                 else conjugate gradients for all labels at once, each with its own step lengths
     others      scikit-learn's solvers: logistic by L-BFGS, squared hinge by LIBLINEAR; all labels in 10 passes at most,
                 then those for which that was too few in 100, 1,000, 10,000
@@ -61,7 +61,7 @@ def binary_relevance(
 
 
 def closed_ridge(problem, weight: float) -> Iterate:
-    """Return the ridge regression of all labels, seen everywhere, by one factorisation."""
+    """Return the ridge regression of all labels, observed everywhere, by one factorisation."""
     X, Y = problem.X, problem.Y
     if X.shape[0] >= X.shape[1]:
         moments = dense(X.T @ Y)
@@ -96,7 +96,7 @@ def ridge(problem, weight: float) -> Iterator[Iterate]:
 
 
 def normal_product(X: Array | csr_array, mask: csr_array | None, D: Array) -> Array:
-    """Return X^T (M * (X D)), M the pattern of the labels seen, for a block of labels at a time."""
+    """Return X^T (M * (X D)), M the pattern of the labels observed, for a block of labels at a time."""
     if mask is None:
         return X.T @ (X @ D)
     product = np.empty_like(D)
@@ -133,7 +133,7 @@ def one_by_one(problem, loss: Loss, weight: float) -> Iterator[Iterate]:
 
 
 def classifier(X: Array | csr_array, target: Array, loss: Loss, weight: float, passes: int) -> tuple[Array, bool]:
-    """Return w of one label, from rows where it is seen, and whether so many passes sufficed."""
+    """Return w of one label, from rows where it is observed, and whether so many passes sufficed."""
     # Loaded where it is used: it takes 100 MB, which ridge regression and all other solvers do without.
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression

@@ -1,4 +1,4 @@
-"""Labels behind random projections: their posterior under a sparsity prior, and the predictor that goes back."""
+"""Labels from random projections: their posterior under a sparsity prior, and the predictor."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -15,8 +15,8 @@ Features = Array | csr_array
 
 BLOCK = 2**21
 """Numbers of the largest table that is held for a block of rows."""
-KEPT = 8
-"""Blocks of predictions that are kept, since several measures look at each."""
+CACHED_BLOCKS = 8
+"""Blocks of predictions held in the cache, since several measures read each."""
 MOST = 1000
 """Rounds that labels of a row may take."""
 
@@ -71,7 +71,7 @@ class Compressed(NamedTuple):
     """Predicts labels y of a row x from z = W^T x, the projection Phi y with noise: E[y | z] under the prior.
 
     W (d, k), Phi (k, L). settings (4,): shape and rate of the prior, the variance of the noise, and how many times
-    variances of labels and their posterior are found from each other. Not linear in x unless that is once.
+    variances of labels and their posterior are computed from each other. Not linear in x unless that is once.
     """
 
     W: Array
@@ -87,7 +87,7 @@ class Compressed(NamedTuple):
         """Return E[y | W^T x_i], (n, L), as a function of a slice of rows."""
         Z = X @ self.W
 
-        @lru_cache(maxsize=KEPT)
+        @lru_cache(maxsize=CACHED_BLOCKS)
         def decoded(start: int, stop: int) -> Array:
             step = height(self.Phi)
             return np.vstack([self.labels(Z[at : min(at + step, stop)]) for at in range(start, stop, step)])
@@ -100,8 +100,8 @@ class Compressed(NamedTuple):
         prior = Sparsity(shape, rate)
         v = np.full((len(Z), self.Phi.shape[1]), prior.variance)
         for _ in range(int(rounds) - 1):
-            found = posterior(Z, v, self.Phi, variance)
-            v = prior.variances(found.mean**2 + found.variance)
+            estimate = posterior(Z, v, self.Phi, variance)
+            v = prior.variances(estimate.mean**2 + estimate.variance)
         return posterior(Z, v, self.Phi, variance).mean
 
     def arrays(self) -> dict[str, Array]:
@@ -111,9 +111,9 @@ class Compressed(NamedTuple):
     @classmethod
     def restored(cls, arrays: Mapping[str, Array]) -> Self:
         """Return what had these `arrays`."""
-        found = cls(**arrays)
-        shape, rate, variance, rounds = found.settings
+        estimate = cls(**arrays)
+        shape, rate, variance, rounds = estimate.settings
         # A damaged file would make a row take for ever, or divide by zero.
         if min(shape, rate, variance) <= 0 or not 1 <= rounds <= MOST:
-            raise ValueError(f"settings {found.settings} of no such estimate")
-        return found
+            raise ValueError(f"settings {estimate.settings} of no such estimate")
+        return estimate

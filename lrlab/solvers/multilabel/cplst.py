@@ -39,9 +39,9 @@ class Centred(LowRank):
     @classmethod
     def at(cls, W: LowRank, offset: Array) -> Self:
         """Return W with an offset."""
-        found = cls(*W)
-        found.offset = offset
-        return found
+        estimate = cls(*W)
+        estimate.offset = offset
+        return estimate
 
     def scores(self, X: Features) -> Scores:
         """Return X W + offset as a function of a slice of rows."""
@@ -61,7 +61,7 @@ class Centred(LowRank):
 def cplst(
     problem, *, regularization: Ridge = 0.0, fitted_rank: FittedRank = 0, centred: Means = False, rng: Generator
 ) -> Iterator[Iterate]:
-    r"""Predict labels Y (n, L), all of them seen, by X Z, Z (d, L) of rank k: label directions that features predict.
+    r"""Predict fully observed labels Y (n, L) by X Z, Z (d, L) of rank k: label directions that features predict.
 
     minimise    F(Z) = ||Y - X Z||_F^2 / 2 + lambda ||Z||_F^2 / 2 over Z of rank k
     solution    Z = B V V^T, B = (X^T X + lambda I)^+ X^T Y, V (L, k) the leading eigenvectors of Y^T X B
@@ -83,7 +83,7 @@ def cplst(
 def plst(
     problem, *, regularization: Ridge = 0.0, fitted_rank: FittedRank = 0, centred: Means = False, rng: Generator
 ) -> Iterator[Iterate]:
-    r"""Predict labels Y (n, L), all of them seen, by X Z, Z (d, L) of rank k: principal directions of the labels.
+    r"""Predict fully observed labels Y (n, L) by X Z, Z (d, L) of rank k: principal directions of the labels.
 
     solution    Z = (X^T X + lambda I)^+ X^T (Y V) V^T, V (L, k) the leading eigenvectors of Y^T Y
 

@@ -18,7 +18,7 @@ EXACT = 5000
 USUAL = 1000
 """Landmarks among more rows."""
 NEGLIGIBLE = 1e-10
-"""What is left of k(x, x), as a share of the largest, once a row is told by those before it."""
+"""What is left of k(x, x), as a share of the largest, below which a row depends on those before it."""
 ROWS = 1024
 """Rows whose kernel values are held at a time when they are scored."""
 
@@ -40,9 +40,9 @@ class KernelRank(LowRank):
     @classmethod
     def at(cls, Z: LowRank, kernel: Kernel, landmarks: Rows, units: Array) -> Self:
         """Return such a predictor with its kernel, and landmarks in such units."""
-        found = cls(*Z)
-        found.kernel, found.landmarks, found.units = kernel, landmarks, units
-        return found
+        estimate = cls(*Z)
+        estimate.kernel, estimate.landmarks, estimate.units = kernel, landmarks, units
+        return estimate
 
     def scores(self, X: Rows) -> Scores:
         """Return f(x_i), (n, L), as a function of a slice of rows."""
@@ -95,7 +95,7 @@ class Features(NamedTuple):
 
 
 def features(kernel: Kernel, X: Rows, chosen: Indices) -> Features:
-    """Return features of all rows from landmarks among them, of which those that others tell are left out.
+    """Return features of all rows from landmarks among them, without those that depend on others.
 
     A Cholesky factorisation with pivots, K = R R^T, gives Phi = K(X, Z) R^-T, which is K(X, Z) K^(-1/2) but for a
     rotation, and rotations change neither LEML's penalties nor its predictions.
@@ -104,13 +104,13 @@ def features(kernel: Kernel, X: Rows, chosen: Indices) -> Features:
     # The transpose of a symmetric table is in the order that LAPACK wants, so that it is factorised in place.
     C, pivots, r, _ = dpstrf(K.T, tol=NEGLIGIBLE * float(K.diagonal().max()), lower=1, overwrite_a=1)
     order = pivots - 1
-    kept, R = chosen[order[:r]], np.asfortranarray(C[:r, :r])
+    landmarks, R = chosen[order[:r]], np.asfortranarray(C[:r, :r])
     if len(chosen) == X.shape[0]:
         Phi = np.empty((len(chosen), r))
         Phi[chosen[order]] = np.tril(C[:, :r])
-        return Features(Phi, kept, R)
-    images = kernel.between(X, X[kept])
-    return Features(solve_triangular(R, images.T, lower=True, overwrite_b=True, check_finite=False).T, kept, R)
+        return Features(Phi, landmarks, R)
+    images = kernel.between(X, X[landmarks])
+    return Features(solve_triangular(R, images.T, lower=True, overwrite_b=True, check_finite=False).T, landmarks, R)
 
 
 def landmark_count(n: int, wanted: int) -> int:

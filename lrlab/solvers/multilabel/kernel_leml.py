@@ -20,7 +20,7 @@ from lrlab.solvers.multilabel.leml_alternation import FittedRank, Penalty, Regul
 
 
 class Mapped(NamedTuple):
-    """What LEML sees: a problem whose features are those of a kernel."""
+    """A problem whose features are those of a kernel, for LEML."""
 
     X: Array
     Y: csr_array
@@ -81,10 +81,10 @@ def kernel_leml(
 ) -> Iterator[Iterate]:
     r"""Predict labels Y (n, L) by f(x) = sum over landmarks z_t of k(x, z_t) z_tj, of rank k: LEML on kernel features.
 
-    minimise    sum over seen (i, j) of l(Y_ij, f_j(x_i)) + lambda r(f), r the trace norm of f, or ||f||^2 / 2, in the
-                space of the kernel
+    minimise    sum over observed (i, j) of l(Y_ij, f_j(x_i)) + lambda r(f), r the trace norm of f, or ||f||^2 / 2, in
+                the space of the kernel
     features    Phi (n, m) with Phi Phi^T = K, the kernel between all rows; or, with fewer landmarks than rows, its
-                Nystrom approximation K_nm K_mm^-1 K_mn, of which rows that landmarks tell are exact
+                Nystrom approximation K_nm K_mm^-1 K_mn, which is exact on rows in the span of the landmarks
     update      as in leml_squared or leml_logistic, for X = Phi; `newton_steps` are those of the logistic loss
 
     Takes n x m numbers for Phi, and as many on the way to it. All rows as landmarks are the exact kernel machine, by
@@ -97,15 +97,15 @@ def kernel_leml(
     centre, unit = moments(problem.X) if units == "deviations" else (np.zeros(d), np.ones(d))
     X, centre = divided(problem.X, unit), centre / unit
     k = Kernel(kernel, bandwidth or usual_bandwidth(kernel, X, centre, rng), degree, centre)
-    Phi, kept, R = features(k, X, drawn_landmarks(k, X, landmark_count(n, landmarks), choice, rng))
-    Z = X[kept]
+    Phi, landmark_rows, R = features(k, X, drawn_landmarks(k, X, landmark_count(n, landmarks), choice, rng))
+    Z = X[landmark_rows]
     mapped = Mapped(Phi, problem.Y, problem.mask, problem.rank)
     shared = {"regularization": regularization, "penalty": penalty, "fitted_rank": fitted_rank, "steps": steps}
     if loss == "squared":
         kind, iterates = KernelRank, leml_squared(mapped, **shared, rng=rng)
     else:
         kind, iterates = SignedKernelRank, leml_logistic(mapped, **shared, newton_steps=newton_steps, rng=rng)
-    note = f"bandwidth {k.bandwidth:.4g}; {len(kept)} landmarks"
+    note = f"bandwidth {k.bandwidth:.4g}; {len(landmark_rows)} landmarks"
     for iterate in iterates:
         U, s, V = iterate.estimate
         dual = LowRank(solve_triangular(R, U, lower=True, trans="T"), s, V)

@@ -15,7 +15,7 @@ NAMES = ("rbf", "polynomial")
 BLOCK = 2**21
 """Kernel values that are computed at a time."""
 SAMPLE = 1000
-"""Rows whose distances tell the bandwidth."""
+"""Rows whose distances determine the bandwidth."""
 
 
 class Kernel(NamedTuple):

@@ -11,7 +11,7 @@ from lrlab.lowrank import LowRank
 
 
 class Signed(LowRank):
-    """A low-rank W whose scores x^T W tell labels coded -1 and +1: a label is on where its score is positive."""
+    """A low-rank W whose scores x^T W predict labels coded -1 and +1: a label is on where its score is positive."""
 
     threshold = 0.0
 

@@ -35,8 +35,8 @@ def leml_squared(
     inner: Annotated[
         str,
         Parameter(
-            meaning="how the factor of features is found: a few conjugate gradients, or exactly, which takes all "
-            "labels seen and one eigendecomposition of X^T X",
+            meaning="how the factor of features is computed: a few conjugate gradients, or exactly, which takes all "
+            "labels observed and one eigendecomposition of X^T X",
             choices=("cg", "exact"),
         ),
     ] = "cg",
@@ -47,10 +47,10 @@ def leml_squared(
 ) -> Iterator[Iterate]:
     r"""Predict labels Y (n, L), coded 0 and 1, by X Z with a Z = W H^T (d, L) of rank k, from squared losses.
 
-    minimise    J(W, H) = sum over seen (i, j) of (Y_ij - x_i^T W h_j)^2 / 2 + lambda (||W||_F^2 + ||H||_F^2) / 2
+    minimise    J(W, H) = sum over observed (i, j) of (Y_ij - x_i^T W h_j)^2 / 2 + lambda (||W||_F^2 + ||H||_F^2) / 2
     update      H by least squares, a k x k system for all labels or for each; W by conjugate gradients on
-                X^T (X W M - Y H) + lambda W, M = H^T H (all labels seen, Algorithm 2), or X^T D H + lambda W with D
-                on the seen entries alone (Algorithm 1), stopped against the gradient at entry; or exactly, in the
+                X^T (X W M - Y H) + lambda W, M = H^T H (all labels observed, Algorithm 2), or X^T D H + lambda W with D
+                on the observed entries alone (Algorithm 1), stopped against the gradient at entry; or exactly, in the
                 eigenbases of X^T X and of M
     balance     W H^T = U s V^T, W <- U s^(1/2), H <- V s^(1/2), which lowers J to the loss + lambda ||Z||_*; with
                 penalty=frobenius W, H <- U, V s before H and U s, V before W, so that J = loss + lambda ||Z||_F^2 / 2
@@ -92,11 +92,11 @@ def leml_logistic(
 ) -> Iterator[Iterate]:
     r"""Predict labels Y (n, L), coded -1 and +1, by the signs of X Z, Z = W H^T (d, L) of rank k: logistic losses.
 
-    minimise    J(W, H) = sum over seen (i, j) of log(1 + exp(-Y_ij x_i^T W h_j)) + lambda (||W||_F^2 + ||H||_F^2) / 2
-    update      H, then W, by trust-region Newton steps, each by conjugate gradients on X^T U H + lambda S, U_ij =
-                l''_ij (x_i^T S h_j) on the seen entries (Algorithm 1); then both are balanced, as in leml_squared
+    minimise    J(W, H) = sum over observed (i, j) of log(1 + exp(-Y_ij x_i^T W h_j)) + lambda (||W||_F^2 + ||H||_F^2) /
+    2 update      H, then W, by trust-region Newton steps, each by conjugate gradients on X^T U H + lambda S, U_ij =
+                l''_ij (x_i^T S h_j) on the observed entries (Algorithm 1); then both are balanced, as in leml_squared
 
-    Takes memory for one number for each seen entry. From the same W as leml_squared.
+    Takes memory for one number for each observed entry. From the same W as leml_squared.
     Yields after each iteration: estimate Z, objective J, residual: the gradient of J over that of its loss at Z = 0.
     Reference: Yu, Jain, Kar, Dhillon (2014), Algorithm 1; Lin, Weng, Keerthi (2008), trust-region Newton.
     """
@@ -115,10 +115,10 @@ def leml_squared_hinge(
 ) -> Iterator[Iterate]:
     r"""Predict labels Y (n, L), coded -1 and +1, by the signs of X Z, Z = W H^T (d, L) of rank k: squared hinge.
 
-    minimise    J(W, H) = sum over seen (i, j) of max(0, 1 - Y_ij x_i^T W h_j)^2 + lambda (||W||_F^2 + ||H||_F^2) / 2
-    update      as in leml_logistic, with a generalised second derivative 2 where Y_ij x_i^T W h_j < 1 and 0 elsewhere
+    minimise    J(W, H) = sum over observed (i, j) of max(0, 1 - Y_ij x_i^T W h_j)^2 + lambda (||W||_F^2 + ||H||_F^2) /
+    2 update      as in leml_logistic, with a generalised second derivative 2 where Y_ij x_i^T W h_j < 1 and 0 elsewhere
 
-    Takes memory for one number for each seen entry. From the same W as leml_squared.
+    Takes memory for one number for each observed entry. From the same W as leml_squared.
     Yields after each iteration: estimate Z, objective J, residual: the gradient of J over that of its loss at Z = 0.
     Reference: Yu, Jain, Kar, Dhillon (2014), Algorithm 1; Lin, Weng, Keerthi (2008), trust-region Newton.
     """

@@ -15,14 +15,14 @@ Features = Array | csr_array
 Table = Array | csr_array
 
 BLOCK = 2**19
-"""Entries of a table of labels that are held dense at a time, where all labels are seen."""
+"""Entries of a table of labels that are held dense at a time, where all labels are observed."""
 
 
-class Seen:
-    """Rows of labels of which some entries are seen: one sparse pattern."""
+class Observed:
+    """Rows of labels of which some entries are observed: one sparse pattern."""
 
     def __init__(self, Y: csr_array, mask: csr_array, loss: Loss) -> None:
-        """Take the labels that are on, and the pattern of those that are seen."""
+        """Take the labels that are on, and the pattern of those that are observed."""
         rows = np.repeat(np.arange(Y.shape[0]), np.diff(mask.indptr))
         self.rows, self.places = slice(0, Y.shape[0]), Entries(None, None, Y.shape, rows, mask.indices, 1.0)
         # Both patterns are sorted, so that places in the table, row by row, can be looked up.
@@ -33,16 +33,16 @@ class Seen:
         self.target = loss.coded(positive)
 
     def scores(self, A: Array, H: Array) -> Array:
-        """Return (A H^T) at the entries seen."""
+        """Return (A H^T) at the entries observed."""
         return self.places.pair(A, H)
 
     def table(self, values: Array) -> csr_array:
-        """Return the table with such values at the entries seen."""
+        """Return the table with such values at the entries observed."""
         return self.places.sparse(values)
 
 
 class Whole:
-    """A block of rows all of whose labels are seen: dense while it is worked on."""
+    """A block of rows all of whose labels are observed: dense while it is worked on."""
 
     def __init__(self, Y: csr_array, rows: slice, loss: Loss) -> None:
         """Take the labels that are on."""
@@ -63,7 +63,7 @@ class Whole:
 
 
 class Labels:
-    """What is seen of the labels: Y (n, L) sparse with 1 where a label is on, mask (n, L) or None where all is seen."""
+    """Observed labels: Y (n, L) sparse with 1 where a label is on, mask (n, L), None where all are observed."""
 
     def __init__(self, X: Features, Y: csr_array, mask: csr_array | None, loss: Loss) -> None:
         """Take features and labels."""
@@ -71,16 +71,16 @@ class Labels:
         self.full = mask is None
 
     @cached_property
-    def blocks(self) -> list[Seen | Whole]:
-        """The labels that are seen, in blocks of rows."""
+    def blocks(self) -> list[Observed | Whole]:
+        """The labels that are observed, in blocks of rows."""
         if self.mask is not None:
-            return [Seen(self.Y, self.mask, self.loss)]
+            return [Observed(self.Y, self.mask, self.loss)]
         n, height = self.Y.shape[0], max(1, BLOCK // self.Y.shape[1])
         return [Whole(self.Y, slice(start, min(start + height, n)), self.loss) for start in range(0, n, height)]
 
     @cached_property
     def coded(self) -> Table:
-        """Y as the loss codes it, nothing where unseen: sparse unless all is seen and a label that is off is not 0."""
+        """Y as the loss codes it, empty where unobserved: sparse unless all are observed and off is not coded 0."""
         if self.loss.off == 0:
             return self.Y
         if self.full:
@@ -89,11 +89,11 @@ class Labels:
         return block.table(block.target)
 
     def total(self, A: Array, H: Array) -> float:
-        """Return the sum of l(Y_ij, (A H^T)_ij) over the entries seen."""
+        """Return the sum of l(Y_ij, (A H^T)_ij) over the entries observed."""
         return float(sum(self.loss.value(b.target, b.scores(A[b.rows], H)).sum() for b in self.blocks))
 
     def slopes(self, A: Array, H: Array) -> Iterator[tuple[slice, Table]]:
-        """Yield the table D of l'(Y_ij, (A H^T)_ij), nothing where unseen, by blocks of rows."""
+        """Yield the table D of l'(Y_ij, (A H^T)_ij), nothing where unobserved, by blocks of rows."""
         for b in self.blocks:
             yield b.rows, b.table(self.loss.slope(b.target, b.scores(A[b.rows], H)))
 

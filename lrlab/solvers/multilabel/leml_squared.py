@@ -18,7 +18,7 @@ NOTHING = 1e-12
 
 
 class WholeTable:
-    """All labels seen: D = A H^T - Y is never formed, since X^T D H = X^T (A M - Y H), M = H^T H (Algorithm 2)."""
+    """All labels observed: D = A H^T - Y is never formed, since X^T D H = X^T (A M - Y H), M = H^T H (Algorithm 2)."""
 
     def __init__(self, labels: Labels, weight: float) -> None:
         """Take features and labels, and lambda."""
@@ -48,8 +48,8 @@ class WholeTable:
         return X.T @ ((X @ W) @ M - self.Y @ H) + self.weight * W, product
 
 
-class SeenTable:
-    """Some labels seen: sums over the pattern of those (Algorithm 1)."""
+class ObservedTable:
+    """Some labels observed: sums over the pattern of those (Algorithm 1)."""
 
     def __init__(self, labels: Labels, weight: float) -> None:
         """Take features and labels, and lambda."""
@@ -57,7 +57,7 @@ class SeenTable:
         self._columns = labels.mask.T.tocsr()
 
     def value(self, A: Array, H: Array) -> float:
-        """Return the sum of (Y_ij - (A H^T)_ij)^2 / 2 over the entries seen."""
+        """Return the sum of (Y_ij - (A H^T)_ij)^2 / 2 over the entries observed."""
         return self.labels.total(A, H)
 
     def gradients(self, A: Array, H: Array) -> tuple[Array, Array]:
@@ -66,15 +66,15 @@ class SeenTable:
         return self.labels.X.T @ (D @ H), D.T @ A
 
     def label_factor(self, A: Array, H: Array) -> Array:
-        """Return the H of least objective: a k x k system for each label, over the rows where it is seen."""
+        """Return the H of least objective: a k x k system for each label, over the rows where it is observed."""
         rhs, pointer = self.labels.coded.T @ A, self._columns.indptr
-        found = np.zeros_like(rhs)
+        solutions = np.zeros_like(rhs)
         for j, (start, end) in enumerate(zip(pointer[:-1], pointer[1:], strict=True)):
-            # A label without any seen entry that is on is fitted best by 0.
+            # A label without any observed entry that is on is fitted best by 0.
             if rhs[j].any():
                 B = A[self._columns.indices[start:end]]
-                found[j] = solve_positive(B.T @ B, rhs[j], self.weight)
-        return found
+                solutions[j] = solve_positive(B.T @ B, rhs[j], self.weight)
+        return solutions
 
     def derivatives(self, W: Array, H: Array) -> tuple[Array, Product]:
         """Return gradient and Hessian product of the objective in W (eq. 10, 11)."""
@@ -124,17 +124,17 @@ class Spectrum(NamedTuple):
         # X^T X = Q s Q^T on the left and M = P m P^T on the right: the equation is diagonal in these bases.
         images = self.images(B @ P)
         scale = self.s[:, None] * np.maximum(m, 0.0)
-        kept = self.range[:, None] & (m > NOTHING * m.max()) if weight == 0 else np.full(scale.shape, True)
-        C = np.divide(images, scale + weight, out=np.zeros_like(images), where=kept)
+        solvable = self.range[:, None] & (m > NOTHING * m.max()) if weight == 0 else np.full(scale.shape, True)
+        C = np.divide(images, scale + weight, out=np.zeros_like(images), where=solvable)
         return self.back(C @ P.T)
 
 
-def by_steps(table: WholeTable | SeenTable, W: Array, H: Array, steps: int) -> Array:
+def by_steps(table: WholeTable | ObservedTable, W: Array, H: Array, steps: int) -> Array:
     """Return a W of lower objective after some conjugate gradients."""
     gradient, product = table.derivatives(W, H)
     return W + conjugate_gradients(product, gradient, steps, RELATIVE).S
 
 
-def table_of(labels: Labels, weight: float) -> WholeTable | SeenTable:
-    """Return the products that fit what is seen."""
-    return WholeTable(labels, weight) if labels.full else SeenTable(labels, weight)
+def table_of(labels: Labels, weight: float) -> WholeTable | ObservedTable:
+    """Return the products that fit what is observed."""
+    return WholeTable(labels, weight) if labels.full else ObservedTable(labels, weight)

@@ -19,8 +19,8 @@ from lrlab.solvers.multilabel.leml_squared import WholeTable
 def trace_norm_squared(problem, *, regularization: Regularization = 20.0, rng: Generator) -> Iterator[Iterate]:
     r"""Predict labels Y (n, L), coded 0 and 1, by X W with a W (d, L) of small trace norm, from squared losses.
 
-    minimise    F(W) = sum over seen (i, j) of (Y_ij - x_i^T w_j)^2 / 2 + lambda ||W||_*
-    update      accelerated proximal gradient steps (see `accelerated`); with all labels seen the gradient is
+    minimise    F(W) = sum over observed (i, j) of (Y_ij - x_i^T w_j)^2 / 2 + lambda ||W||_*
+    update      accelerated proximal gradient steps (see `accelerated`); with all labels observed the gradient is
                 X^T A H^T - X^T Y of the factors W = U H^T, A = X U, and the n x L table is never formed
 
     What leml-squared minimises over factors of rank k, without the bound on the rank: convex, one optimum. Larger
@@ -35,8 +35,8 @@ def trace_norm_squared(problem, *, regularization: Regularization = 20.0, rng: G
 def trace_norm_logistic(problem, *, regularization: Regularization = 20.0, rng: Generator) -> Iterator[Iterate]:
     r"""Predict labels Y (n, L), coded -1 and +1, by the signs of X W, W (d, L) of small trace norm: logistic losses.
 
-    minimise    F(W) = sum over seen (i, j) of log(1 + exp(-Y_ij x_i^T w_j)) + lambda ||W||_*
-    update      accelerated proximal gradient steps (see `accelerated`), on the seen entries alone
+    minimise    F(W) = sum over observed (i, j) of log(1 + exp(-Y_ij x_i^T w_j)) + lambda ||W||_*
+    update      accelerated proximal gradient steps (see `accelerated`), on the observed entries alone
 
     Convex, one optimum at most. The rank of the problem is not used. Forms matrices (d, L). Yields endlessly: estimate
     W, objective F, residual: what the distance of 0 to the subdifferential of F is at most, over the gradient of the
@@ -60,7 +60,7 @@ def penalised(problem, loss: Loss, weight: float) -> Iterator[Iterate]:
 
 
 class Losses:
-    """Sums of losses over the entries seen, and their gradients X^T D."""
+    """Sums of losses over the entries observed, and their gradients X^T D."""
 
     def __init__(self, labels: Labels) -> None:
         """Take features and labels."""
@@ -71,7 +71,7 @@ class Losses:
         return self.labels.X @ U
 
     def both(self, A: Array, H: Array) -> tuple[float, Array]:
-        """Return the loss of the scores A H^T and X^T D, D its slopes at the entries seen."""
+        """Return the loss of the scores A H^T and X^T D, D its slopes at the entries observed."""
         X, loss = self.labels.X, self.labels.loss
         value, gradient = 0.0, np.zeros((X.shape[1], len(H)))
         for block in self.labels.blocks:
@@ -83,7 +83,7 @@ class Losses:
 
 
 class WholeSquares:
-    """Half the squared losses where all labels are seen: neither scores nor D are formed (Algorithm 2)."""
+    """Half the squared losses where all labels are observed: neither scores nor D are formed (Algorithm 2)."""
 
     quadratic = True
 

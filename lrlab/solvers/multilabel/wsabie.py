@@ -25,7 +25,7 @@ SHORT = 0.3
 
 
 class Ranked(lowrank.LowRank):
-    """A low-rank W whose scores rank labels; one is predicted above a threshold that was found on training rows.
+    """A low-rank W whose scores rank labels; one is predicted above a threshold chosen on training rows.
 
     Made of its parts alone it has the threshold 1/2.
     """
@@ -35,9 +35,9 @@ class Ranked(lowrank.LowRank):
     @classmethod
     def above(cls, Z: lowrank.LowRank, threshold: float) -> Self:
         """Return such a W with its threshold."""
-        found = cls(*Z)
-        found.threshold = threshold
-        return found
+        estimate = cls(*Z)
+        estimate.threshold = threshold
+        return estimate
 
     def arrays(self) -> dict[str, Array]:
         """Return factors and threshold."""
@@ -51,14 +51,14 @@ class Ranked(lowrank.LowRank):
 
 
 class Steps(NamedTuple):
-    """How far a stochastic gradient goes, as the options of `wsabie` say."""
+    """Step sizes of stochastic gradients, from the options of `wsabie`."""
 
     rate: float
     schedule: str
     norm: float
 
     def ascend(self, P: Array, squares: Array, rows: Indices | slice, G: Array, epoch: int) -> None:
-        """Add G to some rows of embeddings P, whose sum of squared gradients is kept, and bound their lengths."""
+        """Add G to some rows of embeddings P, accumulate its squares, and bound their lengths."""
         lengths = np.full(len(G), self.rate)
         if self.schedule == "adagrad":
             squares[rows] += np.square(G).mean(axis=1)
@@ -87,10 +87,10 @@ class Embedding:
 
     def epoch(self, number: int, batch: int) -> float:
         """Go once through the labels that are on, in random order; return the share of them that was outscored."""
-        order, found = self.rng.permutation(self.Y.nnz), 0
+        order, outscored = self.rng.permutation(self.Y.nnz), 0
         for start in range(0, len(order), batch):
-            found += self.step(order[start : start + batch], number)
-        return found / max(1, len(order))
+            outscored += self.step(order[start : start + batch], number)
+        return outscored / max(1, len(order))
 
     def step(self, pairs: Indices, epoch: int) -> int:
         """Improve on some labels that are on; return how many of them a sampled label outscored."""
@@ -159,14 +159,14 @@ def wsabie(
 ) -> Iterator[Iterate]:
     r"""Rank labels by the scores X D W H^T, W (d, k) and H (L, k) embeddings of features and labels: WARP loss.
 
-    minimise    sum over labels (i, j) that are on of L(r_ij), r_ij the number of labels that are seen to be off and
+    minimise    sum over labels (i, j) that are on of L(r_ij), r_ij the number of labels that are observed to be off and
                 have s_il > s_ij - margin, L(r) = 1 + 1/2 + ... + 1/r; with ||w_f||, ||h_l|| <= C
     sample      for each (i, j), labels l that are off until one has s_il > s_ij - margin, the N-th, say
-    update      w, h <- w, h + gamma L(floor(m_i / N)) d(s_ij - s_il), m_i labels of row i being seen to be off, for
+    update      w, h <- w, h + gamma L(floor(m_i / N)) d(s_ij - s_il), m_i labels of row i being observed to be off, for
                 `batch` pairs (i, j) at once; then embeddings longer than C are shortened
 
     D is diagonal: all features of X D have one mean square, and its rows mean square length 1. Pairs without such an l
-    after `trials` draws move nothing. An entry that is unseen is neither on nor off.
+    after `trials` draws move nothing. An entry that is unobserved is neither on nor off.
     Yields after each pass over all pairs: estimate Z = D W H^T, objective: mean loss of a positive on at most 1,000
     rows (see `warp_loss`). The threshold of Z is taken from the same rows, since a ranking has none.
     Reference: Weston, Bengio, Usunier (2011), "WSABIE: Scaling up to large vocabulary image annotation", Algorithm 1;

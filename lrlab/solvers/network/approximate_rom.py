@@ -28,7 +28,7 @@ from lrlab.solvers.network.debiased import (
 HeadRule = Annotated[
     str,
     Parameter(
-        meaning="what is kept of the gradient: its part along the current factors and a head of rank r of the rest, "
+        meaning="the part of the gradient that is used: along the current factors plus a head of rank r of the rest, "
         "on both sides; a head of rank 2r on both sides; or on one side only, as printed",
         choices=("tangent", "two-sided", "one-sided"),
     ),
@@ -69,7 +69,7 @@ def ap_rom(
                 The other two look for the leading directions of G alone: with noise, or few samples, those are
                 directions of the noise, and the rest of the error stays
 
-    (P G + G P) / 2 is the part of the paper's P G that A sees: answers do not tell L from its transpose.
+    (P G + G P) / 2 is the part of the paper's P G on which A depends: answers do not distinguish L from its transpose.
     X (m, p), never a p x p matrix: heads by block Krylov on products G V, two passes over X each; `blocks` of them and
     one with as many columns as all have, the paper's q = Theta(log(p) / sqrt(eps)) with eps = 1. Yields endlessly:
     residual = ||L_next - L||_F / (eta ||L||_F), 0 when ||A(L) - b|| is rounding error.
@@ -79,17 +79,17 @@ def ap_rom(
     blocks = depth(blocks, operator.shape[0])
     empty = lowrank.zero(operator.shape, r, operator.dtype)
     G = Gradient(operator, -b)
-    found = _head(G, nothing(operator.shape[0], operator.dtype), r, blocks, oversampling, rng)
-    now = point(operator, b, _tail(empty, found, 1.0, "two-sided"))
+    leading = _head(G, nothing(operator.shape[0], operator.dtype), r, blocks, oversampling, rng)
+    now = point(operator, b, _tail(empty, leading, 1.0, "two-sided"))
     if step_rule == "adaptive":
         now = shortened(operator, b, now)
     lowest = now.objective
     while True:
         G = Gradient(operator, now.d)
-        found = _gradient_head(now, G, head, blocks, oversampling, rng)
-        move = lambda eta: point(operator, b, _tail(now.L, found, eta, head))  # noqa: B023, E731
+        leading = _gradient_head(now, G, head, blocks, oversampling, rng)
+        move = lambda eta: point(operator, b, _tail(now.L, leading, eta, head))  # noqa: B023, E731
         if step_rule == "adaptive":
-            GU = found.GZ[:, :r] if head == "tangent" else G.times(now.L.U, now.P)
+            GU = leading.GZ[:, :r] if head == "tangent" else G.times(now.L.U, now.P)
             eta = adaptive_step(operator, now, GU)
             eta, following = halve(lowest, move(eta), eta, move)
         else:
@@ -99,7 +99,7 @@ def ap_rom(
 
 
 def depth(blocks: int, p: int) -> int:
-    """Return the number of blocks of the Krylov space: log p, rounded up, where 0 is asked for."""
+    """Return the number of blocks of the Krylov space: log p, rounded up, where `blocks` is 0."""
     return blocks or max(1, math.ceil(math.log(p)))
 
 
@@ -117,9 +117,9 @@ def _head(G: Gradient, beside: Array, k: int, blocks: int, oversampling: int, rn
     return block_krylov(G.times, start, k, blocks, beside)
 
 
-def _tail(L: LowRank, found: Head, eta: float, head: str) -> LowRank:
+def _tail(L: LowRank, leading: Head, eta: float, head: str) -> LowRank:
     """Return the nearest matrix of rank r to L - eta H(G), which is U diag(s) U^T - eta (Z F^T + F Z^T)."""
-    U, Z, GZ = L.U, found.Z, found.GZ
+    U, Z, GZ = L.U, leading.Z, leading.GZ
     F = GZ / 2 if head == "one-sided" else GZ - Z @ ((Z.T @ GZ) / 2)
     Q = np.linalg.qr(np.hstack([U, Z, F]))[0]
     u, z, f = Q.T @ U, Q.T @ Z, Q.T @ F

@@ -37,8 +37,8 @@ def gfm(
                 halved while the objective is twice the lowest so far
     converges   linearly if m is large enough for E[L - G] = L_true to rule; the adaptive step needs fewer
 
-    A sees only the symmetric part of the paper's U V^T, and near the truth V is U times a symmetric matrix: cutting
-    it to rank r keeps every estimate a network with r units. The paper draws fresh samples for each iteration;
+    A depends only on the symmetric part of the paper's U V^T, and near the truth V is U times a symmetric matrix:
+    cutting it to rank r keeps every estimate a network with r units. The paper draws fresh samples for each iteration;
     `fresh_batches` takes that literally and ends with the last batch; the objective is that of all samples.
     X (m, p), four passes over it an iteration (five with the adaptive step), never a p x p matrix. Yields:
     residual = ||L_next - L||_F / (eta ||L||_F), 0 when ||A(L) - b|| is rounding error.
@@ -57,10 +57,10 @@ def gfm(
     lowest = now.objective
     for part, answers in batches:
         # Where all samples are reused the misfit of the estimate is at hand.
-        seen = now if part is operator else point(part, answers, now.L)
-        G = Gradient(part, seen.d)
-        GU = G.times(now.L.U, seen.P)
-        eta = adaptive_step(part, seen, GU) if step_rule == "adaptive" else step
+        current = now if part is operator else point(part, answers, now.L)
+        G = Gradient(part, current.d)
+        GU = G.times(now.L.U, current.P)
+        eta = adaptive_step(part, current, GU) if step_rule == "adaptive" else step
         move = lambda eta: point(operator, b, _power_step(now.L, G, GU, eta))  # noqa: B023, E731
         eta, following = halve(lowest, move(eta), eta, move) if step_rule == "adaptive" else (eta, move(eta))
         yield Iterate(now.L, now.objective, residual(b, now, following.L, eta), f"Step {eta:.3g}.")
@@ -79,8 +79,8 @@ def _batches(operator: Operator, b: Array, count: int) -> Iterator[tuple[Operato
 def _start(operator: Operator, b: Array, r: int, rng: Generator) -> LowRank:
     """Return the part of rank r of the moment M, by block Krylov."""
     p, dtype = operator.shape[0], operator.dtype
-    found = block_krylov(Gradient(operator, b).times, random_start(p, r + 5, rng, dtype), r, 3, nothing(p, dtype))
-    return lowrank.from_core(found.Z, found.Z.T @ found.GZ, r)
+    leading = block_krylov(Gradient(operator, b).times, random_start(p, r + 5, rng, dtype), r, 3, nothing(p, dtype))
+    return lowrank.from_core(leading.Z, leading.Z.T @ leading.GZ, r)
 
 
 def _power_step(L: LowRank, G: Gradient, GU: Array, eta: float) -> LowRank:

@@ -19,7 +19,7 @@ def one_bit_leml(
     steps: Steps = 5,
     rng: Generator,
 ) -> Iterator[Iterate]:
-    r"""Predict signs y (n, d2), of which few are seen, by those of X Z, Z = W H^T (d1, d2) of rank k: squared losses.
+    r"""Predict signs y (n, d2), few of them observed, by those of X Z, Z = W H^T (d1, d2) of rank k: squared losses.
 
     minimise    J as in leml_squared, over the batch of the iteration, with labels coded -1 and +1: x has no constant
                 feature, and could not follow 0 and 1

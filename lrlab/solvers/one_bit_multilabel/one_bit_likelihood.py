@@ -63,11 +63,11 @@ def one_bit_likelihood(problem, *, fitted_rank: FittedRank = 0, rng: Generator) 
                 step of power iteration to rank k, columns normalised
     start       the leading part of rank k of the moment, the mean of y x; c = ||its columns||^2, on average
     converges   with fresh batches like maximum likelihood on all samples so far, where one-bit-power ends at the error
-                of one batch. On a table that is read again c is I, half a scoring step, and s is kept above the error
+                of one batch. On a table that is read again c is I, half a scoring step, and s stays above the error
                 that maximum likelihood has without noise, unknowns / (2 signs phi(0)): a narrower one follows flips
 
-    Knows neither noise nor share of flips. One pass over a batch by blocks, memory O(d1 d2).
-    Yields after each batch, and ends with the stream; the note tells s and p.
+    Needs neither the noise nor the share of flips. One pass over a batch by blocks, memory O(d1 d2).
+    Yields after each batch, and ends with the stream; the note gives s and p.
     Reference: Opper (1998), "A Bayesian approach to on-line learning", whose step this is for a batch and rank k.
     """
     k = rank_of(problem, fitted_rank)
@@ -92,7 +92,7 @@ def one_bit_likelihood(problem, *, fitted_rank: FittedRank = 0, rng: Generator) 
 
 def inevitable_error(problem, k: int) -> float:
     """Return the error, relative to 1, that signs of one batch leave without noise."""
-    (d1, d2), signs = problem.size, problem.seen * problem.size[1]
+    (d1, d2), signs = problem.size, problem.signs_per_label * problem.size[1]
     return min(WIDEST, max(NARROWEST, k * (d1 + d2 - k) / (2 * signs * DENSITY)))
 
 
@@ -121,5 +121,5 @@ def fitted(z: Array, y: Array, start: Answers, narrowest: float) -> Answers:
     bounds = [(math.log(narrowest), math.log(WIDEST)), FLIPS]
     # From a flip of FLIPS[0] the search would not find back: the slope there is that of a single sign.
     begin = [math.log(max(start.width, narrowest)), max(start.flip, FIRST.flip / 10)]
-    found = minimize(loss, begin, jac=True, bounds=bounds, method="L-BFGS-B")
-    return Answers(math.exp(found.x[0]), float(found.x[1]))
+    optimum = minimize(loss, begin, jac=True, bounds=bounds, method="L-BFGS-B")
+    return Answers(math.exp(optimum.x[0]), float(optimum.x[1]))

@@ -38,12 +38,13 @@ def one_bit_power(
                 of the paper, whose block sizes are printed the wrong way round, in plain blocks
     start       W = 0 with sign(0) = 0, so that H is the moment of the signs; V its k leading right singular vectors
     converges   linearly, then to an error of the order k^1.5 d1 d2 / m without noise (Theorem 1); with noise or flips
-                to what one batch tells: nothing is carried over from earlier ones but W
+                to the information in one batch: nothing is carried over from earlier ones but W
     full        H sums over all labels of a sample. The samples are not fresh then, and with step 1 the error rises
-                again after some iterations; with 1/2 W comes to tell all signs, if there is such a W
+                again after some iterations; with 1/2 W comes to predict all signs, if there is such a W
 
     One pass over a batch by blocks of rows, memory O(d1 d2). Yields after each batch, and ends with the stream, or
-    where a table that is read again has no sign left that W contradicts; the note tells how many it contradicted.
+    where a table that is read again has no sign left that W contradicts; the note gives the number of contradicted
+    signs.
     Reference: Qiu, Luo, Ye, Lin (2017), "Nonconvex one-bit single-label multi-label learning", Algorithm 1 (step 1).
     """
     W, V = Signed(*lowrank.zero(problem.size, rank_of(problem, fitted_rank))), None
@@ -65,8 +66,8 @@ def power_step(H: Array, W: Signed, V: Array) -> tuple[Signed, Array]:
     """Return W after a power iteration on H + W, H (d2, d1) transposed, and its right singular vectors."""
     Q = np.linalg.qr(H.T @ V + W.left @ (W.V.T @ V))[0]
     moved = lowrank.from_product(Q, H @ Q + W.V @ (W.left.T @ Q))
-    found = Signed(*lowrank.columns_normalised(moved))
-    return found, found.V
+    estimate = Signed(*lowrank.columns_normalised(moved))
+    return estimate, estimate.V
 
 
 def leading_right(H: Array, k: int, rng: Generator) -> Array:
@@ -85,7 +86,7 @@ def mean_moment(problem, batch: int, W: Signed, weight: Callable[[Array, Array],
         wrong += int(np.count_nonzero(margins * samples.y < 0))
         count += samples.y.size
         samples.add_moment(weight(margins, samples.y), total)
-    total /= problem.seen
+    total /= problem.signs_per_label
     return total, wrong / count
 
 

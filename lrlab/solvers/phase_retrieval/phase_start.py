@@ -55,9 +55,9 @@ def initial(problem, start: str, rng: Generator) -> Vector:
 def leading_vector(product: Product, v: Vector) -> Vector:
     """Return the unit eigenvector of the largest eigenvalue of a Hermitian operator: restarted Lanczos from v (p,).
 
-    product(u, done): the operator times u (p,), told the share of its Krylov space that is done.
+    product(u, done): the operator times u (p,); `done` is the finished share of its Krylov space.
 
-    Vectors are kept orthogonal by a second projection. A restart begins from the best vector found; it ends when the
+    Vectors stay orthogonal by a second projection. A restart begins from the best vector; it ends when the
     residual is at most 1e-5 of the largest eigenvalue in size, or after 25 restarts of 40 steps.
     """
     for _ in range(RESTARTS):

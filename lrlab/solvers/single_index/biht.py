@@ -9,14 +9,14 @@ from numpy.random import Generator
 from lrlab.linalg import hard_threshold, unit
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
-from lrlab.solvers.single_index.sparsity import Kept, entries_kept
+from lrlab.solvers.single_index.sparsity import SupportSize, support_size
 
 Step = Annotated[
     float, Parameter(meaning="step size of the subgradient step", symbol="τ", low=0.001, high=100, scale="log")
 ]
 
 
-def biht(problem, *, kept: Kept = 0, step: Step = 1.0, rng: Generator) -> Iterator[Iterate]:
+def biht(problem, *, kept: SupportSize = 0, step: Step = 1.0, rng: Generator) -> Iterator[Iterate]:
     r"""Recover an s-sparse b, with its sign, from one-bit answers by making their signs consistent.
 
     minimise    J(b) = mean max(0, -y_i <x_i, b>)  over ||b||_0 <= s
@@ -32,10 +32,10 @@ def biht(problem, *, kept: Kept = 0, step: Step = 1.0, rng: Generator) -> Iterat
     Reference: Jacques, Laska, Boufounos, Baraniuk (2013), "Robust 1-bit compressive sensing via binary stable
     embeddings of sparse vectors", section IV, BIHT.
     """
-    return _iterate(problem, entries_kept(problem, kept), step, project=lambda b: b)
+    return _iterate(problem, support_size(problem, kept), step, project=lambda b: b)
 
 
-def nbiht(problem, *, kept: Kept = 0, step: Step = 1.0, rng: Generator) -> Iterator[Iterate]:
+def nbiht(problem, *, kept: SupportSize = 0, step: Step = 1.0, rng: Generator) -> Iterator[Iterate]:
     r"""Recover an s-sparse unit b, with its sign, from one-bit answers: BIHT with each iterate on the sphere.
 
     minimise    J(b) = mean max(0, -y_i <x_i, b>)  over ||b||_0 <= s, ||b|| = 1
@@ -51,7 +51,7 @@ def nbiht(problem, *, kept: Kept = 0, step: Step = 1.0, rng: Generator) -> Itera
     ||b_next - b||, 0 when all signs are consistent.
     Reference: Jacques, Laska, Boufounos, Baraniuk (2013), section IV, normalised BIHT.
     """
-    return _iterate(problem, entries_kept(problem, kept), step, project=unit)
+    return _iterate(problem, support_size(problem, kept), step, project=unit)
 
 
 def _iterate(problem, s: int, step: float, project) -> Iterator[Iterate]:

@@ -1,7 +1,7 @@
 """Directions refined side by side, each without its own share of the data, by products that all of them share.
 
-Column k < K of B (p, K + 1) never sees the answers of fold k; the last column sees all of them. Products with X are
-taken over blocks of rows, so that the temporary arrays stay small.
+Column k < K of B (p, K + 1) is fitted without the answers of fold k; the last column uses all of them. Products with X
+are taken over blocks of rows, so that the temporary arrays stay small.
 """
 
 from collections.abc import Iterator
@@ -19,14 +19,14 @@ from lrlab.solvers.single_index.link_smoothing import LogOdds, Rows, loss
 # Entries of X in a block: its square, the largest temporary array, takes 32 MB.
 BLOCK = 2**22
 MOST_ROWS = 8192
-# A sample of this size tells smoothnesses apart; more would only cost time.
+# A sample of this size suffices to compare smoothnesses; more would only cost time.
 CHOICE_ROWS = 20_000
 FOLDS = 10
 
 
 class Derivatives(NamedTuple):
-    """For each column, over the rows that it sees: summed loss (K+1,), minus its gradient (p, K+1), and the Fisher
-    weights eta'(z)^2 p (1 - p) of the rows (n, K+1), 0 where they are not seen.
+    """For each column, over its training rows: summed loss (K+1,), minus its gradient (p, K+1), and the Fisher
+    weights eta'(z)^2 p (1 - p) of the rows (n, K+1), 0 where they are held out.
     """  # noqa: D205
 
     loss: Array
@@ -50,58 +50,58 @@ class CrossFit:
         return cls(X, (y + 1.0) / 2.0, rng.permutation(len(y)) % folds, folds)
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
-        """Yield slices of rows, and which column sees which row as 0 or 1 (rows, K + 1)."""
+        """Yield slices of rows, and which rows train which column, as 0 or 1 (rows, K + 1)."""
         n, p = self.X.shape
         columns, height = np.arange(self.folds + 1), min(MOST_ROWS, max(1, BLOCK // p))
         for start in range(0, n, height):
             rows = slice(start, start + height)
             yield rows, (self.fold[rows, None] != columns).astype(float)
 
-    def unseen(self, Z: Array) -> Array:
-        """Return each row's index under the column that has not seen it (n,), of Z = X B (n, K + 1)."""
+    def held_out(self, Z: Array) -> Array:
+        """Return each row's index under the column that holds it out (n,), of Z = X B (n, K + 1)."""
         return Z[np.arange(len(Z)), self.fold]
 
     def rows(self, Z: Array) -> Rows:
-        """Return the answers with the indices of the columns that have not seen them."""
-        return Rows.of(self.unseen(Z), self.answers)
+        """Return the answers with the indices of the columns that hold them out."""
+        return Rows.of(self.held_out(Z), self.answers)
 
     def sample(self, Z: Array) -> Rows:
         """Return an even selection of at most 20,000 of these rows."""
         every = slice(None, None, -(-len(Z) // CHOICE_ROWS))
-        return Rows.of(self.unseen(Z)[every], self.answers[every])
+        return Rows.of(self.held_out(Z)[every], self.answers[every])
 
     def moment(self, scale: Array, B: Array | None = None) -> Array:
         """Return X^T diag(scale) X B / n, or X^T scale / n without B (p, K + 1)."""
         total = np.zeros((self.X.shape[1], self.folds + 1))
-        for rows, seen in self.blocks():
-            seen *= scale[rows, None]
-            total += self.X[rows].T @ (seen if B is None else seen * (self.X[rows] @ B))
+        for rows, in_training in self.blocks():
+            in_training *= scale[rows, None]
+            total += self.X[rows].T @ (in_training if B is None else in_training * (self.X[rows] @ B))
         return total / len(self.X)
 
     def squares(self, scale: Array) -> Array:
         """Return the diagonals of X^T diag(scale) X / n (p, K + 1)."""
         total = np.zeros((self.X.shape[1], self.folds + 1))
-        for rows, seen in self.blocks():
-            total += np.square(self.X[rows]).T @ (seen * scale[rows, None])
+        for rows, in_training in self.blocks():
+            total += np.square(self.X[rows]).T @ (in_training * scale[rows, None])
         return total / len(self.X)
 
     def losses(self, Z: Array, link: LogOdds) -> Array:
         """Return the summed loss of each column (K + 1,)."""
         total = np.zeros(self.folds + 1)
-        for rows, seen in self.blocks():
-            total += (seen * loss(link(Z[rows])[0], self.answers[rows, None])).sum(axis=0)
+        for rows, in_training in self.blocks():
+            total += (in_training * loss(link(Z[rows])[0], self.answers[rows, None])).sum(axis=0)
         return total
 
     def derivatives(self, Z: Array, link: LogOdds) -> Derivatives:
         """Return losses, descent directions and Fisher weights at Z = X B."""
         value, descent = np.zeros(self.folds + 1), np.zeros((self.X.shape[1], self.folds + 1))
         weights = np.empty(Z.shape)
-        for rows, seen in self.blocks():
+        for rows, in_training in self.blocks():
             eta, slope = link(Z[rows])
             y, chance = self.answers[rows, None], expit(eta)
-            value += (seen * loss(eta, y)).sum(axis=0)
-            descent += self.X[rows].T @ (seen * slope * (y - chance))
-            weights[rows] = seen * slope * slope * chance * (1.0 - chance)
+            value += (in_training * loss(eta, y)).sum(axis=0)
+            descent += self.X[rows].T @ (in_training * slope * (y - chance))
+            weights[rows] = in_training * slope * slope * chance * (1.0 - chance)
         return Derivatives(value, descent, weights)
 
     def curved(self, weights: Array, V: Array) -> Array:

@@ -112,9 +112,9 @@ def fantope_projection(A: Array, expected_rank: int = 0, dimension: int = 1) -> 
 
 def _clipped(values: Array, vectors: Array, shift: float) -> tuple[Array, Array, float]:
     weights = np.clip(values - shift, 0.0, 1.0)
-    kept = np.flatnonzero(weights > 0)[::-1]
+    positive = np.flatnonzero(weights > 0)[::-1]
     # lambda - clip(lambda - shift, 0, 1) does not fall in lambda: the largest eigenvalue leaves the largest rest.
-    return weights[kept], vectors[:, kept], float(values[-1] - weights[-1])
+    return weights[positive], vectors[:, positive], float(values[-1] - weights[-1])
 
 
 def fantope_shift(values: Array, dimension: int = 1) -> float:

@@ -14,18 +14,18 @@ from lrlab.solvers.single_index.link_fit import Fit, chosen, fit, fit_all
 from lrlab.solvers.single_index.link_free_moves import Moved, descended, exchanged, sharpened
 from lrlab.solvers.single_index.link_free_start import best_start
 from lrlab.solvers.single_index.link_smoothing import LogOdds
-from lrlab.solvers.single_index.sparsity import Kept, entries_kept
+from lrlab.solvers.single_index.sparsity import SupportSize, support_size
 
 # The smoothness is chosen anew in this many rounds at most, until it stays the same in three.
 CHOICES = 6
 
 
-def link_free_refinement(problem, *, kept: Kept = 0, rng: Generator) -> Iterator[Iterate]:
+def link_free_refinement(problem, *, kept: SupportSize = 0, rng: Generator) -> Iterator[Iterate]:
     r"""Recover b up to sign from one-bit answers, without knowing the link: estimate both in turn.
 
     minimise    F(b) = mean -log P(y_i | eta(<x_i, b>))  over ||b|| = 1, ||b||_0 <= s, with log-odds eta that are
                 themselves estimated
-    start       first or second moment, whichever predicts answers better that it has not seen
+    start       first or second moment, whichever predicts held-out answers better
     link        a penalised spline for the log-odds of y on held-out indices <x_i, b^(-k(i))>, where b^(-k) is refined
                 in lockstep without fold k of ten; of five smoothnesses, from a straight line to a flexible spline, the
                 stiffest within one standard error of the lowest leave-one-out loss
@@ -44,7 +44,7 @@ def link_free_refinement(problem, *, kept: Kept = 0, rng: Generator) -> Iterator
     Reference: after Hardle, Hall & Ichimura (1993), "Optimal smoothing in single-index models", and Delecroix,
     Hristache & Patilea (2006), "On semiparametric M-estimation in single-index regression".
     """
-    yield from (state.iterate() for state in refinement(problem.X, problem.y, entries_kept(problem, kept), rng))
+    yield from (state.iterate() for state in refinement(problem.X, problem.y, support_size(problem, kept), rng))
 
 
 class State(NamedTuple):
@@ -61,11 +61,11 @@ class State(NamedTuple):
 
     @property
     def b(self) -> Array:
-        """The direction that has seen all data (p,)."""
+        """The direction fitted to all data (p,)."""
         return self.B[:, -1]
 
     def iterate(self) -> Iterate:
-        """Return the state as the lab sees it."""
+        """Return the state as an iterate."""
         sparse = f", {np.count_nonzero(self.b)} entries" if np.count_nonzero(self.b) < len(self.b) else ""
         link = f"Log-odds: {self.fit.smoothness.name}, {self.fit.parameters:.1f} effective parameters"
         note = f"{self.start} {link}, held-out loss {self.fit.mean_held_out:.3g}{sparse}."
@@ -93,7 +93,7 @@ def refinement(X: Array, y: Array, s: int, rng: Generator) -> Iterator[State]:
             current = fits[choice]
             fits[choice] = fit(data.rows(Z), current.smoothness, current.log_odds.coefficients)
         free = B != 0 if s < p else np.ones_like(B, dtype=bool)
-        link = sharpened(fits[choice].log_odds, data.unseen(Z), int(free[:, -1].sum()))
+        link = sharpened(fits[choice].log_odds, data.held_out(Z), int(free[:, -1].sum()))
         at = data.derivatives(Z, link)
         step = data.newton(at, B, free)
         yield State(B, Z, fits[choice], link, at, step, exchanges / s, start)

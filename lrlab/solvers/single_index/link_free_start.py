@@ -1,4 +1,4 @@
-"""Directions found without the link: first and second moments, cross-fitted; the better is chosen on held-out data."""
+"""Initial directions without the link: cross-fitted first and second moments; held-out data choose the better."""
 
 from typing import NamedTuple
 

@@ -10,10 +10,10 @@ from lrlab.arrays import Array
 from lrlab.linalg import hard_threshold, unit
 from lrlab.protocol import Iterate
 from lrlab.solvers.single_index.class_moments import ClassMoments, class_moments
-from lrlab.solvers.single_index.sparsity import Kept, entries_kept
+from lrlab.solvers.single_index.sparsity import SupportSize, support_size
 
 
-def marginal_mean(problem, *, kept: Kept = 0, rng: Generator) -> Iterator[Iterate]:
+def marginal_mean(problem, *, kept: SupportSize = 0, rng: Generator) -> Iterator[Iterate]:
     r"""Recover b, with its sign, from one-bit answers by correlating them with the measurements.
 
     maximise    <b, mean y_i x_i>  over ||b|| = 1, ||b||_0 <= s;  E[y x] = mu_1 b
@@ -29,7 +29,7 @@ def marginal_mean(problem, *, kept: Kept = 0, rng: Generator) -> Iterator[Iterat
     for X, y in problem.blocks():
         mean += y @ X
     mean /= n
-    s = entries_kept(problem, kept)
+    s = support_size(problem, kept)
     b = unit(hard_threshold(mean, s))
     yield Iterate(b, objective=-float(b @ mean), residual=0.0, note=f"{min(s, p)} of {p} entries.")
 

@@ -22,7 +22,7 @@ Pairs = Annotated[
 Moment = Annotated[
     str,
     Parameter(
-        meaning="pairs whose answers differ (M), agree (M'), or whichever matrix has the larger top gap",
+        meaning="pairs with different answers (M), with equal answers (M'), or the matrix with the larger top gap",
         choices=("auto", "M", "M'"),
     ),
 ]
@@ -72,7 +72,7 @@ def chosen_moment(problem, pairs: str, moment: str) -> tuple[Array, str]:
     """
     M, M_agree = pair_moments(problem, pairs)
     if moment != "auto":
-        return (M, "M as asked.") if moment == "M" else (M_agree, "M' as asked.")
+        return (M, "M, as chosen.") if moment == "M" else (M_agree, "M', as chosen.")
     gaps = [float(values[0] - values[1]) for values in (top_eigenpairs(A, 2)[0] for A in (M, M_agree))]
     winner = "M" if gaps[0] >= gaps[1] else "M'"
     note = f"{winner} chosen: top gap {gaps[0]:.3g} in M/4, {gaps[1]:.3g} in M'/4."

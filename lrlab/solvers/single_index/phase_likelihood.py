@@ -21,7 +21,7 @@ SLACK = 1e-12
 
 
 def phase_likelihood(problem, *, rng: Generator) -> Iterator[Iterate]:
-    r"""Recover b up to sign from y_i = sign(|<x_i, b> + s e_i| - threshold), whose threshold and noise s it knows.
+    r"""Recover b up to sign from y_i = sign(|<x_i, b> + s e_i| - threshold), threshold and noise s given.
 
     minimise    F_w(b) = mean -log P_w(y_i | <x_i, b>)  over ||b|| = 1, as if the noise had standard deviation w:
                 P_w(y = 1 | z) = Phi((|z| - threshold) / w) + Phi((-|z| - threshold) / w)

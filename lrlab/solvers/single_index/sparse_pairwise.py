@@ -52,9 +52,9 @@ def sparse_pairwise_moment(
 
     rho = 0 stands for sigma sqrt(log p), where sigma, the standard deviation of an entry of M/4 that holds no signal,
     is the median size of the off-diagonal entries over 0.6745, and at most 2 sqrt(tr(M/4) / (p n)), its value for
-    consecutive pairs. The paper's C [phi + 1 - mu_0^2] sqrt(log p / n) has constants that nobody knows.
+    consecutive pairs. The paper's C [phi + 1 - mu_0^2] sqrt(log p / n) has unknown constants.
 
-    Yields an iterate for each iteration of both stages, endlessly; the note tells the stage. Objective -b^T (M/4) b in
+    Yields an iterate for each iteration of both stages, endlessly; the note names the stage. Objective -b^T (M/4) b in
     both. Residual ||T(M b) / ||T(M b)|| - b||, in the first stage at least the relative duality gap. Memory about
     10 p^2 numbers. An iteration of the first stage is an eigendecomposition; to a gap of 1e-3 it takes about 0.03 s at
     p = 200 and 1 to 6 s at p = 1000, the longer the less signal there is.
@@ -104,7 +104,7 @@ def automatic_penalty(M: Array, n: int) -> float:
 def _chosen(problem, pairs: str, moment: str, s: int) -> tuple[Array, str]:
     M, M_agree = pair_moments(problem, pairs)
     if moment != "auto":
-        return (M, "M as asked.") if moment == "M" else (M_agree, "M' as asked.")
+        return (M, "M, as chosen.") if moment == "M" else (M_agree, "M', as chosen.")
     differ, agree = (sparse_excess(A, problem.shape[0], s) for A in (M, M_agree))
     winner = "M" if differ >= agree else "M'"
     note = f"{winner} chosen: its sparse direction stands out by {differ:.3g} deviations in M/4, {agree:.3g} in M'/4."
@@ -112,10 +112,10 @@ def _chosen(problem, pairs: str, moment: str, s: int) -> tuple[Array, str]:
 
 
 def sparse_excess(M: Array, n: int, s: int) -> float:
-    """Return by how many deviations of an entry the best s-sparse direction found exceeds the mean variance in M/4.
+    """Return by how many deviations of an entry the best s-sparse direction exceeds the mean variance in M/4.
 
-    The gap of the two largest eigenvalues, which tells M from M' when the signal is dense, is lost in the noise of
-    p coordinates when n/p is small; the signal stands out among s of them.
+    The gap of the two largest eigenvalues, which distinguishes M from M' when the signal is dense, is lost in the noise
+    of p coordinates when n/p is small; the signal stands out among s of them.
     """
     deviation = entry_deviation(M, n)
     if deviation == 0.0:

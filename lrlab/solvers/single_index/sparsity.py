@@ -1,10 +1,10 @@
-"""How many entries of a signal a sparse solver keeps: one option, declared once."""
+"""The number of non-zero entries of a sparse solver's estimate: one option, declared once."""
 
 from typing import Annotated
 
 from lrlab.parameters import Parameter
 
-Kept = Annotated[
+SupportSize = Annotated[
     int,
     Parameter(
         meaning="non-zero entries kept; 0 for the signal's own number, p for all", symbol="ŝ", low=0, high=10_000
@@ -12,6 +12,6 @@ Kept = Annotated[
 ]
 
 
-def entries_kept(problem, kept: int) -> int:
-    """Return the number of entries to keep: `kept`, or the signal's own where it is 0."""
+def support_size(problem, kept: int) -> int:
+    """Return the number of non-zero entries: `kept`, or the signal's own number where it is 0."""
     return kept or problem.sparsity

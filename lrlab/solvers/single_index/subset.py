@@ -12,7 +12,7 @@ from lrlab.arrays import Array, Indices
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.single_index.likelihoods import LOGISTIC, newton
-from lrlab.solvers.single_index.sparsity import Kept, entries_kept
+from lrlab.solvers.single_index.sparsity import SupportSize, support_size
 
 NEWTON_STEPS = 25
 WORTHWHILE = 1e-6
@@ -30,11 +30,11 @@ class Fit(NamedTuple):
 def subset_logistic(
     problem,
     *,
-    kept: Kept = 0,
+    kept: SupportSize = 0,
     selection: Annotated[
         str,
         Parameter(
-            meaning="the support: exactly the entries kept, or at most those, each charged log(p)/n in the loss",
+            meaning="the support: exactly `kept` entries, or at most so many, each charged log(p)/n in the loss",
             choices=("exactly", "at-most"),
         ),
     ] = "exactly",
@@ -51,7 +51,7 @@ def subset_logistic(
     converges   in finitely many steps, as supports are finite; to a support that no such move improves
 
     g, h are the gradient and the diagonal of the Hessian. `at-most` charges 2 log p of deviance an entry, the
-    risk-inflation criterion, which leaves out entries too small to be told from the largest of p - s noises: exactly
+    risk-inflation criterion, which leaves out entries that are no larger than the largest of p - s noises: exactly
     s entries give the smaller loss, and the larger error, on signals some of whose entries are small.
     On separable answers no coefficients are largest; the direction reached after 25 Newton steps is returned.
 
@@ -61,7 +61,7 @@ def subset_logistic(
     Algorithms 1-2; Foster & George (1994), "The risk inflation criterion for multiple regression".
     """
     X, y = problem.X, problem.y
-    (n, p), s = X.shape, entries_kept(problem, kept)
+    (n, p), s = X.shape, support_size(problem, kept)
     charge = math.log(p) / n if selection == "at-most" else 0.0
     score = np.abs((y - y.mean()) @ X)
     current = refit(X, y, np.argpartition(-score, s - 1)[:s], Fit(np.zeros(p), 0.0, np.arange(0), 0.0), charge)

@@ -9,7 +9,7 @@ import streamlit as st
 from lrlab.figures.convergence import prediction
 from lrlab.figures.measures import Measure
 from lrlab.figures.recovery import Recovery
-from lrlab.parameters import spoken
+from lrlab.parameters import display_name
 from lrlab.ui.shared.live import duration
 
 STYLE = """<style>
@@ -34,7 +34,7 @@ def show(runs: Sequence[Any], drawn: Sequence[Recovery], measures: Mapping[str, 
     body = "".join(card(run, look, measures) for run, look in zip(runs, drawn, strict=True))
     st.html(f'{STYLE}<div class="lr-runs">{body}</div>')
     shown = {name for look in drawn for row in look.rows[-1:] for name in row}
-    known = {spoken(name): measure for name, measure in measures.items() if name in shown}
+    known = {display_name(name): measure for name, measure in measures.items() if name in shown}
     st.caption(" ".join(f"**{name}**: {measure.meaning}." for name, measure in known.items()))
 
 
@@ -69,4 +69,4 @@ def number(name: str, value: str, predicted: float | None = None, meaning: str =
     """Return one number with its name and, below, the prediction."""
     theory = f"<small>theory {predicted:.4g}</small>" if predicted is not None else ""
     title = f' title="{escape(meaning)}"' if meaning else ""
-    return f"<div{title}><dt>{spoken(name)}</dt><dd>{value}{theory}</dd></div>"
+    return f"<div{title}><dt>{display_name(name)}</dt><dd>{value}{theory}</dd></div>"

@@ -12,7 +12,7 @@ from lrlab.catalog.families import family
 from lrlab.figures import convergence, theme
 from lrlab.figures.measures import CONSTANT, MEASURES, Measure
 from lrlab.figures.recovery import Recovery
-from lrlab.parameters import spoken
+from lrlab.parameters import display_name
 from lrlab.protocol import Spec
 from lrlab.runs.convergence import Job
 from lrlab.ui.converge import cards, estimates
@@ -34,7 +34,7 @@ def choices(link: Link, model: str, spec: object) -> View:
     """Show what can be chosen about the curves."""
     known = measures(model)
     names = [name for name in known if name not in absent(model, spec)]
-    words = {name: spoken(name) for name in names}
+    words = {name: display_name(name) for name in names}
     measure = controls.choose(link, "show", words, names[0], known[names[0]].meaning, "Show")
     time = controls.choose(
         link, "against", {"iteration": "iteration", "seconds": "seconds"}, "iteration",
@@ -113,7 +113,7 @@ def draw(view: View, jobs: Sequence[Job]) -> None:
         )  # fmt: skip
         plot.show(figure, key="converge.curves", label=f"{view.measure} against {view.time}")
         meaning = measures(spec.model)[view.measure].meaning
-        st.caption(f"**{spoken(view.measure)}**: {meaning}. " + theory_words(drawn, view.measure))
+        st.caption(f"**{display_name(view.measure)}**: {meaning}. " + theory_words(drawn, view.measure))
         estimates.show_values(truth_of(spec), drawn)
     with found:
         estimates.show(spec, truth_of(spec), drawn, following)

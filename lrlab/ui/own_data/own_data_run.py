@@ -10,7 +10,7 @@ from lrlab.fits import own_files
 from lrlab.fits.tuned_run import TunedRun
 from lrlab.fits.validation import METRIC, METRICS, Question, question
 from lrlab.models.own_rows import OwnRows, packed
-from lrlab.parameters import InputError, Parameter, declared, spoken
+from lrlab.parameters import InputError, Parameter, declared, display_name
 from lrlab.protocol import Limits
 from lrlab.runs import convergence
 from lrlab.runs.convergence import Job
@@ -84,7 +84,7 @@ def tuned_by(link: Link) -> str:
     link.know(["metric"])
     if controls.choose(link, "settings", SETTINGS, "hand", meaning, "Settings") == "hand":
         return ""
-    names = {name: spoken(name) for name in METRICS}
+    names = {name: display_name(name) for name in METRICS}
     words = "the score by which settings are chosen"
     metric = controls.choose_one(link, "metric", names, words, "Chosen by", default=METRIC)
     st.caption(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from lrlab.parameters import spoken
+from lrlab.parameters import display_name
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.definition_text import to_toml
 from lrlab.ui.shared import code, page
@@ -48,7 +48,7 @@ def offer(name: str, sweep: Sweep, figure: "go.Figure", figure_key: str, table: 
     )
     file = f"{sweep.spec.model}-{name}"
     with fold:
-        tables.view(table, note=NOTE.format(metric=spoken(metric)))
+        tables.view(table, note=NOTE.format(metric=display_name(metric)))
         with st.container(horizontal=True, key=f"{name}-offers"):
             with st.container(width="content"):
                 _save_component()(key=f"{name}-save", data={"key": figure_key.replace(".", "-"), "name": file})

@@ -10,7 +10,7 @@ from lrlab.catalog.families import family
 from lrlab.figures.convergence import prediction
 from lrlab.figures.measures import MEASURES
 from lrlab.figures.series import series
-from lrlab.parameters import spoken
+from lrlab.parameters import display_name
 from lrlab.sweeps import overview
 from lrlab.sweeps.cells import cells
 from lrlab.sweeps.definition import Sweep
@@ -30,7 +30,7 @@ def choices(link: Link, sweep: Sweep | None) -> View:
         # In the place of what would be there.
         st.container(key="sweep-choices")
         return View(SHARE, True, True, False)
-    known = {name: spoken(name) for name in MEASURES[family(sweep.spec.model).name]}
+    known = {name: display_name(name) for name in MEASURES[family(sweep.spec.model).name]}
     shown = {SHARE: "share of successes"} | known
     first = transition_view.first_shown(sweep)
     meaning = "what is drawn of each cell: the share of trials that succeed, or a score"

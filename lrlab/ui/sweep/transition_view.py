@@ -8,7 +8,7 @@ import streamlit as st
 
 from lrlab.figures.map_layers import Scale
 from lrlab.figures.transition import Score, multiples, transition
-from lrlab.parameters import Parameter, spoken
+from lrlab.parameters import Parameter, display_name
 from lrlab.runs import axes
 from lrlab.sweeps import overview, theory_lines
 from lrlab.sweeps.cells import cells
@@ -64,9 +64,9 @@ def first_shown(sweep: Sweep) -> str:
 def title(sweep: Sweep, show: str) -> str:
     """Return what a map shows, in words."""
     if show != SHARE:
-        return f"mean {spoken(show)}"
+        return f"mean {display_name(show)}"
     rule = sweep.contour
-    return f"share of trials with {spoken(rule.metric)} {'>' if rule.below is None else '<'} {rule.level:g}"
+    return f"share of trials with {display_name(rule.metric)} {'>' if rule.below is None else '<'} {rule.level:g}"
 
 
 def scales(sweep: Sweep) -> list[Scale]:
@@ -119,7 +119,7 @@ def _score(sweep: Sweep, show: str) -> Score:
         return Score(title(sweep, show), *ends)
     rule = sweep.contour
     level = rule.level if show == rule.metric else None
-    return Score(title(sweep, show), *ends, level, f"mean {spoken(show)} = {rule.level:g}")
+    return Score(title(sweep, show), *ends, level, f"mean {display_name(show)} = {rule.level:g}")
 
 
 def _every(page: str, sweep: Sweep, table: pd.DataFrame, show: str) -> pd.DataFrame:

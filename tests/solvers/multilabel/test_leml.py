@@ -17,7 +17,7 @@ from lrlab.solvers.multilabel.binary_relevance import LOSSES as BR_LOSSES
 from lrlab.solvers.multilabel.binary_relevance import binary_relevance
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED, SQUARED_HINGE
 from lrlab.solvers.multilabel.leml_products import Labels, OfFeatures, OfLabels
-from lrlab.solvers.multilabel.leml_squared import SeenTable, Spectrum, WholeTable
+from lrlab.solvers.multilabel.leml_squared import ObservedTable, Spectrum, WholeTable
 
 LOSSES = {"squared": SQUARED, "logistic": LOGISTIC, "hinge": SQUARED_HINGE}
 SOLVERS = {"squared": leml.leml_squared, "logistic": leml.leml_logistic, "hinge": leml.leml_squared_hinge}
@@ -117,7 +117,7 @@ def test_hessian_products_are_symmetric_positive_and_those_of_differences(loss, 
 def test_fast_products_of_the_squared_loss_are_the_general_ones(spec):
     problem = spec.build()
     labels = Labels(problem.X, problem.Y, problem.mask, SQUARED)
-    table = (WholeTable if problem.mask is None else SeenTable)(labels, 0.7)
+    table = (WholeTable if problem.mask is None else ObservedTable)(labels, 0.7)
     W, H = factors(problem, np.random.default_rng(4))
     A = problem.X @ W
     features, targets = OfFeatures(labels, H, 0.7), OfLabels(labels, A, 0.7)

@@ -35,7 +35,7 @@ class Given:
         """Take blocks of samples, batch by batch."""
         self.given, self.size, self.rank, self.fresh = batches, size, rank, batches[0][0].labels is not None
         count = sum(block.y.size for block in batches[0])
-        self.seen = count / size[1]
+        self.signs_per_label = count / size[1]
 
     @property
     def batches(self):
@@ -136,7 +136,7 @@ def test_the_moment_is_the_sum_over_samples_one_by_one(spec, weight):
             z = x @ W.dense()[:, j]
             total[:, j] += float(weight(np.array([z]), np.array([y]))[0]) * x
             wrong.append(z * y < 0)
-    assert found.T == pytest.approx(total / problem.seen) and contradicted == pytest.approx(np.mean(wrong))
+    assert found.T == pytest.approx(total / problem.signs_per_label) and contradicted == pytest.approx(np.mean(wrong))
 
 
 @pytest.mark.parametrize("observation", ["stream", "full"])

@@ -171,7 +171,7 @@ def test_products_by_blocks_are_those_of_whole_matrices(monkeypatch):
     assert data.moment(scale) == pytest.approx(X.T @ (scale[:, None] * seen) / 800)
     assert data.moment(scale, B) == pytest.approx(X.T @ (scale[:, None] * seen * (X @ B)) / 800)
     assert data.squares(scale) == pytest.approx((X**2).T @ (scale[:, None] * seen) / 800)
-    assert data.unseen(X @ B) == pytest.approx([X[i] @ B[:, data.fold[i]] for i in range(800)])
+    assert data.held_out(X @ B) == pytest.approx([X[i] @ B[:, data.fold[i]] for i in range(800)])
 
 
 @pytest.mark.parametrize("smoothness", SMOOTHNESS, ids=lambda smoothness: smoothness.name)
