@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from lrlab.parameters import Parameter, Value, declared
-from lrlab.protocol import Solver
+from lrlab.parameters import Parameter, Value, declared, require_known, settle
+from lrlab.protocol import Limits, Solver, drive_limits, limits
 
 Options = Mapping[str, Value]
 
@@ -19,9 +19,11 @@ def no_prediction(spec: Any, options: Options) -> dict[str, float]:
     return {}
 
 
-def no_workspace(spec: Any, options: Options) -> int:
-    """Need no memory beyond the data."""
-    return 0
+class Settings(NamedTuple):
+    """The checked settings of a run: the solver's options in the order of their declaration, and the run's limits."""
+
+    options: tuple[tuple[str, Value], ...]
+    limits: Limits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +32,7 @@ class SolverEntry:
 
     name: as in the shell and in URLs. title: as on pages. summary: one sentence for someone who has to choose.
     run: the generator function; its annotated keywords are the options. models: names of the models it is made for.
-    knows_link: whether it uses the link function, which Algorithm 1 does not need.
+    knows: what it is given beyond the data, such as "link", "rank", "sparsity" or "noise level".
     streams: whether it reads the data in blocks; if not, all data is held at once.
     workspace(spec, options): bytes that it needs beyond the data.
     refuse(spec, options): raises InputError where it cannot work, before anything is run.
@@ -43,9 +45,9 @@ class SolverEntry:
     reference: str
     run: Solver
     models: tuple[str, ...]
-    knows_link: bool = False
+    workspace: Callable[[Any, Options], int]
+    knows: tuple[str, ...] = ()
     streams: bool = False
-    workspace: Callable[[Any, Options], int] = no_workspace
     refuse: Callable[[Any, Options], None] = accept
     predict: Callable[[Any, Options], dict[str, float]] = no_prediction
 
@@ -53,3 +55,27 @@ class SolverEntry:
     def options(self) -> Mapping[str, Parameter]:
         """The declared options, by name."""
         return declared(self.run)
+
+    @property
+    def settings(self) -> Mapping[str, Parameter]:
+        """The declared options and the limits of a run, by name."""
+        return {**self.options, **declared(drive_limits)}
+
+    def require_setting(self, name: str) -> None:
+        """Raise InputError unless `name` is an option of the solver or a limit of its run."""
+        require_known(name, self.settings, what=f"setting of {self.name}")
+
+    def settings_among(self, settings: Mapping[str, object]) -> dict[str, object]:
+        """Return those settings that this solver or its limits have: one set of settings serves several solvers."""
+        return {name: value for name, value in settings.items() if name in self.settings}
+
+    def settle(self, settings: Mapping[str, object]) -> Settings:
+        """Return all settings, checked: the given values, or texts, and defaults for the others.
+
+        Raises InputError for a name that is neither an option nor a limit, and for a value that is not accepted.
+        """
+        for name in settings:
+            self.require_setting(name)
+        options = settle(self.run, {name: value for name, value in settings.items() if name in self.options})
+        ending = limits({name: value for name, value in settings.items() if name not in self.options})
+        return Settings(tuple(options.items()), ending)

@@ -51,7 +51,7 @@ SOLVERS = (
         reference="Chen & Yuan (2024), for the rate",
         run=phase_likelihood.phase_likelihood,
         models=(OneBitPhaseRetrieval.model,),
-        knows_link=True,
+        knows=("link",),
         workspace=square_workspace,
         refuse=refuse_phase_likelihood,
     ),

@@ -1,7 +1,7 @@
 """One solver on one problem: checked, run, scored, and kept as a trace."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lrlab import catalog
-from lrlab.parameters import Value, declared, require_known, settle
-from lrlab.protocol import Estimate, Interrupted, Iterate, Limits, Spec, Stop, drive, drive_limits, limits, parts
+from lrlab.parameters import Value
+from lrlab.protocol import Estimate, Interrupted, Iterate, Limits, Spec, Stop, drive, parts
 from lrlab.runs.memory import require_memory
 from lrlab.solver_entry import SolverEntry
 
@@ -52,25 +52,16 @@ def job(spec: Spec, solver: str, **settings: object) -> Job:
     `settings` are the solver's options and `tol`, `max_iter`, `max_seconds`, as values or as text.
     """
     entry = catalog.compatible(spec, solver)
-    for name in settings:
-        require_setting(name, solver, spec.model)
-    options = settle(entry.run, {k: v for k, v in settings.items() if k in entry.options})
-    entry.refuse(spec, options)
-    require_memory(spec, entry, options)
-    ending = limits({k: v for k, v in settings.items() if k not in entry.options})
-    return Job(spec, solver, tuple(options.items()), ending)
+    options, ending = entry.settle(settings)
+    entry.refuse(spec, dict(options))
+    require_memory(spec, entry, dict(options))
+    return Job(spec, solver, options, ending)
 
 
 def single(estimate: Estimate) -> Estimate:
     """Return the estimate in single precision: enough to be looked at, half the memory."""
     half = [part.astype(np.complex64 if np.iscomplexobj(part) else np.float32) for part in parts(estimate)]
     return type(estimate)(*half) if isinstance(estimate, tuple) else half[0]
-
-
-def require_setting(name: str, solver: str, model: str) -> None:
-    """Raise InputError unless `name` is an option of the solver or a limit of its run."""
-    known = {**catalog.solver(solver, model).options, **declared(drive_limits)}
-    require_known(name, known, what=f"setting of {solver}")
 
 
 @dataclass
@@ -192,9 +183,3 @@ def _row(iteration: int, seconds: float, iterate: Iterate) -> Row:
     own = {"objective": iterate.objective, "residual": iterate.residual}
     known = {name: float("nan") if value is None else value for name, value in own.items()}
     return {"iteration": iteration, "seconds": seconds, **known}
-
-
-def options_of(settings: Mapping[str, object], solver: str, model: str) -> dict[str, object]:
-    """Return those settings that this solver or its limits know: one set of settings for several solvers."""
-    known = {**catalog.solver(solver, model).options, **declared(drive_limits)}
-    return {name: value for name, value in settings.items() if name in known}

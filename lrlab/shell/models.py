@@ -37,7 +37,7 @@ def catalogue() -> list[dict[str, Any]]:
             "parameters": described(list(declared(spec).values())),
             "solvers": [
                 {"solver": e.name, "title": e.title, "summary": e.summary, "reference": e.reference,
-                 "knows_link": e.knows_link, "options": described(list(e.options.values()))}
+                 "knows": list(e.knows), "options": described(list(e.options.values()))}
                 for e in catalog.solvers_for(spec.model)
             ],
         }

@@ -10,9 +10,8 @@ import numpy as np
 from lrlab import catalog
 from lrlab.catalog.families import family
 from lrlab.figures.measures import MEASURES
-from lrlab.parameters import InputError, Parameter, Value, declared, require_known, settle
-from lrlab.protocol import Spec, limits
-from lrlab.runs import convergence
+from lrlab.parameters import InputError, Parameter, Value, declared, require_known
+from lrlab.protocol import Spec
 from lrlab.runs.axes import ZERO_ALLOWED, axes, derived
 from lrlab.sweeps.definition_parts import Span, Success, first_look
 
@@ -102,7 +101,7 @@ class Sweep:
 
     def settings_of(self, solver: str) -> dict[str, object]:
         """Return the settings that a solver knows."""
-        return convergence.options_of(dict(self.settings), solver, self.spec.model)
+        return catalog.solver(solver, self.spec.model).settings_among(dict(self.settings))
 
     def _check_adaptive(self) -> None:
         if not isinstance(self.adaptive, bool):
@@ -116,11 +115,9 @@ class Sweep:
         entries = [catalog.compatible(self.spec, name) for name in self.solvers]
         for name, _ in self.settings:
             if not any(name in self.settings_of(entry.name) for entry in entries):
-                convergence.require_setting(name, entries[0].name, self.spec.model)
+                entries[0].require_setting(name)
         for entry in entries:
-            own = self.settings_of(entry.name)
-            settle(entry.run, {name: value for name, value in own.items() if name in entry.options})
-            limits({name: value for name, value in own.items() if name not in entry.options})
+            entry.settle(self.settings_of(entry.name))
 
 
 def _pairs(given: Mapping[str, object] | Iterable[tuple[str, object]]) -> list[tuple[str, object]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from lrlab import catalog
 from lrlab.engine import remote
 from lrlab.parameters import InputError
 from lrlab.protocol import Spec
@@ -59,7 +60,8 @@ def plan(
         for solver in solvers:
             try:
                 spec_there = at(spec, cell)
-                job = convergence.job(spec_there, solver, **convergence.options_of(settings, solver, spec.model))
+                own = catalog.solver(solver, spec.model).settings_among(settings)
+                job = convergence.job(spec_there, solver, **own)
             except InputError as error:
                 if error.name == "axis":
                     raise
@@ -80,9 +82,10 @@ def at(spec: Spec, cell: Sequence[tuple[str, float]]) -> Spec:
 
 
 def _require_use(model: str, solvers: Sequence[str], settings: Mapping[str, object]) -> None:
+    entries = [catalog.solver(solver, model) for solver in solvers]
     for name in settings:
-        if not any(name in convergence.options_of(settings, solver, model) for solver in solvers):
-            convergence.require_setting(name, solvers[0], model)
+        if not any(name in entry.settings for entry in entries):
+            entries[0].require_setting(name)
 
 
 def on_engine(function: Any, items: Sequence[Any], progress: Progress) -> list[Any]:
