@@ -11,7 +11,7 @@ from collections.abc import Callable
 import lrlab
 from lrlab.engine.engine import Engine
 from lrlab.engine.handles import Following
-from lrlab.runs import convergence
+from lrlab.runs.job import Job, make_job
 from lrlab.runs.trial import in_process
 from lrlab.sweeps.sweep import plan, run_trial
 
@@ -25,12 +25,12 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def job(seed: int = 0, **settings: object) -> convergence.Job:
+def job(seed: int = 0, **settings: object) -> Job:
     """Return Algorithm 1 at n = 3000, p = 20."""
-    return convergence.job(SPEC.replace(seed=seed), "pairwise-moment", **settings)
+    return make_job(SPEC.replace(seed=seed), "pairwise-moment", **settings)
 
 
-def first_iterate(engine: Engine, run: convergence.Job) -> float:
+def first_iterate(engine: Engine, run: Job) -> float:
     """Return the time from the call to the first row that `refresh` shows."""
     started = time.perf_counter()
     following = engine.follow([run])

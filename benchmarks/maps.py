@@ -21,7 +21,7 @@ from lrlab.catalog.families import family
 from lrlab.catalog.ranges import first_range
 from lrlab.engine.engine import Engine
 from lrlab.engine.streams import HereStream, Start, on_engine
-from lrlab.runs.convergence import Job
+from lrlab.runs.job import Job
 from lrlab.store.store import Store
 from lrlab.sweeps.adaptive import UNSEEN, Plane, measured, rounds
 from lrlab.sweeps.contour_search import Survey, crossings

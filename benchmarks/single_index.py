@@ -15,7 +15,8 @@ from typing import NamedTuple
 from lrlab import catalog
 from lrlab.models.single_index import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing, SingleIndexSpec
 from lrlab.parameters import InputError
-from lrlab.runs import convergence
+from lrlab.runs.job import make_job
+from lrlab.runs.run import solve
 
 LINK_FREE = "link-free-refinement"
 INFORMED = ("logistic", "probit", "subset-logistic", "phase-likelihood")
@@ -55,7 +56,7 @@ def accepted(spec: SingleIndexSpec, wanted: list[str]) -> Iterator[str]:
         if (wanted and entry.name not in wanted) or (made_for_sparse and not spec.sparsity):
             continue
         try:
-            convergence.job(spec, entry.name)
+            make_job(spec, entry.name)
         except InputError as refusal:
             print(f"  {entry.name}: {refusal}")
         else:
@@ -67,7 +68,7 @@ def measure(spec: SingleIndexSpec, names: list[str], trials: int) -> dict[str, l
     found: dict[str, list[Outcome]] = {name: [] for name in names}
     for seed in range(trials):
         for name in names:
-            trace = convergence.solve(spec.replace(seed=seed), name, max_seconds=MAX_SECONDS)
+            trace = solve(spec.replace(seed=seed), name, max_seconds=MAX_SECONDS)
             if trace.rows:
                 found[name].append(Outcome(trace.metrics["error"], trace.rows[-1]["seconds"]))
     return {name: outcomes for name, outcomes in found.items() if len(outcomes) == trials}

@@ -20,10 +20,10 @@ import psutil
 import lrlab
 from lrlab.engine.engine import Engine
 from lrlab.engine.streams import HereStream, on_engine
-from lrlab.runs import convergence
-from lrlab.runs.convergence import Job
+from lrlab.runs.job import Job, make_job
+from lrlab.runs.trial import TrialResult
 from lrlab.store.export import export
-from lrlab.store.outcome import Kept, Outcome
+from lrlab.store.outcome import Kept
 from lrlab.store.store import Store
 from lrlab.sweeps.cell_table import table
 from lrlab.sweeps.definition import Sweep
@@ -42,7 +42,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 def jobs(number: int) -> Iterator[Job]:
     """Yield cells."""
-    job = convergence.job(lrlab.spec("one-bit-sensing", n=100), "pairwise-moment")
+    job = make_job(lrlab.spec("one-bit-sensing", n=100), "pairwise-moment")
     for k in range(number):
         yield job.on(job.spec.replace(n=100 + k % 1000, noise=k // 1000 / 1000))
 
@@ -53,7 +53,7 @@ def batches(trials: int) -> Iterator[list[Kept]]:
     for job in jobs(trials // A_CELL):
         for number in range(A_CELL):
             scores = dict(zip(("objective", "residual", "error", "overlap", "misfit"), rng.random(5), strict=True))
-            batch.append(Kept(job, number, Outcome(number, "CONVERGED", 50, 0.01, scores)))
+            batch.append(Kept(job, number, TrialResult(number, "CONVERGED", 50, 0.01, scores)))
         if len(batch) >= A_BATCH:
             yield batch
             batch = []

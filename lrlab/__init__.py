@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from lrlab.fits.fitting_ratings import fit_ratings
     from lrlab.parameters import InputError
     from lrlab.protocol import Spec, Stop
-    from lrlab.runs.convergence import Trace, solve
+    from lrlab.runs.run import solve
+    from lrlab.runs.trace import Trace
     from lrlab.sweeps.sweep import sweep
 
 __all__ = [
@@ -22,12 +23,12 @@ _HOMES = {
     "InputError": "lrlab.parameters",
     "Spec": "lrlab.protocol",
     "Stop": "lrlab.protocol",
-    "Trace": "lrlab.runs.convergence",
+    "Trace": "lrlab.runs.trace",
     "fit": "lrlab.fits.fitting",
     "fit_ratings": "lrlab.fits.fitting_ratings",
     "load_model": "lrlab.fits.fitted_model",
     "save_model": "lrlab.fits.fitted_model",
-    "solve": "lrlab.runs.convergence",
+    "solve": "lrlab.runs.run",
     "spec": "lrlab.catalog",
     "sweep": "lrlab.sweeps.sweep",
 }

@@ -8,7 +8,9 @@ from lrlab import catalog
 from lrlab.catalog.families import family
 from lrlab.parameters import InputError
 from lrlab.protocol import Iterate, Stop, parts
-from lrlab.runs import convergence
+from lrlab.runs.job import make_job
+from lrlab.runs.run import run_job
+from lrlab.runs.trace import MAX_ESTIMATES, Trace
 
 SINGLE_INDEX = {"n": 600, "p": 12, "sparsity": 3}
 SIZES = {
@@ -39,14 +41,14 @@ CLAIMS = [(model, entry.name) for model in catalog.MODELS for entry in catalog.s
 def accepted(model, name):
     spec = catalog.spec(model, seed=5, **SIZES[model])
     try:
-        return convergence.job(spec, name, max_iter=12, max_seconds=20)
+        return make_job(spec, name, max_iter=12, max_seconds=20)
     except InputError as refusal:
         pytest.skip(f"refused: {refusal}")
 
 
 @pytest.mark.parametrize(("model", "name"), CLAIMS)
 def test_every_claim_runs_or_is_refused_with_a_reason(model, name):
-    trace = convergence.run(accepted(model, name))
+    trace = run_job(accepted(model, name))
     assert trace.stop in (Stop.CONVERGED, Stop.MAX_ITER)
     shapes, expected = [part.shape for part in parts(trace.estimate)], SHAPES.get(model, [(12,)])
     if name in FREE or name.startswith("trace-norm") or (model, name) == ("one-bit-multilabel", "marginal-mean"):
@@ -70,7 +72,7 @@ def test_every_claim_runs_or_is_refused_with_a_reason(model, name):
 @pytest.mark.parametrize(("model", "name"), CLAIMS)
 def test_the_same_seed_gives_the_same_trace(model, name):
     job = accepted(model, name)
-    first, second = (convergence.run(job).table.drop(columns="seconds") for _ in range(2))
+    first, second = (run_job(job).table.drop(columns="seconds") for _ in range(2))
     assert first.equals(second)
 
 
@@ -107,7 +109,7 @@ def test_every_model_has_solvers_that_accept_its_defaults(model):
     names = []
     for entry in catalog.solvers_for(model):
         try:
-            convergence.job(catalog.spec(model), entry.name)
+            make_job(catalog.spec(model), entry.name)
             names.append(entry.name)
         except InputError as refusal:
             assert "\n" not in str(refusal)
@@ -125,25 +127,25 @@ def test_a_cancelled_pass_ends_in_the_middle_of_the_data(monkeypatch):
     monkeypatch.setattr("lrlab.models.single_index.IN_MEMORY", 0)
     monkeypatch.setattr("lrlab.models.single_index.BLOCK_BYTES", 2**14)
     seen = []
-    job = convergence.job(catalog.spec("one-bit-sensing", n=5000), "pairwise-moment")
-    trace = convergence.run(job, progress=seen.append, cancelled=lambda: len(seen) > 3)
+    job = make_job(catalog.spec("one-bit-sensing", n=5000), "pairwise-moment")
+    trace = run_job(job, progress=seen.append, cancelled=lambda: len(seen) > 3)
     assert trace.stop is Stop.CANCELLED and trace.rows == [] and len(seen) == 4
     assert 0 < seen[-1] < 0.5
 
 
 def test_the_wall_limit_holds_inside_a_pass(monkeypatch):
     monkeypatch.setattr("lrlab.models.single_index.IN_MEMORY", 0)
-    job = convergence.job(catalog.spec("one-bit-sensing", n=5000), "pairwise-moment", max_seconds=0)
-    assert convergence.run(job).stop is Stop.TIMEOUT
+    job = make_job(catalog.spec("one-bit-sensing", n=5000), "pairwise-moment", max_seconds=0)
+    assert run_job(job).stop is Stop.TIMEOUT
 
 
 def test_history_is_thinned_evenly():
-    job = convergence.job(catalog.spec("one-bit-sensing", n=300, p=4), "pairwise-moment")
-    trace = convergence.Trace(job)
+    job = make_job(catalog.spec("one-bit-sensing", n=300, p=4), "pairwise-moment")
+    trace = Trace(job)
     for iteration in range(1, 901):
         trace.record({"iteration": iteration, "seconds": 0.0}, Iterate(np.full(4, float(iteration))))
     kept = [iteration for iteration, _ in trace.history]
-    assert len(kept) <= convergence.KEPT_ESTIMATES and kept[0] == 1 and len(set(np.diff(kept))) == 1
+    assert len(kept) <= MAX_ESTIMATES and kept[0] == 1 and len(set(np.diff(kept))) == 1
     assert all(estimate[0] == iteration for iteration, estimate in trace.history) and len(trace.rows) == 900
 
 
@@ -164,6 +166,6 @@ def test_wrong_settings_are_refused(solver, settings, sentence):
 def test_large_problems_stream_and_others_are_refused(monkeypatch):
     monkeypatch.setenv("LRLAB_MEMORY_GIB", "2")
     spec = catalog.spec("one-bit-sensing", n=1_000_000, p=2000)
-    assert convergence.job(spec, "pairwise-moment").spec == spec
+    assert make_job(spec, "pairwise-moment").spec == spec
     with pytest.raises(InputError, match=r"n must be at most \d+ for .* within 2.0 GiB of memory, got 1000000"):
-        convergence.job(spec, "biht")
+        make_job(spec, "biht")

@@ -18,7 +18,7 @@ from lrlab.engine.dispatch import Dispatcher
 from lrlab.engine.handles import Batch, Following, Inbox
 from lrlab.engine.work import FollowWork, MapWork
 from lrlab.parameters import InputError
-from lrlab.runs.convergence import Job
+from lrlab.runs.job import Job
 from lrlab.runs.trial import Progress, silent
 
 LOOK = 0.1

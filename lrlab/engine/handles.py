@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 from lrlab.engine.remote import Failure, News
 from lrlab.protocol import Stop
-from lrlab.runs.convergence import Job, Trace
+from lrlab.runs.job import Job
+from lrlab.runs.trace import Trace
 from lrlab.runs.trial import Progress, silent
 
 

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 from lrlab.parameters import InputError
 from lrlab.protocol import Estimate, Iterate, Stop
-from lrlab.runs import convergence
-from lrlab.runs.convergence import Job, Row, Trace
+from lrlab.runs.job import Job
+from lrlab.runs.run import cancellable, cancelled, run_job
+from lrlab.runs.trace import Row, Trace, single
 
 EVERY = 0.05
 Send = Callable[[str, Any], None]
 
 _cancelled: set[str] = set()
-_current = threading.local()
 
 
 class Failure(NamedTuple):
@@ -98,7 +98,7 @@ class Stream:
         history = [kept for kept in trace.history if kept[0] > self._newest]
         self._rows += len(rows)
         self._newest = history[-1][0] if history else self._newest
-        estimate = convergence.single(trace.estimate) if rows and trace.job.spec.watched else None
+        estimate = single(trace.estimate) if rows and trace.job.spec.watched else None
         return News(rows, history, trace._stride, estimate, trace.note, self._progress)
 
 
@@ -112,7 +112,7 @@ class Follow(NamedTuple):
         """Send News; the last has a `stop`. Or "failed" with the sentence."""
         try:
             with Stream(self.job, send) as stream:
-                stop = convergence.run(self.job, stream.watch, stream.progress, cancelled).stop
+                stop = run_job(self.job, stream.watch, stream.progress).stop
         except Exception as error:
             send("failed", failure(error).sentence)
         else:
@@ -155,17 +155,11 @@ def perform(payload: bytes) -> None:
         worker.log_event(topic, pickle.dumps((task, kind, body)))
 
     send("started", worker.address)
-    _current.task = task
     try:
-        order.run(send)
+        with cancellable(lambda: task in _cancelled):
+            order.run(send)
     finally:
-        _current.task = None
         _cancelled.discard(task)
-
-
-def cancelled() -> bool:
-    """Tell whether the task that this thread carries out is to end."""
-    return getattr(_current, "task", None) in _cancelled
 
 
 def cancel(task: str) -> None:

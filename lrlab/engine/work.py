@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from lrlab.engine.handles import Inbox
 from lrlab.engine.remote import Chunk, Failure, Follow, Order
 from lrlab.protocol import Stop
-from lrlab.runs.convergence import Job
+from lrlab.runs.job import Job
 
 
 class Loss(NamedTuple):

@@ -10,8 +10,7 @@ from lrlab.fits import tuning
 from lrlab.fits.tuning import Search
 from lrlab.fits.validation import SHARE, Candidate, Question, Result, Trial, tried
 from lrlab.parameters import InputError
-from lrlab.runs import convergence
-from lrlab.runs.convergence import Job
+from lrlab.runs.job import Job, make_job
 
 
 class Tuning:
@@ -68,7 +67,7 @@ class Tuning:
         settings = self.question.settings(self.best.candidate)
         limits = self.job.limits._replace(max_iter=max(1, self.best.iterations))
         try:
-            return convergence.job(self.job.spec, self.job.solver, **settings, **limits._asdict())
+            return make_job(self.job.spec, self.job.solver, **settings, **limits._asdict())
         except InputError as error:
             # A higher rank than by hand may need more memory than there is.
             self.error = str(error)

@@ -13,7 +13,7 @@ import pandas as pd
 
 from lrlab.figures.published import beside
 from lrlab.presets.result import Panel, Plan, Result, beside_paper, panel_spec
-from lrlab.runs import convergence
+from lrlab.runs.job import make_job
 from lrlab.runs.trial import trial_spec
 from lrlab.sweeps import sweep
 
@@ -29,7 +29,7 @@ def plan(content: Toml, trials: int | None = None) -> Plan:
         for one in content["series"]:
             own = column.get("settings", {}).get(one["label"], {})
             settings = {**content.get("settings", {}), **one.get("settings", {}), **own}
-            job = convergence.job(spec, one["solver"], **settings)
+            job = make_job(spec, one["solver"], **settings)
             number = trials or content["trials"]
             tasks += [sweep.Trial((), t, job.on(trial_spec(spec, t))) for t in range(number)]
             owners += [{"column": column["label"], "series": one["label"]}] * number

@@ -13,7 +13,7 @@ import pandas as pd
 from lrlab.figures.convergence import TIMES
 from lrlab.figures.series import series as draw
 from lrlab.presets.result import Panel, Plan, Result, panel_spec
-from lrlab.runs import convergence
+from lrlab.runs.job import make_job
 from lrlab.runs.trial import trial_spec
 from lrlab.sweeps import traces
 from lrlab.sweeps.sweep import Trial
@@ -29,7 +29,7 @@ def plan(content: Toml, trials: int | None = None) -> Plan:
         for one in content["series"]:
             spec = panel_spec(content, panel, **one.get("spec", {}))
             settings = {**content.get("settings", {}), **one.get("settings", {})}
-            job = convergence.job(spec, one["solver"], **settings)
+            job = make_job(spec, one["solver"], **settings)
             number = trials or panel.get("trials", content["trials"])
             owner = {"panel": panel["title"], "series": one["label"]}
             for t in range(number):

@@ -1,12 +1,14 @@
-"""Repeated trials: seeds that are independent over cells, by which each can be opened again; where they run."""
+"""Trials: repeated runs of a job on data of their own, each opened again by its seed."""
 
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from lrlab.parameters import declared
 from lrlab.protocol import Spec
+from lrlab.runs.job import Job
+from lrlab.runs.run import run_job
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -15,6 +17,54 @@ Progress = Callable[[int, int], None]
 
 Run = Callable[[Callable[[Any], Any], Sequence[Any], Progress], list[Any]]
 """run(function, items, progress) -> the results in order; the function is picklable, of a module's top level."""
+
+
+class Trial(NamedTuple):
+    """One repetition of a job; the job's spec carries the seed of the whole sweep.
+
+    number: 0, 1, ...; together with the sweep's seed it decides the trial's own seed, see `trial_spec`.
+    """
+
+    job: Job
+    number: int
+
+    @property
+    def seeded(self) -> Job:
+        """The job on the trial's own seed."""
+        return self.job.on(trial_spec(self.job.spec, self.number))
+
+
+class TrialResult(NamedTuple):
+    """The result of a trial: its own seed, how it ended, solver time, and the scores of its last iterate."""
+
+    seed: int
+    stop: str
+    iterations: int
+    seconds: float
+    scores: dict[str, float]
+
+    def row(self, trial: Trial) -> dict[str, Any]:
+        """Return the columns of a table of trials, without those that name the cell."""
+        about = {"solver": trial.job.solver, "trial": trial.number, "seed": self.seed}
+        ending = {"stop": self.stop, "iterations": self.iterations, "seconds": self.seconds, "refused": ""}
+        return {**about, **self.scores, **trial.job.predictions, **ending}
+
+
+def run_trial(trial: Trial) -> TrialResult:
+    """Run a trial and score its last iterate."""
+    job = trial.seeded
+    trace = run_job(job, last_only=True)
+    scores = dict(trace.rows[-1]) if trace.rows else {}
+    iterations, seconds = int(scores.pop("iteration", 0)), scores.pop("seconds", 0.0)
+    return TrialResult(job.spec.seed, trace.stop.name if trace.stop else "", iterations, seconds, scores)
+
+
+def run_traced(trial: Trial) -> list[dict[str, Any]]:
+    """Run a trial and return a row per iterate: solver, trial, seed, iteration, seconds, scores, and how it ended."""
+    job = trial.seeded
+    trace = run_job(job)
+    about = {"solver": job.solver, "trial": trial.number, "seed": job.spec.seed}
+    return [{**about, **row, "stop": trace.stop.name if trace.stop else ""} for row in trace.rows]
 
 
 def trial_spec(spec: Spec, trial: int) -> Spec:

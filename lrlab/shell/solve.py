@@ -8,7 +8,8 @@ from typing import Any
 from lrlab import catalog
 from lrlab.parameters import InputError, declared, require_known
 from lrlab.protocol import Stop, drive_limits
-from lrlab.runs import convergence
+from lrlab.runs.job import Job, make_job
+from lrlab.runs.run import run_job
 from lrlab.shell.common import DONE, INTERRUPTED, add_json, plain
 
 
@@ -26,7 +27,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run one job here."""
-    trace = convergence.run(job_from(options.model, options.solver, settings_from(options.settings)))
+    trace = run_job(job_from(options.model, options.solver, settings_from(options.settings)))
     summary = trace.summary()
     print(json.dumps(plain(summary), allow_nan=False)) if options.json else show(summary)
     return INTERRUPTED if trace.stop is Stop.CANCELLED else DONE
@@ -43,7 +44,7 @@ def settings_from(texts: Sequence[str]) -> dict[str, str]:
     return settings
 
 
-def job_from(model: str, solver: str, settings: dict[str, str]) -> convergence.Job:
+def job_from(model: str, solver: str, settings: dict[str, str]) -> Job:
     """Return the checked job: each setting goes to the model, or else to the solver."""
     catalog.require_model(model)
     parameters = declared(catalog.MODELS[model])
@@ -51,7 +52,7 @@ def job_from(model: str, solver: str, settings: dict[str, str]) -> convergence.J
     for name in settings:
         require_known(name, {k: p for k, p in known.items() if not p.hidden}, what="--set")
     spec = catalog.spec(model, **{k: v for k, v in settings.items() if k in parameters})
-    return convergence.job(spec, solver, **{k: v for k, v in settings.items() if k not in parameters})
+    return make_job(spec, solver, **{k: v for k, v in settings.items() if k not in parameters})
 
 
 def show(summary: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lrlab import catalog
 from lrlab.parameters import Value
-from lrlab.runs.convergence import Job
+from lrlab.runs.job import Job
 
 EDITION = 1
 """To be raised when trials get other seeds (`trials`) or are driven and scored otherwise (`convergence`, `protocol`):

@@ -5,17 +5,8 @@ import math
 from functools import lru_cache
 from typing import NamedTuple
 
-from lrlab.runs.convergence import Job
-
-
-class Outcome(NamedTuple):
-    """What is kept of a trial: the seed that opens it again, how it ended, solver time, and the final scores."""
-
-    seed: int
-    stop: str
-    iterations: int
-    seconds: float
-    scores: dict[str, float]
+from lrlab.runs.job import Job
+from lrlab.runs.trial import TrialResult
 
 
 class Kept(NamedTuple):
@@ -23,10 +14,10 @@ class Kept(NamedTuple):
 
     job: Job
     trial: int
-    outcome: Outcome
+    outcome: TrialResult
 
 
-def packed(outcome: Outcome) -> str:
+def packed(outcome: TrialResult) -> str:
     """Return scores as a JSON list: null for what is not a number, and as text what is infinite."""
     return json.dumps([_number(value) for value in outcome.scores.values()], allow_nan=False)
 

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lrlab.parameters import Value
-from lrlab.runs.convergence import Job
+from lrlab.runs.job import Job
+from lrlab.runs.trial import TrialResult
 from lrlab.store import code_version, store_file
-from lrlab.store.outcome import Kept, Outcome, packed, unpacked
+from lrlab.store.outcome import Kept, packed, unpacked
 
 
 class Lot(NamedTuple):
@@ -73,7 +74,7 @@ class Store:
             )
             return {number for (number,) in found}
 
-    def outcomes(self, job: Job, below: int) -> dict[int, Outcome]:
+    def outcomes(self, job: Job, below: int) -> dict[int, TrialResult]:
         """Return what came of the trials of a cell whose numbers are smaller than `below`, in order."""
         with self.reading():
             found = self._connection.execute(
@@ -82,7 +83,7 @@ class Store:
                 (code_version.key(job), below),
             )
             return {
-                trial: Outcome(seed, stop, iterations, seconds, unpacked(names, scores))
+                trial: TrialResult(seed, stop, iterations, seconds, unpacked(names, scores))
                 for trial, seed, stop, iterations, seconds, names, scores in found
             }
 

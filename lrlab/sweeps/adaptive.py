@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lrlab.arrays import Array, Mask
 from lrlab.catalog.families import family
-from lrlab.runs.convergence import Job
+from lrlab.runs.job import Job
 from lrlab.store.store import Store
 from lrlab.sweeps.cells import Asked, cells
 from lrlab.sweeps.contour_search import Directions, Survey, between, crossings

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from lrlab.runs.convergence import Job
-from lrlab.store.outcome import Outcome
+from lrlab.runs.job import Job
+from lrlab.runs.trial import TrialResult
 from lrlab.store.store import Store
 from lrlab.sweeps import adaptive
 from lrlab.sweeps.cells import Cell, Item, cells, jobs
@@ -92,7 +92,7 @@ def _row(sweep: Sweep, cell: Cell, numbers: Mapping[Job, int], store: Store, fai
     }
 
 
-def quartiles(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
+def quartiles(outcomes: Sequence[TrialResult]) -> dict[str, list[float]]:
     """Return the quartiles of all scores and of the number of iterations; nan where nothing is a number."""
     names = dict.fromkeys(name for outcome in outcomes for name in outcome.scores)
     columns = {name: [outcome.scores.get(name, np.nan) for outcome in outcomes] for name in names}

@@ -6,8 +6,7 @@ from itertools import product
 from typing import NamedTuple
 
 from lrlab.parameters import InputError
-from lrlab.runs import convergence
-from lrlab.runs.convergence import Job
+from lrlab.runs.job import Job, make_job
 from lrlab.runs.memory import memory_limit
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.sweep import at
@@ -41,7 +40,7 @@ def _cells(sweep: Sweep, limit: int) -> tuple[Cell, ...]:
         place = dict(zip(sweep.grid, values, strict=True))
         for solver in sweep.solvers:
             try:
-                job = convergence.job(at(sweep.spec, tuple(place.items())), solver, **sweep.settings_of(solver))
+                job = make_job(at(sweep.spec, tuple(place.items())), solver, **sweep.settings_of(solver))
                 found.append(Cell(place, solver, job))
             except InputError as error:
                 found.append(Cell(place, solver, None, str(error)))

@@ -15,14 +15,15 @@ import numpy as np
 from lrlab.arrays import Array
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
-from lrlab.runs.convergence import Job
+from lrlab.runs.job import Job
 from lrlab.runs.memory import cores, memory_needed
+from lrlab.runs.trial import Trial, run_trial
 from lrlab.store.store import Store
 from lrlab.sweeps.adaptive import Plane, rounds
 from lrlab.sweeps.cells import cells, jobs
 from lrlab.sweeps.contour_search import between
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.resume import found, outcome
+from lrlab.sweeps.resume import found
 
 GLIMPSE, LONGEST, LARGEST = 0.15, 0.8, 2**26
 """Seconds of a measured trial, seconds of all of them, and bytes of the data of one, at most."""
@@ -114,7 +115,7 @@ def glimpse(job: Job) -> Glimpse:
         # Time of this thread alone, whatever else the machine does.
         began, started = time.monotonic(), time.thread_time()
         try:
-            seen = outcome((short, 0))
+            seen = run_trial(Trial(short, 0))
         except Exception:
             # It fails in the sweep too, and is told of there; until then it takes its time.
             return Glimpse(time.thread_time() - started, 0.0, 0, True)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lrlab.runs.convergence import Job
+from lrlab.runs.job import Job
 from lrlab.runs.trial import trial_spec
 from lrlab.sweeps.cell_table import QUARTILES
 from lrlab.sweeps.cells import Cell

@@ -9,7 +9,7 @@ import pandas as pd
 
 from lrlab.protocol import Iterate, Spec, drive
 from lrlab.runs.axes import place
-from lrlab.runs.convergence import Job, job
+from lrlab.runs.job import Job, make_job
 from lrlab.runs.trial import Progress, Run, in_process, silent, trial_spec
 from lrlab.theory import limits, spiked
 
@@ -62,7 +62,7 @@ def error_trials(
     numbers = [trials] * len(values) if isinstance(trials, int) else trials
     tasks = []
     for value, number in zip(values, numbers, strict=True):
-        cell = job(place(spec, axis, value), solver, **settings)
+        cell = make_job(place(spec, axis, value), solver, **settings)
         tasks += [ErrorTrial(cell.on(trial_spec(cell.spec, t)), axis, float(value), t) for t in range(number)]
     return tasks
 

@@ -8,16 +8,15 @@ from lrlab.engine.engine import get_engine
 from lrlab.engine.streams import News, Start, Stream, on_engine
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
-from lrlab.runs import convergence
-from lrlab.runs.convergence import Job
-from lrlab.runs.trial import Progress, silent, trial_spec
-from lrlab.store.outcome import Kept, Outcome
+from lrlab.runs.job import Job
+from lrlab.runs.trial import Progress, Trial, TrialResult, run_trial, silent
+from lrlab.store.outcome import Kept
 from lrlab.store.store import Store
 from lrlab.sweeps import adaptive
 from lrlab.sweeps.cells import Asked, Item, jobs
 from lrlab.sweeps.definition import Sweep
 
-Watch = Callable[[Mapping[Item, Outcome]], None]
+Watch = Callable[[Mapping[Item, TrialResult]], None]
 """Gets finished trials: what the store has, a cell at a time, before others are begun; every batch once it is kept."""
 
 
@@ -32,20 +31,10 @@ class Report(NamedTuple):
     failures: dict[Item, str]
 
 
-def outcome(item: Item) -> Outcome:
-    """Compute a trial."""
-    job, number = item
-    spec = trial_spec(job.spec, number)
-    trace = convergence.run(job.on(spec), cancelled=remote.cancelled, last_only=True)
-    last = dict(trace.rows[-1]) if trace.rows else {}
-    iterations, seconds = int(last.pop("iteration", 0)), last.pop("seconds", 0.0)
-    return Outcome(spec.seed, trace.stop.name if trace.stop else "", iterations, seconds, last)
-
-
 ON_ENGINE = on_engine(get_engine)
 
 
-def unwatched(finished: Mapping[Item, Outcome]) -> None:
+def unwatched(finished: Mapping[Item, TrialResult]) -> None:
     """Look at nothing."""
 
 
@@ -79,7 +68,9 @@ def resume(
         if there == of_all:
             continue
         if not stop():
-            work(start(outcome, missing(asked, store)), intake, lambda total=total: progress(intake.done, total), stop)
+            work(
+                start(run_trial, missing(asked, store)), intake, lambda total=total: progress(intake.done, total), stop
+            )
         if stop():
             break
     return Report(intake.run, intake.reused, intake.failures)
@@ -119,7 +110,7 @@ def missing(asked: Asked, store: Store) -> Iterator[Item]:
         for job, numbers in asked.items():
             if part := numbers[first:end]:
                 there = store.trials(job, part.stop)
-                yield from ((job, number) for number in part if number not in there)
+                yield from (Trial(job, number) for number in part if number not in there)
         first, end = end, 2 * end
 
 

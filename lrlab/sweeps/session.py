@@ -12,8 +12,8 @@ from weakref import WeakValueDictionary
 from lrlab.engine import remote
 from lrlab.engine.streams import HereStream, Start
 from lrlab.parameters import InputError
+from lrlab.runs.trial import TrialResult
 from lrlab.store.location import Lab
-from lrlab.store.outcome import Outcome
 from lrlab.store.store import Store
 from lrlab.sweeps import history
 from lrlab.sweeps.cells import Item, cells
@@ -147,7 +147,7 @@ class SweepRun:
         if self._found < 0:
             self._found, self._begun = done, time.monotonic()
 
-    def _watch(self, finished: Mapping[Item, Outcome]) -> None:
+    def _watch(self, finished: Mapping[Item, TrialResult]) -> None:
         with self.lock:
             self.tally.add(finished)
             self.changes += 1

@@ -11,8 +11,9 @@ from lrlab import catalog
 from lrlab.engine import remote
 from lrlab.parameters import InputError
 from lrlab.protocol import Spec
-from lrlab.runs import convergence
 from lrlab.runs.axes import place
+from lrlab.runs.job import Job, make_job
+from lrlab.runs.run import run_job
 from lrlab.runs.trial import Progress, Run, silent, trial_spec
 
 Row = dict[str, Any]
@@ -25,12 +26,12 @@ class Trial:
 
     cell: tuple[tuple[str, float], ...]
     trial: int
-    job: convergence.Job
+    job: Job
 
 
 def run_trial(trial: Trial) -> Row:
     """Return the row of one trial: cell, solver, trial, seed, all scores and predictions, and how it ended."""
-    trace = convergence.run(trial.job, cancelled=remote.cancelled, last_only=True)
+    trace = run_job(trial.job, last_only=True)
     last = trace.rows[-1] if trace.rows else {}
     return {
         **dict(trial.cell),
@@ -61,7 +62,7 @@ def plan(
             try:
                 spec_there = at(spec, cell)
                 own = catalog.solver(solver, spec.model).settings_among(settings)
-                job = convergence.job(spec_there, solver, **own)
+                job = make_job(spec_there, solver, **own)
             except InputError as error:
                 if error.name == "axis":
                     raise

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from lrlab.arrays import Array, Mask
-from lrlab.runs.convergence import Job
-from lrlab.store.outcome import Outcome
+from lrlab.runs.job import Job
+from lrlab.runs.trial import TrialResult
 
 
 class Tally:
@@ -18,7 +18,7 @@ class Tally:
         self._trials = trials
         self._cells: dict[Job, _Cell] = {}
 
-    def add(self, finished: Mapping[tuple[Job, int], Outcome]) -> None:
+    def add(self, finished: Mapping[tuple[Job, int], TrialResult]) -> None:
         """Take finished trials, by cell and number; one that is there already changes nothing."""
         for (job, number), outcome in finished.items():
             cell = self._cells.get(job)

@@ -5,8 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from lrlab.engine import remote
-from lrlab.runs import convergence
+from lrlab.runs.run import run_job
 from lrlab.sweeps.sweep import Trial
 
 Row = dict[str, Any]
@@ -14,7 +13,7 @@ Row = dict[str, Any]
 
 def traced(trial: Trial) -> list[Row]:
     """Return the rows of one run, an iterate each: solver, trial, seed, iteration, seconds, scores."""
-    trace = convergence.run(trial.job, cancelled=remote.cancelled)
+    trace = run_job(trial.job)
     about = {"solver": trial.job.solver, "trial": trial.trial, "seed": trial.job.spec.seed}
     return [{**about, **row, "stop": trace.stop.name if trace.stop else ""} for row in trace.rows]
 

@@ -24,7 +24,9 @@ from lrlab.engine.handles import Following, Inbox
 from lrlab.engine.remote import Failure
 from lrlab.engine.work import Loss, MapWork
 from lrlab.models.single_index import OneBitSensing
-from lrlab.runs import convergence
+from lrlab.runs.job import Job, make_job
+from lrlab.runs.run import run_job
+from lrlab.runs.trace import Trace
 from lrlab.runs.trial import in_process
 from lrlab.sweeps.sweep import on_engine, sweep
 
@@ -112,16 +114,16 @@ def fail_second(pair):
     return function(trial) if trial.trial != 1 else 1 / 0
 
 
-def endless(seed: int = 0) -> convergence.Job:
+def endless(seed: int = 0) -> Job:
     """Return a job that goes on until it is ended."""
-    return convergence.job(spec("one-bit-sensing", seed=seed), "pairwise-moment", tol=0, max_iter=1_000_000)
+    return make_job(spec("one-bit-sensing", seed=seed), "pairwise-moment", tol=0, max_iter=1_000_000)
 
 
-def short(**parameters: object) -> convergence.Job:
-    return convergence.job(spec("one-bit-sensing", **parameters), "pairwise-moment")
+def short(**parameters: object) -> Job:
+    return make_job(spec("one-bit-sensing", **parameters), "pairwise-moment")
 
 
-def on(model: type[OneBitSensing], **limits: float) -> convergence.Job:
+def on(model: type[OneBitSensing], **limits: float) -> Job:
     """Return a job on one of the models above."""
     job = short()
     return replace(job, spec=model(), limits=job.limits._replace(**limits))
@@ -137,7 +139,7 @@ def until(condition: Callable[[], bool], following: Following | None = None) -> 
         time.sleep(0.01)
 
 
-def untimed(trace: convergence.Trace) -> list[dict[str, float]]:
+def untimed(trace: Trace) -> list[dict[str, float]]:
     return [{name: value for name, value in row.items() if name != "seconds"} for row in trace.rows]
 
 
@@ -163,7 +165,7 @@ def test_followed_runs_are_the_runs_that_are_made_here(engine):
     following = engine.follow([endless_for(3000), short()])
     assert following.wait(PATIENCE)
     for run in following.runs:
-        here = convergence.run(run.job)
+        here = run_job(run.job)
         assert (run.state, run.error, run.progress, run.trace.stop) == ("done", "", 1.0, here.stop)
         assert untimed(run.trace) == untimed(here) and run.trace.note == here.note
         np.testing.assert_array_equal(run.trace.estimate, here.estimate)
@@ -172,7 +174,7 @@ def test_followed_runs_are_the_runs_that_are_made_here(engine):
     assert not following.alive and not following.refresh()
 
 
-def endless_for(iterations: int) -> convergence.Job:
+def endless_for(iterations: int) -> Job:
     job = endless()
     return replace(job, limits=job.limits._replace(max_iter=iterations))
 
@@ -306,7 +308,7 @@ def test_sessions_do_not_see_each_other(engine):
     for thread in threads:
         thread.join(PATIENCE)
     for k in range(6):
-        assert results[k] == (True, untimed(convergence.run(short(seed=k))), [math.sqrt(k)] * 50)
+        assert results[k] == (True, untimed(run_job(short(seed=k))), [math.sqrt(k)] * 50)
 
 
 def test_what_nobody_holds_any_more_is_ended(small_engine):
@@ -332,8 +334,8 @@ def test_a_table_is_the_same_wherever_its_trials_ran(engine, small_engine):
 
 @pytest.mark.parametrize("limits", [{}, {"max_iter": 7}, {"max_seconds": 0.0}])
 def test_a_trial_has_the_numbers_of_the_last_iterate(limits):
-    job = convergence.job(spec("one-bit-phase-retrieval"), "pairwise-moment", **limits)
-    full, last = convergence.run(job), convergence.run(job, last_only=True)
+    job = make_job(spec("one-bit-phase-retrieval"), "pairwise-moment", **limits)
+    full, last = run_job(job), run_job(job, last_only=True)
     assert untimed(last) == untimed(full)[-1:] and last.stop is full.stop
     if full.rows:
         np.testing.assert_array_equal(last.estimate, full.estimate)

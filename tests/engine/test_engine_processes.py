@@ -14,14 +14,15 @@ import pytest
 
 from lrlab import InputError, Stop, spec
 from lrlab.engine.engine import Engine, get_engine
-from lrlab.runs import convergence
+from lrlab.runs.job import Job, make_job
+from lrlab.runs.run import run_job
 
 PATIENCE = 30.0
 
 
-def endless(**limits: int) -> convergence.Job:
+def endless(**limits: int) -> Job:
     """Return a job that goes on until it is ended."""
-    return convergence.job(spec("one-bit-sensing"), "pairwise-moment", **{"tol": 0, "max_iter": 1_000_000, **limits})
+    return make_job(spec("one-bit-sensing"), "pairwise-moment", **{"tol": 0, "max_iter": 1_000_000, **limits})
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -87,7 +88,7 @@ def test_an_existing_scheduler_is_used_by_its_address(scheduler, monkeypatch, tm
     short, long = following.runs
     until(lambda: following.refresh() and short.over and len(long.trace.rows) > 0)
     assert short.trace.stop is Stop.MAX_ITER
-    assert short.trace.metrics == convergence.run(short.job).metrics
+    assert short.trace.metrics == run_job(short.job).metrics
     following.cancel()
     assert following.wait(PATIENCE) and long.trace.stop is Stop.CANCELLED
     mark, me = tmp_path / "mark", os.getpid()

@@ -11,7 +11,7 @@ from lrlab import catalog, metrics
 from lrlab.figures import convergence as drawn
 from lrlab.figures import map_layers, picture, recovery, series, theme, transition
 from lrlab.figures.measures import MEASURES
-from lrlab.runs import convergence
+from lrlab.runs.run import solve
 
 LIGHT, DARK = "#ffffff", "#12161d"
 
@@ -72,7 +72,7 @@ def test_more_series_than_colours_still_differ():
 
 def spec_and_trace(**parameters):
     spec = catalog.spec("one-bit-sensing", **{"n": 400, "p": 16, **parameters})
-    return spec, convergence.solve(spec, "pairwise-moment", max_iter=30, tol=0)
+    return spec, solve(spec, "pairwise-moment", max_iter=30, tol=0)
 
 
 def recovery_of(trace):

@@ -9,7 +9,8 @@ from lrlab.models import network
 from lrlab.models.completion import InductiveCompletion
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
-from lrlab.runs import convergence
+from lrlab.runs.job import make_job
+from lrlab.runs.run import run_job
 
 SMALL = {
     "rank-one-sensing": {"m": 300, "d1": 12, "d2": 9, "rank": 3, "condition": 10},
@@ -110,15 +111,15 @@ def test_dense_measurements_that_do_not_fit_are_refused_with_the_reason(monkeypa
     monkeypatch.setenv("LRLAB_MEMORY_GIB", "1")
     spec = lrlab.spec("rank-one-sensing", m=20_000, d1=200, d2=200, operator="dense")
     with pytest.raises(InputError, match=r"m must be at most \d+ .* take operator=gaussian, whose rank-one"):
-        convergence.job(spec, "altmin")
-    assert convergence.job(spec.replace(operator="gaussian"), "altmin")
+        make_job(spec, "altmin")
+    assert make_job(spec.replace(operator="gaussian"), "altmin")
 
 
 def test_a_cancelled_run_ends_inside_a_pass(monkeypatch):
     monkeypatch.setattr("lrlab.operators.rank_one.LONG_PASS", 0)
     seen = []
-    job = convergence.job(catalog.spec("polynomial-network", m=500, p=20), "tangent-descent", tol=0)
-    trace = convergence.run(job, progress=seen.append, cancelled=lambda: len(seen) > 6)
+    job = make_job(catalog.spec("polynomial-network", m=500, p=20), "tangent-descent", tol=0)
+    trace = run_job(job, progress=seen.append, cancelled=lambda: len(seen) > 6)
     assert trace.stop is Stop.CANCELLED and len(seen) == 7
 
 

@@ -11,7 +11,8 @@ from lrlab.models.label_patterns import highest
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_risk import best_linear
 from lrlab.parameters import InputError
-from lrlab.runs import convergence
+from lrlab.runs.job import make_job
+from lrlab.runs.run import run_job
 from lrlab.solvers.multilabel.label_losses import Signed
 
 SPEC = Multilabel(n=300, d=12, labels=20, rank=3, per_row=0, seen_per_row=2)
@@ -74,10 +75,7 @@ def test_there_is_none_where_the_best_is_unknown(change):
 
 def test_the_trace_norm_shares_what_the_frobenius_norm_learns_label_by_label():
     [alone, shared] = [
-        [
-            convergence.run(convergence.job(SPEC.replace(**many, labels=L), name, max_iter=40)).metrics["excess_risk"]
-            for L in (8, 64)
-        ]
+        [run_job(make_job(SPEC.replace(**many, labels=L), name, max_iter=40)).metrics["excess_risk"] for L in (8, 64)]
         for name in ("binary-relevance", "trace-norm-squared")
         for many in [{"n": 4000, "d": 20, "rank": 2, "seen_per_row": 1, "noise": 0.3}]
     ]
@@ -98,10 +96,10 @@ def test_contradictions_are_refused(changes, sentence):
 
 def test_solvers_that_need_all_labels_say_so():
     with pytest.raises(InputError, match="seen_per_row must be 0 for this solver, .* got 2: set seen_per_row=0"):
-        convergence.job(SPEC, "cplst")
+        make_job(SPEC, "cplst")
     for entry in catalog.solvers_for("multilabel"):
         try:
-            trace = convergence.run(convergence.job(SPEC, entry.name, max_iter=3))
+            trace = run_job(make_job(SPEC, entry.name, max_iter=3))
         except InputError as refusal:
             assert "seen_per_row must be 0" in str(refusal)
         else:

@@ -10,7 +10,7 @@ import lrlab
 from lrlab import presets
 from lrlab.presets import page, result
 from lrlab.presets import rates as kind
-from lrlab.runs.convergence import solve
+from lrlab.runs.run import solve
 from lrlab.runs.trial import in_process
 from lrlab.sweeps import rates
 

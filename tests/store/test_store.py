@@ -22,10 +22,10 @@ from lrlab import InputError, solve, spec
 from lrlab.__main__ import main
 from lrlab.engine.remote import Failure
 from lrlab.engine.streams import MOST, EngineStream, HereStream, on_engine
-from lrlab.runs.trial import in_process, trial_spec
+from lrlab.runs.trial import TrialResult, in_process, run_trial, trial_spec
 from lrlab.store import code_version
 from lrlab.store.export import export
-from lrlab.store.outcome import Kept, Outcome
+from lrlab.store.outcome import Kept
 from lrlab.store.store import Store
 from lrlab.sweeps import resume as resuming
 from lrlab.sweeps.cell_table import table, trials
@@ -33,7 +33,7 @@ from lrlab.sweeps.cells import jobs
 from lrlab.sweeps.definition import Success, Sweep
 from lrlab.sweeps.definition_file import parse
 from lrlab.sweeps.definition_text import to_toml
-from lrlab.sweeps.resume import missing, outcome, resume
+from lrlab.sweeps.resume import missing, resume
 
 PATIENCE = 60.0
 SWEEP = Sweep(
@@ -64,7 +64,7 @@ def plain(rows):
 
 
 def kept(number=0, **scores):
-    return Kept(jobs(SWEEP)[0], number, Outcome(number, "CONVERGED", 3, 0.1, scores or {"error": 0.25}))
+    return Kept(jobs(SWEEP)[0], number, TrialResult(number, "CONVERGED", 3, 0.1, scores or {"error": 0.25}))
 
 
 def test_nothing_is_computed_twice(path):
@@ -214,10 +214,10 @@ def test_what_is_there_already_stays(path):
 
 def test_a_trial_that_fails_is_not_kept_and_tried_again(monkeypatch):
     def fragile(item):
-        return outcome(item) if item[1] else 1 / 0
+        return run_trial(item) if item[1] else 1 / 0
 
     with Store() as store:
-        monkeypatch.setattr(resuming, "outcome", fragile)
+        monkeypatch.setattr(resuming, "run_trial", fragile)
         done = resume(SWEEP, store, HereStream)
         assert (done.run, done.reused, len(done.failures)) == (TOTAL - 6, 0, 6)
         rows = table(SWEEP, store, done.failures)
@@ -231,10 +231,10 @@ def test_an_interruption_keeps_what_was_computed(monkeypatch):
     def interrupted(item):
         if item[0].solver == "pairwise-moment":
             raise KeyboardInterrupt
-        return outcome(item)
+        return run_trial(item)
 
     with Store() as store:
-        monkeypatch.setattr(resuming, "outcome", interrupted)
+        monkeypatch.setattr(resuming, "run_trial", interrupted)
         with pytest.raises(KeyboardInterrupt):
             resume(SWEEP, store, HereStream)
         monkeypatch.undo()

@@ -19,7 +19,8 @@ from lrlab.catalog.ranges import first_range
 from lrlab.engine.streams import HereStream, on_engine
 from lrlab.protocol import limits
 from lrlab.runs.axes import axes
-from lrlab.store.outcome import Kept, Outcome
+from lrlab.runs.trial import TrialResult
+from lrlab.store.outcome import Kept
 from lrlab.store.store import Store
 from lrlab.sweeps import contour_search
 from lrlab.sweeps import resume as resuming
@@ -209,8 +210,8 @@ def test_what_one_solver_does_not_need_another_may_use():
 
 
 def test_rounds_end_though_trials_fail(monkeypatch):
-    true = resuming.outcome
-    monkeypatch.setattr(resuming, "outcome", lambda item: true(item) if item[1] else 1 / 0)
+    true = resuming.run_trial
+    monkeypatch.setattr(resuming, "run_trial", lambda item: true(item) if item[1] else 1 / 0)
     with Store() as store:
         done, _ = run(SWEEP, store)
         assert done.failures and (done.run, done.reused) == (0, 0), "with nothing known there is nothing to go on"
@@ -315,7 +316,7 @@ def test_rounds_depend_on_nothing_but_results():
 def test_a_trial_without_a_number_is_no_success():
     job = jobs(SWEEP)[0]
     with Store() as store:
-        store.add([Kept(job, 0, Outcome(1, "NONFINITE", 0, 0.0, {}))])
+        store.add([Kept(job, 0, TrialResult(1, "NONFINITE", 0, 0.0, {}))])
         plane = Plane(SWEEP, job.solver)
         plane.survey.asked[tuple(np.argwhere(plane.jobs == job)[0])] = 1
         plane.count(store)

@@ -7,7 +7,7 @@ import pytest
 from lrlab import InputError, spec
 from lrlab.__main__ import main
 from lrlab.engine.streams import HereStream
-from lrlab.runs import convergence
+from lrlab.runs.job import make_job
 from lrlab.runs.memory import cores, memory_needed
 from lrlab.store.store import Store
 from lrlab.sweeps import forecast as forecasts
@@ -109,7 +109,7 @@ def test_of_an_adaptive_sweep_what_is_done_costs_nothing(clock):
 
 
 def test_a_trial_that_fails_is_forecast_too(monkeypatch):
-    monkeypatch.setattr(forecasts, "outcome", lambda item: 1 / 0)
+    monkeypatch.setattr(forecasts, "run_trial", lambda item: 1 / 0)
     glimpse.cache_clear()
     assert forecast(SWEEP).trials == SWEEP.total
     glimpse.cache_clear()
@@ -126,7 +126,7 @@ def test_a_trial_is_seen_for_a_moment():
     job = jobs(SWEEP)[0]
     seen = glimpse(job)
     assert seen.whole and seen.seconds > 0 and seen.iterations > 0
-    long = convergence.job(spec("one-bit-sensing", n=10**5), "pairwise-moment", tol=0, max_iter=10**6)
+    long = make_job(spec("one-bit-sensing", n=10**5), "pairwise-moment", tol=0, max_iter=10**6)
     assert not glimpse(long).whole and glimpse(long) is glimpse(long), "seen once"
 
 

@@ -7,8 +7,9 @@ from contextlib import closing
 import pytest
 
 from lrlab import InputError, spec
-from lrlab.runs.convergence import job
-from lrlab.store.outcome import Kept, Outcome
+from lrlab.runs.job import make_job
+from lrlab.runs.trial import TrialResult
+from lrlab.store.outcome import Kept
 from lrlab.store.store import Store
 from lrlab.sweeps import history
 from lrlab.sweeps.definition import Sweep
@@ -17,7 +18,7 @@ from lrlab.sweeps.definition_text import to_toml
 
 SWEEP = Sweep(spec=spec("one-bit-sensing", p=5), axes={"ratio": [5, 20]}, solvers=["marginal-mean"], trials=3)
 OTHER = Sweep(spec=spec("one-bit-sensing", p=6), axes={"ratio": [5, 20]}, solvers=["marginal-mean"], trials=3)
-KEPT = Kept(job(SWEEP.spec, "marginal-mean"), 0, Outcome(1, "CONVERGED", 3, 0.1, {"error": 0.25}))
+KEPT = Kept(make_job(SWEEP.spec, "marginal-mean"), 0, TrialResult(1, "CONVERGED", 3, 0.1, {"error": 0.25}))
 
 
 def noted(store, sweep=SWEEP, session="me", state="running", done=0):

@@ -13,8 +13,8 @@ from scipy.special import log_expit
 
 from lrlab import spec
 from lrlab.engine.streams import HereStream
-from lrlab.runs.trial import trial_spec
-from lrlab.store.outcome import Kept, Outcome
+from lrlab.runs.trial import TrialResult, trial_spec
+from lrlab.store.outcome import Kept
 from lrlab.store.store import Store
 from lrlab.sweeps import cell_table
 from lrlab.sweeps.cells import cells
@@ -61,11 +61,14 @@ def test_only_cells_with_new_trials_are_summed_up_again():
     tally, grid = Tally(2), cells(replace(SWEEP, trials=2))
     overview, job = Overview(SWEEP, grid, tally), grid[-1].job
     assert overview.table("error")["trials"].sum() == 0 and overview.table("error")["share"].isna().all()
-    tally.add({(job, 1): Outcome(7, "CONVERGED", 3, 0.1, {"error": 0.25})})
+    tally.add({(job, 1): TrialResult(7, "CONVERGED", 3, 0.1, {"error": 0.25})})
     first = overview.table("error").iloc[-1]
     assert (first["trials"], first["successes"], first["median"]) == (1, 1, 0.25) and math.isnan(first["spread"])
     tally.add(
-        {(job, 0): Outcome(7, "NONFINITE", 0, 0.1, {}), (job, 1): Outcome(7, "CONVERGED", 3, 0.1, {"error": 0.25})}
+        {
+            (job, 0): TrialResult(7, "NONFINITE", 0, 0.1, {}),
+            (job, 1): TrialResult(7, "CONVERGED", 3, 0.1, {"error": 0.25}),
+        }
     )
     second = overview.table("error").iloc[-1]
     assert (second["trials"], second["successes"], second["share"]) == (2, 1, 0.5), "without an estimate, no success"
@@ -83,7 +86,7 @@ def test_midpoints_are_found_in_each_column_of_each_solver():
     for cell in cells(SWEEP):
         if cell.job:
             good = cell.axes["ratio"] == 40 or (cell.axes["noise"] == 0.1 and cell.solver == "marginal-mean")
-            outcome = Outcome(0, "CONVERGED", 1, 0.1, {"error": 0.1 if good else 1.0})
+            outcome = TrialResult(0, "CONVERGED", 1, 0.1, {"error": 0.1 if good else 1.0})
             tally.add({(cell.job, number): outcome for number in range(4)})
     found = midpoints(SWEEP, Overview(SWEEP, cells(SWEEP), tally).table("error"))
     assert list(found.columns) == ["noise", "solver", "half", "low", "high"]

@@ -14,7 +14,7 @@ from lrlab.figures.measures import CONSTANT, MEASURES, Measure
 from lrlab.figures.recovery import Recovery
 from lrlab.parameters import display_name
 from lrlab.protocol import Spec
-from lrlab.runs.convergence import Job
+from lrlab.runs.job import Job
 from lrlab.ui.converge import cards, estimates
 from lrlab.ui.shared import live
 from lrlab.ui.widgets import controls, plot, tables

@@ -3,7 +3,7 @@
 import shlex
 
 from lrlab.parameters import Value
-from lrlab.runs.convergence import Job
+from lrlab.runs.job import Job
 from lrlab.ui.own_data.own_data_run import Plan
 from lrlab.ui.shared import code
 

@@ -12,8 +12,7 @@ from lrlab.fits.validation import METRIC, METRICS, Question, question
 from lrlab.models.own_rows import OwnRows, packed
 from lrlab.parameters import InputError, Parameter, declared, display_name
 from lrlab.protocol import Limits
-from lrlab.runs import convergence
-from lrlab.runs.convergence import Job
+from lrlab.runs.job import Job, make_job
 from lrlab.ui.own_data.own_data_rows import Rows
 from lrlab.ui.shared import live, solving
 from lrlab.ui.widgets import controls
@@ -111,7 +110,7 @@ def planned(
     """Return the plan of some jobs with the baseline among them."""
     try:
         if BASELINE not in [job.solver for job in jobs]:
-            jobs = [*jobs, convergence.job(spec, BASELINE, **ending)]
+            jobs = [*jobs, make_job(spec, BASELINE, **ending)]
         return Plan(rows, jobs, [asked(job, metric, rank) for job in jobs] if metric else [])
     except InputError as error:
         return error

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from lrlab.parameters import Value, declared
 from lrlab.protocol import Limits, Spec
-from lrlab.runs.convergence import Job
+from lrlab.runs.job import Job
 
 
 def python(jobs: Sequence[Job]) -> str:

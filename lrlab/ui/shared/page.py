@@ -12,7 +12,7 @@ from lrlab.ui.widgets import plot
 from lrlab.ui.widgets.permalink import Link
 
 if TYPE_CHECKING:
-    from lrlab.runs.convergence import Job
+    from lrlab.runs.job import Job
 
 
 def head(name: str, title: str, words: str) -> Link:

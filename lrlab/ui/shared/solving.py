@@ -9,8 +9,7 @@ import streamlit as st
 from lrlab import catalog, protocol
 from lrlab.parameters import InputError, Parameter, Value, declared, nearest
 from lrlab.protocol import Spec, drive_limits
-from lrlab.runs import convergence
-from lrlab.runs.convergence import Job
+from lrlab.runs.job import Job, make_job
 from lrlab.solver_entry import SolverEntry
 from lrlab.ui.widgets.controls import beginning, widgets
 from lrlab.ui.widgets.permalink import Link
@@ -86,6 +85,6 @@ def _job(
     if isinstance(problem, InputError) or isinstance(ending, InputError):
         return None
     try:
-        return convergence.job(problem, entry.name, **settings, **ending)
+        return make_job(problem, entry.name, **settings, **ending)
     except InputError as error:
         return error

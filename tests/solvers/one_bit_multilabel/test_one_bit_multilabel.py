@@ -14,7 +14,7 @@ from lrlab.models import one_bit_problem
 from lrlab.models.one_bit_multilabel import OneBitMultilabel
 from lrlab.models.one_bit_problem import Samples
 from lrlab.protocol import Interrupted, Stop
-from lrlab.runs import convergence
+from lrlab.runs.job import make_job
 from lrlab.solvers.multilabel.label_losses import SQUARED_SIGNS
 from lrlab.solvers.multilabel.leml import leml_squared
 from lrlab.solvers.one_bit_multilabel.one_bit_leml import one_bit_leml
@@ -282,7 +282,7 @@ def test_leml_takes_a_batch_an_iteration_or_one_table_again_and_again():
 @pytest.mark.parametrize("solver", ["trace-norm-squared", "trace-norm-logistic", "svm"])
 def test_rivals_take_a_table_of_all_labels_and_nothing_else(solver):
     with pytest.raises(InputError, match="observation must be full for this solver, got stream: set observation=full"):
-        convergence.job(SPEC, solver)
+        make_job(SPEC, solver)
     small = FULL.replace(m=300, noise=0.2)
     first, second = (solve(small, solver, regularization=20.0, max_iter=40) for _ in range(2))
     assert first.metrics["auc"] > 0.9 and first.estimate.threshold == 0
@@ -329,12 +329,12 @@ def test_what_cannot_be_is_refused():
         spec_of("one-bit-multilabel", d1=5, d2=9, rank=6)
     for solver in ("one-bit-power", "marginal-mean", "leml-squared"):
         with pytest.raises(InputError, match=r"fitted_rank must be at most min\(d1, d2\) = 10, got 11: lower"):
-            convergence.job(SPEC, solver, fitted_rank=11)
+            make_job(SPEC, solver, fitted_rank=11)
 
 
 def test_large_batches_are_read_in_blocks_or_refused(monkeypatch):
     monkeypatch.setenv("LRLAB_MEMORY_GIB", "1")
     large = SPEC.replace(m=1_000_000, d1=2000, d2=500)
-    assert convergence.job(large, "one-bit-power").spec == large
+    assert make_job(large, "one-bit-power").spec == large
     with pytest.raises(InputError, match=r"m must be at most \d+ for leml-squared within .* got 1000000, which needs"):
-        convergence.job(large, "leml-squared")
+        make_job(large, "leml-squared")

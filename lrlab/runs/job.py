@@ -1,0 +1,45 @@
+"""A job: one solver on one spec with all its settings, checked before anything runs."""
+
+from dataclasses import dataclass, replace
+
+from lrlab import catalog
+from lrlab.parameters import Value
+from lrlab.protocol import Limits, Spec
+from lrlab.runs.memory import require_memory
+from lrlab.solver_entry import SolverEntry
+
+
+@dataclass(frozen=True)
+class Job:
+    """A solver on a spec with all its settings: checked, hashable, and small enough to send to a worker."""
+
+    spec: Spec
+    solver: str
+    options: tuple[tuple[str, Value], ...]
+    limits: Limits
+
+    @property
+    def entry(self) -> SolverEntry:
+        """The solver's entry on the catalogue."""
+        return catalog.solver(self.solver, self.spec.model)
+
+    def on(self, spec: Spec) -> "Job":
+        """Return the same job on another spec of the same shape (another seed), which needs no new checks."""
+        return replace(self, spec=spec)
+
+    @property
+    def predictions(self) -> dict[str, float]:
+        """What theory predicts for this job, as `predicted_...` numbers."""
+        return self.entry.predict(self.spec, dict(self.options))
+
+
+def make_job(spec: Spec, solver: str, **settings: object) -> Job:
+    """Return the job, or raise InputError with the reason why it cannot be run.
+
+    `settings` are the solver's options and `tol`, `max_iter`, `max_seconds`, as values or as text.
+    """
+    entry = catalog.compatible(spec, solver)
+    options, limits = entry.settle(settings)
+    entry.refuse(spec, dict(options))
+    require_memory(spec, entry, dict(options))
+    return Job(spec, solver, options, limits)

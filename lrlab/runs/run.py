@@ -1,0 +1,87 @@
+"""Runs a job: builds its problem, drives its solver, scores the iterates, and records them in a trace."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from lrlab.protocol import Interrupted, Iterate, Spec, Stop, drive
+from lrlab.runs.job import Job, make_job
+from lrlab.runs.trace import Row, Trace
+
+_thread = threading.local()
+
+
+@contextmanager
+def cancellable(check: Callable[[], bool]) -> Iterator[None]:
+    """Let `check` end the runs of this thread: they look at it at every iterate and checkpoint."""
+    _thread.check = check
+    try:
+        yield
+    finally:
+        _thread.check = None
+
+
+def cancelled() -> bool:
+    """Return whether what this thread computes is to end, see `cancellable`."""
+    check = getattr(_thread, "check", None)
+    return check is not None and check()
+
+
+def solve(spec: Spec, solver: str, **settings: object) -> Trace:
+    """Run a solver on a problem, here and now, and return its trace.
+
+    `settings` are the solver's options and `tol`, `max_iter`, `max_seconds`. Raises InputError before anything is run
+    where the settings are wrong, the solver cannot handle the model, or memory would not suffice.
+    """
+    return run_job(make_job(spec, solver, **settings))
+
+
+def run_job(
+    job: Job,
+    watch: Callable[[Row, Iterate], None] = lambda row, iterate: None,
+    progress: Callable[[float], None] = lambda fraction: None,
+    cancelled: Callable[[], bool] = cancelled,
+    last_only: bool = False,
+) -> Trace:
+    """Run a checked job; `watch` gets each scored iterate, `progress` the fraction of each pass over the data.
+
+    With `last_only` the last iterate alone is scored and recorded: in a short run, scores cost more than the solver.
+    """
+    trace, newest = Trace(job), list[tuple[int, float, Iterate]]()
+    # The limit holds inside an iteration too: a pass over data that is drawn anew may take minutes.
+    deadline = time.monotonic() + job.limits.max_seconds
+
+    def checkpoint(fraction: float) -> None:
+        progress(fraction)
+        # Once the run has ended, the data may still be read, for the last score.
+        if trace.stop is None and (cancelled() or time.monotonic() > deadline):
+            raise Interrupted(Stop.CANCELLED if cancelled() else Stop.TIMEOUT)
+
+    def score(iteration: int, seconds: float, iterate: Iterate) -> None:
+        row = _row(iteration, seconds, iterate) | problem.score(iterate.estimate)
+        trace.record(row, iterate)
+        watch(row, iterate)
+
+    def hold(iteration: int, seconds: float, iterate: Iterate) -> None:
+        newest[:] = [(iteration, seconds, iterate)]
+
+    try:
+        problem = job.spec.build(checkpoint)
+        problem.load(everything=not job.entry.streams)
+        rng = np.random.default_rng(job.spec.streams().solver)
+        iterates = job.entry.run(problem, **dict(job.options), rng=rng)
+        trace.stop = drive(iterates, hold if last_only else score, **job.limits._asdict(), cancelled=cancelled)
+    except Interrupted as interruption:
+        trace.stop = interruption.stop
+    for last in newest:
+        score(*last)
+    return trace
+
+
+def _row(iteration: int, seconds: float, iterate: Iterate) -> Row:
+    own = {"objective": iterate.objective, "residual": iterate.residual}
+    known = {name: float("nan") if value is None else value for name, value in own.items()}
+    return {"iteration": iteration, "seconds": seconds, **known}

@@ -1,0 +1,87 @@
+"""The trace of a run: scores of its iterates, a thinned history of estimates, and why it ended."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lrlab.protocol import Estimate, Iterate, Stop, parts
+from lrlab.runs.job import Job
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Row = dict[str, float]
+
+MAX_ESTIMATES = 200
+
+
+def single(estimate: Estimate) -> Estimate:
+    """Return the estimate in single precision: enough for figures, at half the memory."""
+    half = [part.astype(np.complex64 if np.iscomplexobj(part) else np.float32) for part in parts(estimate)]
+    return type(estimate)(*half) if isinstance(estimate, tuple) else half[0]
+
+
+@dataclass
+class Trace:
+    """The results of one run.
+
+    rows: one per iterate: iteration, seconds (solver time), objective, residual (nan where the solver has none) and the
+    problem's scores. history: (iteration, estimate) of at most 200 iterates, evenly thinned, in single precision.
+    stop: why it ended. note: what the solver decided.
+    """
+
+    job: Job
+    rows: list[Row] = field(default_factory=list, repr=False)
+    history: list[tuple[int, Estimate]] = field(default_factory=list, repr=False)
+    estimate: Estimate | None = field(default=None, repr=False)
+    stop: Stop | None = None
+    note: str = ""
+    _stride: int = field(default=1, repr=False)
+
+    def record(self, row: Row, iterate: Iterate) -> None:
+        """Add an iterate."""
+        self.rows.append(row)
+        self.estimate, self.note = iterate.estimate, iterate.note
+        iteration = int(row["iteration"])
+        if self.job.spec.watched and (iteration - 1) % self._stride == 0:
+            self.history.append((iteration, single(iterate.estimate)))
+        if len(self.history) > MAX_ESTIMATES:
+            self.history, self._stride = self.history[::2], 2 * self._stride
+
+    @property
+    def table(self) -> "pd.DataFrame":
+        """The rows as a table."""
+        # Imported on first use: the shell and the workers do without its 60 MB.
+        import pandas as pd
+
+        return pd.DataFrame(self.rows)
+
+    @cached_property
+    def problem(self) -> Any:
+        """The problem, built anew from its spec."""
+        return self.job.spec.build()
+
+    @property
+    def metrics(self) -> Row:
+        """The scores of the last iterate, and the predictions of theory."""
+        last = self.rows[-1] if self.rows else {}
+        scores = {k: v for k, v in last.items() if k not in ("iteration", "seconds")}
+        return {**scores, **self.job.predictions}
+
+    def summary(self) -> dict[str, Any]:
+        """Return all of it as plain values, as `solve --json` prints it."""
+        spec = self.job.spec
+        return {
+            "model": spec.model,
+            "spec": spec.public_values(),
+            "solver": self.job.solver,
+            "options": {**dict(self.job.options), **self.job.limits._asdict()},
+            "stop": self.stop.name if self.stop else None,
+            "message": " ".join(part for part in (self.stop.value if self.stop else "", self.note) if part),
+            "iterations": len(self.rows),
+            "seconds": self.rows[-1]["seconds"] if self.rows else 0.0,
+            "metrics": self.metrics,
+            "trace": self.rows,
+        }
