@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-"""Real numbers in double precision."""
+Array = NDArray[np.floating]
+"""Real numbers: in double precision, but for estimates that are only drawn."""
 
 Vector = NDArray[Any]
 """Real or complex numbers, of any precision."""
@@ -16,3 +16,6 @@ Indices = NDArray[np.integer]
 
 Mask = NDArray[np.bool_]
 """True where an entry is chosen."""
+
+Matrix = Any
+"""A dense array, or a sparse one of scipy, which has no types: rows of features or of labels."""

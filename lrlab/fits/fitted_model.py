@@ -17,13 +17,13 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from lrlab import datasets, ranking
-from lrlab.arrays import Array, Indices
+from lrlab.arrays import Array, Indices, Matrix
 from lrlab.datasets import LIMIT_BYTES, Dataset
 from lrlab.datasets.npz import names_of, read_arrays
 from lrlab.datasets.text import Source
 from lrlab.fits.own_files import label_names
 from lrlab.lowrank import LowRank
-from lrlab.models.multilabel_problem import Features, Predictor, threshold_of
+from lrlab.models.multilabel_problem import Predictor, threshold_of
 from lrlab.parameters import InputError
 from lrlab.solvers.multilabel.compressed_labels import Compressed
 from lrlab.solvers.multilabel.cplst import Centred
@@ -65,7 +65,7 @@ class FittedModel:
         """Read rows with the features that the model knows; labels may be there, as `datasets.read` takes them."""
         return datasets.read(path, labels, like=self.columns, unlabelled=True, limit_bytes=limit_bytes)
 
-    def top(self, X: Features, k: int) -> tuple[Indices, Array]:
+    def top(self, X: Matrix, k: int) -> tuple[Indices, Array]:
         """Return the places of the k labels of highest score in each row of X (n, d), best first, and the scores."""
         k, n = min(k, self.columns.L), X.shape[0]
         places, values = np.empty((n, k), dtype=np.intp), np.empty((n, k))
@@ -77,7 +77,7 @@ class FittedModel:
             places[rows], values[rows] = order, np.take_along_axis(block, order, axis=1)
         return places, values
 
-    def predict(self, X: Features, k: int) -> list[dict[str, Any]]:
+    def predict(self, X: Matrix, k: int) -> list[dict[str, Any]]:
         """Return rows `row`, `place` (both from 1), `label`, `score`, `predicted`: the k best labels of each."""
         names, (places, values) = self.label_names, self.top(X, k)
         return [

@@ -10,7 +10,7 @@ from numpy.random import Generator, SeedSequence
 from scipy import sparse
 from scipy.sparse import csr_array
 
-from lrlab.arrays import Array
+from lrlab.arrays import Matrix
 from lrlab.lowrank import LowRank
 from lrlab.models.label_patterns import highest, scattered
 from lrlab.models.label_rows import LabelRows
@@ -19,8 +19,6 @@ from lrlab.models.multilabel_problem import MultilabelProblem, only_seen
 from lrlab.models.multilabel_risk import DrawnLabels, best_linear
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Checkpoint, child, proceed
-
-Features = Array | csr_array
 
 FRESH = 1000
 """Rows on which predictions are tested."""
@@ -120,7 +118,7 @@ class Multilabel(LabelRows):
         for index, start in enumerate(range(0, rows, height)):
             yield index, min(height, rows - start)
 
-    def _rows(self, W: LowRank, rows: int, stream: SeedSequence, checkpoint: Checkpoint) -> tuple[Features, csr_array]:
+    def _rows(self, W: LowRank, rows: int, stream: SeedSequence, checkpoint: Checkpoint) -> tuple[Matrix, csr_array]:
         blocks, labels, done = [], [], 0
         dense = np.empty((rows, self.d)) if self.density == 1 else None
         for index, height in self._cuts(rows):
@@ -138,7 +136,7 @@ class Multilabel(LabelRows):
         Y = csr_array(sparse.vstack(labels, format="csr"), dtype=float)
         return sparse.vstack(blocks, format="csr") if dense is None else dense, Y
 
-    def _features(self, rng: Generator, height: int) -> Features:
+    def _features(self, rng: Generator, height: int) -> Matrix:
         """Return features of mean square 1, the first of them constant."""
         if self.density == 1:
             X = rng.standard_normal((height, self.d))

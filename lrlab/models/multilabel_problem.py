@@ -9,11 +9,9 @@ from scipy import sparse
 from scipy.sparse import csr_array
 
 from lrlab import ranking
-from lrlab.arrays import Array
+from lrlab.arrays import Array, Matrix
 from lrlab.parameters import InputError
 from lrlab.protocol import Spec
-
-Features = Array | csr_array
 
 PLACES = (1, 3, 5)
 """How many labels of highest score are looked at."""
@@ -31,7 +29,7 @@ class Predictor(Protocol):
 
     s: Array
 
-    def scores(self, X: Features) -> ranking.Scores:
+    def scores(self, X: Matrix) -> ranking.Scores:
         """Return the scores (n, L) of rows X (n, d): a table, or a function from a slice of rows to those rows."""
 
     def arrays(self) -> dict[str, Array]:
@@ -52,10 +50,10 @@ class MultilabelProblem:
 
     def __init__(
         self,
-        X: Features,
+        X: Matrix,
         Y: csr_array,
         mask: csr_array | None,
-        X_test: Features,
+        X_test: Matrix,
         Y_test: csr_array,
         rank: int,
         spec: Spec | None = None,
@@ -97,7 +95,7 @@ class MultilabelProblem:
         return measured(estimate, self.X_test, self.Y_test)
 
 
-def measured(estimate: Predictor, X: Features, Y: csr_array, known: csr_array | None = None) -> dict[str, float]:
+def measured(estimate: Predictor, X: Matrix, Y: csr_array, known: csr_array | None = None) -> dict[str, float]:
     """Return the scores of an estimate on rows X with labels Y, of which those in the pattern `known` count.
 
     See `MultilabelProblem.score` for what they are.
@@ -119,7 +117,7 @@ def threshold_of(estimate: Predictor) -> float:
 
 
 def require_sizes(
-    X: Features, Y: csr_array, X_test: Features, Y_test: csr_array, mask: csr_array | None, rank: int
+    X: Matrix, Y: csr_array, X_test: Matrix, Y_test: csr_array, mask: csr_array | None, rank: int
 ) -> None:
     """Raise InputError unless rows, columns and the rank fit each other."""
     for name, features, labels in (("Y", X, Y), ("Y_test", X_test, Y_test)):
@@ -146,7 +144,7 @@ def only_seen(Y: csr_array, mask: csr_array | None) -> csr_array:
     return both
 
 
-def matrix(table: ArrayLike | sparse.sparray) -> Features:
+def matrix(table: ArrayLike | sparse.sparray) -> Matrix:
     """Return a table as sparse rows, sorted, or as a dense array, in double precision."""
     if not sparse.issparse(table):
         return np.array(table, dtype=float)
@@ -163,14 +161,14 @@ def pattern(table: ArrayLike | sparse.sparray) -> csr_array:
     return csr_array((np.ones(rows.nnz), rows.indices, rows.indptr), shape=rows.shape)
 
 
-def narrow(table: Features | None) -> Features | None:
+def narrow(table: Matrix | None) -> Matrix | None:
     """Return a sparse table with indices of 32 bits where they fit, as compiled libraries want them."""
     if not sparse.issparse(table) or max(table.nnz, *table.shape) >= 2**31:
         return table
     return csr_array((table.data, table.indices.astype(np.int32), table.indptr.astype(np.int32)), shape=table.shape)
 
 
-def freeze(table: Features | None) -> None:
+def freeze(table: Matrix | None) -> None:
     """Make a table read-only."""
     if sparse.issparse(table):
         for part in (table.data, table.indices, table.indptr):

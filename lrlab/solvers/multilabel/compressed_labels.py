@@ -5,13 +5,10 @@ from functools import lru_cache
 from typing import NamedTuple, Self
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from lrlab import lowrank
-from lrlab.arrays import Array
+from lrlab.arrays import Array, Matrix
 from lrlab.ranking import Scores
-
-Features = Array | csr_array
 
 BLOCK = 2**21
 """Numbers of the largest table that is held for a block of rows."""
@@ -83,7 +80,7 @@ class Compressed(NamedTuple):
         """Singular values of W Phi (d, L)."""
         return lowrank.from_product(self.W, self.Phi.T).s
 
-    def scores(self, X: Features) -> Scores:
+    def scores(self, X: Matrix) -> Scores:
         """Return E[y | W^T x_i], (n, L), as a function of a slice of rows."""
         Z = X @ self.W
 

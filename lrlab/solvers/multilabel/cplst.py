@@ -8,14 +8,13 @@ from numpy.random import Generator
 from scipy.sparse import csr_array
 
 from lrlab import lowrank
-from lrlab.arrays import Array
+from lrlab.arrays import Array, Matrix
 from lrlab.linalg import top_eigenpairs
 from lrlab.lowrank import LowRank
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate
 from lrlab.ranking import Scores, rows_of
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, rank_of
-from lrlab.solvers.multilabel.leml_products import Features
 from lrlab.solvers.multilabel.leml_squared import Spectrum
 
 Ridge = Annotated[
@@ -43,7 +42,7 @@ class Centred(LowRank):
         estimate.offset = offset
         return estimate
 
-    def scores(self, X: Features) -> Scores:
+    def scores(self, X: Matrix) -> Scores:
         """Return X W + offset as a function of a slice of rows."""
         linear = super().scores(X)
         return lambda rows: rows_of(linear, rows) + self.offset

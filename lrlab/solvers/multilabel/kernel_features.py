@@ -8,10 +8,10 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 from scipy.sparse import csr_array, issparse
 
-from lrlab.arrays import Array, Indices
+from lrlab.arrays import Array, Indices, Matrix
 from lrlab.lowrank import LowRank
 from lrlab.ranking import Scores
-from lrlab.solvers.multilabel.kernels import NAMES, Kernel, Rows, divided
+from lrlab.solvers.multilabel.kernels import NAMES, Kernel, divided
 
 EXACT = 5000
 """Up to so many rows, all of them are landmarks unless it is said otherwise."""
@@ -34,17 +34,17 @@ class KernelRank(LowRank):
     """
 
     kernel: Kernel
-    landmarks: Rows
+    landmarks: Matrix
     units: Array
 
     @classmethod
-    def at(cls, Z: LowRank, kernel: Kernel, landmarks: Rows, units: Array) -> Self:
+    def at(cls, Z: LowRank, kernel: Kernel, landmarks: Matrix, units: Array) -> Self:
         """Return such a predictor with its kernel, and landmarks in such units."""
         estimate = cls(*Z)
         estimate.kernel, estimate.landmarks, estimate.units = kernel, landmarks, units
         return estimate
 
-    def scores(self, X: Rows) -> Scores:
+    def scores(self, X: Matrix) -> Scores:
         """Return f(x_i), (n, L), as a function of a slice of rows."""
         images = np.empty((X.shape[0], len(self.s)))
         for start in range(0, len(images), ROWS):
@@ -94,7 +94,7 @@ class Features(NamedTuple):
     R: Array
 
 
-def features(kernel: Kernel, X: Rows, chosen: Indices) -> Features:
+def features(kernel: Kernel, X: Matrix, chosen: Indices) -> Features:
     """Return features of all rows from landmarks among them, without those that depend on others.
 
     A Cholesky factorisation with pivots, K = R R^T, gives Phi = K(X, Z) R^-T, which is K(X, Z) K^(-1/2) but for a

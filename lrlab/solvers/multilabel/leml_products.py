@@ -6,13 +6,10 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_array
 
-from lrlab.arrays import Array
+from lrlab.arrays import Array, Matrix
 from lrlab.operators.entries import Entries
 from lrlab.solvers.methods.tron import Product
 from lrlab.solvers.multilabel.label_losses import Loss
-
-Features = Array | csr_array
-Table = Array | csr_array
 
 BLOCK = 2**19
 """Entries of a table of labels that are held dense at a time, where all labels are observed."""
@@ -65,7 +62,7 @@ class Whole:
 class Labels:
     """Observed labels: Y (n, L) sparse with 1 where a label is on, mask (n, L), None where all are observed."""
 
-    def __init__(self, X: Features, Y: csr_array, mask: csr_array | None, loss: Loss) -> None:
+    def __init__(self, X: Matrix, Y: csr_array, mask: csr_array | None, loss: Loss) -> None:
         """Take features and labels."""
         self.X, self.Y, self.mask, self.loss = X, Y, mask, loss
         self.full = mask is None
@@ -79,7 +76,7 @@ class Labels:
         return [Whole(self.Y, slice(start, min(start + height, n)), self.loss) for start in range(0, n, height)]
 
     @cached_property
-    def coded(self) -> Table:
+    def coded(self) -> Matrix:
         """Y as the loss codes it, empty where unobserved: sparse unless all are observed and off is not coded 0."""
         if self.loss.off == 0:
             return self.Y
@@ -92,7 +89,7 @@ class Labels:
         """Return the sum of l(Y_ij, (A H^T)_ij) over the entries observed."""
         return float(sum(self.loss.value(b.target, b.scores(A[b.rows], H)).sum() for b in self.blocks))
 
-    def slopes(self, A: Array, H: Array) -> Iterator[tuple[slice, Table]]:
+    def slopes(self, A: Array, H: Array) -> Iterator[tuple[slice, Matrix]]:
         """Yield the table D of l'(Y_ij, (A H^T)_ij), nothing where unobserved, by blocks of rows."""
         for b in self.blocks:
             yield b.rows, b.table(self.loss.slope(b.target, b.scores(A[b.rows], H)))
@@ -101,13 +98,13 @@ class Labels:
         """Return l''(Y_ij, (A H^T)_ij) of each block."""
         return [self.loss.curvature(b.target, b.scores(A[b.rows], H)) for b in self.blocks]
 
-    def curved(self, C: list[Array], A: Array, H: Array) -> Iterator[tuple[slice, Table]]:
+    def curved(self, C: list[Array], A: Array, H: Array) -> Iterator[tuple[slice, Matrix]]:
         """Yield the table U of C_ij (A H^T)_ij, by blocks of rows."""
         for b, c in zip(self.blocks, C, strict=True):
             yield b.rows, b.table(c * b.scores(A[b.rows], H))
 
 
-def times(tables: Iterator[tuple[slice, Table]], H: Array, n: int) -> Array:
+def times(tables: Iterator[tuple[slice, Matrix]], H: Array, n: int) -> Array:
     """Return D H (n, k) of a table that comes in blocks of rows."""
     product = np.empty((n, H.shape[1]))
     for rows, D in tables:
@@ -115,7 +112,7 @@ def times(tables: Iterator[tuple[slice, Table]], H: Array, n: int) -> Array:
     return product
 
 
-def transposed_times(tables: Iterator[tuple[slice, Table]], A: Array) -> Array:
+def transposed_times(tables: Iterator[tuple[slice, Matrix]], A: Array) -> Array:
     """Return D^T A (L, k) of a table that comes in blocks of rows."""
     return sum(D.T @ A[rows] for rows, D in tables)  # type: ignore[return-value]
 

@@ -6,10 +6,10 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse import csr_array, issparse
 
-from lrlab.arrays import Array, Mask
+from lrlab.arrays import Array, Mask, Matrix
 from lrlab.linalg import solve_positive
 from lrlab.solvers.methods.tron import Product, conjugate_gradients
-from lrlab.solvers.multilabel.leml_products import Features, Labels, OfFeatures
+from lrlab.solvers.multilabel.leml_products import Labels, OfFeatures
 
 RELATIVE = 1e-2
 """Conjugate gradients end where the gradient is this share of the one at entry."""
@@ -84,13 +84,13 @@ class ObservedTable:
 class Spectrum(NamedTuple):
     """X^T X = vectors diag(s) vectors^T if `tall`, or X X^T = vectors diag(s) vectors^T where that is smaller."""
 
-    X: Features
+    X: Matrix
     vectors: Array
     s: Array
     tall: bool
 
     @staticmethod
-    def of(X: Features, centred: bool = False) -> "Spectrum":
+    def of(X: Matrix, centred: bool = False) -> "Spectrum":
         """Return the decomposition, of the smaller of X^T X and X X^T; of features whose means are 0 if centred."""
         tall = X.shape[0] >= X.shape[1]
         G = X.T @ X if tall else X @ X.T

@@ -4,10 +4,8 @@ import numpy as np
 from numpy.random import Generator
 from scipy.sparse import csr_array
 
-from lrlab.arrays import Array
+from lrlab.arrays import Array, Matrix
 from lrlab.solvers.multilabel.warp_sampling import rank_weights
-
-Features = Array | csr_array
 
 ROWS, ENTRIES = 1000, 2**20
 """Most rows that are watched, and most of their labels; so many labels are held at a time too."""
@@ -16,7 +14,7 @@ ROWS, ENTRIES = 1000, 2**20
 class Watched:
     """Some training rows, drawn once, with the labels that are observed in them."""
 
-    def __init__(self, X: Features, Y: csr_array, mask: csr_array | None, rng: Generator) -> None:
+    def __init__(self, X: Matrix, Y: csr_array, mask: csr_array | None, rng: Generator) -> None:
         """Draw rows among those of which any label is observed."""
         n, L = Y.shape
         known = np.arange(n) if mask is None else np.flatnonzero(np.diff(mask.indptr))

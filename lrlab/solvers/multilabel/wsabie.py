@@ -8,15 +8,13 @@ from numpy.random import Generator
 from scipy.sparse import csr_array, issparse
 
 from lrlab import lowrank
-from lrlab.arrays import Array, Indices
+from lrlab.arrays import Array, Indices, Matrix
 from lrlab.linalg import mean_squares
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, rank_of
 from lrlab.solvers.multilabel.warp_loss import Watched
 from lrlab.solvers.multilabel.warp_sampling import Negatives, rank_weights, violators
-
-Features = Array | csr_array
 
 TINY = 1e-12
 """Lengths below it are taken for it, lest 0 be divided by 0."""
@@ -111,7 +109,7 @@ class Embedding:
         return int(hit.sum())
 
 
-def feature_units(X: Features) -> Array:
+def feature_units(X: Matrix) -> Array:
     """Return what each feature (d,) is divided by, so that all have one mean square and rows mean square length 1.
 
     It makes rates and bounds mean the same whatever features are measured in. Of those that are 0 everywhere it is 1.
@@ -120,7 +118,7 @@ def feature_units(X: Features) -> Array:
     return np.where(squares > 0, np.sqrt(squares * max(1, np.count_nonzero(squares))), 1.0)
 
 
-def narrowed(X: Features) -> tuple[Features, Indices | slice]:
+def narrowed(X: Matrix) -> tuple[Matrix, Indices | slice]:
     """Return some rows without the columns in which they are all zero, and the columns that are left."""
     if not issparse(X):
         return X, slice(None)
