@@ -3,7 +3,8 @@
 import streamlit as st
 
 from lrlab import presets
-from lrlab.engine.engine import get_engine
+from lrlab.engine.engine import on_workers
+from lrlab.engine.stream import Collection
 from lrlab.presets.result import Plan
 from lrlab.ui.papers import papers_view
 from lrlab.ui.shared import live, page
@@ -21,7 +22,7 @@ plan = papers_view.asked(preset, effort)
 page.complain(plan)
 ready = isinstance(plan, Plan)
 with start:
-    live.buttons("papers", lambda: get_engine().map(plan.function, plan.items), ready=ready, about=(preset, plan))
+    live.buttons("papers", lambda: Collection(on_workers(plan.function, plan.items)), ready=ready, about=(preset, plan))
 live.follow("papers", lambda: papers_view.draw(name))
 page.copy(*papers_view.script(preset, effort))
 link.write()

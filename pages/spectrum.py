@@ -3,7 +3,8 @@
 import streamlit as st
 
 from lrlab.catalog.families import FAMILIES, SINGLE_INDEX, family
-from lrlab.engine.engine import get_engine
+from lrlab.engine.engine import on_workers
+from lrlab.engine.stream import Collection
 from lrlab.ui.shared import batches, live, page, presets, problem
 from lrlab.ui.spectrum import spectrum_plan, spectrum_view
 from lrlab.ui.spectrum.pairwise_view import MOMENTS
@@ -31,7 +32,7 @@ plan = spectrum_plan.plan(spec, along, trials)
 page.complain(along, spec, plan)
 ready, moment = isinstance(plan, Plan), "auto"
 with page.row():
-    live.buttons("spectrum", lambda: get_engine().map(plan.measure, plan.draws), ready=ready, about=plan)
+    live.buttons("spectrum", lambda: Collection(on_workers(plan.measure, plan.draws)), ready=ready, about=plan)
     if family(model) is SINGLE_INDEX:
         meaning = "pairs whose answers differ (M) or agree (M')"
         moment = controls.choose(link, "moment", MOMENTS, "auto", meaning, "Moment")

@@ -7,6 +7,7 @@ what is followed first, and of several the one that has least. Followed jobs lea
 import time
 import uuid
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 from lrlab.engine.cluster import Cluster
@@ -43,9 +44,11 @@ class Dispatcher:
         gone = [worker for worker, killed in self._killed.items() if now < killed + RESTART]
         return sum(threads for worker, threads in self._threads.items() if worker not in gone)
 
-    def add(self, work: Work) -> None:
-        """Take on work."""
-        self._works.append(work)
+    def add(self, work: Work, items: Sequence[tuple[int, Any]]) -> None:
+        """Take on work, or more items of it."""
+        work.add(items)
+        if work not in self._works:
+            self._works.append(work)
 
     def cancel(self, work: Work) -> None:
         """End work: at once what waits, within a second what runs."""

@@ -10,12 +10,13 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from lrlab.engine.cluster import Cluster
 from lrlab.engine.dispatch import Dispatcher
-from lrlab.engine.handles import Batch, Following, Inbox
+from lrlab.engine.handles import Following, Inbox
+from lrlab.engine.stream import CHUNK_SECONDS, ResultStream, WorkerStream, collect
 from lrlab.engine.work import FollowWork, MapWork
 from lrlab.parameters import InputError
 from lrlab.runs.job import Job
@@ -66,29 +67,30 @@ class Engine:
     def follow(self, jobs: Sequence[Job]) -> Following:
         """Start jobs that stream their iterates."""
         inbox = Inbox()
-        work = FollowWork(jobs, inbox)
-        self._post("add", work)
+        work = FollowWork(inbox)
+        self._post("add", work, list(enumerate(jobs)))
         return Following(jobs, inbox, lambda: self._post("cancel", work))
 
     def map(
         self,
         function: Callable[[Any], Any],
-        items: Sequence[Any],
-        batch_seconds: float = 0.2,
+        items: Iterable[Any],
+        chunk_seconds: float = CHUNK_SECONDS,
         item_seconds: float = float("inf"),
-    ) -> Batch:
-        """Start function(item) for all items, in chunks of about `batch_seconds`.
+    ) -> WorkerStream:
+        """Start function(item) for all items, in chunks of about `chunk_seconds`.
 
         An item that takes longer than `item_seconds` is ended by force.
         """
         inbox = Inbox()
-        work = MapWork(function, items, batch_seconds, item_seconds, inbox)
-        self._post("add", work)
-        return Batch(len(items), inbox, lambda: self._post("cancel", work))
+        work = MapWork(function, chunk_seconds, item_seconds, inbox)
+        return WorkerStream(
+            items, inbox, add=lambda part: self._post("add", work, part), cancel=lambda: self._post("cancel", work)
+        )
 
     def run(self, function: Callable[[Any], Any], items: Sequence[Any], progress: Progress = silent) -> list[Any]:
-        """Return [function(item) for item in items], computed by the workers: a `trials.Run`."""
-        return self.map(function, items).wait(progress)
+        """Return [function(item) for item in items], computed by the workers: a `trial.Run`."""
+        return collect(self.map(function, items), progress)
 
     def close(self) -> None:
         """End what is under way and the embedded processes; an existing scheduler goes on."""
@@ -105,7 +107,9 @@ class Engine:
         while not self._orders.empty():
             kind, *details = self._orders.get()
             if kind == "add":
-                details[0].close(str(self._refused or ENDED))
+                work, items = details
+                work.add(items)
+                work.close(str(self._refused or ENDED))
 
     def _serve(self) -> None:
         try:
@@ -173,9 +177,14 @@ def get_engine(address: str | None = None) -> Engine:
         return _engines[chosen]
 
 
+def on_workers(function: Callable[[Any], Any], items: Iterable[Any]) -> ResultStream:
+    """Start function(item) for all items on the engine of this process: a `stream.StartStream`."""
+    return get_engine().map(function, items)
+
+
 def on_engine(function: Callable[[Any], Any], items: Sequence[Any], progress: Progress = silent) -> list[Any]:
     """Return [function(item) for item in items], computed by the workers of `get_engine`: a `trial.Run`."""
-    return get_engine().map(function, items).wait(progress)
+    return collect(on_workers(function, items), progress)
 
 
 @atexit.register

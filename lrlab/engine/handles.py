@@ -1,4 +1,4 @@
-"""What a page or a shell holds of work that runs elsewhere: followed runs, and batches of items.
+"""What a page or a shell holds of followed runs.
 
 The engine's thread only fills an inbox; what can be seen changes in `refresh` alone, so one thread may draw in peace.
 """
@@ -10,11 +10,9 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from lrlab.engine.remote import Failure, News
-from lrlab.protocol import Stop
+from lrlab.engine.remote import News
 from lrlab.runs.job import Job
 from lrlab.runs.trace import Trace
-from lrlab.runs.trial import Progress, silent
 
 
 class Inbox:
@@ -114,79 +112,3 @@ class Following:
             self._inbox.wait(min(left, 1.0))
             self.refresh()
         return not self.alive
-
-
-class Batch:
-    """Results of one function for many items, as they arrive; given up when nobody holds this object any more."""
-
-    def __init__(self, total: int, inbox: Inbox, cancel: Callable[[], None]) -> None:
-        """Nothing has arrived yet."""
-        self.results: dict[int, Any] = {}
-        self.total, self.error = total, ""
-        self._inbox, self._cancel = inbox, cancel
-        self._over, self._begun = total == 0, 0.0
-        weakref.finalize(self, cancel).atexit = False
-
-    @property
-    def done(self) -> int:
-        """Number of items with a result."""
-        return len(self.results)
-
-    @property
-    def alive(self) -> bool:
-        """Whether a `refresh` can still change anything."""
-        return not self._over
-
-    @property
-    def seconds_left(self) -> float | None:
-        """Remaining time at the pace so far; None before the first result."""
-        if not self.done or self._over:
-            return None if self.alive else 0.0
-        return (time.monotonic() - self._begun) / self.done * (self.total - self.done)
-
-    def refresh(self) -> list[tuple[int, Any]]:
-        """Return the results (number of the item, value or Failure) that are new since the last call."""
-        new: list[tuple[int, Any]] = []
-        for kind, body in self._inbox.take():
-            if kind == "started":
-                self._begun = self._begun or body
-            elif kind == "results":
-                new += body
-            else:
-                self._over, self.error = True, body
-        self.results.update(new)
-        return new
-
-    def look(self, seconds: float) -> None:
-        """Return when something has arrived, or after so many seconds."""
-        self._inbox.wait(seconds)
-
-    def cancel(self) -> None:
-        """End it within a second; the results so far are kept."""
-        if self.alive:
-            self._cancel()
-
-    def settle(self, progress: Progress = silent) -> list[Any]:
-        """Wait for all results and return them in order, with a Failure in the place of what failed.
-
-        Raises RuntimeError with the sentence of what ended all of them; `results` keeps what was computed.
-        """
-        while self.alive:
-            self._inbox.wait(1.0)
-            if self.refresh():
-                progress(self.done, self.total)
-        if self.done < self.total:
-            raise RuntimeError(self.error or Stop.CANCELLED.value)
-        return [self.results[number] for number in range(self.total)]
-
-    def wait(self, progress: Progress = silent) -> list[Any]:
-        """Wait for all results and return them in order.
-
-        Raises the InputError of the first item that was refused, or RuntimeError with the sentence of the first that
-        failed, or of what ended all of them; `results` keeps what was computed.
-        """
-        values = self.settle(progress)
-        for value in values:
-            if isinstance(value, Failure):
-                raise value.error or RuntimeError(value.sentence)
-        return values

@@ -44,6 +44,10 @@ class Work(ABC):
         """Whether there is something to send."""
 
     @abstractmethod
+    def add(self, items: Sequence[tuple[int, Any]]) -> None:
+        """Take on numbered items."""
+
+    @abstractmethod
     def next(self, workers: int) -> Order:
         """Return the next order, where so many workers are there."""
 
@@ -96,11 +100,14 @@ class FollowWork(Work):
 
     urgent = True
 
-    def __init__(self, jobs: Sequence[Job], inbox: Inbox) -> None:
-        """All of them wait."""
+    def __init__(self, inbox: Inbox) -> None:
+        """Nothing waits."""
         super().__init__(inbox)
-        self._orders = deque(Follow(index, job) for index, job in enumerate(jobs))
+        self._orders = deque[Follow]()
         self._tried: set[int] = set()
+
+    def add(self, items: Sequence[tuple[int, Job]]) -> None:  # noqa: D102
+        self._orders.extend(Follow(index, job) for index, job in items)
 
     @property
     def waiting(self) -> bool:  # noqa: D102
@@ -135,15 +142,18 @@ class FollowWork(Work):
 class MapWork(Work):
     """One function for many items, sent in chunks whose size follows from the pace seen so far."""
 
-    def __init__(
-        self, function: Callable[[Any], Any], items: Sequence[Any], seconds: float, limit: float, inbox: Inbox
-    ) -> None:
-        """All items wait."""
+    def __init__(self, function: Callable[[Any], Any], seconds: float, limit: float, inbox: Inbox) -> None:
+        """Nothing waits."""
         super().__init__(inbox)
-        self._function, self._items, self._seconds, self._limit = function, list(items), seconds, limit
-        self._fresh, self._alone = deque(range(len(self._items))), deque[int]()
+        self._function, self._seconds, self._limit = function, seconds, limit
+        self._items: dict[int, Any] = {}
+        self._fresh, self._alone = deque[int](), deque[int]()
         self._lost: set[int] = set()
-        self._left, self._pace, self._size, self._closed = len(self._items), 0.0, 1, False
+        self._pace, self._size, self._closed = 0.0, 1, False
+
+    def add(self, items: Sequence[tuple[int, Any]]) -> None:  # noqa: D102
+        self._items.update(items)
+        self._fresh.extend(index for index, _ in items)
 
     @property
     def waiting(self) -> bool:  # noqa: D102
@@ -197,6 +207,5 @@ class MapWork(Work):
     def _finish(self, results: list[tuple[int, Any]]) -> None:
         if results and not self._closed:
             self.inbox.put(("results", results))
-            self._left -= len(results)
-            if not self._left:
-                self.close()
+            for number, _ in results:
+                del self._items[number]

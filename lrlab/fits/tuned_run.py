@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from lrlab.engine.engine import Engine
-from lrlab.engine.handles import Batch, LiveRun
+from lrlab.engine.handles import LiveRun
 from lrlab.engine.remote import Failure
+from lrlab.engine.stream import Collection
 from lrlab.fits import tuning
 from lrlab.fits.tuning import Search
 from lrlab.fits.validation import SHARE, Candidate, Question, Result, Trial, tried
@@ -39,7 +40,7 @@ class Tuning:
         """Take in what has been tried, and go on to the next stage where one is complete."""
         if self.over:
             return
-        for _, result in self._batch.refresh():
+        for *_, result in self._batch.refresh():
             if isinstance(result, Failure):
                 self.error = self.error or result.sentence
                 self._batch.cancel()
@@ -75,7 +76,7 @@ class Tuning:
 
     def _begin(self, candidates: list[Candidate]) -> None:
         trials = [Trial(self._spec, self.question, candidate) for candidate in candidates]
-        self._batch: Batch = self._engine.map(tried, trials)
+        self._batch = Collection(self._engine.map(tried, trials))
 
 
 class TunedRun:

@@ -131,7 +131,7 @@ class Intake:
 
     def take(self, news: News) -> None:
         """Keep what is new, in one transaction with what an interruption has left."""
-        for (job, number), result in news:
+        for _, (job, number), result in news:
             if isinstance(result, remote.Failure):
                 self.failures[job, number] = result.sentence
             elif result.stop != Stop.CANCELLED.name:

@@ -91,9 +91,10 @@ def _require_use(model: str, solvers: Sequence[str], settings: Mapping[str, obje
 
 def on_engine(function: Any, items: Sequence[Any], progress: Progress) -> list[Any]:
     """Run items on this process's engine: a `trials.Run` that has a `Failure` in the place of what failed."""
-    from lrlab.engine.engine import get_engine
+    from lrlab.engine.engine import on_workers
+    from lrlab.engine.stream import collect
 
-    return get_engine().map(function, items).settle(progress)
+    return collect(on_workers(function, items), progress, failures=True)
 
 
 def sweep(

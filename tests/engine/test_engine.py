@@ -22,6 +22,7 @@ from lrlab import InputError, Stop, solve, spec
 from lrlab.engine.engine import Engine
 from lrlab.engine.handles import Following, Inbox
 from lrlab.engine.remote import Failure
+from lrlab.engine.stream import Collection, LocalStream, collect
 from lrlab.engine.work import Loss, MapWork
 from lrlab.models.single_index import OneBitSensing
 from lrlab.runs.job import Job, make_job
@@ -199,7 +200,7 @@ def test_a_run_that_does_not_answer_is_ended_with_its_worker_and_others_go_on(en
     following.cancel()
     assert following.wait(PATIENCE)
     assert {run.trace.stop for run in following.runs} == {Stop.CANCELLED}
-    assert engine.map(math.sqrt, [4.0, 9.0]).wait() == [2.0, 3.0]
+    assert collect(engine.map(math.sqrt, [4.0, 9.0])) == [2.0, 3.0]
 
 
 def test_the_time_limit_holds_for_a_run_that_does_not_look_at_the_clock(engine):
@@ -213,7 +214,7 @@ def test_what_waits_is_cancelled_before_it_starts(small_engine):
     following.cancel()
     assert following.wait(PATIENCE)
     assert [run.trace.stop for run in following.runs] == [Stop.CANCELLED, Stop.CANCELLED]
-    assert small_engine.map(abs, [-1]).wait() == [1]
+    assert collect(small_engine.map(abs, [-1])) == [1]
 
 
 def test_a_job_that_outgrows_its_worker_ends_alone_and_says_so(small_engine):
@@ -225,10 +226,9 @@ def test_a_job_that_outgrows_its_worker_ends_alone_and_says_so(small_engine):
 
 
 def test_an_item_that_outgrows_its_worker_does_not_lose_the_others(small_engine):
-    batch = small_engine.map(hoarded, [0, 0, 2**30, 0, 0, 0], batch_seconds=5.0)
-    with pytest.raises(RuntimeError, match="needed more than 0.25 GiB of memory"):
-        batch.wait()
-    assert [batch.results[k] for k in (0, 1, 3, 4, 5)] == [0] * 5
+    results = collect(small_engine.map(hoarded, [0, 0, 2**30, 0, 0, 0], chunk_seconds=5.0), failures=True)
+    assert "needed more than 0.25 GiB of memory" in results.pop(2).sentence
+    assert results == [0] * 5
 
 
 def hoarded(size: int) -> int:
@@ -243,64 +243,65 @@ def test_a_run_whose_worker_is_killed_is_made_again(engine, mark):
 
 
 def test_items_whose_worker_is_killed_are_computed_again(engine, mark):
-    assert engine.map(die_once, range(20)).wait() == list(range(20))
+    assert collect(engine.map(die_once, range(20))) == list(range(20))
 
 
 def test_an_item_that_kills_every_worker_is_given_up(engine):
-    batch = engine.map(die_at_three, range(6))
-    with pytest.raises(RuntimeError, match="worker that ran the job was lost"):
-        batch.wait()
-    assert {k: v for k, v in batch.results.items() if k != 3} == {k: k for k in (0, 1, 2, 4, 5)}
+    results = collect(engine.map(die_at_three, range(6)), failures=True)
+    assert "worker that ran the job was lost" in results.pop(3).sentence
+    assert results == [0, 1, 2, 4, 5]
 
 
 def test_an_item_that_fails_does_not_lose_the_others(engine):
-    batch = engine.map(refuse_odd, range(5))
-    with pytest.raises(InputError, match="item must be even, got 1: take another"):
-        batch.wait()
-    assert batch.done == batch.total == 5 and [batch.results[k] for k in (0, 2, 4)] == [0, 2, 4]
-    assert isinstance(batch.results[3], Failure) and "got 3" in batch.results[3].sentence
+    for start in (engine.map, LocalStream):
+        with pytest.raises(InputError, match="item must be even, got 1: take another"):
+            collect(start(refuse_odd, range(5)))
+        results = collect(start(refuse_odd, range(5)), failures=True)
+        assert [results[k] for k in (0, 2, 4)] == [0, 2, 4]
+        assert isinstance(results[3], Failure) and "got 3" in results[3].sentence
     with pytest.raises(RuntimeError, match=r"failed inside the solver \(ValueError"):
-        engine.map(math.sqrt, [-1.0]).wait()
+        collect(engine.map(math.sqrt, [-1.0]))
 
 
 def test_what_cannot_be_sent_is_refused(engine):
     with pytest.raises(RuntimeError, match="cannot be sent to a worker"):
-        engine.map(threading.Lock().__enter__, [1]).wait()
+        collect(engine.map(threading.Lock().__enter__, [1]))
 
 
 def test_nothing_to_do_is_done(engine):
-    assert engine.map(abs, []).wait() == []
+    assert collect(engine.map(abs, [])) == []
     assert engine.follow([]).wait(0) and not engine.follow([]).alive
 
 
 def test_results_arrive_in_order_with_progress_and_time_left(engine):
     seen = []
-    batch = engine.map(math.sqrt, range(3000))
-    assert batch.seconds_left is None
-    assert batch.wait(lambda done, total: seen.append((done, total))) == [math.sqrt(k) for k in range(3000)]
+    stream = engine.map(math.sqrt, range(3000))
+    assert stream.seconds_left is None
+    assert collect(stream, lambda done, total: seen.append((done, total))) == [math.sqrt(k) for k in range(3000)]
     assert seen == sorted(seen) and seen[-1] == (3000, 3000)
-    assert (batch.alive, batch.seconds_left, batch.error) == (False, 0.0, "")
+    assert (stream.alive, stream.seconds_left, stream.done) == (False, 0.0, 3000)
 
 
 def test_short_work_gets_its_turn_beside_a_long_sweep(engine):
-    sweep = engine.map(time.sleep, [0.01] * 100_000)
+    sweep = Collection(engine.map(time.sleep, [0.01] * 100_000))
     until(lambda: bool(sweep.refresh()))
     following = engine.follow([short(), short(seed=1)])
     assert following.wait(PATIENCE) and following.runs[0].trace.stop is Stop.CONVERGED
-    assert engine.map(math.sqrt, [4.0]).wait() == [2.0]
+    assert collect(engine.map(math.sqrt, [4.0])) == [2.0]
     sweep.refresh()
     assert sweep.alive and 0 < sweep.done < sweep.total and sweep.seconds_left > 0
     sweep.cancel()
+    assert not sweep.alive
     with pytest.raises(RuntimeError, match="Cancelled"):
-        sweep.wait()
+        collect(sweep.stream)
 
 
 def test_sessions_do_not_see_each_other(engine):
     results = {}
 
     def session(k: int) -> None:
-        following, batch = engine.follow([short(seed=k)]), engine.map(math.sqrt, [k] * 50)
-        results[k] = following.wait(PATIENCE), untimed(following.runs[0].trace), batch.wait()
+        following, stream = engine.follow([short(seed=k)]), engine.map(math.sqrt, [k] * 50)
+        results[k] = following.wait(PATIENCE), untimed(following.runs[0].trace), collect(stream)
 
     threads = [threading.Thread(target=session, args=(k,)) for k in range(6)]
     for thread in threads:
@@ -318,7 +319,7 @@ def test_what_nobody_holds_any_more_is_ended(small_engine):
         time.sleep(0.01)
     del forgotten
     gc.collect()
-    assert small_engine.map(abs, [-1]).wait() == [1]
+    assert collect(small_engine.map(abs, [-1])) == [1]
 
 
 def test_a_table_is_the_same_wherever_its_trials_ran(engine, small_engine):
@@ -343,7 +344,9 @@ def test_a_trial_has_the_numbers_of_the_last_iterate(limits):
 
 def test_a_trial_that_fails_does_not_lose_the_table(engine):
     def fragile(function, items, progress):
-        return engine.map(fail_second, list(zip([function] * len(items), items, strict=True))).settle(progress)
+        return collect(
+            engine.map(fail_second, list(zip([function] * len(items), items, strict=True))), progress, failures=True
+        )
 
     table = sweep(spec("one-bit-sensing"), {"noise": [0.1]}, ["pairwise-moment"], trials=3, run=fragile)
     assert table["stop"].tolist() == ["CONVERGED", "FAILED", "CONVERGED"]
@@ -351,7 +354,8 @@ def test_a_trial_that_fails_does_not_lose_the_table(engine):
 
 
 def test_chunks_grow_with_the_pace_and_what_is_not_begun_is_handed_back():
-    work = MapWork(abs, range(100), 0.2, math.inf, Inbox())
+    work = MapWork(abs, 0.2, math.inf, Inbox())
+    work.add(list(enumerate(range(100))))
     first = work.next(1)
     assert first.numbers == [0]
     work.take(first, "results", ([(0, 0)], 0.01))
@@ -363,7 +367,8 @@ def test_chunks_grow_with_the_pace_and_what_is_not_begun_is_handed_back():
 
 def test_items_of_a_lost_chunk_are_tried_alone_and_once():
     inbox = Inbox()
-    work = MapWork(abs, range(16), 0.2, math.inf, inbox)
+    work = MapWork(abs, 0.2, math.inf, inbox)
+    work.add(list(enumerate(range(16))))
     work.take(work.next(1), "results", ([(0, 0)], 0.01))
     work.lose(work.next(1), Loss("lost", again=True))
     alone = work.next(1)

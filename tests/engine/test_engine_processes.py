@@ -14,6 +14,7 @@ import pytest
 
 from lrlab import InputError, Stop, spec
 from lrlab.engine.engine import Engine, get_engine
+from lrlab.engine.stream import collect
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.run import run_job
 
@@ -45,7 +46,7 @@ def test_a_lost_engine_says_so_and_takes_no_more():
     assert following.runs[0].state == "failed" and "has ended" in following.runs[0].error
     until(lambda: not engine.alive)
     with pytest.raises(RuntimeError, match="The engine that ran the job has ended"):
-        engine.map(abs, [1]).wait()
+        collect(engine.map(abs, [1]))
 
 
 @pytest.fixture(scope="module")
@@ -100,10 +101,10 @@ def test_an_existing_scheduler_is_used_by_its_address(scheduler, monkeypatch, tm
             os.kill(os.getpid(), signal.SIGKILL)
         return item
 
-    assert engine.map(die_once, range(10)).wait() == list(range(10))
+    assert collect(engine.map(die_once, range(10))) == list(range(10))
     engine.close()
     again = get_engine()
-    assert again is not engine and again.map(abs, [-1]).wait() == [1]
+    assert again is not engine and collect(again.map(abs, [-1])) == [1]
     again.close()
 
 

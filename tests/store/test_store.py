@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -20,8 +21,7 @@ import pytest
 import lrlab
 from lrlab import InputError, solve, spec
 from lrlab.__main__ import main
-from lrlab.engine.remote import Failure
-from lrlab.engine.streams import MOST, EngineStream, HereStream, on_engine
+from lrlab.engine.streams import HereStream, on_engine
 from lrlab.runs.trial import TrialResult, in_process, run_trial, trial_spec
 from lrlab.store import code_version
 from lrlab.store.export import export
@@ -250,45 +250,6 @@ def test_a_sweep_that_is_cut_short_has_measured_the_whole_grid():
     assert sorted(order) == [(k, n) for k in range(3) for n in range(9) if (k, n) not in ((1, 0), (1, 2))]
 
 
-class Instant:
-    """An engine whose work is done as soon as it is ordered."""
-
-    def map(self, function, part, seconds):
-        """Return the finished work."""
-        self.total, self.done, self.alive, self.error, self.sizes = len(part), 0, True, "", [len(part)]
-        return self
-
-    def look(self, seconds):
-        """Wait for nothing."""
-
-    def refresh(self):
-        """Return all results."""
-        self.done, self.alive = self.total, False
-        return [(k, k) for k in range(self.total)]
-
-
-def test_the_engine_is_given_a_part_at_a_time():
-    taken = []
-    stream = EngineStream(Instant, abs, (taken.append(k) or k for k in range(10**6)))
-    for _ in range(4):
-        before = len(taken)
-        assert len(stream.take()) <= MOST and len(taken) - before <= MOST
-    never = EngineStream(lambda: pytest.fail("no engine is needed for nothing"), abs, [])
-    assert not never.alive
-
-
-def test_an_engine_that_has_ended_is_told():
-    class Ended(Instant):
-        def refresh(self):
-            self.alive, self.error = False, "The engine has ended."
-            return []
-
-    stream = EngineStream(Ended, abs, [1])
-    with pytest.raises(RuntimeError, match="The engine has ended"):
-        stream.take()
-    assert not Failure("").error
-
-
 def files(folder):
     return {entry.name: entry.read_bytes() for entry in folder.iterdir() if not entry.name.endswith(("-shm", "-wal"))}
 
@@ -485,17 +446,8 @@ def test_a_sweep_that_is_stopped_keeps_what_it_has_and_goes_on():
         done = resume(SWEEP, store, HereStream, stop=lambda: True)
         assert (done.run, done.reused) == (0, 0)
         seen = []
-        done = resume(SWEEP, store, OneByOne, watch=seen.append, stop=lambda: len(seen) == 2)
+        done = resume(
+            SWEEP, store, partial(HereStream, chunk_seconds=0.0), watch=seen.append, stop=lambda: len(seen) == 2
+        )
         assert done.run == 2 == sum(lot.trials for lot in store.lots())
         assert run(SWEEP, store)[:2] == (TOTAL - 2, 2)
-
-
-class OneByOne(HereStream):
-    """Hands on every result by itself."""
-
-    def take(self):
-        """Return the next result."""
-        for item in self._items:
-            return [(item, self._function(item))]
-        self.alive = False
-        return []

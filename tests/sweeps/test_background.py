@@ -48,19 +48,16 @@ class Gated(HereStream):
 
     def __init__(self, gate, function, items):
         """Nothing was asked for yet."""
-        super().__init__(function, items)
+        super().__init__(function, items, chunk_seconds=0.0)
         self.gate, self.given = gate, 0
 
-    def take(self):
+    def take(self, wait_seconds=0.05):
         """Return the next result, once the gate lets it through."""
         if self.given == 5:
             self.gate.waits.set()
             assert self.gate.open.wait(PATIENCE)
         self.given += 1
-        for item in self._items:
-            return [(item, self._function(item))]
-        self.alive = False
-        return []
+        return super().take()
 
 
 def listed(home):

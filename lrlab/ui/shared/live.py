@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Running(Protocol):
-    """What can be followed: the engine's Following and Batch."""
+    """What can be followed: the engine's Following, a Collection, a sweep."""
 
     def refresh(self) -> object:
         """Take in what has arrived."""

@@ -1,0 +1,271 @@
+"""Results of one function for many items as they arrive, computed by workers or in this process.
+
+A stream is started by `engine.map(function, items)`, by `on_workers(function, items)` (the engine of this process) or
+by `LocalStream(function, items)`; these are all a `StartStream`. Code that runs many items takes such a parameter and
+
+    values = collect(start(function, items), progress)        all values, in the order of the items
+
+or takes results as they arrive, each with its index and its item (items may repeat, and need not be hashable):
+
+    while stream.alive:
+        for index, item, value in stream.take():              value: what the function returned, or a Failure
+            ...
+    rest = stream.cancel()                                    at any time: ends it, returns what take() had not
+
+Pages hold a `Collection(stream)`: `refresh()` without waiting, `results` by index, `error`.
+"""
+
+import time
+import weakref
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sized
+from itertools import islice
+from typing import Any, NamedTuple
+
+from lrlab.engine.handles import Inbox
+from lrlab.engine.remote import Failure, failure
+from lrlab.protocol import Stop
+from lrlab.runs.trial import Progress, silent
+
+POLL_SECONDS = 0.05
+CHUNK_SECONDS = 0.2
+"""Seconds of work that are sent to a worker at once, and after which results are handed on."""
+LOOK_AHEAD_SECONDS, LOOK_AHEAD_MIN_ITEMS, LOOK_AHEAD_MAX_ITEMS = 20.0, 500, 20_000
+"""How much work the engine holds of items that are generated as they are needed."""
+
+
+class ItemResult(NamedTuple):
+    """The result of one item: its index among the items, the item, and the function's value or a Failure."""
+
+    index: int
+    item: Any
+    value: Any
+
+
+class ResultStream(ABC):
+    """Results as they arrive. `done`: results taken; `total`: number of items, None while it is not known."""
+
+    def __init__(self, items: Iterable[Any]) -> None:
+        """Start counting."""
+        self.done, self.total = 0, len(items) if isinstance(items, Sized) else None
+        self._items: Iterator[tuple[int, Any]] = enumerate(items)
+        self._began: float | None = None
+
+    @property
+    @abstractmethod
+    def alive(self) -> bool:
+        """Whether more results will come."""
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Remaining time at the pace so far; None while it is not known."""
+        if not self.alive:
+            return 0.0
+        if not self.done or self.total is None or self._began is None:
+            return None
+        return (time.monotonic() - self._began) / self.done * (self.total - self.done)
+
+    @abstractmethod
+    def take(self, wait_seconds: float = POLL_SECONDS) -> list[ItemResult]:
+        """Return what is new; wait for it up to `wait_seconds`. RuntimeError where the engine has ended before."""
+
+    @abstractmethod
+    def cancel(self) -> list[ItemResult]:
+        """End it: nothing more will come. Return the results that were computed and not taken."""
+
+
+StartStream = Callable[[Callable[[Any], Any], Iterable[Any]], ResultStream]
+"""start(function, items): begin to compute function(item) for all items; for workers both are pickled."""
+
+
+class WorkerStream(ResultStream):
+    """Computed by an engine's workers; ended when nobody holds this object any more.
+
+    A collection (what has a length) is handed to the engine whole. Of other iterables a part at a time is taken, in
+    the thread that calls `take`, so that neither all items nor all results are in memory at once.
+    """
+
+    def __init__(
+        self,
+        items: Iterable[Any],
+        inbox: Inbox,
+        add: Callable[[list[tuple[int, Any]]], None],
+        cancel: Callable[[], None],
+    ) -> None:
+        """Hand over the first part; `add` gives the engine (index, item) pairs, `cancel` ends the work there."""
+        super().__init__(items)
+        self._inbox, self._add, self._cancel = inbox, add, cancel
+        self._under_way: dict[int, Any] = {}
+        self._exhausted = self._closed = False
+        self._ended = ""
+        self._fill()
+        weakref.finalize(self, cancel).atexit = False
+
+    @property
+    def alive(self) -> bool:
+        """Whether more results will come."""
+        return not self._closed and bool(self._under_way or not self._exhausted)
+
+    def take(self, wait_seconds: float = POLL_SECONDS) -> list[ItemResult]:
+        """Return what is new; RuntimeError with the engine's sentence where it has ended."""
+        if not self.alive:
+            return []
+        if wait_seconds:
+            self._inbox.wait(wait_seconds)
+        results = self._received()
+        if self._ended and not results:
+            self._closed = True
+            raise RuntimeError(self._ended)
+        self._fill()
+        return results
+
+    def cancel(self) -> list[ItemResult]:
+        """End it, and return the results that were not taken."""
+        if not self.alive:
+            return []
+        self._cancel()
+        self._closed = True
+        return self._received()
+
+    def _received(self) -> list[ItemResult]:
+        results = list[ItemResult]()
+        for kind, body in self._inbox.take():
+            if kind == "started":
+                self._began = self._began or body
+            elif kind == "results":
+                results += [ItemResult(index, self._under_way.pop(index), value) for index, value in body]
+            else:
+                self._ended = body or "The engine was closed: run it again."
+        self.done += len(results)
+        return results
+
+    def _fill(self) -> None:
+        if self._exhausted:
+            return
+        # The next part is handed over before this one ends: no worker waits for the last items of a part.
+        pace = self.done / max(time.monotonic() - self._began, POLL_SECONDS) if self._began else 0.0
+        size = int(min(max(pace * LOOK_AHEAD_SECONDS, LOOK_AHEAD_MIN_ITEMS), LOOK_AHEAD_MAX_ITEMS))
+        if len(self._under_way) > size / 2:
+            return
+        part = list(self._items if self.total is not None else islice(self._items, size))
+        if self.total is not None or len(part) < size:
+            self._exhausted, self.total = True, self.done + len(self._under_way) + len(part)
+        if part:
+            self._under_way.update(part)
+            self._add(part)
+
+
+class LocalStream(ResultStream):
+    """Computed in this process inside `take`, for about `chunk_seconds` a call, with one BLAS thread."""
+
+    def __init__(
+        self, function: Callable[[Any], Any], items: Iterable[Any], chunk_seconds: float = CHUNK_SECONDS
+    ) -> None:
+        """Compute nothing yet."""
+        super().__init__(items)
+        self._function, self._chunk_seconds = function, chunk_seconds
+        self._alive, self._new = self.total != 0, list[ItemResult]()
+
+    @property
+    def alive(self) -> bool:
+        """Whether more results will come."""
+        return self._alive
+
+    def take(self, wait_seconds: float = POLL_SECONDS) -> list[ItemResult]:
+        """Return the results of as many items as fit into `chunk_seconds`, at least one."""
+        from threadpoolctl import threadpool_limits
+
+        started = time.monotonic()
+        self._began = self._began or started
+        # As on a worker: with more threads BLAS adds in another order, and the last digits would differ.
+        with threadpool_limits(1):
+            for index, item in self._items:
+                try:
+                    value = self._function(item)
+                except Exception as error:
+                    value = failure(error)
+                self._new.append(ItemResult(index, item, value))
+                if time.monotonic() >= started + self._chunk_seconds:
+                    break
+            else:
+                self._alive, self.total = False, self.done + len(self._new)
+        return self._untaken()
+
+    def cancel(self) -> list[ItemResult]:
+        """End it, and return the results that an interruption (Ctrl-C) of `take` has left."""
+        self._alive, self._items = False, iter(())
+        return self._untaken()
+
+    def _untaken(self) -> list[ItemResult]:
+        results, self._new = self._new, []
+        self.done += len(results)
+        if self.done == self.total:
+            self._alive = False
+        return results
+
+
+def collect(stream: ResultStream, progress: Progress = silent, *, failures: bool = False) -> list[Any]:
+    """Return the values of all items, in the order of the items; `progress` gets (done, total) as they arrive.
+
+    With `failures` the list has a Failure in the place of each value that could not be computed; without, the first
+    of them (in the order of the items) is raised, as its InputError or as RuntimeError with its sentence, once all
+    items are done. RuntimeError also where the stream was cancelled or the engine has ended.
+    """
+    values: dict[int, Any] = {}
+    while stream.alive:
+        if results := stream.take(1.0):
+            values.update((result.index, result.value) for result in results)
+            progress(len(values), stream.total or len(values))
+    if stream.total is None or len(values) < stream.total:
+        raise RuntimeError(Stop.CANCELLED.value)
+    in_order = [values[index] for index in range(stream.total)]
+    for value in in_order:
+        if isinstance(value, Failure) and not failures:
+            raise value.error or RuntimeError(value.sentence)
+    return in_order
+
+
+class Collection:
+    """A stream with all its results so far, as pages follow it.
+
+    results: value or Failure by the index of the item. error: the sentence of what ended it before all were done.
+    """
+
+    def __init__(self, stream: ResultStream) -> None:
+        """Hold the stream; nothing has been taken yet."""
+        self.stream, self.error = stream, ""
+        self.results: dict[int, Any] = {}
+
+    @property
+    def alive(self) -> bool:
+        """Whether a `refresh` can still change anything."""
+        return self.stream.alive
+
+    @property
+    def done(self) -> int:
+        """Number of items with a result."""
+        return len(self.results)
+
+    @property
+    def total(self) -> int:
+        """Number of items."""
+        return self.stream.total or 0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Remaining time at the pace so far; None while it is not known."""
+        return self.stream.seconds_left
+
+    def refresh(self) -> list[ItemResult]:
+        """Take what has arrived since the last call, without waiting, and return it."""
+        try:
+            results = self.stream.take(0.0)
+        except RuntimeError as error:
+            self.error = str(error)
+            return []
+        self.results.update((result.index, result.value) for result in results)
+        return results
+
+    def cancel(self) -> None:
+        """End it; what was computed is kept."""
+        self.results.update((result.index, result.value) for result in self.stream.cancel())
