@@ -3,10 +3,10 @@
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 from scipy.linalg.blas import dsyrk
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 from scipy.sparse.linalg import eigsh
 
-from lrlab.arrays import Array
+from lrlab.arrays import Array, Matrix
 
 DENSE_EIGEN = 400
 MIRROR = 512
@@ -57,7 +57,7 @@ def top_eigenpairs(M: Array, k: int) -> tuple[Array, Array]:
     return values[::-1], vectors[:, ::-1]
 
 
-def mean_squares(X: Array | csr_array) -> Array:
+def mean_squares(X: Matrix) -> Array:
     """Return the mean square of each column of a table, dense or of sparse rows."""
     squares = X.multiply(X).sum(axis=0) if issparse(X) else np.einsum("ij,ij->j", X, X)
     return squares / X.shape[0]

@@ -99,7 +99,7 @@ def difference(W: LowRank, T: LowRank) -> Array:
     """
     left = np.linalg.qr(np.hstack([W.U, T.U]), mode="r")
     right = np.linalg.qr(np.hstack([W.V, T.V]), mode="r")
-    return (left * np.concatenate([W.s, -T.s])) @ right.T
+    return (left * np.concatenate([W.s, -T.s])) @ right.T  # type: ignore[attr-defined]
 
 
 def errors(W: LowRank, truth: LowRank) -> dict[str, float]:

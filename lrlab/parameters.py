@@ -137,10 +137,10 @@ def declared(owner: Owner) -> Mapping[str, Parameter]:
     """Return the parameters declared by a spec class (its fields) or a solver (its keyword options), in order."""
     hints = get_type_hints(owner, include_extras=True)
     if is_dataclass(owner):
-        defaults = {f.name: f.default for f in fields(owner)}
+        defaults: dict[str, Any] = {f.name: f.default for f in fields(owner)}
     else:
         defaults = {a.name: a.default for a in inspect.signature(owner).parameters.values()}
-    declarations = {}
+    declarations: dict[str, Parameter] = {}
     for name, default in defaults.items():
         hint = hints.get(name)
         if get_origin(hint) is not Annotated:

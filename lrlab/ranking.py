@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from lrlab.arrays import Array, Indices
+from lrlab.arrays import Array, Indices, Vector
 
 Scores = Array | Callable[[slice], Array]
 
@@ -28,7 +28,7 @@ class Average(NamedTuple):
     """A mean over those rows or labels for which a measure exists, and how many they are (nan over none)."""
 
     value: float
-    count: int
+    count: int  # type: ignore[assignment]
 
 
 class _Block(NamedTuple):
@@ -95,7 +95,7 @@ def _expected_gain(block: _Block, discount: Array) -> Array:
     last = k - _search(ascending, start, stop, positive, right=False)
     boundary = (scores == top[:, -1:]).sum(1)[rows]
     tied = np.where(positive == top[rows, -1], boundary, last - first)
-    return np.bincount(rows, (total[last] - total[first]) / tied, minlength=len(scores))
+    return np.bincount(rows, (total[last] - total[first]) / tied, minlength=len(scores)).astype(np.float64, copy=False)
 
 
 def precision_at(
@@ -198,7 +198,7 @@ def _pooled(
     return areas
 
 
-def _areas(wins: Array, positives: Indices, negatives: Indices) -> Array:
+def _areas(wins: Vector, positives: Indices, negatives: Indices) -> Array:
     """Return the areas where there are both kinds: pairs among positives, which `wins` holds too, count P^2 / 2."""
     both = (positives > 0) & (negatives > 0)
     P, N = positives[both].astype(np.float64), negatives[both]

@@ -24,8 +24,8 @@ class TableProblem(LowRankProblem):
     """
 
     Y: Array | None = None
-
     X: Array | None
+    operator: Entries
 
     def draw(self) -> Entries:
         """Return the measurement operator."""
@@ -50,7 +50,7 @@ class CompletionProblem(TableProblem):
     """
 
     @cached_property
-    def X(self) -> Array | None:
+    def X(self) -> Array | None:  # type: ignore[override]
         """The whitened features of rows."""
         return self._features(0)
 

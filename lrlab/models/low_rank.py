@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -64,7 +64,7 @@ class LowRankSpec(Spec):
     @property
     def moment_variance(self) -> float:
         """Variance of an entry of the unbiased moment that spectral starts decompose: E[b^2] / m here."""
-        return (1.0 + self.values()["noise"] ** 2) / self.measurements
+        return (1.0 + float(self.values()["noise"]) ** 2) / self.measurements
 
     def check(self) -> None:
         """Refuse a rank that no such matrix has."""
@@ -85,7 +85,7 @@ class LowRankSpec(Spec):
     @property
     def singular_values(self) -> Array:
         """Singular values of W (k,), evenly spaced in their logarithm."""
-        s = np.geomspace(1.0, 1.0 / self.values()["condition"], self.true_rank)
+        s = np.geomspace(1.0, 1.0 / float(self.values()["condition"]), self.true_rank)
         return self.norm * s / np.linalg.norm(s)
 
     def factors(self) -> LowRank:
@@ -119,6 +119,8 @@ class LowRankProblem(ABC):
     whether the measurements are without noise.
     """
 
+    spec: Any
+
     def __init__(self, spec: LowRankSpec, truth: LowRank, checkpoint: Checkpoint = proceed) -> None:
         """Keep the truth."""
         self.spec, self.truth, self.rank, self.checkpoint = spec, truth, spec.true_rank, checkpoint
@@ -145,7 +147,7 @@ class LowRankProblem(ABC):
         """All measurements (m,)."""
         clean = self.operator.forward(self.truth)
         e = child(self.spec.streams().noise, 0).standard_normal(len(clean))
-        b = (clean + self.spec.values()["noise"] * e).astype(self.operator.dtype)
+        b = (clean + float(self.spec.values()["noise"]) * e).astype(self.operator.dtype)
         b.setflags(write=False)
         return b
 

@@ -161,14 +161,14 @@ def pattern(table: ArrayLike | sparse.sparray) -> csr_array:
     return csr_array((np.ones(rows.nnz), rows.indices, rows.indptr), shape=rows.shape)
 
 
-def narrow(table: Matrix | None) -> Matrix | None:
+def narrow(table: Matrix) -> Matrix:
     """Return a sparse table with indices of 32 bits where they fit, as compiled libraries want them."""
     if not sparse.issparse(table) or max(table.nnz, *table.shape) >= 2**31:
         return table
     return csr_array((table.data, table.indices.astype(np.int32), table.indptr.astype(np.int32)), shape=table.shape)
 
 
-def freeze(table: Matrix | None) -> None:
+def freeze(table: Matrix) -> None:
     """Make a table read-only."""
     if sparse.issparse(table):
         for part in (table.data, table.indices, table.indptr):

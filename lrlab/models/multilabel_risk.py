@@ -25,7 +25,7 @@ class DrawnLabels(MultilabelProblem):
         """
         scores = super().score(estimate)
         # Other types are not linear, or have scores for labels -1 and 1.
-        if self.best is not None and type(estimate) is LowRank:
+        if self.best is not None and type(estimate) is LowRank:  # type: ignore[comparison-overlap]
             gap = lowrank.difference(estimate, self.best)
             scores["excess_risk"] = float(np.vdot(gap, gap)) / (2 * len(self.best.V))
         return scores
@@ -40,7 +40,8 @@ def best_linear(W: LowRank, noise: float) -> LowRank:
     slopes, first = W.left.copy(), np.eye(len(W.U), 1)
     slopes[0] = 0.0
     offsets = W.V @ W.left[0]
-    nu = np.sqrt(((W.V @ np.linalg.qr(slopes, mode="r").T) ** 2).sum(axis=1) + noise**2)
+    R = np.linalg.qr(slopes, mode="r")
+    nu = np.sqrt(((W.V @ R.T) ** 2).sum(axis=1) + noise**2)  # type: ignore[attr-defined]
     at = offsets / nu
     density = np.exp(-(at**2) / 2) / math.sqrt(2 * math.pi)
     return lowrank.from_product(

@@ -124,7 +124,8 @@ class PhaseRetrievalProblem:
     @cached_property
     def _data(self) -> tuple[Vector, Array]:
         m, p = self.shape
-        A, y, streams = np.empty((m, p), dtype=self.spec.dtype), np.empty(m), self.spec.streams()
+        A: Vector = np.empty((m, p), dtype=self.spec.dtype)
+        y, streams = np.empty(m), self.spec.streams()
         for index, rows in enumerate(self._blocks()):
             self.checkpoint(rows.start / m)
             size = np.abs(standard(child(streams.data, index), A[rows]) @ self.truth)

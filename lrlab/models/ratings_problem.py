@@ -37,9 +37,9 @@ class RatingsProblem:
 
     def __init__(self, given: Cells, test: Cells, X: Array | None, Y: Array | None, table: tuple[int, int], rank: int):
         """Take ratings to learn from and to test on, and features X (n1, d1), Y (n2, d2), None for a side without."""
-        sides = [None if side is None else np.hstack([np.ones((len(side), 1)), side]) for side in (X, Y)]
-        free = np.prod([n if side is None else 1 for side, n in zip(sides, table, strict=True)])
-        plain = Entries(*sides, table, given.rows, given.columns, float(free) / len(given.rows))
+        left, right = (None if side is None else np.hstack([np.ones((len(side), 1)), side]) for side in (X, Y))
+        free = np.prod([n if side is None else 1 for side, n in zip((left, right), table, strict=True)])
+        plain = Entries(left, right, table, given.rows, given.columns, float(free) / len(given.rows))
         self.operator, _, _ = plain.whitened()
         most = min(self.operator.shape)
         if not 0 <= rank <= most:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lrlab.arrays import Array
+from lrlab.arrays import Array, Indices
 from lrlab.lowrank import LowRank
 from lrlab.operators.operator import Operator
 
@@ -60,6 +60,6 @@ class Dense(Operator):
         rows = np.matmul(P.T, self.A).reshape(self.size, -1)
         return rows.T @ rows
 
-    def subset(self, rows: Array) -> "Dense":
+    def subset(self, rows: Indices) -> "Dense":
         """Return the operator of some of the measurements."""
         return Dense(self.A[rows])

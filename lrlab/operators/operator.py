@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lrlab.arrays import Array
+from lrlab.arrays import Array, Indices
 from lrlab.linalg import solve_positive
 from lrlab.lowrank import LowRank
 
@@ -132,7 +132,7 @@ class Operator(ABC):
         """
         return None
 
-    def subset(self, rows: Array) -> "Operator":
+    def subset(self, rows: Indices) -> "Operator":
         """Return the operator of some of the measurements, rows (indices into 0..m-1)."""
         raise NotImplementedError(f"{type(self).__name__} cannot be split into batches")
 

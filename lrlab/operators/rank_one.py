@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lrlab.arrays import Array
+from lrlab.arrays import Array, Indices
 from lrlab.operators.operator import Checkpoint, Operator, proceed
 
 BLOCK_BYTES = 8 * 2**20
@@ -64,7 +64,7 @@ class RankOne(Operator):
         """Return the operator of the first measurements, in single precision."""
         return RankOne(self.X[:count].astype(np.float32), self.Y[:count].astype(np.float32))
 
-    def subset(self, rows: Array) -> "RankOne":
+    def subset(self, rows: Indices) -> "RankOne":
         """Return the operator of some of the measurements."""
         return RankOne(self.X[rows], self.Y[rows])
 
@@ -93,7 +93,7 @@ class SymmetricRankOne(RankOne):
         """Return the operator of the first measurements, in single precision."""
         return SymmetricRankOne(self.X[:count].astype(np.float32))
 
-    def subset(self, rows: Array) -> "SymmetricRankOne":
+    def subset(self, rows: Indices) -> "SymmetricRankOne":
         """Return the operator of some of the measurements."""
         return SymmetricRankOne(self.X[rows])
 

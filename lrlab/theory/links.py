@@ -117,7 +117,7 @@ class LogisticLink(Link):
         from scipy.integrate import quad
 
         def integrand(z: float, k: int) -> float:
-            return float(self.base(self.tau * z) * z**k * normal_density(z))
+            return float(self.base(np.asarray(self.tau * z)) * z**k * normal_density(z))
 
         # The kink of a steep tanh is named, so that the adaptive rule looks there.
         kink = min(max(-self.intercept / self.tau, -11.0), 11.0)

@@ -1,7 +1,7 @@
 """Leading eigenspaces of a symmetric matrix that is known by its products: modified block Krylov (MBK-SVD)."""
 
 from collections.abc import Callable
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -56,6 +56,6 @@ def random_start(p: int, columns: int, rng: Generator, dtype: np.dtype) -> Array
     return rng.standard_normal((p, min(columns, p))).astype(dtype)
 
 
-def nothing(p: int, dtype: np.dtype) -> Array:
+def nothing(p: int, dtype: np.dtype[Any]) -> Array:
     """Return no columns (p, 0)."""
     return np.empty((p, 0), dtype)

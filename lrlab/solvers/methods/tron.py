@@ -83,7 +83,7 @@ def newton(f: Smooth, W: Array, newton_steps: int, steps: int, accuracy: float) 
     value = f.value(W)
     gradient, product = f.derivatives(W)
     goal = accuracy * np.linalg.norm(gradient)
-    radius = np.linalg.norm(gradient)
+    radius = float(np.linalg.norm(gradient))
     for iteration in range(newton_steps):
         if np.linalg.norm(gradient) <= goal or radius == 0:
             break

@@ -9,7 +9,7 @@ from numpy.random import Generator
 from scipy.sparse import csc_array, csr_array, issparse, vstack
 
 from lrlab import lowrank
-from lrlab.arrays import Array
+from lrlab.arrays import Array, Matrix
 from lrlab.linalg import solve_positive
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
@@ -157,6 +157,6 @@ def classifier(X: Array | csr_array, target: Array, loss: Loss, weight: float, p
     return model.coef_[0], int(np.max(model.n_iter_)) < passes
 
 
-def dense(table: Array | csr_array) -> Array:
+def dense(table: Matrix) -> Array:
     """Return a table as an array, its own."""
     return table.toarray() if issparse(table) else np.array(table)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -100,7 +100,12 @@ def kernel_leml(
     Phi, landmark_rows, R = features(k, X, drawn_landmarks(k, X, landmark_count(n, landmarks), choice, rng))
     Z = X[landmark_rows]
     mapped = Mapped(Phi, problem.Y, problem.mask, problem.rank)
-    shared = {"regularization": regularization, "penalty": penalty, "fitted_rank": fitted_rank, "steps": steps}
+    shared: dict[str, Any] = {
+        "regularization": regularization,
+        "penalty": penalty,
+        "fitted_rank": fitted_rank,
+        "steps": steps,
+    }
     if loss == "squared":
         kind, iterates = KernelRank, leml_squared(mapped, **shared, rng=rng)
     else:

@@ -65,7 +65,7 @@ def alternate(
         gradient = np.hypot(
             np.linalg.norm(left + weight * (W if trace else W * Z.s**2)), np.linalg.norm(right + weight * H)
         )
-        size = np.hypot(*map(np.linalg.norm, scale))
+        size = np.hypot(np.linalg.norm(scale[0]), np.linalg.norm(scale[1]))
         norm = float(Z.s.sum() if trace else Z.s @ Z.s / 2)
         yield Iterate(labels.loss.kind(*Z), loss + weight * norm, float(gradient / size) if size else 0.0)
 

@@ -62,7 +62,7 @@ class Whole:
 class Labels:
     """Observed labels: Y (n, L) sparse with 1 where a label is on, mask (n, L), None where all are observed."""
 
-    def __init__(self, X: Matrix, Y: csr_array, mask: csr_array | None, loss: Loss) -> None:
+    def __init__(self, X: Matrix, Y: csr_array, mask: Matrix, loss: Loss) -> None:
         """Take features and labels."""
         self.X, self.Y, self.mask, self.loss = X, Y, mask, loss
         self.full = mask is None
@@ -114,7 +114,7 @@ def times(tables: Iterator[tuple[slice, Matrix]], H: Array, n: int) -> Array:
 
 def transposed_times(tables: Iterator[tuple[slice, Matrix]], A: Array) -> Array:
     """Return D^T A (L, k) of a table that comes in blocks of rows."""
-    return sum(D.T @ A[rows] for rows, D in tables)  # type: ignore[return-value]
+    return sum(D.T @ A[rows] for rows, D in tables)
 
 
 class OfFeatures:
@@ -126,7 +126,7 @@ class OfFeatures:
 
     def value(self, W: Array) -> float:
         """Return the objective without the part of H."""
-        return self.labels.total(self.labels.X @ W, self.H) + self.weight * np.vdot(W, W) / 2
+        return self.labels.total(self.labels.X @ W, self.H) + self.weight * float(np.vdot(W, W)) / 2
 
     def derivatives(self, W: Array) -> tuple[Array, Product]:
         """Return X^T D H + lambda W, and the map S -> X^T U H + lambda S (Algorithm 1)."""
@@ -149,7 +149,7 @@ class OfLabels:
 
     def value(self, H: Array) -> float:
         """Return the objective without the part of W."""
-        return self.labels.total(self.A, H) + self.weight * np.vdot(H, H) / 2
+        return self.labels.total(self.A, H) + self.weight * float(np.vdot(H, H)) / 2
 
     def derivatives(self, H: Array) -> tuple[Array, Product]:
         """Return D^T A + lambda H, and the map S -> U^T A + lambda S."""

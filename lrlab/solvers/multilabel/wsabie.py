@@ -115,7 +115,7 @@ def feature_units(X: Matrix) -> Array:
     It makes rates and bounds mean the same whatever features are measured in. Of those that are 0 everywhere it is 1.
     """
     squares = mean_squares(X)
-    return np.where(squares > 0, np.sqrt(squares * max(1, np.count_nonzero(squares))), 1.0)
+    return np.where(squares > 0, np.sqrt(squares * max(1, int(np.count_nonzero(squares)))), 1.0)
 
 
 def narrowed(X: Matrix) -> tuple[Matrix, Indices | slice]:

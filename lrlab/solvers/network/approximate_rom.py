@@ -107,7 +107,7 @@ def _gradient_head(now: Point, G: Gradient, head: str, blocks: int, oversampling
     U = now.L.U
     r = U.shape[1]
     if head != "tangent":
-        return _head(G, nothing(*U.shape[:1], U.dtype), 2 * r, blocks, oversampling, rng)
+        return _head(G, nothing(U.shape[0], U.dtype), 2 * r, blocks, oversampling, rng)
     rest = _head(G, U, r, blocks, oversampling, rng)
     return Head(np.hstack([U, rest.Z]), np.hstack([G.times(U, now.P), rest.GZ]))
 

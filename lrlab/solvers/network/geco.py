@@ -64,7 +64,7 @@ def geco(
             u = _rotation(now, G)
         else:
             start = random_start(len(now.L.U), 1 + oversampling, rng, operator.dtype)
-            u = block_krylov(G.times, start, 1, blocks, nothing(*operator.shape[:1], operator.dtype)).Z
+            u = block_krylov(G.times, start, 1, blocks, nothing(operator.shape[0], operator.dtype)).Z
         following = _grow(operator, b, now, u, r)
         if now.L.s.size:
             yield Iterate(now.L, now.objective, residual(b, now, following.L, 1.0), f"{now.L.s.size} units.")

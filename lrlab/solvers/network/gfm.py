@@ -85,9 +85,9 @@ def _start(operator: Operator, b: Array, r: int, rng: Generator) -> LowRank:
 
 def _power_step(L: LowRank, G: Gradient, GU: Array, eta: float) -> LowRank:
     """Return the rank r part of the symmetric part of U V^T after one power step on L - eta G."""
-    eta = L.s.dtype.type(eta)
-    U = np.linalg.qr(L.left - eta * GU)[0]
-    V = L.left @ (L.U.T @ U) - eta * G.times(U)
+    step = L.s.dtype.type(eta)
+    U = np.linalg.qr(L.left - step * GU)[0]
+    V = L.left @ (L.U.T @ U) - step * G.times(U)
     # U V^T + V U^T lives on the columns of U and V: its core is at most 2r x 2r.
     Q = np.linalg.qr(np.hstack([U, V]))[0]
     return lowrank.from_core(Q, (Q.T @ U) @ (Q.T @ V).T, L.U.shape[1])

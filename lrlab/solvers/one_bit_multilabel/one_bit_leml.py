@@ -31,11 +31,11 @@ def one_bit_leml(
     Holds a batch in memory. Yields after each batch: estimate Z, objective J, residual, both on this batch.
     Reference: Yu, Jain, Kar, Dhillon (2014), Algorithm 1; compared by Qiu, Luo, Ye, Lin (2017), section 5.
     """
-    last = None
+    last: Iterate | None = None
     for batch in problem.batches:
         run = leml_squared(
             problem.table(batch), regularization=regularization, penalty=penalty, fitted_rank=fitted_rank,
-            steps=steps, rng=rng, loss=SQUARED_SIGNS, start=last and last.estimate,
+            steps=steps, rng=rng, loss=SQUARED_SIGNS, start=last.estimate if last else None,
         )  # fmt: skip
         if not problem.fresh:
             yield from run

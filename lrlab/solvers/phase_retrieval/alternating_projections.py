@@ -7,8 +7,9 @@ from numpy.random import Generator
 from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk, zherk
 
+from lrlab.arrays import Vector
 from lrlab.protocol import Iterate
-from lrlab.solvers.phase_retrieval.phase_start import Start, Vector, adjoint, initial, phases, relative
+from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phases, relative
 
 
 def alternating_projections(problem, *, start: Start = "optimal", rng: Generator) -> Iterator[Iterate]:

@@ -108,7 +108,7 @@ def flow(problem, z: Vector, weights: Callable[[Array, Array], Array], step: str
         yield Iterate(z, objective=float(np.mean((distance - b) ** 2)) / 2.0, residual=residual, note=note)
         d, before = direction(g, before, d, conjugate=step == "conjugate"), g
         Ad = A @ d
-        t = fixed if step == "fixed" else suited_step(u, w, Ad, -m * np.vdot(g, d).real, step == "conjugate")
+        t = fixed if step == "fixed" else suited_step(u, w, Ad, -m * float(np.vdot(g, d).real), step == "conjugate")
         z, Az = z + t * d, Az + t * Ad
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import expit
 
-from lrlab.arrays import Array, Indices
+from lrlab.arrays import Array, Indices, Mask
 from lrlab.solvers.methods.sphere import DAMPING, newton_directions, tangent
 from lrlab.solvers.single_index.link_smoothing import LogOdds, Rows, loss
 
@@ -111,7 +111,7 @@ class CrossFit:
             total += self.X[rows].T @ (weights[rows] * (self.X[rows] @ V))
         return total
 
-    def newton(self, at: Derivatives, B: Array, free: Array, dropped: Array | None = None) -> Array:
+    def newton(self, at: Derivatives, B: Array, free: Mask, dropped: Array | None = None) -> Array:
         """Return the Newton directions of all columns on the sphere, within the `free` coordinates (p, K + 1).
 
         `dropped` is the part of B that the step also takes away: the quadratic model is then minimised over what is

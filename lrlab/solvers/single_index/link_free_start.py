@@ -51,7 +51,7 @@ def second_moment(data: CrossFit, s: int, rng: Generator) -> Array:
     """
     scale = data.answers - data.answers.mean()
     p = data.X.shape[1]
-    B = np.repeat(rng.standard_normal((p, 1)), data.folds + 1, axis=1)
+    B: Array = np.repeat(rng.standard_normal((p, 1)), data.folds + 1, axis=1)
     if s < p:
         B *= largest(data.squares(scale), s) != 0
     B = normalised(B)

@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 from numpy.random import Generator
 
-from lrlab.arrays import Array
+from lrlab.arrays import Array, Indices
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.single_index.likelihoods import LOGISTIC, PROBIT, Likelihood
@@ -83,7 +83,7 @@ def chosen_level(losses: Array, rule: str) -> int:
     return int(np.flatnonzero(mean <= mean[best] + error)[0])
 
 
-def held_out_losses(likelihood: Likelihood, problem, levels: Array, fold: Array) -> Array:
+def held_out_losses(likelihood: Likelihood, problem, levels: Array, fold: Indices) -> Array:
     """Return the mean loss (levels, folds) on held-out measurements, up to PATIENCE levels after the best.
 
     fold (n,): the part to which each measurement belongs. All folds go down the path side by side.
