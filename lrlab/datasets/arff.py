@@ -6,7 +6,7 @@ words has one 0/1 column for each of its values but the first, which keeps spars
 Format: https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,13 +53,18 @@ def read_arff(source: Source, choice: LabelChoice | None, limit_bytes: int) -> D
 
 
 def _layout(table: Table) -> Layout:
-    attributes, names, labels = table.header.attributes, [], {place: order for order, place in enumerate(table.labels)}
+    attributes, names = table.header.attributes, list[str]()
+    labels = {place: order for order, place in enumerate(table.labels)}
     column, words = np.zeros(table.width, dtype=np.intc), np.zeros(table.width, dtype=bool)
     for place, attribute in enumerate(attributes):
         if place in labels:
             continue
         column[place], words[place] = len(names), attribute.is_words
-        names += [f"{attribute.name}={value}" for value in attribute.values[1:]] if words[place] else [attribute.name]
+        names += (
+            [f"{attribute.name}={value}" for value in (attribute.values or ())[1:]]
+            if words[place]
+            else [attribute.name]
+        )
     for place, order in labels.items():
         column[place] = len(names) + order
     return Layout(column, words, tuple(names), tuple(attributes[place].name for place in labels))
@@ -100,7 +105,7 @@ def _sparse_dataset(table: Table, layout: Layout, rows: Rows, limit_bytes: int) 
     positive, unknown = marks.data > 0, np.isnan(marks.data)
     if unknown.any():
         require_room(table.source, n * L * GROWTH, limit_bytes, "a mask of the labels")
-    return _named(X, *((marks.row[kind], marks.col[kind]) for kind in (positive, unknown)), layout)
+    return _named(X, (marks.row[positive], marks.col[positive]), (marks.row[unknown], marks.col[unknown]), layout)
 
 
 def _omitted(table: Table, layout: Layout, rows: Rows, special: Indices) -> csr_array:
@@ -117,5 +122,5 @@ def _omitted(table: Table, layout: Layout, rows: Rows, special: Indices) -> csr_
 
 
 def _named(X, positive, unknown, layout: Layout) -> Dataset:
-    names = {"feature_names": layout.feature_names, "label_names": layout.label_names}
+    names: dict[str, Any] = {"feature_names": layout.feature_names, "label_names": layout.label_names}
     return assemble(X, positive, unknown, len(layout.label_names), **names)

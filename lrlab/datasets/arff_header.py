@@ -69,9 +69,16 @@ class Header(NamedTuple):
         return LabelChoice(count=abs(count), first=count > 0) if count else None
 
 
+def after_spaces(text: str, place: int) -> int:
+    """Return the first place from `place` on that holds no space."""
+    match = SPACE.match(text, place)
+    return match.end() if match else place
+
+
 def read_header(source: Source, lines: Iterator[tuple[int, bytes]], limit_bytes: int) -> Header:
     """Read up to and including the line `@data`."""
-    relation, attributes, named_in, shared, line, size = "", [], {}, {}, 1, 0
+    relation, attributes, line, size = "", list[Attribute](), 1, 0
+    named_in, shared = dict[str, int](), dict[tuple[str, ...] | None, tuple[str, ...] | None]()
     for line, raw in lines:
         size += len(raw)
         require_room(source, size * WORDS_GROWTH, limit_bytes, "names and values")
@@ -111,11 +118,11 @@ def _attribute(source: Source, line: int, raw: bytes) -> Attribute:
 
 def _values(source: Source, line: int, text: str, place: int) -> tuple[str, ...]:
     values: dict[str, None] = {}
-    separator, place = "", SPACE.match(text, place).end()
+    separator, place = "", after_spaces(text, place)
     while separator != "}":
         value = VALUE.match(text, place)
         after = COMMA.match(text, value.end()) if value else None
-        if after is None or word_of(value) in values:
+        if value is None or after is None or word_of(value) in values:
             need = "different values between braces, separated by commas,"
             raise source.refuse(line, need, text[place:] or text, "quote values with spaces, commas, % or braces")
         values[word_of(value)] = None
@@ -143,9 +150,10 @@ def label_coding(attribute: Attribute, source: Source) -> Coding:
     """Return 1 for values that say yes, 0 for those that say no, nan for unknown ones; refuse all others."""
     if attribute.values is None:
         return Coding(None, is_label=True)
-    codes = {value: label_value(value) for value in attribute.values}
-    if None in codes.values():
-        strange = next(value for value, code in codes.items() if code is None)
+    known = {value: label_value(value) for value in attribute.values}
+    codes = {value: code for value, code in known.items() if code is not None}
+    if len(codes) < len(known):
+        strange = next(value for value in known if value not in codes)
         need = f"a label of values 0 and 1 (or false and true) for {attribute.name}"
         raise source.refuse(attribute.line, need, strange, "check which attributes are labels")
     return Coding(codes, codes[attribute.values[0]], is_label=True)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lrlab.arrays import Array, Indices, Mask
-from lrlab.datasets.arff_header import COMMA, END, SPACE, VALUE, Coding, Header, word_of
+from lrlab.datasets.arff_header import COMMA, END, VALUE, Coding, Header, after_spaces, word_of
 from lrlab.datasets.text import NUMBER, Source, label_value, printable
 
 # Rows of plain numbers, which are nearly all rows: recognised whole, converted whole.
@@ -96,7 +96,7 @@ def _careful_row(table: Table, line: int, text: str, braced: bool) -> tuple[NDAr
     need = need if braced else f"{table.width} values separated by commas"
     remedy = "quote values with spaces, commas or braces" if braced else "give one value for each attribute"
     values, indices, given = array("d"), array("i"), bytearray(table.width)
-    place = SPACE.match(text, braced).end()
+    place = after_spaces(text, int(braced))
     closed = braced and text.startswith("}", place)
     place += closed
     while not closed:

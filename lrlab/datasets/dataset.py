@@ -103,8 +103,10 @@ def matching(data: Dataset, like: Dataset | None) -> Dataset:
     """Return the data if its columns are those of `like` (a model's training data), else refuse it."""
     if like is None:
         return data
-    sides = (("features", (data.d, data.feature_names), (like.d, like.feature_names)),)
-    sides += (("labels", (data.L, data.label_names), (like.L, like.label_names)),)
+    sides = (
+        ("features", (data.d, data.feature_names), (like.d, like.feature_names)),
+        ("labels", (data.L, data.label_names), (like.L, like.label_names)),
+    )
     for what, (size, names), (wanted, wanted_names) in sides:
         if size != wanted:
             raise InputError(

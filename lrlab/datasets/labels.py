@@ -26,7 +26,7 @@ class LabelChoice(NamedTuple):
     names: tuple[str, ...] = ()
     lines: tuple[int, ...] = ()
     source: Source | None = None
-    count: int = 0
+    count: int = 0  # type: ignore[assignment]
     first: bool = False
     optional: bool = False
 

@@ -117,9 +117,10 @@ def _table(source: Source, arrays: dict[str, NDArray], name: str) -> Array | csr
             if table.ndim != 2 or not table.size:
                 raise ValueError(f"a shape {table.shape}")
             return table
-        if any(part is None for part in parts):
+        present = [part for part in parts if part is not None]
+        if len(present) < len(parts):
             return None
-        data, indices, indptr, shape = parts
+        data, indices, indptr, shape = present
         if shape.shape != (2,) or any(part.dtype.kind not in "iu" for part in (indices, indptr, shape)):
             raise ValueError("indices that are no whole numbers")
         table = csr_array((data.astype(np.float64), indices, indptr), shape=tuple(int(size) for size in shape))

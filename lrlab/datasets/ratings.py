@@ -102,7 +102,7 @@ def _features(path: Path, what: str, limit_bytes: int) -> tuple[dict[str, int], 
     source = Source(path, f"{what} features CSV")
     source.check_size(limit_bytes)
     names: dict[str, int] = {}
-    values, columns = array("d"), ()
+    values, columns = array("d"), tuple[str, ...]()
     for position, (line, row) in enumerate(csv_rows(source, limit_bytes)):
         if not columns:
             columns = _columns(source, line, row, what)

@@ -9,6 +9,7 @@ import itertools
 from array import array
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -43,7 +44,7 @@ def read_table(source: Source, choice: LabelChoice | None, limit_bytes: int) -> 
     x = np.frombuffer(X).reshape(-1, len(features))
     y = np.frombuffer(Y).reshape(len(x), len(labels))
     feature_names, label_names = (tuple(columns[place] for place in places) for places in (features, labels))
-    given = {"feature_names": feature_names, "label_names": label_names} if names else {}
+    given: dict[str, Any] = {"feature_names": feature_names, "label_names": label_names} if names else {}
     return assemble(x, np.nonzero(y > 0), np.nonzero(np.isnan(y)), len(labels), **given)
 
 
@@ -94,9 +95,10 @@ def require_width(source: Source, line: int, row: list[str], width: int) -> None
 
 def numbers(source: Source, line: int, row: list[str], places: list[int], columns: tuple[str, ...]) -> list[float]:
     """Return the fields at these places as finite numbers."""
-    values = [number(row[place]) for place in places]
-    if None in values:
-        place = places[values.index(None)]
+    read = [number(row[place]) for place in places]
+    values = [value for value in read if value is not None]
+    if len(values) < len(read):
+        place = places[read.index(None)]
         remedy = "fill the value in" if not row[place].strip() else "write a number with a decimal point"
         raise source.refuse(line, f"a number in column {columns[place][:60]}", row[place], remedy)
     return values

@@ -32,8 +32,8 @@ class Recovery:
     symbol: str = "circle"
     rows: Sequence[Mapping[str, float]] = ()
     predictions: Mapping[str, float] = field(default_factory=dict)
-    history: Sequence[tuple[int, Array]] = ()
-    estimate: Array | None = None
+    history: Sequence[tuple[int, Any]] = ()
+    estimate: Any = None
 
 
 def recovery(truth: Array, runs: Sequence[Recovery], *, legend: bool = True, height: int = 400) -> go.Figure:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lrlab.arrays import Array
+from lrlab.arrays import Array, Mask
 
 CG_STEPS = 25
 CG_TOLERANCE = 0.01
@@ -24,7 +24,9 @@ def tangent(B: Array, V: Array) -> Array:
     return V - B * (B * V).sum(axis=0)
 
 
-def newton_directions(curved: Callable[[Array], Array], B: Array, descent: Array, free: Array, damping: Array) -> Array:
+def newton_directions(
+    curved: Callable[[Array], Array], B: Array, descent: Array, free: Array | Mask, damping: Array
+) -> Array:
     r"""Solve (P H P + damping) D = P descent for each column by conjugate gradients, to 1%.
 
     P projects on the tangent space of the sphere at the column of B (p, k), within the coordinates that are `free`
