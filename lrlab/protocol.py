@@ -141,18 +141,29 @@ class Iterate:
     note: str = ""
 
 
-Solver = Callable[..., Iterator[Iterate]]
-
-
 class Stop(Enum):
-    """Why a run ended; the value is the sentence for the person who looks, with the remedy."""
+    """Why a run ended; the value is the sentence for the person who looks, with the remedy.
 
-    CONVERGED = "Converged: the residual fell below the tolerance, or the solver finished."
+    CONVERGED is a claim of optimality: the residual fell to `tol`, or the solver returned it after such a test.
+    FINISHED: the solver ended by itself, as closed forms, methods of one pass and paths do.
+    """
+
+    CONVERGED = "Converged: the residual fell below the tolerance."
+    FINISHED = "Finished: the method is complete."
+    STALLED = (
+        "Stalled: no step improves the estimate any more, though it is not optimal;"
+        " take another start or seed, more measurements, or another solver."
+    )
     MAX_ITER = "Stopped at the iteration limit before the tolerance was reached: raise max_iter or loosen tol."
     TIMEOUT = "Stopped at the time limit: raise max_seconds, or make the problem smaller."
     DIVERGED = "Diverged: the objective grew a millionfold; take a smaller step or more measurements."
     NONFINITE = "Stopped: the estimate is no longer finite; take a smaller step, or rescale the data."
     CANCELLED = "Cancelled: what was computed up to here is kept."
+
+
+Solver = Callable[..., Iterator[Iterate]]
+"""A generator function. One that ends by itself may return the Stop that holds: CONVERGED only where it has tested
+that the estimate is optimal, STALLED where no step improves it; returning nothing means FINISHED."""
 
 
 class Limits(NamedTuple):
@@ -199,15 +210,16 @@ def drive(
     """Run a solver to its end and say why it ended: the only owner of loop, clock and stopping.
 
     `watch(iteration, seconds, iterate)` gets every iterate; seconds are solver time, the time spent in `watch`
-    does not count. An iterate that is not finite is not passed on.
+    does not count. An iterate that is not finite is not passed on. Where the solver ends by itself, what it returns
+    is the reason, FINISHED if nothing.
     """
     seconds, first = 0.0, None
     for iteration in range(1, max_iter + 1):
         started = time.perf_counter()
         try:
             iterate = next(iterates)
-        except StopIteration:
-            return Stop.CONVERGED
+        except StopIteration as ending:
+            return ending.value or Stop.FINISHED
         except Interrupted as interruption:
             return interruption.stop
         seconds += time.perf_counter() - started

@@ -10,11 +10,12 @@ from lrlab.parameters import InputError
 from lrlab.protocol import Interrupted, Iterate, Limits, Stop, child, drive, limits
 
 
-def iterates(*states, after=None):
+def iterates(*states, after=None, ending=None):
     for objective, residual in states:
         yield Iterate(np.array([objective or 0.0]), objective=objective, residual=residual)
     if after:
         raise after
+    return ending
 
 
 def endless(objective=1.0, residual=1.0):
@@ -25,7 +26,9 @@ def endless(objective=1.0, residual=1.0):
     ("source", "settings", "stop", "seen"),
     [
         (iterates((3.0, 1.0), (2.0, 1e-9), (1.0, 1e-9)), {}, Stop.CONVERGED, 2),
-        (iterates((3.0, 1.0)), {}, Stop.CONVERGED, 1),
+        (iterates((3.0, 1.0)), {}, Stop.FINISHED, 1),
+        (iterates((3.0, 1.0), ending=Stop.STALLED), {}, Stop.STALLED, 1),
+        (iterates((3.0, 1.0), ending=Stop.CONVERGED), {}, Stop.CONVERGED, 1),
         (endless(), {"max_iter": 7}, Stop.MAX_ITER, 7),
         (endless(), {"max_seconds": 0.0}, Stop.TIMEOUT, 1),
         (endless(), {"cancelled": lambda: True}, Stop.CANCELLED, 1),

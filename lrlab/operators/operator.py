@@ -200,6 +200,11 @@ def alignment(rest: Array, image: Array, b: Array) -> float:
     return cosine if cosine > 8 * np.finfo(b.dtype).eps else 0.0
 
 
+def unresolvable(cosine: float, b: Array) -> bool:
+    """Tell whether a step along a direction of such an `alignment` changes the squared misfit by rounding alone."""
+    return cosine**2 <= 64 * float(np.finfo(b.dtype).eps)
+
+
 def rounding_error(b: Array) -> float:
     """Return the misfit that rounding leaves: 128 eps ||b||."""
     return 128 * float(np.finfo(b.dtype).eps) * float(np.linalg.norm(b))

@@ -6,10 +6,14 @@ from typing import Annotated
 import numpy as np
 from numpy.random import Generator
 
+<<<<<<< HEAD
 from lrlab.arrays import Array
 from lrlab.operators.operator import Operator, alignment
+=======
+from lrlab.operators.operator import Operator, alignment, unresolvable
+>>>>>>> 84835f2 (Stop.STALLED and Stop.FINISHED: a solver that cannot improve is not called converged)
 from lrlab.parameters import Parameter
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Stop
 from lrlab.solvers.low_rank.starts import spectral_start
 from lrlab.solvers.low_rank.tangent import Point, Vector, line, moved, point, solved
 from lrlab.solvers.low_rank.tangent_descent import objective
@@ -44,17 +48,20 @@ def gauss_newton(
 
     The linear problem is solved by conjugate gradients on its normal equations (CGLS), from zero, which gives the
     minimum-norm solution, as LSQR does; each of its steps reads the data twice (symmetric) or four times, O(m (d1 +
-    d2) k). Yields an Iterate a step: objective f, residual the cosine between the misfit and the measured step.
+    d2) k). Yields an Iterate a step: objective f, residual the cosine between the misfit and the measured step. Where
+    `inner_steps` do not suffice the cosine shows a part of what is left only: the residual is then at least the share
+    of the gradient that remains of the linear problem. Ends STALLED where no step lowers f.
     Reference: Zilber & Nadler (2022), "GNIMC", updates of the tangent kind; Paige & Saunders (1982), CGLS in section 7.
     """  # fmt: skip
     operator, b = problem.operator, problem.b
     at = point(operator, spectral_start(operator, b, problem.rank, rng), b)
     while True:
-        step, inner = least_squares_step(operator, at, inner_tol, inner_steps)
+        step, inner, remaining = least_squares_step(operator, at, inner_tol, inner_steps)
         along = line(operator, at, step)
-        yield Iterate(at.W, objective(at), alignment(at.misfit, along.image, b), f"{inner} inner steps.")
+        residual = 0.0 if solved(at.misfit, b) else max(alignment(at.misfit, along.image, b), remaining)
+        yield Iterate(at.W, objective(at), residual, f"{inner} inner steps.")
         if solved(at.misfit, b):
-            return
+            return Stop.CONVERGED
         times = 1.0
         for _ in range(HALVINGS):
             new = moved(operator, at, along, times, b)
@@ -62,18 +69,21 @@ def gauss_newton(
                 break
             times /= 2
         else:
-            return
+            return Stop.CONVERGED if unresolvable(residual, b) else Stop.STALLED
         at = new
 
 
-def least_squares_step(operator: Operator, at: Point, tol: float, limit: int) -> tuple[Vector, int]:
-    """Return the tangent vector whose image is nearest to minus the misfit, of least norm, and the steps it took."""
+def least_squares_step(operator: Operator, at: Point, tol: float, limit: int) -> tuple[Vector, int, float]:
+    """Return the tangent vector whose image is nearest to minus the misfit, of least norm.
+
+    Beside it the steps it took, and the share of the gradient that remains: 0 unless `limit` was reached before `tol`.
+    """
     measured, pulled = jacobian(operator, at)
     X = Vector(np.zeros_like(at.W.U), np.zeros_like(at.W.V))
     r = -at.misfit
     S = pulled(r)
-    D, now = S, S.dot(S)
-    target, count = tol**2 * now, 0
+    D, first = S, S.dot(S)
+    now, target, count = first, tol**2 * first, 0
     while now > target and count < limit:
         image = measured(D)
         alpha = now / float(image @ image)
@@ -81,7 +91,7 @@ def least_squares_step(operator: Operator, at: Point, tol: float, limit: int) ->
         S = pulled(r)
         before, now = now, S.dot(S)
         D, count = S.plus(D, now / before), count + 1
-    return X, count
+    return X, count, 0.0 if now <= target else min(1.0, float(np.sqrt(now / first)))
 
 
 def jacobian(operator: Operator, at: Point) -> tuple[Callable[[Vector], Array], Callable[[Array], Vector]]:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.random import Generator
 
 from lrlab.lowrank import LowRank, from_core, from_product
-from lrlab.operators.operator import Operator, alignment
+from lrlab.operators.operator import Operator, alignment, unresolvable
 from lrlab.parameters import Parameter
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Stop
 from lrlab.solvers.low_rank.starts import spectral_start
 from lrlab.solvers.low_rank.tangent import (
     Line,
@@ -55,13 +55,17 @@ def tangent_descent(
 
     Of much data (a dozen million numbers) the start is refined on the first part before the rest is read.
     An iteration reads the data twice (symmetric) or four times (general) and is O(m (d1 + d2) k). Steps that raise f
-    are halved. Yields an Iterate a step: objective f, residual the cosine between d and A(D).
+    are halved. Yields an Iterate a step: objective f, residual the cosine between d and A(D). Ends STALLED
+    where no step lowers f, though that cosine promises more than rounding.
     Reference: Soltani & Hegde (2018), section 5.3, for G; Vandereycken (2013) for conjugate directions on the manifold.
     """
     operator, b = problem.operator, problem.b
     start = refined_start(operator, b, problem.rank, rng)
+    residual = None
     for at, image in descent(operator, b, point(operator, start, b), conjugately=directions == "conjugate"):
-        yield Iterate(at.W, objective(at), None if image is None else alignment(at.misfit, image, b))
+        residual = None if image is None else alignment(at.misfit, image, b)
+        yield Iterate(at.W, objective(at), residual)
+    return Stop.CONVERGED if residual is not None and unresolvable(residual, b) else Stop.STALLED
 
 
 def refined_start(operator: Operator, b: np.ndarray, rank: int, rng: Generator) -> LowRank:

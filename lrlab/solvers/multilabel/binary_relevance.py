@@ -12,7 +12,7 @@ from lrlab import lowrank
 from lrlab.arrays import Array, Matrix
 from lrlab.linalg import solve_positive
 from lrlab.parameters import Parameter
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Stop
 from lrlab.solvers.multilabel.label_losses import HINGE, LOGISTIC, SQUARED, SQUARED_HINGE, Loss
 
 Ridge = Annotated[
@@ -53,7 +53,7 @@ def binary_relevance(
     Reference: Yu, Jain, Kar, Dhillon (2014), section 5.2; scikit-learn's LogisticRegression and LinearSVC.
     """
     if loss != "squared":
-        yield from one_by_one(problem, LOSSES[loss], regularization)
+        return (yield from one_by_one(problem, LOSSES[loss], regularization))
     elif problem.mask is None and min(problem.X.shape) <= CLOSED:
         yield closed_ridge(problem, regularization)
     else:
@@ -129,7 +129,8 @@ def one_by_one(problem, loss: Loss, weight: float) -> Iterator[Iterate]:
         note = f"{len(unfinished)} of {L} labels want more than {passes} passes." if unfinished else ""
         yield Iterate(loss.kind(*lowrank.from_dense(Z)), float(values.sum()), note=note)
         if not unfinished:
-            return
+            return Stop.FINISHED
+    return Stop.MAX_ITER
 
 
 def classifier(X: Array | csr_array, target: Array, loss: Loss, weight: float, passes: int) -> tuple[Array, bool]:

@@ -68,7 +68,7 @@ def cplst(
     Its minimum over all Z of rank k is known in closed form, so this is leml-squared with penalty=frobenius solved to
     the end. One eigendecomposition of the smaller of X^T X and X X^T. With centred=true Y and X are less their means,
     and predictions are x^T Z + offset, offset = mean(y) - Z^T mean(x), so that residuals have mean 0.
-    Yields once: estimate Z, objective F, residual 0.
+    Yields once: estimate Z, objective F.
     Reference: Chen & Lin (2012), "Feature-aware label space dimension reduction for multi-label classification", which
     is centred; Yu, Jain, Kar, Dhillon (2014), Claims 1 and 2, which are not.
     """
@@ -87,7 +87,7 @@ def plst(
     solution    Z = (X^T X + lambda I)^+ X^T (Y V) V^T, V (L, k) the leading eigenvectors of Y^T Y
 
     The directions are those that lose least of the labels, whether or not features predict them. centred: as in cplst.
-    Yields once: estimate Z, objective ||Y - X Z||_F^2 / 2 + lambda ||Z||_F^2 / 2, residual 0.
+    Yields once: estimate Z, objective ||Y - X Z||_F^2 / 2 + lambda ||Z||_F^2 / 2.
     Reference: Tai & Lin (2012), "Multilabel classification with principal label space transformation".
     """
     spectrum, E, shrunk = ridge_parts(problem, regularization, centred)
@@ -127,7 +127,7 @@ def fitted(problem, A: Array, V: Array, weight: float, centred: bool) -> Iterate
         # An offset takes the mean of each column of Y - X Z away, and with it so much of the squares.
         offset = Y.mean(axis=0) - V @ images.mean(axis=0)
         Z, misfit = Centred.at(Z, offset), misfit - len(images) * float(offset @ offset)
-    return Iterate(Z, (misfit + weight * float(np.vdot(A, A))) / 2, 0.0)
+    return Iterate(Z, (misfit + weight * float(np.vdot(A, A))) / 2)
 
 
 def require_all_labels(full: bool) -> None:

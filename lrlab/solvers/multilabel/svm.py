@@ -21,4 +21,4 @@ def svm(problem, *, regularization: Ridge = 10.0, rng: Generator) -> Iterator[It
     Reference: Hsieh, Chang, Lin, Keerthi, Sundararajan (2008), "A dual coordinate descent method for large-scale linear
     SVM"; scikit-learn's LinearSVC; a rival in Qiu et al. (2017), Table 2.
     """
-    yield from one_by_one(problem, HINGE, regularization)
+    return (yield from one_by_one(problem, HINGE, regularization))

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.parameters import Parameter
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Stop
 from lrlab.solvers.low_rank.starts import leading_triples
 from lrlab.solvers.multilabel.label_losses import Signed
 from lrlab.solvers.multilabel.leml_alternation import FittedRank
@@ -56,7 +56,7 @@ def one_bit_power(
             W, V = power_step(moment, W, leading_right(moment, len(W.s), rng))
             note = START_NOTE
         elif wrong == 0 and not problem.fresh:
-            return
+            return Stop.CONVERGED
         else:
             W, V = power_step((weight / SLOPE) * moment, W, V)
         yield Iterate(W, note=note)

@@ -31,7 +31,7 @@ def marginal_mean(problem, *, kept: SupportSize = 0, rng: Generator) -> Iterator
     mean /= n
     s = support_size(problem, kept)
     b = unit(hard_threshold(mean, s))
-    yield Iterate(b, objective=-float(b @ mean), residual=0.0, note=f"{min(s, p)} of {p} entries.")
+    yield Iterate(b, objective=-float(b @ mean), note=f"{min(s, p)} of {p} entries.")
 
 
 def sir(problem, *, rng: Generator) -> Iterator[Iterate]:
@@ -55,7 +55,7 @@ def sir(problem, *, rng: Generator) -> Iterator[Iterate]:
     b = unit(cho_solve(cho_factor(S, lower=True), cross))
     spread = float(b @ S @ b) * (1.0 - answer**2)
     value = float(b @ cross) ** 2 / spread if spread > 0 else 0.0
-    yield Iterate(b, objective=-value, residual=0.0, note=empty_slice(moments))
+    yield Iterate(b, objective=-value, note=empty_slice(moments))
 
 
 def covariance(moments: ClassMoments) -> tuple[Array, Array]:

@@ -52,7 +52,7 @@ def phd(
         value, v = largest_in_size(whitened(M, L))
         b = unit(solve_triangular(L, v, lower=True, trans="T"))
     note = empty_slice(moments) or f"The eigenvalue largest in size is {value:.3g}."
-    yield Iterate(b, objective=-abs(value), residual=0.0, note=note)
+    yield Iterate(b, objective=-abs(value), note=note)
 
 
 def save(problem, *, rng: Generator) -> Iterator[Iterate]:
@@ -85,7 +85,7 @@ def save(problem, *, rng: Generator) -> Iterator[Iterate]:
             K += count / n * (rest @ rest)
     values, vectors = top_eigenpairs(K, 1)
     b = unit(solve_triangular(L, vectors[:, 0], lower=True, trans="T"))
-    yield Iterate(b, objective=-float(values[0]), residual=0.0, note=empty_slice(moments))
+    yield Iterate(b, objective=-float(values[0]), note=empty_slice(moments))
 
 
 def whitened(M: Array, L: Array) -> Array:

@@ -6,8 +6,12 @@ import numpy as np
 from numpy.random import Generator
 from scipy.optimize import minimize
 
+<<<<<<< HEAD
 from lrlab.arrays import Array
 from lrlab.protocol import Iterate
+=======
+from lrlab.protocol import Iterate, Stop
+>>>>>>> 84835f2 (Stop.STALLED and Stop.FINISHED: a solver that cannot improve is not called converged)
 from lrlab.solvers.single_index.likelihoods import LOGISTIC, PROBIT, Likelihood
 
 SEPARABLE = "The answers are separable: the likelihood has no maximum, and only the direction of b has a meaning."
@@ -78,7 +82,11 @@ def maximum_likelihood(likelihood: Likelihood, X: Array, y: Array) -> Iterator[I
             options={"maxiter": 1, "xtol": 0.0},
         )
         if not np.isfinite(step.x).all() or (step.x == theta).all():
-            return
+            # The likelihood of separable answers has no maximum: as far as it goes is where the method ends.
+            separated = margin(theta).min() > 0
+            return (
+                Stop.FINISHED if separated else Stop.STALLED if value_and_gradient(theta)[1].any() else Stop.CONVERGED
+            )
         theta = step.x
         yield Iterate(
             theta[1:].copy(),

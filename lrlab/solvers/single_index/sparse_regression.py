@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from lrlab.arrays import Array, Indices
 from lrlab.parameters import Parameter
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Stop
 from lrlab.solvers.single_index.likelihoods import LOGISTIC, PROBIT, Likelihood
 from lrlab.solvers.single_index.penalised_path import objective, optimality, path, path_levels
 
@@ -71,6 +71,7 @@ def cross_validated_path(likelihood: Likelihood, problem, folds: int, rule: str,
         value, lack = objective(likelihood, X, y, theta, rho), optimality(likelihood, X, y, theta, rho)
         entries = np.count_nonzero(theta[1:])
         yield Iterate(theta[1:], objective=value, residual=lack / levels[0], note=f"{note} {entries} entries.")
+    return Stop.FINISHED if lack <= FINE * levels[0] else Stop.STALLED
 
 
 def chosen_level(losses: Array, rule: str) -> int:

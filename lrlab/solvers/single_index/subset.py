@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from lrlab.arrays import Array, Indices
 from lrlab.parameters import Parameter
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Stop
 from lrlab.solvers.single_index.likelihoods import LOGISTIC, newton
 from lrlab.solvers.single_index.sparsity import SupportSize, support_size
 
@@ -73,7 +73,7 @@ def subset_logistic(
         note = f"{len(current.support)} of {p} entries."
         yield Iterate(current.b, objective=current.objective, residual=moved / (2.0 * s), note=note)
         if not improved:
-            return
+            return Stop.CONVERGED
         current = following
 
 

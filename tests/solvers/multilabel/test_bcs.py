@@ -50,7 +50,7 @@ def test_with_all_labels_the_objective_is_the_evidence_and_w_the_ridge_regressio
     covariance = 0.3 * (np.eye(40) + X @ X.T / 2.0)
     evidence = sum(multivariate_normal.logpdf(t, np.zeros(40), covariance) for t in T.T)
     ridge = np.linalg.solve(X.T @ X + 2.0 * np.eye(X.shape[1]), X.T @ T)
-    assert stop is Stop.CONVERGED and -only.objective == pytest.approx(evidence, rel=1e-9)
+    assert stop is Stop.FINISHED and -only.objective == pytest.approx(evidence, rel=1e-9)
     assert only.estimate.W == pytest.approx(ridge, abs=1e-9) and only.estimate.Phi.shape == (4, 7)
 
 

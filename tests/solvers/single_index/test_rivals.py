@@ -245,7 +245,7 @@ def test_separable_answers_give_a_direction_that_parts_them(name):
     for spec in (SENSING.replace(noise=0), SENSING.replace(n=30, p=40)):
         trace = lrlab.solve(spec, name)
         problem = trace.problem
-        assert trace.stop.name == "CONVERGED" and "separable" in trace.note
+        assert trace.stop.name == "FINISHED" and "separable" in trace.note
         assert np.isfinite(trace.estimate).all()
         index = problem.X @ trace.estimate
         assert index[problem.y > 0].min() > index[problem.y < 0].max()
@@ -380,7 +380,7 @@ def test_what_cannot_work_is_refused_beforehand():
     for name, spec in (("sir", SENSING), ("phd", PHASE), ("save", PHASE)):
         with pytest.raises(lrlab.InputError, match="n must be at least 2p = 16 for this solver, got 15"):
             lrlab.solve(spec.replace(n=15), name)
-    assert lrlab.solve(PHASE.replace(n=15), "phd", whitening="identity").stop.name == "CONVERGED"
+    assert lrlab.solve(PHASE.replace(n=15), "phd", whitening="identity").stop.name == "FINISHED"
     with pytest.raises(lrlab.InputError, match=r"kept must be in 0\.\.p = 8, got 9"):
         lrlab.solve(SENSING, "nbiht", kept=9)
     with pytest.raises(lrlab.InputError, match="n must be at least twice the folds = 10 for this solver, got 9"):
