@@ -6,12 +6,8 @@ from typing import Annotated
 import numpy as np
 from numpy.random import Generator
 
-<<<<<<< HEAD
 from lrlab.arrays import Array
-from lrlab.operators.operator import Operator, alignment
-=======
 from lrlab.operators.operator import Operator, alignment, unresolvable
->>>>>>> 84835f2 (Stop.STALLED and Stop.FINISHED: a solver that cannot improve is not called converged)
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Stop
 from lrlab.solvers.low_rank.starts import spectral_start

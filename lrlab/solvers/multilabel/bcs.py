@@ -108,15 +108,9 @@ def bcs(
     The bound never falls. With all labels observed W is exact, and there is one iterate. The paper's projections z_i,
     with their two noises, are integrated out: what is left of the noises is the sum s^2 of their variances.
     Takes one eigendecomposition of the smaller of X^T X and X X^T; where labels are missing a table (n, L) and n
-<<<<<<< HEAD
     systems k x k an iteration. New rows have no label observed, and Q(W) is kept for them.
     Yields estimate E[W] as Compressed, objective: minus the bound, the log evidence where all is observed; residual: by
-    how much E[W] changed, relative.
-=======
-    systems k x k an iteration. New rows have no label seen, and Q(W) is kept for them.
-    Yields estimate E[W] as Compressed, objective: minus the bound, the log evidence where all is seen; residual: by how
-    much E[W] changed, relative; none where W is exact.
->>>>>>> 84835f2 (Stop.STALLED and Stop.FINISHED: a solver that cannot improve is not called converged)
+    how much E[W] changed, relative; none where W is exact.
     Reference: Kapoor, Viswanathan, Jain (2012), "Multilabel classification using Bayesian compressed sensing", section
     3; named a rival in Yu, Jain, Kar, Dhillon (2014), section 5.
     """
@@ -130,13 +124,8 @@ def bcs(
     observed = Y @ Phi.T
     M = regression.mean(observed)
     if mask is None:
-<<<<<<< HEAD
         misfit = float(np.linalg.norm(observed - X @ M)) ** 2
-        yield Iterate(Compressed(M, Phi, settings), -regression.bound(M, misfit, 0.0, n), 0.0)
-=======
-        misfit = float(np.linalg.norm(seen - X @ M)) ** 2
         yield Iterate(Compressed(M, Phi, settings), -regression.bound(M, misfit, 0.0, n))
->>>>>>> 84835f2 (Stop.STALLED and Stop.FINISHED: a solver that cannot improve is not called converged)
         return
     unobserved = Unobserved(hidden(mask, prior.variance), observed, 0.0, 0.0)
     while True:

@@ -6,12 +6,8 @@ import numpy as np
 from numpy.random import Generator
 from scipy.optimize import minimize
 
-<<<<<<< HEAD
 from lrlab.arrays import Array
-from lrlab.protocol import Iterate
-=======
 from lrlab.protocol import Iterate, Stop
->>>>>>> 84835f2 (Stop.STALLED and Stop.FINISHED: a solver that cannot improve is not called converged)
 from lrlab.solvers.single_index.likelihoods import LOGISTIC, PROBIT, Likelihood
 
 SEPARABLE = "The answers are separable: the likelihood has no maximum, and only the direction of b has a meaning."

@@ -1,0 +1,80 @@
+"""What a run says of its end: CONVERGED is a claim, on easy problems and on hopeless ones."""
+
+import numpy as np
+import pytest
+
+import lrlab
+from lrlab import catalog
+from lrlab.parameters import InputError
+from lrlab.protocol import Stop
+
+SINGLE_INDEX = {"n": 300, "p": 10, "sparsity": 3}
+EASY = {
+    "one-bit-sensing": SINGLE_INDEX,
+    "flipped-logistic": SINGLE_INDEX,
+    "one-bit-phase-retrieval": SINGLE_INDEX,
+    "rank-one-sensing": {"m": 160, "d1": 8, "d2": 7, "rank": 2},
+    "inductive-completion": {"n1": 30, "n2": 25, "d1": 6, "d2": 5, "rank": 2, "observed": 0.5},
+    "multilabel-regression": {"n": 50, "d": 5, "labels": 10, "rank": 2, "observed": 0.6},
+    "polynomial-network": {"m": 300, "p": 8, "r": 2},
+    "phase-retrieval": {"m": 80, "p": 8},
+    "multilabel": {"n": 80, "d": 7, "labels": 8, "rank": 2, "per_row": 2},
+    "one-bit-multilabel": {"m": 500, "d1": 8, "d2": 6, "rank": 2},
+}
+HARD = {
+    "one-bit-sensing": {"n": 16, "noise": 1.0},
+    "flipped-logistic": {"n": 16, "flip": 0.2},
+    "one-bit-phase-retrieval": {"n": 24, "noise": 1.0},
+    "rank-one-sensing": {"m": 20, "noise": 0.1},
+    "inductive-completion": {"observed": 0.02},
+    "multilabel-regression": {"observed": 0.05},
+    "polynomial-network": {"m": 10, "noise": 0.1},
+    "phase-retrieval": {"m": 12, "noise": 0.1},
+    "multilabel": {"n": 10, "observed": 0.4},
+    "one-bit-multilabel": {"m": 60, "flip": 0.2},
+}
+"""Fewer measurements than unknowns, or answers that are mostly noise."""
+CLAIMS = [(model, entry.name) for model in catalog.MODELS for entry in catalog.solvers_for(model)]
+ENDS_OPTIMAL = {
+    "subset-logistic": "no move improves the support",
+    "one-bit-power": "the estimate agrees with every sign",
+    "gauss-newton": "the cosine is within rounding of the objective",
+    "tangent-descent": "the cosine is within rounding of the objective",
+}
+"""Solvers that claim to have converged when they end by themselves, and what they have tested."""
+
+
+@pytest.mark.parametrize("hard", [False, True], ids=["easy", "hard"])
+@pytest.mark.parametrize(("model", "name"), CLAIMS)
+def test_converged_is_said_of_small_residuals_only(model, name, hard):
+    spec = catalog.spec(model, seed=1001 if hard else 3, **{**EASY[model], **(HARD[model] if hard else {})})
+    try:
+        trace = lrlab.solve(spec, name, max_iter=40, max_seconds=20)
+    except InputError as refusal:
+        pytest.skip(f"refused: {refusal}")
+    assert trace.stop is not None
+    residual = trace.metrics["residual"] if trace.rows else np.nan
+    if trace.stop is Stop.CONVERGED and not residual <= trace.job.limits.tol:
+        assert name in ENDS_OPTIMAL
+        assert np.isnan(residual) or residual**2 <= 64 * np.finfo(float).eps
+    elif trace.stop in (Stop.STALLED, Stop.FINISHED):
+        assert not residual <= trace.job.limits.tol
+
+
+def test_gauss_newton_stalls_where_its_linear_problems_cannot_be_solved():
+    """Five measurements more than degrees of freedom: stationary as far as the inner solves tell, and far off."""
+    spec = lrlab.spec("rank-one-sensing", m=480, seed=2)
+    trace = lrlab.solve(spec, "gauss-newton")
+    assert trace.stop in (Stop.STALLED, Stop.MAX_ITER) and trace.metrics["error"] > 1
+
+
+def test_closed_forms_finish():
+    for spec, name in (
+        (lrlab.spec("one-bit-sensing", **SINGLE_INDEX), "marginal-mean"),
+        (lrlab.spec("one-bit-phase-retrieval", **SINGLE_INDEX), "phd"),
+        (lrlab.spec("multilabel", **EASY["multilabel"]), "cplst"),
+    ):
+        trace = lrlab.solve(spec, name)
+        assert trace.stop is Stop.FINISHED and trace.summary()["message"].startswith(
+            "Finished: the method is complete."
+        )
