@@ -1,17 +1,24 @@
-# Two commands: `make app` serves the lab, `make test` runs every check. Both set up what they need.
+# `make app` serves the lab, `make test` runs every check, `make test-fast` all but the slow tests and the browser's.
+# Each sets up what it needs.
 PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-.PHONY: app test clean
+.PHONY: app test test-fast check clean
 
 app: $(VENV)/.app
 	$(BIN)/streamlit run app.py
 
-test: $(VENV)/.test chromium
+test: check chromium
+	$(BIN)/python -m pytest
+
+test-fast: check
+	$(BIN)/python -m pytest -m "not slow and not browser"
+
+check: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/python -m pytest
+	$(BIN)/mypy
 
 $(VENV)/.app: requirements.txt pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .

@@ -1,0 +1,122 @@
+"""What is imported is declared, and the private interfaces of streamlit and distributed that are used exist."""
+
+import ast
+import importlib
+import inspect
+import re
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+LIBRARY = [*(ROOT / "lrlab").rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]
+TESTS = [*(ROOT / "tests").rglob("*.py"), *(ROOT / "benchmarks").glob("*.py")]
+MODULES = {"scikit-learn": "sklearn", "pillow": "PIL", "import-linter": "importlinter"}
+"""What a distribution is imported as, where that is another name."""
+
+PUBLIC = {"streamlit.components.v1", "streamlit.testing.v1", "dask.system"}
+"""Modules of these libraries that are meant to be imported."""
+PRIVATE = {
+    "streamlit.runtime.pages_manager.PagesManager.uses_pages_directory": (
+        "lrlab/ui/shared/page.py leaves streamlit's own navigation with it: find how streamlit now decides that a "
+        "folder pages/ is the navigation, or drop the guard if a first visitor of /converge gets app.py"
+    ),
+    "streamlit.runtime.scriptrunner.get_script_run_ctx": (
+        "lrlab/ui/shared/live.py and lrlab/ui/widgets/permalink.py read the context of a script run: find its new place"
+    ),
+    "streamlit.runtime.scriptrunner.ScriptRunContext.is_history_navigation": (
+        "lrlab/ui/widgets/permalink.py tells the browser's Back from a click with it: find its new name"
+    ),
+    "streamlit.runtime.scriptrunner.ScriptRunContext.fragment_storage": (
+        "lrlab/ui/shared/live.py ends polling fragments before it leaves a page: find their new place, or drop the "
+        "call if a page left during a run shows no error"
+    ),
+    "distributed.Client._run": (
+        "lrlab/engine/cluster.py cancels and ends tasks on their worker without waiting: take Client.run in a thread"
+    ),
+    "distributed.utils._forkserver_preload_set": (
+        "lrlab/engine/host.py keeps the process that forks workers small: without it workers still start, in 1 s each"
+    ),
+}
+"""Private interfaces that are used, and what to do when one of them is gone."""
+
+
+def imports(path: Path) -> set[str]:
+    """Return the modules a file imports anywhere, with their full names."""
+    names = set()
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names.add(node.module)
+    return names
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+def required(*files: str) -> set[str]:
+    """Return the names by which what the requirement files declare is imported."""
+    lines = [line for file in files for line in (ROOT / file).read_text().splitlines()]
+    names = [re.match(r"[\w-]+", line)[0] for line in lines if line and not line.startswith("#")]
+    extras = {"distributed"} if any(line.startswith("dask[distributed]") for line in lines) else set()
+    return {MODULES.get(name, name) for name in names} | extras
+
+
+@pytest.mark.parametrize(
+    ("files", "requirements"),
+    [(LIBRARY, ["requirements.txt"]), (TESTS, ["requirements.txt", "requirements-test.txt"])],
+    ids=["library", "tests"],
+)
+def test_what_is_imported_is_declared(files, requirements):
+    known = required(*requirements) | sys.stdlib_module_names | {"lrlab", "tests", "benchmarks"}
+    strangers = {
+        str(path.relative_to(ROOT)): unknown
+        for path in files
+        if (unknown := {name.partition(".")[0] for name in imports(path)} - known)
+    }
+    assert not strangers, f"declare them in {' or '.join(requirements)}"
+
+
+@pytest.mark.parametrize("name", list(PRIVATE))
+def test_a_private_interface_is_there(name):
+    advice = f"{name} is gone. {PRIVATE[name]}; then raise the upper pin in requirements.txt"
+    module, parts = name, []
+    while True:
+        try:
+            value = importlib.import_module(module)
+            break
+        except ModuleNotFoundError:
+            module, _, part = module.rpartition(".")
+            parts.insert(0, part)
+    for part in parts:
+        fields = {} if not inspect.isclass(value) else getattr(value, "__dataclass_fields__", {})
+        assert part in fields or hasattr(value, part), advice
+        value = getattr(value, part, None)
+    if name == "distributed.Client._run":
+        assert {"workers", "nanny", "on_error"} <= set(inspect.signature(value).parameters), advice
+
+
+def test_no_other_private_interface_is_used():
+    used = set()
+    for path in LIBRARY:
+        inside = {name for name in imports(path) if re.match(r"(streamlit|distributed|dask)\.", name)}
+        used |= {(path.name, name) for name in inside - PUBLIC if not any(p.startswith(name) for p in PRIVATE)}
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.Attribute) and re.match(r"_[a-z]", node.attr):
+                owner = ast.unparse(node.value)
+                ours = "self" == owner or "cls" == owner or node.attr in ("_asdict", "_replace", "_fields")
+                known = any(name.endswith(f".{node.attr}") for name in PRIVATE)
+                if re.search(r"client|distributed|dask|streamlit|\bst\b|worker|context", owner) and not (ours or known):
+                    used.add((path.name, ast.unparse(node)))
+    assert not used, "name them in PRIVATE with what to do when they go, or do without"
+
+
+@pytest.mark.parametrize("name", ["streamlit", "dask[distributed]"])
+def test_a_library_whose_private_interface_is_used_has_a_close_upper_pin(name):
+    (line,) = [line for line in (ROOT / "requirements.txt").read_text().splitlines() if line.startswith(name)]
+    assert re.search(r"<\d+\.\d+", line), f"{line}: pin the next minor version"
