@@ -4,8 +4,8 @@ import streamlit as st
 
 from lrlab.catalog.families import family
 from lrlab.engine.engine import get_engine
-from lrlab.ui.converge import run_view
-from lrlab.ui.shared import live, page, problem, solving
+from lrlab.ui.converge import curve_controls, results_view
+from lrlab.ui.shared import live, page, problem_controls, solver_controls
 
 link = page.head(
     "converge",
@@ -13,16 +13,16 @@ link = page.head(
     "Run several solvers on the same measurements and watch them approach the truth, beside what theory predicts.",
 )
 with st.sidebar:
-    model = problem.model(link)
-    spec = problem.spec(link, model)
-    ending = solving.limits(link)
+    model = problem_controls.choose_model(link)
+    spec = problem_controls.choose_spec(link, model)
+    limits = solver_controls.choose_limits(link)
     st.subheader("Solvers", anchor=False)
-    jobs = solving.solvers(link, model, spec, ending, default=family(model).solvers)
+    jobs = solver_controls.choose_jobs(link, model, spec, limits, default=family(model).solvers)
 
-page.complain(spec, ending)
+page.show_errors(spec, limits)
 with page.row():
     live.buttons("converge", lambda: get_engine().follow(jobs), ready=bool(jobs))
-    view = run_view.choices(link, model, spec)
-live.follow("converge", lambda: run_view.draw(view, jobs), run_view.seen)
+    settings = curve_controls.choose(link, model, spec)
+live.follow("converge", lambda: results_view.draw(settings, jobs), results_view.has_results)
 page.copy_jobs(jobs)
 link.write()

@@ -4,9 +4,9 @@ import streamlit as st
 
 from lrlab.engine.engine import get_engine
 from lrlab.parameters import InputError
-from lrlab.ui.own_data import own_data_code, own_data_parts, own_data_rows, own_data_run, own_data_view
-from lrlab.ui.own_data.own_data_rows import Rows
-from lrlab.ui.own_data.own_data_run import Plan
+from lrlab.ui.own_data import code, fit_controls, result_tabs, results_view, row_source
+from lrlab.ui.own_data.fit_controls import FitPlan
+from lrlab.ui.own_data.row_source import RowTables
 from lrlab.ui.shared import live, page
 
 link = page.head(
@@ -16,21 +16,21 @@ link = page.head(
     "they have not seen. Files stay in this session, on the machine that serves the page.",
 )
 with st.sidebar:
-    rows = own_data_rows.choose(link)
-    plan = own_data_run.choose(link, rows)
+    rows = row_source.choose(link)
+    plan = fit_controls.choose(link, rows)
 
-page.complain(rows, *([plan] if not isinstance(rows, InputError) else []))
+page.show_errors(rows, *([plan] if not isinstance(rows, InputError) else []))
 with st.container():
-    if isinstance(rows, Rows):
-        st.caption(own_data_parts.sizes(rows))
+    if isinstance(rows, RowTables):
+        st.caption(result_tabs.sizes(rows))
     elif rows is None:
         st.info("Upload a file of training rows on the left: ARFF, svmlight, extreme classification, CSV or .npz.")
-ready = isinstance(plan, Plan)
+ready = isinstance(plan, FitPlan)
 with page.row():
-    live.buttons("own_data", lambda: own_data_run.begin(get_engine(), plan), ready=ready, about=plan)
-    view = own_data_view.choices(link)
-live.follow("own_data", lambda: own_data_view.draw(view, plan if ready else None), own_data_view.seen)
-own_data_parts.show(link, rows if isinstance(rows, Rows) else None)
+    live.buttons("own_data", lambda: fit_controls.begin(get_engine(), plan), ready=ready, about=plan)
+    settings = results_view.choose(link)
+live.follow("own_data", lambda: results_view.draw(settings, plan if ready else None), results_view.has_results)
+result_tabs.show(link, rows if isinstance(rows, RowTables) else None)
 if ready:
-    page.copy(own_data_code.python(plan), own_data_code.shell(plan))
+    page.copy(code.python(plan), code.shell(plan))
 link.write()

@@ -19,7 +19,7 @@ with page.row():
     start = st.container(width="content")
     effort = controls.choose(link, "trials", papers_view.EFFORTS, "all", "draws of the data at each point", "Trials")
 plan = papers_view.asked(preset, effort)
-page.complain(plan)
+page.show_errors(plan)
 ready = isinstance(plan, Plan)
 with start:
     live.buttons("papers", lambda: Collection(on_workers(plan.function, plan.items)), ready=ready, about=(preset, plan))

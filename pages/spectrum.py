@@ -5,10 +5,10 @@ import streamlit as st
 from lrlab.catalog.families import FAMILIES, SINGLE_INDEX, family
 from lrlab.engine.engine import on_workers
 from lrlab.engine.stream import Collection
-from lrlab.ui.shared import batches, live, page, presets, problem
-from lrlab.ui.spectrum import spectrum_plan, spectrum_view
+from lrlab.ui.shared import live, page, preset_buttons, problem_controls, progress
+from lrlab.ui.spectrum import results_view
 from lrlab.ui.spectrum.pairwise_view import MOMENTS
-from lrlab.ui.spectrum.spectrum_plan import Plan
+from lrlab.ui.spectrum.plan import SpectrumPlan, make_plan, python_script
 from lrlab.ui.widgets import axis, controls
 
 RANGES = {"m": (500.0, 20_000.0, "log"), "observed": (0.005, 0.5, "log")}
@@ -19,24 +19,24 @@ link = page.head(
     "Spectrum",
     "A spectral method finds the signal only where the leading eigenvalues of its moment stand clear of the rest.",
 )
-presets.buttons("spectrum", presets.panels("yi2015-fig1"), "Figure 1 of Yi et al. (2015):")
+preset_buttons.show("spectrum", preset_buttons.spectrum_panels("yi2015-fig1"), "Figure 1 of Yi et al. (2015):")
 with st.sidebar:
-    model = problem.model(link, [name for kind in FAMILIES for name in kind.along])
+    model = problem_controls.choose_model(link, [name for kind in FAMILIES for name in kind.along])
     along = axis.choose(
         link, model, family(model).along[model], ranges=PHASES if model == "phase-retrieval" else RANGES
     )
     trials = controls.widget(link, controls.TRIALS)
     st.subheader("Held fixed", anchor=False)
-    spec = problem.spec(link, model, without=[along.decides] if isinstance(along, axis.Axis) else [])
-plan = spectrum_plan.plan(spec, along, trials)
-page.complain(along, spec, plan)
-ready, moment = isinstance(plan, Plan), "auto"
+    spec = problem_controls.choose_spec(link, model, without=[along.decides] if isinstance(along, axis.Axis) else [])
+plan = make_plan(spec, along, trials)
+page.show_errors(along, spec, plan)
+ready, moment = isinstance(plan, SpectrumPlan), "auto"
 with page.row():
     live.buttons("spectrum", lambda: Collection(on_workers(plan.measure, plan.draws)), ready=ready, about=plan)
     if family(model) is SINGLE_INDEX:
         meaning = "pairs whose answers differ (M) or agree (M')"
         moment = controls.choose(link, "moment", MOMENTS, "auto", meaning, "Moment")
-live.follow("spectrum", lambda: spectrum_view.draw(plan, moment), lambda: batches.seen("spectrum"))
+live.follow("spectrum", lambda: results_view.draw(plan, moment), lambda: progress.has_results("spectrum"))
 if ready:
-    page.copy(spectrum_plan.python(plan))
+    page.copy(python_script(plan))
 link.write()

@@ -14,7 +14,7 @@ link = page.head(
 past_sweeps.shelf("sweep")
 with st.sidebar:
     sweep, parts = sweep_controls.ask(link, plane=False)
-page.complain(*parts)
+page.show_errors(*parts)
 past_sweeps.explain(sweep)
 sweep_run.buttons("sweep", sweep)
 view = sweep_view.choices(link, sweep)

@@ -12,7 +12,7 @@ link = page.head(
 )
 with st.sidebar:
     sweep, parts = sweep_controls.ask(link, plane=True)
-page.complain(*parts)
+page.show_errors(*parts)
 sweep_run.buttons("transition", sweep)
 view = transition_view.toggles(link, transition_view.first_shown(sweep) if sweep else "", apart=False)
 

@@ -20,7 +20,7 @@ from lrlab.fits.fitting import tune
 from lrlab.fits.tuned_run import TunedRun
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError
-from lrlab.ui.own_data import own_data_predictions, own_data_rows, own_data_run, own_data_view
+from lrlab.ui.own_data import fit_controls, predictions, results_view, row_source
 
 PAGE = str(Path(__file__).parents[2] / "pages" / "own_data.py")
 FAST = {"iterations": "3"}
@@ -195,11 +195,11 @@ def test_tuning_can_be_cancelled_and_begun_again():
 
 
 def test_a_solver_that_fails_while_it_is_tuned_says_so_and_the_others_go_on():
-    rows = own_data_rows.sample()
+    rows = row_source.sample()
     spec = rows.spec(rank=3, kept=1.0, seed=0)
-    jobs = own_data_run.planned(rows, spec, [], {"max_iter": 2}, "auc", 0).jobs
+    jobs = fit_controls.planned(rows, spec, [], {"max_iter": 2}, "auc", 0).jobs
     spoilt = jobs[0].on(spec.replace(train="nowhere.npz"))
-    question = own_data_run.asked(jobs[0], "auc", 0)
+    question = fit_controls.asked(jobs[0], "auc", 0)
     running = TunedRun(get_engine(), [spoilt, jobs[0]], [question, question])
     deadline = time.monotonic() + 60
     while running.alive:
@@ -211,10 +211,10 @@ def test_a_solver_that_fails_while_it_is_tuned_says_so_and_the_others_go_on():
 
 
 def test_rows_travel_with_the_jobs_where_files_are_not_shared(monkeypatch):
-    rows = own_data_rows.sample()
-    plan = own_data_run.planned(rows, rows.spec(rank=3, kept=1.0, seed=0), [], {"max_iter": 2}, "", 0)
+    rows = row_source.sample()
+    plan = fit_controls.planned(rows, rows.spec(rank=3, kept=1.0, seed=0), [], {"max_iter": 2}, "", 0)
     monkeypatch.setattr(Engine, "local", False)
-    following = own_data_run.begin(get_engine(), plan)
+    following = fit_controls.begin(get_engine(), plan)
     rows.train_file.unlink()
     assert following.wait(60) and following.runs[0].state == "done", following.runs[0].error
 
@@ -252,10 +252,10 @@ def test_predictions_and_models_are_offered_as_files(tmp_path):
     assert list(shown["row"]) == [2, 5, 6]
     rows = at.session_state["own_data:about"].rows
     run = at.session_state["own_data:run"].runs[0]
-    model = own_data_view.FittedModel(run.job.solver, dict(run.job.options), run.trace.estimate, rows.columns)
-    (tmp_path / "model.npz").write_bytes(own_data_predictions.as_npz(model))
+    model = results_view.FittedModel(run.job.solver, dict(run.job.options), run.trace.estimate, rows.columns)
+    (tmp_path / "model.npz").write_bytes(predictions.as_npz(model))
     loaded = load_model(tmp_path / "model.npz")
-    table = list(csv.DictReader(io.StringIO(own_data_predictions.as_csv(model, rows.test, 2).decode())))
+    table = list(csv.DictReader(io.StringIO(predictions.as_csv(model, rows.test, 2).decode())))
     assert [row["label"] for row in table] == [row["label"] for row in loaded.predict(rows.test.X, 2)]
     assert shown["1."][0].partition("*")[0].startswith(table[2]["label"])
     assert shown["labels that are on"][0] == rows.names[rows.test.Y[[1]].indices[0]]
@@ -286,11 +286,11 @@ def test_other_rows_are_predicted_with_or_without_labels():
 @pytest.mark.parametrize("text", ["", "x", "1-", "5-2", "1,,2", "1-300", "1-150, 1-51", "301"])
 def test_rows_that_are_none_are_refused(text):
     with pytest.raises(InputError, match=r"rows must be rows in 1\.\.300"):
-        own_data_predictions.rows_of(text, 300)
+        predictions.rows_of(text, 300)
 
 
 def test_a_session_takes_its_files_along():
-    rows = own_data_rows.sample()
+    rows = row_source.sample()
     path = rows.folder.path
     assert datasets.read(rows.train_file).n == rows.n
     del rows
@@ -299,6 +299,6 @@ def test_a_session_takes_its_files_along():
 
 
 def test_a_model_too_large_for_a_page_is_refused():
-    rows, wide = own_data_rows.sample(), datasets.Dataset(csr_array((0, 10**6)), csr_array((0, 1000)))
+    rows, wide = row_source.sample(), datasets.Dataset(csr_array((0, 10**6)), csr_array((0, 1000)))
     with pytest.raises(InputError, match="features x labels must be such that .* fit them from the shell"):
-        own_data_run.specified(replace(rows, columns=wide), {"rank": 0, "observed": 1, "seed": 0})
+        fit_controls.specified(replace(rows, columns=wide), {"rank": 0, "observed": 1, "seed": 0})

@@ -14,8 +14,8 @@ from lrlab.presets import sweeps as library
 from lrlab.runs.trial import trial_spec
 from lrlab.store.location import get_lab
 from lrlab.sweeps.definition_file import parse
-from lrlab.ui.converge.run_view import recoveries
-from lrlab.ui.home.firsts import FIRSTS
+from lrlab.ui.converge.results_view import recoveries
+from lrlab.ui.home.examples import EXAMPLES
 from lrlab.ui.sweep.sweep_controls import address
 
 PAGES = Path(__file__).parents[2] / "pages"
@@ -62,7 +62,7 @@ def figures(at):
 def test_home_opens_from_the_front_door():
     at = AppTest.from_file(str(PAGES.parent / "app.py"), default_timeout=60).run()
     assert not at.exception and not errors(at)
-    assert len(at.get("page_link")) == len(FIRSTS)
+    assert len(at.get("page_link")) == len(EXAMPLES)
 
 
 @pytest.mark.parametrize("page", sorted({path.stem for path in PAGES.glob("*.py")} - {"home"}))
@@ -75,11 +75,11 @@ def test_page_opens_without_complaint(page):
         assert axes and all(axis.get("title", {}).get("text") for axis in axes if axis.get("visible", True))
 
 
-@pytest.mark.parametrize("first", FIRSTS, ids=lambda first: first.title)
-def test_what_home_says_to_try_opens_and_can_be_run(first):
-    at = opened(first.page, **first.address)
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.title)
+def test_each_example_on_the_home_page_opens_and_can_be_run(example):
+    at = opened(example.page, **example.address)
     assert not errors(at)
-    assert not at.button(key=f"{first.page}-run").disabled
+    assert not at.button(key=f"{example.page}-run").disabled
 
 
 def test_converge_runs_to_the_end_and_shows_scores_beside_theory():
@@ -235,7 +235,7 @@ def test_bad_input_is_a_sentence_and_loses_no_run():
 
 def test_a_refused_solver_has_its_reason_below_its_name_and_others_run():
     at = opened("converge", model="one-bit-phase-retrieval", solvers="marginal-mean,pairwise-moment", **SMALL)
-    assert any("mu_1" in caption.value and "Not here" in caption.value for caption in at.caption)
+    assert any("mu_1" in caption.value and "Unavailable" in caption.value for caption in at.caption)
     at = finished(at, "converge")
     assert [run.job.solver for run in at.session_state["converge:run"].runs] == ["pairwise-moment"]
 

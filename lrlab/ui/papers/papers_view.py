@@ -6,7 +6,7 @@ from lrlab import presets
 from lrlab.parameters import InputError
 from lrlab.presets.page import page
 from lrlab.presets.result import Plan, Result
-from lrlab.ui.shared import batches, live
+from lrlab.ui.shared import live, progress
 from lrlab.ui.widgets import plot
 
 EFFORTS = {"all": "as many as in the file", "10": "10", "3": "3"}
@@ -38,8 +38,8 @@ def draw(name: str) -> None:
     batch, about = live.current("papers"), live.about("papers")
     if batch is None or about[0].name != name:
         return
-    batches.progress(batch)
-    results = batches.results(batch)
+    progress.show_batch_progress(batch)
+    results = progress.batch_results(batch)
     if batch.alive:
         return
     if len(results) < batch.total:

@@ -9,18 +9,18 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from lrlab.parameters import InputError
 from lrlab.ui.widgets import plot
-from lrlab.ui.widgets.permalink import Link
+from lrlab.ui.widgets.permalink import Permalink
 
 if TYPE_CHECKING:
     from lrlab.runs.job import Job
 
 
-def head(name: str, title: str, words: str) -> Link:
+def head(name: str, title: str, words: str) -> Permalink:
     """Show the title of a page and what it is for; return its address."""
     _require_navigation()
     st.title(title, anchor=False)
     st.container(width=900).markdown(words)
-    return Link(name)
+    return Permalink(name)
 
 
 def navigate(pages: Sequence[Any]) -> None:
@@ -50,9 +50,9 @@ def reading(words: str, reference: str) -> None:
         st.caption(reference)
 
 
-def complain(*found: object) -> bool:
-    """Show each error among `found`, and tell whether there was one."""
-    errors = [error for error in found if isinstance(error, InputError)]
+def show_errors(*values: object) -> bool:
+    """Show each InputError among the values, and return whether there was one."""
+    errors = [error for error in values if isinstance(error, InputError)]
     # A place of its own, so that what follows on the page keeps its place whether or not there is an error.
     with st.container():
         for error in errors:

@@ -7,7 +7,7 @@ from lrlab.figures import moments as figures
 from lrlab.spectra import moments
 from lrlab.spectra.draws import Row
 from lrlab.ui.shared import live
-from lrlab.ui.spectrum.spectrum_plan import Plan
+from lrlab.ui.spectrum.plan import SpectrumPlan
 from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.axis import fine
 
@@ -23,7 +23,7 @@ PHASES = (
 )
 
 
-def draw(plan: Plan, rows: list[Row]) -> None:
+def draw(plan: SpectrumPlan, rows: list[Row]) -> None:
     """Draw what has been measured, or the curves alone."""
     spec, along = plan.spec, plan.along
     curve = live.once("spectrum:curve", plan, lambda: moments.predictions(spec, along.name, fine(along)))

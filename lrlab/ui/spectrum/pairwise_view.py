@@ -10,14 +10,14 @@ from lrlab.figures import spectrum as figures
 from lrlab.spectra import pairwise
 from lrlab.spectra.draws import Row
 from lrlab.ui.shared import live
-from lrlab.ui.spectrum.spectrum_plan import Plan
+from lrlab.ui.spectrum.plan import SpectrumPlan
 from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.axis import Axis, fine
 
 MOMENTS = {"auto": "whichever separates", "M": "M", "M'": "M′"}
 
 
-def draw(plan: Plan, rows: list[Row], moment: str) -> None:
+def draw(plan: SpectrumPlan, rows: list[Row], moment: str) -> None:
     """Draw what has been measured, or the curves alone."""
     spec, along = plan.spec, plan.along
     place = (spec, along)
@@ -47,7 +47,7 @@ def draw(plan: Plan, rows: list[Row], moment: str) -> None:
         )  # fmt: skip
 
 
-def predicted(plan: Plan, values: Sequence[float]) -> pd.DataFrame:
+def predicted(plan: SpectrumPlan, values: Sequence[float]) -> pd.DataFrame:
     """Return what theory says at the values of the axis."""
     return pairwise.predictions(plan.spec, plan.along.name, values)
 

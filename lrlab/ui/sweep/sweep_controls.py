@@ -14,10 +14,10 @@ from lrlab.protocol import drive_limits
 from lrlab.sweeps.cells import cells
 from lrlab.sweeps.definition import BUDGET, TOLERANCE, Success, Sweep
 from lrlab.sweeps.definition_parts import Span
-from lrlab.ui.shared import problem, solving
+from lrlab.ui.shared import problem_controls, solver_controls
 from lrlab.ui.widgets import axis, controls
 from lrlab.ui.widgets.axis import Axis
-from lrlab.ui.widgets.permalink import Link, shown_exactly
+from lrlab.ui.widgets.permalink import Permalink, format_exact
 
 MOST_TRIALS = 200_000
 """Trials of a sweep that a page draws; the shell has no such limit."""
@@ -30,22 +30,23 @@ OPTION = "set."
 """What the address puts before the rule of success, and before options of solvers: both may be called as parameters."""
 
 
-def ask(link: Link, *, plane: bool) -> tuple[Sweep | None, list[object]]:
+def ask(link: Permalink, *, plane: bool) -> tuple[Sweep | None, list[object]]:
     """Show the widgets of a sweep; return it, or None where something is in error, and what may be.
 
     plane: two axes, ranges both, as of a model's first map; else one axis, or two, or lists of values.
     """
-    model = problem.model(link)
+    model = problem_controls.choose_model(link)
     kind = family(model)
     solvers, settings = _solvers(link, model, kind, several=not plane)
     x, y = _axes(link, model, kind, plane)
     trials = controls.widget(link, OF_A_MAP if plane else TRIALS)
     success = _success(link, model, kind)
     adaptive = _adaptive(link, plane)
-    limits = solving.limits(link, kind.limits)
+    limits = solver_controls.choose_limits(link, kind.limits)
     st.subheader("Held fixed", anchor=False)
     chosen = [a for a in (x, y) if isinstance(a, Axis)]
-    spec = problem.spec(link, model, without=[a.decides for a in chosen], first=kind.held.get(model, {}))
+    decided = [a.decides for a in chosen]
+    spec = problem_controls.choose_spec(link, model, without=decided, first=kind.held.get(model, {}))
     parts = [x, y, spec, settings, success, limits]
     if any(isinstance(part, InputError) for part in parts):
         return None, parts
@@ -85,26 +86,28 @@ def address(sweep: Sweep) -> dict[str, str]:
     limits = {name: parameter.default for name, parameter in known.items()}
     values |= limits | {k if k in known else OPTION + k: v for k, v in sweep.settings}
     values |= {k: v for k, v in sweep.spec.public_values().items() if k not in sweep.decided}
-    return {name: shown_exactly(value) for name, value in values.items()}
+    return {name: format_exact(value) for name, value in values.items()}
 
 
-def _solvers(link: Link, model: str, kind: Family, several: bool) -> tuple[list[str], dict[str, Value] | InputError]:
+def _solvers(
+    link: Permalink, model: str, kind: Family, several: bool
+) -> tuple[list[str], dict[str, Value] | InputError]:
     entries = {entry.name: entry for entry in catalog.solvers_for(model)}
     first = [name for name in kind.solvers if name in entries][: 2 if several else 1]
     parameter = Parameter(meaning="solvers", name="solvers", kind=str, default=",".join(first))
     key = link.key("solvers", model)
     if key not in st.session_state:
-        st.session_state[key] = solving.asked(link, parameter, list(entries))
+        st.session_state[key] = solver_controls.selected_solvers(link, parameter, list(entries))
     chosen = st.multiselect(
         "Solvers", list(entries), st.session_state[key], key=key, format_func=lambda name: entries[name].title,
         help="The first is drawn in colours, the others by their contours.",
     )  # fmt: skip
     link.put("solvers", ",".join(chosen), parameter)
-    link.know(OPTION + option for entry in entries.values() for option in entry.options)
+    link.accept(OPTION + option for entry in entries.values() for option in entry.options)
     return chosen, _options(link, model, chosen)
 
 
-def _options(link: Link, model: str, chosen: list[str]) -> dict[str, Value] | InputError:
+def _options(link: Permalink, model: str, chosen: list[str]) -> dict[str, Value] | InputError:
     # An option goes to every solver that knows it, so one of a name is shown, that of the first.
     known: dict[str, tuple[str, Parameter]] = {}
     for solver in chosen:
@@ -122,7 +125,7 @@ def _options(link: Link, model: str, chosen: list[str]) -> dict[str, Value] | In
     return {name: value for name, value in given.items() if value != known[name][1].default}
 
 
-def _axes(link: Link, model: str, kind: Family, plane: bool) -> tuple[Any, Any]:
+def _axes(link: Permalink, model: str, kind: Family, plane: bool) -> tuple[Any, Any]:
     across, upwards = kind.plane[model]
     look: dict[str, Any] = {"ranges": kind.ranges_of(model), "lists": not plane}
     if plane:
@@ -132,7 +135,7 @@ def _axes(link: Link, model: str, kind: Family, plane: bool) -> tuple[Any, Any]:
     return x, axis.choose(link, model, axis.NONE, prefix="y-", label="and", points=8, optional=True, **look)
 
 
-def _success(link: Link, model: str, kind: Family) -> Success | InputError | None:
+def _success(link: Permalink, model: str, kind: Family) -> Success | InputError | None:
     goal, measures = kind.goal, list(MEASURES[kind.name])
     first = goal.measure if goal.below is not None else NO_RULE
     choices = measures if goal.below is not None else [NO_RULE, *measures]
@@ -153,11 +156,11 @@ def _success(link: Link, model: str, kind: Family) -> Success | InputError | Non
         return error
 
 
-def _adaptive(link: Link, plane: bool) -> dict[str, Any]:
+def _adaptive(link: Permalink, plane: bool) -> dict[str, Any]:
     meaning = "measure the whole plane coarsely first, then where half of the trials succeed; infer the rest"
     wanted = Parameter(meaning=meaning, name="adaptive", kind=bool, default=plane)
     parts = [TOLERANCE, BUDGET]
-    link.know(part.name for part in parts)
+    link.accept(part.name for part in parts)
     if not controls.widget(link, wanted, label="adaptive: trials where the contour is"):
         return {"adaptive": False}
     return {"adaptive": True, **controls.widgets(link, parts)}

@@ -10,7 +10,7 @@ from lrlab.sweeps.cells import Cell
 from lrlab.sweeps.definition import Sweep
 from lrlab.ui.shared import code, live
 from lrlab.ui.widgets import plot
-from lrlab.ui.widgets.permalink import shown_exactly
+from lrlab.ui.widgets.permalink import format_exact
 
 
 def opened(sweep: Sweep, cells: Sequence[Cell], solver_at: int, together: bool) -> Callable[[plot.Click], None]:
@@ -45,4 +45,4 @@ def address(sweep: Sweep, cell: Cell, solvers: Sequence[str]) -> Mapping[str, st
         options = catalog.solver(solver, spec.model).options
         own = sweep.settings_of(solver)
         values |= {f"{solver}.{name}" if name in options else name: value for name, value in own.items()}
-    return {name: shown_exactly(value) for name, value in values.items()}
+    return {name: format_exact(value) for name, value in values.items()}

@@ -18,13 +18,13 @@ from lrlab.ui.sweep import sweep_files, sweep_run, transition_view
 from lrlab.ui.sweep.sweep_open import opened
 from lrlab.ui.sweep.transition_view import BOUNDED, SHARE, View
 from lrlab.ui.widgets import controls, plot
-from lrlab.ui.widgets.permalink import Link
+from lrlab.ui.widgets.permalink import Permalink
 
 WIDE = 100.0
 """Ratio of the largest to the smallest value from which on a scale is logarithmic."""
 
 
-def choices(link: Link, sweep: Sweep | None) -> View:
+def choices(link: Permalink, sweep: Sweep | None) -> View:
     """Show what can be chosen about the figure."""
     if sweep is None:
         # In the place of what would be there.

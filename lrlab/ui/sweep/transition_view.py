@@ -13,12 +13,12 @@ from lrlab.runs import axes
 from lrlab.sweeps import overview, theory_lines
 from lrlab.sweeps.cells import cells
 from lrlab.sweeps.definition import Sweep
-from lrlab.ui.converge.run_view import described
 from lrlab.ui.shared import live
+from lrlab.ui.shared.captions import describe_spec
 from lrlab.ui.sweep import sweep_files, sweep_run
 from lrlab.ui.sweep.sweep_open import opened
 from lrlab.ui.widgets import controls, plot
-from lrlab.ui.widgets.permalink import Link
+from lrlab.ui.widgets.permalink import Permalink
 
 SHARE = "share"
 BOUNDED = ("overlap", "support", "precision_1", "precision_3", "precision_5", "hamming", "auc")
@@ -40,14 +40,14 @@ class View(NamedTuple):
     fits: bool
 
 
-def toggles(link: Link, show: str, *, maps: bool = True, apart: bool = False) -> View:
+def toggles(link: Permalink, show: str, *, maps: bool = True, apart: bool = False) -> View:
     """Show what can be chosen about the figure. maps: over two axes; apart: each solver has its own at first."""
 
     def toggle(name: str, label: str, meaning: str, default: bool) -> bool:
         parameter = Parameter(meaning=meaning, name=name, kind=bool, default=default)
         return bool(controls.widget(link, parameter, label=label))
 
-    link.know(["apart"])
+    link.accept(["apart"])
     with st.container(horizontal=True, key=f"{link.page}-toggles", width="content"):
         words = "side by side, or contours over the map of the first solver"
         own = toggle("apart", "One map a solver", words, apart) if maps else False
@@ -80,7 +80,7 @@ def scales(sweep: Sweep) -> list[Scale]:
 def held(sweep: Sweep, table: pd.DataFrame) -> None:
     """Say what a figure is of: the widgets may say something else by now; and what is left out, and why."""
     trials = f"{sweep.trials} trials a cell{', at most' if sweep.adaptive else ''}"
-    words = [f"{described(sweep.spec, without=sweep.decided)}; {', '.join(sweep.solvers)}; {trials}"]
+    words = [f"{describe_spec(sweep.spec, without=sweep.decided)}; {', '.join(sweep.solvers)}; {trials}"]
     refused = table["refused"][table["refused"] != ""]
     if len(refused):
         words.append(f":orange[{len(refused)} cells are left out.] {refused.iloc[0]}")

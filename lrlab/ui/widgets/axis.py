@@ -14,7 +14,7 @@ from lrlab.runs.axes import axes, derived
 from lrlab.sweeps.definition import Given, Span
 from lrlab.sweeps.overview import spacing
 from lrlab.ui.widgets import controls
-from lrlab.ui.widgets.permalink import Link
+from lrlab.ui.widgets.permalink import Permalink
 
 FINE = 161
 
@@ -45,7 +45,7 @@ class Axis(NamedTuple):
 
 
 def choose(
-    link: Link,
+    link: Permalink,
     model: str,
     default: str,
     *,
@@ -68,7 +68,7 @@ def choose(
     )  # fmt: skip
     name = str(controls.widget(link, parameter, scope=model, label=label, format_func=titles.__getitem__))
     if name == NONE:
-        link.know(prefix + part.name for part in (*_parts(0.0, 1.0, "linear", points), LISTED))
+        link.accept(prefix + part.name for part in (*_parts(0.0, 1.0, "linear", points), LISTED))
         return None
     low, high, scale = ranges.get(name) or first_range(model, name)
     parts, given = _parts(low, high, scale, points), []

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from lrlab.parameters import Parameter, Value
-from lrlab.ui.widgets.permalink import Link
+from lrlab.ui.widgets.permalink import Permalink
 
 TRIALS = Parameter(
     meaning="draws of the data at each point; a mean and its spread need several", name="trials", symbol="trials",
@@ -39,7 +39,7 @@ def step(parameter: Parameter, value: float) -> float:
     return max(1, int(size)) if parameter.kind is int else size
 
 
-def widget(link: Link, parameter: Parameter, *, name: str = "", scope: str = "", **look: Any) -> Value | None:
+def widget(link: Permalink, parameter: Parameter, *, name: str = "", scope: str = "", **look: Any) -> Value | None:
     """Show a parameter's widget and return what it holds, which may be out of bounds: the spec says so.
 
     name: the key in the address, where it is not the parameter's own; scope keeps apart what models do not share.
@@ -77,7 +77,7 @@ def beginning(parameters: Iterable[Parameter], first: Mapping[str, Value]) -> li
     return [replace(p, default=first.get(p.name, p.default)) for p in parameters]
 
 
-def widgets(link: Link, parameters: Sequence[Parameter], *, scope: str = "", prefix: str = "") -> dict[str, Any]:
+def widgets(link: Permalink, parameters: Sequence[Parameter], *, scope: str = "", prefix: str = "") -> dict[str, Any]:
     """Show the widgets of several parameters, two a line, and return their values by name."""
     values = {}
     columns = st.columns(2, gap="small")
@@ -88,7 +88,7 @@ def widgets(link: Link, parameters: Sequence[Parameter], *, scope: str = "", pre
 
 
 def choose(
-    link: Link, name: str, options: Mapping[str, str], default: str, meaning: str, title: str, **look: Any
+    link: Permalink, name: str, options: Mapping[str, str], default: str, meaning: str, title: str, **look: Any
 ) -> str:
     """Show a choice between a few words, and return the one chosen; it is kept in the address."""
     parameter = Parameter(meaning=meaning, choices=tuple(options), name=name, kind=str, default=default)
@@ -110,7 +110,14 @@ def choose(
 
 
 def choose_one(
-    link: Link, name: str, options: Mapping[str, str], meaning: str, title: str, *, default: str = "", scope: str = ""
+    link: Permalink,
+    name: str,
+    options: Mapping[str, str],
+    meaning: str,
+    title: str,
+    *,
+    default: str = "",
+    scope: str = "",
 ) -> str:
     """Show a choice between many, at first the default or else the first, and return the one chosen."""
     first = default if default in options else next(iter(options))

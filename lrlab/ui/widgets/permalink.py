@@ -14,7 +14,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from lrlab.parameters import InputError, Parameter, Value, nearest
 
 
-class Link:
+class Permalink:
     """The address of one page: `value` gives what is asked for, `put` notes what is shown, `write` sets the address."""
 
     def __init__(self, page: str) -> None:
@@ -49,7 +49,7 @@ class Link:
         except InputError as error:
             # What a person typed into a widget is kept, to be mended there.
             if self.arrived:
-                self.complain(error)
+                self.add_error(error)
                 del given[name]
             return parameter.default
 
@@ -58,13 +58,13 @@ class Link:
         self._known.add(name)
         self._state["given"].pop(name, None)
         if value is not None and value != parameter.default:
-            self._now[name] = self._state["given"][name] = shown_exactly(value)
+            self._now[name] = self._state["given"][name] = format_exact(value)
 
-    def know(self, names: Iterable[str]) -> None:
+    def accept(self, names: Iterable[str]) -> None:
         """Accept names that no widget shows at present."""
         self._known.update(names)
 
-    def complain(self, error: InputError) -> None:
+    def add_error(self, error: InputError) -> None:
         """Note an error of the address; it is shown until something is changed."""
         self._state["errors"].append(str(error))
 
@@ -74,7 +74,7 @@ class Link:
         if self.arrived:
             for name in [name for name in state["given"] if name not in self._known]:
                 remedy = nearest(name, tuple(sorted(self._known))) or "leave it out"
-                self.complain(InputError("address", "made of this page's parameters", name, remedy))
+                self.add_error(InputError("address", "made of this page's parameters", name, remedy))
                 del state["given"][name]
         # What a callback says of the address can be lost on a busy machine; said twice it changes nothing.
         taken = st.session_state.pop(_taken(self.page), False)
@@ -108,7 +108,7 @@ def _came(page: str) -> bool:
     return before != page or (context is not None and context.is_history_navigation)
 
 
-def shown_exactly(value: Value) -> str:
+def format_exact(value: Value) -> str:
     """Return a value as it stands in an address, exactly."""
     if isinstance(value, bool):
         return "true" if value else "false"

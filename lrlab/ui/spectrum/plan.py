@@ -13,7 +13,7 @@ from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.axis import Axis
 
 
-class Plan(NamedTuple):
+class SpectrumPlan(NamedTuple):
     """The spec, the axis, how often, and the draws that measure it."""
 
     spec: Spec
@@ -32,19 +32,19 @@ class Plan(NamedTuple):
         return pairwise_spectrum if self.pairwise else moment_spectrum
 
 
-def plan(spec: Spec | InputError, along: Axis | InputError, trials: object) -> Plan | InputError | None:
+def make_plan(spec: Spec | InputError, along: Axis | InputError, trials: object) -> SpectrumPlan | InputError | None:
     """Return the plan; the error in it; or None where its parts are in error themselves."""
     if isinstance(spec, InputError) or isinstance(along, InputError):
         return None
     drawn = spectrum_draws if family(spec.model) is SINGLE_INDEX else moment_draws
     try:
         number = int(controls.TRIALS.check(trials))
-        return Plan(spec, along, number, drawn(spec, along.name, along.values, number))
+        return SpectrumPlan(spec, along, number, drawn(spec, along.name, along.values, number))
     except InputError as error:
         return error
 
 
-def python(plan: Plan) -> str:
+def python_script(plan: SpectrumPlan) -> str:
     """Return the script that computes the same table."""
     name = "spectrum" if plan.pairwise else "moments"
     module = "pairwise" if plan.pairwise else "moments"

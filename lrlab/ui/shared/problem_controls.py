@@ -11,13 +11,13 @@ from lrlab.models import pictures
 from lrlab.parameters import InputError, Parameter, Value, declared
 from lrlab.protocol import Spec
 from lrlab.ui.widgets.controls import beginning, choose_one, widget, widgets
-from lrlab.ui.widgets.permalink import Link
+from lrlab.ui.widgets.permalink import Permalink
 
 PICTURE_LENGTHS = {"phantom": 256, "upload": 256}
 DIGIT_LENGTH = 64
 
 
-def model(link: Link, models: Sequence[str] = ()) -> str:
+def choose_model(link: Permalink, models: Sequence[str] = ()) -> str:
     """Let a person choose a model and return its name."""
     titles = {name: catalog.MODELS[name].title for name in models or catalog.MODELS}
     chosen = choose_one(link, "model", titles, "how the answers come about", "Model")
@@ -25,8 +25,8 @@ def model(link: Link, models: Sequence[str] = ()) -> str:
     return chosen
 
 
-def spec(
-    link: Link, name: str, *, without: Sequence[str] = (), first: Mapping[str, Value] = MappingProxyType({})
+def choose_spec(
+    link: Permalink, name: str, *, without: Sequence[str] = (), first: Mapping[str, Value] = MappingProxyType({})
 ) -> Spec | InputError:
     """Show the widgets of a model; return the spec, or the error that keeps it from being one.
 
@@ -37,7 +37,7 @@ def spec(
     _settle_picture(link, name)
     values = widgets(link, shown, scope=name)
     st.session_state[link.key("truth-before", name)] = values.get("truth")
-    link.know(known)
+    link.accept(known)
     try:
         if values.get("truth") == "upload":
             values["picture"] = upload(link, known["picture"], int(values["p"] or 0))
@@ -48,7 +48,7 @@ def spec(
         return error
 
 
-def _settle_picture(link: Link, name: str) -> None:
+def _settle_picture(link: Permalink, name: str) -> None:
     """Make p the square of a side when a picture has just been chosen as the truth."""
     key, before = link.key("truth", name), link.key("truth-before", name)
     truth, was = st.session_state.get(key), st.session_state.get(before)
@@ -57,7 +57,7 @@ def _settle_picture(link: Link, name: str) -> None:
         st.session_state[link.key("sparsity", name)] = 0
 
 
-def upload(link: Link, parameter: Parameter, p: int) -> str:
+def upload(link: Permalink, parameter: Parameter, p: int) -> str:
     """Let a person upload a picture and return it as text; InputError where it is none."""
     side = math.isqrt(max(p, 0))
     file = st.file_uploader(

@@ -13,10 +13,10 @@ from lrlab.models.own_rows import OwnRows, packed
 from lrlab.parameters import InputError, Parameter, declared, display_name
 from lrlab.protocol import Limits
 from lrlab.runs.job import Job, make_job
-from lrlab.ui.own_data.own_data_rows import Rows
-from lrlab.ui.shared import live, solving
+from lrlab.ui.own_data.row_source import RowTables
+from lrlab.ui.shared import live, solver_controls
 from lrlab.ui.widgets import controls
-from lrlab.ui.widgets.permalink import Link
+from lrlab.ui.widgets.permalink import Permalink
 
 BASELINE = "binary-relevance"
 FIRST = ("leml-squared", BASELINE)
@@ -44,10 +44,10 @@ SEED = declared(OwnRows)["seed"]
 SETTINGS = {"hand": "by hand", "tuned": "tuned alike"}
 
 
-class Plan(NamedTuple):
+class FitPlan(NamedTuple):
     """What would be run: jobs on the rows, and what is asked of tuning, nothing where settings are by hand."""
 
-    rows: Rows
+    rows: RowTables
     jobs: Sequence[Job]
     questions: Sequence[Question]
 
@@ -57,7 +57,7 @@ class Plan(NamedTuple):
         return self.jobs[0].spec
 
 
-def choose(link: Link, rows: Rows | InputError | None) -> Plan | InputError | None:
+def choose(link: Permalink, rows: RowTables | InputError | None) -> FitPlan | InputError | None:
     """Let a person choose settings and solvers; return the plan, the error in a setting, or None without rows."""
     values = controls.widgets(link, NUMBERS)
     metric = tuned_by(link)
@@ -68,19 +68,19 @@ def choose(link: Link, rows: Rows | InputError | None) -> Plan | InputError | No
     try:
         numbers = {p.name: p.check(values[p.name]) for p in (*NUMBERS, SEED)}
         ending = Limits(max_iter=numbers["iterations"], max_seconds=numbers["max_seconds"])._asdict()
-        spec = specified(rows, numbers) if isinstance(rows, Rows) else spec
+        spec = specified(rows, numbers) if isinstance(rows, RowTables) else spec
     except InputError as error:
         spec = error
-    jobs = solving.solvers(link, OwnRows.model, spec, ending, default=FIRST)
-    if not isinstance(rows, Rows):
+    jobs = solver_controls.choose_jobs(link, OwnRows.model, spec, ending, default=FIRST)
+    if not isinstance(rows, RowTables):
         return None
     return spec if isinstance(spec, InputError) else planned(rows, spec, jobs, ending, metric, int(numbers["rank"]))
 
 
-def tuned_by(link: Link) -> str:
+def tuned_by(link: Permalink) -> str:
     """Let a person choose how settings come about; return the score by which they are tuned, nothing if by hand."""
     meaning = "tuned: rank, regularisation and iterations are chosen by one validation split, alike for every solver"
-    link.know(["metric"])
+    link.accept(["metric"])
     if controls.choose(link, "settings", SETTINGS, "hand", meaning, "Settings") == "hand":
         return ""
     names = {name: display_name(name) for name in METRICS}
@@ -93,7 +93,7 @@ def tuned_by(link: Link) -> str:
     return metric
 
 
-def specified(rows: Rows, numbers: Mapping[str, Any]) -> OwnRows:
+def specified(rows: RowTables, numbers: Mapping[str, Any]) -> OwnRows:
     """Return the rows with settings; InputError where they do not fit."""
     d, L = rows.columns.d, rows.columns.L
     own_files.require_rank(int(numbers["rank"]), rows.columns)
@@ -105,13 +105,13 @@ def specified(rows: Rows, numbers: Mapping[str, Any]) -> OwnRows:
 
 
 def planned(
-    rows: Rows, spec: OwnRows, jobs: Sequence[Job], ending: Mapping[str, Any], metric: str, rank: int
-) -> Plan | InputError:
+    rows: RowTables, spec: OwnRows, jobs: Sequence[Job], ending: Mapping[str, Any], metric: str, rank: int
+) -> FitPlan | InputError:
     """Return the plan of some jobs with the baseline among them."""
     try:
         if BASELINE not in [job.solver for job in jobs]:
             jobs = [*jobs, make_job(spec, BASELINE, **ending)]
-        return Plan(rows, jobs, [asked(job, metric, rank) for job in jobs] if metric else [])
+        return FitPlan(rows, jobs, [asked(job, metric, rank) for job in jobs] if metric else [])
     except InputError as error:
         return error
 
@@ -123,7 +123,7 @@ def asked(job: Job, metric: str, rank: int) -> Question:
     return question(job.solver, given, rank, limits.max_iter, limits.max_seconds, metric, job.spec.seed)
 
 
-def begin(engine: Engine, plan: Plan) -> live.Running:
+def begin(engine: Engine, plan: FitPlan) -> live.Running:
     """Start what is planned; where workers do not see this machine's files, the rows travel with the jobs."""
     jobs = plan.jobs
     if not engine.local:

@@ -12,10 +12,10 @@ from lrlab.protocol import Spec, drive_limits
 from lrlab.runs.job import Job, make_job
 from lrlab.solver_entry import SolverEntry
 from lrlab.ui.widgets.controls import beginning, widgets
-from lrlab.ui.widgets.permalink import Link
+from lrlab.ui.widgets.permalink import Permalink
 
 
-def limits(link: Link, first: Mapping[str, Value] = MappingProxyType({})) -> dict[str, Any] | InputError:
+def choose_limits(link: Permalink, first: Mapping[str, Value] = MappingProxyType({})) -> dict[str, Any] | InputError:
     """Show the limits of a run; return them by name, or the error. first: what is not at its default at first."""
     with st.expander("When a run ends"):
         values = widgets(link, beginning(declared(drive_limits).values(), first))
@@ -25,8 +25,8 @@ def limits(link: Link, first: Mapping[str, Value] = MappingProxyType({})) -> dic
         return error
 
 
-def solvers(
-    link: Link,
+def choose_jobs(
+    link: Permalink,
     name: str,
     problem: Spec | InputError,
     ending: Mapping[str, Any] | InputError,
@@ -41,10 +41,10 @@ def solvers(
     parameter = Parameter(
         meaning="solvers", name="solvers", kind=str, default=",".join(s for s in default if s in names)
     )
-    at_first = asked(link, parameter, names)
+    at_first = selected_solvers(link, parameter, names)
     chosen, jobs = [], []
     for entry in entries:
-        link.know(f"{entry.name}.{option}" for option in entry.options)
+        link.accept(f"{entry.name}.{option}" for option in entry.options)
         key = link.key(entry.name, name)
         if key not in st.session_state:
             st.session_state[key] = entry.name in at_first
@@ -53,25 +53,25 @@ def solvers(
         settings = _options(link, entry, name) if wanted and entry.options else {}
         job = _job(problem, entry, settings, ending)
         if isinstance(job, InputError):
-            st.caption(f":red[Not here: {job}]" if wanted else f"Not here: {job}")
+            st.caption(f":red[Unavailable: {job}]" if wanted else f"Unavailable: {job}")
         elif wanted and job:
             jobs.append(job)
     link.put("solvers", ",".join(chosen), parameter)
     return jobs
 
 
-def asked(link: Link, parameter: Parameter, names: Sequence[str]) -> list[str]:
+def selected_solvers(link: Permalink, parameter: Parameter, names: Sequence[str]) -> list[str]:
     """Return the solvers that the address names, or else those at first; what is none is said in a sentence."""
     given = [word for word in str(link.value("solvers", parameter)).split(",") if word]
     known = [word for word in given if word in names]
     for word in given:
         if link.arrived and word not in names:
             remedy = nearest(word, tuple(names)) or "leave it out"
-            link.complain(InputError("solvers", f"some of {', '.join(names)}", word, remedy))
+            link.add_error(InputError("solvers", f"some of {', '.join(names)}", word, remedy))
     return known or str(parameter.default).split(",")
 
 
-def _options(link: Link, entry: SolverEntry, model: str) -> dict[str, Any]:
+def _options(link: Permalink, entry: SolverEntry, model: str) -> dict[str, Any]:
     with st.expander("Options", key=link.key(f"{entry.name}-options", model)):
         return widgets(link, list(entry.options.values()), scope=model, prefix=f"{entry.name}.")
 

@@ -4,11 +4,11 @@ import shlex
 
 from lrlab.parameters import Value
 from lrlab.runs.job import Job
-from lrlab.ui.own_data.own_data_run import Plan
+from lrlab.ui.own_data.fit_controls import FitPlan
 from lrlab.ui.shared import code
 
 
-def arguments(plan: Plan, job: Job) -> dict[str, Value]:
+def arguments(plan: FitPlan, job: Job) -> dict[str, Value]:
     """Return what differs from the defaults of `fit`: rank, iterations, share kept, seed, options."""
     question = plan.questions[plan.jobs.index(job)] if plan.questions else None
     spec, own = job.spec, {name: value for name, value in job.options if value != job.entry.options[name].default}
@@ -19,7 +19,7 @@ def arguments(plan: Plan, job: Job) -> dict[str, Value]:
     return given | ({"tune_by": question.metric} if question else {})
 
 
-def python(plan: Plan) -> str:
+def python(plan: FitPlan) -> str:
     """Return a script that fits and saves each solver."""
     lines = ["# train.npz, test.npz: as downloaded below, under The rows", "import lrlab", ""]
     for job in plan.jobs:
@@ -29,7 +29,7 @@ def python(plan: Plan) -> str:
     return "\n".join(lines)
 
 
-def shell(plan: Plan) -> str:
+def shell(plan: FitPlan) -> str:
     """Return one command a solver."""
     commands = []
     for job in plan.jobs:

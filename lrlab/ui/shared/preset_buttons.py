@@ -11,7 +11,7 @@ from lrlab.ui.widgets import permalink
 Address = Mapping[str, str]
 
 
-def panels(name: str) -> list[tuple[str, Address]]:
+def spectrum_panels(name: str) -> list[tuple[str, Address]]:
     """Return title and address of each panel of a preset of kind `spectrum`."""
     content = presets.load(name).content
     return [(panel["title"].partition(":")[0], _address(content, panel)) for panel in content["panels"]]
@@ -25,7 +25,7 @@ def _address(content: Mapping[str, Any], panel: Mapping[str, Any]) -> Address:
     return {key: str(value) for key, value in named.items()}
 
 
-def buttons(page: str, choices: Sequence[tuple[str, Address]], words: str) -> None:
+def show(page: str, choices: Sequence[tuple[str, Address]], words: str) -> None:
     """Show one button a choice; it fills in the widgets of the page and runs it."""
     with st.container(horizontal=True, key=f"{page}-presets", vertical_alignment="center"):
         st.caption(words, width="content")

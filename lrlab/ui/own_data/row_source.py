@@ -23,7 +23,7 @@ from lrlab.models.own_rows import OwnRows, split
 from lrlab.parameters import InputError, Parameter
 from lrlab.runs.memory import memory_limit
 from lrlab.ui.widgets import controls
-from lrlab.ui.widgets.permalink import Link
+from lrlab.ui.widgets.permalink import Permalink
 
 LIMIT_MB = 100
 SAMPLE = Multilabel(n=800, d=40, labels=24, rank=4, per_row=3, noise=0.4)
@@ -46,7 +46,7 @@ class Folder:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class RowTables:
     """Rows to learn from and to test on, as files (`train.npz`, `test.npz`), with what is shown of them.
 
     columns: the training rows' columns, without rows. entries: stored features of the training rows. known: share of
@@ -93,7 +93,7 @@ class Rows:
         )  # fmt: skip
 
 
-def choose(link: Link) -> Rows | InputError | None:
+def choose(link: Permalink) -> RowTables | InputError | None:
     """Let a person choose rows; return them, the error in a file, or None where there is no file yet."""
     source = controls.choose(link, "rows", SOURCES, "sample", "what solvers learn from", "Rows")
     if source == "sample":
@@ -118,7 +118,7 @@ def choose(link: Link) -> Rows | InputError | None:
         return error
 
 
-def remembered(made_of: object, make: Callable[[], Rows]) -> Rows:
+def remembered(made_of: object, make: Callable[[], RowTables]) -> RowTables:
     """Return the session's rows, made anew where they are to be made of something else; an error leaves them alone."""
     there = st.session_state.get(KEPT)
     if there is None or there[0] != made_of:
@@ -127,7 +127,7 @@ def remembered(made_of: object, make: Callable[[], Rows]) -> Rows:
     return there[1]
 
 
-def file(link: Link, name: str, title: str, words: str, listed: bool = False) -> Any:
+def file(link: Permalink, name: str, title: str, words: str, listed: bool = False) -> Any:
     """Show the place for a file; what it holds is kept in the session alone."""
     suffixes = ["xml", "txt"] if listed else [suffix.removeprefix(".") for suffix in datasets.SUFFIXES]
     return st.file_uploader(
@@ -135,7 +135,7 @@ def file(link: Link, name: str, title: str, words: str, listed: bool = False) ->
     )
 
 
-def sample() -> Rows:
+def sample() -> RowTables:
     """Return rows that are drawn, so that the page shows something at first."""
     problem = SAMPLE.build()
     features, labels = (f"feature {j + 1}" for j in range(SAMPLE.d)), (f"label {j + 1}" for j in range(SAMPLE.labels))
@@ -144,7 +144,7 @@ def sample() -> Rows:
     return stored("A synthetic sample", Folder(), *drawn)
 
 
-def read(train: Any, test: Any, named: Any, said: str, share: float) -> Rows:
+def read(train: Any, test: Any, named: Any, said: str, share: float) -> RowTables:
     """Read uploaded files; InputError tells what is wrong with one, by its line."""
     folder = Folder()
     labels = written(folder, "labels", named) if named else columns_of(said)
@@ -190,9 +190,9 @@ def take(path: Path, labels: Any, like: Dataset | None = None) -> Dataset:
         path.unlink()
 
 
-def stored(title: str, folder: Folder, given: Dataset, fresh: Dataset) -> Rows:
+def stored(title: str, folder: Folder, given: Dataset, fresh: Dataset) -> RowTables:
     """Write both tables where workers find them, and return what is kept of them in the session."""
-    rows = Rows(
+    rows = RowTables(
         title,
         folder,
         given.rows(slice(0, 0)),

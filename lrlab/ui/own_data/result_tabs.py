@@ -11,18 +11,18 @@ from lrlab.figures import labels
 from lrlab.fits import label_results
 from lrlab.fits.fitted_model import FittedModel
 from lrlab.models.own_rows import OwnProblem
-from lrlab.ui.own_data import own_data_predictions, own_data_view
-from lrlab.ui.own_data.own_data_rows import Rows
+from lrlab.ui.own_data import predictions, results_view
+from lrlab.ui.own_data.row_source import RowTables
 from lrlab.ui.shared import live
 from lrlab.ui.widgets import plot
-from lrlab.ui.widgets.permalink import Link
+from lrlab.ui.widgets.permalink import Permalink
 
 
-def show(link: Link, rows: Rows | None) -> None:
+def show(link: Permalink, rows: RowTables | None) -> None:
     """Show the parts, each behind its tab."""
-    followed = live.about(own_data_view.PAGE)
+    followed = live.about(results_view.PAGE)
     # Not before all solvers are done: the first of them would else be the one that is chosen below.
-    fitted = own_data_view.models(followed.rows) if followed and not live.alive(own_data_view.PAGE) else {}
+    fitted = results_view.models(followed.rows) if followed and not live.alive(results_view.PAGE) else {}
     data, each, told = st.tabs(["The rows", "Label by label", "Predictions and files"], key="own_data-parts")
     with data:
         look(rows or (followed.rows if followed else None))
@@ -32,12 +32,12 @@ def show(link: Link, rows: Rows | None) -> None:
         )
     with told:
         if fitted:
-            own_data_predictions.show(link, fitted, followed.rows)
+            predictions.show(link, fitted, followed.rows)
         else:
             st.caption("Predictions and files, when a run is over.")
 
 
-def sizes(rows: Rows) -> str:
+def sizes(rows: RowTables) -> str:
     """Return the sizes of some rows in a line."""
     columns, count = rows.columns, int(np.sum(rows.counts))
     return (
@@ -47,7 +47,7 @@ def sizes(rows: Rows) -> str:
     )
 
 
-def look(rows: Rows | None) -> None:
+def look(rows: RowTables | None) -> None:
     """Show how often labels occur, and which go together."""
     if rows is None:
         return
@@ -75,9 +75,9 @@ def look(rows: Rows | None) -> None:
             )
 
 
-def one_by_one(link: Link, fitted: Mapping[str, FittedModel], test: Dataset) -> None:
+def one_by_one(link: Permalink, fitted: Mapping[str, FittedModel], test: Dataset) -> None:
     """Show what one solver makes of each label, and its scores over all of them."""
-    model = fitted[own_data_predictions.pick(link, "of", fitted)]
+    model = fitted[predictions.pick(link, "of", fitted)]
     table, areas = live.once(f"own_data:labels {model.solver}", id(model.estimate), lambda: results(model, test))
     st.caption(
         f"AUC over all entries (micro): **{areas['micro_auc']:.4f}**. Mean AUC of a label (macro), over the "

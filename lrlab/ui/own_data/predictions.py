@@ -12,11 +12,11 @@ from lrlab.arrays import Indices
 from lrlab.datasets import Dataset
 from lrlab.fits.fitted_model import FittedModel, save_model, write_predictions
 from lrlab.parameters import InputError, Parameter
-from lrlab.ui.own_data import own_data_rows
-from lrlab.ui.own_data.own_data_rows import Rows
+from lrlab.ui.own_data import row_source
+from lrlab.ui.own_data.row_source import RowTables
 from lrlab.ui.shared import live, page
 from lrlab.ui.widgets import controls
-from lrlab.ui.widgets.permalink import Link
+from lrlab.ui.widgets.permalink import Permalink
 
 TOP = Parameter(
     meaning="labels of each row: those of highest score", name="top", symbol="k", kind=int, default=5, low=1, high=100
@@ -31,7 +31,7 @@ MOST_ROWS = 200
 SPAN = re.compile(r"\s*([0-9]{1,9})\s*(?:-\s*([0-9]{1,9})\s*)?", re.ASCII)
 
 
-def show(link: Link, fitted: Mapping[str, FittedModel], rows: Rows) -> None:
+def show(link: Permalink, fitted: Mapping[str, FittedModel], rows: RowTables) -> None:
     """Show what one solver predicts of chosen rows, and offer all of it as files."""
     with page.row():
         model = fitted[pick(link, "by", fitted)]
@@ -42,7 +42,7 @@ def show(link: Link, fitted: Mapping[str, FittedModel], rows: Rows) -> None:
         asked = rows.test if other is None else other
         chosen, k = rows_of(str(text), asked.n), int(TOP.check(top))
     except InputError as error:
-        page.complain(error)
+        page.show_errors(error)
         return
     st.dataframe(predicted(model, asked, chosen, k), hide_index=True, key="own_data.predictions")
     st.caption(
@@ -59,16 +59,16 @@ def show(link: Link, fitted: Mapping[str, FittedModel], rows: Rows) -> None:
     st.caption("`python -m lrlab predict MODEL.npz FILE` does the same by such a model.")
 
 
-def others(link: Link, model: FittedModel) -> Dataset | None:
+def others(link: Permalink, model: FittedModel) -> Dataset | None:
     """Let a person bring other rows than those of the test; return them, None where there are none."""
     words = "With the features of the training rows; labels may be there or not."
-    upload = own_data_rows.file(link, "others", "Other rows to predict, or none: the test rows", words)
+    upload = row_source.file(link, "others", "Other rows to predict, or none: the test rows", words)
     if upload is None:
         return None
-    return live.once("own_data:others", (upload.file_id, id(model.columns)), lambda: own_data_rows.alike(upload, model))
+    return live.once("own_data:others", (upload.file_id, id(model.columns)), lambda: row_source.alike(upload, model))
 
 
-def pick(link: Link, name: str, fitted: Mapping[str, FittedModel]) -> str:
+def pick(link: Permalink, name: str, fitted: Mapping[str, FittedModel]) -> str:
     """Let a person choose among solvers."""
     return controls.choose_one(link, name, {title: title for title in fitted}, "whose results are shown", "Solver")
 

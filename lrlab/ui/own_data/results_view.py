@@ -14,12 +14,11 @@ from lrlab.figures.recovery import Recovery
 from lrlab.fits.fitted_model import FittedModel
 from lrlab.fits.tuned_run import TunedRun
 from lrlab.models.own_rows import OwnRows
-from lrlab.ui.converge import run_view
-from lrlab.ui.own_data.own_data_rows import Rows
-from lrlab.ui.own_data.own_data_run import BASELINE, Plan
-from lrlab.ui.shared import live
+from lrlab.ui.own_data.fit_controls import BASELINE, FitPlan
+from lrlab.ui.own_data.row_source import RowTables
+from lrlab.ui.shared import live, progress
 from lrlab.ui.widgets import controls, plot, tables
-from lrlab.ui.widgets.permalink import Link
+from lrlab.ui.widgets.permalink import Permalink
 
 PAGE = "own_data"
 SCORES = ("precision_3", "precision_1", "precision_5", "ndcg_3", "ndcg_5", "hamming", "auc")
@@ -29,26 +28,26 @@ TRIED = 15
 """Settings that a solver is tried with, about."""
 
 
-class View(NamedTuple):
+class CurveSettings(NamedTuple):
     """What a person has chosen to see."""
 
     measure: str
     time: str
 
 
-def choices(link: Link) -> View:
+def choose(link: Permalink) -> CurveSettings:
     """Show what can be chosen about the curves."""
     words = {name: measure.title for name, measure in KNOWN.items()}
     measure = controls.choose(link, "show", words, "precision_3", "score of the curves and of the comparison", "Show")
     times = {"iteration": "iteration", "seconds": "seconds"}
     time = controls.choose(link, "against", times, "iteration", "iterations, or the time a solver took", "against")
-    return View(measure, time)
+    return CurveSettings(measure, time)
 
 
-def draw(view: View, plan: Plan | None) -> None:
+def draw(settings: CurveSettings, plan: FitPlan | None) -> None:
     """Draw the run that is followed, or, before the first one, what is about to be run."""
     running, followed = live.current(PAGE), live.about(PAGE) or plan
-    progress(running)
+    show_progress(running)
     runs = list(running.runs) if running else []
     if followed is None:
         return
@@ -58,14 +57,14 @@ def draw(view: View, plan: Plan | None) -> None:
     curves, found = st.columns([1, 1.1], gap="medium")
     with curves:
         drawn = recoveries(runs) if runs else [looks(job.solver) for job in followed.jobs]
-        figure = labels.both_sides(drawn, view.measure, view.time)
-        plot.show(figure, key="own_data.curves", label=f"{KNOWN[view.measure].title} against {view.time}")
+        figure = labels.both_sides(drawn, settings.measure, settings.time)
+        plot.show(figure, key="own_data.curves", label=f"{KNOWN[settings.measure].title} against {settings.time}")
         st.caption(
-            f"**{KNOWN[view.measure].title}**: {KNOWN[view.measure].meaning}. Solid: test rows. "
+            f"**{KNOWN[settings.measure].title}**: {KNOWN[settings.measure].meaning}. Solid: test rows. "
             "Dotted: rows that were fitted, at most 2,000 of them."
         )
     with found:
-        compare(runs, view.measure)
+        compare(runs, settings.measure)
     if isinstance(running, TunedRun) and any(one.table for one in running.tunings):
         tables.show(
             lambda: tried(running), key="own_data-tried", file="tuning", title="Settings that were tried, as a table",
@@ -98,7 +97,7 @@ def recoveries(runs: Sequence[Any]) -> list[Recovery]:
     return [replace(looks(run.job.solver), rows=run.trace.rows) for run in runs]
 
 
-def progress(running: Any) -> None:
+def show_progress(running: Any) -> None:
     """Show how far a run is."""
     if isinstance(running, TunedRun) and running.alive and not running.runs:
         done = sum(len(one.table) for one in running.tunings)
@@ -106,7 +105,7 @@ def progress(running: Any) -> None:
         words = f"{done} settings tried, {over} of {len(running.tunings)} solvers tuned"
         st.empty().progress(min(0.95, done / (TRIED * len(running.tunings))), text=words)
     else:
-        run_view.progress(running)
+        progress.show_run_progress(running)
 
 
 def compare(runs: Sequence[Any], measure: str) -> None:
@@ -153,7 +152,7 @@ def tried(running: TunedRun) -> pd.DataFrame:
     return pd.DataFrame([{"solver": one.job.solver, **result.row()} for one in running.tunings for result in one.table])
 
 
-def models(rows: Rows) -> dict[str, FittedModel]:
+def models(rows: RowTables) -> dict[str, FittedModel]:
     """Return what has been fitted to the end, by title."""
     running = live.current(PAGE)
     return {
@@ -163,7 +162,7 @@ def models(rows: Rows) -> dict[str, FittedModel]:
     }
 
 
-def seen() -> bool:
+def has_results() -> bool:
     """Tell whether the followed run has anything to show."""
     running = live.current(PAGE)
     return running is None or any(run.trace.rows for run in running.runs)

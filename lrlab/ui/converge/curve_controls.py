@@ -1,0 +1,54 @@
+"""Controls of the curves on the page *converge*: the measure, iterations or time, and the scale of the axes."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from lrlab.catalog.families import family
+from lrlab.figures.measures import CONSTANT, MEASURES, Measure
+from lrlab.parameters import display_name
+from lrlab.protocol import Spec
+from lrlab.ui.widgets import controls
+from lrlab.ui.widgets.permalink import Permalink
+
+
+class CurveSettings(NamedTuple):
+    """The measure that is drawn, "iteration" or "seconds", and which axes are logarithmic."""
+
+    measure: str
+    time: str
+    log_x: bool
+    log_y: bool
+
+
+def choose(link: Permalink, model: str, spec: object) -> CurveSettings:
+    """Show the controls of the curves and return the settings."""
+    known = measures(model)
+    names = [name for name in known if name not in absent_measures(model, spec)]
+    titles = {name: display_name(name) for name in names}
+    measure = controls.choose(link, "show", titles, names[0], known[names[0]].meaning, "Show")
+    time = controls.choose(
+        link, "against", {"iteration": "iteration", "seconds": "seconds"}, "iteration",
+        "iterations, or the time of the solver without scoring", "against",
+    )  # fmt: skip
+    scale = controls.choose(
+        link, "axes", {"linear": "linear", "log-y": "log y", "log-x": "log x", "log-log": "log-log"}, "log-y",
+        "which axes are logarithmic; an objective that is not positive stays linear", "axes",
+    )  # fmt: skip
+    return CurveSettings(measure, time, scale in ("log-x", "log-log"), scale in ("log-y", "log-log"))
+
+
+def measures(model: str) -> Mapping[str, Measure]:
+    """Return the measures of a model's family by name."""
+    return MEASURES[family(model).name]
+
+
+def absent_measures(model: str, spec: object) -> set[str]:
+    """Return the measures that a model, or a spec of it, does not have, and those that no iterate changes."""
+    absent = set(CONSTANT)
+    if not (isinstance(spec, Spec) and spec.values().get("sparsity")):
+        absent.add("support")
+    if model not in ("polynomial-network", "multilabel-regression"):
+        absent.add("test_error")
+    if model != "inductive-completion":
+        absent.add("cold_error")
+    return absent

@@ -1,0 +1,65 @@
+"""Shows the progress, the results and the errors of batches of trials and of runs of solvers."""
+
+from typing import Any
+
+import streamlit as st
+
+from lrlab.engine.remote import Failure
+from lrlab.ui.shared import live
+
+
+def show_batch_progress(batch: Any) -> None:
+    """Show how many trials are done and how long the rest will take, while a batch is alive."""
+    # Empty where nothing runs: figures that moved to another place would be drawn from scratch, and lose their zoom.
+    place = st.empty()
+    if batch is None or not batch.alive:
+        return
+    left = batch.seconds_left
+    text = f"{batch.done:,} of {batch.total:,} trials" + (f", about {live.duration(left)} left" if left else "")
+    place.progress(batch.done / max(1, batch.total), text=text)
+
+
+def batch_results(batch: Any) -> dict[int, Any]:
+    """Return the results by number of the item; show once what could not be computed, and why."""
+    place = st.container()
+    if batch is None:
+        return {}
+    failures = [result.sentence for result in batch.results.values() if isinstance(result, Failure)]
+    if failures:
+        place.error(f"{len(failures)} of {batch.total} trials could not be computed. {failures[0]}")
+    if batch.error:
+        place.error(batch.error)
+    if not batch.alive and batch.done < batch.total:
+        place.caption(f"Cancelled after {batch.done:,} of {batch.total:,} trials; their results are shown.")
+    return {k: batch.results[k] for k in sorted(batch.results) if not isinstance(batch.results[k], Failure)}
+
+
+def has_results(page: str) -> bool:
+    """Return whether the batch of a page has anything to show."""
+    batch = live.current(page)
+    return batch is None or batch.done > 0
+
+
+def show_run_progress(following: Any) -> None:
+    """Show how many solvers are done, and how long the others can take at most."""
+    # Empty where nothing runs, as above.
+    place = st.empty()
+    if following is None or not following.alive:
+        return
+    shares, left = zip(*(share_and_seconds_left(run) for run in following.runs), strict=True)
+    done = sum(run.state in ("done", "failed") for run in following.runs)
+    text = f"{done} of {len(following.runs)} solvers done, at most {live.duration(max(left))} left"
+    place.progress(min(1.0, sum(shares) / len(shares)), text=text)
+
+
+def share_and_seconds_left(run: Any) -> tuple[float, float]:
+    """Return the used share of a run's limits, and the seconds that it can still take."""
+    if run.state in ("done", "failed"):
+        return 1.0, 0.0
+    limits, rows = run.job.limits, run.trace.rows if run.trace else []
+    if not rows:
+        return 0.0, limits.max_seconds
+    seconds, count = rows[-1]["seconds"], len(rows)
+    by_iterations = seconds / count * (limits.max_iter - count)
+    share = max(count / limits.max_iter, seconds / limits.max_seconds if limits.max_seconds else 1.0)
+    return share, max(0.0, min(by_iterations, limits.max_seconds - seconds))
