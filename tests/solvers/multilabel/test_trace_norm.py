@@ -13,8 +13,8 @@ from lrlab.catalog.multilabel import BLOCKS
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.protocol import Stop, drive
-from lrlab.solvers.low_rank import nuclear_norm
 from lrlab.solvers.methods.accelerated import accelerated, extrapolated, place, shrink
+from lrlab.solvers.methods.shrinkage import shrink_singular_values
 from lrlab.solvers.multilabel import leml, leml_products, trace_norm
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED
 from lrlab.solvers.multilabel.leml_products import Labels, OfFeatures
@@ -188,7 +188,7 @@ def test_what_is_known_between_two_places_is_what_is_there(spec, name):
 def test_shrinking_by_a_gram_matrix_is_shrinking(rows, columns, level, seed):
     rng = np.random.default_rng(seed)
     V = rng.standard_normal((rows, columns)) * 10.0 ** rng.uniform(-3, 0, columns)
-    W, expected = shrink(V, level), nuclear_norm.shrink_singular_values(V, level)
+    W, expected = shrink(V, level), shrink_singular_values(V, level)
     assert W.dense() == pytest.approx(expected.dense(), abs=1e-9)
     assert W.U.T @ W.U == pytest.approx(np.eye(len(W.s)), abs=1e-10)
 
