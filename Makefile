@@ -1,4 +1,4 @@
-# `make app` serves the lab, `make test` runs every check, `make test-fast` all but the slow tests and the browser's.
+# `make app` serves the lab, `make test` runs every check, `make test-fast` all but the slow tests.
 # Each sets up what it needs.
 PYTHON ?= python3
 VENV   ?= .venv
@@ -13,7 +13,7 @@ test: check chromium
 	$(BIN)/python -m pytest
 
 test-fast: check
-	$(BIN)/python -m pytest -m "not slow and not browser"
+	$(BIN)/python -m pytest -m "not slow"
 
 check: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -22,6 +22,7 @@ from lrlab.sweeps.definition import Success, Sweep
 from lrlab.sweeps.definition_text import to_toml
 from lrlab.sweeps.resume import resume
 
+pytestmark = pytest.mark.slow
 PATIENCE = 120.0
 SWEEP = Sweep(
     spec=spec("one-bit-sensing", p=40),
