@@ -10,13 +10,13 @@ from lrlab.fits import tuning
 from lrlab.fits.fitted_model import FittedModel
 from lrlab.fits.own_files import (
     File,
+    checked_options,
     half,
     most_rank,
     read,
     require_rank,
     require_share,
     rows_of_both_kinds,
-    settled_for,
 )
 from lrlab.fits.record import Record, Row
 from lrlab.fits.validation import (
@@ -105,7 +105,7 @@ def fit(
     both kinds); of the last iteration also micro_auc and macro_auc (a mean over `auc_labels` labels).
     InputError where a file, a setting or a size is wrong.
     """
-    options = settled(solver, settings)
+    options = solver_options(solver, settings)
     ending = limits({"max_iter": ITERATIONS if iterations is None else iterations, "max_seconds": max_seconds})
     asked = question(solver, settings, rank, iterations, max_seconds, tune_by, seed) if tune_by else None
     given, fresh = read(train, test, labels, observed, seed)
@@ -144,7 +144,7 @@ def tune(
     known, and kept where `observed` is less than 1, count. A rank or a `regularization` that is given stays as it is.
     max_seconds: of each run. The other parameters are as for `fit`.
     """
-    settled(solver, settings)
+    solver_options(solver, settings)
     asked = question(solver, settings, rank, iterations, max_seconds, metric, seed)
     given = hide(datasets.read(train, labels), require_share(observed), seed)
     require_rank(rank, given)
@@ -172,6 +172,6 @@ def named(scores: Mapping[str, float]) -> Row:
     return {at[name]: (100.0 if name.startswith("precision") else 1.0) * value for name, value in scores.items()}
 
 
-def settled(solver: str, settings: Mapping[str, object]) -> dict[str, Any]:
+def solver_options(solver: str, settings: Mapping[str, object]) -> dict[str, Any]:
     """Return all options of a multi-label solver, checked."""
-    return settled_for(MODEL, solver, settings)
+    return checked_options(MODEL, solver, settings)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lrlab import catalog, datasets
-from lrlab.fits.own_files import File, settled_for
+from lrlab.fits.own_files import File, checked_options
 from lrlab.fits.record import Record, Row
 from lrlab.models.completion import InductiveCompletion
 from lrlab.models.own_rows import solver_stream
@@ -57,7 +57,7 @@ def fit_ratings(
     Scores: `rmse` on the test ratings, also for users and items without training ratings, and `train_rmse`.
     InputError where a file, a setting or a size is wrong.
     """
-    options = settled(solver, settings)
+    options = solver_options(solver, settings)
     ending = limits({"max_iter": ITERATIONS if iterations is None else iterations, "max_seconds": max_seconds})
     problem = problem_of(train, test, users, items, rank)
     entry = catalog.solver(solver, MODEL)
@@ -80,9 +80,9 @@ def fit_ratings(
     return found
 
 
-def settled(solver: str, settings: Mapping[str, object]) -> dict[str, Any]:
+def solver_options(solver: str, settings: Mapping[str, object]) -> dict[str, Any]:
     """Return all options of a solver of inductive completion, checked."""
-    return settled_for(MODEL, solver, settings)
+    return checked_options(MODEL, solver, settings)
 
 
 def problem_of(train: File, test: File, users: File | None, items: File | None, rank: int) -> RatingsProblem:

@@ -27,7 +27,7 @@ def rows_of_both_kinds(data: Dataset) -> int:
     return int(((on > 0) & (on < known)).sum())
 
 
-def settled_for(model: str, solver: str, settings: Mapping[str, object]) -> dict[str, Any]:
+def checked_options(model: str, solver: str, settings: Mapping[str, object]) -> dict[str, Any]:
     """Return all options of a solver that is made for a model, checked; InputError names what there is."""
     require_known(solver, tuple(entry.name for entry in catalog.solvers_for(model)), what="solver")
     entry = catalog.solver(solver, model)

@@ -1,49 +1,23 @@
 """Figures of papers, and lessons: one TOML file each, and the code that turns any of them into a figure and a table.
 
-A file names its `kind`, which is a module of this package with a function `plan`; a further figure of a known kind is
-one more TOML file.
+A file is a sweep definition with a table `figure`, see `definition`; a further figure of a known kind is one more file.
 """
 
 import os
-import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from lrlab.engine.engine import on_engine
+from lrlab.engine.engine import on_workers
+from lrlab.engine.stream import StartStream, collect
 from lrlab.parameters import InputError, require_known
-from lrlab.runs.trial import Progress, Run, silent
+from lrlab.runs.trial import Progress, silent
 
 if TYPE_CHECKING:
+    from lrlab.presets.definition import Preset
     from lrlab.presets.result import Plan
-
-KINDS = ("spectrum", "rates", "curves", "traces", "fits", "comparison")
-
-
-@dataclass(frozen=True)
-class Preset:
-    """A figure that can be computed.
-
-    name: as in the shell. title, reference, explanation (a paragraph): for people. kind: the module that computes it.
-    content: all of the TOML file: panels with their models, specs and values, numbers of trials, seed.
-    """
-
-    name: str
-    title: str
-    kind: str
-    reference: str
-    explanation: str
-    content: Mapping[str, Any]
-
-    @property
-    def data(self) -> tuple[str, ...]:
-        """Names of the published data sets that it is about, and that a person has to have; mostly none."""
-        return tuple(self.content.get("data", ()))
 
 
 def names() -> list[str]:
@@ -52,34 +26,33 @@ def names() -> list[str]:
 
 
 @cache
-def load(name: str) -> Preset:
-    """Return a preset; InputError for an unknown name."""
+def load(name: str) -> "Preset":
+    """Return a preset; InputError for an unknown name, or with the line where its file is not in the form."""
+    from lrlab.presets.definition import read
+
     require_known(name, tuple(names()), what="preset")
-    content = tomllib.loads(files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
-    require_known(content["kind"], KINDS, what="kind")
-    texts = (str(content[key]).strip() for key in ("title", "kind", "reference", "explanation"))
-    return Preset(name, *texts, MappingProxyType(content))
+    return read(name, files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
 
 
-def plan(preset: Preset, trials: int | None = None, data: str | os.PathLike[str] | None = None) -> "Plan":
+def plan(preset: "Preset", trials: int | None = None, data: str | os.PathLike[str] | None = None) -> "Plan":
     """Return what has to be computed, for whoever runs it piece by piece; `trials` overrides the numbers in the file.
 
-    data: the folder with the data sets of a preset that is about some, LRLAB_DATA if not given. Raises InputError
-    before anything is run where it cannot be.
+    data: the folder with the data sets of a preset that needs some, LRLAB_DATA if not given. Raises InputError before
+    anything is run: with the line for an unknown measure, solver, model, axis, parameter or setting.
     """
-    if trials is not None and trials < 2:
+    if trials is not None and (not isinstance(trials, int) or trials < 2):
         raise InputError("trials", "a whole number of 2 or more", trials, "a mean and its spread need two")
     if data is not None and not preset.data:
         raise InputError("data", f"nothing, as {preset.name} draws its own", data, "leave it out")
-    given = {"data": data} if preset.data else {}
-    return import_module(f"{__name__}.{preset.kind}").plan(preset.content, trials, **given)
+    more: dict[str, Any] = {"data": data} if preset.data else {}
+    return import_module(f"{__name__}.{preset.kind}").plan(preset, trials, **more)
 
 
 def run(
     name: str,
     out: str | os.PathLike[str],
     progress: Progress = silent,
-    run: Run = on_engine,
+    start: StartStream = on_workers,
     trials: int | None = None,
     data: str | os.PathLike[str] | None = None,
 ) -> list[Path]:
@@ -93,7 +66,7 @@ def run(
 
     preset, folder = load(name), _writable(Path(out))
     work = plan(preset, trials, data)
-    result = work.finish(run(work.function, work.items, progress))
+    result = work.finish(collect(start(work.function, work.items), progress))
     paths = [folder / f"{name}{ending}" for ending in (".html", ".csv", "-trials.csv")]
     paths[0].write_text(page(preset, result), encoding="utf-8")
     result.table.to_csv(paths[1], index=False, float_format="%.8g")

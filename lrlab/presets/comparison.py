@@ -1,65 +1,66 @@
-"""Presets of kind `comparison`: where runs in named settings end, the paper's numbers beside ours.
+"""Presets of kind `comparison`: where runs end in named columns of settings, a paper's numbers beside ours.
 
-TOML: trials; settings; model; spec; columns in the paper's order with label, spec and, by a series' label, settings of
-its own there; series with label, solver, settings and, by measure, what the paper printed for each column; panels with
-title, measure, title_of_measure and, where a number is printed as a multiple of ours (100 for per cent), times.
-All panels show the same runs; solvers see the same data in a trial.
+A column has a spec and, by a series' label, settings of its own. A series has, by measure, the numbers that the paper
+printed for each column. A panel shows a measure, times `scale` (100 for per cent). All panels show the same runs.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pandas as pd
 
 from lrlab.figures.published import beside
-from lrlab.presets.result import Panel, Plan, Result, beside_paper, panel_spec
-from lrlab.runs.job import make_job
-from lrlab.runs.trial import trial_spec
-from lrlab.sweeps import sweep
-
-Toml = Mapping[str, Any]
+from lrlab.parameters import InputError, require_known
+from lrlab.presets.cases import Case, plan_cases
+from lrlab.presets.definition import Preset, Toml
+from lrlab.presets.result import Panel, Plan, Result, compare_with_paper
 
 
-def plan(content: Toml, trials: int | None = None) -> Plan:
-    """Return the runs of all series in all columns."""
-    tasks: list[sweep.Trial] = []
-    owners: list[dict[str, str]] = []
-    for column in content["columns"]:
-        spec = panel_spec(content, content, **column.get("spec", {}))
-        for one in content["series"]:
-            own = column.get("settings", {}).get(one["label"], {})
-            settings = {**content.get("settings", {}), **one.get("settings", {}), **own}
-            job = make_job(spec, one["solver"], **settings)
-            number = trials or content["trials"]
-            tasks += [sweep.Trial((), t, job.on(trial_spec(spec, t))) for t in range(number)]
-            owners += [{"column": column["label"], "series": one["label"]}] * number
+def plan(preset: Preset, trials: int | None = None) -> Plan:
+    """Return the runs of all series in all columns; solvers see the same data in a trial."""
+    planned = plan_cases(preset, trials, _figures)
+    columns, labels = preset.content["columns"], [series["label"] for series in preset.series]
+    for number, column in enumerate(columns):
+        for label in column.get("settings", {}):
+            with preset.source.locate(("columns", number, "settings")):
+                require_known(label, tuple(labels), what="series")
+    model = preset.spec(("columns", 0)).model
+    for number, panel in enumerate(preset.panels):
+        preset.require_measure(panel["measure"], model, ("panels", number, "measure"))
+    for number, series in enumerate(preset.series):
+        for measure, printed in series.get("paper", {}).items():
+            path = ("series", number, "paper", measure)
+            preset.require_measure(measure, model, path)
+            if not isinstance(printed, list) or not all(type(value) in (int, float) for value in printed):
+                raise preset.source.located(InputError(measure, "a list of numbers", printed, "write numbers"), path)
+            if len(printed) != len(columns):
+                expected = f"a number for each of the {len(columns)} columns"
+                error = InputError(measure, expected, len(printed), "give one number each, nan for none")
+                raise preset.source.located(error, path)
+    return planned
 
-    def finish(results: Sequence[sweep.Row]) -> Result:
-        drawn = pd.DataFrame([{**owner, **row} for owner, row in zip(owners, results, strict=True)])
-        points = {panel["title"]: compared(content, panel, drawn) for panel in content["panels"]}
-        panels = [_panel(panel, points[panel["title"]]) for panel in content["panels"]]
-        table = pd.concat([rows.assign(panel=title) for title, rows in points.items()], ignore_index=True)
-        return Result(panels, table.assign(model=content["model"], level="point"), drawn)
 
-    return Plan(sweep.run_trial, tasks, finish)
+def _figures(preset: Preset, cases: Sequence[Case], rows: pd.DataFrame) -> Result:
+    points = [compared(preset, panel, rows) for panel in preset.panels]
+    panels = [_panel(panel, part) for panel, part in zip(preset.panels, points, strict=True)]
+    return Result(panels, pd.concat(points, ignore_index=True).assign(level="point"), rows)
 
 
-def compared(content: Toml, panel: Toml, drawn: pd.DataFrame) -> pd.DataFrame:
+def compared(preset: Preset, panel: Toml, rows: pd.DataFrame) -> pd.DataFrame:
     """Return a line for each series and column: ours (mean of the trials), its spread, and the paper's number."""
-    measure, labels = panel["measure"], [column["label"] for column in content["columns"]]
-    found = []
-    for one in content["series"]:
+    measure, labels = panel["measure"], [column["label"] for column in preset.content["columns"]]
+    lines = []
+    for one in preset.series:
         printed = one.get("paper", {}).get(measure, [float("nan")] * len(labels))
         for label, paper in zip(labels, printed, strict=True):
-            own = drawn[(drawn["series"] == one["label"]) & (drawn["column"] == label)][measure]
+            own = rows[(rows["series"] == one["label"]) & (rows["column"] == label)][measure]
             place = {"series": one["label"], "column": label, "measure": measure}
-            found.append({**place, **beside_paper(own, float(paper), panel.get("times", 1))})
-    return pd.DataFrame(found)
+            lines.append({**place, **compare_with_paper(own, float(paper), panel.get("scale", 1))})
+    return pd.DataFrame(lines).assign(panel=panel["title"], model=preset.spec(("columns", 0)).model)
 
 
 def _panel(panel: Toml, points: pd.DataFrame) -> Panel:
     figure = beside(
-        points.assign(x=points["column"]), axis_title="", value_title=panel["title_of_measure"], categories=True
+        points.assign(x=points["column"]), axis_title="", value_title=panel["measure_title"], categories=True
     )
     words = "Filled: computed here, mean and standard deviation of the trials."
     if points["paper"].notna().any():

@@ -1,11 +1,11 @@
 """Presets of kind `fits`: solvers tuned and fitted on published data sets, the paper's numbers beside ours.
 
-TOML: trials; iterations (most of a run); tune_by; data, the names of the sets; series with label, solver, settings, and
-full_rank where its numbers do not depend on the rank; columns, what the rows of `paper` are: data, series, share (of
-the rank in the number of labels), observed (share of the labels that is seen), then measures. Each row says what is to
-be fitted and what the paper printed, "" where it printed nothing. Panels with title, measure, axis (share, observed or
-data) and, of the rows, where (only those with these values; full-rank ones have them all).
-The user names the folder with the data; sets that are not there are left out, and the panels say so.
+The rows of [paper] say what is fitted and what the paper printed, "" for nothing: data, series, share (the rank over
+the number of labels), observed (share of the labels that the solver observes), then measures. settings.max_iter limits
+the iterations; tune_by is the metric of the validation split. A series whose numbers do not depend on the rank has
+full_rank. A panel shows a measure along an axis (share, observed or data) in the rows that have the values of `where`;
+series of full rank have all shares. The user names the folder with the data; missing sets are left out, and the panels
+name them.
 """
 
 import os
@@ -16,63 +16,125 @@ import pandas as pd
 
 from lrlab.datasets.folder import Files, located
 from lrlab.figures.published import beside
-from lrlab.fits.fitting import settled
-from lrlab.fits.published import PublishedFit, published_fit
-from lrlab.presets.result import Panel, Plan, Result, beside_paper
+from lrlab.fits.dataset_fit import DatasetFit, fit_dataset
+from lrlab.fits.fitting import solver_options
+from lrlab.fits.validation import METRICS
+from lrlab.parameters import InputError, require_known
+from lrlab.presets.definition import Preset, Toml
+from lrlab.presets.result import Panel, Plan, Result, compare_with_paper
+from lrlab.protocol import limits
+from lrlab.sweeps.definition_file import require_settings
 
-Toml = Mapping[str, Any]
-KEYS = ["data", "series", "share", "observed"]
-AXES = {"share": "rank / number of labels", "observed": "share of the labels that is seen", "data": "data set"}
+PLACE = ["data", "series", "share", "observed"]
+AXES = {"share": "rank / number of labels", "observed": "share of the labels that are observed", "data": "data set"}
 TITLES = {
     "precision@1": "precision@1 (%)", "precision@3": "precision@3 (%)", "precision@5": "precision@5 (%)",
     "hamming": "Hamming loss", "auc": "AUC of an instance, mean",
 }  # fmt: skip
 
 
-def plan(content: Toml, trials: int | None = None, data: str | os.PathLike[str] | None = None) -> Plan:
-    """Return the fits of all rows whose data set is there, each once."""
-    files, known = located(data, tuple(content["data"])), {one["label"]: one for one in content["series"]}
-    rows = [dict(zip(content["columns"], row, strict=True)) for row in content["paper"] if row[0] in files]
-    count, tasks, owners = trials or content["trials"], dict[PublishedFit, int](), []
+def plan(preset: Preset, trials: int | None = None, data: str | os.PathLike[str] | None = None) -> Plan:
+    """Return the fits of all rows whose data set is in the folder, each once."""
+    settings = _checked(preset)
+    files = located(data, preset.data)
+    rows = [row for row in _rows(preset) if row["data"] in files]
+    items: dict[DatasetFit, int] = {}
+    owners = []
     for row in rows:
-        for trial in range(count):
-            task = _task(content, known[row["series"]], files, row, trial)
-            owners.append((row, tasks.setdefault(task, len(tasks))))
+        for trial in range(trials or preset.content["trials"]):
+            item = _fit(preset, settings, files, row, trial)
+            owners.append((row, items.setdefault(item, len(items))))
 
     def finish(results: Sequence[dict[str, Any]]) -> Result:
-        drawn = pd.DataFrame([{**results[number], **{key: row[key] for key in KEYS}} for row, number in owners])
-        points = compared(content, rows, drawn)
-        missing = [name for name in content["data"] if name not in files]
-        panels = [made for panel in content["panels"] if (made := _panel(content, panel, points, missing))]
-        return Result(panels, points.assign(level="point"), drawn)
+        table = pd.DataFrame([{**results[number], **{key: row[key] for key in PLACE}} for row, number in owners])
+        points = compared(preset, rows, table)
+        missing = [name for name in preset.data if name not in files]
+        panels = [made for panel in preset.panels if (made := _panel(preset, panel, points, missing))]
+        return Result(panels, points.assign(level="point"), table)
 
-    return Plan(published_fit, list(tasks), finish)
+    return Plan(fit_dataset, list(items), finish)
 
 
-def _task(content: Toml, one: Toml, files: Mapping[str, Files], row: Toml, trial: int) -> PublishedFit:
-    settings = {**content.get("settings", {}), **one.get("settings", {})}
-    settled(one["solver"], settings)
-    return PublishedFit(
+def _rows(preset: Preset) -> list[dict[str, Any]]:
+    paper = preset.content["paper"]
+    return [dict(zip(paper["columns"], row, strict=True)) for row in paper["rows"]]
+
+
+def _checked(preset: Preset) -> dict[str, dict[str, Any]]:
+    """Check what only fits have, and return the settings of each series by its label."""
+    source, content = preset.source, preset.content
+    with source.locate(("model",)):
+        require_known(content["model"], ("multilabel",), what="model")
+    with source.locate(("tune_by",)):
+        require_known(content["tune_by"], METRICS, what="metric")
+    settings = {}
+    for number, series in enumerate(preset.series):
+        with source.locate(("series", number), ("settings",)):
+            own = {**content.get("settings", {}), **series.get("settings", {})}
+            require_settings(own, [series["solver"]], content["model"])
+            ending = limits({"max_iter": own.pop("max_iter", 10)})
+            solver_options(series["solver"], own)
+            settings[series["label"]] = {**own, "max_iter": ending.max_iter}
+    _check_paper(preset, settings)
+    _check_panels(preset)
+    return settings
+
+
+def _check_paper(preset: Preset, series: Mapping[str, Any]) -> None:
+    paper = preset.content["paper"]
+    columns = paper["columns"]
+    with preset.source.locate(("paper", "columns")):
+        if columns[: len(PLACE)] != PLACE:
+            expected = f"{', '.join(PLACE)}, then measures"
+            raise InputError("columns", expected, ", ".join(columns), "write them in this order")
+        for measure in columns[len(PLACE) :]:
+            require_known(measure, TITLES, what="measure")
+    for number, row in enumerate(paper["rows"]):
+        with preset.source.locate(("paper", "rows", number)):
+            if len(row) != len(columns):
+                raise InputError("row", f"a value for each of the {len(columns)} columns", len(row), "complete it")
+            require_known(row[0], preset.data, what="data")
+            require_known(row[1], series, what="series")
+            for name, value in zip(columns[2:], row[2:], strict=True):
+                empty = value == "" and name not in PLACE
+                if not empty and (type(value) not in (int, float) or name in PLACE and not 0 < value <= 1):
+                    expected = "a number above 0, at most 1" if name in PLACE else 'a number, or "" for none'
+                    raise InputError(name, expected, value, "correct the row")
+
+
+def _check_panels(preset: Preset) -> None:
+    for number, panel in enumerate(preset.panels):
+        with preset.source.locate(("panels", number)):
+            require_known(panel["measure"], tuple(preset.content["paper"]["columns"][len(PLACE) :]), what="measure")
+            require_known(panel["axis"], AXES, what="axis")
+            for key in panel.get("where", {}):
+                require_known(key, tuple(PLACE), what="column")
+
+
+def _fit(preset: Preset, settings: Mapping[str, Any], files: Mapping[str, Files], row: Toml, trial: int) -> DatasetFit:
+    one = next(series for series in preset.series if series["label"] == row["series"])
+    own = dict(settings[row["series"]])
+    iterations = own.pop("max_iter")
+    return DatasetFit(
         row["data"], files[row["data"]], one["solver"], 0.0 if one.get("full_rank") else float(row["share"]),
-        float(row["observed"]), one.get("iterations", content["iterations"]), content["tune_by"],
-        tuple(settings.items()), trial,
+        float(row["observed"]), iterations, preset.content["tune_by"], tuple(own.items()), trial,
     )  # fmt: skip
 
 
-def compared(content: Toml, rows: Sequence[Toml], drawn: pd.DataFrame) -> pd.DataFrame:
+def compared(preset: Preset, rows: Sequence[Toml], table: pd.DataFrame) -> pd.DataFrame:
     """Return a line for each row of the paper and measure: ours (mean), its spread, and the paper's number."""
-    found = []
+    lines = []
     for row in rows:
-        own = drawn[(drawn[KEYS] == [row[key] for key in KEYS]).all(axis=1)]
-        for measure in content["columns"][len(KEYS) :]:
+        own = table[(table[PLACE] == [row[key] for key in PLACE]).all(axis=1)]
+        for measure in preset.content["paper"]["columns"][len(PLACE) :]:
             paper = float(row[measure]) if row[measure] != "" else float("nan")
-            place = {key: row[key] for key in KEYS}
-            found.append({**place, "measure": measure, **beside_paper(own[measure], paper)})
-    return pd.DataFrame(found)
+            place = {key: row[key] for key in PLACE}
+            lines.append({**place, "measure": measure, **compare_with_paper(own[measure], paper)})
+    return pd.DataFrame(lines)
 
 
-def _panel(content: Toml, panel: Toml, points: pd.DataFrame, missing: Sequence[str]) -> Panel | None:
-    full = points["series"].isin([one["label"] for one in content["series"] if one.get("full_rank")])
+def _panel(preset: Preset, panel: Toml, points: pd.DataFrame, missing: Sequence[str]) -> Panel | None:
+    full = points["series"].isin([one["label"] for one in preset.series if one.get("full_rank")])
     chosen, axis = points["measure"] == panel["measure"], panel["axis"]
     for key, value in panel.get("where", {}).items():
         chosen &= (points[key] == value) | (full & (key == "share"))
@@ -91,7 +153,7 @@ def _caption(rows: pd.DataFrame, missing: Sequence[str]) -> str:
     words = ["Filled: computed here, regularisation and iterations chosen by one validation split, alike for all."]
     words.append("Open: printed in the paper.")
     if rows["trials"].max() > 1:
-        words.append("Bars: standard deviation over the labels that are seen.")
+        words.append("Bars: standard deviation over draws of the observed labels.")
     if missing:
         words.append(f"Not in the folder: {', '.join(missing)}.")
     return " ".join(words)

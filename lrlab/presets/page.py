@@ -3,10 +3,10 @@
 from html import escape
 from string import Template
 
-from lrlab.presets import Preset
+from lrlab.presets.definition import Preset
 from lrlab.presets.result import Result
 
-MOST_COLUMNS = 4
+MAX_COLUMNS = 4
 """Panels side by side."""
 
 PAGE = Template("""<!doctype html>
@@ -53,4 +53,4 @@ def page(preset: Preset, result: Result) -> str:
             f"<section>\n<h2>{escape(panel.title)}</h2>\n{drawn}\n<p>{escape(panel.caption)}</p>\n</section>"
         )
     texts = {key: escape(getattr(preset, key)) for key in ("name", "title", "explanation", "reference")}
-    return PAGE.substitute(texts, panels="\n".join(sections), columns=min(len(sections), MOST_COLUMNS))
+    return PAGE.substitute(texts, panels="\n".join(sections), columns=min(len(sections), MAX_COLUMNS))

@@ -1,83 +1,140 @@
-"""Presets of kind `rates`: estimation error against a theoretical rate, a panel a model.
+"""Presets of kind `rates`: estimation error against a theoretical rate, and lines through the origin fitted to it.
 
-TOML: solver, settings, axis (a rate), factor (the region of the fit, see `largest_rate`), trials; series with label,
-spec, settings; panels with title, model, spec, values, and trials where they differ: a number, or one for each value.
+The axis is a rate. figure.threshold_factor: the region of the fit, see `largest_rate`. A panel may have a list of
+numbers of trials, one for each value.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from lrlab.figures.rates import rates as draw
-from lrlab.presets.result import Panel, Plan, Result, panel_spec
+from lrlab.parameters import require_known
+from lrlab.presets.cases import Case, axis_of, plan_cases
+from lrlab.presets.definition import Preset
+from lrlab.presets.result import Panel, Plan, Result, panel_table
 from lrlab.protocol import Spec
-from lrlab.runs.axes import axes
-from lrlab.sweeps import rates
+from lrlab.runs.axes import axes, place
+from lrlab.theory import limits, spiked
 
-Toml = Mapping[str, Any]
-FINE = 161
+CURVE_POINTS = 161
+RATES = {
+    "dense-rate": lambda spec: limits.dense_rate(spec.n, spec.p),
+    "sparse-rate": lambda spec: limits.sparse_rate(spec.n, spec.p, spec.sparsity or spec.p),
+}
 
 
-def plan(content: Toml, trials: int | None = None) -> Plan:
+def plan(preset: Preset, trials: int | None = None) -> Plan:
     """Return the trials of all panels as one job."""
-    tasks, owners = [], []
-    for panel, series, spec in _series(content):
-        settings = {**content.get("settings", {}), **series.get("settings", {})}
-        number = trials or panel.get("trials", content["trials"])
-        own = rates.error_trials(spec, content["solver"], content["axis"], panel["values"], number, settings)
-        tasks += own
-        owners += [{"panel": panel["title"], "series": series["label"]}] * len(own)
-
-    def finish(results: Sequence[rates.Row]) -> Result:
-        drawn = pd.DataFrame([{**owner, **row} for owner, row in zip(owners, results, strict=True)])
-        made = [_panel(content, panel, drawn) for panel in content["panels"]]
-        return Result([p for p, _ in made], pd.concat([table for _, table in made], ignore_index=True), drawn)
-
-    return Plan(rates.error_trial, tasks, finish)
+    for number, _ in enumerate(preset.panels):
+        panel = ("panels", number)
+        with preset.source.locate((*panel, "axes"), ("axes",)):
+            require_known(axis_of(preset, panel)[0], RATES, what="rate")
+    return plan_cases(preset, trials, _figures)
 
 
-def _series(content: Toml) -> Iterator[tuple[Toml, Toml, Spec]]:
-    for panel in content["panels"]:
-        for series in content["series"]:
-            yield panel, series, panel_spec(content, panel, **series["spec"])
+def _figures(preset: Preset, cases: Sequence[Case], rows: pd.DataFrame) -> Result:
+    panels, tables, trials = [], [], []
+    for number, panel in enumerate(preset.panels):
+        axis, title = axis_of(preset, ("panels", number))[0], panel["title"]
+        own = [case for case in cases if case.labels["panel"] == title]
+        specs = {
+            (case.labels["series"], cell.axes[axis]): cell.job.spec for case in own for cell in case.cells if cell.job
+        }
+        chosen = rows[rows["panel"] == title]
+        at = [specs[key] for key in zip(chosen["series"], chosen[axis], strict=True)]
+        chosen = chosen.assign(
+            axis=axis, at=chosen[axis], rate=[RATES[axis](spec) for spec in at], n=[spec.n for spec in at]
+        ).drop(columns=axis)
+        made, table = _panel(title, axis, own, preset.content["figure"]["threshold_factor"], chosen)
+        panels.append(made)
+        tables.append(table)
+        trials.append(chosen)
+    return Result(panels, pd.concat(tables, ignore_index=True), pd.concat(trials, ignore_index=True))
 
 
-def _panel(content: Toml, panel: Toml, drawn: pd.DataFrame) -> tuple[Panel, pd.DataFrame]:
-    axis, own = content["axis"], [(series, spec) for there, series, spec in _series(content) if there is panel]
+def _panel(
+    title: str, axis: str, cases: Sequence[Case], factor: float, rows: pd.DataFrame
+) -> tuple[Panel, pd.DataFrame]:
     # The threshold and the limit at a rate belong to the model: any of its specs will do.
-    limit = rates.largest_rate(own[0][1], content["factor"])
-    points = pd.concat([_cells(drawn, panel, series, spec) for series, spec in own], ignore_index=True)
+    spec = cases[0].spec
+    limit = largest_rate(spec, factor)
+    cells = [
+        mean_errors(rows[rows["series"] == case.labels["series"]]).assign(
+            series=case.labels["series"], p=case.spec.p, sparsity=case.spec.sparsity
+        )
+        for case in cases
+    ]
+    points = pd.concat(cells, ignore_index=True)
     # Decided by theory before anything is drawn, not by how straight the dots lie.
     points["used"] = points["rate"] <= limit
     fits = _fits(points)
     exact = None
     if axis == "dense-rate":
-        grid = np.linspace(points["rate"].min(), points["rate"].max(), FINE)
-        exact = rates.predicted_errors(own[0][1], axis, grid)
-    figure = draw(points, fits, axis_title=axes(type(own[0][1]))[axis], limit=limit, exact=exact)
+        grid = np.linspace(points["rate"].min(), points["rate"].max(), CURVE_POINTS)
+        exact = predicted_errors(spec, axis, grid)
+    figure = draw(points, fits, axis_title=axes(type(spec))[axis], limit=limit, exact=exact)
     used = points[points["used"]].groupby("series").size()
-    rows = [
+    summaries = [
         {"level": "pooled" if name == "pooled" else "series", "series": name, "slope": slope, "r2": quality,
          "points_used": used.sum() if name == "pooled" else used.get(name, 0), "largest_rate": limit}
         for name, (slope, quality) in fits.items()
     ]  # fmt: skip
-    table = pd.concat([pd.DataFrame(rows), points.assign(level="point")], ignore_index=True)
-    table.insert(1, "panel", panel["title"])
-    table.insert(2, "model", panel["model"])
-    return Panel(panel["title"], figure, _caption(fits, limit, content["factor"])), table
+    return Panel(title, figure, _caption(fits, limit, factor)), panel_table(title, spec.model, points, summaries)
 
 
-def _cells(drawn: pd.DataFrame, panel: Toml, series: Toml, spec: Spec) -> pd.DataFrame:
-    chosen = drawn[(drawn["panel"] == panel["title"]) & (drawn["series"] == series["label"])]
-    return rates.mean_errors(chosen).assign(series=series["label"], p=spec.p, sparsity=spec.sparsity)
+def mean_errors(table: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each value on the axis: at, rate, n, trials, error (mean), its standard error, overlap."""
+    cells = table.groupby("at")
+    columns = {
+        "rate": cells["rate"].first(),
+        "n": cells["n"].first(),
+        "trials": cells["error"].count(),
+        "error": cells["error"].mean(),
+        "standard_error": cells["error"].sem(),
+        "overlap": cells["overlap"].mean(),
+    }
+    return pd.DataFrame(columns).reset_index()
+
+
+def largest_rate(spec: Spec, factor: float) -> float:
+    """Return the rate below which n is at least `factor` times the threshold of the pairwise moment.
+
+    At n = threshold * d the leading eigenvector of M begins to correlate with the truth, where d = p. A rate is
+    sqrt(d / n) with d = p or, for sparse signals, d = s log p in the place of p: n >= factor * threshold * d is
+    rate <= 1 / sqrt(factor * threshold).
+    """
+    return float((factor * spiked.predict(spec.link.moments, 1.0).threshold) ** -0.5)
+
+
+def line_through_origin(rate: Sequence[float], error: Sequence[float]) -> tuple[float, float]:
+    """Return the slope c of the least-squares line error = c rate and R^2 = 1 - |error - c rate|^2 / |error - mean|^2.
+
+    R^2 is taken against the mean, as for a line with an intercept, so a line that is straight but misses the origin
+    does not pass. Both are nan for fewer than three points.
+    """
+    x, e = np.asarray(rate, dtype=float), np.asarray(error, dtype=float)
+    if len(x) < 3:
+        return float("nan"), float("nan")
+    slope = float(x @ e / (x @ x))
+    return slope, float(1.0 - np.sum((e - slope * x) ** 2) / np.sum((e - e.mean()) ** 2))
+
+
+def predicted_errors(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:
+    """Return the exact limit of Algorithm 1's error, sqrt(2 - 2 <b, b-hat>), at each value: at, rate, error."""
+    rows = []
+    for value in values:
+        cell = place(spec, axis, value)
+        overlap = spiked.predict(cell.link.moments, cell.n / cell.p).overlap
+        rows.append({"at": value, "rate": RATES[axis](cell), "error": float(np.sqrt(2.0 - 2.0 * np.sqrt(overlap)))})
+    return pd.DataFrame(rows)
 
 
 def _fits(points: pd.DataFrame) -> dict[str, tuple[float, float]]:
     groups = {**dict(iter(points.groupby("series", sort=False))), "pooled": points}
     used = {name: rows[rows["used"]] for name, rows in groups.items()}
-    return {name: rates.line_through_origin(rows["rate"], rows["error"]) for name, rows in used.items()}
+    return {name: line_through_origin(rows["rate"], rows["error"]) for name, rows in used.items()}
 
 
 def _caption(fits: Mapping[str, tuple[float, float]], limit: float, factor: float) -> str:

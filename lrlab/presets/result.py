@@ -1,13 +1,10 @@
-"""What a preset has to compute, and what comes of it."""
+"""What a preset has to compute, and the figures and tables of its results."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
-
-from lrlab import catalog
-from lrlab.protocol import Spec
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -23,7 +20,7 @@ class Panel(NamedTuple):
 
 @dataclass(frozen=True)
 class Result:
-    """Panels; table: points and, in rows of their own (`level`), summaries; trials: one row a trial."""
+    """Panels; table: points and, in rows of their own (`level`), summaries; trials: one row per trial."""
 
     panels: list[Panel]
     table: pd.DataFrame
@@ -39,16 +36,20 @@ class Plan:
     finish: Callable[[Sequence[Any]], Result]
 
 
-def panel_spec(content: Mapping[str, Any], panel: Mapping[str, Any], **more: object) -> Spec:
-    """Return the spec of a panel: what the file says for all panels, for this one, and `more`."""
-    return catalog.spec(panel["model"], **{**content.get("spec", {}), **panel.get("spec", {}), **more})
+def panel_table(
+    title: str, model: str, points: pd.DataFrame, summaries: Sequence[Mapping[str, Any]] = ()
+) -> pd.DataFrame:
+    """Return the rows of a panel, summaries first; the columns `level`, `panel` and `model` say what each is of."""
+    rows = pd.concat([pd.DataFrame(list(summaries)), points.assign(level="point")], ignore_index=True)
+    rows = rows.assign(panel=title, model=model)
+    return rows[["level", "panel", "model", *rows.columns.drop(["level", "panel", "model"])]]
 
 
-def beside_paper(values: pd.Series, paper: float, times: float = 1.0) -> dict[str, Any]:
-    """Return what trials gave beside what a paper printed (nan for nothing), in units of 1 / times of ours.
+def compare_with_paper(values: pd.Series, paper: float, scale: float = 1.0) -> dict[str, Any]:
+    """Return the results of trials beside the number that a paper printed (nan for none), as multiples of 1 / scale.
 
     ours: their mean; spread: standard deviation; trials: how many have a value; paper; difference: ours - paper.
     """
-    ours, spread = times * float(values.mean()), times * float(values.std())
+    ours, spread = scale * float(values.mean()), scale * float(values.std())
     trials = int(values.notna().sum())
     return {"ours": ours, "spread": spread, "trials": trials, "paper": paper, "difference": ours - paper}

@@ -1,45 +1,51 @@
-"""Presets of kind `spectrum`: top eigenvalues of the pairwise moments along an axis, a panel a model.
+"""Presets of kind `spectrum`: the two largest eigenvalues of the pairwise moments along an axis, a panel per model."""
 
-TOML: trials; spec (for all panels); panels with title, model, spec, axis, values.
-"""
-
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 from lrlab.figures.spectrum import eigenvalues
-from lrlab.presets.result import Panel, Plan, Result, panel_spec
+from lrlab.presets.cases import axis_of
+from lrlab.presets.definition import Preset
+from lrlab.presets.result import Panel, Plan, Result, panel_table
+from lrlab.protocol import Spec
 from lrlab.runs.axes import axes
 from lrlab.spectra import pairwise
+from lrlab.sweeps.definition import Sweep
+from lrlab.sweeps.definition_file import make_axis
 
-FINE = 121
+CURVE_POINTS = 121
 DEVIATIONS = ("top_deviation", "second_deviation", "population_top_deviation", "population_second_deviation")
 
 
-def plan(content: Mapping[str, Any], trials: int | None = None) -> Plan:
-    """Return the trials of all panels as one job."""
-    tasks, owners = [], []
-    for panel in content["panels"]:
-        spec = panel_spec(content, panel)
-        own = pairwise.spectrum_draws(spec, panel["axis"], panel["values"], trials or content["trials"])
-        tasks += own
+def plan(preset: Preset, trials: int | None = None) -> Plan:
+    """Return the draws of all panels as one job."""
+    items, owners, made = [], [], []
+    for number, panel in enumerate(preset.panels):
+        path = ("panels", number)
+        spec, (axis, values) = preset.spec(path), axis_of(preset, path)
+        with preset.source.locate((*path, "axes"), ("axes",)):
+            values = Sweep(spec=spec, axes={axis: make_axis(axis, values)}, solvers=("pairwise-moment",)).grid[axis]
+            own = pairwise.spectrum_draws(spec, axis, values, trials or preset.content["trials"])
+        items += own
         owners += [panel["title"]] * len(own)
+        made.append((panel["title"], spec, axis, values))
 
     def finish(results: Sequence[list[pairwise.Row]]) -> Result:
         rows = [{"panel": owner, **row} for owner, own in zip(owners, results, strict=True) for row in own]
-        drawn = pd.DataFrame(rows)
-        made = [_panel(content, panel, drawn[drawn["panel"] == panel["title"]]) for panel in content["panels"]]
-        return Result([p for p, _ in made], pd.concat([table for _, table in made], ignore_index=True), drawn)
+        table = pd.DataFrame(rows)
+        parts = [_panel(*panel, table[table["panel"] == panel[0]]) for panel in made]
+        return Result([p for p, _ in parts], pd.concat([part for _, part in parts], ignore_index=True), table)
 
-    return Plan(pairwise.pairwise_spectrum, tasks, finish)
+    return Plan(pairwise.pairwise_spectrum, items, finish)
 
 
-def _panel(content: Mapping[str, Any], panel: Mapping[str, Any], drawn: pd.DataFrame) -> tuple[Panel, pd.DataFrame]:
-    spec, axis, values = panel_spec(content, panel), panel["axis"], panel["values"]
-    points = pairwise.informative(pairwise.compare(drawn, pairwise.predictions(spec, axis, values)))
-    grid = np.linspace(min(values), max(values), FINE)
+def _panel(
+    title: str, spec: Spec, axis: str, values: Sequence[float], rows: pd.DataFrame
+) -> tuple[Panel, pd.DataFrame]:
+    points = pairwise.informative(pairwise.compare(rows, pairwise.predictions(spec, axis, values)))
+    grid = np.linspace(min(values), max(values), CURVE_POINTS)
     curve = pairwise.informative(pairwise.predictions(spec, axis, grid))
     figure = eigenvalues(points, curve, axis_title=axes(type(spec))[axis])
     largest = {name: float(points.loc[points[name].abs().idxmax(), name]) for name in DEVIATIONS}
@@ -49,8 +55,5 @@ def _panel(content: Mapping[str, Any], panel: Mapping[str, Any], drawn: pd.DataF
         f"The population curve is off by up to {abs(largest['population_top_deviation']):.0%} and "
         f"{abs(largest['population_second_deviation']):.0%}."
     )
-    rows = [{"level": "panel", "axis": axis, "trials": points["trials"].sum(), **largest}]
-    table = pd.concat([pd.DataFrame(rows), points.assign(level="point")], ignore_index=True)
-    table.insert(1, "panel", panel["title"])
-    table.insert(2, "model", spec.model)
-    return Panel(panel["title"], figure, caption), table
+    summary = {"level": "panel", "axis": axis, "trials": points["trials"].sum(), **largest}
+    return Panel(title, figure, caption), panel_table(title, spec.model, points, [summary])

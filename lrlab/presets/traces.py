@@ -1,62 +1,70 @@
-"""Presets of kind `traces`: a score of every iterate, against iterations or seconds, a series a solver.
+"""Presets of kind `traces`: a measure of every iterate, against iterations or seconds (figure.against).
 
-TOML: trials; settings; measure with title_of_measure; against (iteration or seconds); series with label, solver, and
-settings or spec where they differ; panels with title, model, spec, and measure with title_of_measure where it differs.
-Panels that show another score of the same runs share them.
+Panels that show another measure of the same runs share them.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pandas as pd
 
 from lrlab.figures.convergence import TIMES
 from lrlab.figures.series import series as draw
-from lrlab.presets.result import Panel, Plan, Result, panel_spec
-from lrlab.runs.job import make_job
-from lrlab.runs.trial import trial_spec
-from lrlab.sweeps import traces
-from lrlab.sweeps.sweep import Trial
-
-Toml = Mapping[str, Any]
+from lrlab.parameters import require_known
+from lrlab.presets.cases import Case, plan_cases
+from lrlab.presets.definition import Preset, Toml
+from lrlab.presets.result import Panel, Plan, Result, panel_table
+from lrlab.runs.trial import run_traced
 
 
-def plan(content: Toml, trials: int | None = None) -> Plan:
+def plan(preset: Preset, trials: int | None = None) -> Plan:
     """Return the runs of all panels as one job; all solvers see the same data in a trial."""
-    tasks: dict[Trial, int] = {}
-    owners: list[tuple[dict[str, str], int]] = []
-    for panel in content["panels"]:
-        for one in content["series"]:
-            spec = panel_spec(content, panel, **one.get("spec", {}))
-            settings = {**content.get("settings", {}), **one.get("settings", {})}
-            job = make_job(spec, one["solver"], **settings)
-            number = trials or panel.get("trials", content["trials"])
-            owner = {"panel": panel["title"], "series": one["label"]}
-            for t in range(number):
-                task = Trial((), t, job.on(trial_spec(spec, t)))
-                owners.append((owner, tasks.setdefault(task, len(tasks))))
-
-    def finish(results: Sequence[list[traces.Row]]) -> Result:
-        rows = [{**owner, **row} for owner, number in owners for row in results[number]]
-        drawn = pd.DataFrame(rows)
-        made = [_panel(content, panel, drawn[drawn["panel"] == panel["title"]]) for panel in content["panels"]]
-        return Result([p for p, _ in made], pd.concat([table for _, table in made], ignore_index=True), drawn)
-
-    return Plan(traces.traced, list(tasks), finish)
+    figure = preset.content["figure"]
+    with preset.source.locate(("figure", "against")):
+        require_known(figure["against"], TIMES, what="against")
+    for number, panel in enumerate(preset.panels):
+        path = ("panels", number)
+        own = (*path, "measure") if "measure" in panel else ("figure", "measure")
+        preset.require_measure({**figure, **panel}["measure"], preset.spec(path).model, own)
+    return plan_cases(preset, trials, _figures, run_traced)
 
 
-def _panel(content: Toml, panel: Toml, drawn: pd.DataFrame) -> tuple[Panel, pd.DataFrame]:
-    against, chosen = content["against"], {**content, **panel}
-    measure = chosen["measure"]
-    points = traces.gathered(drawn, ["series"], measure)
+def _figures(preset: Preset, cases: Sequence[Case], rows: pd.DataFrame) -> Result:
+    parts = []
+    for number, panel in enumerate(preset.panels):
+        model = preset.spec(("panels", number)).model
+        own = rows[rows["panel"] == panel["title"]]
+        parts.append(_panel({**preset.content["figure"], **panel}, model, own))
+    return Result([panel for panel, _ in parts], pd.concat([table for _, table in parts], ignore_index=True), rows)
+
+
+def _panel(look: Toml, model: str, rows: pd.DataFrame) -> tuple[Panel, pd.DataFrame]:
+    points = median_traces(rows, look["measure"])
     figure = draw(
-        points.assign(x=points[against]), axis_title=TIMES[against], value_title=chosen["title_of_measure"],
-        log_x=content.get("log_x", False), log_y=content.get("log_y", True),
+        points.assign(x=points[look["against"]]), axis_title=TIMES[look["against"]], value_title=look["measure_title"],
+        log_x=look.get("log_x", False), log_y=look.get("log_y", True),
     )  # fmt: skip
-    ends = points.groupby("series", sort=False).tail(1)
-    told = ", ".join(f"{row.series} {row.y:.2g} ({row.seconds:.3g} s)" for row in ends.itertuples())
-    caption = f"Medians of the trials, with quartiles. At the end: {told}."
-    table = points.rename(columns={"y": measure}).assign(level="point")
-    table.insert(0, "panel", panel["title"])
-    table.insert(1, "model", panel["model"])
-    return Panel(panel["title"], figure, caption), table
+    last = points.groupby("series", sort=False).tail(1)
+    ends = ", ".join(f"{row.series} {row.y:.2g} ({row.seconds:.3g} s)" for row in last.itertuples())
+    caption = f"Medians of the trials, with quartiles. At the end: {ends}."
+    return Panel(look["title"], figure, caption), panel_table(
+        look["title"], model, points.rename(columns={"y": look["measure"]})
+    )
+
+
+def median_traces(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """Return one row per series and iteration: median and quartiles of a measure, median seconds, trials.
+
+    A run that has ended keeps its last value: otherwise the median would be that of the slow ones alone.
+    """
+    last = int(rows["iteration"].max())
+    parts = []
+    for name, group in rows.groupby("series", sort=False):
+        runs = [run.set_index("iteration").reindex(range(1, last + 1)).ffill() for _, run in group.groupby("trial")]
+        longest = int(group["iteration"].max())
+        values = pd.concat([run[measure] for run in runs], axis=1).loc[:longest]
+        seconds = pd.concat([run["seconds"] for run in runs], axis=1).loc[:longest].median(axis=1)
+        quartiles = values.quantile([0.25, 0.5, 0.75], axis=1).T
+        quartiles.columns = ["low", "y", "high"]
+        own = quartiles.assign(seconds=seconds, trials=values.notna().sum(axis=1)).reset_index(names="iteration")
+        parts.append(own.assign(series=name))
+    return pd.concat(parts, ignore_index=True)

@@ -63,14 +63,14 @@ def run(options: argparse.Namespace) -> int:
 def of_rows(options: argparse.Namespace, settings: dict[str, str]) -> Any:
     """Fit a multi-label solver to rows, and save it if asked to."""
     from lrlab.fits.fitted_model import save_model
-    from lrlab.fits.fitting import fit, settled
+    from lrlab.fits.fitting import fit, solver_options
 
     if options.save:
         # Before hours of fitting, not after.
         require_place("--save", options.save, ".npz")
     solver = options.solver or "leml-squared"
     # Here, too: what is no option of the solver might be an argument of `fit`.
-    settled(solver, settings)
+    solver_options(solver, settings)
     found = fit(
         options.train, options.test, options.labels, solver=solver, rank=options.rank,
         iterations=options.iterations, observed=options.observed, seed=options.seed, tune_by=options.tune,
@@ -83,14 +83,14 @@ def of_rows(options: argparse.Namespace, settings: dict[str, str]) -> Any:
 
 def of_ratings(options: argparse.Namespace, settings: dict[str, str]) -> Any:
     """Fit a solver of inductive completion to ratings."""
-    from lrlab.fits.fitting_ratings import fit_ratings, settled
+    from lrlab.fits.fitting_ratings import fit_ratings, solver_options
 
     usual = {"labels": None, "tune": "", "save": None, "observed": 1.0}
     for name, value in usual.items():
         if (given := getattr(options, name)) != value:
             raise InputError(f"--{name}", "left out where ratings are fitted", given, f"leave out --{name}")
     solver = options.solver or "altmin"
-    settled(solver, settings)
+    solver_options(solver, settings)
     return fit_ratings(
         options.train, options.test, options.users, options.items, solver=solver, rank=options.rank,
         iterations=options.iterations, seed=options.seed, **settings,

@@ -104,12 +104,11 @@ class Source:
             lambda key, value: key == got,
             lambda key, value: value == got,
         )
-        for table in tables:
-            inside = [path for path in self.lines if path[: len(table)] == table]
-            for test in tests:
-                for path in inside:
-                    if test(path[-1], format_value(self.value(path))):
-                        return path
+        inside = [path for table in tables for path in self.lines if path[: len(table)] == table]
+        for test in tests:
+            for path in inside:
+                if test(path[-1], format_value(self.value(path))):
+                    return path
         return tables[0]
 
 

@@ -4,37 +4,44 @@ import numpy as np
 import pytest
 
 from lrlab import presets, solve
+from lrlab.engine.stream import LocalStream, collect
 from lrlab.models.one_bit_multilabel import OneBitMultilabel
 from lrlab.presets import comparison
-from lrlab.runs.trial import in_process
+from lrlab.presets.definition import read
 
-CONTENT = {
-    "trials": 2,
-    "model": "one-bit-multilabel",
-    "settings": {"max_iter": 3},
-    "spec": {"m": 400, "d1": 8, "d2": 5, "rank": 2},
-    "columns": [{"label": "quiet"}, {"label": "loud", "spec": {"noise": 0.5}, "settings": {"LEML": {"steps": 2}}}],
-    "series": [
-        {"label": "power", "solver": "one-bit-power", "paper": {"auc": [99.0, 95.5]}},
-        {"label": "LEML", "solver": "leml-squared", "settings": {"steps": 9}},
-    ],
-    "panels": [
-        {"title": "area", "measure": "auc", "title_of_measure": "AUC (%)", "times": 100},
-        {"title": "error", "measure": "error", "title_of_measure": "error"},
-    ],
-}
+TEXT = """
+title = "t"
+reference = "r"
+explanation = "e"
+trials = 2
+model = "one-bit-multilabel"
+settings = { max_iter = 3 }
+spec = { m = 400, d1 = 8, d2 = 5, rank = 2 }
+figure = { kind = "comparison" }
+columns = [
+  { label = "quiet" }, { label = "loud", spec = { noise = 0.5 }, settings = { LEML = { steps = 2 } } },
+]
+series = [
+  { label = "power", solver = "one-bit-power", paper = { auc = [99.0, 95.5] } },
+  { label = "LEML", solver = "leml-squared", settings = { steps = 9 } },
+]
+panels = [
+  { title = "area", measure = "auc", measure_title = "AUC (%)", scale = 100 },
+  { title = "error", measure = "error", measure_title = "error" },
+]
+"""
 
 
 @pytest.fixture(scope="module")
 def result():
-    plan = comparison.plan(CONTENT)
+    plan = comparison.plan(read("small", TEXT))
     assert len(plan.items) == 2 * 2 * 2
-    return plan.finish(in_process(plan.function, plan.items))
+    return plan.finish(collect(LocalStream(plan.function, plan.items)))
 
 
 def test_runs_are_those_of_the_file_and_solvers_see_the_same_data():
-    items = comparison.plan(CONTENT).items
-    specs = {item.job.spec for item in items}
+    items = comparison.plan(read("small", TEXT)).items
+    specs = {item.seeded.spec for item in items}
     assert len(specs) == 4 and {spec.noise for spec in specs} == {0.0, 0.5} and {spec.m for spec in specs} == {400}
     steps = [dict(item.job.options)["steps"] for item in items if item.job.solver == "leml-squared"]
     assert steps == [9, 9, 2, 2] and {item.job.limits.max_iter for item in items} == {3}
@@ -53,7 +60,7 @@ def test_ours_stand_beside_what_was_printed(result):
     )
     assert table.loc[("error", "power", "loud"), "ours"] == pytest.approx(own["error"].mean())
     seed = int(own["seed"].iloc[0])
-    again = solve(OneBitMultilabel(**CONTENT["spec"], noise=0.5, seed=seed), "one-bit-power", max_iter=3)
+    again = solve(OneBitMultilabel(m=400, d1=8, d2=5, rank=2, noise=0.5, seed=seed), "one-bit-power", max_iter=3)
     assert again.metrics["auc"] == pytest.approx(own["auc"].iloc[0])
 
 
@@ -69,5 +76,5 @@ def test_the_paper_s_tables_are_whole(name, columns):
     content = presets.load(name).content
     printed = [numbers for one in content["series"] for numbers in one.get("paper", {}).values()]
     assert len(content["columns"]) == columns and {len(numbers) for numbers in printed} == {columns}
-    specs = {item.job.spec.replace(seed=0) for item in presets.plan(presets.load(name)).items}
+    specs = {item.job.spec for item in presets.plan(presets.load(name)).items}
     assert len(specs) == columns and {spec.rank for spec in specs} == {3}

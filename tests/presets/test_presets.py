@@ -1,5 +1,6 @@
 """Figures of papers: small versions of each preset, the tables and pages they write, and the fits they report."""
 
+import dataclasses
 import re
 
 import numpy as np
@@ -8,11 +9,12 @@ import pytest
 
 import lrlab
 from lrlab import presets
-from lrlab.presets import page, result
-from lrlab.presets import rates as kind
+from lrlab.engine.stream import LocalStream, collect
+from lrlab.presets import page, rates, result
+from lrlab.presets.definition import Preset
 from lrlab.runs.run import solve
-from lrlab.runs.trial import in_process
-from lrlab.sweeps import rates
+from lrlab.runs.trial import Trial
+from lrlab.sweeps.toml_source import Source
 
 FIGURES = {name: presets.load(name) for name in presets.names()}
 
@@ -20,7 +22,11 @@ FIGURES = {name: presets.load(name) for name in presets.names()}
 @pytest.fixture(scope="module")
 def first_figure():
     plan = presets.plan(FIGURES["yi2015-fig1"])
-    return plan.finish(in_process(plan.function, plan.items))
+    return plan.finish(collect(LocalStream(plan.function, plan.items)))
+
+
+def number(item):
+    return item.number if isinstance(item, Trial) else item.trial
 
 
 @pytest.mark.parametrize("name", presets.names())
@@ -30,14 +36,14 @@ def test_every_file_says_what_it_is_and_can_be_planned(name, tmp_path):
     for file in (f"{data}-{part}.npz" for data in preset.data for part in ("train", "test")):
         (tmp_path / file).touch()
     plan = presets.plan(preset, trials=2, data=tmp_path if preset.data else None)
-    assert plan.items and len({item.trial for item in plan.items}) == 2
+    assert plan.items and len({number(item) for item in plan.items}) == 2
 
 
 def test_the_paper_s_settings_are_the_files_settings():
     one = presets.plan(FIGURES["yi2015-fig1"])
     assert {(i.spec.n, i.spec.p) for i in one.items} == {(3000, 20)} and {i.trial for i in one.items} == set(range(10))
     two = presets.plan(FIGURES["yi2015-fig2"])
-    assert {i.job.spec.p for i in two.items} == {10, 20, 40} and {i.trial for i in two.items} == set(range(100))
+    assert {i.job.spec.p for i in two.items} == {10, 20, 40} and {i.number for i in two.items} == set(range(100))
     three = presets.plan(FIGURES["yi2015-fig3"])
     assert {(i.job.spec.p, i.job.spec.sparsity) for i in three.items} == {(100, 5), (100, 10), (200, 5), (200, 10)}
     for plan in (two, three):
@@ -73,14 +79,22 @@ def test_figure_1_takes_the_moment_with_a_gap_and_can_be_computed_again_from_its
     assert -trace.metrics["objective"] == pytest.approx(own["value"].iloc[0])
 
 
+def changed(preset, content):
+    """Return a preset with other content."""
+    source = Source("")
+    source.content = content
+    return dataclasses.replace(preset, source=source)
+
+
 def small(name, values, trials, series):
     """Compute the panels that `values` names by their models, with the first few series."""
     content = dict(FIGURES[name].content)
+    axis = rates.axis_of(FIGURES[name], ("panels", 0))[0]
     content["series"] = content["series"][:series]
     panels = [panel for panel in content["panels"] if panel["model"] in values]
-    content["panels"] = [{**panel, "values": values[panel["model"]], "trials": trials} for panel in panels]
-    plan = kind.plan(content)
-    return plan.finish(in_process(plan.function, plan.items))
+    content["panels"] = [{**panel, "axes": {axis: values[panel["model"]]}, "trials": trials} for panel in panels]
+    plan = rates.plan(changed(FIGURES[name], content))
+    return plan.finish(collect(LocalStream(plan.function, plan.items)))
 
 
 def fits(table):
@@ -119,14 +133,22 @@ def test_figure_3_in_small_is_straight_and_the_same_for_every_sparsity():
     assert alone["points_used"] == 1 and np.isnan(alone["r2"]), "one point makes no line"
 
 
-def test_an_error_trial_is_the_run_of_the_library():
-    spec = lrlab.spec("one-bit-sensing", p=40, sparsity=3, n=2)
-    settings = {"moment": "M", "tol": 1e-6}
-    task = rates.error_trials(spec, "sparse-pairwise-moment", "sparse-rate", [0.1], 2, settings)[1]
-    row = rates.error_trial(task)
-    trace = solve(task.job.spec, "sparse-pairwise-moment", **settings)
+def test_a_row_of_rates_is_a_run_of_the_library():
+    content = {
+        "figure": {"kind": "rates", "threshold_factor": 4.0},
+        "model": "one-bit-sensing",
+        "trials": 2,
+        "spec": {"p": 40, "sparsity": 3},
+        "axes": {"sparse-rate": [0.1]},
+        "series": [{"label": "one", "solver": "sparse-pairwise-moment"}],
+        "settings": {"moment": "M", "tol": 1e-6},
+    }
+    plan = rates.plan(changed(FIGURES["yi2015-fig3"], content))
+    item = plan.items[1]
+    [*_, row] = plan.finish(collect(LocalStream(plan.function, plan.items))).trials.to_dict("records")
+    trace = solve(item.seeded.spec, "sparse-pairwise-moment", **content["settings"])
     assert row["error"] == trace.metrics["error"] and row["iterations"] == len(trace.rows)
-    assert row["seed"] == task.job.spec.seed and row["stop"] == trace.stop.name
+    assert row["seed"] == item.seeded.spec.seed and row["stop"] == trace.stop.name
     assert row["rate"] == pytest.approx(0.1, rel=1e-3)
 
 
@@ -151,7 +173,7 @@ def test_the_region_of_the_fit_starts_at_the_stated_multiple_of_the_threshold():
 
 def test_running_writes_a_page_that_needs_nothing_and_two_tables(tmp_path):
     steps = []
-    paths = presets.run("yi2015-fig1", tmp_path / "new", lambda *step: steps.append(step), in_process, trials=2)
+    paths = presets.run("yi2015-fig1", tmp_path / "new", lambda *step: steps.append(step), LocalStream, trials=2)
     assert [p.name for p in paths] == ["yi2015-fig1.html", "yi2015-fig1.csv", "yi2015-fig1-trials.csv"]
     text = paths[0].read_text(encoding="utf-8")
     assert text.count('<div id="panel-') == 3 and "(c) One-bit phase retrieval" in text
@@ -163,7 +185,7 @@ def test_running_writes_a_page_that_needs_nothing_and_two_tables(tmp_path):
 
 
 def test_titles_of_a_page_are_text():
-    preset = presets.Preset("x", "<b>A</b>", "rates", "R & S", "E", {})
+    preset = Preset("x", "<b>A</b>", "rates", "R & S", "E", Source(""))
     text = page.page(preset, result.Result([], pd.DataFrame(), pd.DataFrame()))
     assert "<b>A</b>" not in text and "&lt;b&gt;A&lt;/b&gt;" in text and "R &amp; S" in text
 

@@ -1,40 +1,43 @@
-"""What a computed preset looks like: its panels, and its files."""
+"""Plans the chosen preset, and shows its panels and files."""
 
 import streamlit as st
 
 from lrlab import presets
 from lrlab.parameters import InputError
+from lrlab.presets.definition import Preset
 from lrlab.presets.page import page
 from lrlab.presets.result import Plan, Result
 from lrlab.ui.shared import live, progress
 from lrlab.ui.widgets import plot
 
-EFFORTS = {"all": "as many as in the file", "10": "10", "3": "3"}
+TRIALS = {"all": "as in the preset", "10": "10", "3": "3"}
+"""Choices of the number of trials."""
 
 
-def number(effort: str) -> int | None:
+def number_of_trials(choice: str) -> int | None:
     """Return the number of trials of a choice; None leaves it to the preset."""
-    return None if effort == "all" else int(effort)
+    return None if choice == "all" else int(choice)
 
 
-def asked(preset: presets.Preset, effort: str) -> Plan | InputError:
-    """Return what is to be computed, or why it cannot be."""
+def plan_or_error(preset: Preset, choice: str) -> Plan | InputError:
+    """Return what has to be computed, or why it cannot be."""
     try:
-        return presets.plan(preset, number(effort))
+        return presets.plan(preset, number_of_trials(choice))
     except InputError as error:
         return error
 
 
-def script(preset: presets.Preset, effort: str) -> tuple[str, str]:
+def script(preset: Preset, choice: str) -> tuple[str, str]:
     """Return the same as Python and as a shell command."""
-    trials = (f", trials={effort}" if number(effort) else "") + (', data="DIR"' if preset.data else "")
-    python = f'from lrlab import presets\n\nprint(presets.run("{preset.name}", "out"{trials}))'
-    data = " --data DIR" if preset.data else ""
-    return python, "" if number(effort) else f"python -m lrlab paper {preset.name} --out out{data}"
+    number = number_of_trials(choice)
+    arguments = (f", trials={number}" if number else "") + (', data="DIR"' if preset.data else "")
+    options = (f" --trials {number}" if number else "") + (" --data DIR" if preset.data else "")
+    python = f'from lrlab import presets\n\nprint(presets.run("{preset.name}", "out"{arguments}))'
+    return python, f"python -m lrlab paper {preset.name} --out out{options}"
 
 
 def draw(name: str) -> None:
-    """Draw what the page has computed, or how far it is."""
+    """Draw the panels of the computed preset, or the progress of its trials."""
     batch, about = live.current("papers"), live.about("papers")
     if batch is None or about[0].name != name:
         return
@@ -43,7 +46,7 @@ def draw(name: str) -> None:
     if batch.alive:
         return
     if len(results) < batch.total:
-        st.info("A figure of a paper needs all of its trials: press Run to compute them.")
+        st.info("A figure needs all of its trials: press Run to compute them.")
         return
     preset, plan = about
     result: Result = live.once("papers:result", id(batch), lambda: plan.finish(list(results.values())))
@@ -51,8 +54,8 @@ def draw(name: str) -> None:
     files(preset, result)
 
 
-def panels(preset: presets.Preset, result: Result) -> None:
-    """Draw the panels, two a line."""
+def panels(preset: Preset, result: Result) -> None:
+    """Draw the panels, two per line."""
     columns = st.columns(2, gap="medium")
     for k, panel in enumerate(result.panels):
         with columns[k % 2]:
@@ -61,7 +64,7 @@ def panels(preset: presets.Preset, result: Result) -> None:
             st.caption(panel.caption)
 
 
-def files(preset: presets.Preset, result: Result) -> None:
+def files(preset: Preset, result: Result) -> None:
     """Offer the page and the tables."""
     offers = (
         ("Figure (HTML)", ".html", "text/html", lambda: page(preset, result).encode()),

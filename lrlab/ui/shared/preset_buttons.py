@@ -18,10 +18,10 @@ def spectrum_panels(name: str) -> list[tuple[str, Address]]:
 
 
 def _address(content: Mapping[str, Any], panel: Mapping[str, Any]) -> Address:
-    values = panel["values"]
-    axis = {"from": min(values), "to": max(values), "points": len(values), "trials": content["trials"]}
-    spec = {**content.get("spec", {}), **panel.get("spec", {})}
-    named = {"model": panel["model"], "axis": panel["axis"], **axis, **spec}
+    [(axis, values)] = panel["axes"].items()
+    span = {"from": min(values), "to": max(values), "points": len(values), "trials": content["trials"]}
+    spec = {"seed": content.get("seed", 0), **content.get("spec", {}), **panel.get("spec", {})}
+    named = {"model": panel["model"], "axis": axis, **span, **spec}
     return {key: str(value) for key, value in named.items()}
 
 

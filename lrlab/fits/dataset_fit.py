@@ -1,4 +1,4 @@
-"""Solvers tuned and fitted on published data sets, as papers' tables have them."""
+"""Fits a solver to a data set in files, with settings chosen by validation, as tables of papers have them."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,11 +14,11 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class PublishedFit:
-    """A solver on a data set: rank `share` of the number of labels (0 for one without), share of the labels seen.
+class DatasetFit:
+    """A solver on a data set: rank `share` of the number of labels (0: the solver has none), share of labels observed.
 
     tune_by: the metric by which one validation split chooses regularisation and iterations. trial: seeds the split, the
-    labels that are seen and the solver.
+    draw of the observed labels and the solver.
     """
 
     data: str
@@ -32,19 +32,19 @@ class PublishedFit:
     trial: int = 0
 
 
-def published_fit(task: PublishedFit) -> Row:
+def fit_dataset(task: DatasetFit) -> Row:
     """Return the test scores of the tuned solver, what the split chose, and how long the last fit took."""
     train, test, labels = task.files
     rank = max(1, round(task.share * labels_of(train, labels))) if task.share else 0
-    found = fit(
+    fitted = fit(
         train, test, labels, solver=task.solver, rank=rank, iterations=task.iterations, observed=task.observed,
         seed=task.trial, tune_by=task.tune_by, **dict(task.settings),
     )  # fmt: skip
-    chosen = found.tuned.chosen if found.tuned else None
+    chosen = fitted.tuned.chosen if fitted.tuned else None
     return {
         "data": task.data, "solver": task.solver, "share": task.share, "observed": task.observed, "trial": task.trial,
         "rank": rank, "regularization": chosen.candidate.regularization if chosen else None,
-        **(found.rows[-1] if found.rows else {}),
+        **(fitted.rows[-1] if fitted.rows else {}),
     }  # fmt: skip
 
 

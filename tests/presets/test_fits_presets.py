@@ -6,34 +6,41 @@ import pytest
 from lrlab import datasets, presets
 from lrlab.datasets.dataset import Dataset
 from lrlab.datasets.folder import located
+from lrlab.engine.stream import LocalStream, collect
 from lrlab.fits.fitting import fit
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError
 from lrlab.presets import fits
-from lrlab.runs.trial import in_process
+from lrlab.presets.definition import read
 
-CONTENT = {
-    "trials": 2,
-    "iterations": 3,
-    "tune_by": "precision@3",
-    "data": ["meadow", "forest"],
-    "series": [
-        {"label": "LEML", "solver": "leml-squared", "settings": {"inner": "cg"}},
-        {"label": "full", "solver": "binary-relevance", "full_rank": True},
-    ],
-    "columns": ["data", "series", "share", "observed", "precision@3", "auc"],
-    "paper": [
-        ["meadow", "LEML", 0.25, 0.5, 40.0, ""],
-        ["meadow", "LEML", 0.5, 0.5, 50.0, 0.9],
-        ["meadow", "full", 0.25, 0.5, "", 0.8],
-        ["forest", "LEML", 0.5, 0.5, 1.0, 0.5],
-    ],
-    "panels": [
-        {"title": "over the rank", "measure": "precision@3", "axis": "share", "where": {"data": "meadow"}},
-        {"title": "one rank", "measure": "auc", "axis": "data", "where": {"share": 0.5}},
-        {"title": "nothing", "measure": "auc", "axis": "share", "where": {"data": "forest"}},
-    ],
-}
+TEXT = """
+title = "t"
+reference = "r"
+explanation = "e"
+model = "multilabel"
+trials = 2
+tune_by = "precision@3"
+data = ["meadow", "forest"]
+settings = { max_iter = 3 }
+figure = { kind = "fits" }
+series = [
+  { label = "LEML", solver = "leml-squared", settings = { inner = "cg" } },
+  { label = "full", solver = "binary-relevance", full_rank = true },
+]
+panels = [
+  { title = "over the rank", measure = "precision@3", axis = "share", where = { data = "meadow" } },
+  { title = "one rank", measure = "auc", axis = "data", where = { share = 0.5 } },
+  { title = "nothing", measure = "auc", axis = "share", where = { data = "forest" } },
+]
+[paper]
+columns = ["data", "series", "share", "observed", "precision@3", "auc"]
+rows = [
+  ["meadow", "LEML", 0.25, 0.5, 40.0, ""],
+  ["meadow", "LEML", 0.5, 0.5, 50.0, 0.9],
+  ["meadow", "full", 0.25, 0.5, "", 0.8],
+  ["forest", "LEML", 0.5, 0.5, 1.0, 0.5],
+]
+"""
 
 
 @pytest.fixture(scope="module")
@@ -75,9 +82,9 @@ def test_a_preset_that_draws_its_own_data_takes_no_folder(tmp_path):
 
 
 def test_our_numbers_stand_beside_the_paper_s(folder):
-    plan = fits.plan(CONTENT, data=folder)
+    plan = fits.plan(read("small", TEXT), data=folder)
     assert len(plan.items) == 6, "forest is not there"
-    result = plan.finish(in_process(plan.function, plan.items))
+    result = plan.finish(collect(LocalStream(plan.function, plan.items)))
     table = result.table.set_index(["series", "share", "measure"])
     row = table.loc[("LEML", 0.25, "precision@3")]
     assert row["paper"] == 40.0 and row["trials"] == 2 and row["difference"] == pytest.approx(row["ours"] - 40.0)
@@ -92,8 +99,8 @@ def test_our_numbers_stand_beside_the_paper_s(folder):
 
 
 def test_full_rank_is_a_level_line_and_what_is_missing_is_named(folder):
-    plan = fits.plan(CONTENT, trials=2, data=folder)
-    panels = plan.finish(in_process(plan.function, plan.items)).panels
+    plan = fits.plan(read("small", TEXT), trials=2, data=folder)
+    panels = plan.finish(collect(LocalStream(plan.function, plan.items))).panels
     assert [panel.title for panel in panels] == ["over the rank", "one rank"]
     over = {trace.name: trace for trace in panels[0].figure.data}
     assert list(over["full, here"].x) == [0.25, 0.5] and len(set(over["full, here"].y)) == 1

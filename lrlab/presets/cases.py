@@ -1,0 +1,112 @@
+"""The trials of a preset: for each panel (or column) and series, the cells that its sweep has there."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from lrlab.parameters import InputError
+from lrlab.presets.definition import Preset
+from lrlab.presets.result import Plan, Result
+from lrlab.protocol import Spec
+from lrlab.runs.job import make_job
+from lrlab.runs.trial import Trial, run_trial
+from lrlab.sweeps.cells import Cell, cells
+from lrlab.sweeps.definition import COUNT, Sweep
+from lrlab.sweeps.definition_file import make_axis, require_settings
+from lrlab.sweeps.toml_source import Path
+
+
+@dataclass(frozen=True)
+class Case:
+    """A series in a panel or column: its labels, the spec before it is moved along the axis, and the cells."""
+
+    labels: Mapping[str, str]
+    spec: Spec
+    cells: Sequence[Cell]
+    trials: Sequence[int]
+
+
+Draw = Callable[[Preset, Sequence[Case], pd.DataFrame], Result]
+"""draw(preset, cases, rows): the figures from the rows of all trials, with the labels of their cases as columns."""
+
+
+def plan_cases(preset: Preset, trials: int | None, draw: Draw, function: Callable[[Trial], Any] = run_trial) -> Plan:
+    """Return the trials of all cases, each once where panels share them; `trials` overrides the numbers in the file."""
+    chosen = all_cases(preset, trials)
+    items: dict[Trial, int] = {}
+    places, refused = [], []
+    for case in chosen:
+        for cell, number in zip(case.cells, case.trials, strict=True):
+            labels = {**case.labels, **cell.axes}
+            if cell.job is None:
+                refused.append({**labels, "solver": cell.solver, "trial": 0, "refused": cell.refused})
+                continue
+            places += [(labels, items.setdefault(Trial(cell.job, k), len(items))) for k in range(number)]
+    in_order = list(items)
+
+    def finish(results: Sequence[Any]) -> Result:
+        rows = [{**labels, **row} for labels, k in places for row in _rows(in_order[k], results[k])]
+        return draw(preset, chosen, pd.DataFrame(rows + refused))
+
+    return Plan(function, in_order, finish)
+
+
+def _rows(trial: Trial, result: Any) -> list[dict[str, Any]]:
+    # A traced trial has a row per iterate.
+    return result if isinstance(result, list) else [result.row(trial)]
+
+
+def all_cases(preset: Preset, trials: int | None) -> list[Case]:
+    """Return the cases of all panels, or columns, and series; InputError with the line where one cannot be run."""
+    key, name = ("columns", "column") if preset.kind == "comparison" else ("panels", "panel")
+    places = preset.content.get(key, ()) if key == "columns" else preset.panels
+    if not places or not preset.series:
+        missing = key if not places else "series"
+        error = InputError(missing, "given", "nothing", f"add at least one table [[{missing}]]")
+        raise preset.source.located(error, ())
+    found = []
+    for i, place in enumerate(places):
+        for j, series in enumerate(preset.series):
+            labels = {name: place["title" if key == "panels" else "label"], "series": series["label"]}
+            spec, own = _cells(preset, (key, i), ("series", j))
+            found.append(Case(labels, spec, own, _numbers(preset, (key, i), len(own), trials)))
+    return found
+
+
+def axis_of(preset: Preset, panel: Path) -> tuple[str, Any]:
+    """Return the axis of a panel, its own or that of the file, with its values as they are in the file."""
+    axes = preset.table(panel).get("axes", preset.content.get("axes", {}))
+    if len(axes) != 1:
+        error = InputError("axes", "one axis", ", ".join(axes) or "nothing", "write for example [axes] m = [1, 2]")
+        raise preset.source.located(error, (*panel, "axes"))
+    return next(iter(axes.items()))
+
+
+def _cells(preset: Preset, place: Path, series: Path) -> tuple[Spec, Sequence[Cell]]:
+    spec, one = preset.spec(place, series), preset.table(series)
+    special = preset.table(place).get("settings", {}).get(one["label"], {})
+    settings = {**preset.content.get("settings", {}), **one.get("settings", {}), **special}
+    with preset.source.locate(series, (*place, "settings", one["label"]), ("settings",), ("solvers",)):
+        if "solver" not in one:
+            raise InputError("solver", "given", "nothing", "add it to the series, or solvers with one name above all")
+        require_settings(settings, [one["solver"]], spec.model)
+        if preset.kind in ("traces", "comparison"):
+            return spec, [Cell({}, one["solver"], make_job(spec, one["solver"], **settings))]
+    axis, values = axis_of(preset, place)
+    axes = (*place, "axes") if "axes" in preset.table(place) else ("axes",)
+    with preset.source.locate(axes, series, ("settings",), ("solvers",)):
+        sweep = Sweep(spec=spec, axes={axis: make_axis(axis, values)}, solvers=(one["solver"],), settings=settings)
+        return spec, cells(sweep)
+
+
+def _numbers(preset: Preset, place: Path, count: int, trials: int | None) -> list[int]:
+    """Return the number of trials of each cell of a panel or column."""
+    path = (*place, "trials") if "trials" in preset.table(place) else ("trials",)
+    given = preset.table(place).get("trials", preset.content["trials"])
+    numbers = given if isinstance(given, list) else [given] * count
+    with preset.source.locate(path):
+        if len(numbers) != count:
+            raise InputError("trials", f"a number for each of the {count} values", len(numbers), "give one number each")
+        return [int(COUNT.check(trials or number)) for number in numbers]

@@ -1,0 +1,169 @@
+"""The form of preset files: a sweep definition (model, solvers, trials, spec, axes, settings) with a table `figure`.
+
+The sweep is varied by `series` (solvers, or one solver with different settings or specs) and shown in `panels` (with
+a model, spec, axes or measure of their own) or, beside printed numbers, in `columns`. What these do not say is taken
+from the top level. Without `series` there is one for each of `solvers`; without `panels` there is one. `figure.kind`
+names the module that draws, and with it the keys that a file may have.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from lrlab.catalog.families import family
+from lrlab.figures.measures import MEASURES
+from lrlab.parameters import InputError, require_known
+from lrlab.protocol import Spec
+from lrlab.sweeps.definition import COUNT
+from lrlab.sweeps.definition_file import ABOUT, SUCCESS, make_spec
+from lrlab.sweeps.toml_source import Keys, Path, Source
+
+Toml = Mapping[str, Any]
+RUN_MEASURES = ("seconds", "iterations")
+"""Measures of a run that are no scores of its estimate."""
+
+_MODEL = {"model": str, "spec": dict}
+_AXES = {"axes": dict}
+_SOLVERS = {"solvers": [str], "settings": dict}
+_SERIES = {"label": str, "solver": str, "settings": dict, "spec": dict}
+_MEASURE = {"measure": str, "measure_title": str}
+_SCALES = {"log_x": bool, "log_y": bool}
+
+
+def _tables(key: str, kinds: Toml, *required: str) -> dict[str, list[Keys]]:
+    return {key: [Keys(kinds, required)]}
+
+
+def _file(figure: Toml, required: Sequence[str], *parts: Toml) -> Keys:
+    """Return the keys of a file; `required` are those of its table `figure`, beside its kind."""
+    keys: dict[str, Any] = {**ABOUT, "trials": int, "seed": object}
+    for part in parts:
+        keys |= part
+    keys["figure"] = Keys({"kind": str, **figure}, ("kind", *required))
+    return Keys(keys, ("title", "reference", "explanation", "trials", "figure"))
+
+
+KINDS: Mapping[str, Keys] = {
+    "spectrum": _file({}, (), _MODEL, _AXES, _tables("panels", {"title": str, **_MODEL, **_AXES}, "title")),
+    "rates": _file(
+        {"threshold_factor": float}, ("threshold_factor",),
+        _MODEL, _AXES, _SOLVERS, _tables("series", _SERIES, "label"),
+        _tables("panels", {"title": str, **_MODEL, **_AXES, "trials": (int, [int])}, "title"),
+    ),
+    "curves": _file(
+        {**_MEASURE, **_SCALES}, ("measure_title",),
+        _MODEL, _AXES, _SOLVERS, {"success": SUCCESS}, _tables("series", _SERIES, "label"),
+        _tables("panels", {"title": str, **_MODEL, **_AXES, "trials": int}, "title"),
+    ),
+    "traces": _file(
+        {**_MEASURE, **_SCALES, "against": str}, ("measure", "measure_title", "against"),
+        _MODEL, _SOLVERS, _tables("series", _SERIES, "label"),
+        _tables("panels", {"title": str, **_MODEL, **_MEASURE, "trials": int}, "title"),
+    ),
+    "comparison": _file(
+        {}, (),
+        _MODEL, _SOLVERS, _tables("series", {**_SERIES, "paper": dict}, "label"),
+        _tables("columns", {"label": str, "spec": dict, "settings": dict}, "label"),
+        _tables("panels", {"title": str, **_MEASURE, "scale": float}, "title", *_MEASURE),
+    ),
+    "fits": _file(
+        {}, (),
+        {"model": str, "settings": dict, "tune_by": str, "data": [str]},
+        {"paper": Keys({"columns": [str], "rows": [list]}, ("columns", "rows"))},
+        _tables("series", {"label": str, "solver": str, "settings": dict, "full_rank": bool}, "label", "solver"),
+        _tables("panels", {"title": str, "measure": str, "axis": str, "where": dict, "log_x": bool},
+                "title", "measure", "axis"),
+    ),
+}  # fmt: skip
+REQUIRED = {"comparison": ("columns", "panels"), "fits": ("model", "tune_by", "data", "paper", "series", "panels")}
+"""What a file of some kinds needs beside its texts, trials and figure."""
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A figure that can be computed.
+
+    name: as in the shell. title, reference, explanation (a paragraph): for people. kind: the module that computes it.
+    source: the file's content, with the lines for messages.
+    """
+
+    name: str
+    title: str
+    kind: str
+    reference: str
+    explanation: str
+    source: Source = field(repr=False, compare=False)
+
+    @property
+    def content(self) -> Toml:
+        """The content of the file."""
+        return self.source.content
+
+    @property
+    def data(self) -> tuple[str, ...]:
+        """Names of the published data sets that it needs, and that a person must have; mostly none."""
+        return tuple(self.content.get("data", ()))
+
+    @property
+    def panels(self) -> Sequence[Toml]:
+        """The panels; one with the title of the preset where the file has none."""
+        return self.content.get("panels") or [{"title": self.title}]
+
+    @property
+    def series(self) -> Sequence[Toml]:
+        """The series; one for each solver where the file has none."""
+        solvers = self.content.get("solvers", [])
+        default = {"solver": solvers[0]} if len(solvers) == 1 else {}
+        named = [{"label": solver, "solver": solver} for solver in solvers]
+        return [{**default, **series} for series in self.content.get("series", named)]
+
+    def spec(self, *paths: Path) -> Spec:
+        """Return the spec of the top level with those of other tables, given by their paths, over it."""
+        parts = [self.content, *(self.table(path) for path in paths)]
+        tables = [(*path, "spec") for path in reversed(paths)] + [("spec",)]
+        with self.source.locate(*tables, *reversed(paths), ()):
+            model = next((part["model"] for part in reversed(parts) if "model" in part), None)
+            if model is None:
+                raise InputError("model", "given", "nothing", "add it to the panel, or above all tables for all panels")
+            spec = {name: value for part in parts for name, value in part.get("spec", {}).items()}
+            seed = {"seed": self.content["seed"]} if "seed" in self.content else {}
+            return make_spec({"model": model, "spec": spec, **seed})
+
+    def table(self, path: Path) -> Toml:
+        """Return a panel, a series or a column by its path."""
+        key, number = path
+        tables = {"panels": self.panels, "series": self.series}.get(str(key)) or self.content[str(key)]
+        return tables[number]
+
+    def require_measure(self, measure: str, model: str, *paths: Path) -> None:
+        """Raise InputError unless trials of a model have such a measure."""
+        with self.source.locate(*paths):
+            require_known(measure, (*MEASURES[family(model).name], *RUN_MEASURES), what="measure")
+
+
+def read(name: str, text: str) -> Preset:
+    """Return the preset of a file's text; InputError, with the line, for unknown or missing keys and wrong kinds."""
+    source = Source(text, "preset file", f"{name}.toml")
+    figure = source.content.get("figure")
+    kind = figure.get("kind") if isinstance(figure, dict) else None
+    if isinstance(kind, str):
+        with source.locate(("figure",)):
+            require_known(kind, KINDS, what="kind")
+    source.check(KINDS[kind if isinstance(kind, str) else "curves"], "a preset")
+    for key in REQUIRED.get(str(kind), ()):
+        if not source.content.get(key):
+            raise source.located(
+                InputError(key, "given", "nothing", f'add a line or a table "{key}" to the preset'), ()
+            )
+    with source.locate(("trials",)):
+        COUNT.check(source.content["trials"])
+    for key, label in (("panels", "title"), ("series", "label"), ("columns", "label")):
+        seen = set[str]()
+        for number, table in enumerate(source.content.get(key, ())):
+            if table[label] in seen:
+                error = InputError(label, f"different in all {key}", table[label], "name each differently")
+                raise source.located(error, (key, number, label))
+            seen.add(table[label])
+    texts = (source.content[key].strip() for key in ("title", "reference", "explanation"))
+    title, reference, explanation = texts
+    return Preset(name, title, str(kind), reference, explanation, source)
