@@ -1,170 +1,169 @@
-"""The engine's side of dask: the connection, and how tasks are sent there, asked to end, and killed."""
+"""Connects the engine to a dask scheduler: sends tasks there, ends and kills them, and reports what becomes of them."""
 
 import asyncio
 import logging
 import pickle
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
-from lrlab.engine import remote
+from lrlab.engine import worker as worker_side
 from lrlab.engine.embedded import Embedded
+from lrlab.engine.orders import Order, TaskDone, TaskLocated, TaskMessage, WorkerOutOfMemory, WorkersChanged
 from lrlab.parameters import InputError
 from lrlab.runs.memory import GIB
 
-CONNECT = 5.0
-
-Post = Callable[..., None]
-"""post(kind, *details) tells the engine's thread what happened: "message" (task, kind, body), "done" (task, error or
-None), "located" (task, worker), "starved" (worker that outgrew its memory) or "workers" ({address: threads})."""
+CONNECT_SECONDS = 5.0
+CLOSE_SECONDS = 1.0
 
 
 class Cluster:
-    """A connection to a scheduler: the embedded one, or one that is there already."""
+    """A connection to a scheduler: the embedded one, or an existing one by its address."""
 
-    def __init__(self, address: str | None, workers: int, post: Post) -> None:
-        """Start or find the scheduler; InputError when none answers at the address."""
+    def __init__(self, address: str | None, workers: int, post: Callable[[Order], None]) -> None:
+        """Start or reach the scheduler, and `post` reports to the engine's thread; InputError when none answers."""
         self._post, self._topic = post, f"lrlab-{uuid.uuid4().hex}"
         self._embedded = None if address else Embedded(workers)
-        self._address = address or self._embedded.address()
         try:
-            self._client = connect(self._address)
+            self._client = connect(address or (self._embedded.address() if self._embedded else ""))
         except InputError:
             if self._embedded is not None:
                 self._embedded.close()
             raise
         for topic, handler in (
-            (self._topic, self._message),
-            ("worker-restart-memory", self._starved),
-            ("all", self._event),
+            (self._topic, self._task_message),
+            ("worker-restart-memory", self._worker_out_of_memory),
+            ("all", self._scheduler_event),
         ):
             self._client.subscribe_topic(topic, handler)
-        self._later(self._count())
+        self._run_in_loop(self._report_workers())
 
     @property
     def alive(self) -> bool:
         """Whether the scheduler is there."""
-        return self._client.status == "running" and (self._embedded is None or self._embedded.alive)
+        return bool(self._client.status == "running") and (self._embedded is None or self._embedded.alive)
 
     @property
     def ended(self) -> str:
-        """What is said of jobs that were under way when the scheduler went."""
-        why = self._embedded.last_words() if self._embedded is not None else ""
-        return f"The engine that ran the job has ended{why and ': ' + why}. Run it again."
+        """The sentence for jobs that were under way when the scheduler ended."""
+        reason = self._embedded.last_error() if self._embedded is not None else ""
+        return f"The engine that ran the job has ended{reason and ': ' + reason}. Run it again."
 
     @property
-    def starved(self) -> str:
-        """What is said of a job that outgrew its worker's memory."""
+    def out_of_memory(self) -> str:
+        """The sentence for a job that outgrew its worker's memory."""
         if self._embedded is None:
             return "The job needed more memory than its worker has: lower n or p, or give the workers more."
         limit = self._embedded.memory / GIB
         return f"The job needed more than {limit:.3g} GiB of memory: lower n or p, or set LRLAB_MEMORY_GIB."
 
-    def send(self, task: str, order: remote.Order, urgent: bool) -> Any:
-        """Send a task and return its future; "started" and what it sends arrive as messages, its end as "done"."""
+    def send(self, task: str, assignment: worker_side.Assignment, urgent: bool) -> Any:
+        """Send a task and return its future; its messages are reported as TaskMessage, its end as TaskDone."""
         import cloudpickle
 
         # By value where it has to be: functions of a notebook or script travel too.
-        payload = cloudpickle.dumps((self._topic, task, order))
-        future = self._client.submit(carrier(), payload, key=task, pure=False, priority=int(urgent))
+        payload = cloudpickle.dumps((self._topic, task, assignment))
+        future = self._client.submit(task_function(), payload, key=task, pure=False, priority=int(urgent))
         future.add_done_callback(lambda future: self._done(task, future))
         return future
 
     def drop(self, future: Any) -> None:
-        """Forget a task; if it has not begun, it never will."""
+        """Give up a task; if it has not begun, it never will."""
         future.cancel(force=True)
 
     def cancel(self, worker: str, task: str) -> None:
-        """Ask a task that runs to end."""
-        self._later(self._client._run(remote.cancel, task, workers=[worker], on_error="ignore"))
+        """Let a task that runs end at its next iterate, item or checkpoint."""
+        self._run_in_loop(self._client._run(worker_side.cancel, task, workers=[worker], on_error="ignore"))
 
     def locate(self, task: str) -> None:
-        """Find out which worker has a task that has not said so: "located" follows. Embedded workers have one each."""
+        """Have TaskLocated reported of a task that has not said that it started; on embedded workers only."""
+        # An existing scheduler may give a worker several tasks: that it has one does not mean that it runs it.
         if self._embedded is not None:
-            self._later(self._locate(task))
+            self._run_in_loop(self._locate(task))
 
     def kill(self, worker: str) -> None:
         """End a worker's process; its nanny starts another. A worker without a nanny is left alone."""
-        self._later(self._client._run(killer(), workers=[worker], nanny=True, on_error="ignore"))
+        self._run_in_loop(self._client._run(kill_function(), workers=[worker], nanny=True, on_error="ignore"))
 
     def warm(self) -> None:
-        """Have every worker of an existing cluster import the package; embedded ones have."""
+        """Have every worker of an existing cluster import the package; embedded ones have done so."""
         if self._embedded is None:
-            self._later(self._client._run(remote.warm, on_error="ignore"))
+            self._run_in_loop(self._client._run(worker_side.warm, on_error="ignore"))
 
     def close(self) -> None:
         """Leave the scheduler; the embedded one ends."""
         with suppress(Exception):
-            self._client.close(timeout=1.0)
+            self._client.close(timeout=CLOSE_SECONDS)
         if self._embedded is not None:
             self._embedded.close()
 
-    def _later(self, work: Any) -> None:
-        asyncio.run_coroutine_threadsafe(quietly(work), self._client.loop.asyncio_loop)
+    def _run_in_loop(self, work: Coroutine[Any, Any, Any]) -> None:
+        asyncio.run_coroutine_threadsafe(ignore_errors(work), self._client.loop.asyncio_loop)
 
-    def _message(self, event: tuple[float, bytes]) -> None:
-        self._post("message", *pickle.loads(event[1]))
+    def _task_message(self, event: tuple[float, bytes]) -> None:
+        self._post(TaskMessage(*pickle.loads(event[1])))
 
-    def _starved(self, event: tuple[float, dict[str, Any]]) -> None:
-        self._post("starved", event[1]["worker"])
+    def _worker_out_of_memory(self, event: tuple[float, dict[str, Any]]) -> None:
+        self._post(WorkerOutOfMemory(event[1]["worker"]))
 
-    def _event(self, event: tuple[float, dict[str, Any]]) -> None:
+    def _scheduler_event(self, event: tuple[float, dict[str, Any]]) -> None:
         if event[1].get("action") in ("add-worker", "remove-worker"):
-            self._later(self._count())
+            self._run_in_loop(self._report_workers())
 
     async def _locate(self, task: str) -> None:
         for worker, tasks in (await self._client.scheduler.processing()).items():
             if task in tasks:
-                self._post("located", task, worker)
+                self._post(TaskLocated(task, worker))
 
-    async def _count(self) -> None:
-        self._post("workers", await self._client.scheduler.ncores())
+    async def _report_workers(self) -> None:
+        self._post(WorkersChanged(await self._client.scheduler.ncores()))
 
     def _done(self, task: str, future: Any) -> None:
-        error: Exception | None = None
+        error: BaseException | None = None
         if future.status == "error":
-            error = future.exception(timeout=CONNECT)
+            error = future.exception(timeout=CONNECT_SECONDS)
         elif future.status != "finished":
             error = ConnectionError(f"the task is {future.status}")
-        self._post("done", task, error)
+        self._post(TaskDone(task, error))
 
 
 def connect(address: str) -> Any:
     """Return a client of the scheduler at the address."""
     from distributed import Client
 
-    # Whatever the library has to say of lost connections, the engine says in one sentence where it matters.
+    # What the library logs about lost connections, the engine reports in one sentence where it matters.
     for name in ("distributed", "distributed.client", "distributed.core", "distributed.comm"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    logging.getLogger("tornado.application").addFilter(worth_telling)
+    logging.getLogger("tornado.application").addFilter(is_relevant)
     try:
-        return Client(address, timeout=CONNECT, set_as_default=False, name="lrlab")
+        client: Any = Client  # untyped
+        return client(address, timeout=CONNECT_SECONDS, set_as_default=False, name="lrlab")
     except (OSError, ValueError, TypeError) as error:
         remedy = "start one there with `dask scheduler`, or leave it out to run on this machine"
         raise InputError("scheduler", "an address at which a dask scheduler answers", address, remedy) from error
 
 
-def worth_telling(record: logging.LogRecord) -> bool:
-    """Tell whether a log record says more than that this program is ending while the library still has callbacks."""
+def is_relevant(record: logging.LogRecord) -> bool:
+    """Return whether a log record is about more than callbacks of the library while this program ends."""
     return not (record.exc_info and "cannot schedule new futures" in str(record.exc_info[1]))
 
 
-def carrier() -> Callable[[bytes], None]:
+def task_function() -> Callable[[bytes], None]:
     """Return the function that dask is given; made here so that it is pickled by value.
 
     The scheduler unpickles what it is sent: were it a function of this package, the scheduler would have to import it.
     """
 
     def lrlab_task(payload: bytes) -> None:
-        from lrlab.engine.remote import perform
+        from lrlab.engine.worker import perform
 
         perform(payload)
 
     return lrlab_task
 
 
-def killer() -> Callable[[Any], None]:
+def kill_function() -> Callable[[Any], None]:
     """Return the function by which a nanny kills its worker; by value, for a nanny need not know this package."""
 
     def kill(dask_worker: Any) -> None:
@@ -176,7 +175,7 @@ def killer() -> Callable[[Any], None]:
     return kill
 
 
-async def quietly(work: Any) -> None:
-    """Wait for a message to be delivered, or not: the worker may be gone by now."""
+async def ignore_errors(work: Coroutine[Any, Any, Any]) -> None:
+    """Await a call to a worker or the scheduler, which may be gone by now."""
     with suppress(Exception):
         await work

@@ -1,4 +1,4 @@
-"""The embedded engine as its server sees it: processes that are started, asked for their address, and ended."""
+"""Starts and ends the processes of the embedded engine: a scheduler and its workers."""
 
 import json
 import os
@@ -11,32 +11,33 @@ from pathlib import Path
 
 from lrlab.runs.memory import memory_limit
 
-INTERPRETER = 300 * 2**20
-"""Bytes that an idle worker takes: the interpreter and the libraries."""
-HOST = Path(__file__).with_name("host.py")
-PARENT = Path(__file__).parents[2]
+IDLE_WORKER_BYTES = 300 * 2**20
+"""Memory of an idle worker: the interpreter and the libraries."""
+CLOSE_SECONDS = 2.0
+HOST_SCRIPT = Path(__file__).with_name("host.py")
+PACKAGE_PARENT = Path(__file__).parents[2]
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
-ERROR = re.compile(r"^\w*(Error|Exception)\b.*")
+ERROR_LINE = re.compile(r"^\w*(Error|Exception)\b.*")
 
 
 class Embedded:
-    """The embedded scheduler and workers, in processes of their own; gone with this one."""
+    """The embedded scheduler and workers, in processes of their own, which end with this one."""
 
     def __init__(self, workers: int) -> None:
         """Start them: `workers` of them, or one a core where that is 0."""
         self.memory = memory_limit()
         self.folder = tempfile.mkdtemp(prefix="lrlab-")
         settings = {
-            "memory": self.memory + INTERPRETER,
+            "memory": self.memory + IDLE_WORKER_BYTES,
             "workers": workers,
             "folder": self.folder,
             "parent": os.getpid(),
         }
-        paths = [str(PARENT), *filter(None, [os.environ.get("PYTHONPATH")])]
+        paths = [str(PACKAGE_PARENT), *filter(None, [os.environ.get("PYTHONPATH")])]
         self._log = Path(self.folder) / "log"
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", str(HOST), json.dumps(settings)],
+                [sys.executable, "-P", str(HOST_SCRIPT), json.dumps(settings)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -44,29 +45,31 @@ class Embedded:
             )
 
     def address(self) -> str:
-        """Return where the scheduler listens, once it does."""
+        """Return the scheduler's address, once it listens; RuntimeError where it could not be started."""
+        assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            why = self.last_words()
+            reason = self.last_error()
             self.close()
-            raise RuntimeError(f"The engine could not be started{why and ': ' + why}.")
-        return json.loads(line)["address"]
+            raise RuntimeError(f"The engine could not be started{reason and ': ' + reason}.")
+        return str(json.loads(line)["address"])
 
     @property
     def alive(self) -> bool:
-        """Whether they are there."""
+        """Whether the processes run."""
         return self._process.poll() is None
 
-    def last_words(self) -> str:
+    def last_error(self) -> str:
         """Return the last error in their log, or nothing."""
-        errors = [line for line in self._log.read_text(errors="replace").split("\n") if ERROR.match(line)]
+        errors = [line for line in self._log.read_text(errors="replace").split("\n") if ERROR_LINE.match(line)]
         return errors[-1].strip().rstrip(".")[:200] if errors else ""
 
     def close(self) -> None:
         """End them."""
+        assert self._process.stdout is not None
         self._process.terminate()
         try:
-            self._process.wait(2.0)
+            self._process.wait(CLOSE_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

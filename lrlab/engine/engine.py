@@ -1,8 +1,8 @@
-"""Where jobs run: dask.distributed, embedded by default, or an existing scheduler by its address.
+"""Runs jobs on dask.distributed: embedded by default, or an existing scheduler by its address.
 
 Embedded, a scheduler and one single-threaded worker a core are processes of their own, bound to 127.0.0.1, each worker
 with a limit on its memory whose breach ends the job that caused it, and nothing else. One thread owns everything that
-is under way (`dispatch`); sessions only put orders in its queue and look into their own inboxes (`handles`).
+is under way (`dispatch`); sessions put `orders` in its queue and read their own inboxes (`handles`, `stream`).
 """
 
 import atexit
@@ -11,19 +11,22 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from lrlab.engine.cluster import Cluster
 from lrlab.engine.dispatch import Dispatcher
 from lrlab.engine.handles import Following, Inbox
+from lrlab.engine.orders import AddWork, CancelWork, Close, Order, Warm
 from lrlab.engine.stream import CHUNK_SECONDS, ResultStream, WorkerStream, collect
 from lrlab.engine.work import FollowWork, MapWork
 from lrlab.parameters import InputError
 from lrlab.runs.job import Job
 from lrlab.runs.trial import Progress, silent
 
-LOOK = 0.1
-START = 60.0
+POLL_SECONDS = 0.1
+WARM_SECONDS = 60.0
+CLOSE_SECONDS = 5.0
 ENDED = "The engine that ran the job has ended: run it again."
 
 
@@ -39,10 +42,10 @@ class Engine:
         # Here, so that the engine's thread does not import it while a page holds the interpreter.
         import distributed  # noqa: F401
 
-        self._orders: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
+        self._orders: queue.SimpleQueue[Order] = queue.SimpleQueue()
         self._address, self._workers = address, workers
         self._refused: Exception | None = None
-        self._started, self._peopled, self._closed = threading.Event(), threading.Event(), threading.Event()
+        self._started, self._has_workers, self._closed = threading.Event(), threading.Event(), threading.Event()
         threading.Thread(target=self._serve, name="lrlab-engine", daemon=True).start()
         if address:
             self._started.wait()
@@ -61,15 +64,15 @@ class Engine:
 
     def warm(self) -> None:
         """Return when a worker is there, with everything imported that a job needs; at most after a minute."""
-        self._post("warm")
-        self._peopled.wait(START)
+        self._post(Warm())
+        self._has_workers.wait(WARM_SECONDS)
 
     def follow(self, jobs: Sequence[Job]) -> Following:
-        """Start jobs that stream their iterates."""
+        """Start jobs that send their iterates."""
         inbox = Inbox()
         work = FollowWork(inbox)
-        self._post("add", work, list(enumerate(jobs)))
-        return Following(jobs, inbox, lambda: self._post("cancel", work))
+        self._post(AddWork(work, list(enumerate(jobs))))
+        return Following(jobs, inbox, lambda: self._post(CancelWork(work)))
 
     def map(
         self,
@@ -84,20 +87,19 @@ class Engine:
         """
         inbox = Inbox()
         work = MapWork(function, chunk_seconds, item_seconds, inbox)
-        return WorkerStream(
-            items, inbox, add=lambda part: self._post("add", work, part), cancel=lambda: self._post("cancel", work)
-        )
+        add, cancel = lambda part: self._post(AddWork(work, part)), lambda: self._post(CancelWork(work))
+        return WorkerStream(items, inbox, add, cancel)
 
     def run(self, function: Callable[[Any], Any], items: Sequence[Any], progress: Progress = silent) -> list[Any]:
         """Return [function(item) for item in items], computed by the workers: a `trial.Run`."""
         return collect(self.map(function, items), progress)
 
     def close(self) -> None:
-        """End what is under way and the embedded processes; an existing scheduler goes on."""
-        self._post("close")
-        self._closed.wait(5.0)
+        """End what is under way and the embedded processes; an existing scheduler continues."""
+        self._post(Close())
+        self._closed.wait(CLOSE_SECONDS)
 
-    def _post(self, *order: Any) -> None:
+    def _post(self, order: Order) -> None:
         self._orders.put(order)
         # The thread may have ended between the two: then nobody reads the queue any more.
         if self._closed.is_set():
@@ -105,11 +107,10 @@ class Engine:
 
     def _refuse_all(self) -> None:
         while not self._orders.empty():
-            kind, *details = self._orders.get()
-            if kind == "add":
-                work, items = details
-                work.add(items)
-                work.close(str(self._refused or ENDED))
+            order = self._orders.get()
+            if isinstance(order, AddWork):
+                order.work.add(order.items)
+                order.work.close(str(self._refused or ENDED))
 
     def _serve(self) -> None:
         try:
@@ -120,45 +121,35 @@ class Engine:
             self._started.set()
             dispatcher = Dispatcher(cluster)
             try:
-                self._work(cluster, dispatcher)
+                self._carry_out_orders(cluster, dispatcher)
             finally:
                 dispatcher.close(cluster.ended)
                 cluster.close()
         finally:
-            for event in (self._closed, self._started, self._peopled):
+            for event in (self._closed, self._started, self._has_workers):
                 event.set()
             self._refuse_all()
 
-    def _work(self, cluster: Cluster, dispatcher: Dispatcher) -> None:
-        steps: dict[str, Callable[..., None]] = {
-            "add": dispatcher.add,
-            "cancel": dispatcher.cancel,
-            "message": dispatcher.message,
-            "done": dispatcher.done,
-            "located": dispatcher.located,
-            "starved": dispatcher.starved,
-            "workers": dispatcher.see,
-            "warm": cluster.warm,
-        }
-        last_look = 0.0
+    def _carry_out_orders(self, cluster: Cluster, dispatcher: Dispatcher) -> None:
+        last_check = 0.0
         while True:
-            try:
-                kind, *details = self._orders.get(timeout=LOOK)
-            except queue.Empty:
-                kind, details = "", []
-            if kind == "close":
-                dispatcher.close()
-                return
-            if kind:
-                steps[kind](*details)
+            with suppress(queue.Empty):
+                match self._orders.get(timeout=POLL_SECONDS):
+                    case Close():
+                        dispatcher.close()
+                        return
+                    case Warm():
+                        cluster.warm()
+                    case order:
+                        dispatcher.handle(order)
             now = time.monotonic()
-            if now > last_look + LOOK:
-                last_look = now
+            if now > last_check + POLL_SECONDS:
+                last_check = now
                 if not cluster.alive:
                     return
-            dispatcher.act()
+            dispatcher.step()
             if dispatcher.workers:
-                self._peopled.set()
+                self._has_workers.set()
 
 
 _engines: dict[str, Engine] = {}

@@ -1,6 +1,6 @@
-"""What a page or a shell holds of followed runs.
+"""Followed runs, as a page or a shell holds them.
 
-The engine's thread only fills an inbox; what can be seen changes in `refresh` alone, so one thread may draw in peace.
+The engine's thread only fills an inbox; what a page draws changes in `refresh` alone, which the drawing thread calls.
 """
 
 import threading
@@ -10,32 +10,42 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from lrlab.engine.remote import News
+from lrlab.engine.messages import Failed, Finished, Message, NewIterates, Started
 from lrlab.runs.job import Job
 from lrlab.runs.trace import Trace
 
+WAIT_SECONDS = 1.0
+
 
 class Inbox:
-    """Messages from the engine's thread to the one that looks."""
+    """Messages about work from the engine's thread. `first_message_at`: time.monotonic() of the first."""
 
     def __init__(self) -> None:
         """Start empty."""
-        self._messages: deque[Any] = deque()
+        self._messages: deque[tuple[int, Message]] = deque()
         self._arrived = threading.Event()
+        self.first_message_at: float | None = None
 
-    def put(self, message: Any) -> None:
-        """Add a message."""
-        self._messages.append(message)
+    def put(self, message: Message, number: int = 0) -> None:
+        """Add a message; `number` says of which item it is, where it is of one."""
+        self.first_message_at = self.first_message_at or time.monotonic()
+        self._messages.append((number, message))
         self._arrived.set()
 
-    def take(self) -> list[Any]:
-        """Return all messages, oldest first, and forget them."""
+    def take(self) -> list[tuple[int, Message]]:
+        """Return (number, message) of all messages, oldest first, and remove them."""
         self._arrived.clear()
         return [self._messages.popleft() for _ in range(len(self._messages))]
 
     def wait(self, seconds: float) -> None:
         """Return when there is a message, or after so many seconds."""
         self._arrived.wait(seconds)
+
+
+def call_when_dropped(holder: object, function: Callable[[], None]) -> None:
+    """Call the function when nobody holds this object any more; not at the end of the program."""
+    finalizer: Any = weakref.finalize(holder, function)
+    finalizer.atexit = False
 
 
 class LiveRun:
@@ -52,46 +62,47 @@ class LiveRun:
         """Whether nothing more will arrive."""
         return self.state in ("done", "failed")
 
-    def apply(self, kind: str, body: Any) -> None:
-        """Take a message: "started", "news", "stopped" (with the Stop) or "failed" (with the sentence)."""
+    def apply(self, message: Message) -> None:
+        """Take in a message."""
         if self.over:
             return
-        if kind == "started":
-            # Started anew where the first worker was lost: the same iterates come again.
-            self.state, self.progress, self.trace = "running", 0.0, Trace(self.job)
-        elif kind == "news":
-            self._grow(body)
-        elif kind == "stopped":
-            self.state, self.trace.stop = "done", body
-        else:
-            self.state, self.error = "failed", body
+        match message:
+            case Started():
+                # Started anew where the first worker was lost: the same iterates come again.
+                self.state, self.progress, self.trace = "running", 0.0, Trace(self.job)
+            case NewIterates():
+                self._grow(message)
+            case Finished(stop, iterates):
+                if iterates is not None:
+                    self._grow(iterates)
+                self.state, self.trace.stop = "done", stop
+            case Failed(sentence):
+                self.state, self.error = "failed", sentence
 
-    def _grow(self, news: News) -> None:
+    def _grow(self, new: NewIterates) -> None:
         trace = self.trace
-        trace.rows.extend(news.rows)
-        trace._stride = news.stride
-        trace.history = [kept for kept in trace.history + news.history if (kept[0] - 1) % news.stride == 0]
-        if news.estimate is not None:
-            trace.estimate, trace.note = news.estimate, news.note
-        self.progress = news.progress
-        if news.stop is not None:
-            self.state, trace.stop = "done", news.stop
+        trace.rows.extend(new.rows)
+        trace.stride = new.stride
+        trace.history = [pair for pair in trace.history + new.history if (pair[0] - 1) % new.stride == 0]
+        if new.estimate is not None:
+            trace.estimate, trace.note = new.estimate, new.note
+        self.progress = new.progress
 
 
 class Following:
-    """Jobs that stream their iterates; they end when nobody holds this object any more."""
+    """Jobs that send their iterates; they end when nobody holds this object any more."""
 
     def __init__(self, jobs: Sequence[Job], inbox: Inbox, cancel: Callable[[], None]) -> None:
         """Nothing has arrived yet."""
         self.runs = [LiveRun(job) for job in jobs]
         self._inbox, self._cancel = inbox, cancel
-        weakref.finalize(self, cancel).atexit = False
+        call_when_dropped(self, cancel)
 
     def refresh(self) -> bool:
-        """Apply what has arrived since the last call, and tell whether anything has."""
+        """Apply what has arrived since the last call, and return whether anything has."""
         messages = self._inbox.take()
-        for index, kind, body in messages:
-            self.runs[index].apply(kind, body)
+        for number, message in messages:
+            self.runs[number].apply(message)
         return bool(messages)
 
     @property
@@ -100,15 +111,15 @@ class Following:
         return not all(run.over for run in self.runs)
 
     def cancel(self) -> None:
-        """End every run: within a second, keeping what it has computed."""
+        """End every run within a second; what it has computed stays."""
         if self.alive:
             self._cancel()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Apply what arrives until all runs are over, or for `timeout` seconds; tell whether they are."""
+        """Apply what arrives until all runs are over, or for `timeout` seconds; return whether they are."""
         deadline = time.monotonic() + (float("inf") if timeout is None else timeout)
         self.refresh()
         while self.alive and (left := deadline - time.monotonic()) > 0:
-            self._inbox.wait(min(left, 1.0))
+            self._inbox.wait(min(left, WAIT_SECONDS))
             self.refresh()
         return not self.alive

@@ -1,7 +1,7 @@
 """The embedded engine's own process: a scheduler, and one single-threaded worker a core, on this machine alone.
 
 Run by path, not as a module, so that neither this process nor the children that multiprocessing starts from it import
-the program that asked for it (under Streamlit that would run the page again). It ends with the process that started
+the program that started it (under Streamlit that would run the page again). It ends with the process that started
 it, however that one ends, and takes its workers and its folder with it.
 
     python -P host.py '{"memory": bytes a worker, "workers": 0 for one a core, "folder": path, "parent": pid}'
@@ -21,11 +21,11 @@ import threading
 import time
 from typing import Any
 
-HERE = "127.0.0.1"
-PRELOAD = "lrlab.engine.remote"
-HEAVY = ("sklearn.linear_model",)
+LOCALHOST = "127.0.0.1"
+PRELOAD = "lrlab.engine.worker"
+LAZY_IMPORTS = ("sklearn.linear_model",)
 """What a solver imports when it is called, so that the package is quick to import, and a worker before."""
-LOOK = 0.2
+PARENT_CHECK_SECONDS = 0.2
 
 CONFIG = {
     # A job that outgrows its worker is not tried again on the others: it would end them too.
@@ -47,7 +47,7 @@ CONFIG = {
     "logging": {"distributed": "error"},
     # Every message with an estimate is kept as an event: few, so that memory does not grow.
     "distributed.admin.low-level-log-length": 50,
-    # Looks after its own pulse, fifty times a second in every process, are time of the workers.
+    # The library's own health checks, fifty times a second in every process, take time from the workers.
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "5s",
 }
@@ -66,7 +66,7 @@ def fork_workers() -> None:
     dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
     # Otherwise the library has this process import numpy, pandas and more, which only workers need.
     distributed.utils._forkserver_preload_set = True
-    multiprocessing.get_context("forkserver").set_forkserver_preload(["distributed", PRELOAD, *HEAVY])
+    multiprocessing.get_context("forkserver").set_forkserver_preload(["distributed", PRELOAD, *LAZY_IMPORTS])
 
 
 def end(folder: str = "") -> None:
@@ -81,7 +81,7 @@ def end(folder: str = "") -> None:
 def end_with(parent: int, folder: str) -> None:
     """End when the process that started this one is gone: an orphan is given to another parent."""
     while os.getppid() == parent:
-        time.sleep(LOOK)
+        time.sleep(PARENT_CHECK_SECONDS)
     end(folder)
 
 
@@ -90,20 +90,26 @@ async def serve(memory: int, workers: int, folder: str) -> None:
     from dask.system import CPU_COUNT
     from distributed import Nanny, Scheduler
 
-    quiet: dict[str, Any] = {"dashboard": False, "dashboard_address": f"{HERE}:0"}
-    scheduler = await Scheduler(host=HERE, port=0, **quiet)
+    quiet: dict[str, Any] = {"dashboard": False, "dashboard_address": f"{LOCALHOST}:0"}
+    scheduler = await Scheduler(host=LOCALHOST, port=0, **quiet)
     count = workers or CPU_COUNT
     print(json.dumps({"address": scheduler.address, "workers": count}), flush=True)
     # From here on whatever a worker prints goes to the log: nobody reads the pipe again.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    settings = {"nthreads": 1, "memory_limit": memory, "local_directory": folder, "host": HERE, "preload": [PRELOAD]}
+    settings: dict[str, Any] = {
+        "nthreads": 1,
+        "memory_limit": memory,
+        "local_directory": folder,
+        "host": LOCALHOST,
+        "preload": [PRELOAD],
+    }
     nannies = [Nanny(scheduler.address, name=k, **settings, **quiet) for k in range(count)]
     await asyncio.gather(*nannies)
     await scheduler.finished()
 
 
 def main() -> None:
-    """Read the settings, stand guard, serve."""
+    """Read the settings, watch for the end of the parent process, serve."""
     import dask
 
     settings = json.loads(sys.argv[1])
@@ -118,7 +124,7 @@ def main() -> None:
         asyncio.run(serve(settings["memory"], settings["workers"], folder))
     except Exception:
         # The folder stays for the server, which reads the reason there.
-        logging.getLogger("distributed").exception("the engine's processes cannot go on")
+        logging.getLogger("distributed").exception("the engine's processes cannot continue")
     end()
 
 

@@ -5,25 +5,24 @@ by `LocalStream(function, items)`; these are all a `StartStream`. Code that runs
 
     values = collect(start(function, items), progress)        all values, in the order of the items
 
-or takes results as they arrive, each with its index and its item (items may repeat, and need not be hashable):
+or takes results as they arrive, each with the number of its item (items may repeat, and need not be hashable):
 
     while stream.alive:
-        for index, item, value in stream.take():              value: what the function returned, or a Failure
+        for number, item, value in stream.take():             value: what the function returned, or a Failure
             ...
-    rest = stream.cancel()                                    at any time: ends it, returns what take() had not
+    rest = stream.cancel()                                    at any time: ends it, returns what was not taken
 
-Pages hold a `Collection(stream)`: `refresh()` without waiting, `results` by index, `error`.
+Pages hold a `Collection(stream)`: `refresh()` without waiting, `results` by number, `error`.
 """
 
 import time
-import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sized
 from itertools import islice
 from typing import Any, NamedTuple
 
-from lrlab.engine.handles import Inbox
-from lrlab.engine.remote import Failure, failure
+from lrlab.engine.handles import Inbox, call_when_dropped
+from lrlab.engine.messages import ChunkDone, Failed, Failure
 from lrlab.protocol import Stop
 from lrlab.runs.trial import Progress, silent
 
@@ -35,9 +34,9 @@ LOOK_AHEAD_SECONDS, LOOK_AHEAD_MIN_ITEMS, LOOK_AHEAD_MAX_ITEMS = 20.0, 500, 20_0
 
 
 class ItemResult(NamedTuple):
-    """The result of one item: its index among the items, the item, and the function's value or a Failure."""
+    """The result of one item: its number (0, 1, ...), the item, and the function's value or a Failure."""
 
-    index: int
+    number: int
     item: Any
     value: Any
 
@@ -92,14 +91,14 @@ class WorkerStream(ResultStream):
         add: Callable[[list[tuple[int, Any]]], None],
         cancel: Callable[[], None],
     ) -> None:
-        """Hand over the first part; `add` gives the engine (index, item) pairs, `cancel` ends the work there."""
+        """Hand over the first part; `add` gives the engine (number, item) pairs, `cancel` ends the work there."""
         super().__init__(items)
         self._inbox, self._add, self._cancel = inbox, add, cancel
         self._under_way: dict[int, Any] = {}
         self._exhausted = self._closed = False
         self._ended = ""
         self._fill()
-        weakref.finalize(self, cancel).atexit = False
+        call_when_dropped(self, cancel)
 
     @property
     def alive(self) -> bool:
@@ -129,13 +128,13 @@ class WorkerStream(ResultStream):
 
     def _received(self) -> list[ItemResult]:
         results = list[ItemResult]()
-        for kind, body in self._inbox.take():
-            if kind == "started":
-                self._began = self._began or body
-            elif kind == "results":
-                results += [ItemResult(index, self._under_way.pop(index), value) for index, value in body]
-            else:
-                self._ended = body or "The engine was closed: run it again."
+        for _, message in self._inbox.take():
+            match message:
+                case ChunkDone(values):
+                    results += [ItemResult(number, self._under_way.pop(number), value) for number, value in values]
+                case Failed(sentence):
+                    self._ended = sentence or "The engine was closed: run it again."
+        self._began = self._inbox.first_message_at
         self.done += len(results)
         return results
 
@@ -179,12 +178,12 @@ class LocalStream(ResultStream):
         self._began = self._began or started
         # As on a worker: with more threads BLAS adds in another order, and the last digits would differ.
         with threadpool_limits(1):
-            for index, item in self._items:
+            for number, item in self._items:
                 try:
                     value = self._function(item)
                 except Exception as error:
-                    value = failure(error)
-                self._new.append(ItemResult(index, item, value))
+                    value = Failure.of(error)
+                self._new.append(ItemResult(number, item, value))
                 if time.monotonic() >= started + self._chunk_seconds:
                     break
             else:
@@ -214,11 +213,11 @@ def collect(stream: ResultStream, progress: Progress = silent, *, failures: bool
     values: dict[int, Any] = {}
     while stream.alive:
         if results := stream.take(1.0):
-            values.update((result.index, result.value) for result in results)
+            values.update((result.number, result.value) for result in results)
             progress(len(values), stream.total or len(values))
     if stream.total is None or len(values) < stream.total:
         raise RuntimeError(Stop.CANCELLED.value)
-    in_order = [values[index] for index in range(stream.total)]
+    in_order = [values[number] for number in range(stream.total)]
     for value in in_order:
         if isinstance(value, Failure) and not failures:
             raise value.error or RuntimeError(value.sentence)
@@ -228,7 +227,7 @@ def collect(stream: ResultStream, progress: Progress = silent, *, failures: bool
 class Collection:
     """A stream with all its results so far, as pages follow it.
 
-    results: value or Failure by the index of the item. error: the sentence of what ended it before all were done.
+    results: value or Failure by the number of the item. error: the sentence of what ended it before all were done.
     """
 
     def __init__(self, stream: ResultStream) -> None:
@@ -263,9 +262,9 @@ class Collection:
         except RuntimeError as error:
             self.error = str(error)
             return []
-        self.results.update((result.index, result.value) for result in results)
+        self.results.update((result.number, result.value) for result in results)
         return results
 
     def cancel(self) -> None:
         """End it; what was computed is kept."""
-        self.results.update((result.index, result.value) for result in self.stream.cancel())
+        self.results.update((result.number, result.value) for result in self.stream.cancel())

@@ -1,42 +1,46 @@
-"""Work in the engine's hands: what waits to be sent, and what becomes of what was sent. Used by its thread alone."""
+"""Work of the engine: what waits to be sent, and what becomes of what was sent. Used by the engine's thread alone."""
 
-import time
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Generic, TypeVar
 
 from lrlab.engine.handles import Inbox
-from lrlab.engine.remote import Chunk, Failure, Follow, Order
+from lrlab.engine.messages import ChunkDone, Failed, Failure, Finished, Message
+from lrlab.engine.worker import Assignment, ComputeChunk, FollowJob
 from lrlab.protocol import Stop
 from lrlab.runs.job import Job
 
+LAST_CHUNKS_FRACTION = 4
+"""The last chunks are smaller than others by this factor at most."""
+GROWTH = 4
+"""Chunks grow by this factor at a time: the first items may be the cheapest of all."""
 
-class Loss(NamedTuple):
+A = TypeVar("A", FollowJob, ComputeChunk)
+
+
+@dataclass(frozen=True)
+class TaskLoss:
     """Why a task came to nothing: the sentence, and whether it deserves another try."""
 
     sentence: str
-    again: bool
+    retry: bool = False
 
 
-KILLED = Loss(
-    "The worker that ran the job was lost, and so was a second one: lower n or p, or run it again.", again=True
+WORKER_LOST = TaskLoss(
+    "The worker that ran the job was lost, and so was a second one: lower n or p, or run it again.", retry=True
 )
 
 
-SMALLEST = 4
-"""By how much the last chunks are smaller than others at most."""
-
-
-class Work(ABC):
-    """Tasks that belong together. `running`: tasks sent and not ended; `served`: when one was last sent."""
+class Work(ABC, Generic[A]):
+    """Tasks that belong together. `running`: tasks sent and not ended; `last_sent_at`: when one was last sent."""
 
     urgent = False
 
     def __init__(self, inbox: Inbox) -> None:
-        """Nothing was sent yet."""
-        self.inbox, self.running, self.served = inbox, 0, 0.0
+        """Nothing waits."""
+        self.inbox, self.running, self.last_sent_at = inbox, 0, 0.0
 
     @property
     @abstractmethod
@@ -45,27 +49,27 @@ class Work(ABC):
 
     @abstractmethod
     def add(self, items: Sequence[tuple[int, Any]]) -> None:
-        """Take on numbered items."""
+        """Take on (number, item) pairs."""
 
     @abstractmethod
-    def next(self, workers: int) -> Order:
-        """Return the next order, where so many workers are there."""
+    def next(self, workers: int) -> A:
+        """Return the next assignment, where so many workers are there."""
 
     @abstractmethod
-    def limit(self, order: Order) -> float:
-        """Return the seconds after which an order is ended by force."""
+    def max_seconds(self, assignment: A) -> float:
+        """Return the seconds after which a task is ended by force."""
 
     @abstractmethod
-    def take(self, order: Order, kind: str, body: Any) -> bool:
-        """Pass on a message of an order, and tell whether it was the last one."""
+    def receive(self, assignment: A, message: Message) -> bool:
+        """Pass on a message of a task, and return whether it was the last one."""
 
     @abstractmethod
-    def lose(self, order: Order, loss: Loss) -> None:
-        """Try an order again, or give it up with the sentence."""
+    def lose(self, assignment: A, loss: TaskLoss) -> None:
+        """Try an assignment again, or give it up with the sentence."""
 
     @abstractmethod
-    def end(self, order: Order, stop: Stop) -> None:
-        """Give up an order that was ended by force."""
+    def end(self, assignment: A, stop: Stop) -> None:
+        """Give up an assignment that was ended by force."""
 
     @abstractmethod
     def close(self, sentence: str = "") -> None:
@@ -74,138 +78,137 @@ class Work(ABC):
 
 @dataclass
 class Task:
-    """An order under way.
+    """An assignment under way.
 
-    sought: when it was sent, or its worker last asked for. over: its last message has come, or nobody waits for one.
-    done: dask is done with it. due, then: when it is ended by force or given up as lost, and how.
+    located_at: when it was sent, or its worker last looked for. settled: its last message has come, or nobody waits for
+    one. dask_done: dask has reported its end. deadline, at_deadline: when it is ended by force or given up as lost, and
+    how.
     """
 
-    work: Work
-    order: Order
-    limit: float
+    work: Work[Any]
+    assignment: Assignment
+    max_seconds: float
     future: Any
-    sought: float
+    located_at: float
     worker: str = ""
     starts: int = 0
-    started: float = 0.0
-    heard: float = 0.0
-    over: bool = False
-    done: bool = False
-    due: float = float("inf")
-    then: Stop | Loss = KILLED
+    started_at: float = 0.0
+    last_message_at: float = 0.0
+    settled: bool = False
+    dask_done: bool = False
+    deadline: float = float("inf")
+    at_deadline: Stop | TaskLoss = WORKER_LOST
 
 
-class FollowWork(Work):
-    """Jobs that are watched while they run."""
+class FollowWork(Work[FollowJob]):
+    """Jobs whose iterates are sent while they run."""
 
     urgent = True
 
     def __init__(self, inbox: Inbox) -> None:
         """Nothing waits."""
         super().__init__(inbox)
-        self._orders = deque[Follow]()
-        self._tried: set[int] = set()
-
-    def add(self, items: Sequence[tuple[int, Job]]) -> None:  # noqa: D102
-        self._orders.extend(Follow(index, job) for index, job in items)
+        self._waiting = deque[FollowJob]()
+        self._retried: set[int] = set()
 
     @property
     def waiting(self) -> bool:  # noqa: D102
-        return bool(self._orders)
+        return bool(self._waiting)
 
-    def next(self, workers: int) -> Follow:  # noqa: D102
-        return self._orders.popleft()
+    def add(self, items: Sequence[tuple[int, Job]]) -> None:  # noqa: D102
+        self._waiting.extend(FollowJob(number, job) for number, job in items)
 
-    def limit(self, order: Follow) -> float:  # noqa: D102
-        return order.job.limits.max_seconds
+    def next(self, workers: int) -> FollowJob:  # noqa: D102
+        return self._waiting.popleft()
 
-    def take(self, order: Follow, kind: str, body: Any) -> bool:  # noqa: D102
-        self.inbox.put((order.index, kind, body))
-        return kind == "failed" or (kind == "news" and body.stop is not None)
+    def max_seconds(self, assignment: FollowJob) -> float:  # noqa: D102
+        return assignment.job.limits.max_seconds
 
-    def lose(self, order: Follow, loss: Loss) -> None:  # noqa: D102
-        if loss.again and order.index not in self._tried:
-            self._tried.add(order.index)
-            self._orders.appendleft(order)
+    def receive(self, assignment: FollowJob, message: Message) -> bool:  # noqa: D102
+        self.inbox.put(message, assignment.number)
+        return isinstance(message, Finished | Failed)
+
+    def lose(self, assignment: FollowJob, loss: TaskLoss) -> None:  # noqa: D102
+        if loss.retry and assignment.number not in self._retried:
+            self._retried.add(assignment.number)
+            self._waiting.appendleft(assignment)
         else:
-            self.inbox.put((order.index, "failed", loss.sentence))
+            self.inbox.put(Failed(loss.sentence), assignment.number)
 
-    def end(self, order: Follow, stop: Stop) -> None:  # noqa: D102
-        self.inbox.put((order.index, "stopped", stop))
+    def end(self, assignment: FollowJob, stop: Stop) -> None:  # noqa: D102
+        self.inbox.put(Finished(stop), assignment.number)
 
     def close(self, sentence: str = "") -> None:  # noqa: D102
-        kind, body = ("failed", sentence) if sentence else ("stopped", Stop.CANCELLED)
-        while self._orders:
-            self.inbox.put((self._orders.popleft().index, kind, body))
+        while self._waiting:
+            self.inbox.put(Failed(sentence) if sentence else Finished(Stop.CANCELLED), self._waiting.popleft().number)
 
 
-class MapWork(Work):
-    """One function for many items, sent in chunks whose size follows from the pace seen so far."""
+class MapWork(Work[ComputeChunk]):
+    """One function for many items, sent in chunks whose size follows from the pace so far."""
 
-    def __init__(self, function: Callable[[Any], Any], seconds: float, limit: float, inbox: Inbox) -> None:
+    def __init__(self, function: Callable[[Any], Any], chunk_seconds: float, item_seconds: float, inbox: Inbox) -> None:
         """Nothing waits."""
         super().__init__(inbox)
-        self._function, self._seconds, self._limit = function, seconds, limit
+        self._function, self._chunk_seconds, self._item_seconds = function, chunk_seconds, item_seconds
         self._items: dict[int, Any] = {}
-        self._fresh, self._alone = deque[int](), deque[int]()
-        self._lost: set[int] = set()
-        self._pace, self._size, self._closed = 0.0, 1, False
+        self._waiting, self._alone = deque[int](), deque[int]()
+        self._retried: set[int] = set()
+        self._seconds_per_item, self._chunk_size, self._closed = 0.0, 1, False
+
+    @property
+    def waiting(self) -> bool:  # noqa: D102
+        return not self._closed and bool(self._waiting or self._alone)
 
     def add(self, items: Sequence[tuple[int, Any]]) -> None:  # noqa: D102
         self._items.update(items)
-        self._fresh.extend(index for index, _ in items)
+        self._waiting.extend(number for number, _ in items)
 
-    @property
-    def waiting(self) -> bool:  # noqa: D102
-        return not self._closed and bool(self._fresh or self._alone)
-
-    def next(self, workers: int) -> Chunk:  # noqa: D102
+    def next(self, workers: int) -> ComputeChunk:  # noqa: D102
         if self._alone:
             numbers = [self._alone.popleft()]
         else:
             # The last chunks are smaller, so that no worker waits long for another; a task costs a few milliseconds.
-            size = max(1, self._size // SMALLEST, min(self._size, len(self._fresh) // (2 * workers)))
-            numbers = [self._fresh.popleft() for _ in range(min(size, len(self._fresh)))]
-        return Chunk(self._function, numbers, [self._items[number] for number in numbers], 2.0 * self._seconds)
+            last_size = min(self._chunk_size, len(self._waiting) // (2 * workers))
+            size = min(len(self._waiting), max(1, self._chunk_size // LAST_CHUNKS_FRACTION, last_size))
+            numbers = [self._waiting.popleft() for _ in range(size)]
+        items = [self._items[number] for number in numbers]
+        return ComputeChunk(self._function, numbers, items, 2.0 * self._chunk_seconds)
 
-    def limit(self, order: Chunk) -> float:  # noqa: D102
-        return self._limit * len(order.numbers)
+    def max_seconds(self, assignment: ComputeChunk) -> float:  # noqa: D102
+        return self._item_seconds * len(assignment.numbers)
 
-    def take(self, order: Chunk, kind: str, body: Any) -> bool:  # noqa: D102
-        if kind == "started":
-            self.inbox.put(("started", time.monotonic()))
+    def receive(self, assignment: ComputeChunk, message: Message) -> bool:  # noqa: D102
+        if not isinstance(message, ChunkDone):
+            self.inbox.put(message)
             return False
-        results, seconds = body
-        if results:
-            pace = seconds / len(results)
-            self._pace = pace if not self._pace else 0.5 * (self._pace + pace)
-            # Grown at most fourfold a time: the first items may be the cheapest of all.
-            self._size = max(1, min(int(self._seconds / max(self._pace, 1e-6)), 4 * self._size))
-        self._finish(results)
-        self._fresh.extendleft(reversed(order.numbers[len(results) :]))
+        if done := len(message.results):
+            pace = message.seconds / done
+            self._seconds_per_item = 0.5 * ((self._seconds_per_item or pace) + pace)
+            size = int(self._chunk_seconds / max(self._seconds_per_item, 1e-6))
+            self._chunk_size = max(1, min(size, GROWTH * self._chunk_size))
+        self._deliver(message)
+        self._waiting.extendleft(reversed(assignment.numbers[done:]))
         return True
 
-    def lose(self, order: Chunk, loss: Loss) -> None:  # noqa: D102
+    def lose(self, assignment: ComputeChunk, loss: TaskLoss) -> None:  # noqa: D102
         # Each item is tried once more, alone: the one at fault then fails by itself, the others are computed after all.
-        for number in order.numbers:
-            if len(order.numbers) > 1 or (loss.again and number not in self._lost):
+        for number in assignment.numbers:
+            if len(assignment.numbers) > 1 or (loss.retry and number not in self._retried):
                 self._alone.append(number)
-                self._lost.add(number)
+                self._retried.add(number)
             else:
-                self._finish([(number, Failure(loss.sentence))])
+                self._deliver(ChunkDone([(number, Failure(loss.sentence))], 0.0))
 
-    def end(self, order: Chunk, stop: Stop) -> None:  # noqa: D102
-        self.lose(order, Loss(stop.value, again=False))
+    def end(self, assignment: ComputeChunk, stop: Stop) -> None:  # noqa: D102
+        self.lose(assignment, TaskLoss(stop.value))
 
     def close(self, sentence: str = "") -> None:  # noqa: D102
-        self._fresh.clear()
-        self._alone.clear()
-        if not self._closed:
-            self._closed = True
-            self.inbox.put(("over", sentence))
+        self._closed = True
+        self._items.clear()
+        self.inbox.put(Failed(sentence))
 
-    def _finish(self, results: list[tuple[int, Any]]) -> None:
-        if results and not self._closed:
-            self.inbox.put(("results", results))
-            for number, _ in results:
+    def _deliver(self, message: ChunkDone) -> None:
+        if message.results and not self._closed:
+            self.inbox.put(message)
+            for number, _ in message.results:
                 del self._items[number]

@@ -5,7 +5,7 @@ from typing import Any
 
 from lrlab.engine.engine import Engine
 from lrlab.engine.handles import LiveRun
-from lrlab.engine.remote import Failure
+from lrlab.engine.messages import Failure
 from lrlab.engine.stream import Collection
 from lrlab.fits import tuning
 from lrlab.fits.tuning import Search

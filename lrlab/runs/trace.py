@@ -38,17 +38,17 @@ class Trace:
     estimate: Estimate | None = field(default=None, repr=False)
     stop: Stop | None = None
     note: str = ""
-    _stride: int = field(default=1, repr=False)
+    stride: int = field(default=1, repr=False)
 
     def record(self, row: Row, iterate: Iterate) -> None:
         """Add an iterate."""
         self.rows.append(row)
         self.estimate, self.note = iterate.estimate, iterate.note
         iteration = int(row["iteration"])
-        if self.job.spec.watched and (iteration - 1) % self._stride == 0:
+        if self.job.spec.watched and (iteration - 1) % self.stride == 0:
             self.history.append((iteration, single(iterate.estimate)))
         if len(self.history) > MAX_ESTIMATES:
-            self.history, self._stride = self.history[::2], 2 * self._stride
+            self.history, self.stride = self.history[::2], 2 * self.stride
 
     @property
     def table(self) -> "pd.DataFrame":

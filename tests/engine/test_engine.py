@@ -21,9 +21,9 @@ import pytest
 from lrlab import InputError, Stop, solve, spec
 from lrlab.engine.engine import Engine
 from lrlab.engine.handles import Following, Inbox
-from lrlab.engine.remote import Failure
+from lrlab.engine.messages import ChunkDone, Failure
 from lrlab.engine.stream import Collection, LocalStream, collect
-from lrlab.engine.work import Loss, MapWork
+from lrlab.engine.work import MapWork, TaskLoss
 from lrlab.models.single_index import OneBitSensing
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.run import run_job
@@ -358,10 +358,10 @@ def test_chunks_grow_with_the_pace_and_what_is_not_begun_is_handed_back():
     work.add(list(enumerate(range(100))))
     first = work.next(1)
     assert first.numbers == [0]
-    work.take(first, "results", ([(0, 0)], 0.01))
+    work.receive(first, ChunkDone([(0, 0)], 0.01))
     second = work.next(1)
     assert second.numbers == [1, 2, 3, 4]
-    work.take(second, "results", ([(1, 1)], 0.4))
+    work.receive(second, ChunkDone([(1, 1)], 0.4))
     assert work.next(1).numbers == [2]
 
 
@@ -369,10 +369,10 @@ def test_items_of_a_lost_chunk_are_tried_alone_and_once():
     inbox = Inbox()
     work = MapWork(abs, 0.2, math.inf, inbox)
     work.add(list(enumerate(range(16))))
-    work.take(work.next(1), "results", ([(0, 0)], 0.01))
-    work.lose(work.next(1), Loss("lost", again=True))
+    work.receive(work.next(1), ChunkDone([(0, 0)], 0.01))
+    work.lose(work.next(1), TaskLoss("lost", retry=True))
     alone = work.next(1)
     assert alone.numbers == [1]
-    work.lose(alone, Loss("lost", again=True))
+    work.lose(alone, TaskLoss("lost", retry=True))
     assert [work.next(1).numbers for _ in range(3)] == [[2], [3], [4]]
-    assert inbox.take()[-1] == ("results", [(1, Failure("lost"))])
+    assert inbox.take()[-1] == (0, ChunkDone([(1, Failure("lost"))], 0.0))

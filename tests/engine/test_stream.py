@@ -1,4 +1,4 @@
-"""Streams of results: a part of the items at a time, attributed by index, cancelled, ended with the engine."""
+"""Streams of results: a part of the items at a time, numbered, cancelled, ended with the engine."""
 
 import math
 from functools import partial
@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 
 from lrlab.engine.handles import Inbox
+from lrlab.engine.messages import ChunkDone, Failed
 from lrlab.engine.stream import LOOK_AHEAD_MAX_ITEMS, Collection, LocalStream, WorkerStream, collect
 
 
@@ -15,7 +16,7 @@ def prompt_stream(items, parts):
 
     def add(part):
         parts.append(len(part))
-        inbox.put(("results", part))
+        inbox.put(ChunkDone(part, 0.0))
 
     return WorkerStream(items, inbox, add, lambda: None)
 
@@ -40,8 +41,8 @@ def test_a_collection_is_handed_over_whole():
 def test_an_engine_that_has_ended_raises_its_sentence_after_the_last_results():
     def ended():
         inbox = Inbox()
-        stream = WorkerStream([5, 6], inbox, lambda part: inbox.put(("results", [(1, 6)])), lambda: None)
-        inbox.put(("over", "The engine has ended."))
+        stream = WorkerStream([5, 6], inbox, lambda part: inbox.put(ChunkDone([(1, 6)], 0.0)), lambda: None)
+        inbox.put(Failed("The engine has ended."))
         return stream
 
     stream = ended()
@@ -58,12 +59,12 @@ def test_an_engine_that_has_ended_raises_its_sentence_after_the_last_results():
 
 
 @pytest.mark.parametrize("items", [[[1], [1], [4]], iter([[1], [1], [4]])])
-def test_results_here_have_the_index_of_items_that_repeat_and_have_no_hash(items):
+def test_results_here_have_the_number_of_items_that_repeat_and_have_no_hash(items):
     stream = LocalStream(lambda item: item[0] / (item[0] - 4), items, chunk_seconds=0.0)
     results = []
     while stream.alive:
         results += stream.take()
-    assert [(index, item) for index, item, _ in results] == [(0, [1]), (1, [1]), (2, [4])]
+    assert [(number, item) for number, item, _ in results] == [(0, [1]), (1, [1]), (2, [4])]
     assert results[0].value == -1 / 3 and "ZeroDivisionError" in results[2].value.sentence
     assert (stream.total, stream.done, stream.seconds_left) == (3, 3, 0.0)
 
@@ -75,8 +76,8 @@ def test_a_cancelled_stream_returns_what_was_not_taken_and_nothing_more(where, e
     while not (taken := stream.take()):
         pass
     rest = stream.cancel()
-    indices = [index for index, *_ in taken + rest]
-    assert len(set(indices)) == len(indices) == stream.done
+    numbers = [number for number, *_ in taken + rest]
+    assert len(set(numbers)) == len(numbers) == stream.done
     assert not stream.alive and stream.take() == [] == stream.cancel() and stream.seconds_left == 0.0
     with pytest.raises(RuntimeError, match="Cancelled"):
         collect(stream)

@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from lrlab.engine.remote import Failure
+from lrlab.engine.messages import Failure
 from lrlab.ui.shared import live
 
 

@@ -1,0 +1,79 @@
+"""Messages of a task on a worker, and what takes the place of a value that could not be computed."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from lrlab.parameters import InputError
+from lrlab.protocol import Estimate, Stop
+from lrlab.runs.trace import Row
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Takes the place of a value: the sentence that says why there is none, and the InputError where it was one."""
+
+    sentence: str
+    error: InputError | None = None
+
+    @classmethod
+    def of(cls, error: Exception) -> "Failure":
+        """Return an exception as one sentence."""
+        if isinstance(error, InputError):
+            return cls(str(error), error)
+        if isinstance(error, MemoryError):
+            return cls("The job needed more memory than there is: lower n or p.")
+        return cls(f"The job failed inside the solver ({type(error).__name__}: {one_line(error)}).")
+
+
+def one_line(error: BaseException) -> str:
+    """Return the message of an exception on one line of at most 200 characters."""
+    return " ".join(str(error).split())[:200]
+
+
+@dataclass(frozen=True)
+class Started:
+    """The task has begun on the worker with this address."""
+
+    worker: str
+
+
+@dataclass(frozen=True)
+class NewIterates:
+    """What a run has recorded since the last message.
+
+    rows, history: new ones. stride: the trace holds every stride-th estimate. estimate: the newest, in single
+    precision until the run has ended; None where it is not watched. progress: fraction of the pass over the data.
+    """
+
+    rows: list[Row]
+    history: list[tuple[int, Estimate]]
+    stride: int
+    estimate: Estimate | None
+    note: str
+    progress: float
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The run has ended; `iterates` are the last ones, None where it was ended by force or never began."""
+
+    stop: Stop
+    iterates: NewIterates | None = None
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A run, or all work that belongs together, cannot go on; the sentence says why ("" where it was cancelled)."""
+
+    sentence: str
+
+
+@dataclass(frozen=True)
+class ChunkDone:
+    """(number of the item, value or Failure) of the items that were computed, and the seconds they took together."""
+
+    results: list[tuple[int, Any]]
+    seconds: float
+
+
+Message = Started | NewIterates | Finished | Failed | ChunkDone

@@ -1,0 +1,160 @@
+"""Carries out tasks on a worker: a followed job that sends its iterates, or a chunk of items.
+
+Embedded workers load this module before their first task, so that a click does not pay for imports.
+"""
+
+import os
+import pickle
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lrlab.engine.messages import ChunkDone, Failed, Failure, Finished, Message, NewIterates, Started
+from lrlab.protocol import Iterate
+from lrlab.runs.job import Job
+from lrlab.runs.run import cancellable, cancelled, run_job
+from lrlab.runs.trace import Row, Trace, single
+
+SEND_SECONDS = 0.05
+NICENESS = 5
+Send = Callable[[Message], None]
+
+_cancelled_tasks: set[str] = set()
+
+
+class IterateSender:
+    """Sends the iterates of a run: the first at once, later ones together, twenty times a second."""
+
+    def __init__(self, job: Job, send: Send) -> None:
+        """Nothing has been recorded yet."""
+        self._trace, self._send = Trace(job), send
+        self._rows_sent, self._newest_sent, self._progress, self._last_sent = 0, 0, 0.0, (0, 0.0)
+        self._lock, self._ended = threading.Lock(), threading.Event()
+        self._thread = threading.Thread(target=self._send_regularly, daemon=True)
+
+    def __enter__(self) -> "IterateSender":
+        """Begin to send."""
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Send the rest, and then nothing more."""
+        self._ended.set()
+        self._thread.join()
+        self._send_new()
+
+    def watch(self, row: Row, iterate: Iterate) -> None:
+        """Record an iterate."""
+        self._trace.record(row, iterate)
+        if len(self._trace.rows) == 1:
+            self._send_new()
+
+    def progress(self, fraction: float) -> None:
+        """Record the fraction of the pass over the data that is done."""
+        self._progress = fraction
+
+    def last_iterates(self) -> NewIterates:
+        """Return what was not sent, with the final estimate in full precision."""
+        return replace(self._new_iterates(), estimate=self._trace.estimate, progress=1.0)
+
+    def _send_regularly(self) -> None:
+        # A thread of its own: rows must not wait for an iteration that takes minutes.
+        while not self._ended.wait(SEND_SECONDS):
+            self._send_new()
+
+    def _send_new(self) -> None:
+        with self._lock:
+            state = (len(self._trace.rows), self._progress)
+            if state != self._last_sent:
+                self._last_sent = state
+                self._send(self._new_iterates())
+
+    def _new_iterates(self) -> NewIterates:
+        trace = self._trace
+        rows = trace.rows[self._rows_sent :]
+        history = [pair for pair in trace.history if pair[0] > self._newest_sent]
+        self._rows_sent += len(rows)
+        self._newest_sent = history[-1][0] if history else self._newest_sent
+        changed = bool(rows) and trace.job.spec.watched
+        estimate = single(trace.estimate) if changed and trace.estimate is not None else None
+        return NewIterates(rows, history, trace.stride, estimate, trace.note, self._progress)
+
+
+@dataclass(frozen=True)
+class FollowJob:
+    """Run one job of several and send its iterates."""
+
+    number: int
+    job: Job
+
+    def run(self, send: Send) -> None:
+        """Send NewIterates, and at last Finished or Failed."""
+        try:
+            with IterateSender(self.job, send) as sender:
+                stop = run_job(self.job, sender.watch, sender.progress).stop
+            assert stop is not None
+        except Exception as error:
+            send(Failed(Failure.of(error).sentence))
+        else:
+            send(Finished(stop, sender.last_iterates()))
+
+
+@dataclass(frozen=True)
+class ComputeChunk:
+    """Compute some items of many; those not begun after `seconds` are handed back."""
+
+    function: Callable[[Any], Any]
+    numbers: list[int]
+    items: list[Any]
+    seconds: float
+
+    def run(self, send: Send) -> None:
+        """Send ChunkDone with the items that were computed."""
+        started, results = time.perf_counter(), list[tuple[int, Any]]()
+        for number, item in zip(self.numbers, self.items, strict=True):
+            if cancelled() or (results and time.perf_counter() - started > self.seconds):
+                break
+            try:
+                results.append((number, self.function(item)))
+            except Exception as error:
+                results.append((number, Failure.of(error)))
+        send(ChunkDone(results, time.perf_counter() - started))
+
+
+Assignment = FollowJob | ComputeChunk
+"""What a task does."""
+
+
+def perform(payload: bytes) -> None:
+    """Carry out a pickled (topic, task, assignment); its messages go to the topic as pickled (task, message)."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    topic, task, assignment = pickle.loads(payload)
+
+    def send(message: Message) -> None:
+        # Topics carry plain values, so the message travels as bytes; the scheduler need not know our types.
+        worker.log_event(topic, pickle.dumps((task, message)))
+
+    send(Started(worker.address))
+    try:
+        with cancellable(lambda: task in _cancelled_tasks):
+            assignment.run(send)
+    finally:
+        _cancelled_tasks.discard(task)
+
+
+def cancel(task: str) -> None:
+    """Let a task end at its next iterate, item or checkpoint (called on the worker, beside the task)."""
+    _cancelled_tasks.add(task)
+
+
+def warm() -> None:
+    """Have been imported: with this module come numpy, scipy, pandas and the catalogue."""
+
+
+def dask_setup(worker: Any) -> None:
+    """Lower this process's priority: on a laptop the page must stay quick while all cores compute."""
+    os.nice(NICENESS)
