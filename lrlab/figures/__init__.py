@@ -1,1 +1,1 @@
-"""Tables in, plotly figures out; no streamlit."""
+"""Makes plotly figures of tables and of runs; does not import streamlit."""

@@ -1,4 +1,4 @@
-"""Figures of a run: scores against iteration or time."""
+"""Figures of a run: measures against iteration or time."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ TIMES = {"iteration": "iteration", "seconds": "solver time (s)"}
 
 
 def prediction(predictions: Mapping[str, float], measure: str) -> float | None:
-    """Return what theory says of a measure, or None; the error follows from the overlap of unit vectors."""
+    """Return the prediction of a measure, or None; the error follows from the overlap of unit vectors."""
     if f"predicted_{measure}" in predictions:
         return predictions[f"predicted_{measure}"]
     for error, overlap in (("error", "predicted_overlap"), ("start_error", "predicted_start_overlap")):
@@ -39,20 +39,20 @@ def curves(
     log_y: bool = False,
     height: int = 400,
 ) -> go.Figure:
-    """Return a score of every run against `time` ("iteration" or "seconds"), with its exact prediction dashed.
+    """Return a measure of every run against `time` ("iteration" or "seconds"), with its exact prediction dashed.
 
-    family: whose scores they are, see `measures`. A run of one iterate is a marker, with a thin line that carries its
+    family: names the measures, see `measures`. A run of one iterate is a marker, with a thin line that carries its
     level over to the others.
     """
     figure = go.Figure()
     rows = [thinned(run.rows) for run in runs]
-    values = [row[measure] for kept in rows for row in kept if math.isfinite(row.get(measure, math.nan))]
+    values = [row[measure] for few in rows for row in few if math.isfinite(row.get(measure, math.nan))]
     # A logarithm has nothing to show of negative objectives; a zero among others, reached at the end, is left out.
     log_y = log_y and all(value >= 0 for value in values) and (any(values) or not values)
     last = max((run.rows[-1][time] for run in runs if run.rows), default=EMPTY)
-    for run, kept in zip(runs, rows, strict=True):
-        _add_curve(figure, run, [(r[time], r[measure]) for r in kept if math.isfinite(r.get(measure, math.nan))], last)
-    first = min((kept[0][time] for kept in rows if kept), default=0.0 if time == "seconds" else 1.0)
+    for run, few in zip(runs, rows, strict=True):
+        _add_curve(figure, run, [(r[time], r[measure]) for r in few if math.isfinite(r.get(measure, math.nan))], last)
+    first = min((few[0][time] for few in rows if few), default=0.0 if time == "seconds" else 1.0)
     _add_theory(figure, runs, measure, (first, max(last, 2.0 * first)), log_y)
     figure.update_xaxes(title_text=TIMES[time], type="log" if log_x else "linear")
     figure.update_yaxes(

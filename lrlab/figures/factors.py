@@ -1,4 +1,4 @@
-"""A low-rank matrix and what solvers make of it: heat maps of truth, estimate and difference, and singular values."""
+"""Figures of low-rank matrices: heat maps of truth, estimate and difference, and singular values."""
 
 import textwrap
 from collections.abc import Sequence
@@ -14,27 +14,27 @@ from lrlab.figures.recovery import Recovery, frames
 from lrlab.lowrank import LowRank
 
 SIDE = 48
-"""Most rows and columns of a heat map; of larger matrices an even choice is drawn."""
+"""Most rows and columns of a heat map; of larger matrices an evenly spaced subset is drawn."""
 
 DIVERGING = "RdBu_r"
 ROW = 168
 TITLE_LINE = 26
 
 
-def chosen(n: int) -> Indices:
+def drawn_indices(n: int) -> Indices:
     """Return the indices that are drawn of n rows or columns."""
     return np.arange(n) if n <= SIDE else np.linspace(0, n - 1, SIDE).round().astype(int)
 
 
 def part(W: LowRank) -> Array:
     """Return the drawn rows and columns of a matrix, in single precision."""
-    rows, columns = (chosen(n) for n in W.shape)
+    rows, columns = (drawn_indices(n) for n in W.shape)
     return (W.left[rows] @ W.V[columns].T).astype(np.float32)
 
 
 def matrices(truth: LowRank, runs: Sequence[Recovery]) -> go.Figure:
-    """Return heat maps: truth, estimate and difference, a line a run, all on one scale that is even about zero."""
-    shown, count = part(truth), max(1, len(runs))
+    """Return heat maps: truth, estimate and difference, one row per run, all on one scale symmetric about zero."""
+    true_part, count = part(truth), max(1, len(runs))
     height = count * (ROW + TITLE_LINE) + 8
     titles = [title for run in runs for title in _titles(run, run.estimate is not None)] or ["truth", "", ""]
     figure = make_subplots(
@@ -44,13 +44,13 @@ def matrices(truth: LowRank, runs: Sequence[Recovery]) -> go.Figure:
         horizontal_spacing=0.02,
         vertical_spacing=TITLE_LINE / height if count > 1 else 0,
     )
-    scale = float(np.abs(shown).max())
+    scale = float(np.abs(true_part).max())
     for k, run in enumerate(runs or [Recovery("")]):
-        for j, z in enumerate([shown, *_estimate(truth, run.estimate)]):
+        for j, z in enumerate([true_part, *_estimate(truth, run.estimate)]):
             place = {"row": k + 1, "col": j + 1}
             figure.add_trace(_heatmap(z, scale, ("truth", "estimate", "difference")[j]), **place)
-            rows, columns = shown.shape
-            # Ranges of their own: left to itself, plotly turns some axes back when estimates take the place of nothing.
+            rows, columns = true_part.shape
+            # Ranges of their own: by itself, plotly reverses some axes when estimates replace the empty maps.
             figure.update_xaxes(visible=False, constrain="domain", range=[-0.5, columns - 0.5], **place)
             figure.update_yaxes(
                 visible=False, constrain="domain", range=[rows - 0.5, -0.5],
@@ -61,9 +61,9 @@ def matrices(truth: LowRank, runs: Sequence[Recovery]) -> go.Figure:
     return figure.update_layout(margin={"l": 4, "r": 4, "t": TITLE_LINE, "b": 4})
 
 
-def _titles(run: Recovery, known: bool) -> tuple[str, str, str]:
+def _titles(run: Recovery, has_estimate: bool) -> tuple[str, str, str]:
     name = textwrap.shorten(run.title.partition(" (")[0], 22, placeholder="…")
-    return "truth", name, "difference" if known else "waiting"
+    return "truth", name, "difference" if has_estimate else "waiting"
 
 
 def _estimate(truth: LowRank, estimate: LowRank | None) -> tuple[Array, Array]:
@@ -82,7 +82,7 @@ def _heatmap(z: Array, scale: float, name: str) -> go.Heatmap:
 
 
 def matrix_frames(truth: LowRank, runs: Sequence[Recovery]) -> list[go.Frame]:
-    """Return the frames of `matrices`, one for each kept iteration."""
+    """Return the frames of `matrices`, one for each stored iteration."""
 
     def draw(estimates: Sequence[Any], iteration: int) -> dict[str, Any]:
         drawn = [go.Heatmap(z=z) for estimate in estimates for z in _estimate(truth, estimate)]
@@ -95,7 +95,7 @@ def singular_values(truth: LowRank | None, runs: Sequence[Recovery], *, height: 
     """Return singular values, those of the truth, if any, as dashes; signed eigenvalues of symmetric matrices."""
     figure = go.Figure()
     true = np.empty(0) if truth is None else truth.s
-    # Eigenvalues of either sign tell more; an estimate may hold them in another order than the truth.
+    # Eigenvalues of either sign are drawn with their sign; an estimate may hold them in another order than the truth.
     signed = truth is not None and (bool((true < 0).any()) or truth.U is truth.V)
     longest = max([len(true), 1, *(len(run.estimate.s) for run in runs if run.estimate is not None)])
     longest = min(longest, 4 * len(true) + 8) if len(true) else longest

@@ -1,4 +1,4 @@
-"""Figures of labels and of what is fitted to them: frequencies, correlations, scores on both sides of a split."""
+"""Figures of labels and of fits to them: frequencies, correlations, scores on test and training rows."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,10 +13,10 @@ from lrlab.figures.convergence import curves
 from lrlab.figures.factors import DIVERGING
 from lrlab.figures.recovery import Recovery
 
-NAMED = 32
-"""Most labels whose names stand at the axis."""
-LONGEST = 16
-"""Letters of a name that stand at an axis; all of it is told on hover."""
+MOST_NAMES = 32
+"""Most labels with names on the axis."""
+NAME_LENGTH = 16
+"""Characters of a name on an axis; the full name appears on hover."""
 
 
 def frequencies(names: Sequence[str], counts: Indices, rows: int) -> go.Figure:
@@ -31,11 +31,11 @@ def frequencies(names: Sequence[str], counts: Indices, rows: int) -> go.Figure:
     )  # fmt: skip
     # From two powers of ten on: a shorter logarithmic axis would have hardly a label.
     wide = ordered[0] >= 100 * max(1, ordered[-1])
-    figure.update_yaxes(title_text="rows that have it", type="log" if wide else "linear", dtick=1 if wide else None)
+    figure.update_yaxes(title_text="rows with it", type="log" if wide else "linear", dtick=1 if wide else None)
     figure.update_xaxes(title_text="label, most frequent first", range=[0.4, len(counts) + 0.6])
-    if len(counts) <= NAMED:
+    if len(counts) <= MOST_NAMES:
         figure.update_xaxes(
-            tickvals=place, ticktext=[short(names[j]) for j in order], tickangle=-50, title_text="label"
+            tickvals=place, ticktext=[shorten(names[j]) for j in order], tickangle=-50, title_text="label"
         )
     figure.update_layout(bargap=0.15)
     return theme.style(figure, height=420)
@@ -43,20 +43,20 @@ def frequencies(names: Sequence[str], counts: Indices, rows: int) -> go.Figure:
 
 def correlations(names: Sequence[str], phi: Array) -> go.Figure:
     """Return the correlations of labels as a heat map: red where two go together, blue where one excludes the other."""
-    shown = phi.copy()
-    # A label's correlation with itself says nothing, and would be the darkest of all.
-    np.fill_diagonal(shown, np.nan)
-    largest = float(np.nanmax(np.abs(shown))) if np.isfinite(shown).any() else 1.0
+    off_diagonal = phi.copy()
+    # A label's correlation with itself is 1 and would set the scale.
+    np.fill_diagonal(off_diagonal, np.nan)
+    largest = float(np.nanmax(np.abs(off_diagonal))) if np.isfinite(off_diagonal).any() else 1.0
     place = np.arange(len(names))
-    told = [[[a, b] for b in names] for a in names]
+    pairs = [[[a, b] for b in names] for a in names]
     figure = go.Figure(
         go.Heatmap(
-            x=place, y=place, z=shown, zmin=-largest, zmax=largest, colorscale=DIVERGING, customdata=told,
+            x=place, y=place, z=off_diagonal, zmin=-largest, zmax=largest, colorscale=DIVERGING, customdata=pairs,
             hoverongaps=False, colorbar={"title": {"text": "correlation", "side": "right"}, "thickness": 12},
             hovertemplate="%{customdata[0]} and %{customdata[1]}: %{z:.2f}<extra></extra>",
         )
     )  # fmt: skip
-    ticks = {"tickvals": place, "ticktext": [short(name) for name in names], "tickfont": {"size": 11}}
+    ticks = {"tickvals": place, "ticktext": [shorten(name) for name in names], "tickfont": {"size": 11}}
     ticks |= {"showgrid": False, "title_text": "label"}
     figure.update_xaxes(**ticks, tickangle=-50)
     figure.update_yaxes(**ticks, autorange="reversed")
@@ -64,15 +64,15 @@ def correlations(names: Sequence[str], phi: Array) -> go.Figure:
 
 
 def both_sides(runs: Sequence[Recovery], measure: str, time: str, *, log_x: bool = False) -> go.Figure:
-    """Return a score of every run on rows held out, and, dotted in the same colour, on rows that it was fitted to."""
+    """Return a measure of every run on test rows and, dotted in the same colour, on its training rows."""
     sides = [replace(run, rows=[_of_training(row, measure) for row in run.rows], dash="dot") for run in runs]
     figure = curves([*runs, *sides], measure, time, family="multilabel", log_x=log_x, height=400)
     # After the runs' own lines come those of training rows, each of which is one line, or a marker with a line.
-    seen = set[str]()
+    in_legend = set[str]()
     for trace in figure.data:
-        if trace.name in seen:
+        if trace.name in in_legend:
             trace.showlegend = False
-        seen.update([trace.name] if trace.showlegend else [])
+        in_legend.update([trace.name] if trace.showlegend else [])
     return figure
 
 
@@ -80,6 +80,6 @@ def _of_training(row: Mapping[str, float], measure: str) -> dict[str, float]:
     return {"iteration": row["iteration"], "seconds": row["seconds"], measure: row.get(f"train_{measure}", math.nan)}
 
 
-def short(name: str) -> str:
-    """Return a name as it stands at an axis."""
-    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
+def shorten(name: str) -> str:
+    """Return a name for an axis, at most 16 characters."""
+    return name if len(name) <= NAME_LENGTH else name[: NAME_LENGTH - 1] + "…"

@@ -1,4 +1,4 @@
-"""What maps over two axes are made of: cells (measured, inferred or neither), contours, midpoints, lines of theory."""
+"""The layers of a map over two axes: cells (measured, inferred or neither), contours, midpoints, lines of theory."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ Place = Mapping[str, int]
 """Row and column of a map in its figure, from 1."""
 
 FAINT = 0.45
-"""Opacity of what was inferred."""
+"""Opacity of inferred cells."""
 
 
 class Scale(NamedTuple):
@@ -38,7 +38,7 @@ class Scale(NamedTuple):
 
 
 class Layers:
-    """Puts layers of maps with the same two axes into a figure."""
+    """Adds layers of maps with the same two axes to a figure."""
 
     def __init__(self, figure: go.Figure, x: Scale, y: Scale) -> None:
         """Add nothing yet."""
@@ -46,28 +46,28 @@ class Layers:
         self._column, self._row = ({value: k for k, value in enumerate(axis.values)} for axis in (x, y))
         self._named: set[str] = set()
 
-    def cells(self, solver: str, cells: pd.DataFrame, words: Sequence[str], place: Place) -> None:
-        """Colour the cells of a solver; the inferred are faint, and dotted, those without a value have a cross.
+    def cells(self, solver: str, cells: pd.DataFrame, texts: Sequence[str], place: Place) -> None:
+        """Colour the cells of a solver; inferred ones are faint and dotted, those without a value have a cross.
 
-        cells: one row each: x, y, value, trials, inferred. words: what is said of each.
+        cells: one row each: x, y, value, trials, inferred. texts: the text of each on hover.
         """
         shape = (len(self._y.values), len(self._x.values))
-        told = np.full((*shape, 4), "not measured yet", dtype=object)
-        told[..., 0], told[..., 1] = np.meshgrid(self._x.values, self._y.values)
-        told[..., 2] = solver
+        cell_info = np.full((*shape, 4), "not measured yet", dtype=object)
+        cell_info[..., 0], cell_info[..., 1] = np.meshgrid(self._x.values, self._y.values)
+        cell_info[..., 2] = solver
         z = {inferred: np.full(shape, np.nan) for inferred in (False, True)}
-        for cell, said in zip(cells.itertuples(), words, strict=True):
+        for cell, text in zip(cells.itertuples(), texts, strict=True):
             at = self._row[cell.y], self._column[cell.x]
             z[bool(cell.inferred)][at] = cell.value
-            told[at][3] = f"{said}<br>at {cell.x:.4g}, {cell.y:.4g}"
-        self._heat(z[False], told, place, name="measured")
-        self._heat(z[True], told, place, name="inferred", opacity=FAINT)
+            cell_info[at][3] = f"{text}<br>at {cell.x:.4g}, {cell.y:.4g}"
+        self._heat(z[False], cell_info, place, name="measured")
+        self._heat(z[True], cell_info, place, name="inferred", opacity=FAINT)
         known = np.isfinite(z[False]), np.isfinite(z[True])
-        self._marks(told[known[1]], place, "inferred from other cells", symbol="circle", size=3)
-        self._marks(told[~known[0] & ~known[1]], place, "not measured", symbol="x-thin", size=5)
+        self._marks(cell_info[known[1]], place, "inferred from other cells", symbol="circle", size=3)
+        self._marks(cell_info[~known[0] & ~known[1]], place, "not measured", symbol="x-thin", size=5)
 
     def contour(self, cells: pd.DataFrame, level: float, name: str, colour: str, place: Place) -> None:
-        """Draw where the value passes a level."""
+        """Draw the contour of a level."""
         z = np.full((len(self._y.values), len(self._x.values)), np.nan)
         for cell in cells.itertuples():
             z[self._row[cell.y], self._column[cell.x]] = cell.value
@@ -105,8 +105,8 @@ class Layers:
             white = go.Scatter(**look, line={"color": "#ffffff", "width": 5}, showlegend=False, hoverinfo="skip")
             self._add(white, place)
             ink = {"color": theme.INK, "width": 2.5, "dash": dash}
-            words = f"{name} at %{{x:.4g}}, %{{y:.4g}}<extra></extra>"
-            self._add(go.Scatter(**look, line=ink, hovertemplate=words), place)
+            hover = f"{name} at %{{x:.4g}}, %{{y:.4g}}<extra></extra>"
+            self._add(go.Scatter(**look, line=ink, hovertemplate=hover), place)
 
     def axes(self, place: Place, below: bool, left: bool) -> None:
         """Give the axes of a map their ranges, and where nothing is `below` or to the `left` of it, their titles."""
@@ -120,16 +120,17 @@ class Layers:
         self._figure.update_xaxes(**place, matches="x")
         self._figure.update_yaxes(**place, matches="y")
 
-    def _heat(self, z: Array, told: Array, place: Place, **look: Any) -> None:
+    def _heat(self, z: Array, cell_info: Array, place: Place, **look: Any) -> None:
         heat = go.Heatmap(
-            x=self._x.edges, y=self._y.edges, z=z, customdata=told, coloraxis="coloraxis", hoverongaps=False,
+            x=self._x.edges, y=self._y.edges, z=z, customdata=cell_info, coloraxis="coloraxis", hoverongaps=False,
             xgap=1, ygap=1, hovertemplate="%{customdata[3]}<extra></extra>", **look,
         )  # fmt: skip
         self._add(heat, place)
 
-    def _marks(self, told: Array, place: Place, name: str, *, symbol: str, size: int) -> None:
+    def _marks(self, cell_info: Array, place: Place, name: str, *, symbol: str, size: int) -> None:
         marks = go.Scatter(
-            x=told[:, 0], y=told[:, 1], mode="markers", name=name, customdata=told, showlegend=len(told) > 0,
+            x=cell_info[:, 0], y=cell_info[:, 1], mode="markers", name=name, customdata=cell_info,
+            showlegend=len(cell_info) > 0,
             marker={"symbol": symbol, "size": size, "color": theme.INK, "line": {"width": 1, "color": theme.INK}},
             hovertemplate="%{customdata[3]}<extra></extra>",
         )  # fmt: skip
@@ -144,8 +145,8 @@ class Layers:
         self._figure.add_trace(trace.update(legendgroup=name, showlegend=shown), **place)
 
 
-def words(cell: Any, score: str) -> str:
-    """Return what a cell says: its successes with their interval, or its mean with its spread."""
+def cell_text(cell: Any, score: str) -> str:
+    """Return the text of a cell: its successes with their interval, or its mean with its spread."""
     if not cell.trials:
         return f"{score} {cell.value:.3g}, inferred" if math.isfinite(cell.value) else "not measured"
     if math.isfinite(cell.successes):

@@ -1,11 +1,11 @@
-"""The scores of each family of models, as people read them."""
+"""The measures of each family of models: titles and meanings."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
 
 class Measure(NamedTuple):
-    """A score as people read it: its axis title, and what it means."""
+    """A measure: its axis title, and what it means."""
 
     title: str
     meaning: str
@@ -26,7 +26,9 @@ MEASURES: Mapping[str, Mapping[str, Measure]] = {
         ),
         "misfit": Measure("misfit  mean (y − f(⟨x, b̂⟩))²", "squared loss of the answers under the true link f"),
         **OWN,
-        "support": Measure("support recall", "share of the true non-zero entries among as many largest entries found"),
+        "support": Measure(
+            "support recall", "share of the true non-zero entries among as many largest entries of the estimate"
+        ),
     },
     "low-rank": {
         "error": Measure("error  ‖Ŵ − W‖ / ‖W‖", "relative Frobenius distance from the truth: 0 is exact"),
@@ -35,9 +37,7 @@ MEASURES: Mapping[str, Mapping[str, Measure]] = {
             "misfit  ‖A(Ŵ) − b‖ / ‖b‖", "how far the measurements of the estimate are from the given ones"
         ),
         "test_error": Measure("test error", "relative error of the answers on 1,000 fresh inputs, free of noise"),
-        "cold_error": Measure(
-            "error on cold rows", "relative error on rows of the table of which nothing was observed"
-        ),
+        "cold_error": Measure("error on cold rows", "relative error on rows of the table without any observed entry"),
         "incoherence": Measure(
             "incoherence of the features", "largest norm of a row's whitened features over its mean: 1 is spread evenly"
         ),
@@ -51,7 +51,7 @@ MEASURES: Mapping[str, Mapping[str, Measure]] = {
     },
     "multilabel": {
         "precision_3": Measure(
-            "precision@3", "share of the three labels with the highest scores that are on, fresh rows"
+            "precision@3", "fraction of the three labels with the highest scores that are on, test rows"
         ),
         "precision_1": Measure("precision@1", "the same of the label with the highest score"),
         "precision_5": Measure("precision@5", "the same of the five labels with the highest scores"),
@@ -60,9 +60,9 @@ MEASURES: Mapping[str, Mapping[str, Measure]] = {
             "gain 1 / log2(1 + place) of the labels that are on among the first three, over that of the best order",
         ),
         "ndcg_5": Measure("nDCG@5", "the same of the first five labels"),
-        "hamming": Measure("Hamming loss", "share of all labels of fresh rows that are told wrong: on above 1/2"),
+        "hamming": Measure("Hamming loss", "fraction of labels of test rows predicted wrongly (threshold 1/2)"),
         "auc": Measure(
-            "AUC", "chance that a label that is on has a higher score than one that is off, mean over fresh rows"
+            "AUC", "chance that a label that is on has a higher score than one that is off, mean over test rows"
         ),
         "excess_risk": Measure(
             "excess risk", "population squared risk above that of the best linear predictor, where that is known"
@@ -72,9 +72,9 @@ MEASURES: Mapping[str, Mapping[str, Measure]] = {
     "one-bit-multilabel": {
         "error": Measure("error  ‖Ŵ − W‖ / ‖W‖", "relative Frobenius distance from the truth, columns normalised"),
         "spectral_error": Measure("spectral error", "the same in the spectral norm, over the largest singular value"),
-        "hamming": Measure("Hamming loss", "share of the signs of all labels of fresh rows that are told wrong"),
+        "hamming": Measure("Hamming loss", "fraction of the signs of all labels of test rows predicted wrongly"),
         "auc": Measure(
-            "AUC", "chance that a positive label has a higher score than a negative one, mean over fresh rows"
+            "AUC", "chance that a positive label has a higher score than a negative one, mean over test rows"
         ),
         "label_auc": Measure(
             "AUC of labels", "chance that a positive row has a higher score than a negative one, mean over labels"
@@ -83,4 +83,4 @@ MEASURES: Mapping[str, Mapping[str, Measure]] = {
     },
 }
 CONSTANT = ("incoherence",)
-"""Scores that say something of the problem, not of an iterate."""
+"""Measures of the problem, not of an iterate."""

@@ -1,4 +1,4 @@
-"""Figures of the moment of a spectral start: the values that carry the truth, the rest, the gap, the overlap."""
+"""Figures of the moment of a spectral start: signal values, the bulk, the gap, the overlap."""
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -7,8 +7,8 @@ from lrlab.figures import theme
 
 SERIES = (
     ("largest", "largest", theme.PALETTE[0], "circle", "largest"),
-    ("smallest", "k-th: the last that carries the truth", theme.PALETTE[2], "diamond", "smallest"),
-    ("next", "the one after: the bulk", theme.PALETTE[1], "square", "edge"),
+    ("smallest", "k-th: the last signal value", theme.PALETTE[2], "diamond", "smallest"),
+    ("next", "next: the bulk", theme.PALETTE[1], "square", "edge"),
 )
 COLUMNS = ("at", "trials") + tuple(
     f"{kind}_{name}" for kind in ("mean", "sd") for name in ("largest", "smallest", "next", "gap", "overlap")
@@ -16,12 +16,12 @@ COLUMNS = ("at", "trials") + tuple(
 
 
 def nothing() -> pd.DataFrame:
-    """Return the points of a figure that has none yet."""
+    """Return an empty table of points."""
     return pd.DataFrame({column: [] for column in COLUMNS})
 
 
 def values(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str) -> go.Figure:
-    """Return the largest values of the moment: dots with bars for trials, dashed what theory says.
+    """Return the largest values of the moment: dots with bars for trials, dashed lines for theory.
 
     points: rows of `spectra.moments.compare`; curve: rows of `predictions` on a fine grid. Dotted: the truth's.
     """
@@ -29,7 +29,7 @@ def values(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str) -> go.
     for k, name in enumerate(("true_largest", "true_smallest")):
         figure.add_scatter(
             x=curve["at"], y=curve[name], mode="lines", line=theme.POPULATION, legendgroup="truth", showlegend=not k,
-            name="endless data: the largest and the k-th", hovertemplate="truth: %{y:.4g}<extra></extra>",
+            name="infinite data: the largest and the k-th", hovertemplate="truth: %{y:.4g}<extra></extra>",
         )  # fmt: skip
     one = bool(
         (curve["largest"] == curve["smallest"]).all() and (points["mean_largest"] == points["mean_smallest"]).all()
@@ -54,7 +54,7 @@ def overlaps(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str) -> g
     )  # fmt: skip
     _dots(figure, points, "overlap", "overlap of the start with the truth", colour, "circle")
     if (curve["edge"] > 0).all():
-        # Where the bulk ends below zero, as for weights of either sign, a share of the k-th value means nothing.
+        # Where the bulk ends below zero, as for weights of either sign, a share of the k-th value has no meaning.
         gap = points.assign(
             mean_share=points["mean_gap"] / points["mean_smallest"], sd_share=points["sd_gap"] / points["mean_smallest"]
         )

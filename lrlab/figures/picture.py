@@ -1,4 +1,4 @@
-"""A picture as the truth, and what each solver makes of it, side by side."""
+"""Figures of pictures: the truth beside each solver's estimate."""
 
 import math
 import textwrap
@@ -62,13 +62,13 @@ def grey(estimate: Array | None, truth: Array) -> NDArray[np.uint8]:
 
 
 def caption(run: Recovery, row: Mapping[str, float]) -> str:
-    """Return what stands above a picture: the solver, and its error where it is known."""
+    """Return the title of a picture: the solver, and its error where it is known."""
     name = "<br>".join(textwrap.wrap(run.title.partition(" (")[0], 24)[:2])
     return f"{name}<br>error {row['error']:.3g}" if "error" in row else f"{name}<br>waiting"
 
 
 def picture_frames(truth: Array, runs: Sequence[Recovery]) -> list[go.Frame]:
-    """Return the frames of `pictures`, one for each kept iteration."""
+    """Return the frames of `pictures`, one for each stored iteration."""
     rows = [{int(row["iteration"]): row for row in run.rows} for run in runs]
 
     def draw(estimates: Sequence[Array | None], iteration: int) -> dict[str, Any]:

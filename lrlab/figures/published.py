@@ -1,4 +1,4 @@
-"""What papers printed beside what comes out today, series by series."""
+"""Figures of published numbers beside recomputed ones, by series."""
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -9,7 +9,7 @@ from lrlab.figures import theme
 def beside(
     points: pd.DataFrame, *, axis_title: str, value_title: str, log_x: bool = False, categories: bool = False
 ) -> go.Figure:
-    """Return a figure with one line a series, filled markers for ours and open ones for the paper's.
+    """Return a figure with one line per series, filled markers for ours and open ones for the paper's.
 
     points: columns series, x, ours, spread (standard deviation, nan of one trial), trials, paper (nan where it printed
     none). A series whose x is nan does not depend on it: a level line. categories: x are names, which no line joins.
@@ -24,17 +24,17 @@ def beside(
         if rows["x"].isna().all() and ends:
             rows = pd.concat([rows.iloc[:1].assign(x=end) for end in ends])
         for column, who in (("ours", "here"), ("paper", "paper")):
-            shown = rows.dropna(subset=[column])
-            if shown.empty:
+            present = rows.dropna(subset=[column])
+            if present.empty:
                 continue
             ours = column == "ours"
             figure.add_scatter(
-                x=shown["x"], y=shown[column], name=f"{name}, {who}",
+                x=present["x"], y=present[column], name=f"{name}, {who}",
                 mode="markers" if categories else "lines+markers",
                 line={"color": colours[name], "dash": "solid" if ours else "dot", "width": 2 if ours else 1.4},
                 marker={"color": colours[name], "symbol": symbols[name] + ("" if ours else "-open"), "size": 9},
-                error_y={"type": "data", "array": shown["spread"], "thickness": 1.2, "width": 3} if ours else None,
-                customdata=shown["trials"] if ours else None,
+                error_y={"type": "data", "array": present["spread"], "thickness": 1.2, "width": 3} if ours else None,
+                customdata=present["trials"] if ours else None,
                 hovertemplate=f"{name}, {who}<br>%{{x}}: %{{y:.4g}}"
                 + ("<br>%{customdata} fits" if ours else "") + "<extra></extra>",
             )  # fmt: skip

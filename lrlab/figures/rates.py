@@ -18,7 +18,7 @@ def rates(
     exact: pd.DataFrame | None = None,
     title: str = "",
 ) -> go.Figure:
-    """Return mean errors over a rate, one series a setting.
+    """Return mean errors over a rate, one series per setting.
 
     points: columns series, rate, error, standard_error, trials, n, used (whether the fit uses it: filled markers).
     fits: (slope, R^2) by series, and for all of them together as "pooled". limit: the largest rate of the region.

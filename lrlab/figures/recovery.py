@@ -1,4 +1,4 @@
-"""Figures of a run: the estimate against the truth, and the frames of its way there."""
+"""Figures of a run: the estimate against the truth, and animation frames over the iterates."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,8 +22,8 @@ MOST_FRAMES = 80
 class Recovery:
     """One solver's run, as it is drawn.
 
-    title, colour, dash, symbol: its look. rows: one an iterate: iteration, seconds and scores. predictions:
-    `predicted_...` numbers of theory. history: kept (iteration, estimate); estimate: the newest one.
+    title, colour, dash, symbol: its style. rows: one an iterate: iteration, seconds and scores. predictions:
+    `predicted_...` numbers of theory. history: stored (iteration, estimate); estimate: the newest one.
     """
 
     title: str
@@ -43,13 +43,13 @@ def recovery(truth: Array, runs: Sequence[Recovery], *, legend: bool = True, hei
     the diagonal is exact.
     """
     figure = go.Figure()
-    shown, stems = entries(truth), len(truth) <= STEMS
+    indices, stems = entries(truth), len(truth) <= STEMS
     if stems:
         _add_stems(figure, truth)
     else:
         ends = [float(truth.min()), float(truth.max())]
         figure.add_scatter(x=ends, y=ends, mode="lines", line=theme.POPULATION, name="exact", hoverinfo="skip")
-    for run, (x, y) in zip(runs, spread(truth, runs, shown, [run.estimate for run in runs]), strict=True):
+    for run, (x, y) in zip(runs, spread(truth, runs, indices, [run.estimate for run in runs]), strict=True):
         look = {"color": run.colour, "symbol": run.symbol, "size": 7 if stems else 5, "opacity": 0.9 if stems else 0.6}
         figure.add_scatter(
             x=x, y=y, mode="markers", name=run.title, marker=look, hovertemplate="%{x:.3g}: %{y:.3g}",
@@ -75,7 +75,7 @@ def _add_stems(figure: go.Figure, truth: Array) -> None:
 
 
 def entries(truth: Array) -> Indices:
-    """Return which entries are drawn: all of a short vector, an even choice by size of a long one."""
+    """Return the indices of drawn entries: all of a short vector, an even subset by size of a long one."""
     if len(truth) <= MOST_POINTS:
         return np.arange(len(truth))
     order = np.argsort(-np.abs(truth))
@@ -83,48 +83,51 @@ def entries(truth: Array) -> Indices:
 
 
 def spread(
-    truth: Array, runs: Sequence[Recovery], shown: Indices, estimates: Sequence[Array | None]
+    truth: Array, runs: Sequence[Recovery], indices: Indices, estimates: Sequence[Array | None]
 ) -> list[tuple[Array, Array]]:
     """Return x and y of every run's markers; entry by entry they stand side by side."""
     places = []
     for k, estimate in enumerate(estimates):
         if len(truth) <= STEMS:
             offset = 0.0 if len(runs) == 1 else 0.5 * (k / (len(runs) - 1) - 0.5)
-            x = shown + 1.0 + offset
+            x = indices + 1.0 + offset
         else:
-            x = truth[shown]
-        y = np.full(len(shown), np.nan) if estimate is None else metrics.align(estimate, truth)[shown]
+            x = truth[indices]
+        y = np.full(len(indices), np.nan) if estimate is None else metrics.align(estimate, truth)[indices]
         places.append((x.astype(np.float32), y.astype(np.float32)))
     return places
 
 
-def moments(runs: Sequence[Recovery]) -> list[int]:
-    """Return the iterations at which a frame is shown: all that were kept by any run, evenly thinned to 80."""
-    kept = sorted({iteration for run in runs for iteration, _ in run.history})
-    if len(kept) > MOST_FRAMES:
-        kept = [kept[k] for k in np.linspace(0, len(kept) - 1, MOST_FRAMES).round().astype(int)]
-    return kept
+def frame_iterations(runs: Sequence[Recovery]) -> list[int]:
+    """Return the iterations of the frames: all that any run has stored, evenly thinned to 80."""
+    iterations = sorted({iteration for run in runs for iteration, _ in run.history})
+    if len(iterations) > MOST_FRAMES:
+        iterations = [iterations[k] for k in np.linspace(0, len(iterations) - 1, MOST_FRAMES).round().astype(int)]
+    return iterations
 
 
 def estimate_at(run: Recovery, iteration: int) -> Array | None:
-    """Return the newest kept estimate up to an iteration; the last one where the run had ended by then."""
+    """Return the newest stored estimate up to an iteration; the last one where the run had ended by then."""
     if run.rows and iteration >= run.rows[-1]["iteration"]:
         return run.estimate
-    before = [estimate for kept, estimate in run.history if kept <= iteration]
+    before = [estimate for k, estimate in run.history if k <= iteration]
     return before[-1] if before else None
 
 
 def frames(runs: Sequence[Recovery], draw: Callable[[Sequence[Array | None], int], dict[str, Any]]) -> list[go.Frame]:
-    """Return a frame for each kept iteration; `draw` turns the runs' estimates at it into the frame's content."""
-    return [go.Frame(name=f"iteration {k}", **draw([estimate_at(run, k) for run in runs], k)) for k in moments(runs)]
+    """Return a frame for each stored iteration; `draw` makes its content from the runs' estimates."""
+    return [
+        go.Frame(name=f"iteration {k}", **draw([estimate_at(run, k) for run in runs], k))
+        for k in frame_iterations(runs)
+    ]
 
 
 def recovery_frames(truth: Array, runs: Sequence[Recovery]) -> list[go.Frame]:
     """Return the frames of `recovery`."""
-    shown, first = entries(truth), 2 if len(truth) <= STEMS else 1
+    indices, first = entries(truth), 2 if len(truth) <= STEMS else 1
 
     def draw(estimates: Sequence[Array | None], iteration: int) -> dict[str, Any]:
-        places = spread(truth, runs, shown, estimates)
+        places = spread(truth, runs, indices, estimates)
         return {"data": [go.Scatter(y=y) for _, y in places], "traces": list(range(first, first + len(runs)))}
 
     return frames(runs, draw)

@@ -19,14 +19,14 @@ def series(
     marks: dict[str, float] | None = None,
     theory: pd.DataFrame | None = None,
 ) -> go.Figure:
-    """Return one line a series.
+    """Return one line per series.
 
     points: columns series, x, y, low, high (ends of the bars, or of `bands`), trials. marks: upright lines, by name.
     theory: series, x, y of dashed lines of exact predictions. A point's customdata is trials, low, high, series.
     """
     figure = go.Figure()
-    told = [] if theory is None else theory["series"]
-    names = list(dict.fromkeys([*points["series"], *told]))
+    theory_names = [] if theory is None else theory["series"]
+    names = list(dict.fromkeys([*points["series"], *theory_names]))
     colours, symbols, dashes = theme.colours(names), theme.symbols(names), theme.dashes(names)
     for name in names:
         rows = points[points["series"] == name]

@@ -22,7 +22,7 @@ def eigenvalues(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str, t
     for name, words, population, colour, symbol in SERIES:
         figure.add_scatter(
             x=curve["at"], y=curve[population], mode="lines", line=theme.POPULATION, legendgroup="population",
-            name="endless data, E[M]/4 (the paper's curve)", showlegend=name == "top",
+            name="infinite data, E[M]/4 (the paper's curve)", showlegend=name == "top",
             hovertemplate=f"{words} of E[M]/4: %{{y:.4g}}<extra></extra>",
         )  # fmt: skip
         figure.add_scatter(
@@ -63,13 +63,13 @@ def _dots(
 
 
 def _layout(figure: go.Figure, curve: pd.DataFrame, axis_title: str, value_title: str, title: str) -> None:
-    for start, end in visible(curve):
+    for start, end in recoverable(curve):
         figure.add_vrect(x0=start, x1=end, fillcolor=theme.faint(theme.PALETTE[2], 0.10), line_width=0, layer="below")
-    if visible(curve):
+    if recoverable(curve):
         # An entry of the legend, since a note inside the plot would lie on the dots of a narrow one.
         band = {"color": theme.faint(theme.PALETTE[2], 0.35), "symbol": "square", "size": 12}
         figure.add_scatter(
-            x=[None], y=[None], mode="markers", marker=band, name="n/p above the threshold: M knows the signal"
+            x=[None], y=[None], mode="markers", marker=band, name="n/p above the threshold: recovery possible"
         )
     figure.update_xaxes(title_text=axis_title)
     figure.update_yaxes(title_text=value_title)
@@ -77,15 +77,15 @@ def _layout(figure: go.Figure, curve: pd.DataFrame, axis_title: str, value_title
     theme.style(figure, height=480)
 
 
-def visible(curve: pd.DataFrame) -> list[tuple[float, float]]:
+def recoverable(curve: pd.DataFrame) -> list[tuple[float, float]]:
     """Return the intervals of the axis on which n/p exceeds the threshold, from neighbouring points of the curve."""
-    found: list[tuple[float, float]] = []
+    intervals: list[tuple[float, float]] = []
     start = math.nan
     at, above = list(curve["at"]), list(curve["ratio"] > curve["threshold"])
     for k, inside in enumerate(above):
         if inside and math.isnan(start):
             start = at[k] if k == 0 else (at[k - 1] + at[k]) / 2.0
         if not math.isnan(start) and (not inside or k == len(at) - 1):
-            found.append((start, at[k] if inside else (at[k - 1] + at[k]) / 2.0))
+            intervals.append((start, at[k] if inside else (at[k - 1] + at[k]) / 2.0))
             start = math.nan
-    return found
+    return intervals

@@ -1,4 +1,4 @@
-"""How every figure looks: colours, lines, margins. One template for light pages, dark pages and paper.
+"""The style of all figures: colours, lines, margins; one template for light pages, dark pages and paper.
 
 Backgrounds are transparent and text is a grey that reads on white and on near-black; a page replaces it by its own
 text colour.
@@ -15,7 +15,7 @@ deuteranopic and protanopic sight (Machado et al. 2009)."""
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "triangle-down")
 DASHES = ("solid", "longdash", "dashdot")
 INK = "#7b7f88"
-"""Text, axes and whatever belongs to no series; at least 3.9:1 on white and on #12161d."""
+"""Text, axes and all that belongs to no series; at least 3.9:1 on white and on #12161d."""
 
 GRID = "rgba(123, 127, 136, 0.22)"
 FONT = "Source Sans, Source Sans 3, system-ui, -apple-system, Segoe UI, sans-serif"
@@ -29,7 +29,7 @@ POPULATION = {"dash": "dot", "width": 1.6, "color": INK}
 
 
 def colours(names: Sequence[str]) -> dict[str, str]:
-    """Return a colour for each name, by its place; after eight they begin again."""
+    """Return a colour for each name, by its place; repeated after eight."""
     return {name: PALETTE[i % len(PALETTE)] for i, name in enumerate(names)}
 
 
@@ -39,7 +39,7 @@ def symbols(names: Sequence[str]) -> dict[str, str]:
 
 
 def dashes(names: Sequence[str]) -> dict[str, str]:
-    """Return a line pattern for each name: solid for the first eight, others where the colours begin again."""
+    """Return a line pattern for each name: solid for the first eight, others where the colours repeat."""
     return {name: DASHES[i // len(PALETTE) % len(DASHES)] for i, name in enumerate(names)}
 
 
@@ -92,8 +92,8 @@ TEMPLATE = go.layout.Template(
 )
 
 
-def style(figure: go.Figure, *, height: int = 400, revision: str = "kept") -> go.Figure:
-    """Give a figure the lab's look, in place, and return it.
+def style(figure: go.Figure, *, height: int = 400, revision: str = "constant") -> go.Figure:
+    """Apply the style to a figure, in place, and return it.
 
     Zoom and hidden series stay over updates of the data for as long as `revision` is the same: change it when the
     axes mean something else. The legend lies below, and margins fit a telephone (390 px).

@@ -1,4 +1,4 @@
-"""A phase transition as a map: several solvers over one another, or each on a map of its own."""
+"""Maps of phase transitions: contours of several solvers on one map, or one map per solver."""
 
 import math
 from collections.abc import Mapping
@@ -9,14 +9,14 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from lrlab.figures import theme
-from lrlab.figures.map_layers import Layers, Scale, words
+from lrlab.figures.map_layers import Layers, Scale, cell_text
 
 Maps = Mapping[str, pd.DataFrame]
 ONLY = {"row": 1, "col": 1}
 
 
 class Score(NamedTuple):
-    """What a map shows: its name, the ends of its colours (the data's where None), the level of its contour by name."""
+    """The score of a map: name, ends of the colours (the data's where None), level and name of the contour."""
 
     name: str
     low: float | None = 0.0
@@ -30,8 +30,8 @@ def transition(
 ) -> go.Figure:
     """Return the map of the first solver in colours, and the contours of all of them.
 
-    maps: by solver, one row a cell: x, y, value (nan where it is not known), trials, inferred (known from other cells
-    alone); and for what is said of it successes, low and high (nan where nothing is counted) and spread. lines: named
+    maps: by solver, one row a cell: x, y, value (nan where it is not known), trials, inferred (predicted from other
+    cells); and for the text on hover successes, low and high (nan where nothing is counted) and spread. lines: named
     points line, x, y of theory, each line's points in order, apart by a row of nan. fits: solver, x, half, low, high:
     where half of the trials succeed. A cell's customdata begins with x, y and the solver.
     """
@@ -52,7 +52,7 @@ def transition(
 def multiples(
     maps: Maps, x: Scale, y: Scale, score: Score, *, columns: int = 3, lines: pd.DataFrame | None = None
 ) -> go.Figure:
-    """Return one map a solver, `columns` in a row, with the same axes and colours; arguments as of `transition`.
+    """Return one map per solver, `columns` in a row, with the same axes and colours; arguments as of `transition`.
 
     A line named "..., solver" is drawn on that solver's map, any other on all.
     """
@@ -64,7 +64,7 @@ def multiples(
     layers = Layers(figure, x, y)
     for k, (solver, cells) in enumerate(maps.items()):
         place = {"row": k // columns + 1, "col": k % columns + 1}
-        layers.cells(solver, cells, [words(cell, score.name) for cell in cells.itertuples()], place)
+        layers.cells(solver, cells, [cell_text(cell, score.name) for cell in cells.itertuples()], place)
         if score.level is not None:
             layers.contour(cells, score.level, score.contour, theme.PALETTE[1], place)
         if lines is not None:
@@ -75,12 +75,12 @@ def multiples(
 
 
 def _together(maps: Maps, score: Score) -> list[str]:
-    """Return what all solvers say of each cell of the first."""
-    said: dict[tuple[float, float], list[str]] = {}
+    """Return the text of each cell of the first solver, with the results of all solvers."""
+    texts: dict[tuple[float, float], list[str]] = {}
     for solver, cells in maps.items():
         for cell in cells.itertuples():
-            said.setdefault((cell.x, cell.y), []).append(f"{solver}: {words(cell, score.name)}")
-    return ["<br>".join(said[cell.x, cell.y]) for cell in next(iter(maps.values())).itertuples()]
+            texts.setdefault((cell.x, cell.y), []).append(f"{solver}: {cell_text(cell, score.name)}")
+    return ["<br>".join(texts[cell.x, cell.y]) for cell in next(iter(maps.values())).itertuples()]
 
 
 def _styled(figure: go.Figure, x: Scale, y: Scale, score: Score, height: int) -> go.Figure:

@@ -1,4 +1,4 @@
-"""Spectra of the pairwise moments along an axis: simulation, exact prediction, and the limit of endless data."""
+"""Spectra of the pairwise moments along an axis: simulation, exact prediction, and the limit of infinite data."""
 
 from collections.abc import Sequence
 
@@ -53,7 +53,7 @@ def predictions(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:
     """Return what theory says of both moments at each value: axis, at, phi and the fields of `spiked.Prediction`.
 
     top, second and overlap hold at this n/p in the limit of large p; population_top and population_rest are the
-    eigenvalues of E[M]/4, the limit of endless data. n/p must exceed `threshold` for an overlap.
+    eigenvalues of E[M]/4, the limit of infinite data. n/p must exceed `threshold` for an overlap.
     """
     rows = []
     for value in values:
@@ -70,7 +70,7 @@ def compare(table: pd.DataFrame, predicted: pd.DataFrame) -> pd.DataFrame:
 
     Adds to the columns of `predictions`: trials, mean_top, sd_top, mean_second, sd_second, mean_overlap and the
     relative deviations top_deviation, second_deviation (from the prediction at this n/p), population_top_deviation,
-    population_second_deviation (from the limit of endless data).
+    population_second_deviation (from the limit of infinite data).
     """
     largest = table[table["rank"] <= 2].assign(name=lambda t: np.where(t["rank"] == 1, "top", "second"))
     statistics = largest.groupby(["at", "moment", "name"])["value"].agg(["mean", "std", "count"]).unstack("name")

@@ -147,16 +147,16 @@ def test_frames_end_with_the_last_estimate_and_start_with_the_first():
     truth, run = spec.build().truth, recovery_of(trace)
     frames = recovery.recovery_frames(truth, [run])
     assert [f.name for f in frames] == [f"iteration {k}" for k, _ in trace.history]
-    shown = values(recovery.recovery(truth, [run]).data[-1].y)
-    np.testing.assert_allclose(values(frames[-1].data[0].y), shown, atol=1e-6)
+    last = values(recovery.recovery(truth, [run]).data[-1].y)
+    np.testing.assert_allclose(values(frames[-1].data[0].y), last, atol=1e-6)
     first = metrics.align(trace.history[0][1], truth)
     np.testing.assert_allclose(values(frames[0].data[0].y), first, atol=1e-6)
 
 
 def test_long_runs_have_few_frames():
     run = recovery.Recovery("long", history=[(k, np.ones(4)) for k in range(1, 201)])
-    kept = recovery.moments([run])
-    assert len(kept) <= recovery.MOST_FRAMES and kept[0] == 1 and kept[-1] == 200
+    iterations = recovery.frame_iterations([run])
+    assert len(iterations) <= recovery.MOST_FRAMES and iterations[0] == 1 and iterations[-1] == 200
 
 
 def test_pictures_are_on_the_scale_of_the_truth():

@@ -172,6 +172,6 @@ def test_the_figure_shows_the_table_and_tells_the_curves_apart():
 
 def test_shaded_is_where_n_exceeds_the_threshold():
     curve = pd.DataFrame({"at": [0, 1, 2, 3, 4, 5], "ratio": 10.0, "threshold": [5, 20, 20, 5, 5, 5]})
-    assert drawn.visible(curve) == [(0, 0.5), (2.5, 5)]
-    assert drawn.visible(curve.assign(threshold=np.inf)) == []
-    assert drawn.visible(curve.assign(threshold=1.0)) == [(0, 5)]
+    assert drawn.recoverable(curve) == [(0, 0.5), (2.5, 5)]
+    assert drawn.recoverable(curve.assign(threshold=np.inf)) == []
+    assert drawn.recoverable(curve.assign(threshold=1.0)) == [(0, 5)]
