@@ -1,4 +1,4 @@
-"""Own data: a person's rows, several solvers on them beside the full-rank baseline, predictions to take home."""
+"""Own data: several solvers on uploaded rows beside the full-rank baseline; predictions and models as files."""
 
 import streamlit as st
 
@@ -12,8 +12,8 @@ from lrlab.ui.shared import live, page
 link = page.head(
     "own_data",
     "Own data",
-    "Bring rows with features and labels, hide some of the labels if you like, and see what solvers make of rows that "
-    "they have not seen. Files stay in this session, on the machine that serves the page.",
+    "Upload rows with features and labels, hide some of the labels if you like, and compare the predictions of solvers "
+    "on test rows. Files stay in this session, on the machine that serves the page.",
 )
 with st.sidebar:
     rows = row_source.choose(link)

@@ -1,4 +1,4 @@
-"""Spectrum: what a spectral method decomposes, along an axis, beside what theory says of it."""
+"""Spectrum: eigenvalues and overlaps of spectral methods along an axis, beside theory."""
 
 import streamlit as st
 
@@ -17,7 +17,7 @@ PHASES = {"ratio": (0.5, 8.0, "linear")}
 link = page.head(
     "spectrum",
     "Spectrum",
-    "A spectral method finds the signal only where the leading eigenvalues of its moment stand clear of the rest.",
+    "A spectral method recovers the signal only where the leading eigenvalues of its moment stay above the rest.",
 )
 preset_buttons.show("spectrum", preset_buttons.spectrum_panels("yi2015-fig1"), "Figure 1 of Yi et al. (2015):")
 with st.sidebar:
@@ -34,7 +34,7 @@ ready, moment = isinstance(plan, SpectrumPlan), "auto"
 with page.row():
     live.buttons("spectrum", lambda: Collection(on_workers(plan.measure, plan.draws)), ready=ready, about=plan)
     if family(model) is SINGLE_INDEX:
-        meaning = "pairs whose answers differ (M) or agree (M')"
+        meaning = "the moment of pairs with different answers (M) or with equal answers (M')"
         moment = controls.choose(link, "moment", MOMENTS, "auto", meaning, "Moment")
 live.follow("spectrum", lambda: results_view.draw(plan, moment), lambda: progress.has_results("spectrum"))
 if ready:

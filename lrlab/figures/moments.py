@@ -15,7 +15,7 @@ COLUMNS = ("at", "trials") + tuple(
 )
 
 
-def nothing() -> pd.DataFrame:
+def no_points() -> pd.DataFrame:
     """Return an empty table of points."""
     return pd.DataFrame({column: [] for column in COLUMNS})
 

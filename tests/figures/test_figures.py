@@ -60,7 +60,7 @@ def test_style_is_transparent_and_keeps_the_zoom():
     figure = theme.style(go.Figure(go.Scatter(y=[1, 2])), height=300)
     layout = figure.to_dict()["layout"]
     assert layout["height"] == 300
-    assert layout["uirevision"] == "kept"
+    assert layout["uirevision"] == "constant"
     assert layout["template"]["layout"]["paper_bgcolor"] == "rgba(0, 0, 0, 0)"
 
 

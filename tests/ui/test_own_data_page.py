@@ -103,7 +103,7 @@ def test_files_are_read_looked_at_and_fitted():
     at = finished(of_files(observed="0.8", seed="3"))
     assert not errors(at)
     words = " ".join(caption.value for caption in at.caption)
-    assert "music.arff: 42 training rows, 18 test rows; 6 features, 100% of them not zero; 4 labels, 1 a row" in words
+    assert "music.arff: 42 training rows, 18 test rows; 6 features, 100% of them not zero; 4 labels, 1 per row" in words
     rows = at.session_state["own_data:about"].rows
     assert rows.names == tuple(f"a label {j}" for j in range(4))
     assert at.session_state["own_data:run"].runs[0].job.spec.kept == 0.8
@@ -189,14 +189,14 @@ def test_tuning_can_be_cancelled_and_begun_again():
     drawn(at.button(key="own_data-run").click().run())
     drawn(at.button(key="own_data-cancel").click().run())
     assert not at.session_state["own_data:run"].alive and not at.session_state["own_data:run"].runs
-    assert any("Cancelled while settings were tried" in caption.value for caption in at.caption)
+    assert any("Cancelled during tuning" in caption.value for caption in at.caption)
     at.number_input(key="own_data.iterations").set_value(2).run()
     assert len(finished(at).session_state["own_data:run"].runs) == 2
 
 
 def test_a_solver_that_fails_while_it_is_tuned_says_so_and_the_others_go_on():
     rows = row_source.sample()
-    spec = rows.spec(rank=3, kept=1.0, seed=0)
+    spec = rows.spec(rank=3, share=1.0, seed=0)
     jobs = fit_controls.planned(rows, spec, [], {"max_iter": 2}, "auc", 0).jobs
     spoilt = jobs[0].on(spec.replace(train="nowhere.npz"))
     question = fit_controls.asked(jobs[0], "auc", 0)
@@ -212,7 +212,7 @@ def test_a_solver_that_fails_while_it_is_tuned_says_so_and_the_others_go_on():
 
 def test_rows_travel_with_the_jobs_where_files_are_not_shared(monkeypatch):
     rows = row_source.sample()
-    plan = fit_controls.planned(rows, rows.spec(rank=3, kept=1.0, seed=0), [], {"max_iter": 2}, "", 0)
+    plan = fit_controls.planned(rows, rows.spec(rank=3, share=1.0, seed=0), [], {"max_iter": 2}, "", 0)
     monkeypatch.setattr(Engine, "local", False)
     following = fit_controls.begin(get_engine(), plan)
     rows.train_file.unlink()
@@ -230,7 +230,7 @@ def test_the_code_of_the_page_gives_the_numbers_of_the_page(monkeypatch, tmp_pat
     names = {}
     exec(python, names)
     last = at.session_state["own_data:run"].runs[1].trace.rows[-1]
-    assert names["found"].solver == "binary-relevance" and names["found"].rows[-1]["auc"] == last["auc"]
+    assert names["result"].solver == "binary-relevance" and names["result"].rows[-1]["auc"] == last["auc"]
     assert load_model("leml-squared.npz").solver == "leml-squared"
     assert "--solver leml-squared --rank 3 --iterations 3 --observed 0.5 --seed 2 --save leml-squared.npz" in shell
     capsys.readouterr()

@@ -1,4 +1,4 @@
-"""What a run has recovered, beside the truth: entries, pictures, or matrices."""
+"""Draws estimates beside the truth: entries, pictures, or matrices."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,18 +13,18 @@ from lrlab.protocol import Estimate, Spec
 from lrlab.ui.shared import live
 from lrlab.ui.widgets import plot
 
-SLIDER = " The slider leads through the kept iterates."
+SLIDER = " The slider shows the stored iterates."
 
 
 def aligned(spec: Spec, truth: Estimate) -> Callable[[Estimate], Estimate]:
-    """Return what makes an estimate comparable to the truth, as it is drawn: a turn of its phase, or the spec's own."""
+    """Return the function that makes an estimate comparable to the truth: a phase rotation, or the spec's own."""
     if truth is None or isinstance(truth, LowRank) or not np.iscomplexobj(truth):
         return getattr(spec, "comparable", lambda estimate: estimate)
     return lambda estimate: real_parts(np.exp(-1j * np.angle(np.vdot(truth, estimate))) * estimate, spec)
 
 
 def real_parts(x: Any, spec: Spec) -> Any:
-    """Return a complex vector as it is drawn: a picture's real part, else all real and then all imaginary parts."""
+    """Return a complex vector as real numbers: a picture's real part, else all real and then all imaginary parts."""
     if not np.iscomplexobj(x):
         return x
     return np.real(x) if getattr(spec, "side", 0) else np.concatenate([np.real(x), np.imag(x)])
@@ -34,28 +34,28 @@ def show(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], following: Any)
     """Draw the estimates against the truth, with a slider over the iterates when the run is over."""
     ended = following and not following.alive and any(len(run.history) > 1 for run in drawn)
 
-    def frames(make: Callable[..., Any], seen: Estimate) -> str:
+    def frames(make: Callable[..., Any], real_truth: Estimate) -> str:
         if not ended:
             return ""
-        return live.once("converge:frames", id(following), lambda: plot.encode_frames(make(seen, drawn)))
+        return live.once("converge:frames", id(following), lambda: plot.encode_frames(make(real_truth, drawn)))
 
     if truth is None:
-        # What is fitted to labels has no truth beside it, but a spectrum.
+        # A fit to labels has no truth to compare with; its spectrum is drawn instead.
         plot.show(factors.singular_values(None, drawn), key="converge.values", label="singular values")
-        st.caption("Singular values of the coefficients, features x labels, that each solver has fitted.")
+        st.caption("Singular values of the coefficients, features x labels, fitted by each solver.")
         return
     if isinstance(truth, LowRank):
         _matrices(truth, drawn, frames(factors.matrix_frames, truth))
         return
-    seen = real_parts(truth, spec)
+    real_truth = real_parts(truth, spec)
     if side := getattr(spec, "side", 0):
-        _pictures(seen, side, drawn, frames(picture.picture_frames, seen))
+        _pictures(real_truth, side, drawn, frames(picture.picture_frames, real_truth))
     else:
-        _entries(seen, np.iscomplexobj(truth), drawn, frames(recovery.recovery_frames, seen))
+        _entries(real_truth, np.iscomplexobj(truth), drawn, frames(recovery.recovery_frames, real_truth))
 
 
 def show_values(truth: Estimate, drawn: Sequence[Recovery]) -> None:
-    """Draw the singular values of matrices; nothing where the truth is none."""
+    """Draw the singular values of matrices; nothing where the truth is not a matrix."""
     if isinstance(truth, LowRank):
         plot.show(factors.singular_values(truth, drawn), key="converge.values", label="singular values")
         st.caption("Grey: the truth. Colours: the estimates.")
@@ -70,14 +70,14 @@ def _matrices(truth: LowRank, drawn: Sequence[Recovery], moving: str) -> None:
 
 def _pictures(truth: Any, side: int, drawn: Sequence[Recovery], moving: str) -> None:
     plot.show(picture.pictures(truth, drawn, columns=2), key="converge.picture", label="estimates", frames=moving)
-    words = f"The truth is a picture of {side} x {side} pixels; every estimate in the truth's grey levels."
+    words = f"The truth is a picture of {side} x {side} pixels; estimates use the grey levels of the truth."
     st.caption(words + (SLIDER if moving else ""))
 
 
 def _entries(truth: Any, doubled: bool, drawn: Sequence[Recovery], moving: str) -> None:
     figure = recovery.recovery(truth, drawn, legend=False, height=360)
     plot.show(figure, key="converge.estimate", label="estimates", frames=moving)
-    words = "Grey: the truth, a unit vector. Colours: the estimates, each with the sign nearer to it."
+    words = "Grey: the truth, a unit vector. Colours: the estimates, each with the sign that is closer to it."
     if doubled:
-        words = "Real parts of all entries, then imaginary ones; every estimate under the phase nearest to the truth."
+        words = "Real parts of all entries, then imaginary ones; each estimate with the phase closest to the truth."
     st.caption(words + (SLIDER if moving else ""))

@@ -1,1 +1,1 @@
-"""The home page."""
+"""The page *home*."""

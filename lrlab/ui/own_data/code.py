@@ -1,4 +1,4 @@
-"""The fits of *own data* as Python and as shell commands, on the rows as the page offers them for download."""
+"""Writes the fits of *own data* as Python code and as shell commands, on the rows as downloaded from the page."""
 
 import shlex
 
@@ -9,7 +9,7 @@ from lrlab.ui.shared import code
 
 
 def arguments(plan: FitPlan, job: Job) -> dict[str, Value]:
-    """Return what differs from the defaults of `fit`: rank, iterations, share kept, seed, options."""
+    """Return the arguments of `fit` that differ from its defaults: rank, iterations, observed, seed, options."""
     question = plan.questions[plan.jobs.index(job)] if plan.questions else None
     spec, own = job.spec, {name: value for name, value in job.options if value != job.entry.options[name].default}
     rank = question.rank if question else spec.rank
@@ -24,13 +24,13 @@ def python(plan: FitPlan) -> str:
     lines = ["# train.npz, test.npz: as downloaded below, under The rows", "import lrlab", ""]
     for job in plan.jobs:
         first = ["'train.npz'", "'test.npz'", f"solver={job.solver!r}"]
-        lines.append(f"found = lrlab.fit({code.arguments(first, arguments(plan, job))})")
-        lines += ["print(found.summary())", f"lrlab.save_model({job.solver + '.npz'!r}, found.model)"]
+        lines.append(f"result = lrlab.fit({code.arguments(first, arguments(plan, job))})")
+        lines += ["print(result.summary())", f"lrlab.save_model({job.solver + '.npz'!r}, result.model)"]
     return "\n".join(lines)
 
 
 def shell(plan: FitPlan) -> str:
-    """Return one command a solver."""
+    """Return one command per solver."""
     commands = []
     for job in plan.jobs:
         given = arguments(plan, job)

@@ -1,4 +1,4 @@
-"""What is run on *own data*: solvers with their settings, by hand or tuned alike, always beside the baseline."""
+"""Controls of fits to *own data*: solvers and settings, manual or tuned, always with the baseline."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -20,15 +20,15 @@ from lrlab.ui.widgets.permalink import Permalink
 
 BASELINE = "binary-relevance"
 FIRST = ("leml-squared", BASELINE)
-LARGEST = 2**28
-"""Bytes of a full-rank estimate, which is sent back from the worker and kept in the session."""
+ESTIMATE_BYTES = 2**28
+"""Largest size of a full-rank estimate, which the worker sends back and the session stores."""
 
 RANK = Parameter(
-    meaning="rank of the low-rank solvers; 0 takes half of what is possible, or leaves it to tuning", name="rank",
-    symbol="k", kind=int, default=0, low=0, high=10_000,
+    meaning="rank of the low-rank solvers; 0 takes half of the largest possible, or leaves it to tuning",
+    name="rank", symbol="k", kind=int, default=0, low=0, high=10_000,
 )  # fmt: skip
 OBSERVED = Parameter(
-    meaning="share of the known training labels that is kept, drawn with the seed; the rest is hidden from solvers",
+    meaning="share of the known training labels that solvers observe, drawn with the seed; the rest is hidden",
     name="observed", symbol="observed", kind=float, default=1.0, low=1e-3, high=1,
 )  # fmt: skip
 ITERATIONS = Parameter(
@@ -41,11 +41,11 @@ SECONDS = Parameter(
 )  # fmt: skip
 NUMBERS = (RANK, OBSERVED, ITERATIONS, SECONDS)
 SEED = declared(OwnRows)["seed"]
-SETTINGS = {"hand": "by hand", "tuned": "tuned alike"}
+SETTINGS = {"hand": "manual", "tuned": "tuned"}
 
 
 class FitPlan(NamedTuple):
-    """What would be run: jobs on the rows, and what is asked of tuning, nothing where settings are by hand."""
+    """Jobs on the rows, with the questions of tuning, which are empty where settings are manual."""
 
     rows: RowTables
     jobs: Sequence[Job]
@@ -53,17 +53,17 @@ class FitPlan(NamedTuple):
 
     @property
     def spec(self) -> OwnRows:
-        """What all jobs are on."""
+        """The spec of all jobs."""
         return self.jobs[0].spec
 
 
 def choose(link: Permalink, rows: RowTables | InputError | None) -> FitPlan | InputError | None:
-    """Let a person choose settings and solvers; return the plan, the error in a setting, or None without rows."""
+    """Show settings and solvers; return the plan, the error in a setting, or None without rows."""
     values = controls.widgets(link, NUMBERS)
     metric = tuned_by(link)
     values["seed"] = controls.widget(link, SEED)
     st.subheader("Solvers", anchor=False)
-    # Solvers stand there also while there is nothing for them to be run on.
+    # Solvers are listed even before there are rows.
     spec = ending = InputError("rows", "chosen above", "none", "upload a file")
     try:
         numbers = {p.name: p.check(values[p.name]) for p in (*NUMBERS, SEED)}
@@ -78,53 +78,53 @@ def choose(link: Permalink, rows: RowTables | InputError | None) -> FitPlan | In
 
 
 def tuned_by(link: Permalink) -> str:
-    """Let a person choose how settings come about; return the score by which they are tuned, nothing if by hand."""
-    meaning = "tuned: rank, regularisation and iterations are chosen by one validation split, alike for every solver"
+    """Show whether settings are tuned; return the measure by which they are tuned, or an empty text."""
+    meaning = "tuned: rank, regularisation and iterations are chosen by one validation split, alike for all solvers"
     link.accept(["metric"])
     if controls.choose(link, "settings", SETTINGS, "hand", meaning, "Settings") == "hand":
         return ""
     names = {name: display_name(name) for name in METRICS}
-    words = "the score by which settings are chosen"
-    metric = controls.choose_one(link, "metric", names, words, "Chosen by", default=METRIC)
+    meaning = "the measure by which settings are chosen"
+    metric = controls.choose_one(link, "metric", names, meaning, "Chosen by", default=METRIC)
     st.caption(
-        "A fifth of the training rows is held out; then all are fitted with what was best there. "
-        "A rank above 0, and a regularization that is not the default, stay as they are."
+        "A fifth of the training rows is held out; then all are fitted with the settings that were best on it. "
+        "A rank above 0 and a regularization other than the default are not tuned."
     )
     return metric
 
 
 def specified(rows: RowTables, numbers: Mapping[str, Any]) -> OwnRows:
-    """Return the rows with settings; InputError where they do not fit."""
+    """Return the spec of the rows with settings; InputError where they do not fit."""
     d, L = rows.columns.d, rows.columns.L
     own_files.require_rank(int(numbers["rank"]), rows.columns)
-    if 8 * (d + L) * min(d, L) > LARGEST:
-        expected = f"such that a full-rank estimate takes at most {LARGEST >> 20} MB on this page"
+    if 8 * (d + L) * min(d, L) > ESTIMATE_BYTES:
+        expected = f"such that a full-rank estimate takes at most {ESTIMATE_BYTES >> 20} MB on this page"
         raise InputError("features x labels", expected, f"{d} x {L}", "fit them from the shell: python -m lrlab fit")
     rank = int(numbers["rank"]) or own_files.half(rows.columns)
-    return rows.spec(rank=rank, kept=float(numbers["observed"]), seed=int(numbers["seed"]))
+    return rows.spec(rank=rank, share=float(numbers["observed"]), seed=int(numbers["seed"]))
 
 
 def planned(
     rows: RowTables, spec: OwnRows, jobs: Sequence[Job], ending: Mapping[str, Any], metric: str, rank: int
 ) -> FitPlan | InputError:
-    """Return the plan of some jobs with the baseline among them."""
+    """Return the plan of the jobs and the baseline."""
     try:
         if BASELINE not in [job.solver for job in jobs]:
             jobs = [*jobs, make_job(spec, BASELINE, **ending)]
-        return FitPlan(rows, jobs, [asked(job, metric, rank) for job in jobs] if metric else [])
+        return FitPlan(rows, jobs, [tuning_question(job, metric, rank) for job in jobs] if metric else [])
     except InputError as error:
         return error
 
 
-def asked(job: Job, metric: str, rank: int) -> Question:
-    """Return what is asked of tuning: options that are not at their defaults stay as they are."""
+def tuning_question(job: Job, metric: str, rank: int) -> Question:
+    """Return the question for tuning; options other than the defaults are not tuned."""
     given = {name: value for name, value in job.options if value != job.entry.options[name].default}
     limits = job.limits
     return question(job.solver, given, rank, limits.max_iter, limits.max_seconds, metric, job.spec.seed)
 
 
 def begin(engine: Engine, plan: FitPlan) -> live.Running:
-    """Start what is planned; where workers do not see this machine's files, the rows travel with the jobs."""
+    """Start the plan; workers without access to this machine's files get the rows with the jobs."""
     jobs = plan.jobs
     if not engine.local:
         spec = plan.spec.replace(train=packed(plan.rows.train_file), test=packed(plan.rows.test_file))

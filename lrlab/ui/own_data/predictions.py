@@ -1,4 +1,4 @@
-"""What a fitted solver predicts on *own data*: of the test rows or of other ones, on the page and as files."""
+"""Shows the predictions of a fitted solver on the test rows or on uploaded ones, and offers them as files."""
 
 import io
 import re
@@ -19,10 +19,16 @@ from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.permalink import Permalink
 
 TOP = Parameter(
-    meaning="labels of each row: those of highest score", name="top", symbol="k", kind=int, default=5, low=1, high=100
+    meaning="labels per row, those with the highest scores",
+    name="top",
+    symbol="k",
+    kind=int,
+    default=5,
+    low=1,
+    high=100,
 )
 ROWS = Parameter(
-    meaning="rows that are looked at, from 1, such as 1-10, 25",
+    meaning="rows to show, counted from 1, such as 1-10, 25",
     name="chosen",
     kind=str,
     default="1-10",
@@ -31,51 +37,52 @@ MOST_ROWS = 200
 SPAN = re.compile(r"\s*([0-9]{1,9})\s*(?:-\s*([0-9]{1,9})\s*)?", re.ASCII)
 
 
-def show(link: Permalink, fitted: Mapping[str, FittedModel], rows: RowTables) -> None:
-    """Show what one solver predicts of chosen rows, and offer all of it as files."""
+def show(link: Permalink, fitted: Mapping[str, FittedModel], tables: RowTables) -> None:
+    """Show one solver's predictions for chosen rows, and offer those for all rows as files."""
     with page.row():
-        model = fitted[pick(link, "by", fitted)]
+        model = fitted[choose_solver(link, "by", fitted)]
         top = controls.widget(link, TOP)
         text = controls.widget(link, ROWS, label="Rows")
     try:
-        other = others(link, model)
-        asked = rows.test if other is None else other
-        chosen, k = rows_of(str(text), asked.n), int(TOP.check(top))
+        other = choose_other_rows(link, model)
+        chosen_rows = tables.test if other is None else other
+        chosen, k = rows_of(str(text), chosen_rows.n), int(TOP.check(top))
     except InputError as error:
         page.show_errors(error)
         return
-    st.dataframe(predicted(model, asked, chosen, k), hide_index=True, key="own_data.predictions")
-    st.caption(
-        f"Scores beside the names; a star where the score is above {model.threshold:g}, and the label predicted."
-    )
+    st.dataframe(predicted(model, chosen_rows, chosen, k), hide_index=True, key="own_data.predictions")
+    st.caption(f"Scores follow the names; a star marks predicted labels, those with a score above {model.threshold:g}.")
     with st.container(horizontal=True):
         st.download_button(
-            f"Predictions of all {asked.n:,} rows (CSV)", lambda: as_csv(model, asked, k), f"{model.solver}.csv",
+            f"Predictions of all {chosen_rows.n:,} rows (CSV)", lambda: as_csv(model, chosen_rows, k),
+            f"{model.solver}.csv",
             "text/csv", key="own_data-predictions", on_click="ignore",
         )  # fmt: skip
         st.download_button(
             "Model (.npz)", lambda: as_npz(model), f"{model.solver}.npz", key="own_data-model", on_click="ignore"
         )
-    st.caption("`python -m lrlab predict MODEL.npz FILE` does the same by such a model.")
+    st.caption("`python -m lrlab predict MODEL.npz FILE` predicts with a downloaded model.")
 
 
-def others(link: Permalink, model: FittedModel) -> Dataset | None:
-    """Let a person bring other rows than those of the test; return them, None where there are none."""
-    words = "With the features of the training rows; labels may be there or not."
-    upload = row_source.file(link, "others", "Other rows to predict, or none: the test rows", words)
+def choose_other_rows(link: Permalink, model: FittedModel) -> Dataset | None:
+    """Show the upload of other rows than the test rows; return them, or None."""
+    words = "With the features of the training rows, with or without labels."
+    upload = row_source.file(link, "others", "Other rows to predict (default: the test rows)", words)
     if upload is None:
         return None
-    return live.once("own_data:others", (upload.file_id, id(model.columns)), lambda: row_source.alike(upload, model))
+    return live.once(
+        "own_data:others", (upload.file_id, id(model.columns)), lambda: row_source.read_other_rows(upload, model)
+    )
 
 
-def pick(link: Permalink, name: str, fitted: Mapping[str, FittedModel]) -> str:
-    """Let a person choose among solvers."""
+def choose_solver(link: Permalink, name: str, fitted: Mapping[str, FittedModel]) -> str:
+    """Show the choice of solvers and return the name of the chosen one."""
     return controls.choose_one(link, name, {title: title for title in fitted}, "whose results are shown", "Solver")
 
 
 def rows_of(text: str, n: int) -> Indices:
-    """Return places, from 0, of rows that are given as `1-10, 25`; InputError where they are none."""
-    remedy = "write numbers and spans, such as 1-10, 25"
+    """Return the indices, from 0, of rows given as `1-10, 25`; InputError where the text is not of this form."""
+    remedy = "write numbers and ranges, such as 1-10, 25"
     chosen: list[int] = []
     for part in text.split(","):
         match = SPAN.fullmatch(part)
@@ -88,31 +95,31 @@ def rows_of(text: str, n: int) -> Indices:
 
 
 def predicted(model: FittedModel, test: Dataset, chosen: Indices, k: int) -> pd.DataFrame:
-    """Return a row each: its number, the labels that are on, and those of highest score."""
+    """Return one table row per data row: its number, its labels, and those with the highest scores."""
     places, scores = model.top(test.X[chosen], k)
     names = model.label_names
 
-    def told(label: int, score: float) -> str:
+    def label_text(label: int, score: float) -> str:
         return f"{names[label]}{'*' if score > model.threshold else ''} {score:.2f}"
 
     return pd.DataFrame(
         {
             "row": chosen + 1,
-            **({"labels that are on": [listed(names, test, i) for i in chosen]} if known(test) else {}),
+            **({"labels that are on": [label_list(names, test, i) for i in chosen]} if has_labels(test) else {}),
             **{
-                f"{j + 1}.": [told(*pair) for pair in zip(places[:, j], scores[:, j], strict=True)]
+                f"{j + 1}.": [label_text(*pair) for pair in zip(places[:, j], scores[:, j], strict=True)]
                 for j in range(places.shape[1])
             },
         }
     )
 
 
-def known(rows: Dataset) -> bool:
-    """Tell whether any label of some rows is known."""
+def has_labels(rows: Dataset) -> bool:
+    """Return whether any label of the rows is known."""
     return rows.observed is None or rows.observed.nnz > 0
 
 
-def listed(names: Sequence[str], test: Dataset, i: int) -> str:
+def label_list(names: Sequence[str], test: Dataset, i: int) -> str:
     """Return the names of the labels that are on in a row."""
     start, stop = test.Y.indptr[i : i + 2]
     return ", ".join(names[j] for j in test.Y.indices[start:stop])

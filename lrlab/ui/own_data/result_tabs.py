@@ -1,4 +1,4 @@
-"""Below a run on *own data*: the rows themselves, labels one by one, predictions."""
+"""Shows the tabs below a run on *own data*: the rows, each label, predictions."""
 
 from collections.abc import Mapping
 
@@ -19,36 +19,37 @@ from lrlab.ui.widgets.permalink import Permalink
 
 
 def show(link: Permalink, rows: RowTables | None) -> None:
-    """Show the parts, each behind its tab."""
+    """Show the three tabs."""
     followed = live.about(results_view.PAGE)
-    # Not before all solvers are done: the first of them would else be the one that is chosen below.
-    fitted = results_view.models(followed.rows) if followed and not live.alive(results_view.PAGE) else {}
-    data, each, told = st.tabs(["The rows", "Label by label", "Predictions and files"], key="own_data-parts")
-    with data:
-        look(rows or (followed.rows if followed else None))
-    with each:
-        one_by_one(link, fitted, followed.rows.test) if fitted else st.caption(
-            "Each label's results, when a run is over."
+    # After all solvers are done: otherwise the first to finish would become the choice below.
+    fitted = results_view.fitted_models(followed.rows) if followed and not live.alive(results_view.PAGE) else {}
+    titles = ["The rows", "Label by label", "Predictions and files"]
+    rows_tab, labels_tab, files_tab = st.tabs(titles, key="own_data-parts")
+    with rows_tab:
+        show_rows(rows or (followed.rows if followed else None))
+    with labels_tab:
+        show_labels(link, fitted, followed.rows.test) if fitted else st.caption(
+            "The results for each label appear when a run has ended."
         )
-    with told:
+    with files_tab:
         if fitted:
             predictions.show(link, fitted, followed.rows)
         else:
-            st.caption("Predictions and files, when a run is over.")
+            st.caption("Predictions and files appear when a run has ended.")
 
 
 def sizes(rows: RowTables) -> str:
-    """Return the sizes of some rows in a line."""
+    """Return the sizes of the tables in one line."""
     columns, count = rows.columns, int(np.sum(rows.counts))
     return (
         f"{rows.title}: {rows.n:,} training rows, {rows.test.n:,} test rows; {columns.d:,} features, "
-        f"{100 * rows.density:.3g}% of them not zero; {columns.L:,} labels, {count / rows.n:.3g} a row, "
+        f"{100 * rows.density:.3g}% of them not zero; {columns.L:,} labels, {count / rows.n:.3g} per row, "
         f"{100 * rows.known:.3g}% of the label table known"
     )
 
 
-def look(rows: RowTables | None) -> None:
-    """Show how often labels occur, and which go together."""
+def show_rows(rows: RowTables | None) -> None:
+    """Show the frequencies and the correlations of labels."""
     if rows is None:
         return
     often, pairs = st.columns([1, 1], gap="medium")
@@ -58,7 +59,7 @@ def look(rows: RowTables | None) -> None:
         never = int((rows.counts == 0).sum())
         st.caption(
             f"Training rows that have each label; the most frequent one is on in {max(rows.counts):,} of {rows.n:,}. "
-            + (f"{never} labels are never on: nothing can be learnt of them." if never else "")
+            + (f"{never} labels are never on: they cannot be learnt." if never else "")
         )
     with pairs:
         names = [rows.names[j] for j in rows.together.places]
@@ -75,20 +76,21 @@ def look(rows: RowTables | None) -> None:
             )
 
 
-def one_by_one(link: Permalink, fitted: Mapping[str, FittedModel], test: Dataset) -> None:
-    """Show what one solver makes of each label, and its scores over all of them."""
-    model = fitted[predictions.pick(link, "of", fitted)]
+def show_labels(link: Permalink, fitted: Mapping[str, FittedModel], test: Dataset) -> None:
+    """Show one solver's results for each label, and its scores over all of them."""
+    model = fitted[predictions.choose_solver(link, "of", fitted)]
     table, areas = live.once(f"own_data:labels {model.solver}", id(model.estimate), lambda: results(model, test))
     st.caption(
         f"AUC over all entries (micro): **{areas['micro_auc']:.4f}**. Mean AUC of a label (macro), over the "
-        f"{areas['auc_labels']:,} labels that have test rows of both kinds: **{areas['macro_auc']:.4f}**. A label is "
+        f"{areas['auc_labels']:,} labels with test rows of both kinds: **{areas['macro_auc']:.4f}**. A label is "
         f"predicted where its score is above {model.threshold:g}."
     )
     shares = {name: st.column_config.NumberColumn(format="%.3f") for name in ("precision", "recall", "auc")}
     st.dataframe(table, hide_index=True, column_config=shares, key="own_data.labels", height=420)
     st.caption(
-        "Test rows where a label is known, on, predicted; precision: share of the predicted that is on; recall: share "
-        "of those on that is predicted; auc: chance that a row that has it scores higher than one that has not."
+        "Test rows where a label is known, on, predicted; precision: share of the predicted rows that are on; recall: "
+        "share of the rows that are on that are predicted; auc: chance that a row with the label scores higher than "
+        "one without."
     )
     st.download_button(
         "Labels (CSV)", lambda: table.to_csv(index=False).encode(), f"labels-{model.solver}.csv", "text/csv",

@@ -1,4 +1,4 @@
-"""Where the rows of *own data* come from: files of a person, or a sample; kept on disk as long as the session lives."""
+"""Reads the rows of *own data* from uploads or a sample; stores them on disk for the life of the session."""
 
 import shutil
 import tempfile
@@ -28,29 +28,29 @@ from lrlab.ui.widgets.permalink import Permalink
 LIMIT_MB = 100
 SAMPLE = Multilabel(n=800, d=40, labels=24, rank=4, per_row=3, noise=0.4)
 SOURCES = {"sample": "a sample", "upload": "your own files"}
-HELD = Parameter(
-    meaning="share of the rows that is kept for the test, drawn with seed 0, where there is no file of test rows",
+TEST_SHARE = Parameter(
+    meaning="share of the rows held out for the test, drawn with seed 0, where there is no file of test rows",
     name="held", symbol="held", kind=float, default=0.3, low=0.05, high=0.9,
 )  # fmt: skip
-KEPT = "own_data:rows"
+SESSION_KEY = "own_data:rows"
 LONGEST_NAME = 80
 
 
 class Folder:
-    """A folder for one session's files; it goes when nothing refers to it any more, or the server ends."""
+    """A folder for the files of one session, removed with the last reference to it or at the server's end."""
 
     def __init__(self) -> None:
-        """Make it."""
+        """Create the folder."""
         self.path = Path(tempfile.mkdtemp(prefix="lrlab-own-"))
         weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
 @dataclass(frozen=True, eq=False)
 class RowTables:
-    """Rows to learn from and to test on, as files (`train.npz`, `test.npz`), with what is shown of them.
+    """Training and test rows, as files (`train.npz`, `test.npz`), with the statistics that the page shows.
 
-    columns: the training rows' columns, without rows. entries: stored features of the training rows. known: share of
-    their labels that is known. counts, together: how often each label is on there, and which go together.
+    columns: the training table without its rows. entries: stored features of the training rows. known: share of their
+    labels that is known. counts, together: frequencies and correlations of the labels of the training rows.
     """
 
     title: str
@@ -75,7 +75,7 @@ class RowTables:
 
     @property
     def train_file(self) -> Path:
-        """Where the training rows are."""
+        """The file of training rows."""
         return self.folder.path / "train.npz"
 
     @property
@@ -83,52 +83,56 @@ class RowTables:
         """The file of test rows."""
         return self.folder.path / "test.npz"
 
-    def spec(self, *, rank: int, kept: float, seed: int) -> OwnRows:
-        """Return these rows as what a job is made of; InputError where a number does not fit them."""
+    def spec(self, *, rank: int, share: float, seed: int) -> OwnRows:
+        """Return the spec of these rows; InputError where a number does not fit them."""
         return OwnRows(
             train=str(self.train_file), test=str(self.test_file), test_rows=self.test.n, n=self.n, d=self.columns.d,
             labels=self.columns.L, per_row=round(int(self.counts.sum()) / self.n),
-            density=max(1e-5, self.density) if issparse(self.columns.X) else 1.0, rank=rank, kept=kept,
-            observed=max(1e-4, kept * self.known), seed=seed,
+            density=max(1e-5, self.density) if issparse(self.columns.X) else 1.0, rank=rank, kept=share,
+            observed=max(1e-4, share * self.known), seed=seed,
         )  # fmt: skip
 
 
 def choose(link: Permalink) -> RowTables | InputError | None:
-    """Let a person choose rows; return them, the error in a file, or None where there is no file yet."""
-    source = controls.choose(link, "rows", SOURCES, "sample", "what solvers learn from", "Rows")
+    """Show the choice of rows; return them, the error in a file, or None where there is no file yet."""
+    source = controls.choose(link, "rows", SOURCES, "sample", "the rows that solvers are fitted to", "Rows")
     if source == "sample":
-        return remembered("sample", sample)
+        return cached_tables("sample", sample)
     train = file(link, "train", "Training rows", "Features and labels: " + ", ".join(datasets.FORMATS.values()) + ".")
-    test = file(link, "test", "Test rows, or none", "In the same format; without it a share of the rows is held out.")
-    named = file(
-        link, "names", "List of labels, or none", "XML as of Mulan, or a text file, a name a line.", listed=True
+    test = file(link, "test", "Test rows (optional)", "In the same format; by default a share of the rows is held out.")
+    names_file = file(
+        link,
+        "names",
+        "List of labels (optional)",
+        "XML as of Mulan, or a text file with one name per line.",
+        listed=True,
     )
-    said = st.text_input(
-        "or which columns are labels", key=link.key("labels"), placeholder="last:6", disabled=named is not None,
-        help="How many columns at which end, as last:6 or first:6, or their names with commas between.",
+    columns = st.text_input(
+        "or which columns are labels", key=link.key("labels"), placeholder="last:6", disabled=names_file is not None,
+        help="The number of columns at either end, as last:6 or first:6, or their names separated by commas.",
     )  # fmt: skip
-    share = controls.widget(link, HELD, label="held out for the test", disabled=test is not None)
+    share = controls.widget(link, TEST_SHARE, label="held out for the test", disabled=test is not None)
     if train is None:
-        there = st.session_state.get(KEPT)
-        return there[1] if there and there[0] != "sample" else None
-    made_of = tuple(getattr(part, "file_id", None) for part in (train, test, named)), said, share
+        stored_tables = st.session_state.get(SESSION_KEY)
+        return stored_tables[1] if stored_tables and stored_tables[0] != "sample" else None
+    source = tuple(getattr(part, "file_id", None) for part in (train, test, names_file)), columns, share
     try:
-        return remembered(made_of, lambda: read(train, test, named, said, float(HELD.check(share))))
+        return cached_tables(source, lambda: read(train, test, names_file, columns, float(TEST_SHARE.check(share))))
     except InputError as error:
         return error
 
 
-def remembered(made_of: object, make: Callable[[], RowTables]) -> RowTables:
-    """Return the session's rows, made anew where they are to be made of something else; an error leaves them alone."""
-    there = st.session_state.get(KEPT)
-    if there is None or there[0] != made_of:
-        there = made_of, make()
-        st.session_state[KEPT] = there
-    return there[1]
+def cached_tables(source: object, make: Callable[[], RowTables]) -> RowTables:
+    """Return the session's rows, read again where the source has changed; an error leaves the old ones in place."""
+    stored_tables = st.session_state.get(SESSION_KEY)
+    if stored_tables is None or stored_tables[0] != source:
+        stored_tables = source, make()
+        st.session_state[SESSION_KEY] = stored_tables
+    return stored_tables[1]
 
 
 def file(link: Permalink, name: str, title: str, words: str, listed: bool = False) -> Any:
-    """Show the place for a file; what it holds is kept in the session alone."""
+    """Show the upload of a file; its content stays in the session."""
     suffixes = ["xml", "txt"] if listed else [suffix.removeprefix(".") for suffix in datasets.SUFFIXES]
     return st.file_uploader(
         title, suffixes, key=link.key(name), help=f"{words} At most {LIMIT_MB} MB.", max_upload_size=LIMIT_MB
@@ -136,39 +140,39 @@ def file(link: Permalink, name: str, title: str, words: str, listed: bool = Fals
 
 
 def sample() -> RowTables:
-    """Return rows that are drawn, so that the page shows something at first."""
+    """Return synthetic rows, so that the page has data at first."""
     problem = SAMPLE.build()
     features, labels = (f"feature {j + 1}" for j in range(SAMPLE.d)), (f"label {j + 1}" for j in range(SAMPLE.labels))
     names = {"feature_names": tuple(features), "label_names": tuple(labels)}
     drawn = (Dataset(X, Y, **names) for X, Y in ((problem.X, problem.Y), (problem.X_test, problem.Y_test)))
-    return stored("A synthetic sample", Folder(), *drawn)
+    return store_tables("A synthetic sample", Folder(), *drawn)
 
 
-def read(train: Any, test: Any, named: Any, said: str, share: float) -> RowTables:
-    """Read uploaded files; InputError tells what is wrong with one, by its line."""
+def read(train: Any, test: Any, names_file: Any, columns: str, share: float) -> RowTables:
+    """Read uploaded files; InputError names the line of an error."""
     folder = Folder()
-    labels = written(folder, "labels", named) if named else columns_of(said)
+    labels = write_upload(folder, "labels", names_file) if names_file else label_columns(columns)
     with st.spinner("Reading the rows..."):
-        given = take(written(folder, "train", train), labels)
+        given = read_and_remove(write_upload(folder, "train", train), labels)
         if test is None:
             given, fresh = split(given, share, 0)
         else:
-            fresh = take(written(folder, "test", test), labels, like=given)
-        return stored(train.name, folder, given, fresh)
+            fresh = read_and_remove(write_upload(folder, "test", test), labels, like=given)
+        return store_tables(train.name, folder, given, fresh)
 
 
-def columns_of(said: str) -> str | tuple[str, ...] | None:
-    """Return which columns are labels, as `datasets.read` takes it; never a path, which would be the server's."""
-    said = said.strip()
-    if not said or COUNT.fullmatch(said):
-        return said or None
-    names = tuple(name.strip() for name in said.split(","))
+def label_columns(columns: str) -> str | tuple[str, ...] | None:
+    """Return which columns are labels, as `datasets.read` takes it; never a path, which would be one on the server."""
+    columns = columns.strip()
+    if not columns or COUNT.fullmatch(columns):
+        return columns or None
+    names = tuple(name.strip() for name in columns.split(","))
     if not all(names):
-        raise InputError("labels", FORMS, said, "write for example last:6, or names with commas between")
+        raise InputError("labels", FORMS, columns, "write for example last:6, or names separated by commas")
     return names
 
 
-def written(folder: Folder, part: str, upload: Any) -> Path:
+def write_upload(folder: Folder, part: str, upload: Any) -> Path:
     """Write an upload to the folder under its own name, and return its path."""
     path = folder.path / part / Path(upload.name).name[-LONGEST_NAME:]
     path.parent.mkdir()
@@ -176,22 +180,22 @@ def written(folder: Folder, part: str, upload: Any) -> Path:
     return path
 
 
-def alike(upload: Any, model: FittedModel) -> Dataset:
-    """Read uploaded rows with the features that a model knows; InputError tells what is wrong with them."""
+def read_other_rows(upload: Any, model: FittedModel) -> Dataset:
+    """Read uploaded rows with the features of a model; InputError names the line of an error."""
     folder = Folder()
-    return model.read(written(folder, "others", upload), limit_bytes=memory_limit())
+    return model.read(write_upload(folder, "others", upload), limit_bytes=memory_limit())
 
 
-def take(path: Path, labels: Any, like: Dataset | None = None) -> Dataset:
-    """Read a file, and remove it: what stays is written in one form."""
+def read_and_remove(path: Path, labels: Any, like: Dataset | None = None) -> Dataset:
+    """Read a file and remove it."""
     try:
         return datasets.read(path, labels, like=like, limit_bytes=memory_limit())
     finally:
         path.unlink()
 
 
-def stored(title: str, folder: Folder, given: Dataset, fresh: Dataset) -> RowTables:
-    """Write both tables where workers find them, and return what is kept of them in the session."""
+def store_tables(title: str, folder: Folder, given: Dataset, fresh: Dataset) -> RowTables:
+    """Write both tables to files for the workers, and return their description for the session."""
     rows = RowTables(
         title,
         folder,

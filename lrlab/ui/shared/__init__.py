@@ -1,1 +1,1 @@
-"""What several pages use."""
+"""Parts that several pages share."""

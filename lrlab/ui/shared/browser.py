@@ -1,4 +1,4 @@
-"""Who is there: a key that a browser keeps, by which a server knows it again after a reload."""
+"""Identifies a browser by a key in a cookie, so that a reload finds its runs again."""
 
 import re
 import secrets
@@ -9,10 +9,10 @@ import streamlit as st
 
 COOKIE = "lrlab"
 KEY = re.compile(r"[0-9a-f]{32}")
-KEEP = """
+STORE_COOKIE = """
 export default ({ data }) => {
-  // A year. Another tab may have been first: its key stays.
-  if (!document.cookie.split("; ").some((known) => known.startsWith(`${data.name}=`))) {
+  // For a year. Another tab may have stored its key first: that one stays.
+  if (!document.cookie.split("; ").some((cookie) => cookie.startsWith(`${data.name}=`))) {
     document.cookie = `${data.name}=${data.key}; path=/; max-age=31536000; SameSite=Lax`;
   }
 };
@@ -21,19 +21,19 @@ export default ({ data }) => {
 
 @cache
 def _component() -> Any:
-    return st.components.v2.component("lrlab_browser", html="<span></span>", js=KEEP)
+    return st.components.v2.component("lrlab_browser", html="<span></span>", js=STORE_COOKIE)
 
 
-def session() -> str:
-    """Return the key of this browser, made where it has none."""
+def browser_key() -> str:
+    """Return the key of this browser; a new one where it has none."""
     key = st.session_state.get("browser:session")
     if key is None:
-        told = str(st.context.cookies.get(COOKIE, ""))
-        key = st.session_state["browser:session"] = told if KEY.fullmatch(told) else secrets.token_hex(16)
+        cookie = str(st.context.cookies.get(COOKIE, ""))
+        key = st.session_state["browser:session"] = cookie if KEY.fullmatch(cookie) else secrets.token_hex(16)
     return key
 
 
-def keep() -> None:
-    """Let the browser keep its key, once a run of a page, so that a reload finds the same one."""
-    if st.context.cookies.get(COOKIE) != session():
-        _component()(key="browser-session", data={"name": COOKIE, "key": session()}, height=1)
+def store_key() -> None:
+    """Store the key in the browser, once per run of a page, so that a reload finds the same one."""
+    if st.context.cookies.get(COOKIE) != browser_key():
+        _component()(key="browser-session", data={"name": COOKIE, "key": browser_key()}, height=1)

@@ -1,4 +1,4 @@
-"""The same job as Python and as a shell command, to be copied from a page."""
+"""Writes jobs as Python code and as shell commands, to be copied from a page."""
 
 import shlex
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ def python(jobs: Sequence[Job]) -> str:
 
 
 def shell(jobs: Sequence[Job]) -> str:
-    """Return one command a job."""
+    """Return one command per job."""
     return "\n".join(
         " ".join(
             [f"python -m lrlab solve {job.spec.model} --solver {job.solver}"]
@@ -48,5 +48,5 @@ def settings(job: Job) -> dict[str, Value]:
 
 
 def arguments(first: Sequence[str], named: dict[str, Value]) -> str:
-    """Return arguments as they stand in a call."""
+    """Return the arguments of a call."""
     return ", ".join([*first, *(f"{k}={v!r}" for k, v in named.items())])

@@ -1,6 +1,6 @@
-"""Following what runs elsewhere: polled while it is alive, never held by the page's own run.
+"""Starts, polls and cancels the runs of pages; the script of a page never waits for a run.
 
-A run is kept in the session under `<page>:run`; touching a widget draws the page again and leaves the run alone.
+A run is stored in the session under `<page>:run`; a changed widget draws the page again and leaves the run alone.
 """
 
 import time
@@ -13,51 +13,51 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from lrlab.parameters import InputError
 from lrlab.parameters import duration as duration
 
-EVERY = 0.5
-FIRST_SIGHT = 0.35
+POLL_SECONDS = 0.5
+FIRST_RESULT_SECONDS = 0.35
 
 T = TypeVar("T")
 
 
 class Running(Protocol):
-    """What can be followed: the engine's Following, a Collection, a sweep."""
+    """A run that can be followed: the engine's Following, a Collection, a sweep."""
 
     def refresh(self) -> object:
-        """Take in what has arrived."""
+        """Read the results that have arrived."""
 
     @property
     def alive(self) -> bool:
-        """Whether anything can still arrive."""
+        """Whether results can still arrive."""
 
     def cancel(self) -> None:
-        """End it; what was computed is kept."""
+        """End it; results so far stay."""
 
 
 def start(page: str, running: Running, about: Any = None) -> None:
-    """Follow something new on a page; what ran there before is cancelled. `about` is what it is a run of."""
+    """Follow a new run on a page and cancel the previous one. `about`: what the run computes."""
     stop(page)
     st.session_state[f"{page}:run"], st.session_state[f"{page}:about"] = running, about
     st.session_state[f"{page}:fresh"] = True
 
 
 def current(page: str) -> Any:
-    """Return what runs, or has run, on a page; None where nothing has."""
+    """Return the current or the last run of a page, or None."""
     return st.session_state.get(f"{page}:run")
 
 
 def about(page: str) -> Any:
-    """Return what the run of a page is a run of; the widgets may say something else by now."""
+    """Return what the run of a page computes; the widgets may have changed since."""
     return st.session_state.get(f"{page}:about")
 
 
 def alive(page: str) -> bool:
-    """Tell whether something runs on a page."""
+    """Return whether a run of a page is alive."""
     running = current(page)
     return running is not None and running.alive
 
 
 def stop(page: str) -> None:
-    """Cancel what runs on a page."""
+    """Cancel the run of a page."""
     if alive(page):
         current(page).cancel()
 
@@ -76,18 +76,18 @@ def buttons(page: str, begin: Callable[[], Running], *, ready: bool, about: Any 
 
 
 def once(name: str, source: object, make: Callable[[], T]) -> T:
-    """Return `make()`, made anew only when `source` is another: pages are drawn twice a second."""
-    kept = st.session_state.get(name)
-    if kept is None or kept[0] != source:
-        kept = st.session_state[name] = (source, make())
-    return kept[1]
+    """Return `make()`, computed again only when `source` changes: pages are drawn twice a second."""
+    cached = st.session_state.get(name)
+    if cached is None or cached[0] != source:
+        cached = st.session_state[name] = (source, make())
+    return cached[1]
 
 
-def follow(page: str, draw: Callable[[], None], seen: Callable[[], bool] = lambda: True) -> None:
+def follow(page: str, draw: Callable[[], None], has_content: Callable[[], bool] = lambda: True) -> None:
     """Call `draw` now, and every half second for as long as the page's run is alive.
 
-    `seen` tells whether there is anything to look at: right after a start the first answer waits up to 0.35 s for
-    it, for a first look is worth more than an empty figure and one half a second later.
+    `has_content` returns whether there are results to draw: right after a start the first drawing waits for them, up
+    to 0.35 s, instead of an empty figure and results half a second later.
     """
     running = current(page)
     began = alive(page)
@@ -96,25 +96,25 @@ def follow(page: str, draw: Callable[[], None], seen: Callable[[], bool] = lambd
         if running is not None:
             running.refresh()
             if st.session_state.pop(f"{page}:fresh", False):
-                deadline = time.monotonic() + FIRST_SIGHT
-                while running.alive and not seen() and time.monotonic() < deadline:
+                deadline = time.monotonic() + FIRST_RESULT_SECONDS
+                while running.alive and not has_content() and time.monotonic() < deadline:
                     time.sleep(0.01)
                     running.refresh()
         draw()
         if began and not running.alive:
             st.rerun()
 
-    # Streamlit tells fragments apart by this name and their place. Were it the same on two pages, the one would answer
-    # a question that the browser still asks for the other, and draw on a page that is not there.
+    # Streamlit identifies fragments by this name and their place. With the same name on two pages, one would answer a
+    # late poll for the other, and draw on a page that is no longer shown.
     poll.__qualname__ = f"follow.{page}"
-    st.fragment(poll, run_every=EVERY if began else None, key=f"{page}-live")()
+    st.fragment(poll, run_every=POLL_SECONDS if began else None, key=f"{page}-live")()
 
 
 def leave(path: str, address: Mapping[str, str]) -> NoReturn:
-    """Go to another page, from a callback: what the browser asks until it hears of that is not answered.
+    """Switch to another page, from a callback, and ignore late polls of the page that is left.
 
-    A browser goes on polling until the first word of the new page arrives. Such a question names the page that is
-    left; Streamlit would follow it back there, or mix the two pages. It takes no notice where the fragment is unknown.
+    A browser polls until the first message of the new page arrives. Such a poll names the page that is left; Streamlit
+    would switch back to it, or mix the two pages. It ignores polls of unknown fragments.
     """
     context = get_script_run_ctx()
     if context is not None:

@@ -1,4 +1,4 @@
-"""What all pages have in common: a bar, a heading, errors in one sentence, the job as code."""
+"""The frame of all pages: navigation, heading, error messages, the job as code."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def head(name: str, title: str, words: str) -> Permalink:
-    """Show the title of a page and what it is for; return its address."""
+    """Show the title and the purpose of a page; return its permalink."""
     _require_navigation()
     st.title(title, anchor=False)
     st.container(width=900).markdown(words)
@@ -24,27 +24,27 @@ def head(name: str, title: str, words: str) -> Permalink:
 
 
 def navigate(pages: Sequence[Any]) -> None:
-    """Run the page that was asked for, below a bar that leads to all of them."""
+    """Run the requested page, below a navigation bar with all pages."""
     plot.preload()
     st.html(Path(__file__).parents[1] / "assets" / "page.css")
     st.navigation(list(pages), position="top").run()
 
 
 def _require_navigation() -> None:
-    # Streamlit runs a file of a folder named pages/ by itself, without app.py, when a server's very first visitor
-    # asks for it, and goes on so until somebody opens the front page.
+    # Streamlit runs a file of a folder named pages/ by itself, without app.py, when a server's first request is for
+    # it, and continues so until the front page is opened.
     if PagesManager.uses_pages_directory:
         PagesManager.uses_pages_directory = False
         st.rerun()
 
 
 def row() -> Any:
-    """Return a line of buttons and choices, which breaks where the page is narrow."""
+    """Return a row of buttons and choices, which wraps on narrow pages."""
     return st.container(horizontal=True, vertical_alignment="bottom")
 
 
 def reading(words: str, reference: str) -> None:
-    """Show a paragraph in a width that reads well, and where it comes from."""
+    """Show a paragraph in a readable width, and its reference."""
     with st.container(width=760):
         st.markdown(words.replace("\n", " "))
         st.caption(reference)
@@ -53,7 +53,7 @@ def reading(words: str, reference: str) -> None:
 def show_errors(*values: object) -> bool:
     """Show each InputError among the values, and return whether there was one."""
     errors = [error for error in values if isinstance(error, InputError)]
-    # A place of its own, so that what follows on the page keeps its place whether or not there is an error.
+    # A container of its own, so that later elements keep their place whether or not there is an error.
     with st.container():
         for error in errors:
             st.error(str(error))
@@ -61,9 +61,9 @@ def show_errors(*values: object) -> bool:
 
 
 def copy(python: str, shell: str = "", toml: str = "") -> None:
-    """Offer the same job as Python, as a shell command, and as TOML where it has that form.
+    """Show the job as Python, as a shell command, and as TOML if there is one.
 
-    Where the shell has no command of its own, it runs the script.
+    Without a shell command of its own, the shell runs the Python script.
     """
     fold = st.expander("The same as code", key="code", on_change="rerun")
     if not fold.open:
@@ -76,7 +76,7 @@ def copy(python: str, shell: str = "", toml: str = "") -> None:
 
 
 def copy_jobs(jobs: Sequence["Job"]) -> None:
-    """Offer jobs of one problem as code."""
+    """Show the jobs of one problem as code."""
     from lrlab.ui.shared import code
 
     if jobs:

@@ -1,4 +1,4 @@
-"""Ready-made parameters: one click fills in a page's widgets and runs it."""
+"""Buttons with the parameters of presets: one click fills in a page's widgets and runs it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -26,7 +26,7 @@ def _address(content: Mapping[str, Any], panel: Mapping[str, Any]) -> Address:
 
 
 def show(page: str, choices: Sequence[tuple[str, Address]], words: str) -> None:
-    """Show one button a choice; it fills in the widgets of the page and runs it."""
+    """Show one button per choice; it fills in the widgets of the page and runs it."""
     with st.container(horizontal=True, key=f"{page}-presets", vertical_alignment="center"):
         st.caption(words, width="content")
         for k, (title, address) in enumerate(choices):

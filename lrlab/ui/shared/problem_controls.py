@@ -1,4 +1,4 @@
-"""Widgets that make a problem: its model, its parameters, a picture."""
+"""Controls of a problem: its model, its parameters, a picture."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from lrlab import catalog
 from lrlab.models import pictures
 from lrlab.parameters import InputError, Parameter, Value, declared
 from lrlab.protocol import Spec
-from lrlab.ui.widgets.controls import beginning, choose_one, widget, widgets
+from lrlab.ui.widgets.controls import choose_one, widget, widgets, with_defaults
 from lrlab.ui.widgets.permalink import Permalink
 
 PICTURE_LENGTHS = {"phantom": 256, "upload": 256}
@@ -18,38 +18,40 @@ DIGIT_LENGTH = 64
 
 
 def choose_model(link: Permalink, models: Sequence[str] = ()) -> str:
-    """Let a person choose a model and return its name."""
+    """Show the choice of models and return the name of the chosen one."""
     titles = {name: catalog.MODELS[name].title for name in models or catalog.MODELS}
-    chosen = choose_one(link, "model", titles, "how the answers come about", "Model")
+    chosen = choose_one(link, "model", titles, "how the data are generated", "Model")
     st.caption(catalog.MODELS[chosen].summary)
     return chosen
 
 
 def choose_spec(
-    link: Permalink, name: str, *, without: Sequence[str] = (), first: Mapping[str, Value] = MappingProxyType({})
+    link: Permalink, name: str, *, without: Sequence[str] = (), initial: Mapping[str, Value] = MappingProxyType({})
 ) -> Spec | InputError:
-    """Show the widgets of a model; return the spec, or the error that keeps it from being one.
+    """Show the widgets of a model; return the spec, or the error in its parameters.
 
-    without: parameters that have no widget. first: what is not at its default at first.
+    without: parameters that have no widget. initial: first values that are not the defaults.
     """
-    known = declared(catalog.MODELS[name])
-    shown = beginning((p for p in known.values() if not p.hidden and p.name not in ("seed", *without)), first)
+    parameters = declared(catalog.MODELS[name])
+    visible = with_defaults(
+        (p for p in parameters.values() if not p.hidden and p.name not in ("seed", *without)), initial
+    )
     _settle_picture(link, name)
-    values = widgets(link, shown, scope=name)
+    values = widgets(link, visible, scope=name)
     st.session_state[link.key("truth-before", name)] = values.get("truth")
-    link.accept(known)
+    link.accept(parameters)
     try:
         if values.get("truth") == "upload":
-            values["picture"] = upload(link, known["picture"], int(values["p"] or 0))
+            values["picture"] = upload(link, parameters["picture"], int(values["p"] or 0))
         with st.expander("Seed"):
-            values["seed"] = widget(link, known["seed"])
+            values["seed"] = widget(link, parameters["seed"])
         return catalog.spec(name, **values)
     except InputError as error:
         return error
 
 
 def _settle_picture(link: Permalink, name: str) -> None:
-    """Make p the square of a side when a picture has just been chosen as the truth."""
+    """Set p to the number of pixels when a picture has just been chosen as the truth."""
     key, before = link.key("truth", name), link.key("truth-before", name)
     truth, was = st.session_state.get(key), st.session_state.get(before)
     if truth and was and truth not in (was, "random"):
@@ -58,7 +60,7 @@ def _settle_picture(link: Permalink, name: str) -> None:
 
 
 def upload(link: Permalink, parameter: Parameter, p: int) -> str:
-    """Let a person upload a picture and return it as text; InputError where it is none."""
+    """Show the upload of a picture and return it as text; InputError where it is not one."""
     side = math.isqrt(max(p, 0))
     file = st.file_uploader(
         "Picture",

@@ -1,4 +1,4 @@
-"""Widgets that make jobs of a problem: solvers, their options, and when a run ends."""
+"""Controls of solvers: which ones run, their options, and the limits of a run."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -11,14 +11,14 @@ from lrlab.parameters import InputError, Parameter, Value, declared, nearest
 from lrlab.protocol import Spec, drive_limits
 from lrlab.runs.job import Job, make_job
 from lrlab.solver_entry import SolverEntry
-from lrlab.ui.widgets.controls import beginning, widgets
+from lrlab.ui.widgets.controls import widgets, with_defaults
 from lrlab.ui.widgets.permalink import Permalink
 
 
-def choose_limits(link: Permalink, first: Mapping[str, Value] = MappingProxyType({})) -> dict[str, Any] | InputError:
-    """Show the limits of a run; return them by name, or the error. first: what is not at its default at first."""
-    with st.expander("When a run ends"):
-        values = widgets(link, beginning(declared(drive_limits).values(), first))
+def choose_limits(link: Permalink, initial: Mapping[str, Value] = MappingProxyType({})) -> dict[str, Any] | InputError:
+    """Show the limits of a run; return them by name, or the error. initial: first values that are not the defaults."""
+    with st.expander("Limits of a run"):
+        values = widgets(link, with_defaults(declared(drive_limits).values(), initial))
     try:
         return protocol.limits(values)._asdict()
     except InputError as error:
@@ -32,7 +32,7 @@ def choose_jobs(
     ending: Mapping[str, Any] | InputError,
     default: Sequence[str],
 ) -> list[Job]:
-    """Let a person choose solvers and their options; return the jobs that can be run.
+    """Show solvers and their options; return the jobs that can be run.
 
     A solver that cannot be run on this problem has the reason below its name.
     """
@@ -61,7 +61,7 @@ def choose_jobs(
 
 
 def selected_solvers(link: Permalink, parameter: Parameter, names: Sequence[str]) -> list[str]:
-    """Return the solvers that the address names, or else those at first; what is none is said in a sentence."""
+    """Return the solvers named in the address, or the default ones; unknown names become errors of the link."""
     given = [word for word in str(link.value("solvers", parameter)).split(",") if word]
     known = [word for word in given if word in names]
     for word in given:

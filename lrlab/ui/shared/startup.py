@@ -1,4 +1,4 @@
-"""What is done once a server, in the background, while the first page is read."""
+"""Prepares a server once, in the background: imports, engine, store, garbage collection."""
 
 import gc
 import threading
@@ -8,7 +8,7 @@ import streamlit as st
 
 @st.cache_resource(show_spinner=False)
 def begin() -> threading.Thread:
-    """Import what every run needs, start the engine, and take all of that out of garbage collection.
+    """Import what every run needs, start the engine, and exclude all of that from garbage collection.
 
     Streamlit collects all garbage after every run of a page; with plotly, pandas and the engine imported that takes
     longer than the run itself, unless they are frozen.
@@ -29,15 +29,15 @@ def _warm() -> None:
         # The workers start while this process imports what pages need.
         engine = get_engine()
     except InputError:
-        # No scheduler answers at the address that was given: the first Run says so where it can be read.
+        # No scheduler answers at the given address: the first Run shows the error.
         engine = None
 
-    # A large store is looked through before anybody asks for it.
+    # Opening a large store takes time: before the first request.
     get_lab()
     if engine is not None:
         engine.warm()
-    # What pages work out is tiny, and threads of BLAS that wait for it spin on the cores that workers need. For good:
-    # this server solves nothing itself.
+    # Pages compute little, and idle BLAS threads would spin on the cores that workers need. Permanently: this server
+    # runs no solver itself.
     threadpool_limits(1)
     gc.collect()
     gc.freeze()

@@ -1,4 +1,4 @@
-"""What the moment of a spectral start looks like along an axis: low-rank models and magnitudes."""
+"""Draws the moment of a spectral start along an axis, for low-rank models and phase retrieval."""
 
 import pandas as pd
 import streamlit as st
@@ -12,22 +12,23 @@ from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.axis import fine
 
 MATRICES = (
-    "The moment averages measurements times what measured them; its mean is the matrix W. Solvers start from its k "
-    "leading singular vectors (eigenvectors, of a network), which know W only while their values stand clear of the "
-    "rest. Dashed: what it would be if the moment's noise were Gaussian and independent, an approximation that is good "
-    "for many measurements."
+    r"The moment is the average of each measurement times its measurement matrix; its mean is the matrix $W$. Solvers "
+    r"start from its $k$ leading singular vectors (eigenvectors for a network), which are close to those of $W$ "
+    "only while their values stay above the rest. Dashed: the limit for Gaussian, independent noise of the moment, a "
+    "good approximation for many measurements."
 )
 PHASES = (
-    "The moment averages a a* with weights that favour large answers, those of the optimal start. Its leading "
-    "eigenvector knows the signal once its eigenvalue leaves the bulk. Dashed: exact for large m and p (Lu & Li 2017)."
+    r"The moment averages $a a^*$ with the weights of the optimal start, which favour large measurements. Its leading "
+    "eigenvector overlaps with the signal once its eigenvalue leaves the bulk. Dashed: exact for large $m$ and $p$ "
+    "(Lu & Li 2017)."
 )
 
 
 def draw(plan: SpectrumPlan, rows: list[Row]) -> None:
-    """Draw what has been measured, or the curves alone."""
+    """Draw the measured points and the curves, or the curves alone."""
     spec, along = plan.spec, plan.along
     curve = live.once("spectrum:curve", plan, lambda: moments.predictions(spec, along.name, fine(along)))
-    points = figures.nothing()
+    points = figures.no_points()
     if rows:
         points = moments.compare(pd.DataFrame(rows), moments.ranks(spec, along.name, along.values))
     columns = st.columns([1.25, 1], gap="medium")
@@ -41,9 +42,9 @@ def draw(plan: SpectrumPlan, rows: list[Row]) -> None:
         + " Dots: mean of the trials, bars: their standard deviation."
     )
     if len(points):
-        note = "One row a value of the axis: mean and sd over the trials."
+        note = "One row per value of the axis: mean and sd over the trials."
         tables.show(lambda: points, key="spectrum-table", file=f"{spec.model}-moment", note=note)
         tables.show(
             lambda: pd.DataFrame(rows), key="spectrum-trials", file=f"{spec.model}-moment-trials", title="All trials",
-            note="Every trial, with the seed that opens it again. rank 1 is the largest value.",
+            note="Every trial, with the seed that reproduces it. rank 1 is the largest value.",
         )  # fmt: skip

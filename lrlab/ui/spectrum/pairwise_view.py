@@ -1,4 +1,4 @@
-"""What the pairwise moments of a single-index model look like along an axis: eigenvalues, overlaps, the tables."""
+"""Draws the pairwise moments of a single-index model along an axis: eigenvalues, overlaps, tables."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,11 +14,11 @@ from lrlab.ui.spectrum.plan import SpectrumPlan
 from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.axis import Axis, fine
 
-MOMENTS = {"auto": "whichever separates", "M": "M", "M'": "M′"}
+MOMENTS = {"auto": "the separating one", "M": "M", "M'": "M′"}
 
 
 def draw(plan: SpectrumPlan, rows: list[Row], moment: str) -> None:
-    """Draw what has been measured, or the curves alone."""
+    """Draw the measured points and the curves, or the curves alone."""
     spec, along = plan.spec, plan.along
     place = (spec, along)
     curve = chosen(live.once("spectrum:curve", place, lambda: predicted(plan, fine(along))), moment)
@@ -32,23 +32,23 @@ def draw(plan: SpectrumPlan, rows: list[Row], moment: str) -> None:
     with overlaps:
         show(figures.overlaps, points, curve, along, "overlap")
     st.caption(
-        "Dots: mean of the trials, bars: their standard deviation. Dashed: the exact limit at this n/p. Dotted: "
-        "endless data, the eigenvalues if n were infinite. Shaded: where n/p exceeds the threshold, so that the "
-        "leading eigenvector has a squared overlap with the signal (1 is exact) that does not vanish as n and p grow."
+        "Dots: mean of the trials, bars: their standard deviation. Dashed: the exact limit at this $n/p$. Dotted: the "
+        "eigenvalues for infinite $n$. Shaded: recovery possible, since $n/p$ exceeds the threshold above which the "
+        "squared overlap of the leading eigenvector with the signal (1 is exact) does not vanish as $n$ and $p$ grow."
     )
     if len(points):
         tables.show(
             lambda: points, key="spectrum-table", file=f"{spec.model}-spectrum",
-            note="One row a value of the axis and moment: mean and sd of the trials, predictions, relative deviations.",
+            note="One row per value and moment: mean and sd of the trials, predictions, relative deviations.",
         )  # fmt: skip
         tables.show(
             lambda: pd.DataFrame(rows), key="spectrum-trials", file=f"{spec.model}-spectrum-trials", title="All trials",
-            note="Every trial, with the seed that opens it again. rank 1 is the largest eigenvalue.",
+            note="Every trial, with the seed that reproduces it. rank 1 is the largest eigenvalue.",
         )  # fmt: skip
 
 
 def predicted(plan: SpectrumPlan, values: Sequence[float]) -> pd.DataFrame:
-    """Return what theory says at the values of the axis."""
+    """Return the predictions at the values of the axis."""
     return pairwise.predictions(plan.spec, plan.along.name, values)
 
 
@@ -60,7 +60,7 @@ def chosen(table: pd.DataFrame, moment: str) -> pd.DataFrame:
 
 
 def show(figure_of: Any, points: pd.DataFrame, curve: pd.DataFrame, along: Axis, name: str) -> None:
-    """Draw one figure of the page, on the axis' own scale."""
+    """Draw one figure of the page, on the scale of the axis."""
     if points.empty:
         columns = ("at", "trials", "mean_top", "sd_top", "mean_second", "sd_second", "mean_overlap")
         points = pd.DataFrame({column: [] for column in columns})

@@ -1,4 +1,4 @@
-"""A spectrum as it is asked for: whichever family it is of, draws along an axis."""
+"""Plans a spectrum from the controls of the page: draws along an axis, for any family."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from lrlab.ui.widgets.axis import Axis
 
 
 class SpectrumPlan(NamedTuple):
-    """The spec, the axis, how often, and the draws that measure it."""
+    """The spec, the axis, the number of trials, and the draws."""
 
     spec: Spec
     along: Axis
@@ -23,17 +23,17 @@ class SpectrumPlan(NamedTuple):
 
     @property
     def pairwise(self) -> bool:
-        """Whether it is of the pairwise moments of a single-index model; if not, of the moment of a spectral start."""
+        """Whether it is of the pairwise moments of a single-index model, not of a spectral start."""
         return family(self.spec.model) is SINGLE_INDEX
 
     @property
     def measure(self):
-        """What is measured of each draw."""
+        """The function that computes the spectrum of a draw."""
         return pairwise_spectrum if self.pairwise else moment_spectrum
 
 
 def make_plan(spec: Spec | InputError, along: Axis | InputError, trials: object) -> SpectrumPlan | InputError | None:
-    """Return the plan; the error in it; or None where its parts are in error themselves."""
+    """Return the plan, the error in it, or None where the spec or the axis is an error."""
     if isinstance(spec, InputError) or isinstance(along, InputError):
         return None
     drawn = spectrum_draws if family(spec.model) is SINGLE_INDEX else moment_draws

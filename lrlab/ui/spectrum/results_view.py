@@ -1,4 +1,4 @@
-"""What a spectrum along an axis looks like, whichever moment it is of."""
+"""Shows a spectrum along an axis: progress, figures and tables of its moment."""
 
 import streamlit as st
 
@@ -10,7 +10,7 @@ from lrlab.ui.spectrum.plan import SpectrumPlan
 
 
 def draw(chosen: SpectrumPlan | InputError | None, moment: str) -> None:
-    """Draw what the followed batch has measured, or, before the first one, the curves alone."""
+    """Draw the results of the followed batch, or, before the first one, the curves alone."""
     batch, plan = live.current("spectrum"), live.about("spectrum") or chosen
     if not isinstance(plan, SpectrumPlan):
         return

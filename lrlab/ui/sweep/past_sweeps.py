@@ -25,7 +25,7 @@ def show(page_name: str) -> None:
     if not fold.open:
         return
     with get_lab().open() as store:
-        found = history.past(store, browser.session(), MOST)
+        found = history.past(store, browser.browser_key(), MOST)
     with fold:
         if refused := st.session_state.get(f"{page_name}:unopened"):
             st.error(refused)

@@ -46,7 +46,7 @@ def ask(link: Permalink, *, plane: bool) -> tuple[Sweep | None, list[object]]:
     st.subheader("Held fixed", anchor=False)
     chosen = [a for a in (x, y) if isinstance(a, Axis)]
     decided = [a.decides for a in chosen]
-    spec = problem_controls.choose_spec(link, model, without=decided, first=kind.held.get(model, {}))
+    spec = problem_controls.choose_spec(link, model, without=decided, initial=kind.held.get(model, {}))
     parts = [x, y, spec, settings, success, limits]
     if any(isinstance(part, InputError) for part in parts):
         return None, parts

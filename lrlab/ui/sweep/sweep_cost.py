@@ -31,7 +31,7 @@ def show(page: str, asked: Sweep, done: int) -> Expectation:
 
     # As in `live.follow`: fragments of different pages are not to answer each other's questions.
     poll.__qualname__ = f"cost.{page}"
-    st.fragment(poll, run_every=live.EVERY if waits else None, key=f"{page}-cost")()
+    st.fragment(poll, run_every=live.POLL_SECONDS if waits else None, key=f"{page}-cost")()
     return expected
 
 

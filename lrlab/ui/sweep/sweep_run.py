@@ -24,10 +24,10 @@ def current(page: str) -> SweepRun | None:
 
 def buttons(page: str, asked: Sweep | None) -> None:
     """Show the buttons that start, pause and end a sweep; one that ran before a reload is followed again."""
-    browser.keep()
+    browser.store_key()
     if trouble := get_lab().trouble:
         st.warning(trouble)
-    if asked and current(page) is None and (lost := session.under_way(asked, get_lab(), browser.session())):
+    if asked and current(page) is None and (lost := session.under_way(asked, get_lab(), browser.browser_key())):
         _follow(page, lost)
     if asked and (state := st.session_state.pop(f"{page}:look", None)):
         look(page, asked, state)
@@ -64,7 +64,7 @@ def _run(page: str, asked: Sweep, *, wanted: bool, known: SweepRun | None) -> No
 def begin(page: str, asked: Sweep) -> None:
     """Run a sweep on a page, in place of the one that was followed there."""
     before = current(page)
-    run = session.get_run(asked, get_lab(), browser.session(), page, title(page, asked))
+    run = session.get_run(asked, get_lab(), browser.browser_key(), page, title(page, asked))
     if before is not None and before is not run and before.alive:
         before.cancel()
     run.go_on()
@@ -73,7 +73,7 @@ def begin(page: str, asked: Sweep) -> None:
 
 def look(page: str, asked: Sweep, state: State | str) -> None:
     """Show what the store has of a sweep of the past, or follow it where it runs."""
-    run = session.get_run(asked, get_lab(), browser.session(), page, title(page, asked))
+    run = session.get_run(asked, get_lab(), browser.browser_key(), page, title(page, asked))
     run.look(state)
     _follow(page, run)
 

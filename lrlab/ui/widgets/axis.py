@@ -1,4 +1,4 @@
-"""Widgets of an axis: which quantity, from where to where, in how many steps."""
+"""Controls of an axis: its quantity, range, spacing and number of values."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -30,9 +30,9 @@ LISTED_ONE = Parameter(meaning="a value of an axis", name="values", default=1.0)
 
 
 class Axis(NamedTuple):
-    """An axis as chosen: its name, title, values, spacing, the parameter it decides, and whether it has whole values.
+    """The chosen axis: its name, title, values, spacing, the parameter it decides, and whether values are whole.
 
-    given: the values, or the range that they are taken from, as a sweep is defined by.
+    given: the values or their range, as in the definition of a sweep.
     """
 
     name: str
@@ -56,10 +56,10 @@ def choose(
     lists: bool = False,
     optional: bool = False,
 ) -> Axis | InputError | None:
-    """Show the widgets of an axis; return it, or the error in it; None where an `optional` one is not wanted.
+    """Show the widgets of an axis; return it, or the error in it; None where an `optional` one is not chosen.
 
-    prefix tells apart the axes of one page; ranges: where axes lead at first, where a page wants them elsewhere. lists:
-    the values may be given one by one, too.
+    prefix: distinguishes the axes of one page. ranges: first ranges that differ from the models' own. lists: whether
+    the values may also be listed one by one.
     """
     titles = ({NONE: "nothing"} if optional else {}) | axes(catalog.MODELS[model])
     parameter = Parameter(
@@ -76,11 +76,11 @@ def choose(
     for k, part in enumerate(parts):
         with columns[k % 2]:
             given.append(controls.widget(link, part, name=prefix + part.name, scope=f"{model}.{prefix}{name}"))
-    found = derived(catalog.MODELS[model], name)
-    decides = found.decides if found else name
-    shown = {"label": "values instead", "placeholder": "200, 400, 800"}
+    derived_axis = derived(catalog.MODELS[model], name)
+    decides = derived_axis.decides if derived_axis else name
+    look = {"label": "values instead", "placeholder": "200, 400, 800"}
     scope = f"{model}.{prefix}{name}"
-    text = str(controls.widget(link, LISTED, name=f"{prefix}values", scope=scope, **shown)) if lists else ""
+    text = str(controls.widget(link, LISTED, name=f"{prefix}values", scope=scope, **look)) if lists else ""
     try:
         whole = _is_whole(model, name)
         if text.strip():

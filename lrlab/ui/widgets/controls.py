@@ -1,4 +1,4 @@
-"""Widgets from declarations: what a parameter declares is all that a page knows of it."""
+"""Widgets made from the declarations of parameters, and choices between options."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,20 +17,20 @@ TRIALS = Parameter(
 
 
 def label(parameter: Parameter) -> str:
-    """Return what stands at a widget: the name, and the symbol of the papers where it differs."""
+    """Return the label of a widget: the name, and the symbol of the papers where it differs."""
     words = parameter.name.replace("_", " ")
     return words if parameter.symbol in ("", parameter.name) else f"{words}  {parameter.symbol}"
 
 
 def explanation(parameter: Parameter) -> str:
-    """Return what a widget's help says: meaning, unit and bounds."""
+    """Return the help of a widget: meaning, unit and bounds."""
     unit = f", in {parameter.unit}" if parameter.unit else ""
     values = "" if parameter.choices else f" {parameter.expected[0].upper()}{parameter.expected[1:]}."
     return f"{parameter.meaning[0].upper()}{parameter.meaning[1:]}{unit}.{values}"
 
 
 def step(parameter: Parameter, value: float) -> float:
-    """Return how far one press of + or - goes: about a sixth of the value on a logarithmic scale."""
+    """Return the step of the + and - buttons: about a sixth of the value on a logarithmic scale."""
     if parameter.scale == "log" and value > 0:
         size = 10.0 ** math.floor(math.log10(value)) / 2.0
     else:
@@ -40,9 +40,9 @@ def step(parameter: Parameter, value: float) -> float:
 
 
 def widget(link: Permalink, parameter: Parameter, *, name: str = "", scope: str = "", **look: Any) -> Value | None:
-    """Show a parameter's widget and return what it holds, which may be out of bounds: the spec says so.
+    """Show a parameter's widget and return its value, which may be out of bounds: the spec checks it.
 
-    name: the key in the address, where it is not the parameter's own; scope keeps apart what models do not share.
+    name: the key in the address, where it is not the parameter's own. scope: separates keys that models do not share.
     """
     name = name or parameter.name
     key = link.key(name, scope)
@@ -55,8 +55,8 @@ def widget(link: Permalink, parameter: Parameter, *, name: str = "", scope: str 
 
 
 def _input(parameter: Parameter, key: str, look: dict[str, Any]) -> Value | None:
-    # What it holds is said twice: set through the session, and as its default. A page that is drawn twice in a row
-    # takes back the first before a busy browser has heard of it; the widget would then begin at 0.
+    # The value is sent twice: through the session and as the default. A page that is drawn twice in a row withdraws
+    # the first before a busy browser has received it; the widget would then start at 0.
     now = st.session_state[key]
     if parameter.kind is bool:
         return st.toggle(key=key, value=bool(now), **look)
@@ -65,20 +65,20 @@ def _input(parameter: Parameter, key: str, look: dict[str, Any]) -> Value | None
         return st.selectbox(options=parameter.choices, key=key, index=index, **look)
     if parameter.kind is str:
         return st.text_input(key=key, value=now, **look)
-    # No bounds here: a number outside gets the sentence that the shell and the library give, too.
+    # No bounds here: a number outside gets the same error message as in the shell and the library.
     size = step(parameter, now if now is not None else float(parameter.default))
     value = None if now is None else parameter.kind(now)
     form = "%d" if parameter.kind is int else "%.4g"
     return st.number_input(key=key, value=value, step=size, format=form, **look)
 
 
-def beginning(parameters: Iterable[Parameter], first: Mapping[str, Value]) -> list[Parameter]:
-    """Return parameters with other defaults, by name: what a page shows at first, and its address leaves out."""
+def with_defaults(parameters: Iterable[Parameter], first: Mapping[str, Value]) -> list[Parameter]:
+    """Return parameters with some defaults replaced: a page shows these first, and its address omits them."""
     return [replace(p, default=first.get(p.name, p.default)) for p in parameters]
 
 
 def widgets(link: Permalink, parameters: Sequence[Parameter], *, scope: str = "", prefix: str = "") -> dict[str, Any]:
-    """Show the widgets of several parameters, two a line, and return their values by name."""
+    """Show the widgets of several parameters, two per row, and return their values by name."""
     values = {}
     columns = st.columns(2, gap="small")
     for k, parameter in enumerate(parameters):
@@ -90,7 +90,7 @@ def widgets(link: Permalink, parameters: Sequence[Parameter], *, scope: str = ""
 def choose(
     link: Permalink, name: str, options: Mapping[str, str], default: str, meaning: str, title: str, **look: Any
 ) -> str:
-    """Show a choice between a few words, and return the one chosen; it is kept in the address."""
+    """Show a choice between a few options and return the chosen one; the address contains it."""
     parameter = Parameter(meaning=meaning, choices=tuple(options), name=name, kind=str, default=default)
     key = link.key(name)
     if st.session_state.get(key) not in options:
@@ -119,7 +119,7 @@ def choose_one(
     default: str = "",
     scope: str = "",
 ) -> str:
-    """Show a choice between many, at first the default or else the first, and return the one chosen."""
+    """Show a choice between many options, initially the default or the first, and return the chosen one."""
     first = default if default in options else next(iter(options))
     parameter = Parameter(meaning=meaning, choices=tuple(options), name=name, kind=str, default=first)
     return str(widget(link, parameter, scope=scope, label=title, format_func=options.__getitem__))

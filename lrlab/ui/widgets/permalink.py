@@ -1,8 +1,8 @@
-"""What a page's address says, and what the page remembers: one mapping from names to values.
+"""Reads and writes the parameters of a page in its address.
 
 The address holds what differs from the defaults, as `?n=8000&noise=0.3`. A page opened by such an address takes its
-values; what the address has wrong is said in one sentence, and the default taken for it. From then on the address
-follows the widgets, so that a reload or a link sent to somebody shows the same page.
+values; wrong ones are reported in one sentence each and replaced by the default. From then on the address follows the
+widgets, so that a reload or a shared link shows the same page.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,10 +15,10 @@ from lrlab.parameters import InputError, Parameter, Value, nearest
 
 
 class Permalink:
-    """The address of one page: `value` gives what is asked for, `put` notes what is shown, `write` sets the address."""
+    """The address of one page: `value` reads a parameter, `put` records a shown value, `write` sets the address."""
 
     def __init__(self, page: str) -> None:
-        """Take over the address where somebody came by it, and it is not the one that this page wrote itself."""
+        """Read the address if the page was opened by it, and it is not the one that this page wrote itself."""
         self.page = page
         state = st.session_state.setdefault(f"{page}:link", {"given": {}, "written": None, "errors": []})
         self._state: dict[str, Any] = state
@@ -27,7 +27,7 @@ class Permalink:
         self._words = st.container()
         address = st.query_params.to_dict()
         came = _came(page)
-        # An empty address is a page that was left and is visited again: it shows what it showed.
+        # An empty address is a page that was left and is visited again: it shows its last values.
         self.arrived = state["written"] is None or (came and bool(address) and address != state["written"])
         if self.arrived:
             state.update(given=dict(address), written=address, errors=[], first=None)
@@ -39,7 +39,7 @@ class Permalink:
         return ".".join(part for part in (self.page, scope, name) if part)
 
     def value(self, name: str, parameter: Parameter) -> Value:
-        """Return what the address says of a name, or the default, with the error noted, where that is no such value."""
+        """Return the value of a name in the address, or the default; a wrong value is recorded as an error."""
         self._known.add(name)
         given = self._state["given"]
         if name not in given:
@@ -47,39 +47,39 @@ class Permalink:
         try:
             return parameter.check(given[name])
         except InputError as error:
-            # What a person typed into a widget is kept, to be mended there.
+            # Wrong input in a widget stays there, to be corrected.
             if self.arrived:
                 self.add_error(error)
                 del given[name]
             return parameter.default
 
     def put(self, name: str, value: Value | None, parameter: Parameter) -> None:
-        """Note the value that is shown under a name: the address says it where it is not the default."""
+        """Record the value that is shown under a name: the address contains it where it is not the default."""
         self._known.add(name)
         self._state["given"].pop(name, None)
         if value is not None and value != parameter.default:
             self._now[name] = self._state["given"][name] = format_exact(value)
 
     def accept(self, names: Iterable[str]) -> None:
-        """Accept names that no widget shows at present."""
+        """Accept names in the address that no widget shows at present."""
         self._known.update(names)
 
     def add_error(self, error: InputError) -> None:
-        """Note an error of the address; it is shown until something is changed."""
+        """Record an error of the address; it is shown until a widget changes."""
         self._state["errors"].append(str(error))
 
     def write(self) -> None:
-        """Set the address, and say what was wrong with the one that led here."""
+        """Set the address, and show the errors of the one that opened the page."""
         state = self._state
         if self.arrived:
             for name in [name for name in state["given"] if name not in self._known]:
                 remedy = nearest(name, tuple(sorted(self._known))) or "leave it out"
                 self.add_error(InputError("address", "made of this page's parameters", name, remedy))
                 del state["given"][name]
-        # What a callback says of the address can be lost on a busy machine; said twice it changes nothing.
+        # An address set by a callback can be lost on a busy machine; setting it twice does no harm.
         taken = st.session_state.pop(_taken(self.page), False)
         if taken or self._now != st.query_params.to_dict() or self._now != state["written"]:
-            # Setting it to nothing says nothing to the browser.
+            # Setting an empty address sends nothing to the browser.
             st.query_params.from_dict(self._now) if self._now else st.query_params.clear()
         state["written"] = dict(self._now)
         state["first"] = state["first"] or dict(self._now)
@@ -90,7 +90,7 @@ class Permalink:
 
 
 def take(page: str, address: Mapping[str, str]) -> None:
-    """Let a page be as an address says, as if somebody had just come by it; from a callback."""
+    """Open a page, from a callback, with the parameters of an address, as if it had been followed."""
     st.session_state.pop(f"{page}:link", None)
     st.session_state[_taken(page)] = True
     st.query_params.from_dict(dict(address))
@@ -101,15 +101,15 @@ def _taken(page: str) -> str:
 
 
 def _came(page: str) -> bool:
-    # A run after a touched widget has no new address, only sometimes an old one: what this page wrote a moment ago
-    # may not have reached the browser yet. To take that for a new one would undo what was typed.
+    # A run after a changed widget has no new address, only sometimes an old one: the address written last may not have
+    # reached the browser yet. Taking that for a new one would undo the input.
     before, st.session_state["page"] = st.session_state.get("page"), page
     context = get_script_run_ctx()
     return before != page or (context is not None and context.is_history_navigation)
 
 
 def format_exact(value: Value) -> str:
-    """Return a value as it stands in an address, exactly."""
+    """Return a value as text that reads back exactly."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return repr(value) if isinstance(value, float) else str(value)

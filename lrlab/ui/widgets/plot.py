@@ -1,6 +1,6 @@
-"""One figure on a page, drawn by `assets/plot.js`: the node and its zoom stay over every update.
+"""Draws a figure on a page by `assets/plot.js`: the node and its zoom persist over every update.
 
-plotly.min.js is served from the plotly package, so that a page needs nothing from elsewhere.
+plotly.min.js is served from the plotly package, so that a page loads nothing from other servers.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,12 +35,12 @@ def _component() -> Any:
 
 
 def preload() -> None:
-    """Let the browser fetch the library while the page's own lines still run."""
+    """Let the browser load the library while the script of the page still runs."""
     _component()(key="plotly", data={"library": _library()}, height=1)
 
 
 def encode_frames(frames: Sequence["go.Frame"]) -> str:
-    """Return frames as the text that `show` takes; worth keeping, for it may be long."""
+    """Return frames as text for `show`; worth caching, since it may be long."""
     import plotly.graph_objects as go
 
     return go.Figure(frames=frames).to_json() if frames else ""
@@ -55,14 +55,14 @@ def show(
     frames: str = "",
     on_click: Callable[[Click], None] | None = None,
 ) -> None:
-    """Draw a figure; `key` names it on the page, `label` tells what it shows to those who cannot see it.
+    """Draw a figure; `key` names it on the page, `label` describes it for screen readers.
 
     narrow: drawn instead where there is less than 560 px. frames: from `encode_frames`; a play button and a slider
-    then lead through them. on_click gets x, y, customdata of a clicked point.
+    then show them. on_click gets x, y, customdata of a clicked point.
     """
 
     def clicked() -> None:
-        # Read here: when a polled fragment runs, the value is gone before the page's own lines are reached.
+        # Read here: when a polled fragment runs, the value is lost before the script of the page is reached.
         value = st.session_state[key].get("click")
         if value and on_click:
             on_click(value)

@@ -1,4 +1,4 @@
-"""Whatever is plotted, as a table and as a file."""
+"""Shows plotted data as a table, and offers it as a CSV file."""
 
 from collections.abc import Callable
 
@@ -11,10 +11,10 @@ MOST_ROWS = 5000
 def show(
     make: Callable[[], pd.DataFrame], *, key: str, file: str, note: str = "", title: str = "Table and CSV"
 ) -> None:
-    """Show a table behind a fold, with its download; `note` says what its columns are."""
+    """Show a table in an expander, with its download; `note` describes its columns."""
     fold = st.expander(title, key=key, on_change="rerun")
     if not fold.open:
-        # Nothing is made, or sent to the browser, that nobody looks at.
+        # A closed table is neither made nor sent to the browser.
         return
     table = make()
     with fold:
@@ -30,7 +30,7 @@ def show(
 
 
 def view(table: pd.DataFrame, note: str = "") -> None:
-    """Show a table, as many rows of it as can be looked at."""
+    """Show the first 5,000 rows of a table."""
     if note:
         st.caption(note)
     if len(table) > MOST_ROWS:
