@@ -16,5 +16,5 @@ page.navigate(
         st.Page("pages/own_data.py", title="Own data"),
     ]
 )
-# Last, so that the first page does not share the interpreter with what the first run will need.
+# Last, so that the first page does not share the interpreter with the imports of the first run.
 startup.begin()

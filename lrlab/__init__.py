@@ -35,7 +35,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first asked for: the front page and `models` do not wait for scipy and pandas."""
+    """Import a public name at its first use, so that the home page and `models` do not wait for scipy and pandas."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(_HOMES[name]), name)
@@ -43,5 +43,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Name what is public."""
+    """Return the public names."""
     return sorted([*globals(), *_HOMES])

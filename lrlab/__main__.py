@@ -20,7 +20,7 @@ COMMANDS = {
 
 
 def parser() -> Parser:
-    """Return the command line's grammar."""
+    """Return the parser of the command line."""
     top = Parser(
         prog="python -m lrlab", description="Recover structured signals from few, quantised or missing measurements."
     )
@@ -38,18 +38,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return status
     except BrokenPipeError:
-        # Whoever read has enough, as `head` does. What is left in the buffer must not complain at exit.
+        # The reader has closed the pipe, as `head` does. The rest of the buffer must not raise an error at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except InputError as error:
         print(error, file=sys.stderr)
         return BAD_INPUT
     except RuntimeError as error:
-        # What the engine says of a trial that failed, or of workers that were lost.
+        # The engine's message about a failed trial or lost workers.
         print(error, file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
-        # Trials may be under way: once the interpreter ends, the engine could not give them up in silence.
+        # Trials may be running: the engine cannot cancel them quietly once the interpreter ends.
         if engine := sys.modules.get("lrlab.engine.engine"):
             engine.close_engines()
         print("Interrupted.", file=sys.stderr)

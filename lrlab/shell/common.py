@@ -1,4 +1,4 @@
-"""What all commands share: exit statuses, complaints on one line, strict JSON, progress."""
+"""Shared by all commands: exit statuses, errors on one line, strict JSON, progress."""
 
 import argparse
 import math
@@ -12,11 +12,11 @@ DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose complaint is one line on standard error, with exit status 2."""
+    """An argument parser that reports an error in one line on standard error, with exit status 2."""
 
     def error(self, message: str) -> NoReturn:
         """Refuse the command line."""
-        # argparse appends its list of choices in its own form; the sentence is kept whole and on one line.
+        # argparse appends its list of choices in its own form; the message stays whole and on one line.
         self.exit(BAD_INPUT, f"{self.prog}: {' '.join(message.split())}: see {self.prog} --help\n")
 
 
@@ -26,14 +26,14 @@ def add_json(command: argparse.ArgumentParser) -> None:
 
 
 def require_place(name: str, path: Path, suffix: str) -> None:
-    """Raise InputError unless a file of such a suffix can be written there, as far as its name and folder tell."""
+    """Raise InputError unless a file of such a suffix can be written there, as far as its name and folder show."""
     if path.suffix != suffix or not path.parent.is_dir():
         expected = f"a {suffix} file in a folder that exists"
         raise InputError(name, expected, path, f"name for example results{suffix}")
 
 
 def plain(value: Any) -> Any:
-    """Return a value that strict JSON can carry: numbers that are not finite become null."""
+    """Return a value for strict JSON: numbers that are not finite become null."""
     if isinstance(value, dict):
         return {key: plain(v) for key, v in value.items()}
     if isinstance(value, list | tuple):
@@ -42,6 +42,6 @@ def plain(value: Any) -> Any:
 
 
 def report(done: int, total: int) -> None:
-    """Show progress on standard error where a person is watching it."""
+    """Show progress on standard error if it is a terminal."""
     if sys.stderr.isatty():
         print(f"\r{done} of {total} trials", end="" if done < total else "\n", file=sys.stderr, flush=True)

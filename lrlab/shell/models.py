@@ -46,7 +46,7 @@ def catalogue() -> list[dict[str, Any]]:
 
 
 def show() -> None:
-    """Print the catalogue for people."""
+    """Print the catalogue as text."""
     for model in catalogue():
         print(f"{model['model']}: {model['summary']}")
         for p in model["parameters"]:

@@ -23,11 +23,11 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Predict, and print or write what is predicted."""
+    """Predict, and print or write the predictions."""
     from lrlab.fits.fitted_model import load_model, write_predictions
 
     if options.top < 1:
-        raise InputError("top", "a whole number above 0", options.top, "ask for at least one label")
+        raise InputError("top", "a whole number above 0", options.top, "request at least one label")
     if options.out:
         require_place("--out", options.out, ".csv")
     model = load_model(options.model)
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def show(rows: list[dict[str, Any]]) -> None:
-    """Print predictions for people: a line a row, a star at each label that is predicted."""
+    """Print predictions as text: one line per row, a star at each predicted label."""
     lines: dict[int, list[str]] = {}
     for row in rows:
         star = "*" if row["predicted"] else ""

@@ -26,7 +26,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run one job here."""
+    """Run one job in this process."""
     trace = run_job(job_from(options.model, options.solver, settings_from(options.settings)))
     summary = trace.summary()
     print(json.dumps(plain(summary), allow_nan=False)) if options.json else show(summary)
@@ -56,7 +56,7 @@ def job_from(model: str, solver: str, settings: dict[str, str]) -> Job:
 
 
 def show(summary: dict[str, Any]) -> None:
-    """Print a finished run for people."""
+    """Print a finished run as text."""
     print(f"{summary['solver']} on {summary['model']}")
     print(f"{summary['iterations']} iterations in {summary['seconds']:.3g} s. {summary['message']}")
     for name, value in summary["metrics"].items():

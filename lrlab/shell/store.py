@@ -1,4 +1,4 @@
-"""python -m lrlab store: what a store holds; export to a table; removal of what is stale."""
+"""python -m lrlab store: lists, exports and prunes stored trials."""
 
 import argparse
 import json
@@ -10,7 +10,7 @@ from lrlab.shell.common import DONE, add_json, plain
 
 def add(commands: Any) -> None:
     """Add the command."""
-    store = commands.add_parser("store", help="list, export or prune the trials that sweeps have kept")
+    store = commands.add_parser("store", help="list, export or prune the stored trials of sweeps")
     store.add_argument("file", metavar="FILE", type=Path, help="a file that `sweep --store` has written")
     store.add_argument("--export", type=Path, metavar="OUT", help="write all trials to a .csv or .parquet file")
     store.add_argument("--prune", action="store_true", help="remove trials of code that has changed since")
@@ -18,7 +18,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prune, then export, if asked to; list what is there."""
+    """Prune and export if requested; list the trials."""
     from lrlab.store.export import export
     from lrlab.store.store import Store
 

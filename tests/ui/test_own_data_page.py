@@ -199,7 +199,7 @@ def test_a_solver_that_fails_while_it_is_tuned_says_so_and_the_others_go_on():
     spec = rows.spec(rank=3, share=1.0, seed=0)
     jobs = fit_controls.planned(rows, spec, [], {"max_iter": 2}, "auc", 0).jobs
     spoilt = jobs[0].on(spec.replace(train="nowhere.npz"))
-    question = fit_controls.asked(jobs[0], "auc", 0)
+    question = fit_controls.tuning_question(jobs[0], "auc", 0)
     running = TunedRun(get_engine(), [spoilt, jobs[0]], [question, question])
     deadline = time.monotonic() + 60
     while running.alive:
