@@ -80,8 +80,13 @@ def axis_of(preset: Preset, panel: Path) -> tuple[str, Any]:
     axes = preset.table(panel).get("axes", preset.content.get("axes", {}))
     if len(axes) != 1:
         error = InputError("axes", "one axis", ", ".join(axes) or "nothing", "write for example [axes] m = [1, 2]")
-        raise preset.source.located(error, (*panel, "axes"))
+        raise preset.source.located(error, axes_path(preset, panel))
     return next(iter(axes.items()))
+
+
+def axes_path(preset: Preset, panel: Path) -> Path:
+    """Return the path of the axes of a panel: its own, or those of the file."""
+    return ("axes",) if "axes" in preset.content and "axes" not in preset.table(panel) else (*panel, "axes")
 
 
 def _cells(preset: Preset, place: Path, series: Path) -> tuple[Spec, Sequence[Cell]]:
@@ -95,8 +100,7 @@ def _cells(preset: Preset, place: Path, series: Path) -> tuple[Spec, Sequence[Ce
         if preset.kind in ("traces", "comparison"):
             return spec, [Cell({}, one["solver"], make_job(spec, one["solver"], **settings))]
     axis, values = axis_of(preset, place)
-    axes = (*place, "axes") if "axes" in preset.table(place) else ("axes",)
-    with preset.source.locate(axes, series, ("settings",), ("solvers",)):
+    with preset.source.locate(axes_path(preset, place), series, ("settings",), ("solvers",)):
         sweep = Sweep(spec=spec, axes={axis: make_axis(axis, values)}, solvers=(one["solver"],), settings=settings)
         return spec, cells(sweep)
 

@@ -121,10 +121,11 @@ class Preset:
         """Return the spec of the top level with those of other tables, given by their paths, over it."""
         parts = [self.content, *(self.table(path) for path in paths)]
         tables = [(*path, "spec") for path in reversed(paths)] + [("spec",)]
+        model = next((part["model"] for part in reversed(parts) if "model" in part), None)
+        if model is None:
+            error = InputError("model", "given", "nothing", "add it to the panel, or above all tables for all panels")
+            raise self.source.located(error, paths[0])
         with self.source.locate(*tables, *reversed(paths), ()):
-            model = next((part["model"] for part in reversed(parts) if "model" in part), None)
-            if model is None:
-                raise InputError("model", "given", "nothing", "add it to the panel, or above all tables for all panels")
             spec = {name: value for part in parts for name, value in part.get("spec", {}).items()}
             seed = {"seed": self.content["seed"]} if "seed" in self.content else {}
             return make_spec({"model": model, "spec": spec, **seed})

@@ -11,7 +11,7 @@ import pandas as pd
 
 from lrlab.figures.rates import rates as draw
 from lrlab.parameters import require_known
-from lrlab.presets.cases import Case, axis_of, plan_cases
+from lrlab.presets.cases import Case, axes_path, axis_of, plan_cases
 from lrlab.presets.definition import Preset
 from lrlab.presets.result import Panel, Plan, Result, panel_table
 from lrlab.protocol import Spec
@@ -29,7 +29,7 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
     """Return the trials of all panels as one job."""
     for number, _ in enumerate(preset.panels):
         panel = ("panels", number)
-        with preset.source.locate((*panel, "axes"), ("axes",)):
+        with preset.source.locate(axes_path(preset, panel)):
             require_known(axis_of(preset, panel)[0], RATES, what="rate")
     return plan_cases(preset, trials, _figures)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from lrlab.figures.spectrum import eigenvalues
-from lrlab.presets.cases import axis_of
+from lrlab.presets.cases import axes_path, axis_of
 from lrlab.presets.definition import Preset
 from lrlab.presets.result import Panel, Plan, Result, panel_table
 from lrlab.protocol import Spec
@@ -25,7 +25,7 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
     for number, panel in enumerate(preset.panels):
         path = ("panels", number)
         spec, (axis, values) = preset.spec(path), axis_of(preset, path)
-        with preset.source.locate((*path, "axes"), ("axes",)):
+        with preset.source.locate(axes_path(preset, path)):
             values = Sweep(spec=spec, axes={axis: make_axis(axis, values)}, solvers=("pairwise-moment",)).grid[axis]
             own = pairwise.spectrum_draws(spec, axis, values, trials or preset.content["trials"])
         items += own
