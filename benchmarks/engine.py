@@ -11,10 +11,9 @@ from collections.abc import Callable
 import lrlab
 from lrlab.engine.engine import Engine
 from lrlab.engine.handles import Following
-from lrlab.engine.stream import collect
+from lrlab.engine.stream import LocalStream, collect
 from lrlab.runs.job import Job, make_job
-from lrlab.runs.trial import in_process
-from lrlab.sweeps.sweep import plan, run_trial
+from lrlab.runs.trial import Trial, run_trial
 
 SPEC = lrlab.spec("one-bit-sensing", n=3000, p=20)
 
@@ -91,8 +90,8 @@ def main() -> None:
         ("first iterate, median and worst of 20", f"{statistics.median(clicks) * 1e3:.0f}, {max(clicks) * 1e3:.0f} ms")
     )
 
-    trials, _ = plan(SPEC, {"noise": [0.1]}, ["pairwise-moment"], 1000, {})
-    here = seconds(lambda: in_process(run_trial, trials)) / len(trials)
+    trials = [Trial(make_job(SPEC.replace(noise=0.1), "pairwise-moment"), number) for number in range(1000)]
+    here = seconds(lambda: collect(LocalStream(run_trial, trials))) / len(trials)
     there = seconds(lambda: collect(engine.map(run_trial, trials))) / len(trials)
     rows.append(("a trial, here and on all workers", f"{here * 1e3:.2f}, {there * 1e3:.2f} ms"))
     idle = seconds(lambda: collect(engine.map(abs, range(100_000)))) / 100_000

@@ -9,7 +9,6 @@ should have nothing else to do.
 
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -20,15 +19,16 @@ from lrlab import catalog
 from lrlab.catalog.families import family
 from lrlab.catalog.ranges import first_range
 from lrlab.engine.engine import Engine
-from lrlab.engine.streams import HereStream, Start, on_engine
-from lrlab.runs.job import Job
+from lrlab.engine.stream import LocalStream, StartStream
 from lrlab.store.store import Store
-from lrlab.sweeps.adaptive import UNSEEN, Plane, measured, rounds
-from lrlab.sweeps.contour_search import Survey, crossings
+from lrlab.sweeps.adaptive import INFERRED_TRIALS, rounds
+from lrlab.sweeps.contour_search import ContourSearch, crossings
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.definition_parts import Span
 from lrlab.sweeps.forecast import forecast
-from lrlab.sweeps.resume import resume
+from lrlab.sweeps.results import Results
+from lrlab.sweeps.run import run
+from lrlab.sweeps.solver_grid import SolverGrid
 
 POINTS, TRIALS, WORKERS = (12, 10), 5, 2
 
@@ -47,64 +47,56 @@ def first_map(model: str) -> Sweep:
     )  # fmt: skip
 
 
-def timed(sweep: Sweep, store: Store, start: Start) -> tuple[float, float, float]:
-    """Return the seconds to the first picture and to the end of a sweep, and the processor time of this process."""
+def timed(sweep: Sweep, store: Store, start: StartStream) -> tuple[Results, float, float, float]:
+    """Return the results, the seconds to the first picture and to the end, and the processor time of this process."""
     began, used, seen = time.perf_counter(), time.process_time(), []
-    look = sum(map(len, next(rounds(sweep, store)).values()))
+    look = sum(map(len, next(rounds(sweep, Results(sweep))).values()))
 
     def progress(done: int, total: int) -> None:
         if done >= look:
             seen.append(time.perf_counter() - began)
 
-    resume(sweep, store, start, progress)
-    return seen[0], time.perf_counter() - began, time.process_time() - used
+    results = run(sweep, store, start, progress)
+    return results, seen[0], time.perf_counter() - began, time.process_time() - used
 
 
-def surveyed(sweep: Sweep, store: Store) -> Survey:
-    """Return what a sweep found."""
-    numbers = measured(sweep, store) if sweep.adaptive else {}
-    plane = Plane(sweep, sweep.solvers[0])
-    metric = sweep.contour.metric
-
-    def values(job: Job) -> list[float]:
-        found = store.outcomes(job, numbers.get(job, 0) if sweep.adaptive else sweep.trials)
-        return [outcome.scores.get(metric, np.nan) for outcome in found.values()]
-
-    plane.see(values)
-    return plane.survey
+def searched(results: Results) -> ContourSearch:
+    """Return the contour search of the first solver with all results."""
+    grid = SolverGrid(results.sweep, results.sweep.solvers[0])
+    grid.infer(results)
+    return grid.search
 
 
-def distance(first: Survey, second: Survey) -> Any:
+def distance(first: ContourSearch, second: ContourSearch) -> Any:
     """Return how far two contours are apart in each line along a declared axis, in cells."""
     along = 1 if first.directions[1] else 0
     found = [
         crossings(
-            np.moveaxis(survey.estimate(), along, 1),
-            np.moveaxis(np.where(survey.trials > 0, survey.trials, UNSEEN), along, 1),
+            np.moveaxis(search.estimate(), along, 1),
+            np.moveaxis(np.where(search.trials > 0, search.trials, INFERRED_TRIALS), along, 1),
             first.directions[along],
         )
-        for survey in (first, second)
+        for search in (first, second)
     ]
     return np.abs(found[0] - found[1])
 
 
-def measure(sweep: Sweep, engine: Callable[[], Engine], whole: bool) -> str:
+def measure(sweep: Sweep, engine: Engine, whole: bool) -> str:
     """Return a line of figures."""
     expected = forecast(sweep, workers=WORKERS).seconds
     with Store() as there, Store() as here:
-        picture, wall, _ = timed(sweep, there, on_engine(engine))
-        *_, cpu = timed(sweep, here, HereStream)
-        survey = surveyed(sweep, here)
+        _, picture, wall, _ = timed(sweep, there, engine.map)
+        results, *_, cpu = timed(sweep, here, LocalStream)
+        search = searched(results)
         line = (
-            f"{sweep.spec.model:<24}{survey.trials.sum() / sweep.total:6.1%} of the trials, "
-            f"{(survey.trials > 0).sum():>3} of {survey.open.sum()} cells; "
+            f"{sweep.spec.model:<24}{search.trials.sum() / sweep.total:6.1%} of the trials, "
+            f"{(search.trials > 0).sum():>3} of {search.open.sum()} cells; "
             f"picture {picture:5.2f} s, contour {wall:6.2f} s "
             f"(forecast {expected:5.1f}), cpu {cpu:6.2f} s, efficiency {cpu / WORKERS / wall:4.0%}"
         )
         if whole:
             full = replace(sweep, adaptive=False)
-            resume(full, here, HereStream)
-            apart = distance(survey, surveyed(full, here))
+            apart = distance(search, searched(run(full, here, LocalStream)))
             line += f"; {apart.max():.2f} cells from the whole grid's contour, {np.median(apart):.2f} in the median"
     return line
 
@@ -115,7 +107,7 @@ def main() -> None:
     engine = Engine(workers=WORKERS)
     engine.warm()
     for model in models:
-        print(measure(first_map(model), lambda: engine, "--whole" in sys.argv), flush=True)
+        print(measure(first_map(model), engine, "--whole" in sys.argv), flush=True)
     engine.close()
 
 

@@ -19,15 +19,15 @@ import psutil
 
 import lrlab
 from lrlab.engine.engine import Engine
-from lrlab.engine.streams import HereStream, on_engine
+from lrlab.engine.stream import LocalStream
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.trial import TrialResult
 from lrlab.store.export import export
 from lrlab.store.outcome import Kept
 from lrlab.store.store import Store
-from lrlab.sweeps.cell_table import table
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.resume import resume
+from lrlab.sweeps.run import read, run
+from lrlab.sweeps.tables import cell_rows
 
 A_CELL, A_BATCH = 20, 40
 """Trials of a cell, and those that arrive together (two batches of 0.2 s at 10 ms)."""
@@ -95,9 +95,9 @@ def overhead(folder: Path) -> None:
         with Store() as before, Store(folder / f"{ratio}.sqlite") as store, Store() as after:
             here = _here(few, before)
             used = processor_time()
-            wall = seconds(lambda sweep=sweep, store=store: resume(sweep, store, on_engine(lambda: engine)))
+            wall = seconds(lambda sweep=sweep, store=store: run(sweep, store, engine.map))
             used = processor_time() - used
-            again = seconds(lambda sweep=sweep, store=store: table(sweep, store, {}))
+            again = seconds(lambda sweep=sweep, store=store: cell_rows(read(sweep, store)))
             # Before and after, for what else the machine does changes too.
             alone = (here + _here(few, after)) / 2 / few.total * sweep.total
         print(
@@ -117,7 +117,7 @@ def processor_time() -> float:
 
 def _here(sweep: Sweep, store: Store) -> float:
     used = time.process_time()
-    resume(sweep, store, HereStream)
+    run(sweep, store, LocalStream)
     return time.process_time() - used
 
 

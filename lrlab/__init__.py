@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lrlab.protocol import Spec, Stop
     from lrlab.runs.run import solve
     from lrlab.runs.trace import Trace
-    from lrlab.sweeps.sweep import sweep
+    from lrlab.sweeps.run import sweep
 
 __all__ = [
     "InputError", "Spec", "Stop", "Trace", "fit", "fit_ratings", "load_model", "save_model", "solve", "spec", "sweep",
@@ -30,7 +30,7 @@ _HOMES = {
     "save_model": "lrlab.fits.fitted_model",
     "solve": "lrlab.runs.run",
     "spec": "lrlab.catalog",
-    "sweep": "lrlab.sweeps.sweep",
+    "sweep": "lrlab.sweeps.run",
 }
 
 

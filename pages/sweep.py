@@ -13,7 +13,7 @@ link = page.head(
 )
 past_sweeps.shelf("sweep")
 with st.sidebar:
-    sweep, parts = sweep_controls.ask(link, plane=False)
+    sweep, parts = sweep_controls.choose(link, plane=False)
 page.show_errors(*parts)
 past_sweeps.explain(sweep)
 sweep_run.buttons("sweep", sweep)
@@ -26,7 +26,7 @@ def draw() -> None:
     sweep_view.draw("sweep", sweep, view)
 
 
-live.follow("sweep", draw, lambda: sweep_run.seen("sweep"))
+live.follow("sweep", draw, lambda: sweep_run.has_results("sweep"))
 if sweep:
     sweep_files.copy(sweep)
 past_sweeps.show("sweep")

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from lrlab.ui.shared import live, page
-from lrlab.ui.sweep import past_sweeps, sweep_controls, sweep_files, sweep_run, transition_view
+from lrlab.ui.sweep import map_view, past_sweeps, sweep_controls, sweep_files, sweep_run, sweep_view
 
 link = page.head(
     "transition",
@@ -11,19 +11,19 @@ link = page.head(
     "Below a sharp line in the plane of two parameters a method sees nothing; above it, the signal comes out.",
 )
 with st.sidebar:
-    sweep, parts = sweep_controls.ask(link, plane=True)
+    sweep, parts = sweep_controls.choose(link, plane=True)
 page.show_errors(*parts)
 sweep_run.buttons("transition", sweep)
-view = transition_view.toggles(link, transition_view.first_shown(sweep) if sweep else "", apart=False)
+view = map_view.toggles(link, map_view.first_shown(sweep) if sweep else "", apart=False)
 
 
 def draw() -> None:
     """Draw the map of the sweep that is followed."""
     sweep_run.progress("transition")
-    transition_view.draw("transition", sweep, view)
+    sweep_view.draw("transition", sweep, view)
 
 
-live.follow("transition", draw, lambda: sweep_run.seen("transition"))
+live.follow("transition", draw, lambda: sweep_run.has_results("transition"))
 if sweep:
     sweep_files.copy(sweep)
 past_sweeps.show("transition")

@@ -12,7 +12,7 @@ from lrlab.presets.result import Plan, Result
 from lrlab.protocol import Spec
 from lrlab.runs.job import make_job
 from lrlab.runs.trial import Trial, run_trial
-from lrlab.sweeps.cells import Cell, cells
+from lrlab.sweeps.cells import Cell
 from lrlab.sweeps.definition import COUNT, Sweep
 from lrlab.sweeps.definition_file import make_axis, require_settings
 from lrlab.sweeps.toml_source import Path
@@ -102,7 +102,7 @@ def _cells(preset: Preset, place: Path, series: Path) -> tuple[Spec, Sequence[Ce
     axis, values = axis_of(preset, place)
     with preset.source.locate(axes_path(preset, place), series, ("settings",), ("solvers",)):
         sweep = Sweep(spec=spec, axes={axis: make_axis(axis, values)}, solvers=(one["solver"],), settings=settings)
-        return spec, cells(sweep)
+        return spec, sweep.cells
 
 
 def _numbers(preset: Preset, place: Path, count: int, trials: int | None) -> list[int]:

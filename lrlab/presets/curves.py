@@ -19,7 +19,7 @@ from lrlab.protocol import Spec
 from lrlab.runs.axes import axes
 from lrlab.sweeps.definition_file import make_success
 from lrlab.sweeps.definition_parts import Success
-from lrlab.sweeps.summary import summarise
+from lrlab.sweeps.statistics import summarise
 
 
 def plan(preset: Preset, trials: int | None = None) -> Plan:

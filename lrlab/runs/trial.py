@@ -2,21 +2,16 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from lrlab.parameters import declared
 from lrlab.protocol import Spec
 from lrlab.runs.job import Job
 from lrlab.runs.run import run_job
 
-T = TypeVar("T")
-R = TypeVar("R")
 Progress = Callable[[int, int], None]
 """Called with the number of trials done and the number of all."""
-
-Run = Callable[[Callable[[Any], Any], Sequence[Any], Progress], list[Any]]
-"""run(function, items, progress) -> the results in order; the function is picklable, of a module's top level."""
 
 
 class Trial(NamedTuple):
@@ -84,16 +79,3 @@ def trial_spec(spec: Spec, trial: int) -> Spec:
 
 def silent(done: int, total: int) -> None:
     """Report nothing."""
-
-
-def in_process(function: Callable[[T], R], items: Sequence[T], progress: Progress = silent) -> list[R]:
-    """Return [function(item) for item in items], computed here: the simplest `Run`."""
-    from threadpoolctl import threadpool_limits
-
-    results: list[R] = []
-    # As on a worker: with more threads BLAS adds in another order, and the last digits would differ.
-    with threadpool_limits(1):
-        for item in items:
-            results.append(function(item))
-            progress(len(results), len(items))
-    return results

@@ -1,4 +1,4 @@
-"""python -m lrlab sweep: a sweep that a TOML file defines, kept in a store and taken up again from there."""
+"""python -m lrlab sweep: runs the sweep that a TOML file defines, and resumes it from its store."""
 
 import argparse
 import json
@@ -14,9 +14,7 @@ def add(commands: Any) -> None:
     """Add the command."""
     sweep = commands.add_parser("sweep", help="run a sweep that a TOML file defines; what is in the store is not rerun")
     sweep.add_argument("file", metavar="FILE.toml", type=Path, help="model, solvers, trials, success, [spec], [axes]")
-    sweep.add_argument(
-        "--store", type=Path, metavar="FILE", help="keep finished trials in this file (default: nowhere)"
-    )
+    sweep.add_argument("--store", type=Path, metavar="FILE", help="store finished trials in this file (default: none)")
     sweep.add_argument("--scheduler", metavar="ADDRESS", help="run on the dask scheduler at this address")
     add_json(sweep)
 
@@ -24,50 +22,50 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run what the store does not have, and print the table of all cells."""
     from lrlab.engine.engine import get_engine
-    from lrlab.engine.streams import on_engine
     from lrlab.store.store import Store
-    from lrlab.sweeps.cell_table import contour, table
+    from lrlab.sweeps.adaptive import contour
     from lrlab.sweeps.definition_file import read
     from lrlab.sweeps.forecast import forecast, require_time
-    from lrlab.sweeps.resume import resume
+    from lrlab.sweeps.run import run as run_sweep
+    from lrlab.sweeps.tables import cell_rows
 
     sweep = read(options.file)
     with Store(options.store) as store:
         expected = forecast(sweep, store)
         require_time(sweep, expected)
         announce(expected)
-        done = resume(sweep, store, on_engine(lambda: get_engine(options.scheduler)), report)
-        rows = table(sweep, store, done.failures)
-        points = {"contour": contour(sweep, store)} if sweep.adaptive else {}
+        results = run_sweep(sweep, store, lambda *work: get_engine(options.scheduler).map(*work), report)
+    rows = cell_rows(results)
     if options.json:
-        document = {"cells": rows, "trials_run": done.run, "trials_reused": done.reused, **points}
+        points = {"contour": contour(results)} if sweep.adaptive else {}
+        document = {"cells": rows, "trials_run": results.computed, "trials_reused": results.reused, **points}
         print(json.dumps(plain(document), allow_nan=False))
     else:
         show(rows, sweep.success and sweep.success.metric)
-        print(f"{done.run} trials run, {done.reused} taken from the store.{inferred(rows)}")
-    if done.failures:
-        sentence = next(iter(done.failures.values()))
-        print(f"{len(done.failures)} trials failed and are not kept, the first so: {sentence}", file=sys.stderr)
+        print(f"{results.computed} trials run, {results.reused} taken from the store.{inferred(rows)}")
+    if results.failures:
+        sentence = next(iter(results.failures.values()))
+        print(f"{len(results.failures)} trials failed and are not stored. The first: {sentence}", file=sys.stderr)
         return FAILED
     return DONE
 
 
 def announce(expected: Any) -> None:
-    """Say what is to come, where a person is watching."""
+    """Print the forecast where a person is watching."""
     if expected.trials and sys.stderr.isatty():
-        size = f"{expected.bytes / 2**20:.3g} MiB a worker"
-        print(f"{expected.trials} trials at most, about {duration(expected.seconds)}, {size}.", file=sys.stderr)
+        size = f"{expected.bytes / 2**20:.3g} MiB per worker"
+        print(f"up to {expected.trials} trials, about {duration(expected.seconds)}, {size}.", file=sys.stderr)
 
 
 def inferred(rows: list[dict[str, Any]]) -> str:
-    """Return how many cells were measured and how many inferred, where any were, as a sentence to go on with."""
+    """Return how many cells were measured and how many inferred, where any were, as a further sentence."""
     number = sum(row["inferred"] for row in rows)
     measured = sum(row["trials"] > 0 for row in rows)
     return f" {measured} cells were measured, {number} inferred." if number else ""
 
 
 def show(rows: list[dict[str, Any]], metric: str | None) -> None:
-    """Print cells for people: shares of successes with their intervals, and the median of what they are judged by."""
+    """Print cells for people: shares of successes with their intervals, and the median of the measure."""
     measure = metric or next(
         (name for row in rows for name in ("error", *row["metrics"]) if name in row["metrics"]), ""
     )

@@ -1,4 +1,4 @@
-"""Draws of a problem along an axis, for what is looked at before any solver runs: the spectra of moments."""
+"""Draws of a problem along an axis, for the spectra of moments, which need no solver."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,11 +7,12 @@ from typing import Any
 import pandas as pd
 
 from lrlab import catalog
+from lrlab.engine.stream import StartStream, collect
 from lrlab.parameters import settle
 from lrlab.protocol import Spec
 from lrlab.runs.axes import place
 from lrlab.runs.memory import require_memory
-from lrlab.runs.trial import Progress, Run, trial_spec
+from lrlab.runs.trial import Progress, trial_spec
 
 Row = dict[str, Any]
 
@@ -36,17 +37,17 @@ def draws(spec: Spec, axis: str, values: Sequence[float], trials: int, solver: s
 
     InputError where a value is out of bounds, or the data and what this solver needs beside it exceed the memory.
     """
-    entry, found = catalog.solver(solver, spec.model), []
+    entry, planned = catalog.solver(solver, spec.model), list[Draw]()
     options = settle(entry.run, {})
     for value in values:
         cell = place(spec, axis, value)
         require_memory(cell, entry, options)
-        found += [Draw(trial_spec(cell, trial), axis, float(value), trial) for trial in range(trials)]
-    return found
+        planned += [Draw(trial_spec(cell, trial), axis, float(value), trial) for trial in range(trials)]
+    return planned
 
 
-def gathered(
-    measure: Callable[[Draw], list[Row]], planned: Sequence[Draw], run: Run, progress: Progress
+def collect_draws(
+    measure: Callable[[Draw], list[Row]], planned: Sequence[Draw], start: StartStream, progress: Progress
 ) -> pd.DataFrame:
     """Return the rows that `measure` gives of all draws, as a tidy table."""
-    return pd.DataFrame([row for rows in run(measure, planned, progress) for row in rows])
+    return pd.DataFrame([row for rows in collect(start(measure, planned), progress) for row in rows])

@@ -6,13 +6,14 @@ import numpy as np
 import pandas as pd
 
 from lrlab.arrays import Array
+from lrlab.engine.stream import LocalStream, StartStream
 from lrlab.models.low_rank import LowRankProblem, LowRankSpec
 from lrlab.models.phase_retrieval import PhaseRetrieval, PhaseRetrievalProblem
 from lrlab.protocol import Spec
 from lrlab.runs.axes import place
-from lrlab.runs.trial import Progress, Run, in_process, silent
+from lrlab.runs.trial import Progress, silent
 from lrlab.solvers.low_rank.starts import leading_part
-from lrlab.spectra.draws import Draw, Row, draws, gathered
+from lrlab.spectra.draws import Draw, Row, collect_draws, draws
 from lrlab.theory import phase, spiked_noise
 
 
@@ -31,9 +32,9 @@ def moment_spectrum(draw: Draw) -> list[Row]:
 
 def _debiased(problem: LowRankProblem) -> tuple[Array, float]:
     k, rng = problem.rank, np.random.default_rng(problem.spec.streams().solver)
-    found = leading_part(problem.operator, problem.b, min(k + 1, *problem.operator.shape), rng)
-    overlap = float(((found.U[:, :k].T @ problem.truth.U) ** 2).sum()) / k
-    return np.sort(np.abs(found.s))[::-1], overlap
+    leading = leading_part(problem.operator, problem.b, min(k + 1, *problem.operator.shape), rng)
+    overlap = float(((leading.U[:, :k].T @ problem.truth.U) ** 2).sum()) / k
+    return np.sort(np.abs(leading.s))[::-1], overlap
 
 
 def _weighted(problem: PhaseRetrievalProblem) -> tuple[Array, float]:
@@ -54,11 +55,11 @@ def moments(
     axis: str,
     values: Sequence[float],
     trials: int = 10,
-    run: Run = in_process,
+    start: StartStream = LocalStream,
     progress: Progress = silent,
 ) -> pd.DataFrame:
     """Return the rows of `moment_spectrum` for `trials` draws at each value of the axis, as a tidy table."""
-    return gathered(moment_spectrum, moment_draws(spec, axis, values, trials), run, progress)
+    return collect_draws(moment_spectrum, moment_draws(spec, axis, values, trials), start, progress)
 
 
 def predictions(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:
@@ -114,15 +115,15 @@ def compare(table: pd.DataFrame, rank_of: dict[float, int]) -> pd.DataFrame:
         k = rank_of[float(at)]
         values = group.pivot(index="trial", columns="rank", values="value")
         following = values[k + 1] if k + 1 in values else 0.0 * values[k]
-        seen = {
+        values_of = {
             "largest": values[1],
             "smallest": values[k],
             "next": following,
             "gap": values[k] - following,
             "overlap": group[group["rank"] == 1]["overlap"],
         }
-        statistics = {f"mean_{name}": float(v.mean()) for name, v in seen.items()}
-        statistics |= {f"sd_{name}": float(v.std(ddof=1)) for name, v in seen.items()}
+        statistics = {f"mean_{name}": float(v.mean()) for name, v in values_of.items()}
+        statistics |= {f"sd_{name}": float(v.std(ddof=1)) for name, v in values_of.items()}
         rows.append({"at": float(at), "trials": len(values), **statistics})
     return pd.DataFrame(rows)
 

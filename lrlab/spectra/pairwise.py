@@ -5,12 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from lrlab.engine.stream import LocalStream, StartStream
 from lrlab.linalg import top_eigenpairs
 from lrlab.protocol import Spec
 from lrlab.runs.axes import place
-from lrlab.runs.trial import Progress, Run, in_process, silent
+from lrlab.runs.trial import Progress, silent
 from lrlab.solvers.single_index.pairwise import pair_moments
-from lrlab.spectra.draws import Draw, Row, draws, gathered
+from lrlab.spectra.draws import Draw, Row, collect_draws, draws
 from lrlab.theory import spiked
 
 LEADING = 2
@@ -42,11 +43,11 @@ def spectrum(
     axis: str,
     values: Sequence[float],
     trials: int = 10,
-    run: Run = in_process,
+    start: StartStream = LocalStream,
     progress: Progress = silent,
 ) -> pd.DataFrame:
     """Return the rows of `pairwise_spectrum` for `trials` draws at each value of the axis, as a tidy table."""
-    return gathered(pairwise_spectrum, spectrum_draws(spec, axis, values, trials), run, progress)
+    return collect_draws(pairwise_spectrum, spectrum_draws(spec, axis, values, trials), start, progress)
 
 
 def predictions(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Where a share of successes over a grid crosses one half, seen from few trials: the numbers behind `adaptive`.
+"""Searches with few trials for the contour at which a share of successes over a grid crosses one half.
 
 Arrays are (columns, rows), an entry a cell of the grid. Directions say of either axis whether shares grow (1) or fall
 (-1) along it, or that this is not known (0).
@@ -19,43 +19,43 @@ from threadpoolctl import ThreadpoolController
 
 from lrlab.arrays import Array, Mask
 from lrlab.sweeps.definition_parts import first_look
-from lrlab.sweeps.summary import wilson_bounds
+from lrlab.sweeps.statistics import wilson_bounds
 
 Counts = NDArray[np.int64]
 Cells = Mask
 Directions = tuple[int, int]
 
 
-class Survey:
-    """A grid of cells: what has been asked for, made, and successful in each, and what is to be asked for next.
+class ContourSearch:
+    """A grid of cells with their trials: requested, finished and successful ones; decides which to request next.
 
-    open: which cells can be measured. trials, successes: to be set by whoever makes what `ask` returns.
+    open: which cells can be measured. trials, successes: to be set by whoever runs what `request` returns.
     """
 
     def __init__(self, open_: Cells, directions: Directions, most: int, tolerance: int = 1) -> None:
-        """Ask for nothing yet; a cell has `most` trials at most, and the contour is sought within `tolerance` cells."""
+        """Request nothing yet; a cell has at most `most` trials, and the contour is sought within `tolerance` cells."""
         self.open, self.directions = open_, directions
         self._most, self._tolerance = most, tolerance
-        self.asked, self.trials, self.successes = (np.zeros(open_.shape, dtype=np.int64) for _ in range(3))
+        self.requested, self.trials, self.successes = (np.zeros(open_.shape, dtype=np.int64) for _ in range(3))
 
-    def ask(self, budget: int) -> Counts:
+    def request(self, budget: int) -> Counts:
         """Return how many more trials each cell gets in the next round, all rounds together at most `budget`.
 
-        Nothing is asked for once the contour is known, or the budget used.
+        Nothing is requested once the contour is known, or the budget used.
         """
-        extra = np.where(self._wanted(), np.minimum(2 * self.asked + 1, self._most) - self.asked, 0)
-        left = budget - int(self.asked.sum())
+        extra = np.where(self._wanted(), np.minimum(2 * self.requested + 1, self._most) - self.requested, 0)
+        left = budget - int(self.requested.sum())
         if extra.sum() > left:
             extra = self._nearest(extra, left)
-        self.asked = self.asked + extra
+        self.requested = self.requested + extra
         return extra
 
     def bounds(self) -> tuple[Array, Array]:
-        """Return `bounds` as things stand."""
+        """Return `bounds` of the present trials."""
         return bounds(self.successes, self.trials, self.directions)
 
     def estimate(self) -> Array:
-        """Return the share of every cell: interpolated between those with trials, and kept within its bounds."""
+        """Return the share of every cell: interpolated between those with trials, and clipped to its bounds."""
         return self._within(*self.bounds())
 
     def uncertain(self) -> Cells:
@@ -73,12 +73,12 @@ class Survey:
         return at_contour(above, self.open) & ~np.where(above, *sure)
 
     def _within(self, low: Array, high: Array) -> Array:
-        share = between(self.successes / np.maximum(self.trials, 1), self.trials > 0)
-        # Where chance made both ends contradict each other, neither is believed.
+        share = interpolate_missing(self.successes / np.maximum(self.trials, 1), self.trials > 0)
+        # Where chance made the two ends contradict each other, neither is used.
         return np.where(low <= high, np.clip(share, low, high), share)
 
     def _wanted(self) -> Cells:
-        if not self.asked.any():
+        if not self.requested.any():
             return lattice(self.open)
         return self.uncertain() if self.trials.any() else np.zeros_like(self.open)
 
@@ -86,9 +86,9 @@ class Survey:
         distance = np.where(extra > 0, np.abs(self.estimate() - 0.5), np.inf)
         order = np.argsort(distance, axis=None, kind="stable")
         wanted = extra.flat[order]
-        found = np.zeros_like(extra)
-        found.flat[order] = np.clip(left - (wanted.cumsum() - wanted), 0, wanted)
-        return found
+        granted = np.zeros_like(extra)
+        granted.flat[order] = np.clip(left - (wanted.cumsum() - wanted), 0, wanted)
+        return granted
 
 
 def bounds(successes: Counts, trials: Counts, directions: Directions) -> tuple[Array, Array]:
@@ -119,25 +119,25 @@ def _sizes(cells: int, direction: int) -> Iterator[int]:
         size *= 2
 
 
-def between(values: Array, known: Cells) -> Array:
+def interpolate_missing(values: Array, known: Cells) -> Array:
     """Return values that are known in some cells, interpolated linearly in the others; beyond them, the nearest one."""
     if known.all():
         return values
     places, holes = np.argwhere(known), np.argwhere(~known)
-    found = np.full(len(holes), np.nan)
+    estimates = np.full(len(holes), np.nan)
     if 1 in known.shape:
         along = int(known.shape[0] == 1)
-        found = np.interp(holes[:, along], places[:, along], values[known])
+        estimates = np.interp(holes[:, along], places[:, along], values[known])
     else:
         # With all known cells on one line there is nothing between them. One thread: the triangles' systems are of two
         # unknowns each, and a second thread of LAPACK spins for all of them on a core that a worker needs.
         with suppress(QhullError), _blas().limit(limits=1):
-            found = griddata(places, values[known], holes, method="linear")
-    beyond = np.isnan(found)
+            estimates = griddata(places, values[known], holes, method="linear")
+    beyond = np.isnan(estimates)
     if beyond.any():
-        found[beyond] = griddata(places, values[known], holes[beyond], method="nearest")
+        estimates[beyond] = griddata(places, values[known], holes[beyond], method="nearest")
     filled = values.copy()
-    filled[~known] = found
+    filled[~known] = estimates
     return filled
 
 
@@ -161,15 +161,15 @@ def lattice(open_: Cells) -> Cells:
 
 def at_contour(above: Cells, open_: Cells) -> Cells:
     """Return the open cells that have an open neighbour on the other side."""
-    found = np.zeros_like(above)
+    contour = np.zeros_like(above)
     for axis in (0, 1):
         here, there = ([slice(None), slice(None)] for _ in range(2))
         here[axis], there[axis] = slice(None, -1), slice(1, None)
         first, second = tuple(here), tuple(there)
         parted = (above[first] != above[second]) & open_[first] & open_[second]
-        found[first] |= parted
-        found[second] |= parted
-    return found
+        contour[first] |= parted
+        contour[second] |= parted
+    return contour
 
 
 def crossings(shares: Array, weights: Array, direction: int) -> Array:
@@ -177,13 +177,13 @@ def crossings(shares: Array, weights: Array, direction: int) -> Array:
 
     Shares are first made to grow (direction 1) or fall (-1) along the column by isotonic regression with the weights.
     """
-    found, rows = [], shares.shape[1]
+    places, rows = [], shares.shape[1]
     for share, weight in zip(shares[:, ::direction], weights[:, ::direction], strict=True):
         rising = isotonic_regression(share, weights=weight).x
         first = int(np.searchsorted(rising, 0.5, side="right"))
         if 0 < first < rows:
             step = (0.5 - rising[first - 1]) / (rising[first] - rising[first - 1])
-            found.append(first - 1 + step)
+            places.append(first - 1 + step)
         else:
-            found.append(first - 0.5)
-    return np.array(found) if direction > 0 else rows - 1 - np.array(found)
+            places.append(first - 0.5)
+    return np.array(places) if direction > 0 else rows - 1 - np.array(places)

@@ -13,6 +13,8 @@ from lrlab.figures.measures import MEASURES
 from lrlab.parameters import InputError, Parameter, Value, declared, require_known
 from lrlab.protocol import Spec
 from lrlab.runs.axes import ZERO_ALLOWED, axes, derived
+from lrlab.runs.job import Job
+from lrlab.sweeps.cells import Cell, make_cells
 from lrlab.sweeps.definition_parts import Span, Success, first_look
 
 COUNT = Parameter(name="trials", kind=int, default=20, meaning="trials of each cell", low=1, high=1_000_000)
@@ -73,11 +75,22 @@ class Sweep:
         """The values of each axis; of a `Span` on whole numbers, those next to it."""
         return {name: _values(type(self.spec), name, given) for name, given in self.axes}
 
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """All cells, solver by solver within each point of the grid; InputError where every one is refused."""
+        own = tuple((solver, tuple(self.settings_of(solver).items())) for solver in self.solvers)
+        return make_cells(self.spec, tuple(self.grid.items()), own)
+
+    @cached_property
+    def jobs(self) -> tuple[Job, ...]:
+        """The jobs of the cells that are not refused: points that round to the same problem share one."""
+        return tuple(dict.fromkeys(cell.job for cell in self.cells if cell.job))
+
     @property
     def decided(self) -> tuple[str, ...]:
         """The parameter of the spec that each axis decides."""
-        found = ((name, derived(type(self.spec), name)) for name, _ in self.axes)
-        return tuple(name if quantity is None else quantity.decides for name, quantity in found)
+        quantities = ((name, derived(type(self.spec), name)) for name, _ in self.axes)
+        return tuple(name if quantity is None else quantity.decides for name, quantity in quantities)
 
     @property
     def total(self) -> int:

@@ -1,6 +1,5 @@
 """Parts of a sweep's definition: values given by their ends, and the rule of success."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil, sqrt
 
@@ -38,6 +37,17 @@ class Span:
         return (np.geomspace if self.spacing == "log" else np.linspace)(self.low, self.high, self.steps).tolist()
 
 
+def spacing(given: tuple[float, ...] | Span) -> str:
+    """Return how the values of an axis are spaced: as the range says; of a list, "log" where its ratios are alike."""
+    if isinstance(given, Span):
+        return given.spacing
+    values = np.sort(np.array(given, dtype=float))
+    if len(values) < 3 or values[0] <= 0:
+        return "linear"
+    steps, ratios = np.diff(values), np.diff(np.log(values))
+    return "log" if ratios.std() / ratios.mean() < steps.std() / steps.mean() else "linear"
+
+
 @dataclass(frozen=True)
 class Success:
     """A trial succeeds when its measure ends below, or above, a level."""
@@ -54,18 +64,14 @@ class Success:
         LEVEL.check(self.level)
 
     @property
-    def level(self) -> float | None:
+    def level(self) -> float:
         """The level."""
-        return self.above if self.below is None else self.below
-
-    def met(self, scores: Mapping[str, float]) -> bool:
-        """Tell whether a trial with these scores succeeded; one that ended without an estimate did not."""
-        return bool(self.reached(scores.get(self.metric, float("nan"))))
+        return self.above if self.below is None else self.below  # type: ignore[return-value]
 
     def reached(self, values: ArrayLike) -> Mask:
-        """Tell of values of the measure which are successes; what is not a number is none."""
-        found = np.asarray(values, dtype=float)
-        return found > self.above if self.below is None else found < self.below
+        """Return which values of the measure are successes; what is not a number is none."""
+        numbers = np.asarray(values, dtype=float)
+        return numbers > self.level if self.below is None else numbers < self.level
 
 
 def first_look(values: int) -> int:

@@ -1,11 +1,8 @@
-"""What a sweep will take, before it is run: a few of its trials are measured, the others follow from their sizes."""
+"""Forecasts time and memory of a sweep: a few trials are timed, the others follow from the sizes of their data."""
 
 import math
 import os
-import time
 from collections.abc import Iterator
-from dataclasses import replace
-from functools import lru_cache
 from itertools import product
 from statistics import median
 from typing import NamedTuple
@@ -14,20 +11,17 @@ import numpy as np
 
 from lrlab.arrays import Array
 from lrlab.parameters import InputError
-from lrlab.protocol import Stop
-from lrlab.runs.job import Job
 from lrlab.runs.memory import cores, memory_needed
-from lrlab.runs.trial import Trial, run_trial
 from lrlab.store.store import Store
-from lrlab.sweeps.adaptive import Plane, rounds
-from lrlab.sweeps.cells import cells, jobs
-from lrlab.sweeps.contour_search import between
+from lrlab.sweeps.contour_search import interpolate_missing
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.resume import found
+from lrlab.sweeps.run import read
+from lrlab.sweeps.solver_grid import SolverGrid
+from lrlab.sweeps.timed_trial import TimedTrial, time_trial
 
-GLIMPSE, LONGEST, LARGEST = 0.15, 0.8, 2**26
-"""Seconds of a measured trial, seconds of all of them, and bytes of the data of one, at most."""
-HOURS, LIMIT = 24.0, 10**9
+MAX_SECONDS, MAX_DATA_BYTES = 0.8, 2**26
+"""Limits of the timed trials: seconds of all of them, and bytes of the data of each."""
+DEFAULT_HOURS, NO_ITERATIONS_LIMIT = 24.0, 10**9
 
 
 class Forecast(NamedTuple):
@@ -49,17 +43,17 @@ def forecast(sweep: Sweep, store: Store | None = None, workers: int = 0) -> Fore
     if there is time, between them. Its time over the bytes of its data is interpolated for the others. InputError where
     every cell of the sweep is refused.
     """
-    most, planes = _left(sweep, store), [Plane(sweep, solver) for solver in sweep.solvers]
-    planes = [plane for plane in planes if plane.survey.open.any()]
-    sizes = [_sizes(plane) for plane in planes]
-    seconds, longest = 0.0, LONGEST / len(planes)
-    for plane, size in zip(planes, sizes, strict=True) if most else ():
-        times = _trial_seconds(plane, size, longest)
+    most, grids = _left(sweep, store), [SolverGrid(sweep, solver) for solver in sweep.solvers]
+    grids = [grid for grid in grids if grid.search.open.any()]
+    sizes = [_sizes(grid) for grid in grids]
+    seconds, longest = 0.0, MAX_SECONDS / len(grids)
+    for grid, size in zip(grids, sizes, strict=True) if most else ():
+        times = _trial_seconds(grid, size, longest)
         # Trials take longest where they barely succeed, and there an adaptive sweep has most of its trials.
-        mean = (times**2).sum() / times.sum() if sweep.adaptive else times[plane.survey.open].mean()
+        mean = (times**2).sum() / times.sum() if sweep.adaptive else times[grid.search.open].mean()
         seconds += float(mean) * np.count_nonzero(size)
     seconds *= most / sum(np.count_nonzero(size) for size in sizes) / (workers or cores())
-    largest = max(memory_needed(job.spec, job.entry, dict(job.options)) for job in jobs(sweep))
+    largest = max(memory_needed(job.spec, job.entry, dict(job.options)) for job in sweep.jobs)
     return Forecast(float(seconds), largest, most)
 
 
@@ -68,20 +62,20 @@ def require_time(sweep: Sweep, expected: Forecast) -> None:
     limit = 3600.0 * time_limit()
     if expected.seconds <= limit:
         return
-    name, asked = ("budget", sweep.most) if sweep.adaptive else ("trials", sweep.trials)
-    fitting = math.floor(asked * limit / expected.seconds)
+    name, got = ("budget", sweep.most) if sweep.adaptive else ("trials", sweep.trials)
+    fitting = math.floor(got * limit / expected.seconds)
     hours = f"{limit / 3600.0:g} hours"
     if fitting >= 1:
-        got = f"{asked}, which take about {expected.seconds / 3600.0:.3g}"
-        raise InputError(name, f"at most {fitting} within {hours}", got, f"lower {name}, or set LRLAB_SWEEP_HOURS")
-    fitting = math.floor(len(cells(sweep)) * limit / expected.seconds * sweep.trials)
-    got = f"{len(cells(sweep))}, of which one trial each takes longer"
-    raise InputError("cells", f"at most {fitting} within {hours}", got, "take fewer values, or a smaller problem")
+        words = f"{got}, which take about {expected.seconds / 3600.0:.3g}"
+        raise InputError(name, f"at most {fitting} within {hours}", words, f"lower {name}, or set LRLAB_SWEEP_HOURS")
+    fitting = math.floor(len(sweep.cells) * limit / expected.seconds * sweep.trials)
+    words = f"{len(sweep.cells)}, of which one trial each takes longer"
+    raise InputError("cells", f"at most {fitting} within {hours}", words, "take fewer values, or a smaller problem")
 
 
 def time_limit() -> float:
     """Return the hours that a sweep may take: LRLAB_SWEEP_HOURS, or a day."""
-    chosen = os.environ.get("LRLAB_SWEEP_HOURS", str(HOURS))
+    chosen = os.environ.get("LRLAB_SWEEP_HOURS", str(DEFAULT_HOURS))
     try:
         hours = float(chosen)
     except ValueError:
@@ -91,94 +85,57 @@ def time_limit() -> float:
     return hours
 
 
-class Glimpse(NamedTuple):
-    """What was seen of a trial: seconds of this thread and, of them, the solver's; iterations; whether it ended."""
-
-    seconds: float
-    solver: float
-    iterations: int
-    whole: bool
-
-    def carried_on(self, iterations: int, most: float) -> float:
-        """Return the seconds with so many iterations, the solver's at most so many."""
-        each = self.solver / max(1, self.iterations)
-        return self.seconds - self.solver + min(max(self.solver, each * iterations), most)
-
-
-@lru_cache(maxsize=200)
-def glimpse(job: Job) -> Glimpse:
-    """Run the first trial of a cell for a moment."""
-    from threadpoolctl import threadpool_limits
-
-    short = replace(job, limits=job.limits._replace(max_seconds=min(GLIMPSE, job.limits.max_seconds)))
-    with threadpool_limits(1):
-        # Time of this thread alone, whatever else the machine does.
-        began, started = time.monotonic(), time.thread_time()
-        try:
-            seen = run_trial(Trial(short, 0))
-        except Exception:
-            # It fails in the sweep too, and is told of there; until then it takes its time.
-            return Glimpse(time.thread_time() - started, 0.0, 0, True)
-        seconds = time.thread_time() - started
-        share = min(1.0, seen.seconds / max(time.monotonic() - began, 1e-6))
-    return Glimpse(seconds, share * seconds, seen.iterations, seen.stop != Stop.TIMEOUT.name or short == job)
-
-
 def _left(sweep: Sweep, store: Store | None) -> int:
-    """Return how many trials there are still to be made, at most."""
-    every = dict.fromkeys(jobs(sweep), range(sweep.trials))
-    most = sweep.most if sweep.adaptive else sum(map(len, every.values()))
+    """Return how many trials are still to be computed, at most."""
     if store is None:
-        return most
-    done = 0
-    for asked in rounds(sweep, store) if sweep.adaptive else [every]:
-        there = sum(found(job, numbers, store) for job, numbers in asked.items())
-        done += there
-        if there < sum(map(len, asked.values())):
-            return max(1, most - done)
-    return 0
+        return sweep.most if sweep.adaptive else len(sweep.jobs) * sweep.trials
+    if not sweep.adaptive:
+        return sum(sweep.trials - len(store.trials(job, sweep.trials)) for job in sweep.jobs)
+    results = read(sweep, store)
+    return 0 if results.complete else max(1, sweep.most - results.reused)
 
 
-def _sizes(plane: Plane) -> Array:
-    """Return the bytes of data of each cell, by which times are carried on; 0 where it is refused."""
-    sizes = np.zeros(plane.jobs.shape)
-    for place in map(tuple, np.argwhere(plane.survey.open)):
-        sizes[place] = max(1, plane.jobs[place].spec.data_bytes)
+def _sizes(grid: SolverGrid) -> Array:
+    """Return the bytes of data of each cell, by which times are extrapolated; 0 where it is refused."""
+    sizes = np.zeros(grid.jobs.shape)
+    for place in map(tuple, np.argwhere(grid.search.open)):
+        sizes[place] = max(1, grid.jobs[place].spec.data_bytes)
     return sizes
 
 
-def _trial_seconds(plane: Plane, sizes: Array, longest: float) -> Array:
+def _trial_seconds(grid: SolverGrid, sizes: Array, longest: float) -> Array:
     """Return the expected seconds of a trial of each cell; 0 where it is refused."""
-    seen: dict[tuple[int, ...], Glimpse] = {}
+    timed: dict[tuple[int, ...], TimedTrial] = {}
     spent = 0.0
-    for place in _places(plane, sizes):
-        if not seen:
+    for place in _places(grid, sizes):
+        if not timed:
             # What is done for the first time, imports among it, is not counted.
-            glimpse.__wrapped__(plane.jobs[place])
-        seen[place] = glimpse(plane.jobs[place])
-        spent += seen[place].seconds
+            time_trial.__wrapped__(grid.jobs[place])
+        timed[place] = time_trial(grid.jobs[place])
+        spent += timed[place].seconds
         if spent > longest:
             break
-    # A trial of which no iteration was seen says little: its cell follows from the others, where there are any.
-    seen = {place: g for place, g in seen.items() if g.whole or g.iterations} or seen
-    usual = median([g.iterations for g in seen.values() if g.whole] or [LIMIT])
+    # A trial cut off before its first iteration says little: its cell follows from the others, where there are any.
+    timed = {place: trial for place, trial in timed.items() if trial.whole or trial.iterations} or timed
+    usual = median([trial.iterations for trial in timed.values() if trial.whole] or [NO_ITERATIONS_LIMIT])
     pace = np.zeros(sizes.shape)
-    for place, g in seen.items():
-        limits = plane.jobs[place].limits
+    for place, trial in timed.items():
+        limits = grid.jobs[place].limits
         # One that was cut off goes on as long as those that were not, or, for want of them, to its limit.
-        seconds = g.seconds if g.whole else g.carried_on(int(min(usual, limits.max_iter)), limits.max_seconds)
+        iterations = int(min(usual, limits.max_iter))
+        seconds = trial.seconds if trial.whole else trial.extrapolated(iterations, limits.max_seconds)
         pace[place] = max(seconds, 1e-6) / sizes[place]
-    return np.where(plane.survey.open, between(pace, pace > 0.0) * sizes, 0.0)
+    return np.where(grid.search.open, interpolate_missing(pace, pace > 0.0) * sizes, 0.0)
 
 
-def _places(plane: Plane, sizes: Array) -> Iterator[tuple[int, ...]]:
-    """Yield the cells to measure: the smallest of those nearest to corners and middle, then the rest, then between."""
-    places = np.argwhere(plane.survey.open)
-    seen: set[tuple[int, ...]] = set()
+def _places(grid: SolverGrid, sizes: Array) -> Iterator[tuple[int, ...]]:
+    """Yield the cells to time: the smallest of those nearest to corners and middle, then the rest, then between."""
+    places = np.argwhere(grid.search.open)
+    yielded: set[tuple[int, ...]] = set()
     for shares in (*product((0.0, 1.0), repeat=2), (0.5, 0.5)), (*product((0.25, 0.75), repeat=2),):
         points = [[round(share * (n - 1)) for share, n in zip(pair, sizes.shape, strict=True)] for pair in shares]
-        chosen = {tuple(map(int, places[np.abs(places - point).sum(axis=1).argmin()])) for point in points} - seen
+        chosen = {tuple(map(int, places[np.abs(places - point).sum(axis=1).argmin()])) for point in points} - yielded
         for place in sorted(chosen, key=lambda place: (sizes[place], place)):
-            if sizes[place] <= LARGEST or not seen:
-                seen.add(place)
+            if sizes[place] <= MAX_DATA_BYTES or not yielded:
+                yielded.add(place)
                 yield place

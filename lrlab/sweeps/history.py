@@ -1,4 +1,4 @@
-"""What browser sessions have swept: a list of definitions in a store, beside the trials that they share."""
+"""The list of sweeps that browser sessions have run: their definitions, in the store of their trials."""
 
 import time
 from typing import Literal, NamedTuple, get_args
@@ -10,11 +10,11 @@ from lrlab.sweeps.definition_file import parse
 from lrlab.sweeps.definition_text import to_toml
 
 State = Literal["running", "paused", "cancelled", "failed", "done"]
-"""Where a sweep was when it was last heard of; one that is still running may have been lost with its server."""
+"""The last known state of a sweep; one that is still "running" may have been lost with its server."""
 
 
 class Past(NamedTuple):
-    """A sweep on the list: its definition as TOML, the page that it was run on, and how far it came."""
+    """A sweep on the list: its definition as TOML, the page that it was run on, and its progress."""
 
     session: str
     definition: str
@@ -49,12 +49,12 @@ def note(
 def past(store: Store, session: str, most: int = 100) -> list[Past]:
     """Return the sweeps of a session, the newest first."""
     with store.reading() as connection:
-        found = connection.execute(
+        rows = connection.execute(
             "SELECT session, definition, title, page, state, done, total, changed FROM sweeps WHERE session = ?"
             " ORDER BY changed DESC, definition LIMIT ?",
             (session, most),
         )
-        return [Past(*row) for row in found]
+        return [Past(*row) for row in rows]
 
 
 def forget(store: Store, session: str, definition: str) -> None:

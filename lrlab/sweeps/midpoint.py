@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import chdtri, log_expit
 
 from lrlab.arrays import Array
+from lrlab.sweeps.definition import Sweep
+from lrlab.sweeps.definition_parts import spacing
 
 PLACES, SLOPES = 121, 40
 FLATTEST = 1.0
@@ -94,3 +97,23 @@ class _Profile:
     def __call__(self, mu: float) -> float:
         z = self._slopes * (self._t - mu)
         return float((log_expit(z) @ self._good + log_expit(-z) @ self._bad).max())
+
+
+def midpoints(sweep: Sweep, table: pd.DataFrame) -> pd.DataFrame:
+    """Return where half of the trials succeed along the second axis, or the only one, as rows for each solver.
+
+    table: of `Results.table`. Columns: the first axis where there are two, solver, half, low, high (95% interval); no
+    row where there is no such place among the values.
+    """
+    *across, along = sweep.grid
+    rows: list[dict[str, Any]] = []
+    scale = spacing(dict(sweep.axes)[along])
+    measured = table[table["trials"] > 0]
+    for group, column in measured.groupby([*across, "solver"], sort=False):
+        column = column.sort_values(along)
+        counts = (column[name].astype(int).tolist() for name in ("successes", "trials"))
+        half = midpoint(column[along].tolist(), *counts, scale) if len(column) > 1 else None
+        if half:
+            named = dict(zip([*across, "solver"], group, strict=True))
+            rows.append({**named, "half": half.value, "low": half.low, "high": half.high})
+    return pd.DataFrame(rows, columns=[*across, "solver", "half", "low", "high"])

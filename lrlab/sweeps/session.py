@@ -1,53 +1,54 @@
-"""Sweeps that run in threads of a server against the store of the lab: paused, taken up again, found after a reload.
+"""Sweeps that run in threads of a server against its store: paused, resumed, and followed again after a reload.
 
 A sweep belongs to the server and not to the page that began it: it goes on when a browser is closed, and the next page
-that asks for it gets the same one. What it has computed is in the store; what pages draw is in memory, in a `Tally`.
+that asks for it gets the same one. Finished trials are in the store, and in memory as `Results`, which pages draw.
 """
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from weakref import WeakValueDictionary
 
 from lrlab.engine import remote
-from lrlab.engine.streams import HereStream, Start
+from lrlab.engine.engine import on_workers
+from lrlab.engine.stream import StartStream
 from lrlab.parameters import InputError
-from lrlab.runs.trial import TrialResult
 from lrlab.store.location import Lab
 from lrlab.store.store import Store
 from lrlab.sweeps import history
-from lrlab.sweeps.cells import Item, cells
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.history import State
-from lrlab.sweeps.resume import ON_ENGINE, resume
-from lrlab.sweeps.tally import Tally
+from lrlab.sweeps.results import Results
+from lrlab.sweeps.run import run
 
-NOTED = 2.0
-"""Seconds after which the list of past sweeps hears how far one came."""
-ENDING = 10.0
-"""Seconds that one that is stopped may take, before it is begun again."""
+NOTE_SECONDS = 2.0
+"""Between two entries of its progress on the list of past sweeps."""
+ENDING_SECONDS = 10.0
+"""That a sweep which is stopped may take, before it is begun again."""
 
 
 class SweepRun:
     """A sweep as pages follow it: computed with `go_on`, or only read with `look`.
 
-    state: as on the list of past sweeps, or "new". tally: its finished trials, to be read with `lock` held. changes
-    grows with whatever is new. done, total: trials. failures: trials that came to nothing, with the sentences why.
-    error: the sentence of what ended the whole of it.
+    state: as on the list of past sweeps, or "new". results: its finished trials, and those that failed. changes grows
+    with whatever is new. done, total: trials. error: the sentence of what ended the whole of it.
     """
 
     def __init__(self, sweep: Sweep, lab: Lab, *, session: str = "", page: str = "", title: str = "") -> None:
-        """Take a sweep; InputError where every cell of it is refused."""
-        self.sweep, self.cells = sweep, cells(sweep)
-        self.tally, self.lock = Tally(sweep.trials), threading.Lock()
+        """Prepare a sweep; InputError where every cell of it is refused."""
+        self.sweep, self.results = sweep, Results(sweep)
         self.state: State | str = "new"
-        self.done, self.changes, self.error = 0, 0, ""
-        self.total = len({cell.job for cell in self.cells if cell.job}) * sweep.trials
-        self.failures: dict[Item, str] = {}
+        self.done, self.error = 0, ""
+        self.total = len(sweep.jobs) * sweep.trials
         self._lab, self._session, self._page, self._title = lab, session, page, title
         self._thread: threading.Thread | None = None
-        self._asked: State | str = ""
-        self._begun, self._found, self._noted = 0.0, -1, 0.0
+        self._stop: State | str = ""
+        self._begun, self._loaded, self._noted, self._ended = 0.0, -1, 0.0, 0
+
+    @property
+    def changes(self) -> int:
+        """A number that grows with whatever is new."""
+        return self.results.changes + self._ended
 
     @property
     def alive(self) -> bool:
@@ -56,21 +57,21 @@ class SweepRun:
 
     @property
     def ending(self) -> bool:
-        """Whether it was asked to stop, and has not yet."""
-        return self.alive and bool(self._asked)
+        """Whether it is to stop, and has not yet."""
+        return self.alive and bool(self._stop)
 
     @property
     def seconds_left(self) -> float | None:
         """Remaining time at the pace so far; None before the first result."""
-        fresh = self.done - self._found
+        fresh = self.done - self._loaded
         if not self.alive:
             return 0.0
         return (time.monotonic() - self._begun) / fresh * (self.total - self.done) if fresh > 0 else None
 
-    def go_on(self, start: Start = ON_ENGINE) -> None:
+    def go_on(self, start: StartStream = on_workers) -> None:
         """Compute what the store does not have; nothing happens where that is under way."""
         if self.ending:
-            self.wait(ENDING)
+            self.wait(ENDING_SECONDS)
         if not self.alive:
             self.state = "running"
             self._begin(lambda store: self._compute(store, start))
@@ -83,14 +84,14 @@ class SweepRun:
             self._begin(self._read)
 
     def pause(self) -> None:
-        """Stop within a second; `go_on` takes it up again."""
+        """Stop within a second; `go_on` resumes it."""
         if self.alive:
-            self._asked = self._asked or "paused"
+            self._stop = self._stop or "paused"
 
     def cancel(self) -> None:
-        """Stop within a second, for good; what was computed is kept."""
+        """Stop within a second, for good; what was computed stays in the store."""
         if self.alive:
-            self._asked = "cancelled"
+            self._stop = "cancelled"
         elif self.state == "paused":
             self.state = "cancelled"
             with self._lab.open() as store:
@@ -106,7 +107,7 @@ class SweepRun:
         return not self.alive
 
     def _begin(self, work: Callable[[Store], None]) -> None:
-        self.error, self._begun, self._found, self._asked = "", time.monotonic(), -1, ""
+        self.error, self._begun, self._loaded, self._stop = "", time.monotonic(), -1, ""
         self._thread = threading.Thread(target=self._serve, args=(work,), name="lrlab-sweep", daemon=True)
         self._thread.start()
 
@@ -115,27 +116,26 @@ class SweepRun:
             with self._lab.open() as store:
                 work(store)
         except Exception as error:
-            told = isinstance(error, InputError | RuntimeError)
-            self.error = str(error) if told else remote.failure(error).sentence
+            worded = isinstance(error, InputError | RuntimeError)
+            self.error = str(error) if worded else remote.failure(error).sentence
             self.state = "failed"
         finally:
-            self.changes += 1
+            self._ended += 1
             self._thread = None
 
     def _read(self, store: Store) -> None:
-        resume(self.sweep, store, HereStream, self._progress, self._watch, stop=lambda: True)
+        run(self.sweep, store, progress=self._progress, stop=lambda: True, results=self.results)
 
-    def _compute(self, store: Store, start: Start) -> None:
+    def _compute(self, store: Store, start: StartStream) -> None:
         def progress(done: int, total: int) -> None:
             self._progress(done, total)
-            if time.monotonic() > self._noted + NOTED:
+            if time.monotonic() > self._noted + NOTE_SECONDS:
                 self._note(store)
 
         self._note(store)
         try:
-            report = resume(self.sweep, store, start, progress, self._watch, stop=lambda: bool(self._asked))
-            self.failures = report.failures
-            self.state = self._asked or "done"
+            run(self.sweep, store, start, progress, lambda: bool(self._stop), self.results)
+            self.state = self._stop or "done"
         except Exception:
             self.state = "failed"
             raise
@@ -144,13 +144,8 @@ class SweepRun:
 
     def _progress(self, done: int, total: int) -> None:
         self.done, self.total = done, total
-        if self._found < 0:
-            self._found, self._begun = done, time.monotonic()
-
-    def _watch(self, finished: Mapping[Item, TrialResult]) -> None:
-        with self.lock:
-            self.tally.add(finished)
-            self.changes += 1
+        if self._loaded < 0:
+            self._loaded, self._begun = done, time.monotonic()
 
     def _note(self, store: Store) -> None:
         self._noted = time.monotonic()
@@ -162,7 +157,7 @@ class SweepRun:
 
 
 _runs: WeakValueDictionary[tuple[str, str, Sweep], SweepRun] = WeakValueDictionary()
-_finding = threading.Lock()
+_lookup = threading.Lock()
 
 
 def get_run(sweep: Sweep, lab: Lab, session: str, page: str = "", title: str = "") -> SweepRun:
@@ -170,16 +165,16 @@ def get_run(sweep: Sweep, lab: Lab, session: str, page: str = "", title: str = "
 
     InputError where every cell of it is refused.
     """
-    with _finding:
-        # Bound before it is returned: the dictionary alone does not keep it.
-        run = _runs.get((str(lab.path), session, sweep))
-        if run is None:
-            run = SweepRun(sweep, lab, session=session, page=page, title=title)
-            _runs[str(lab.path), session, sweep] = run
-        return run
+    with _lookup:
+        # Bound before it is returned: the dictionary alone does not hold it.
+        known = _runs.get((str(lab.path), session, sweep))
+        if known is None:
+            known = SweepRun(sweep, lab, session=session, page=page, title=title)
+            _runs[str(lab.path), session, sweep] = known
+        return known
 
 
 def under_way(sweep: Sweep, lab: Lab, session: str) -> SweepRun | None:
     """Return the run of a sweep by a session where it is alive."""
-    run = _runs.get((str(lab.path), session, sweep))
-    return run if run is not None and run.alive else None
+    known = _runs.get((str(lab.path), session, sweep))
+    return known if known is not None and known.alive else None

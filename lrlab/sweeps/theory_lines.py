@@ -7,10 +7,10 @@ import pandas as pd
 
 from lrlab import catalog
 from lrlab.catalog.families import possible
-from lrlab.parameters import InputError, declared, settle
+from lrlab.parameters import InputError, declared
+from lrlab.sweeps.cells import spec_at
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.overview import spacing
-from lrlab.sweeps.sweep import at
+from lrlab.sweeps.definition_parts import spacing
 
 COLUMNS, SCAN, BISECTIONS = 48, 24, 16
 Point = tuple[float, float]
@@ -23,13 +23,13 @@ def lines(sweep: Sweep) -> pd.DataFrame:
     plane is scanned, and every change from one side to the other is bisected. A line that is not the same for all
     solvers has the name of its solver, too.
     """
-    found: dict[str, dict[str, list[Point]]] = {}
+    pieces: dict[str, dict[str, list[Point]]] = {}
     if len(sweep.grid) == 2:
         for solver in sweep.solvers:
-            for name, points in _Plane(sweep, solver).lines().items():
-                found.setdefault(name, {})[solver] = points
+            for name, points in _Lines(sweep, solver).lines().items():
+                pieces.setdefault(name, {})[solver] = points
     rows = []
-    for name, by_solver in found.items():
+    for name, by_solver in pieces.items():
         # By their text, in which nan is nan.
         alike = len(by_solver) == 1 or len({repr(points) for points in by_solver.values()}) == 1
         for solver, points in list(by_solver.items())[: 1 if alike else None]:
@@ -37,13 +37,12 @@ def lines(sweep: Sweep) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["line", "x", "y"])
 
 
-class _Plane:
-    """The plane of a sweep, for one of its solvers."""
+class _Lines:
+    """Traces the lines through the plane of a sweep for one of its solvers."""
 
     def __init__(self, sweep: Sweep, solver: str) -> None:
         self._sweep, self._entry = sweep, catalog.solver(solver, sweep.spec.model)
-        own = sweep.settings_of(solver)
-        self._options = settle(self._entry.run, {k: v for k, v in own.items() if k in self._entry.options})
+        self._options = dict(self._entry.settle(sweep.settings_of(solver)).options)
         self._x, self._y = sweep.grid
 
     def lines(self) -> dict[str, list[Point]]:
@@ -85,7 +84,7 @@ class _Plane:
 
     def _possible(self, x: float, y: float) -> dict[str, bool]:
         try:
-            there = at(self._sweep.spec, ((self._x, x), (self._y, round(y) if self._whole(self._y) else y)))
+            there = spec_at(self._sweep.spec, ((self._x, x), (self._y, round(y) if self._whole(self._y) else y)))
             return possible(there, self._entry, self._options)
         except InputError:
             return {}

@@ -15,12 +15,12 @@ import pytest
 
 from lrlab import spec
 from lrlab.engine.engine import Engine
-from lrlab.engine.streams import HereStream, Start, on_engine
+from lrlab.engine.stream import LocalStream, StartStream
 from lrlab.store.store import Store
-from lrlab.sweeps.cell_table import table
 from lrlab.sweeps.definition import Success, Sweep
 from lrlab.sweeps.definition_text import to_toml
-from lrlab.sweeps.resume import resume
+from lrlab.sweeps.run import run as run_sweep
+from lrlab.sweeps.tables import cell_rows
 
 pytestmark = pytest.mark.slow
 PATIENCE = 120.0
@@ -86,11 +86,10 @@ def kept(path: Path) -> int:
         return sum(lot.trials for lot in store.lots())
 
 
-def expected(sweep: Sweep, start: Start = HereStream) -> str:
+def expected(sweep: Sweep, start: StartStream = LocalStream) -> str:
     """Return the table of a sweep that ran elsewhere, or here."""
     with Store() as store:
-        resume(sweep, store, start)
-        return json.dumps(table(sweep, store, {}))
+        return json.dumps(cell_rows(run_sweep(sweep, store, start)))
 
 
 def test_a_cluster_that_loses_half_of_its_workers_gives_the_same_table(cluster, tmp_path, engine):
@@ -110,7 +109,7 @@ def test_a_cluster_that_loses_half_of_its_workers_gives_the_same_table(cluster, 
     assert json.dumps(document["cells"]) == whole.replace("NaN", "null")
     single = Engine(workers=1)
     try:
-        assert [expected(SWEEP, on_engine(lambda k=k: k)) for k in (single, engine)] == [whole, whole]
+        assert [expected(SWEEP, one.map) for one in (single, engine)] == [whole, whole]
     finally:
         single.close()
 
@@ -122,8 +121,11 @@ def test_two_sweeps_at_once_both_advance(engine):
     course: list[int] = []
 
     def run(k: int) -> None:
+        def progress(done: int, total: int) -> None:
+            course.extend([k] * (done - course.count(k)))
+
         with Store() as store:
-            resume(sweeps[k], store, on_engine(lambda: engine), watch=lambda found: course.extend([k] * len(found)))
+            run_sweep(sweeps[k], store, engine.map, progress)
 
     threads = [threading.Thread(target=run, args=(k,)) for k in range(2)]
     for thread in threads:

@@ -11,6 +11,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import cloudpickle
@@ -19,7 +20,7 @@ import pandas as pd
 import pytest
 
 from lrlab import InputError, Stop, solve, spec
-from lrlab.engine.engine import Engine
+from lrlab.engine.engine import Engine, on_workers
 from lrlab.engine.handles import Following, Inbox
 from lrlab.engine.messages import ChunkDone, Failure
 from lrlab.engine.stream import Collection, LocalStream, collect
@@ -28,8 +29,7 @@ from lrlab.models.single_index import OneBitSensing
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.run import run_job
 from lrlab.runs.trace import Trace
-from lrlab.runs.trial import in_process
-from lrlab.sweeps.sweep import on_engine, sweep
+from lrlab.sweeps.run import sweep
 
 # Workers cannot import this file: what it defines travels by value.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -109,10 +109,9 @@ def refuse_odd(item: int) -> int:
     return item
 
 
-def fail_second(pair):
+def fail_second(function, trial):
     """Compute a trial, but never the second."""
-    function, trial = pair
-    return function(trial) if trial.trial != 1 else 1 / 0
+    return function(trial) if trial.number != 1 else 1 / 0
 
 
 def endless(seed: int = 0) -> Job:
@@ -323,10 +322,10 @@ def test_what_nobody_holds_any_more_is_ended(small_engine):
 
 
 def test_a_table_is_the_same_wherever_its_trials_ran(engine, small_engine):
-    where = {"here": in_process, "one worker": small_engine.run, "all workers": engine.run, "by default": on_engine}
+    where = {"here": LocalStream, "one worker": small_engine.map, "all workers": engine.map, "by default": on_workers}
     axes, solvers = {"noise": [0.1, 1.0], "ratio": [1, 20]}, ["pairwise-moment", "marginal-mean"]
     tables = [
-        sweep(spec("one-bit-sensing", p=100), axes, solvers, trials=2, run=run).drop(columns="seconds")
+        sweep(spec("one-bit-sensing", p=100), axes, solvers, trials=2, start=run).drop(columns="seconds")
         for run in where.values()
     ]
     for table in tables[1:]:
@@ -343,12 +342,10 @@ def test_a_trial_has_the_numbers_of_the_last_iterate(limits):
 
 
 def test_a_trial_that_fails_does_not_lose_the_table(engine):
-    def fragile(function, items, progress):
-        return collect(
-            engine.map(fail_second, list(zip([function] * len(items), items, strict=True))), progress, failures=True
-        )
+    def fragile(function, items):
+        return engine.map(partial(fail_second, function), items)
 
-    table = sweep(spec("one-bit-sensing"), {"noise": [0.1]}, ["pairwise-moment"], trials=3, run=fragile)
+    table = sweep(spec("one-bit-sensing"), {"noise": [0.1]}, ["pairwise-moment"], trials=3, start=fragile)
     assert table["stop"].tolist() == ["CONVERGED", "FAILED", "CONVERGED"]
     assert "ZeroDivisionError" in table["refused"][1] and np.isnan(table["error"][1])
 

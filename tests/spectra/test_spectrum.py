@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 
 import lrlab
+from lrlab.engine.stream import LocalStream
 from lrlab.figures import spectrum as drawn
 from lrlab.models.single_index import FlippedLogistic, OneBitSensing
 from lrlab.runs.axes import axes, place
-from lrlab.runs.trial import in_process, trial_spec
+from lrlab.runs.trial import trial_spec
 from lrlab.spectra import pairwise
 from lrlab.theory import limits
 
@@ -93,10 +94,12 @@ def test_the_table_is_tidy_and_does_not_depend_on_where_the_trials_run():
     assert len(table) == 2 * 3 * 2 * 2 and steps[-1] == (6, 6)
     assert table.groupby(["at", "trial"])["seed"].nunique().eq(1).all() and table["seed"].nunique() == 6
 
-    def backwards(function, items, progress):
-        return in_process(function, items[::-1])[::-1]
+    class Backwards(LocalStream):
+        def __init__(self, function, items):
+            super().__init__(function, items)
+            self._items = iter(list(self._items)[::-1])
 
-    pd.testing.assert_frame_equal(pairwise.spectrum(SPEC, "ratio", [10, 50], 3, run=backwards), table)
+    pd.testing.assert_frame_equal(pairwise.spectrum(SPEC, "ratio", [10, 50], 3, start=Backwards), table)
 
 
 def test_what_does_not_fit_into_memory_is_refused_beforehand(monkeypatch):

@@ -21,19 +21,19 @@ import pytest
 import lrlab
 from lrlab import InputError, solve, spec
 from lrlab.__main__ import main
-from lrlab.engine.streams import HereStream, on_engine
-from lrlab.runs.trial import TrialResult, in_process, run_trial, trial_spec
+from lrlab.engine.stream import LocalStream
+from lrlab.runs.trial import TrialResult, run_trial, trial_spec
 from lrlab.store import code_version
 from lrlab.store.export import export
 from lrlab.store.outcome import Kept
 from lrlab.store.store import Store
-from lrlab.sweeps import resume as resuming
-from lrlab.sweeps.cell_table import table, trials
-from lrlab.sweeps.cells import jobs
+from lrlab.sweeps import run as running
 from lrlab.sweeps.definition import Success, Sweep
 from lrlab.sweeps.definition_file import parse
 from lrlab.sweeps.definition_text import to_toml
-from lrlab.sweeps.resume import missing, resume
+from lrlab.sweeps.results import Results
+from lrlab.sweeps.run import missing, run
+from lrlab.sweeps.tables import cell_rows, trial_table
 
 PATIENCE = 60.0
 SWEEP = Sweep(
@@ -52,10 +52,10 @@ def path(tmp_path):
     return tmp_path / "kept.sqlite"
 
 
-def run(sweep, store):
-    """Run a sweep here; return trials run and reused, and the table."""
-    done = resume(sweep, store, HereStream)
-    return done.run, done.reused, plain(table(sweep, store, done.failures))
+def swept(sweep, store):
+    """Run a sweep here; return trials computed and reused, and the table."""
+    results = run(sweep, store, LocalStream)
+    return results.computed, results.reused, plain(cell_rows(results))
 
 
 def plain(rows):
@@ -64,45 +64,44 @@ def plain(rows):
 
 
 def kept(number=0, **scores):
-    return Kept(jobs(SWEEP)[0], number, TrialResult(number, "CONVERGED", 3, 0.1, scores or {"error": 0.25}))
+    return Kept(SWEEP.jobs[0], number, TrialResult(number, "CONVERGED", 3, 0.1, scores or {"error": 0.25}))
 
 
 def test_nothing_is_computed_twice(path):
     with Store(path) as store:
-        first = run(SWEEP, store)
+        first = swept(SWEEP, store)
     assert first[:2] == (TOTAL, 0)
     with Store(path) as store:
-        assert run(SWEEP, store) == (0, TOTAL, first[2])
-        assert run(parse(to_toml(SWEEP)), store) == (0, TOTAL, first[2]), "however it was defined"
+        assert swept(SWEEP, store) == (0, TOTAL, first[2])
+        assert swept(parse(to_toml(SWEEP)), store) == (0, TOTAL, first[2]), "however it was defined"
         wider = replace(SWEEP, axes={"noise": [0.1, 0.5, 1.0], "ratio": [1, 20]})
-        assert run(wider, store)[:2] == (TOTAL // 2, TOTAL), "only the new cells"
-        assert run(replace(wider, trials=5), store)[:2] == (TOTAL, TOTAL * 3 // 2), "only the further trials"
-        assert run(SWEEP, store) == (0, TOTAL, first[2])
-        assert run(replace(SWEEP, settings={"pairs": "all"}), store)[0] == 6, "of the one solver that has this option"
-        assert run(replace(SWEEP, settings={"max_seconds": 5}), store)[0] == TOTAL
-        assert run(replace(SWEEP, spec=SWEEP.spec.replace(seed=1)), store)[0] == TOTAL
+        assert swept(wider, store)[:2] == (TOTAL // 2, TOTAL), "only the new cells"
+        assert swept(replace(wider, trials=5), store)[:2] == (TOTAL, TOTAL * 3 // 2), "only the further trials"
+        assert swept(SWEEP, store) == (0, TOTAL, first[2])
+        assert swept(replace(SWEEP, settings={"pairs": "all"}), store)[0] == 6, "of the one solver that has this option"
+        assert swept(replace(SWEEP, settings={"max_seconds": 5}), store)[0] == TOTAL
+        assert swept(replace(SWEEP, spec=SWEEP.spec.replace(seed=1)), store)[0] == TOTAL
         assert sum(lot.trials for lot in store.lots()) == len([row for lot in store.lots() for row in store.rows(lot)])
 
 
 def test_the_table_is_the_same_wherever_and_in_however_many_pieces(engine, path):
     with Store(path) as pieces, Store() as whole, Store() as elsewhere:
         for trials in (1, 2):
-            run(replace(SWEEP, trials=trials), pieces)
-        assert run(SWEEP, pieces) == (6, TOTAL - 6, run(SWEEP, whole)[2])
-        done = resume(SWEEP, elsewhere, on_engine(lambda: engine))
-        assert (done.run, done.reused) == (TOTAL, 0)
-        assert plain(table(SWEEP, elsewhere, {})) == run(SWEEP, whole)[2]
-        numbers = [[o._replace(seconds=0) for job in jobs(SWEEP) for o in s.outcomes(job, 3).values()] for s in
+            swept(replace(SWEEP, trials=trials), pieces)
+        assert swept(SWEEP, pieces) == (6, TOTAL - 6, swept(SWEEP, whole)[2])
+        results = run(SWEEP, elsewhere, engine.map)
+        assert (results.computed, results.reused) == (TOTAL, 0)
+        assert plain(cell_rows(results)) == swept(SWEEP, whole)[2]
+        numbers = [[o._replace(seconds=0) for job in SWEEP.jobs for o in s.outcomes(job, 3).values()] for s in
                    (pieces, whole, elsewhere)]  # fmt: skip
         assert numbers[0] == numbers[1] == numbers[2]
 
 
 def test_the_trials_are_those_of_a_sweep_without_a_store():
     with Store() as store:
-        run(SWEEP, store)
-        rows = pd.DataFrame(trials(SWEEP, store))
+        rows = trial_table(run(SWEEP, store, LocalStream))
     axes = {name: list(values) for name, values in SWEEP.grid.items()}
-    expected = lrlab.sweep(SWEEP.spec, axes, list(SWEEP.solvers), SWEEP.trials, run=in_process)
+    expected = lrlab.sweep(SWEEP.spec, axes, list(SWEEP.solvers), SWEEP.trials, start=LocalStream)
     order = [*axes, "solver", "trial"]
     first, second = (table.sort_values(order, ignore_index=True).drop(columns="seconds") for table in (rows, expected))
     pd.testing.assert_frame_equal(first, second, check_like=True, check_exact=True)
@@ -110,22 +109,21 @@ def test_the_trials_are_those_of_a_sweep_without_a_store():
 
 def test_cells_count_what_was_measured():
     with Store() as store:
-        run(SWEEP, store)
-        rows = table(SWEEP, store, {})
-        job = next(job for job in jobs(SWEEP) if job.solver == "pairwise-moment")
+        rows = cell_rows(run(SWEEP, store, LocalStream))
+        job = next(job for job in SWEEP.jobs if job.solver == "pairwise-moment")
         errors = [solve(trial_spec(job.spec, t), job.solver).metrics["error"] for t in range(3)]
         row = next(row for row in rows if row["solver"] == job.solver and row["trials"])
         assert row["metrics"]["error"] == pd.Series(errors).quantile([0.25, 0.5, 0.75]).tolist()
         assert row["successes"] == sum(error < 0.5 for error in errors) and row["stops"] == {"CONVERGED": 3}
         assert [r["trials"] for r in rows] == [0, 3, 3, 3] * 2 and rows[0]["refused"].startswith("n must be")
         with pytest.raises(InputError, match="metric must be one that these trials have .*, got support"):
-            run(replace(SWEEP, success=Success("support", above=0.9)), store)
+            swept(replace(SWEEP, success=Success("support", above=0.9)), store)
 
 
 def test_places_that_are_the_same_problem_share_their_trials():
     sweep = replace(SWEEP, axes={"ratio": [20.0, 20.05]}, solvers=["marginal-mean"])
     with Store() as store:
-        run_, reused, rows = run(sweep, store)
+        run_, reused, rows = swept(sweep, store)
         assert (run_, reused) == (3, 0) and [row["trials"] for row in json.loads(rows)] == [3, 3]
 
 
@@ -149,16 +147,16 @@ def edit(monkeypatch):
 
 def test_a_changed_solver_makes_its_own_trials_stale_and_no_others(path, edit):
     with Store(path) as store:
-        before = run(SWEEP, store)
+        before = swept(SWEEP, store)
         edit("lrlab.solvers.single_index.moment_methods")
         assert {lot.solver: lot.stale for lot in store.lots()} == {"marginal-mean": True, "pairwise-moment": False}
-        assert run(SWEEP, store) == (12, 6, before[2])
+        assert swept(SWEEP, store) == (12, 6, before[2])
         assert store.prune() == 12 and store.prune() == 0
         assert [(lot.solver, lot.trials, lot.stale) for lot in store.lots()] == [
             ("marginal-mean", 12, False),
             ("pairwise-moment", 6, False),
         ]
-        assert run(SWEEP, store) == (0, TOTAL, before[2])
+        assert swept(SWEEP, store) == (0, TOTAL, before[2])
 
 
 @pytest.mark.parametrize(
@@ -217,14 +215,14 @@ def test_a_trial_that_fails_is_not_kept_and_tried_again(monkeypatch):
         return run_trial(item) if item[1] else 1 / 0
 
     with Store() as store:
-        monkeypatch.setattr(resuming, "run_trial", fragile)
-        done = resume(SWEEP, store, HereStream)
-        assert (done.run, done.reused, len(done.failures)) == (TOTAL - 6, 0, 6)
-        rows = table(SWEEP, store, done.failures)
+        monkeypatch.setattr(running, "run_trial", fragile)
+        done = run(SWEEP, store, LocalStream)
+        assert (done.computed, done.reused, len(done.failures)) == (TOTAL - 6, 0, 6)
+        rows = cell_rows(done)
         assert [(row["trials"], row["failed"]) for row in rows] == [(0, 0), (2, 1), (2, 1), (2, 1)] * 2
         assert "ZeroDivisionError" in next(iter(done.failures.values()))
         monkeypatch.undo()
-        assert run(SWEEP, store)[:2] == (6, TOTAL - 6)
+        assert swept(SWEEP, store)[:2] == (6, TOTAL - 6)
 
 
 def test_an_interruption_keeps_what_was_computed(monkeypatch):
@@ -234,16 +232,16 @@ def test_an_interruption_keeps_what_was_computed(monkeypatch):
         return run_trial(item)
 
     with Store() as store:
-        monkeypatch.setattr(resuming, "run_trial", interrupted)
+        monkeypatch.setattr(running, "run_trial", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            resume(SWEEP, store, HereStream)
+            run(SWEEP, store, LocalStream)
         monkeypatch.undo()
-        assert run(SWEEP, store)[:2] == (TOTAL - 1, 1)
+        assert swept(SWEEP, store)[:2] == (TOTAL - 1, 1)
 
 
 def test_a_sweep_that_is_cut_short_has_measured_the_whole_grid():
     with Store() as store:
-        wanted = jobs(SWEEP)
+        wanted = SWEEP.jobs
         store.add([Kept(wanted[1], number, kept().outcome) for number in (0, 2)])
         order = [(wanted.index(job), number) for job, number in missing(dict.fromkeys(wanted[:3], range(9)), store)]
     assert order[:5] == [(0, 0), (2, 0), (0, 1), (1, 1), (2, 1)] and order[5:8] == [(0, 2), (0, 3), (1, 3)]
@@ -348,7 +346,7 @@ def test_an_empty_file_becomes_a_store_and_a_missing_one_only_where_it_is_wanted
 
 def test_the_shell_lists_exports_and_prunes(path, tmp_path, capsys, edit):
     with Store(path) as store:
-        run(SWEEP, store)
+        swept(SWEEP, store)
     out = tmp_path / "trials.csv"
     assert main(["store", str(path), "--export", str(out)]) == 0
     shown = capsys.readouterr().out.splitlines()
@@ -411,8 +409,9 @@ def test_a_sweep_that_is_killed_again_and_again_gives_the_same_table(tmp_path, p
     assert done.stderr == "" and 0 < before < total
     assert (document["trials_run"], document["trials_reused"]) == (total - before, before)
     with Store() as whole:
-        assert run(parse(LARGE), whole)[:2] == (total, 0)
-        expected = table(parse(LARGE), whole, {})
+        results = run(parse(LARGE), whole, LocalStream)
+        assert (results.computed, results.reused) == (total, 0)
+        expected = cell_rows(results)
     assert document["cells"] == json.loads(json.dumps(expected).replace("NaN", "null"))
 
 
@@ -431,24 +430,30 @@ def count(path):
         return sum(lot.trials for lot in store.lots())
 
 
-def test_who_watches_sees_what_was_there_and_what_arrives(path):
+def test_results_get_first_what_was_there_and_then_what_arrives(path):
     with Store(path) as store:
-        run(replace(SWEEP, trials=1), store)
+        swept(replace(SWEEP, trials=1), store)
         seen = []
-        done = resume(SWEEP, store, HereStream, watch=lambda finished: seen.append(dict(finished)))
+
+        class Recorded(Results):
+            def add(self, finished):
+                seen.append(dict(finished))
+                super().add(finished)
+
+        done = run(SWEEP, store, LocalStream, results=Recorded(SWEEP))
         assert [len(finished) for finished in seen[: TOTAL // 3]] == [1] * (TOTAL // 3), "at first what the store has"
-        assert sum(map(len, seen)) == done.run + done.reused == TOTAL
-        together = {item: outcome for finished in seen for item, outcome in finished.items()}
-        assert together == {(job, n): o for job in jobs(SWEEP) for n, o in store.outcomes(job, SWEEP.trials).items()}
+        assert sum(map(len, seen)) == done.computed + done.reused == TOTAL
+        together = {trial: result for finished in seen for trial, result in finished.items()}
+        stored = {(job, n): o for job in SWEEP.jobs for n, o in store.outcomes(job, SWEEP.trials).items()}
+        assert {k: repr(v) for k, v in together.items()} == {k: repr(v) for k, v in stored.items()}
 
 
 def test_a_sweep_that_is_stopped_keeps_what_it_has_and_goes_on():
     with Store() as store:
-        done = resume(SWEEP, store, HereStream, stop=lambda: True)
-        assert (done.run, done.reused) == (0, 0)
-        seen = []
-        done = resume(
-            SWEEP, store, partial(HereStream, chunk_seconds=0.0), watch=seen.append, stop=lambda: len(seen) == 2
-        )
-        assert done.run == 2 == sum(lot.trials for lot in store.lots())
-        assert run(SWEEP, store)[:2] == (TOTAL - 2, 2)
+        done = run(SWEEP, store, LocalStream, stop=lambda: True)
+        assert (done.computed, done.reused, done.complete) == (0, 0, False)
+        results = Results(SWEEP)
+        one_by_one = partial(LocalStream, chunk_seconds=0.0)
+        done = run(SWEEP, store, one_by_one, stop=lambda: results.changes == 2, results=results)
+        assert done.computed == 2 == sum(lot.trials for lot in store.lots())
+        assert swept(SWEEP, store)[:2] == (TOTAL - 2, 2)

@@ -16,23 +16,23 @@ from lrlab.__main__ import main
 from lrlab.catalog import MODELS, solvers_for
 from lrlab.catalog.families import family
 from lrlab.catalog.ranges import first_range
-from lrlab.engine.streams import HereStream, on_engine
+from lrlab.engine.stream import LocalStream
 from lrlab.protocol import limits
 from lrlab.runs.axes import axes
-from lrlab.runs.trial import TrialResult
-from lrlab.store.outcome import Kept
+from lrlab.runs.trial import Trial, TrialResult
 from lrlab.store.store import Store
 from lrlab.sweeps import contour_search
-from lrlab.sweeps import resume as resuming
-from lrlab.sweeps.adaptive import Plane, measured, picture, rounds
+from lrlab.sweeps import run as running
 from lrlab.sweeps.adaptive import contour as contour_of
-from lrlab.sweeps.cell_table import table
-from lrlab.sweeps.cells import cells, jobs
-from lrlab.sweeps.contour_search import Survey
+from lrlab.sweeps.adaptive import infer, rounds
+from lrlab.sweeps.contour_search import ContourSearch
 from lrlab.sweeps.definition import Span, Success, Sweep
 from lrlab.sweeps.definition_text import to_toml
-from lrlab.sweeps.resume import resume
-from lrlab.sweeps.summary import wilson
+from lrlab.sweeps.results import Results
+from lrlab.sweeps.run import run
+from lrlab.sweeps.solver_grid import SolverGrid
+from lrlab.sweeps.statistics import wilson
+from lrlab.sweeps.tables import cell_rows
 
 SHAPE, TRIALS = (12, 10), 5
 SWEEP = Sweep(
@@ -46,16 +46,16 @@ SWEEP = Sweep(
 
 
 def measure(hits, directions, tolerance=1, most=None):
-    """Survey a surface whose trials are known."""
-    found = Survey(np.ones(hits.shape[:2], dtype=bool), directions, hits.shape[2], tolerance)
-    while found.ask(most or int(0.3 * hits.size)).any():
-        found.trials = found.asked
-        found.successes = np.where(np.arange(hits.shape[2]) < found.asked[..., None], hits, 0).sum(axis=2)
+    """Search the contour of a surface whose trials are known."""
+    found = ContourSearch(np.ones(hits.shape[:2], dtype=bool), directions, hits.shape[2], tolerance)
+    while found.request(most or int(0.3 * hits.size)).any():
+        found.trials = found.requested
+        found.successes = np.where(np.arange(hits.shape[2]) < found.requested[..., None], hits, 0).sum(axis=2)
     return found
 
 
 def whole(hits, directions):
-    """Return the survey that measured everything."""
+    """Return the search that measured everything."""
     found = measure(hits, directions, most=0)
     found.trials, found.successes = np.full(hits.shape[:2], hits.shape[2]), hits.sum(axis=2)
     return found
@@ -147,15 +147,15 @@ def test_values_are_interpolated_between_known_cells():
     full = np.add.outer(np.arange(5.0), 2.0 * np.arange(4.0))
     known = np.zeros((5, 4), dtype=bool)
     known[::4, ::3] = True
-    np.testing.assert_allclose(contour_search.between(full, known), full)
+    np.testing.assert_allclose(contour_search.interpolate_missing(full, known), full)
     known[:, 1:] = False
     known[3, 0] = True
     np.testing.assert_array_equal(
-        contour_search.between(full, known), full[[0, 0, 3, 3, 4], 0][:, None].repeat(4, axis=1)
+        contour_search.interpolate_missing(full, known), full[[0, 0, 3, 3, 4], 0][:, None].repeat(4, axis=1)
     )
     line = np.zeros((1, 4), dtype=bool)
     line[0, [0, 3]] = True
-    np.testing.assert_allclose(contour_search.between(full[:1], line), full[:1])
+    np.testing.assert_allclose(contour_search.interpolate_missing(full[:1], line), full[:1])
 
 
 def test_a_lattice_avoids_what_is_refused():
@@ -170,7 +170,7 @@ def test_a_lattice_avoids_what_is_refused():
 def test_directions_are_those_that_hold_while_the_other_axis_stays():
     def found(model, axes):
         sweep = Sweep(spec=spec(model), axes=axes, solvers=["gauss-newton"], adaptive=True)
-        return Plane(sweep, "gauss-newton").survey.directions
+        return SolverGrid(sweep, "gauss-newton").search.directions
 
     assert found("polynomial-network", {"r": [1, 2], "m": [800, 900]}) == (-1, 1)
     assert found("polynomial-network", {"r": [1, 2], "per-freedom": [3, 4]}) == (0, 1), "r moves m, too"
@@ -178,59 +178,58 @@ def test_directions_are_those_that_hold_while_the_other_axis_stays():
     assert found("inductive-completion", {"missing": [0.9, 0.95]}) == (-1, 0)
 
 
-def run(sweep, store, start=HereStream):
-    done = resume(sweep, store, start)
-    return done, json.dumps(table(sweep, store, done.failures))
+def swept(sweep, store, start=LocalStream):
+    results = run(sweep, store, start)
+    return results, json.dumps(cell_rows(results))
 
 
 def test_the_trials_are_the_same_whoever_computes_them_and_in_however_many_pieces(engine):
     with Store() as here, Store() as there, Store() as pieces, Store() as rich:
-        done, expected = run(SWEEP, here)
-        assert done.run <= SWEEP.most == int(0.3 * SWEEP.total) and done.reused == 0
-        assert run(SWEEP, there, on_engine(lambda: engine))[1] == expected
-        seen = []
+        done, expected = swept(SWEEP, here)
+        assert done.computed <= SWEEP.most == int(0.3 * SWEEP.total) and done.reused == 0
+        assert swept(SWEEP, there, engine.map)[1] == expected
+        results = Results(SWEEP)
         for number in range(8):
-            resume(SWEEP, pieces, HereStream, watch=seen.append, stop=lambda number=number: len(seen) > 3 * number)
-        assert 0 < sum(lot.trials for lot in pieces.lots()) < done.run
-        assert run(SWEEP, pieces)[1] == expected
-        assert run(SWEEP, pieces)[0].reused == done.run
-        resume(replace(SWEEP, adaptive=False), rich, HereStream)
-        assert run(SWEEP, rich) == (done._replace(run=0, reused=done.run), expected), "more in the store is left out"
+            run(SWEEP, pieces, LocalStream, stop=lambda number=number: results.changes > 3 * number, results=results)
+        assert 0 < sum(lot.trials for lot in pieces.lots()) < done.computed
+        assert swept(SWEEP, pieces)[1] == expected
+        assert swept(SWEEP, pieces)[0].reused == done.computed
+        run(replace(SWEEP, adaptive=False), rich, LocalStream)
+        again, rows = swept(SWEEP, rich)
+        assert (again.computed, again.reused, again.failures) == (0, done.computed, done.failures)
+        assert rows == expected, "more in the store is left out"
 
 
 def test_what_one_solver_does_not_need_another_may_use():
     wide = replace(SWEEP, budget=150)
     with Store() as store:
-        done = resume(wide, store, HereStream)
+        done = run(wide, store, LocalStream)
         used = dict.fromkeys(wide.solvers, 0)
-        for job, trials in measured(wide, store).items():
-            used[job.solver] += trials
+        for job in wide.jobs:
+            used[job.solver] += done.finished(job)
     # Alone, the second solver stops before its half is used.
-    assert used["pairwise-moment"] > 75 > used["marginal-mean"] and sum(used.values()) == done.run <= wide.most == 150
+    assert (
+        used["pairwise-moment"] > 75 > used["marginal-mean"] and sum(used.values()) == done.computed <= wide.most == 150
+    )
 
 
 def test_rounds_end_though_trials_fail(monkeypatch):
-    true = resuming.run_trial
-    monkeypatch.setattr(resuming, "run_trial", lambda item: true(item) if item[1] else 1 / 0)
+    true = running.run_trial
+    monkeypatch.setattr(running, "run_trial", lambda item: true(item) if item[1] else 1 / 0)
     with Store() as store:
-        done, _ = run(SWEEP, store)
-        assert done.failures and (done.run, done.reused) == (0, 0), "with nothing known there is nothing to go on"
-        assert run(SWEEP, store)[0].failures.keys() == done.failures.keys()
-
-
-def outcomes(store, sweep, metric):
-    numbers = measured(sweep, store)
-    return lambda job: [o.scores[metric] for o in store.outcomes(job, numbers.get(job, 0)).values()]
+        done = run(SWEEP, store, LocalStream)
+        assert done.failures and (done.computed, done.reused) == (0, 0), "with nothing known there is nothing to go on"
+        assert run(SWEEP, store, LocalStream).failures.keys() == done.failures.keys()
 
 
 def test_a_picture_shows_what_was_measured_and_what_is_inferred():
     with Store() as store:
-        blank = picture(SWEEP, outcomes(store, SWEEP, "overlap"))
+        blank = infer(Results(SWEEP))
         assert blank["mean"].isna().all() and not blank["inferred"].any()
-        run(SWEEP, store)
-        seen = picture(SWEEP, outcomes(store, SWEEP, "overlap"))
-        rows = {(*cell["axes"].values(), cell["solver"]): cell for cell in table(SWEEP, store, {})}
-    assert len(seen) == sum(cell.job is not None for cell in cells(SWEEP)) and seen["mean"].between(0, 1).all()
+        results = run(SWEEP, store, LocalStream)
+        seen = infer(results)
+        rows = {(*cell["axes"].values(), cell["solver"]): cell for cell in cell_rows(results)}
+    assert len(seen) == sum(cell.job is not None for cell in SWEEP.cells) and seen["mean"].between(0, 1).all()
     assert set(seen["inferred"]) == {True, False} and (seen["inferred"] == (seen["trials"] == 0)).all()
     for cell in seen.itertuples():
         row = rows[cell.x, cell.y, cell.solver]
@@ -245,10 +244,12 @@ def test_a_mean_has_its_contour_at_the_level_of_its_model():
     sweep = replace(SWEEP, success=None, solvers=["pairwise-moment"])
     assert sweep.contour == Success("overlap", above=0.5)
     with Store() as store:
-        run(sweep, store)
-        seen = picture(sweep, outcomes(store, sweep, "overlap"))
+        results = run(sweep, store, LocalStream)
+        seen = infer(results)
         assert seen["inferred"].any() and seen["mean"].between(0, 1).all() and seen["low"].isna().all()
-        whole = picture(replace(sweep, adaptive=False), outcomes(store, sweep, "overlap"))
+        everywhere = Results(replace(sweep, adaptive=False))
+        everywhere.add({Trial(job, n): result for job in sweep.jobs for n, result in results.results(job).items()})
+        whole = infer(everywhere)
         assert whole["mean"].isna().sum() == seen["inferred"].sum(), "only adaptive sweeps infer"
 
 
@@ -275,30 +276,38 @@ def test_a_contour_lies_between_failure_and_success(tmp_path, capsys, engine):
         assert min(c["axes"]["ratio"] for c in line if c["share"] > 0.5) >= 0.2 * point["ratio"]
         assert 2 <= point["ratio"] <= 200
     one = replace(SWEEP, axes={"variance": [0.0, 0.5, 1.0, 20.0]}, spec=spec("one-bit-sensing", p=10, n=1000))
-    assert [set(p) for p in contour_of(one, lambda job: [float(job.spec.noise < 2)])] == [{"variance", "solver"}] * 2
+    assert [set(p) for p in contour_of(filled(one, lambda job: job.spec.noise < 2))] == [{"variance", "solver"}] * 2
     island = replace(one, spec=spec("one-bit-phase-retrieval", p=10), axes={"threshold": [0.5, 1.0]}, solvers=["save"])
-    assert contour_of(island, lambda job: [1.0]) == [] == contour_of(one, lambda job: [])
+    assert contour_of(filled(island, lambda job: 1.0)) == [] == contour_of(Results(one))
+
+
+def filled(sweep, overlap):
+    """Return results with a trial in each cell."""
+    results = Results(sweep)
+    for job in sweep.jobs:
+        results.add({Trial(job, 0): TrialResult(0, "CONVERGED", 1, 0.1, {"overlap": float(overlap(job))})})
+    return results
 
 
 def test_one_axis_and_values_in_any_order():
     sweep = replace(SWEEP, axes={"ratio": [200, 2, 50, 100, 5, 20, 10, 30, 70]}, solvers=["pairwise-moment"], trials=9)
     with Store() as store:
-        done, _ = run(sweep, store)
-        seen = picture(sweep, outcomes(store, sweep, "overlap"))
-    assert seen["x"].is_monotonic_increasing and seen["y"].isna().all() and done.run < 0.5 * sweep.total
+        done = run(sweep, store, LocalStream)
+        seen = infer(done)
+    assert seen["x"].is_monotonic_increasing and seen["y"].isna().all() and done.computed < 0.5 * sweep.total
     assert seen["mean"].iloc[0] < 0.5 < seen["mean"].iloc[-1] and seen["trials"].iloc[[0, -1]].gt(0).all()
 
 
 def test_places_that_are_the_same_problem_share_their_rounds():
     sweep = replace(SWEEP, axes={"ratio": [20.0, 20.04, 20.08, 30.0]}, solvers=["marginal-mean"])
     with Store() as store:
-        assert run(sweep, store)[0].failures == {} and len(jobs(sweep)) == 3
+        assert run(sweep, store, LocalStream).failures == {} and len(sweep.jobs) == 3
 
 
 def test_a_budget_is_kept_and_goes_to_the_contour():
     small = replace(SWEEP, budget=90, solvers=["pairwise-moment"])
     with Store() as store:
-        assert run(small, store)[0].run <= 90
+        assert run(small, store, LocalStream).computed <= 90
     assert replace(SWEEP, budget=1).most == 2 * 4 * 4, "enough for a first look"
     with pytest.raises(InputError, match="budget must be left out where adaptive is false"):
         replace(SWEEP, adaptive=False, budget=5)
@@ -306,18 +315,17 @@ def test_a_budget_is_kept_and_goes_to_the_contour():
 
 def test_rounds_depend_on_nothing_but_results():
     with Store() as store:
-        run(SWEEP, store)
-        first, second = ([dict(asked) for asked in rounds(SWEEP, store)] for _ in range(2))
+        results = run(SWEEP, store, LocalStream)
+    first, second = ([dict(asked) for asked in rounds(SWEEP, results)] for _ in range(2))
     assert first == second and len(first) > 2
     numbers = pd.DataFrame([(job, n) for asked in first for job, part in asked.items() for n in part])
     assert not numbers.duplicated().any(), "no trial is asked for twice"
 
 
 def test_a_trial_without_a_number_is_no_success():
-    job = jobs(SWEEP)[0]
-    with Store() as store:
-        store.add([Kept(job, 0, TrialResult(1, "NONFINITE", 0, 0.0, {}))])
-        plane = Plane(SWEEP, job.solver)
-        plane.survey.asked[tuple(np.argwhere(plane.jobs == job)[0])] = 1
-        plane.count(store)
-    assert plane.survey.trials.sum() == 1 and plane.survey.successes.sum() == 0 and not SWEEP.contour.reached(math.nan)
+    job, results = SWEEP.jobs[0], Results(SWEEP)
+    results.add({Trial(job, 0): TrialResult(1, "NONFINITE", 0, 0.0, {})})
+    grid = SolverGrid(SWEEP, job.solver)
+    grid.search.requested[tuple(np.argwhere(grid.jobs == job)[0])] = 1
+    grid.count(results)
+    assert grid.search.trials.sum() == 1 and grid.search.successes.sum() == 0 and not SWEEP.contour.reached(math.nan)

@@ -8,13 +8,13 @@ import pytest
 from scipy.stats import binomtest
 
 import lrlab
+from lrlab.engine.stream import LocalStream
 from lrlab.models.single_index import OneBitPhaseRetrieval, OneBitSensing
 from lrlab.parameters import InputError
 from lrlab.runs.axes import axes, place
-from lrlab.runs.trial import in_process, trial_spec
+from lrlab.runs.trial import trial_spec
 from lrlab.sweeps.definition import Span, Sweep
-from lrlab.sweeps.summary import summarise, wilson
-from lrlab.sweeps.sweep import plan
+from lrlab.sweeps.statistics import summarise, wilson
 from lrlab.sweeps.theory_lines import lines, spaced
 from lrlab.theory import spiked
 
@@ -23,7 +23,7 @@ SPEC = OneBitSensing(n=400, p=10)
 
 def table(**settings):
     solvers = ["pairwise-moment", "marginal-mean"]
-    return lrlab.sweep(SPEC, {"noise": [0.1, 1.0], "ratio": [1, 40]}, solvers, trials=3, run=in_process, **settings)
+    return lrlab.sweep(SPEC, {"noise": [0.1, 1.0], "ratio": [1, 40]}, solvers, trials=3, start=LocalStream, **settings)
 
 
 def test_a_table_has_a_row_a_trial_and_a_reason_a_refusal():
@@ -50,14 +50,14 @@ def test_any_trial_can_be_run_again_by_its_seed():
 
 
 def test_the_order_of_trials_does_not_matter():
-    def backwards(function, items, progress):
-        return in_process(function, items[::-1], progress)[::-1]
+    def backwards(function, items):
+        return LocalStream(function, list(items)[::-1])
 
     def keep(rows):
         return rows.drop(columns="seconds")
 
-    first = lrlab.sweep(SPEC, {"noise": [0.1, 0.4]}, ["pairwise-moment"], trials=3, run=in_process)
-    second = lrlab.sweep(SPEC, {"noise": [0.1, 0.4]}, ["pairwise-moment"], trials=3, run=backwards)
+    first = lrlab.sweep(SPEC, {"noise": [0.1, 0.4]}, ["pairwise-moment"], trials=3, start=LocalStream)
+    second = lrlab.sweep(SPEC, {"noise": [0.1, 0.4]}, ["pairwise-moment"], trials=3, start=backwards)
     pd.testing.assert_frame_equal(keep(first), keep(second))
 
 
@@ -71,8 +71,8 @@ def test_settings_reach_the_solvers_that_know_them():
     ("call", "sentence"),
     [
         (lambda: table(pair="all"), 'setting of pairwise-moment must be one of .* did you mean "pairs"?'),
-        (lambda: lrlab.sweep(SPEC, {"nois": [1]}, ["pairwise-moment"], run=in_process), "axis must be one of"),
-        (lambda: lrlab.sweep(SPEC, {"n": [2]}, ["pairwise-moment"], run=in_process), "axes must be such that"),
+        (lambda: lrlab.sweep(SPEC, {"nois": [1]}, ["pairwise-moment"], start=LocalStream), "axis must be one of"),
+        (lambda: lrlab.sweep(SPEC, {"n": [2]}, ["pairwise-moment"], start=LocalStream), "axes must be such that"),
         (lambda: place(SPEC, "ratio", -1), "ratio must be a finite number, above 0, got -1"),
     ],
 )
@@ -82,8 +82,8 @@ def test_what_cannot_be_swept_is_refused(call, sentence):
 
 
 def test_derived_axes_decide_their_parameter_last():
-    planned, _ = plan(SPEC, {"ratio": [30], "p": [7]}, ["pairwise-moment"], 1, {})
-    assert planned[0].job.spec.n == 210, "n = 30 p with the p of the cell"
+    [job] = Sweep(spec=SPEC, axes={"ratio": [30], "p": [7]}, solvers=["pairwise-moment"]).jobs
+    assert job.spec.n == 210, "n = 30 p with the p of the cell"
     assert place(SPEC, "variance", 0.25).noise == 0.5
     assert "ratio" in axes(OneBitSensing) and "seed" not in axes(OneBitSensing)
 

@@ -297,7 +297,7 @@ def test_transition_measures_and_infers_its_cells_and_offers_their_table():
     table = whole.dataframe[0].value
     assert list(table["trials"]) == [2] * 4 and table["mean"].between(0, 1).all()
     assert list(table["shown"]) == list(table["mean"]) and not table["inferred"].any()
-    assert list(table["seed"]) == [trial_spec(cell.job.spec, 0).seed for cell in run.cells]
+    assert list(table["seed"]) == [trial_spec(cell.job.spec, 0).seed for cell in run.sweep.cells]
     assert len(whole.get("download_button")) == 4 and not whole.exception
 
 

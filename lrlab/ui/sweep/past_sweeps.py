@@ -1,4 +1,4 @@
-"""Sweeps to be opened: those that this browser has run, those of the library, and definitions from elsewhere."""
+"""Lists of sweeps to open: past ones of this browser, those of the library, and definitions as TOML."""
 
 import time
 
@@ -15,8 +15,8 @@ from lrlab.ui.shared import browser, live, page
 from lrlab.ui.sweep import sweep_controls
 from lrlab.ui.widgets import permalink
 
-MOST = 50
-DAY = 86_400.0
+MAX_LISTED = 50
+DAY_SECONDS = 86_400.0
 
 
 def show(page_name: str) -> None:
@@ -25,21 +25,21 @@ def show(page_name: str) -> None:
     if not fold.open:
         return
     with get_lab().open() as store:
-        found = history.past(store, browser.browser_key(), MOST)
+        listed = history.past(store, browser.browser_key(), MAX_LISTED)
     with fold:
         if refused := st.session_state.get(f"{page_name}:unopened"):
             st.error(refused)
-        if not found:
-            st.caption("What is run on *Transition* and *Sweep* is kept here, and can be gone on with after a reload.")
-        for k, past in enumerate(found):
+        if not listed:
+            st.caption("Sweeps run on *Transition* and *Sweep* are listed here, and can be resumed after a reload.")
+        for k, past in enumerate(listed):
             with st.container(horizontal=True, vertical_alignment="center", key=f"{page_name}-past-{k}"):
-                st.markdown(f"{past.title}  \n:small[:gray[{told(past)}]]", width="stretch")
+                st.markdown(f"{past.title}  \n:small[:gray[{progress(past)}]]", width="stretch")
                 st.button("Open", key=f"{page_name}-open-{k}", on_click=open_past, args=(page_name, past))
                 st.button("Forget", key=f"{page_name}-forget-{k}", on_click=forget, args=(past,))
 
 
-def told(past: Past) -> str:
-    """Return how far a past sweep came, and when."""
+def progress(past: Past) -> str:
+    """Return the state and progress of a past sweep, and when it last changed."""
     state: str = past.state
     if state == "running":
         try:
@@ -48,7 +48,8 @@ def told(past: Past) -> str:
             alive = False
         state = "running" if alive else "interrupted"
     age = time.time() - past.changed
-    when = "just now" if age < 60 else f"{live.duration(age)} ago" if age < DAY else f"{age / DAY:.0f} days ago"
+    days = f"{age / DAY_SECONDS:.0f} days ago"
+    when = "just now" if age < 60 else f"{live.duration(age)} ago" if age < DAY_SECONDS else days
     return f"{state}, {past.done:,} of {past.total:,} trials, {when}"
 
 
@@ -98,7 +99,7 @@ def shelf(page_name: str) -> None:
 
 
 def explain(sweep: Sweep | None) -> None:
-    """Show what the library says of a sweep, where it is one of its own."""
+    """Show the explanation of a sweep that is in the library."""
     # A place of its own: figures that moved to another one would be drawn from scratch.
     with st.container():
         for known in map(library.load, library.names()):
@@ -108,16 +109,16 @@ def explain(sweep: Sweep | None) -> None:
 
 
 def read(page_name: str) -> None:
-    """Open the definition that was pasted or given as a file; what is wrong with it is said in a sentence."""
+    """Open the definition that was pasted or given as a file; a mistake in it is shown as one sentence."""
     file = st.session_state.get(f"{page_name}-toml-file")
     try:
         text = st.session_state[f"{page_name}-toml"] if file is None else _text(file.getvalue())
-        found = titled(text)
+        definition = titled(text)
     except InputError as error:
         st.session_state[f"{page_name}:unread"] = str(error)
     else:
         st.session_state[f"{page_name}:unread"] = ""
-        open_sweep(page_name, found.sweep, found.title)
+        open_sweep(page_name, definition.sweep, definition.title)
 
 
 def _text(content: bytes) -> str:

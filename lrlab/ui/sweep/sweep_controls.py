@@ -1,4 +1,4 @@
-"""Widgets that make a sweep, and the address that gives them the values of one: both say the same."""
+"""Widgets that define a sweep, and the page address that sets them to those of a given sweep."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,7 +11,6 @@ from lrlab.catalog.families import Family, family
 from lrlab.figures.measures import MEASURES
 from lrlab.parameters import InputError, Parameter, Value, declared, settle
 from lrlab.protocol import drive_limits
-from lrlab.sweeps.cells import cells
 from lrlab.sweeps.definition import BUDGET, TOLERANCE, Success, Sweep
 from lrlab.sweeps.definition_parts import Span
 from lrlab.ui.shared import problem_controls, solver_controls
@@ -20,17 +19,17 @@ from lrlab.ui.widgets.axis import Axis
 from lrlab.ui.widgets.permalink import Permalink, format_exact
 
 MOST_TRIALS = 200_000
-"""Trials of a sweep that a page draws; the shell has no such limit."""
+"""Trials of a sweep on a page; the shell has no such limit."""
 TRIALS = replace(controls.TRIALS, low=1, high=10_000)
-OF_A_MAP = replace(TRIALS, default=5)
-"""A first map is to be seen within seconds; neighbouring cells tell of one another."""
+MAP_TRIALS = replace(TRIALS, default=5)
+"""A first map should appear within seconds; neighbouring cells support one another."""
 NO_RULE = "none"
 RULE = "rule."
 OPTION = "set."
-"""What the address puts before the rule of success, and before options of solvers: both may be called as parameters."""
+"""Prefixes in the address of the rule of success and of solver options, whose names may be those of parameters."""
 
 
-def ask(link: Permalink, *, plane: bool) -> tuple[Sweep | None, list[object]]:
+def choose(link: Permalink, *, plane: bool) -> tuple[Sweep | None, list[object]]:
     """Show the widgets of a sweep; return it, or None where something is in error, and what may be.
 
     plane: two axes, ranges both, as of a model's first map; else one axis, or two, or lists of values.
@@ -39,7 +38,7 @@ def ask(link: Permalink, *, plane: bool) -> tuple[Sweep | None, list[object]]:
     kind = family(model)
     solvers, settings = _solvers(link, model, kind, several=not plane)
     x, y = _axes(link, model, kind, plane)
-    trials = controls.widget(link, OF_A_MAP if plane else TRIALS)
+    trials = controls.widget(link, MAP_TRIALS if plane else TRIALS)
     success = _success(link, model, kind)
     adaptive = _adaptive(link, plane)
     limits = solver_controls.choose_limits(link, kind.limits)
@@ -59,7 +58,7 @@ def ask(link: Permalink, *, plane: bool) -> tuple[Sweep | None, list[object]]:
         if sweep.total > MOST_TRIALS:
             got = f"{sweep.total:,}"
             raise InputError("trials", f"at most {MOST_TRIALS:,} in all cells", got, "lower trials or points")
-        cells(sweep)
+        sweep.cells  # noqa: B018  (refused where no solver accepts any cell)
     except InputError as error:
         return None, [*parts, error]
     return sweep, parts
@@ -127,12 +126,12 @@ def _options(link: Permalink, model: str, chosen: list[str]) -> dict[str, Value]
 
 def _axes(link: Permalink, model: str, kind: Family, plane: bool) -> tuple[Any, Any]:
     across, upwards = kind.plane[model]
-    look: dict[str, Any] = {"ranges": kind.ranges_of(model), "lists": not plane}
+    common: dict[str, Any] = {"ranges": kind.ranges_of(model), "lists": not plane}
     if plane:
-        x = axis.choose(link, model, across, prefix="x-", label="Across", points=12, **look)
-        return x, axis.choose(link, model, upwards, prefix="y-", label="Upwards", points=10, **look)
-    x = axis.choose(link, model, upwards, prefix="x-", label="Along", points=12, **look)
-    return x, axis.choose(link, model, axis.NONE, prefix="y-", label="and", points=8, optional=True, **look)
+        x = axis.choose(link, model, across, prefix="x-", label="Across", points=12, **common)
+        return x, axis.choose(link, model, upwards, prefix="y-", label="Upwards", points=10, **common)
+    x = axis.choose(link, model, upwards, prefix="x-", label="Along", points=12, **common)
+    return x, axis.choose(link, model, axis.NONE, prefix="y-", label="and", points=8, optional=True, **common)
 
 
 def _success(link: Permalink, model: str, kind: Family) -> Success | InputError | None:
@@ -140,7 +139,7 @@ def _success(link: Permalink, model: str, kind: Family) -> Success | InputError 
     first = goal.measure if goal.below is not None else NO_RULE
     choices = measures if goal.below is not None else [NO_RULE, *measures]
     parameters = (
-        Parameter(meaning="the score that success is told by", name="metric", choices=tuple(choices), kind=str,
+        Parameter(meaning="metric that defines success", name="metric", choices=tuple(choices), kind=str,
                   default=first),
         Parameter(meaning="whether it succeeds below or above the level", name="side", choices=("below", "above"),
                   kind=str, default="below"),

@@ -1,4 +1,4 @@
-"""What can be taken away from a sweep: its figure, its table, its definition; and how to do it without a page."""
+"""Downloads of a sweep: its figure, table and definition; and the same sweep as code."""
 
 from collections.abc import Callable
 from functools import cache
@@ -27,8 +27,8 @@ def _save_component() -> Any:
 
 
 NOTE = (
-    "A row a cell and solver. successes, share, low, high: trials that succeed, and the 95% interval of their share. "
-    "mean, spread, quartiles: of {metric}. seed: of the first trial. shown: what a map shows, which may be inferred."
+    "One row per cell and solver. successes, share, low, high: trials that succeed, and the 95% interval of the "
+    "share. mean, spread, quartiles: of {metric}. seed: of the first trial. shown: as on the map, maybe inferred."
 )
 
 

@@ -1,4 +1,4 @@
-"""From a cell of a sweep to its very trial: a click goes to Converge, and runs it there."""
+"""Opens the first trial of a clicked cell on Converge, and runs it there."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -13,18 +13,18 @@ from lrlab.ui.widgets import plot
 from lrlab.ui.widgets.permalink import format_exact
 
 
-def opened(sweep: Sweep, cells: Sequence[Cell], solver_at: int, together: bool) -> Callable[[plot.Click], None]:
-    """Return what a click on a figure does: it opens the first trial of the cell that was clicked.
+def open_on_click(sweep: Sweep, solver_at: int, together: bool) -> Callable[[plot.Click], None]:
+    """Return the callback of a figure that opens the first trial of the clicked cell.
 
     A point's customdata holds the solver at `solver_at`, and the values of the axes at the beginning (of two axes) or
     in its x (of one). together: all solvers of the sweep are run, which see the same data; else that of the cell.
     """
 
     def click(point: plot.Click) -> None:
-        told = point.get("customdata") or []
-        solver = told[solver_at] if len(told) > solver_at else None
-        place = told[:2] if len(sweep.grid) == 2 else [point.get("x")]
-        for cell in cells:
+        data = point.get("customdata") or []
+        solver = data[solver_at] if len(data) > solver_at else None
+        place = data[:2] if len(sweep.grid) == 2 else [point.get("x")]
+        for cell in sweep.cells:
             if cell.job and cell.solver == solver and list(cell.axes.values()) == place:
                 leave(sweep, cell, list(sweep.solvers) if together else [cell.solver])
 

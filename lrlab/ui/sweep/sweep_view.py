@@ -1,4 +1,4 @@
-"""What a sweep looks like: lines with bands along one axis, maps over two."""
+"""Figures of a sweep: lines with bands along one axis, maps over two."""
 
 from typing import Any
 
@@ -11,58 +11,59 @@ from lrlab.figures.convergence import prediction
 from lrlab.figures.measures import MEASURES
 from lrlab.figures.series import series
 from lrlab.parameters import display_name
-from lrlab.sweeps import overview
-from lrlab.sweeps.cells import cells
 from lrlab.sweeps.definition import Sweep
-from lrlab.ui.sweep import sweep_files, sweep_run, transition_view
-from lrlab.ui.sweep.sweep_open import opened
-from lrlab.ui.sweep.transition_view import BOUNDED, SHARE, View
+from lrlab.sweeps.midpoint import midpoints
+from lrlab.sweeps.results import Results
+from lrlab.ui.shared import live
+from lrlab.ui.sweep import map_view, sweep_files, sweep_run
+from lrlab.ui.sweep.map_view import BOUNDED, SHARE, View
+from lrlab.ui.sweep.sweep_open import open_on_click
 from lrlab.ui.widgets import controls, plot
 from lrlab.ui.widgets.permalink import Permalink
 
 WIDE = 100.0
-"""Ratio of the largest to the smallest value from which on a scale is logarithmic."""
+"""Ratio of the largest to the smallest value above which a scale is logarithmic."""
 
 
 def choices(link: Permalink, sweep: Sweep | None) -> View:
-    """Show what can be chosen about the figure."""
+    """Show the choices about the figure."""
     if sweep is None:
         # In the place of what would be there.
         st.container(key="sweep-choices")
         return View(SHARE, True, True, False)
-    known = {name: display_name(name) for name in MEASURES[family(sweep.spec.model).name]}
-    shown = {SHARE: "share of successes"} | known
-    first = transition_view.first_shown(sweep)
+    scores = {name: display_name(name) for name in MEASURES[family(sweep.spec.model).name]}
+    shown = {SHARE: "share of successes"} | scores
+    first = map_view.first_shown(sweep)
     meaning = "what is drawn of each cell: the share of trials that succeed, or a score"
     with st.container(horizontal=True, vertical_alignment="bottom", key="sweep-choices"):
         with st.container(width=260):
             scope = f"{sweep.spec.model}.{first}"
             show = controls.choose_one(link, "show", shown, meaning, "Show", default=first, scope=scope)
-        return transition_view.toggles(link, show, maps=len(sweep.grid) == 2, apart=True)
+        return map_view.toggles(link, show, maps=len(sweep.grid) == 2, apart=True)
 
 
-def draw(page: str, asked: Sweep | None, view: View) -> None:
-    """Draw the sweep that a page follows, or, before the first one, the one that is asked for."""
-    run = sweep_run.current(page)
-    sweep = run.sweep if run else asked
-    if sweep is None:
+def draw(page: str, sweep: Sweep | None, view: View) -> None:
+    """Draw the results of the sweep that a page follows, or, before the first one, the empty figure of a sweep."""
+    results = sweep_run.results(page, sweep)
+    if results is None:
         return
-    if len(sweep.grid) == 2:
-        transition_view.draw(page, sweep, view)
+    if len(results.sweep.grid) == 2:
+        map_view.draw(page, results, view)
     else:
-        _draw_lines(page, sweep, view)
+        _draw_lines(page, results, view)
 
 
-def _draw_lines(page: str, sweep: Sweep, view: View) -> None:
+def _draw_lines(page: str, results: Results, view: View) -> None:
+    sweep = results.sweep
     metric = sweep.contour.metric if view.show == SHARE else view.show
-    table = sweep_run.table(page, sweep, metric)
-    transition_view.held(sweep, table)
-    [x] = transition_view.scales(sweep)
+    table = live.once(f"{page}:table-{metric}", (results, results.changes), lambda: results.table(metric))
+    map_view.held(sweep, table)
+    [x] = map_view.scales(sweep)
     points = _points(sweep, table, view.show)
     marks = {}
     if view.fits:
-        marks = {f"half succeed, {row.solver}": row.half for row in overview.midpoints(sweep, table).itertuples()}
-    title = transition_view.title(sweep, SHARE) if view.show == SHARE else _title(sweep, view.show)
+        marks = {f"half succeed, {row.solver}": row.half for row in midpoints(sweep, table).itertuples()}
+    title = map_view.title(sweep, SHARE) if view.show == SHARE else _title(sweep, view.show)
     figure = series(
         points, axis_title=x.title, value_title=title, log_x=x.spacing == "log", log_y=_log(points, view.show),
         bands=True, marks=marks, theory=_theory(sweep, view.show) if view.theory and view.show != SHARE else None,
@@ -71,7 +72,7 @@ def _draw_lines(page: str, sweep: Sweep, view: View) -> None:
     figure.update_xaxes(range=list(np.log10(ends) if x.spacing == "log" else ends))
     if view.show in (SHARE, *BOUNDED):
         figure.update_yaxes(range=[-0.02, 1.02])
-    click = opened(sweep, cells(sweep), 3, together=False)
+    click = open_on_click(sweep, 3, together=False)
     plot.show(figure, key=f"{page}.lines", label=f"{title} along {x.title}", on_click=click)
     band = "95% intervals of the shares" if view.show == SHARE else "from the first to the third quartile"
     st.caption(f"Bands: {band}. **A click on a point opens its first trial on Converge.**")
@@ -86,8 +87,10 @@ def _points(sweep: Sweep, table: pd.DataFrame, show: str) -> pd.DataFrame:
     [axis] = sweep.grid
     value, low, high = ("share", "low", "high") if show == SHARE else ("median", "lower_quartile", "upper_quartile")
     columns = {"solver": "series", axis: "x", value: "y", low: "low", high: "high"}
-    found = table[["solver", axis, value, low, high, "trials"]].rename(columns=columns)
-    return found[found["y"].notna()].sort_values(["x"], kind="stable").astype({"y": float, "low": float, "high": float})
+    points = table[["solver", axis, value, low, high, "trials"]].rename(columns=columns)
+    return (
+        points[points["y"].notna()].sort_values(["x"], kind="stable").astype(dict.fromkeys(("y", "low", "high"), float))
+    )
 
 
 def _log(points: pd.DataFrame, show: str) -> bool:
@@ -99,7 +102,7 @@ def _log(points: pd.DataFrame, show: str) -> bool:
 
 def _theory(sweep: Sweep, show: str) -> pd.DataFrame:
     rows: list[tuple[str, float, Any]] = []
-    for cell in cells(sweep):
+    for cell in sweep.cells:
         [place] = cell.axes.values()
         value = prediction(cell.job.predictions, show) if cell.job else None
         if value is not None:

@@ -12,7 +12,7 @@ from lrlab.catalog.ranges import Range, first_range
 from lrlab.parameters import InputError, Parameter, declared
 from lrlab.runs.axes import axes, derived
 from lrlab.sweeps.definition import Given, Span
-from lrlab.sweeps.overview import spacing
+from lrlab.sweeps.definition_parts import spacing
 from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.permalink import Permalink
 

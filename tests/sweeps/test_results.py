@@ -1,4 +1,4 @@
-"""What the cells of a sweep say while it runs, and where half of the trials succeed."""
+"""Results of a sweep: statistics of its cells while it runs, and where half of the trials succeed."""
 
 import json
 import math
@@ -12,17 +12,15 @@ from scipy.optimize import minimize
 from scipy.special import log_expit
 
 from lrlab import spec
-from lrlab.engine.streams import HereStream
-from lrlab.runs.trial import TrialResult, trial_spec
-from lrlab.store.outcome import Kept
+from lrlab.engine.stream import LocalStream
+from lrlab.runs.trial import Trial, TrialResult, trial_spec
 from lrlab.store.store import Store
-from lrlab.sweeps import cell_table
-from lrlab.sweeps.cells import cells
 from lrlab.sweeps.definition import Span, Success, Sweep
-from lrlab.sweeps.midpoint import midpoint
-from lrlab.sweeps.overview import COLUMNS, Overview, midpoints, spacing
-from lrlab.sweeps.resume import resume
-from lrlab.sweeps.tally import Tally
+from lrlab.sweeps.definition_parts import spacing
+from lrlab.sweeps.midpoint import midpoint, midpoints
+from lrlab.sweeps.results import COLUMNS, Results
+from lrlab.sweeps.run import run
+from lrlab.sweeps.tables import cell_rows
 
 SWEEP = Sweep(
     spec=spec("one-bit-sensing", n=200, p=5),
@@ -35,15 +33,12 @@ SWEEP = Sweep(
 
 @pytest.fixture(scope="module")
 def swept():
-    tally = Tally(SWEEP.trials)
     with Store() as store:
-        resume(SWEEP, store, HereStream, watch=tally.add)
-        yield tally, cell_table.table(SWEEP, store, {})
+        return run(SWEEP, store, LocalStream)
 
 
-def test_the_overview_says_what_the_table_of_the_shell_says(swept):
-    tally, rows = swept
-    table = Overview(SWEEP, cells(SWEEP), tally).table("overlap")
+def test_the_table_of_pages_says_what_the_table_of_the_shell_says(swept):
+    rows, table = cell_rows(swept), swept.table("overlap")
     assert list(table.columns) == ["noise", "ratio", *COLUMNS] and len(table) == len(rows)
     for row, cell in zip(table.to_dict("records"), rows, strict=True):
         assert (row["noise"], row["ratio"], row["solver"]) == (*cell["axes"].values(), cell["solver"])
@@ -52,25 +47,21 @@ def test_the_overview_says_what_the_table_of_the_shell_says(swept):
             assert row["successes"] == cell["successes"] and [row["low"], row["high"]] == cell["interval"]
             quartiles = [row[name] for name in ("lower_quartile", "median", "upper_quartile")]
             assert quartiles == cell["metrics"]["overlap"]
-            values = tally.values(cells(SWEEP)[len(rows) - 1].job, "overlap")
+            values = swept.values(SWEEP.cells[len(rows) - 1].job, "overlap")
     assert row["mean"] == values.mean() and row["spread"] == values.std(ddof=1)
     assert row["seed"] == trial_spec(SWEEP.spec.replace(n=200, noise=1.0), 0).seed
 
 
 def test_only_cells_with_new_trials_are_summed_up_again():
-    tally, grid = Tally(2), cells(replace(SWEEP, trials=2))
-    overview, job = Overview(SWEEP, grid, tally), grid[-1].job
-    assert overview.table("error")["trials"].sum() == 0 and overview.table("error")["share"].isna().all()
-    tally.add({(job, 1): TrialResult(7, "CONVERGED", 3, 0.1, {"error": 0.25})})
-    first = overview.table("error").iloc[-1]
+    results = Results(replace(SWEEP, trials=2))
+    job = results.cells[-1].job
+    assert results.table("error")["trials"].sum() == 0 and results.table("error")["share"].isna().all()
+    results.add({Trial(job, 1): TrialResult(7, "CONVERGED", 3, 0.1, {"error": 0.25})})
+    first = results.table("error").iloc[-1]
     assert (first["trials"], first["successes"], first["median"]) == (1, 1, 0.25) and math.isnan(first["spread"])
-    tally.add(
-        {
-            (job, 0): TrialResult(7, "NONFINITE", 0, 0.1, {}),
-            (job, 1): TrialResult(7, "CONVERGED", 3, 0.1, {"error": 0.25}),
-        }
-    )
-    second = overview.table("error").iloc[-1]
+    failed, good = TrialResult(7, "NONFINITE", 0, 0.1, {}), TrialResult(7, "CONVERGED", 3, 0.1, {"error": 0.25})
+    results.add({Trial(job, 0): failed, Trial(job, 1): good})
+    second = results.table("error").iloc[-1]
     assert (second["trials"], second["successes"], second["share"]) == (2, 1, 0.5), "without an estimate, no success"
     assert second["mean"] == 0.25
 
@@ -82,19 +73,19 @@ def test_axes_are_spaced_as_they_were_given():
 
 
 def test_midpoints_are_found_in_each_column_of_each_solver():
-    tally = Tally(SWEEP.trials)
-    for cell in cells(SWEEP):
+    results = Results(SWEEP)
+    for cell in SWEEP.cells:
         if cell.job:
             good = cell.axes["ratio"] == 40 or (cell.axes["noise"] == 0.1 and cell.solver == "marginal-mean")
             outcome = TrialResult(0, "CONVERGED", 1, 0.1, {"error": 0.1 if good else 1.0})
-            tally.add({(cell.job, number): outcome for number in range(4)})
-    found = midpoints(SWEEP, Overview(SWEEP, cells(SWEEP), tally).table("error"))
+            results.add({Trial(cell.job, number): outcome for number in range(4)})
+    found = midpoints(SWEEP, results.table("error"))
     assert list(found.columns) == ["noise", "solver", "half", "low", "high"]
     places = {(0.1, "pairwise-moment"), (1.0, "pairwise-moment"), (1.0, "marginal-mean")}
     assert set(found[["noise", "solver"]].itertuples(index=False, name=None)) == places
     assert found["half"].between(20, 40).all()
     along = replace(SWEEP, axes={"ratio": [1, 20, 40]})
-    assert list(midpoints(along, Overview(along, cells(along), Tally(4)).table("error")).columns)[0] == "solver"
+    assert list(midpoints(along, Results(along).table("error")).columns)[0] == "solver"
 
 
 PLACES = np.linspace(1.0, 10.0, 10)
@@ -139,8 +130,11 @@ def test_a_midpoint_between_failures_and_successes_has_a_finite_interval():
         assert midpoint([1, 2, 3, 4], nothing, [5] * 4) is None
 
 
-def test_a_tally_keeps_what_a_store_keeps(swept):
-    tally, _ = swept
-    kept = [Kept(job, n, None) for job in tally.jobs() for n in range(tally.finished(job))]
-    assert len(kept) == 10 * SWEEP.trials and "iterations" in tally.names
-    assert json.dumps(tally.values(kept[0].job, "no such score").tolist()) == "[NaN, NaN, NaN, NaN]"
+def test_results_hold_what_a_store_holds(swept):
+    assert sum(map(swept.finished, SWEEP.jobs)) == 10 * SWEEP.trials
+    assert json.dumps(swept.values(SWEEP.jobs[0], "no such score").tolist()) == "[NaN, NaN, NaN, NaN]"
+    with Store() as store:
+        run(SWEEP, store, LocalStream)
+        for job in SWEEP.jobs:
+            pairs = zip(store.outcomes(job, 4).values(), swept.results(job).values(), strict=True)
+            assert all(repr(a._replace(seconds=0)) == repr(b._replace(seconds=0)) for a, b in pairs)

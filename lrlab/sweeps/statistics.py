@@ -1,8 +1,8 @@
-"""What repeated trials say: centre, spread, standard error, and the share of successes with its interval."""
+"""Statistics of repeated trials: centre, spread, quartiles, and the share of successes with its interval."""
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from lrlab.arrays import Array
+
+QUARTILES = ("lower_quartile", "median", "upper_quartile")
 
 
 class Interval(NamedTuple):
@@ -20,7 +22,7 @@ class Interval(NamedTuple):
 
 
 def wilson(successes: int, trials: int, confidence: float = 0.95) -> Interval:
-    """Return the Wilson score interval of a share of successes (Wilson 1927); 0..1 where nothing was tried."""
+    """Return the Wilson score interval of a share of successes (Wilson 1927); 0..1 without trials."""
     return Interval(*map(float, wilson_bounds(successes, trials, confidence)))
 
 
@@ -35,32 +37,41 @@ def wilson_bounds(successes: ArrayLike, trials: ArrayLike, confidence: float = 0
     return np.where(tried > 0, low, 0.0), np.where(tried > 0, high, 1.0)
 
 
+def share(successes: int, trials: int) -> dict[str, float]:
+    """Return successes, their share of at least one trial, and its 95% Wilson interval low, high."""
+    return {"successes": successes, "share": successes / trials, **wilson(successes, trials)._asdict()}
+
+
+def quartiles(values: Array) -> list[float]:
+    """Return first quartile, median and third quartile of what is a number; nan where nothing is."""
+    numbers = values[~np.isnan(values)]
+    if not len(numbers):
+        return [math.nan] * 3
+    # Between two infinite values there is no number.
+    with np.errstate(invalid="ignore"):
+        return np.quantile(numbers, (0.25, 0.5, 0.75)).tolist()
+
+
+def describe(values: Array) -> dict[str, float]:
+    """Return mean, spread (standard deviation), error (standard error) and quartiles of at least one number."""
+    spread = float(values.std(ddof=1)) if len(values) > 1 else math.nan
+    centre = {"mean": float(values.mean()), "spread": spread, "error": spread / math.sqrt(len(values))}
+    return {**centre, **dict(zip(QUARTILES, quartiles(values), strict=True))}
+
+
 def summarise(
     table: pd.DataFrame, by: Sequence[str], measure: str, below: float | None = None, above: float | None = None
 ) -> pd.DataFrame:
-    """Return one row a cell: mean, spread (standard deviation), error (standard error), quartiles, median, trials.
+    """Return one row per cell: what `describe` says of a measure, and the number of trials.
 
     With a level (`below` or `above`), also successes, share, and its 95% Wilson interval (low, high). Rows without a
     number for the measure (refused cells, runs that ended before their first iterate) are not counted as trials.
     """
-    rows = []
+    rows: list[dict[Any, Any]] = []
     for cell, group in table.dropna(subset=[measure]).groupby(list(by), sort=True):
         values = group[measure].to_numpy(dtype=float)
-        spread = float(values.std(ddof=1)) if len(values) > 1 else math.nan
-        quartiles = np.quantile(values, (0.25, 0.5, 0.75))
-        row = {
-            **dict(zip(by, cell, strict=True)),
-            "mean": float(values.mean()),
-            "spread": spread,
-            "error": spread / math.sqrt(len(values)),
-            "lower_quartile": quartiles[0],
-            "median": quartiles[1],
-            "upper_quartile": quartiles[2],
-            "trials": len(values),
-        }
+        rows.append({**dict(zip(by, cell, strict=True)), **describe(values), "trials": len(values)})
         if below is not None or above is not None:
             good = values < below if below is not None else values > above
-            interval = wilson(int(good.sum()), len(values))
-            row |= {"successes": int(good.sum()), "share": float(good.mean()), **interval._asdict()}
-        rows.append(row)
+            rows[-1] |= share(int(good.sum()), len(values))
     return pd.DataFrame(rows)

@@ -1,4 +1,4 @@
-"""What a sweep will take, worked out in a thread while a page is read: it takes about a second."""
+"""Forecasts computed in a thread while a page is shown: one takes about a second."""
 
 import threading
 from collections.abc import Callable
@@ -8,20 +8,20 @@ from lrlab.store.location import Lab
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.forecast import Forecast, forecast, require_time
 
-PATIENCE = 0.4
-"""Seconds until it begins: who is still typing asks for another sweep by then."""
+DELAY_SECONDS = 0.4
+"""Until a forecast begins: while somebody is typing, the next sweep comes before."""
 
 
-class Expectation:
-    """A forecast under way. found: once it is there. refused: the sentence why the sweep is not to be run."""
+class PendingForecast:
+    """A forecast under way. value: None until it is ready. refused: the sentence why the sweep is not to be run."""
 
     def __init__(self, sweep: Sweep, lab: Lab, forecast: Callable[..., Forecast] = forecast) -> None:
-        """Begin in a while."""
+        """Begin after a delay."""
         self.sweep = sweep
-        self.found: Forecast | None = None
+        self.value: Forecast | None = None
         self.refused = ""
         self._lab, self._forecast = lab, forecast
-        self._dropped, self._hurried, self._over = threading.Event(), threading.Event(), threading.Event()
+        self._dropped, self._begin, self._over = threading.Event(), threading.Event(), threading.Event()
         threading.Thread(target=self._serve, name="lrlab-forecast", daemon=True).start()
 
     @property
@@ -30,22 +30,22 @@ class Expectation:
         return self._over.is_set()
 
     def drop(self) -> None:
-        """Let go of it: another sweep is asked for. What has not begun does not begin any more."""
+        """Give it up, as another sweep is to be forecast: one that has not begun never begins."""
         self._dropped.set()
-        self._hurried.set()
+        self._begin.set()
 
     def wait(self, seconds: float) -> None:
         """Begin at once, and wait for the answer, so many seconds at most."""
-        self._hurried.set()
+        self._begin.set()
         self._over.wait(seconds)
 
     def _serve(self) -> None:
-        self._hurried.wait(PATIENCE)
+        self._begin.wait(DELAY_SECONDS)
         try:
             if not self._dropped.is_set():
                 with self._lab.open() as store:
-                    self.found = self._forecast(self.sweep, store)
-                require_time(self.sweep, self.found)
+                    self.value = self._forecast(self.sweep, store)
+                require_time(self.sweep, self.value)
         except (InputError, RuntimeError) as error:
             self.refused = str(error) if isinstance(error, InputError) else ""
         finally:

@@ -1,4 +1,4 @@
-"""What a sweep over two axes looks like while it is measured; a click on a cell opens its trial."""
+"""Maps of a sweep over two axes, also while it runs; a click on a cell opens its first trial."""
 
 from typing import Any, NamedTuple
 
@@ -10,13 +10,16 @@ from lrlab.figures.map_layers import Scale
 from lrlab.figures.transition import Score, multiples, transition
 from lrlab.parameters import Parameter, display_name
 from lrlab.runs import axes
-from lrlab.sweeps import overview, theory_lines
-from lrlab.sweeps.cells import cells
+from lrlab.sweeps import theory_lines
+from lrlab.sweeps.adaptive import infer
 from lrlab.sweeps.definition import Sweep
+from lrlab.sweeps.definition_parts import spacing
+from lrlab.sweeps.midpoint import midpoints
+from lrlab.sweeps.results import Results
 from lrlab.ui.shared import live
 from lrlab.ui.shared.captions import describe_spec
-from lrlab.ui.sweep import sweep_files, sweep_run
-from lrlab.ui.sweep.sweep_open import opened
+from lrlab.ui.sweep import sweep_files
+from lrlab.ui.sweep.sweep_open import open_on_click
 from lrlab.ui.widgets import controls, plot
 from lrlab.ui.widgets.permalink import Permalink
 
@@ -32,7 +35,7 @@ LINES = {
 
 
 class View(NamedTuple):
-    """What a person has chosen to see. show: a score, or "share" of successes; apart: one map a solver."""
+    """The choices about a figure. show: a score, or "share" of successes; apart: one map per solver."""
 
     show: str
     apart: bool
@@ -41,7 +44,7 @@ class View(NamedTuple):
 
 
 def toggles(link: Permalink, show: str, *, maps: bool = True, apart: bool = False) -> View:
-    """Show what can be chosen about the figure. maps: over two axes; apart: each solver has its own at first."""
+    """Show the switches of the figure. maps: it is over two axes; apart: by default each solver has its own map."""
 
     def toggle(name: str, label: str, meaning: str, default: bool) -> bool:
         parameter = Parameter(meaning=meaning, name=name, kind=bool, default=default)
@@ -50,8 +53,8 @@ def toggles(link: Permalink, show: str, *, maps: bool = True, apart: bool = Fals
     link.accept(["apart"])
     with st.container(horizontal=True, key=f"{link.page}-toggles", width="content"):
         words = "side by side, or contours over the map of the first solver"
-        own = toggle("apart", "One map a solver", words, apart) if maps else False
-        theory = toggle("theory", "Theory", "what theory draws beside the measurements", True)
+        own = toggle("apart", "One map per solver", words, apart) if maps else False
+        theory = toggle("theory", "Theory", "show the predictions of theory, too", True)
         words = "where a logistic curve fitted to the successes passes 1/2, with its 95% interval"
         return View(show, own, theory, toggle("fits", "Midpoints", words, False))
 
@@ -72,14 +75,12 @@ def title(sweep: Sweep, show: str) -> str:
 def scales(sweep: Sweep) -> list[Scale]:
     """Return the axes of a sweep as they are drawn."""
     titles = axes.axes(type(sweep.spec))
-    return [
-        Scale(titles[name], sorted(map(float, sweep.grid[name])), overview.spacing(given)) for name, given in sweep.axes
-    ]
+    return [Scale(titles[name], sorted(map(float, sweep.grid[name])), spacing(given)) for name, given in sweep.axes]
 
 
 def held(sweep: Sweep, table: pd.DataFrame) -> None:
-    """Say what a figure is of: the widgets may say something else by now; and what is left out, and why."""
-    trials = f"{sweep.trials} trials a cell{', at most' if sweep.adaptive else ''}"
+    """Name what a figure shows, as the widgets may have changed since, and what is left out, with the reason."""
+    trials = f"{'up to ' if sweep.adaptive else ''}{sweep.trials} trials per cell"
     words = [f"{describe_spec(sweep.spec, without=sweep.decided)}; {', '.join(sweep.solvers)}; {trials}"]
     refused = table["refused"][table["refused"] != ""]
     if len(refused):
@@ -88,28 +89,25 @@ def held(sweep: Sweep, table: pd.DataFrame) -> None:
     st.caption("  \n".join(words))
 
 
-def draw(page: str, asked: Sweep | None, view: View) -> None:
-    """Draw the maps of the sweep that a page follows, or, before the first one, of the one that is asked for."""
-    run = sweep_run.current(page)
-    sweep = run.sweep if run else asked
-    if sweep is None:
-        return
+def draw(page: str, results: Results, view: View) -> None:
+    """Draw the maps of a sweep over two axes."""
+    sweep, across = results.sweep, next(iter(results.sweep.grid))
     metric = sweep.contour.metric if view.show == SHARE else view.show
-    table = sweep_run.table(page, sweep, metric)
+    table = live.once(f"{page}:table-{metric}", (results, results.changes), lambda: results.table(metric))
     held(sweep, table)
     x, y = scales(sweep)
     lines = live.once(f"{page}:lines", sweep, lambda: theory_lines.lines(sweep)) if view.theory else None
-    score, every = _score(sweep, view.show), _every(page, sweep, table, view.show)
-    maps, narrow = {solver: every[every["solver"] == solver] for solver in sweep.solvers}, None
+    score, cells = _score(sweep, view.show), _cells(page, results, table, view.show)
+    maps, narrow = {solver: cells[cells["solver"] == solver] for solver in sweep.solvers}, None
     if view.apart:
         figure, narrow = (multiples(maps, x, y, score, columns=columns, lines=lines) for columns in (3, 1))
     else:
-        fits = overview.midpoints(sweep, table).rename(columns={next(iter(sweep.grid)): "x"}) if view.fits else None
+        fits = midpoints(sweep, table).rename(columns={across: "x"}) if view.fits else None
         figure = transition(maps, x, y, score, lines=lines, fits=fits)
-    click = opened(sweep, cells(sweep), 2, together=not view.apart)
+    click = open_on_click(sweep, 2, together=not view.apart)
     plot.show(figure, key=f"{page}.map", label=f"{score.name} over the plane", narrow=narrow, on_click=click)
     _explain(score, lines)
-    shown = table.assign(shown=every["value"], inferred=every["inferred"])
+    shown = table.assign(shown=cells["value"], inferred=cells["inferred"])
     sweep_files.offer(page, sweep, figure, f"{page}.map", shown, metric)
 
 
@@ -122,27 +120,23 @@ def _score(sweep: Sweep, show: str) -> Score:
     return Score(title(sweep, show), *ends, level, f"mean {display_name(show)} = {rule.level:g}")
 
 
-def _every(page: str, sweep: Sweep, table: pd.DataFrame, show: str) -> pd.DataFrame:
-    """Return the cells of all solvers as maps want them."""
-    x, y = sweep.grid
-    every = table.rename(columns={x: "x", y: "y", "share" if show == SHARE else "mean": "value"})
-    every["inferred"] = False
+def _cells(page: str, results: Results, table: pd.DataFrame, show: str) -> pd.DataFrame:
+    """Return the cells of all solvers in the columns of maps; inferred ones where an adaptive sweep has no trials."""
+    x, y = results.sweep.grid
+    cells = table.rename(columns={x: "x", y: "y", "share" if show == SHARE else "mean": "value"})
+    cells["inferred"] = False
     if show != SHARE:
-        every["successes"] = np.nan
-    if sweep.adaptive and show == first_shown(sweep):
-        return _inferred(page, sweep, every)
-    return every
-
-
-def _inferred(page: str, sweep: Sweep, every: pd.DataFrame) -> pd.DataFrame:
-    picture = sweep_run.picture(page, sweep)
-    told = every[["x", "y", "solver"]].merge(picture, on=["x", "y", "solver"], how="left")
-    inferred = told["inferred"].fillna(False).to_numpy(dtype=bool)
-    every.loc[inferred, "value"] = told["mean"].to_numpy()[inferred]
-    return every.assign(inferred=inferred)
+        cells["successes"] = np.nan
+    if not results.sweep.adaptive or show != first_shown(results.sweep):
+        return cells
+    picture = live.once(f"{page}:picture", (results, results.changes), lambda: infer(results))
+    merged = cells[["x", "y", "solver"]].merge(picture, on=["x", "y", "solver"], how="left")
+    inferred = merged["inferred"].fillna(False).to_numpy(dtype=bool)
+    cells.loc[inferred, "value"] = merged["mean"].to_numpy()[inferred]
+    return cells.assign(inferred=inferred)
 
 
 def _explain(score: Score, lines: Any) -> None:
     names = [] if lines is None else dict.fromkeys(name.partition(",")[0] for name in lines["line"])
-    told = " ".join(LINES[name] for name in names)
-    st.caption(f"Colour: {score.name}. {told} **A click on a cell opens its first trial on Converge.**")
+    words = " ".join(LINES[name] for name in names)
+    st.caption(f"Colour: {score.name}. {words} **A click on a cell opens its first trial on Converge.**")

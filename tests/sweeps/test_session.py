@@ -7,12 +7,11 @@ from dataclasses import replace
 import pytest
 
 from lrlab import InputError, spec
-from lrlab.engine.streams import HereStream
+from lrlab.engine.stream import LocalStream
 from lrlab.store import location
 from lrlab.store.location import Lab, default_path, get_lab
 from lrlab.store.store import Store
 from lrlab.sweeps import history
-from lrlab.sweeps.cells import jobs
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.session import SweepRun, get_run, under_way
 
@@ -43,7 +42,7 @@ class Gate:
         return Gated(self, function, items)
 
 
-class Gated(HereStream):
+class Gated(LocalStream):
     """What goes through a gate."""
 
     def __init__(self, gate, function, items):
@@ -82,7 +81,7 @@ def test_a_sweep_is_paused_and_gone_on_with(home):
     gate.open.set()
     assert run.wait(PATIENCE) and run.state == "paused" and run.seconds_left == 0
     assert listed(home) == [("Mine", "sweep", "paused", 6, TOTAL)]
-    assert sum(run.tally.finished(job) for job in run.tally.jobs()) == 6
+    assert sum(map(run.results.finished, SWEEP.jobs)) == 6
     run.go_on(gate)
     assert run.wait(PATIENCE) and (run.state, run.done, run.error) == ("done", TOTAL, "")
     assert listed(home) == [("Mine", "sweep", "done", TOTAL, TOTAL)]
@@ -125,19 +124,19 @@ def test_a_page_that_comes_back_finds_the_run_of_its_own_session(home):
 
 def test_what_is_looked_at_is_read_and_not_computed(home):
     run = SweepRun(replace(SWEEP, trials=2), home)
-    run.go_on(HereStream)
+    run.go_on(LocalStream)
     assert run.wait(PATIENCE) and run.state == "done" and listed(home) == []
     again = SweepRun(SWEEP, home)
     again.look("running")
     assert again.wait(PATIENCE) and (again.state, again.done, again.total) == ("paused", 12, TOTAL)
     with home.open() as store:
-        for job in jobs(SWEEP):
+        for job in SWEEP.jobs:
             kept = store.outcomes(job, 3)
-            assert again.tally.values(job, "error").tolist() == [o.scores["error"] for o in kept.values()]
-            assert again.tally.values(job, "iterations").tolist() == [o.iterations for o in kept.values()]
-            assert again.tally.finished(job) == len(kept) == 2
-    assert {"error", "overlap", "iterations"} <= set(again.tally.names)
-    assert SweepRun(SWEEP, home).tally.values(jobs(SWEEP)[0], "error").size == 0
+            assert again.results.values(job, "error").tolist() == [o.scores["error"] for o in kept.values()]
+            assert again.results.values(job, "iterations").tolist() == [o.iterations for o in kept.values()]
+            assert again.results.finished(job) == len(kept) == 2
+    assert {"error", "overlap", "iterations"} <= set(again.results.metrics(SWEEP.jobs[0]))
+    assert SweepRun(SWEEP, home).results.values(SWEEP.jobs[0], "error").size == 0
 
 
 def test_what_ends_a_sweep_is_told(home, monkeypatch):
@@ -149,7 +148,7 @@ def test_what_ends_a_sweep_is_told(home, monkeypatch):
     assert run.wait(PATIENCE) and run.error.startswith("scheduler must be") and run.state == "failed"
     assert listed(home) == [("", "", "failed", 0, TOTAL)]
     monkeypatch.setattr(Store, "add", lambda self, batch: 1 / 0)
-    run.go_on(HereStream)
+    run.go_on(LocalStream)
     assert run.wait(PATIENCE) and "ZeroDivisionError" in run.error
     with pytest.raises(InputError, match="axes must be such that a solver accepts some cell"):
         get_run(replace(SWEEP, axes={"n": [2]}, solvers=["pairwise-moment"]), home, "me")
@@ -162,7 +161,7 @@ def test_a_lab_without_a_store_of_its_own_says_so_and_goes_on(tmp_path):
     assert home.trouble.startswith("store must be a store of lrlab, got") and home.path != thesis
     assert home.trouble.endswith("Until then sweeps are kept only while this server runs.")
     run = SweepRun(SWEEP, home)
-    run.go_on(HereStream)
+    run.go_on(LocalStream)
     assert run.wait(PATIENCE) and run.state == "done" and thesis.read_text() == "my thesis"
     assert Lab(tmp_path / "no" / "trials.sqlite").trouble and not Lab(tmp_path / "new.sqlite").trouble
 

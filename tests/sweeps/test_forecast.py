@@ -6,16 +6,18 @@ import pytest
 
 from lrlab import InputError, spec
 from lrlab.__main__ import main
-from lrlab.engine.streams import HereStream
+from lrlab.engine.stream import LocalStream
 from lrlab.runs.job import make_job
 from lrlab.runs.memory import cores, memory_needed
 from lrlab.store.store import Store
 from lrlab.sweeps import forecast as forecasts
-from lrlab.sweeps.cells import jobs
+from lrlab.sweeps import timed_trial
 from lrlab.sweeps.definition import Span, Sweep
 from lrlab.sweeps.definition_text import to_toml
-from lrlab.sweeps.forecast import Forecast, Glimpse, forecast, glimpse, require_time
-from lrlab.sweeps.resume import resume
+from lrlab.sweeps.forecast import Forecast, forecast, require_time
+from lrlab.sweeps.results import Results
+from lrlab.sweeps.run import run
+from lrlab.sweeps.timed_trial import TimedTrial, time_trial
 
 SWEEP = Sweep(
     spec=spec("one-bit-sensing", p=10),
@@ -45,7 +47,7 @@ class Clock:
         self.asked.append(job)
         whole = self.seconds(job)
         seen = min(whole, self.longest)
-        return Glimpse(seen, seen, round(40 * seen / whole), seen == whole)
+        return TimedTrial(seen, seen, round(40 * seen / whole), seen == whole)
 
     __wrapped__ = __call__
 
@@ -54,38 +56,38 @@ class Clock:
 def clock(monkeypatch):
     found = Clock()
     found.__wrapped__ = found.__call__
-    monkeypatch.setattr(forecasts, "glimpse", found)
+    monkeypatch.setattr(forecasts, "time_trial", found)
     return found
 
 
 def test_what_was_not_measured_follows_from_sizes(clock):
     found = forecast(SWEEP, workers=1)
-    true = sum(clock.seconds(job) for job in jobs(SWEEP)) * SWEEP.trials
+    true = sum(clock.seconds(job) for job in SWEEP.jobs) * SWEEP.trials
     assert found.trials == SWEEP.total and found.seconds == pytest.approx(true, rel=0.1)
-    assert found.bytes == max(map(size, jobs(SWEEP))) and len(set(clock.asked)) < len(jobs(SWEEP))
+    assert found.bytes == max(map(size, SWEEP.jobs)) and len(set(clock.asked)) < len(SWEEP.jobs)
     assert forecast(SWEEP, workers=4).seconds == pytest.approx(found.seconds / 4)
     assert forecast(SWEEP).seconds == pytest.approx(found.seconds / cores())
 
 
-def test_trials_that_were_cut_off_are_carried_on(clock):
-    clock.longest = 0.2 * max(clock.seconds(job) for job in jobs(SWEEP))
-    true = sum(clock.seconds(job) for job in jobs(SWEEP)) * SWEEP.trials
+def test_trials_that_were_cut_off_are_extrapolated(clock):
+    clock.longest = 0.2 * max(clock.seconds(job) for job in SWEEP.jobs)
+    true = sum(clock.seconds(job) for job in SWEEP.jobs) * SWEEP.trials
     assert forecast(SWEEP, workers=1).seconds == pytest.approx(true, rel=0.2)
 
 
 def test_what_is_made_before_the_first_iteration_is_made_once():
-    assert Glimpse(0.5, 0.1, 2, False).carried_on(20, 60.0) == pytest.approx(0.4 + 1.0)
-    assert Glimpse(0.5, 0.1, 2, False).carried_on(10**9, 60.0) == pytest.approx(0.4 + 60.0)
-    assert Glimpse(0.5, 0.0, 0, False).carried_on(20, 60.0) == 0.5
+    assert TimedTrial(0.5, 0.1, 2, False).extrapolated(20, 60.0) == pytest.approx(0.4 + 1.0)
+    assert TimedTrial(0.5, 0.1, 2, False).extrapolated(10**9, 60.0) == pytest.approx(0.4 + 60.0)
+    assert TimedTrial(0.5, 0.0, 0, False).extrapolated(20, 60.0) == 0.5
 
 
 def test_what_a_store_has_costs_nothing(clock):
     with Store() as store:
         whole = forecast(SWEEP, store)
-        resume(replace(SWEEP, trials=3), store, HereStream)
+        run(replace(SWEEP, trials=3), store, LocalStream)
         rest = forecast(SWEEP, store)
         assert rest.trials == whole.trials / 2 and rest.seconds == pytest.approx(whole.seconds / 2)
-        resume(SWEEP, store, HereStream)
+        run(SWEEP, store, LocalStream)
         assert forecast(SWEEP, store)[::2] == (0.0, 0)
 
 
@@ -99,35 +101,35 @@ def test_an_adaptive_sweep_has_its_budget(clock):
 def test_of_an_adaptive_sweep_what_is_done_costs_nothing(clock):
     adaptive = replace(SWEEP, adaptive=True, trials=5)
     with Store() as store:
-        taken = []
-        resume(adaptive, store, HereStream, watch=taken.append, stop=lambda: len(taken) > 0)
-        there = sum(map(len, taken))
+        results = Results(adaptive)
+        run(adaptive, store, LocalStream, stop=lambda: results.changes > 0, results=results)
+        there = results.computed
         assert 0 < there < adaptive.most and forecast(adaptive, store).trials == adaptive.most - there
-        done = resume(adaptive, store, HereStream)
-        assert done.run + done.reused <= adaptive.most
+        done = run(adaptive, store, LocalStream)
+        assert done.computed + done.reused <= adaptive.most
         assert forecast(adaptive, store)[::2] == (0.0, 0)
 
 
 def test_a_trial_that_fails_is_forecast_too(monkeypatch):
-    monkeypatch.setattr(forecasts, "run_trial", lambda item: 1 / 0)
-    glimpse.cache_clear()
+    monkeypatch.setattr(timed_trial, "run_trial", lambda item: 1 / 0)
+    time_trial.cache_clear()
     assert forecast(SWEEP).trials == SWEEP.total
-    glimpse.cache_clear()
+    time_trial.cache_clear()
 
 
 def test_only_what_is_small_is_measured(clock, monkeypatch):
-    monkeypatch.setattr(forecasts, "LARGEST", 0)
+    monkeypatch.setattr(forecasts, "MAX_DATA_BYTES", 0)
     found = forecast(SWEEP, workers=1)
     assert len(set(clock.asked)) == len(SWEEP.solvers), "the smallest cell of each"
-    assert found.seconds == pytest.approx(sum(map(clock.seconds, jobs(SWEEP))) * SWEEP.trials, rel=0.5)
+    assert found.seconds == pytest.approx(sum(map(clock.seconds, SWEEP.jobs)) * SWEEP.trials, rel=0.5)
 
 
 def test_a_trial_is_seen_for_a_moment():
-    job = jobs(SWEEP)[0]
-    seen = glimpse(job)
+    job = SWEEP.jobs[0]
+    seen = time_trial(job)
     assert seen.whole and seen.seconds > 0 and seen.iterations > 0
     long = make_job(spec("one-bit-sensing", n=10**5), "pairwise-moment", tol=0, max_iter=10**6)
-    assert not glimpse(long).whole and glimpse(long) is glimpse(long), "seen once"
+    assert not time_trial(long).whole and time_trial(long) is time_trial(long), "seen once"
 
 
 def test_what_takes_too_long_is_refused_with_what_fits(monkeypatch):

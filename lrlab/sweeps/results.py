@@ -1,0 +1,163 @@
+"""The results of a sweep: its finished trials in columns, from which maps, lines, tables and exports are made."""
+
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lrlab.arrays import Array
+from lrlab.parameters import InputError
+from lrlab.runs.job import Job
+from lrlab.runs.trial import Trial, TrialResult, trial_spec
+from lrlab.sweeps import statistics
+from lrlab.sweeps.definition import Sweep
+
+COLUMNS = (
+    "solver", "trials", "successes", "share", "low", "high", "mean", "spread", "lower_quartile", "median",
+    "upper_quartile", "seed", "refused",
+)  # fmt: skip
+
+
+class Results:
+    """The finished trials of a sweep's cells; a million of them take about 100 MB. Safe to use from many threads.
+
+    cells: all cells of the sweep. changes: grows whenever trials are added. failures: the sentences of trials that
+    failed. computed, reused: numbers of trials that were computed, and taken from the store, in the last run. complete:
+    whether that run reached its end.
+    """
+
+    def __init__(self, sweep: Sweep) -> None:
+        """Start without trials."""
+        self.sweep, self.cells = sweep, sweep.cells
+        self.changes = self.computed = self.reused = 0
+        self.complete = False
+        self.failures: dict[Trial, str] = {}
+        self._lock = threading.RLock()
+        self._columns: dict[Job, _Columns] = {}
+        self._rows: dict[tuple[Job, str], dict[str, Any]] = {}
+
+    @property
+    def done(self) -> int:
+        """Number of trials of the last run that were reused, computed, or failed."""
+        return self.reused + self.computed + len(self.failures)
+
+    def add(self, finished: Mapping[Trial, TrialResult]) -> None:
+        """Add finished trials; one that is there already changes nothing.
+
+        InputError where trials have scores, but not the one by which the sweep measures success.
+        """
+        with self._lock:
+            for (job, number), result in finished.items():
+                if job not in self._columns:
+                    self._columns[job] = _Columns(self.sweep.trials)
+                self._columns[job].set(number, result)
+            self.changes += 1
+        rule, scores = self.sweep.success, next((r.scores for r in finished.values() if r.scores), {})
+        if rule and scores and rule.metric not in scores:
+            metrics = ", ".join(scores)
+            raise InputError("metric", f"one that these trials have ({metrics})", rule.metric, "name one of them")
+
+    def finished(self, job: Job) -> int:
+        """Return the number of finished trials of a job."""
+        with self._lock:
+            return self._columns[job].count if job in self._columns else 0
+
+    def values(self, job: Job, name: str, below: int | None = None) -> Array:
+        """Return a score (or "iterations", "seconds") of a job's finished trials, by their numbers; nan where missing.
+
+        below: leave out trials with this number and higher ones.
+        """
+        with self._lock:
+            return self._columns[job].values(name, below) if job in self._columns else np.empty(0)
+
+    def results(self, job: Job) -> dict[int, TrialResult]:
+        """Return the finished trials of a job by their numbers."""
+        with self._lock:
+            return dict(self._columns[job].results()) if job in self._columns else {}
+
+    def table(self, metric: str) -> pd.DataFrame:
+        """Return a row per cell: a column for each axis, and `COLUMNS`. Only what has new trials is computed anew.
+
+        trials: finished. successes, share, low, high (95% Wilson interval): by the rule of the sweep's `contour`. mean,
+        spread (standard deviation) and quartiles are of the metric, where it is finite. seed: of the first trial.
+        refused: why a cell has no trials.
+        """
+        with self._lock:
+            rows = [{**cell.axes, "solver": cell.solver, **self._row(cell.job, metric)} for cell in self.cells]
+        refused = [cell.refused for cell in self.cells]
+        return pd.DataFrame(rows, columns=[*self.sweep.grid, *COLUMNS]).assign(refused=refused)
+
+    def successes(self, job: Job) -> int:
+        """Return how many trials of a job succeed by the rule of the sweep's `contour`."""
+        rule = self.sweep.contour
+        return int(rule.reached(self.values(job, rule.metric)).sum())
+
+    def metrics(self, job: Job) -> dict[str, list[float]]:
+        """Return the quartiles of all scores and of the number of iterations, and thrice each prediction of theory."""
+        with self._lock:
+            names = [*self._columns[job].scores, "iterations"] if job in self._columns else []
+            found = {name: statistics.quartiles(self.values(job, name)) for name in names}
+        return found | {name: [value] * 3 for name, value in job.predictions.items()}
+
+    def stops(self, job: Job) -> dict[str, int]:
+        """Return how many trials of a job ended how."""
+        with self._lock:
+            return dict(sorted(self._columns[job].stops().items())) if job in self._columns else {}
+
+    def _row(self, job: Job | None, metric: str) -> dict[str, Any]:
+        if job is None:
+            return {"trials": 0, "seed": 0}
+        trials = self.finished(job)
+        row = self._rows.get((job, metric))
+        if row is None or row["trials"] != trials:
+            row = {"trials": trials, "seed": trial_spec(job.spec, 0).seed}
+            if trials:
+                row |= statistics.share(self.successes(job), trials)
+            values = self.values(job, metric)
+            values = values[np.isfinite(values)]
+            row |= statistics.describe(values) if len(values) else {}
+            self._rows[job, metric] = row
+        return row
+
+
+class _Columns:
+    """The trials of one job: an array per score, with an entry per trial."""
+
+    def __init__(self, trials: int) -> None:
+        self._trials = trials
+        self._finished = np.zeros(trials, dtype=bool)
+        self._seeds, self._stops = np.zeros(trials, dtype=np.uint32), np.zeros(trials, dtype=np.uint8)
+        self._stop_names: list[str] = []
+        self._ending = {name: np.full(trials, np.nan) for name in ("iterations", "seconds")}
+        self.scores: dict[str, Array] = {}
+        self.count = 0
+
+    def set(self, number: int, result: TrialResult) -> None:
+        self.count += not self._finished[number]
+        self._finished[number], self._seeds[number] = True, result.seed
+        if result.stop not in self._stop_names:
+            self._stop_names.append(result.stop)
+        self._stops[number] = self._stop_names.index(result.stop)
+        self._ending["iterations"][number], self._ending["seconds"][number] = result.iterations, result.seconds
+        for name, value in result.scores.items():
+            if name not in self.scores:
+                self.scores[name] = np.full(self._trials, np.nan)
+            self.scores[name][number] = value
+
+    def values(self, name: str, below: int | None) -> Array:
+        finished = self._finished[:below]
+        column = {**self.scores, **self._ending}.get(name)
+        return np.full(int(finished.sum()), np.nan) if column is None else column[:below][finished]
+
+    def stops(self) -> Counter[str]:
+        return Counter(self._stop_names[code] for code in self._stops[self._finished])
+
+    def results(self) -> Iterator[tuple[int, TrialResult]]:
+        for number in map(int, np.flatnonzero(self._finished)):
+            iterations, seconds = (float(column[number]) for column in self._ending.values())
+            scores = {name: float(column[number]) for name, column in self.scores.items()}
+            stop = self._stop_names[self._stops[number]]
+            yield number, TrialResult(int(self._seeds[number]), stop, int(iterations), seconds, scores)

@@ -1,0 +1,140 @@
+"""Runs a sweep: takes finished trials from a store, computes the missing ones, and stores them as they arrive."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+
+import pandas as pd
+
+from lrlab.engine.engine import on_workers
+from lrlab.engine.remote import Failure
+from lrlab.engine.stream import ItemResult, ResultStream, StartStream
+from lrlab.protocol import Spec, Stop
+from lrlab.runs.trial import Progress, Trial, TrialResult, run_trial, silent
+from lrlab.store.outcome import Kept
+from lrlab.store.store import Store
+from lrlab.sweeps import adaptive
+from lrlab.sweeps.adaptive import Requested
+from lrlab.sweeps.definition import Sweep
+from lrlab.sweeps.results import Results
+from lrlab.sweeps.tables import trial_table
+
+
+def sweep(
+    spec: Spec,
+    axes: Mapping[str, Sequence[float]],
+    solvers: Sequence[str],
+    trials: int = 20,
+    *,
+    store: Store | str | PathLike[str] | None = None,
+    start: StartStream = on_workers,
+    progress: Progress = silent,
+    **settings: object,
+) -> pd.DataFrame:
+    """Return a tidy table, one row per trial, of all solvers at all combinations of the values of one or two axes.
+
+    axes: parameter names, or derived quantities such as "ratio" (n/p), with their values. settings: options of the
+    solvers and `tol`, `max_iter`, `max_seconds`. store: a file of finished trials, which are not computed again; new
+    ones are added to it. Trials have seeds of their own (column `seed`), by which each can be run again alone; the
+    table is the same wherever and in whatever order they ran, seconds aside. Cells that cannot be run have one row with
+    the reason in `refused`; so has a trial that failed, with `stop` "FAILED".
+    """
+    definition = Sweep(spec=spec, axes=axes, solvers=solvers, trials=trials, settings=settings)
+    if isinstance(store, Store):
+        return trial_table(run(definition, store, start, progress))
+    with Store(None if store is None else Path(store)) as opened:
+        return trial_table(run(definition, opened, start, progress))
+
+
+def run(
+    sweep: Sweep,
+    store: Store,
+    start: StartStream = on_workers,
+    progress: Progress = silent,
+    stop: Callable[[], bool] = lambda: False,
+    results: Results | None = None,
+) -> Results:
+    """Compute what the store does not have of a sweep, storing every batch as it arrives, whatever ends it.
+
+    It ends early, within a second, once `stop()` is true (called often, so it may look at a flag of another thread);
+    called again, it goes on. `results` are filled, or new ones: first with what the store has, a cell at a time. A
+    trial that fails is not stored: the next run tries it again. RuntimeError when the engine or the store fails.
+    """
+    results = Results(sweep) if results is None else results
+    results.computed = results.reused = 0
+    results.failures, results.complete = {}, False
+    rounds = adaptive.rounds(sweep, results) if sweep.adaptive else [dict.fromkeys(sweep.jobs, range(sweep.trials))]
+    intake = _Intake(store, results)
+    for requested in rounds:
+        number = sum(map(len, requested.values()))
+        total, before = sweep.most if sweep.adaptive else number, results.reused
+        _load(requested, store, results)
+        progress(results.done, total)
+        if results.reused - before < number:
+            if not stop():
+                _compute(start(run_trial, missing(requested, store)), intake, progress, total, stop)
+            if stop():
+                return results
+    results.complete = True
+    return results
+
+
+def read(sweep: Sweep, store: Store) -> Results:
+    """Return the trials that a store has of a sweep: of an adaptive one up to the first round that is incomplete."""
+    return run(sweep, store, stop=lambda: True)
+
+
+def _load(requested: Requested, store: Store, results: Results) -> None:
+    for job, numbers in requested.items():
+        stored = store.outcomes(job, numbers.stop)
+        finished = {Trial(job, number): result for number, result in stored.items() if number in numbers}
+        if finished:
+            results.add(finished)
+            results.reused += len(finished)
+
+
+def _compute(stream: ResultStream, intake: "_Intake", progress: Progress, total: int, stop: Callable[[], bool]) -> None:
+    try:
+        while stream.alive and not stop():
+            if new := stream.take():
+                intake.take(new)
+                progress(intake.results.done, total)
+    finally:
+        # Ctrl-C may come between any two lines: what had been taken is stored again, which changes nothing.
+        intake.take(stream.cancel())
+
+
+def missing(requested: Requested, store: Store) -> Iterator[Trial]:
+    """Yield the trials that a store does not have, looked up as they are needed.
+
+    The first trial of every cell comes before any second one, then two more of each, four more, and so on: a sweep that
+    is cut short has measured the whole grid.
+    """
+    first, end = 0, 1
+    while any(numbers[first:] for numbers in requested.values()):
+        for job, numbers in requested.items():
+            if part := numbers[first:end]:
+                stored = store.trials(job, part.stop)
+                yield from (Trial(job, number) for number in part if number not in stored)
+        first, end = end, 2 * end
+
+
+class _Intake:
+    """Puts results into a store and into the results of the sweep."""
+
+    def __init__(self, store: Store, results: Results) -> None:
+        self.results, self._store = results, store
+        self._pending: dict[Trial, TrialResult] = {}
+
+    def take(self, new: list[ItemResult]) -> None:
+        """Store what is new, in one transaction with what an interruption has left."""
+        for _, trial, result in new:
+            if isinstance(result, Failure):
+                self.results.failures[trial] = result.sentence
+            elif result.stop != Stop.CANCELLED.name:
+                self._pending[trial] = result
+        if self._pending:
+            self._store.add([Kept(*trial, result) for trial, result in self._pending.items()])
+            self.results.computed += len(self._pending)
+            finished, self._pending = self._pending, {}
+            self.results.add(finished)

@@ -1,0 +1,80 @@
+"""Tables of a sweep's results: a row per cell for the shell's JSON, a row per trial for `lrlab.sweep`."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from lrlab.runs.trial import Trial, trial_spec
+from lrlab.sweeps.adaptive import infer
+from lrlab.sweeps.cells import Cell
+from lrlab.sweeps.results import Results
+from lrlab.sweeps.statistics import wilson
+
+Row = dict[str, Any]
+
+
+def cell_rows(results: Results) -> list[Row]:
+    """Return a row per cell.
+
+    Each has `axes`, `solver`, `trials` (finished), `successes`, their `share` and its 95% Wilson `interval` (None where
+    the sweep has no rule), `inferred` (an adaptive sweep has no trials there: share and interval follow from those of
+    other cells), `metrics` (first quartile, median, third quartile of what is a number; a prediction is thrice the
+    same), `stops` (how many ended how), `failed` (trials of this run that failed) and `refused` (why the cell has no
+    trials). Solver times are left out: the rows are the same wherever and in however many pieces they were computed.
+    """
+    sweep = results.sweep
+    rows = [_cell_row(results, cell) for cell in results.cells]
+    if sweep.adaptive:
+        picture = infer(results)
+        inferred = {cell[:3]: cell for cell in picture[picture["inferred"]].fillna({"y": 0.0}).itertuples(index=False)}
+        for row in rows:
+            point = (*row["axes"].values(), 0.0)[:2]
+            if cell := inferred.get((*point, row["solver"])):
+                row |= {"inferred": True}
+                row |= {"share": cell.mean, "interval": [cell.low, cell.high]} if sweep.success else {}
+    return rows
+
+
+def _cell_row(results: Results, cell: Cell) -> Row:
+    sweep, job = results.sweep, cell.job
+    trials = results.finished(job) if job else 0
+    successes = (results.successes(job) if job else 0) if sweep.success else None
+    return {
+        "axes": dict(cell.axes),
+        "solver": cell.solver,
+        "trials": trials,
+        "successes": successes,
+        "share": successes / trials if trials and successes is not None else None,
+        "interval": None if successes is None else list(wilson(successes, trials)),
+        "inferred": False,
+        "metrics": results.metrics(job) if job else {},
+        "stops": results.stops(job) if job else {},
+        "failed": sum(trial.job == job for trial in results.failures),
+        "refused": cell.refused,
+    }
+
+
+def trial_rows(results: Results) -> Iterator[Row]:
+    """Yield a row per trial: the cell's values, solver, trial, seed, all scores and predictions, how it ended, refused.
+
+    A trial that failed has `stop` "FAILED" and the reason in `refused`; so has a cell that was refused, in one row.
+    """
+    for axes, solver, job, refused in results.cells:
+        if job is None:
+            yield {**axes, "solver": solver, "trial": 0, "refused": refused}
+            continue
+        finished = results.results(job)
+        for number in range(results.sweep.trials):
+            trial = Trial(job, number)
+            if number in finished:
+                yield {**axes, **finished[number].row(trial)}
+            elif sentence := results.failures.get(trial):
+                about = {"solver": solver, "trial": number, "seed": trial_spec(job.spec, number).seed}
+                yield {**axes, **about, "stop": "FAILED", "refused": sentence}
+
+
+def trial_table(results: Results) -> pd.DataFrame:
+    """Return `trial_rows` as a table, the refused cells at its end."""
+    rows = sorted(trial_rows(results), key=lambda row: "seed" not in row)
+    return pd.DataFrame(rows)
