@@ -73,7 +73,7 @@ def measure(path: Path, trials: int) -> None:
     print(f"file: {path.stat().st_size / trials:.0f} bytes a trial")
     print(f"open: {seconds(lambda: Store(path).close()):.3f} s")
     with Store(path) as store:
-        print(f"list: {seconds(store.lots):.3f} s")
+        print(f"list: {seconds(store.groups):.3f} s")
         cells = list(jobs(trials // A_CELL))
         print(f"find what is missing: {seconds(lambda: [store.trials(job, A_CELL) for job in cells]):.2f} s")
         print(f"read all cells: {seconds(lambda: sum(len(store.outcomes(job, A_CELL)) for job in cells)):.2f} s")

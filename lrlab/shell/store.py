@@ -25,17 +25,17 @@ def run(options: argparse.Namespace) -> int:
     with Store(options.file, create=False) as store:
         pruned = store.prune() if options.prune else 0
         exported = export(store, options.export) if options.export else 0
-        lots = store.lots()
+        groups = store.groups()
     if options.json:
-        listed = [{**lot._asdict(), "stale": lot.stale} for lot in lots]
+        listed = [{**group._asdict(), "stale": group.stale} for group in groups]
         done = {"trials_pruned": pruned, "trials_exported": exported}
-        print(json.dumps(plain({"lots": listed, **done}), allow_nan=False))
+        print(json.dumps(plain({"groups": listed, **done}), allow_nan=False))
         return DONE
-    for lot in lots:
-        settings = " ".join(f"{name}={value}" for name, value in lot.settings.items())
-        state = "stale" if lot.stale else "current"
-        print(f"{lot.model}  {lot.solver}  {lot.trials} trials in {lot.cells} cells  {state}  {settings}")
-    print(f"{sum(lot.trials for lot in lots)} trials in {options.file}.")
+    for group in groups:
+        settings = " ".join(f"{name}={value}" for name, value in group.settings.items())
+        state = "stale" if group.stale else "current"
+        print(f"{group.model}  {group.solver}  {group.trials} trials in {group.cells} cells  {state}  {settings}")
+    print(f"{sum(group.trials for group in groups)} trials in {options.file}.")
     if options.prune:
         print(f"{pruned} stale trials removed.")
     if options.export:

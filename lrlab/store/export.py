@@ -33,7 +33,7 @@ def export(store: Store, out: Path) -> int:
     os.close(handle)
     unfinished = Path(name)
     try:
-        written = write(columns(store), chain.from_iterable(map(store.rows, store.lots())), unfinished)
+        written = write(columns(store), chain.from_iterable(map(store.rows, store.groups())), unfinished)
         # What is there under the name stays until the new table is whole.
         unfinished.chmod(0o644)
         unfinished.replace(out)
@@ -47,8 +47,8 @@ def export(store: Store, out: Path) -> int:
 def columns(store: Store) -> Columns:
     """Return the columns that the trials of a store need together, with the type that holds all values of each."""
     found: Columns = {}
-    for lot in store.lots():
-        for name, value in next(store.rows(lot), {}).items():
+    for group in store.groups():
+        for name, value in next(store.rows(group), {}).items():
             kind = type(value)
             known = found.setdefault(name, kind)
             if known is not kind:

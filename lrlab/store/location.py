@@ -11,7 +11,7 @@ from pathlib import Path
 from lrlab.parameters import InputError
 from lrlab.store.store import Store
 
-PATIENCE = 5.0
+LOCK_WAIT_SECONDS = 5.0
 """Seconds to wait for another process that writes: people wait in front of the page."""
 
 
@@ -26,7 +26,7 @@ class Lab:
         """Look through the file once, which is made if there is none."""
         self.path, self.trouble = wanted, ""
         try:
-            Store(wanted, patience=PATIENCE).close()
+            Store(wanted, lock_wait_seconds=LOCK_WAIT_SECONDS).close()
         except (InputError, RuntimeError) as error:
             folder = tempfile.mkdtemp(prefix="lrlab-store-")
             atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -36,7 +36,7 @@ class Lab:
 
     def open(self) -> Store:
         """Return the store, for the calling thread."""
-        return Store(self.path, known=True, patience=PATIENCE)
+        return Store(self.path, known=True, lock_wait_seconds=LOCK_WAIT_SECONDS)
 
 
 def default_path() -> Path:

@@ -18,7 +18,7 @@ from lrlab.store import code_version, store_file
 from lrlab.store.outcome import Kept, packed, unpacked
 
 
-class Lot(NamedTuple):
+class TrialGroup(NamedTuple):
     """Trials of one solver on one model with the same settings and code; stale where the code has changed since."""
 
     id: int
@@ -43,15 +43,17 @@ class Store:
         path: Path | None = None,
         create: bool = True,
         known: bool = False,
-        patience: float = store_file.PATIENCE,
+        lock_wait_seconds: float = store_file.LOCK_WAIT_SECONDS,
     ) -> None:
         """Open the file, made if it is not there and `create`; without a path, keep everything in memory.
 
-        known, patience: as in `store_file.connect`. InputError where it is foreign, newer or damaged; it is then
-        untouched.
+        known, lock_wait_seconds: as in `store_file.connect`. InputError where it is foreign, newer or damaged; it is
+        then untouched.
         """
         self.path = path
-        self._connection = store_file.connect(path, create, known, patience) if path else store_file.in_memory()
+        self._connection = (
+            store_file.connect(path, create, known, lock_wait_seconds) if path else store_file.in_memory()
+        )
 
     def __enter__(self) -> "Store":
         """Return the store."""
@@ -103,14 +105,15 @@ class Store:
                 added = connection.executemany("INSERT OR IGNORE INTO trials VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
                 connection.execute("UPDATE cells SET trials = trials + ? WHERE id = ?", (added.rowcount, cell))
 
-    def lots(self) -> list[Lot]:
-        """Return what is kept, summed up."""
+    def groups(self) -> list[TrialGroup]:
+        """Return what is stored, summed up."""
         with self.reading():
             found = self._connection.execute(
-                "SELECT lots.id, model, solver, settings, version, count(cells.id), ifnull(sum(trials), 0) FROM lots"
-                " LEFT JOIN cells ON lot = lots.id GROUP BY lots.id ORDER BY model, solver, lots.id"
+                "SELECT groups.id, model, solver, settings, version, count(cells.id), ifnull(sum(trials), 0)"
+                " FROM groups LEFT JOIN cells ON group_id = groups.id"
+                " GROUP BY groups.id ORDER BY model, solver, groups.id"
             )
-            return [Lot(*row[:3], json.loads(row[3]), *row[4:]) for row in found]
+            return [TrialGroup(*row[:3], json.loads(row[3]), *row[4:]) for row in found]
 
     def measures(self) -> list[str]:
         """Return the names of all scores that some trial has."""
@@ -120,30 +123,31 @@ class Store:
 
     def prune(self) -> int:
         """Remove the trials that are stale, give their room back, and return their number."""
-        stale = [lot for lot in self.lots() if lot.stale]
+        stale = [group for group in self.groups() if group.stale]
         if not stale:
             return 0
         with self.writing() as connection:
-            for lot in stale:
-                connection.execute("DELETE FROM trials WHERE cell IN (SELECT id FROM cells WHERE lot = ?)", (lot.id,))
-                connection.execute("DELETE FROM cells WHERE lot = ?", (lot.id,))
-                connection.execute("DELETE FROM lots WHERE id = ?", (lot.id,))
+            for number, *_ in stale:
+                cells = "SELECT id FROM cells WHERE group_id = ?"
+                connection.execute(f"DELETE FROM trials WHERE cell IN ({cells})", (number,))
+                connection.execute("DELETE FROM cells WHERE group_id = ?", (number,))
+                connection.execute("DELETE FROM groups WHERE id = ?", (number,))
         with self.reading():
             self._connection.execute("VACUUM")
-        return sum(lot.trials for lot in stale)
+        return sum(group.trials for group in stale)
 
-    def rows(self, lot: Lot) -> Iterator[dict[str, Value]]:
-        """Yield the trials of a lot as tidy rows: the cell's values, the trial's seed (`base_seed` is the sweep's)."""
+    def rows(self, group: TrialGroup) -> Iterator[dict[str, Value]]:
+        """Yield the trials of a group as tidy rows: the cell's values, the trial's seed; `base_seed` is the sweep's."""
         with self.reading():
             found = self._connection.execute(
                 "SELECT spec, trial, seed, stop, iterations, seconds, names, scores FROM cells JOIN trials"
-                " ON cell = cells.id JOIN measures ON measures = measures.id WHERE lot = ?",
-                (lot.id,),
+                " ON cell = cells.id JOIN measures ON measures = measures.id WHERE group_id = ?",
+                (group.id,),
             )
-            head, stale = {"model": lot.model, "solver": lot.solver}, lot.stale
+            head, stale = {"model": group.model, "solver": group.solver}, group.stale
             for spec, trial, seed, stop, iterations, seconds, names, scores in found:
                 values = json.loads(spec)
-                start = {**head, **values, "base_seed": values["seed"], "seed": seed, "trial": trial, **lot.settings}
+                start = {**head, **values, "base_seed": values["seed"], "seed": seed, "trial": trial, **group.settings}
                 ending = {"stop": stop, "iterations": iterations, "seconds": seconds, "stale": stale}
                 yield {**start, **unpacked(names, scores), **ending}
 
@@ -173,12 +177,12 @@ class Store:
         if found:
             return found[0]
         settings = code_version.text(code_version.settings(job))
-        lot = (job.spec.model, job.solver, settings, code_version.version(job.spec.model, job.solver))
-        connection.execute("INSERT OR IGNORE INTO lots (model, solver, settings, version) VALUES (?, ?, ?, ?)", lot)
+        group = (job.spec.model, job.solver, settings, code_version.version(job.spec.model, job.solver))
+        connection.execute("INSERT OR IGNORE INTO groups (model, solver, settings, version) VALUES (?, ?, ?, ?)", group)
         made = connection.execute(
-            "INSERT INTO cells (key, spec, lot) SELECT ?, ?, id FROM lots"
+            "INSERT INTO cells (key, spec, group_id) SELECT ?, ?, id FROM groups"
             " WHERE (model, solver, settings, version) = (?, ?, ?, ?)",
-            (key, code_version.text(job.spec.values()), *lot),
+            (key, code_version.text(job.spec.values()), *group),
         )
         return int(made.lastrowid or 0)
 

@@ -9,11 +9,12 @@ from pathlib import Path
 from urllib.parse import quote
 
 from lrlab.parameters import InputError
+from lrlab.store import old_stores
 
 APPLICATION = 0x6C726C62
-FORMAT = 2
+FORMAT = 3
 MAGIC = b"SQLite format 3\0"
-PATIENCE = 30.0
+LOCK_WAIT_SECONDS = 30.0
 """Seconds to wait for another process that writes."""
 
 SWEEPS = """
@@ -24,12 +25,12 @@ CREATE TABLE sweeps (
 ) WITHOUT ROWID;
 """
 SCHEMA = f"""
-CREATE TABLE lots (
+CREATE TABLE groups (
     id INTEGER PRIMARY KEY, model TEXT NOT NULL, solver TEXT NOT NULL, settings TEXT NOT NULL, version TEXT NOT NULL,
     UNIQUE (model, solver, settings, version)
 );
 CREATE TABLE cells (
-    id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, lot INTEGER NOT NULL REFERENCES lots, spec TEXT NOT NULL,
+    id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, group_id INTEGER NOT NULL REFERENCES groups, spec TEXT NOT NULL,
     trials INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE measures (id INTEGER PRIMARY KEY, names TEXT NOT NULL UNIQUE);
@@ -40,7 +41,7 @@ CREATE TABLE trials (
     PRIMARY KEY (cell, trial)
 ) WITHOUT ROWID;
 {SWEEPS}"""
-"""lots: trials alike but for their spec. cells: spec (JSON, with the sweep's seed). trials: by their number in the
+"""groups: trials alike but for their spec. cells: spec (JSON, with the sweep's seed). trials: by their number in the
 cell; `scores` is a JSON list of what `measures` names: null where it is not a number, text where it is infinite.
 sweeps (since format 2): what a browser session has run (`history`), as TOML; `changed` in seconds since 1970."""
 
@@ -52,13 +53,15 @@ def in_memory() -> sqlite3.Connection:
     return connection
 
 
-def connect(path: Path, create: bool = True, known: bool = False, patience: float = PATIENCE) -> sqlite3.Connection:
+def connect(
+    path: Path, create: bool = True, known: bool = False, lock_wait_seconds: float = LOCK_WAIT_SECONDS
+) -> sqlite3.Connection:
     """Return a connection to the store at a path, made if there is none; InputError where it cannot be used.
 
     What a killed writer left half-written is taken back by SQLite. A commit is on the disk when it returns: the write-
     ahead log is then synchronised. An older file is brought to today's format in place. known: this process has looked
-    through the pages of the file before, which takes half a second a million trials. patience: seconds to wait for
-    another process that writes.
+    through the pages of the file before, which takes half a second a million trials. lock_wait_seconds: how long to
+    wait for another process that writes.
     """
     try:
         if not path.exists() or (path.is_file() and path.stat().st_size == 0):
@@ -69,8 +72,8 @@ def connect(path: Path, create: bool = True, known: bool = False, patience: floa
             raise PermissionError(errno.EACCES, "it is write-protected")
         _check_header(path)
         if not known:
-            _check_pages(path, patience)
-        connection = sqlite3.connect(path, timeout=patience, isolation_level=None)
+            _check_pages(path, lock_wait_seconds)
+        connection = sqlite3.connect(path, timeout=lock_wait_seconds, isolation_level=None)
         connection.execute("PRAGMA synchronous = FULL")
         _upgrade(connection, path)
         return connection
@@ -146,7 +149,7 @@ def _upgrade(connection: sqlite3.Connection, path: Path) -> None:
     try:
         # Another process may have done it while this one waited.
         if form() < FORMAT:
-            connection.execute(SWEEPS)
+            old_stores.convert(connection, SWEEPS, form())
             connection.execute(f"PRAGMA user_version = {FORMAT}")
         connection.execute("COMMIT")
     finally:
@@ -154,9 +157,11 @@ def _upgrade(connection: sqlite3.Connection, path: Path) -> None:
             connection.execute("ROLLBACK")
 
 
-def _check_pages(path: Path, patience: float) -> None:
+def _check_pages(path: Path, lock_wait_seconds: float) -> None:
     # Read-only, so that a damaged file stays as it is for whoever wants to repair it.
-    with closing(sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True, timeout=patience)) as look:
+    with closing(
+        sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True, timeout=lock_wait_seconds)
+    ) as look:
         found = look.execute("PRAGMA quick_check(1)").fetchone()[0]
     if found != "ok":
         raise sqlite3.DatabaseError(" ".join(found.replace("***", " ").split())[:100])

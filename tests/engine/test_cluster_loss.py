@@ -83,7 +83,7 @@ def kept(path: Path) -> int:
     if not path.exists():
         return 0
     with Store(path) as store:
-        return sum(lot.trials for lot in store.lots())
+        return sum(group.trials for group in store.groups())
 
 
 def expected(sweep: Sweep, start: StartStream = LocalStream) -> str:

@@ -23,7 +23,6 @@ from lrlab import InputError, solve, spec
 from lrlab.__main__ import main
 from lrlab.engine.stream import LocalStream
 from lrlab.runs.trial import TrialResult, run_trial, trial_spec
-from lrlab.store import code_version
 from lrlab.store.export import export
 from lrlab.store.outcome import Kept
 from lrlab.store.store import Store
@@ -81,7 +80,7 @@ def test_nothing_is_computed_twice(path):
         assert swept(replace(SWEEP, settings={"pairs": "all"}), store)[0] == 6, "of the one solver that has this option"
         assert swept(replace(SWEEP, settings={"max_seconds": 5}), store)[0] == TOTAL
         assert swept(replace(SWEEP, spec=SWEEP.spec.replace(seed=1)), store)[0] == TOTAL
-        assert sum(lot.trials for lot in store.lots()) == len([row for lot in store.lots() for row in store.rows(lot)])
+        assert sum(group.trials for group in store.groups()) == len([row for group in store.groups() for row in store.rows(group)])
 
 
 def test_the_table_is_the_same_wherever_and_in_however_many_pieces(engine, path):
@@ -127,67 +126,18 @@ def test_places_that_are_the_same_problem_share_their_trials():
         assert (run_, reused) == (3, 0) and [row["trials"] for row in json.loads(rows)] == [3, 3]
 
 
-@pytest.fixture
-def edit(monkeypatch):
-    """Return what makes a module's source look changed."""
-    caches, true = (code_version.version, code_version.imports), code_version.source
-
-    def edited(module):
-        monkeypatch.setattr(
-            code_version, "source", lambda name: true(name) + (b"\n# edited" if name == module else b"")
-        )
-        for cached in caches:
-            cached.cache_clear()
-
-    yield edited
-    monkeypatch.undo()
-    for cached in caches:
-        cached.cache_clear()
-
-
 def test_a_changed_solver_makes_its_own_trials_stale_and_no_others(path, edit):
     with Store(path) as store:
         before = swept(SWEEP, store)
-        edit("lrlab.solvers.single_index.moment_methods")
-        assert {lot.solver: lot.stale for lot in store.lots()} == {"marginal-mean": True, "pairwise-moment": False}
+        edit("lrlab.solvers.single_index.moment_methods", "mean /= n", "mean /= n + 1")
+        assert {group.solver: group.stale for group in store.groups()} == {"marginal-mean": True, "pairwise-moment": False}
         assert swept(SWEEP, store) == (12, 6, before[2])
         assert store.prune() == 12 and store.prune() == 0
-        assert [(lot.solver, lot.trials, lot.stale) for lot in store.lots()] == [
+        assert [(group.solver, group.trials, group.stale) for group in store.groups()] == [
             ("marginal-mean", 12, False),
             ("pairwise-moment", 6, False),
         ]
         assert swept(SWEEP, store) == (0, TOTAL, before[2])
-
-
-@pytest.mark.parametrize(
-    ("module", "stale"),
-    [
-        ("lrlab.solvers.network.rom", {"ep-rom"}),
-        ("lrlab.operators.operator", {"ep-rom", "tangent-descent"}),
-        ("lrlab.models.network", {"ep-rom", "tangent-descent"}),
-        ("lrlab.theory.links", {"sir"}),
-        ("lrlab.ui.shared.page", set()),
-        ("lrlab.parameters", set()),
-    ],
-)
-def test_a_version_depends_on_what_is_imported(edit, module, stale):
-    used = {"sir": "one-bit-sensing", "ep-rom": "polynomial-network", "tangent-descent": "polynomial-network"}
-    before = {solver: code_version.version(model, solver) for solver, model in used.items()}
-    edit(module)
-    assert {solver for solver, model in used.items() if code_version.version(model, solver) != before[solver]} == stale
-    assert not code_version.current("one-bit-sensing", "ep-rom", "") and not code_version.current("none", "ep-rom", "")
-
-
-def test_code_that_changed_after_the_process_had_begun_is_not_taken_for_what_ran(tmp_path, monkeypatch):
-    file = tmp_path / "changing_module.py"
-    file.write_text("import lrlab.linalg\nfrom lrlab.lowrank import LowRank\nfrom lrlab import solvers\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    os.utime(file, (1, 1))
-    assert code_version.source("changing_module") == file.read_bytes()
-    assert code_version.imports("changing_module") == {"lrlab.linalg", "lrlab.lowrank", "lrlab.solvers"}
-    os.utime(file, (2**33, 2**33))
-    true = code_version.source.__wrapped__
-    assert true("changing_module") != true("changing_module") != true("no_module_at_all")
 
 
 def test_seeds_of_trials_are_those_that_stores_hold():
@@ -207,7 +157,7 @@ def test_what_is_there_already_stays(path):
         store.add([kept(0), kept(1)])
         other.add([kept(1, error=7.0), kept(2)])
         assert [o.scores["error"] for o in store.outcomes(kept().job, 9).values()] == [0.25] * 3
-        assert store.lots()[0].trials == 3 and store.trials(kept().job, 2) == {0, 1}
+        assert store.groups()[0].trials == 3 and store.trials(kept().job, 2) == {0, 1}
 
 
 def test_a_trial_that_fails_is_not_kept_and_tried_again(monkeypatch):
@@ -265,8 +215,8 @@ def spoil(path, start, bytes_):
         (lambda path: path.write_bytes(b"SQLite format 3\0"), "a store of lrlab, got"),
         (lambda path: spoil(path, 68, b"abcd"), "a store of lrlab, got"),
         (
-            lambda path: spoil(path, 60, (3).to_bytes(4, "big")),
-            r"of format 2, got .*: a newer lrlab wrote it \(format 3",
+            lambda path: spoil(path, 60, (4).to_bytes(4, "big")),
+            r"of format 3, got .*: a newer lrlab wrote it \(format 4",
         ),
         (lambda path: spoil(path, 4096, os.urandom(4096)), "a sound store, got .*: it is damaged"),
         (lambda path: os.truncate(path, path.stat().st_size // 2), "a sound store, got .*: it is damaged"),
@@ -318,9 +268,9 @@ def test_a_half_written_store_has_whole_batches_and_goes_on(tmp_path, path, shar
     with Store(copy) as store:
         found = store.trials(kept().job, 1000)
         assert len(found) % 10 == 0 and found == set(range(len(found)))
-        assert sum(lot.trials for lot in store.lots()) == len(found) and (share < 1 or len(found) == 100)
+        assert sum(group.trials for group in store.groups()) == len(found) and (share < 1 or len(found) == 100)
         store.add([kept(k) for k in range(100)])
-        assert store.lots()[0].trials == 100
+        assert store.groups()[0].trials == 100
 
 
 def test_the_log_of_a_lost_store_is_not_taken_for_that_of_a_new_one(path):
@@ -338,7 +288,7 @@ def test_an_empty_file_becomes_a_store_and_a_missing_one_only_where_it_is_wanted
     with Store(path) as store:
         store.add([kept()])
     with Store(path, create=False) as store:
-        assert store.lots()[0].trials == 1
+        assert store.groups()[0].trials == 1
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
     with pytest.raises(InputError, match="store must be a file that can be read and written"):
         Store(path.parent / "nowhere" / "kept.sqlite")
@@ -363,10 +313,10 @@ def test_the_shell_lists_exports_and_prunes(path, tmp_path, capsys, edit):
     assert list(parquet.columns) == list(rows[0]) and parquet["n"].dtype == "int64"
     assert [float(row["error"]) for row in rows] == parquet["error"].tolist(), "to the last digit"
     capsys.readouterr()
-    edit("lrlab.solvers.single_index.moment_methods")
+    edit("lrlab.solvers.single_index.moment_methods", "mean /= n", "mean /= n + 1")
     assert main(["store", str(path), "--prune", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert document["trials_pruned"] == 12 and [lot["solver"] for lot in document["lots"]] == ["pairwise-moment"]
+    assert document["trials_pruned"] == 12 and [group["solver"] for group in document["groups"]] == ["pairwise-moment"]
     for bad, sentence in [("trials.xls", "ends in .csv or .parquet"), ("no/trials.csv", "can be written")]:
         assert main(["store", str(path), "--export", str(tmp_path / bad)]) == 2
         assert sentence in (told := capsys.readouterr().err) and told.count("\n") == 1
@@ -403,7 +353,7 @@ def test_a_sweep_that_is_killed_again_and_again_gives_the_same_table(tmp_path, p
         told = process.communicate()[1]
         assert (process.returncode, told) == ((130, "Interrupted.\n") if end == signal.SIGINT else (-end, ""))
     with Store(path) as store:
-        before = sum(lot.trials for lot in store.lots())
+        before = sum(group.trials for group in store.groups())
     done = subprocess.run(command, capture_output=True, text=True)
     document = json.loads(done.stdout)
     assert done.stderr == "" and 0 < before < total
@@ -427,7 +377,7 @@ def count(path):
     if not path.exists():
         return 0
     with Store(path) as store:
-        return sum(lot.trials for lot in store.lots())
+        return sum(group.trials for group in store.groups())
 
 
 def test_results_get_first_what_was_there_and_then_what_arrives(path):
@@ -455,5 +405,5 @@ def test_a_sweep_that_is_stopped_keeps_what_it_has_and_goes_on():
         results = Results(SWEEP)
         one_by_one = partial(LocalStream, chunk_seconds=0.0)
         done = run(SWEEP, store, one_by_one, stop=lambda: results.changes == 2, results=results)
-        assert done.computed == 2 == sum(lot.trials for lot in store.lots())
+        assert done.computed == 2 == sum(group.trials for group in store.groups())
         assert swept(SWEEP, store)[:2] == (TOTAL - 2, 2)

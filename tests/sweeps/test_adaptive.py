@@ -191,7 +191,7 @@ def test_the_trials_are_the_same_whoever_computes_them_and_in_however_many_piece
         results = Results(SWEEP)
         for number in range(8):
             run(SWEEP, pieces, LocalStream, stop=lambda number=number: results.changes > 3 * number, results=results)
-        assert 0 < sum(lot.trials for lot in pieces.lots()) < done.computed
+        assert 0 < sum(group.trials for group in pieces.groups()) < done.computed
         assert swept(SWEEP, pieces)[1] == expected
         assert swept(SWEEP, pieces)[0].reused == done.computed
         run(replace(SWEEP, adaptive=False), rich, LocalStream)

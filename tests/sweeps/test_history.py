@@ -1,8 +1,10 @@
 """The list of past sweeps, and stores of the format that had none."""
 
+import shutil
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -18,7 +20,8 @@ from lrlab.sweeps.definition_text import to_toml
 
 SWEEP = Sweep(spec=spec("one-bit-sensing", p=5), axes={"ratio": [5, 20]}, solvers=["marginal-mean"], trials=3)
 OTHER = Sweep(spec=spec("one-bit-sensing", p=6), axes={"ratio": [5, 20]}, solvers=["marginal-mean"], trials=3)
-KEPT = Kept(make_job(SWEEP.spec, "marginal-mean"), 0, TrialResult(1, "CONVERGED", 3, 0.1, {"error": 0.25}))
+
+OLD = Path(__file__).parents[1] / "store" / "format2.sqlite"
 
 
 def noted(store, sweep=SWEEP, session="me", state="running", done=0):
@@ -45,10 +48,9 @@ def test_a_session_sees_its_own_sweeps_newest_first():
 
 @pytest.fixture
 def older(tmp_path):
-    """Return a store of format 1, with a trial."""
+    """Return a store of format 1, with trials."""
     path = tmp_path / "older.sqlite"
-    with Store(path) as store:
-        store.add([KEPT])
+    shutil.copy(OLD, path)
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript("DROP TABLE sweeps; PRAGMA user_version = 1")
     return path
@@ -56,9 +58,9 @@ def older(tmp_path):
 
 def test_an_older_store_is_upgraded_in_place(older):
     with ThreadPoolExecutor(4) as threads:
-        assert list(threads.map(formats, [older] * 4)) == [2] * 4
+        assert list(threads.map(formats, [older] * 4)) == [3] * 4
     with Store(older) as store:
-        assert store.lots()[0].trials == 1
+        assert sum(group.trials for group in store.groups()) == 40
         noted(store)
     with Store(older) as store:
         assert len(history.past(store, "me")) == 1
@@ -72,10 +74,10 @@ def formats(path):
 def test_a_newer_format_that_only_the_log_knows_of_is_refused(tmp_path):
     path = tmp_path / "newer.sqlite"
     with Store(path) as store, store.writing() as connection:
-        connection.execute("PRAGMA user_version = 3")
+        connection.execute("PRAGMA user_version = 4")
         connection.execute("COMMIT")
         connection.execute("BEGIN")
-        with pytest.raises(InputError, match=r"store must be of format 2, got .*\(format 3\)"):
+        with pytest.raises(InputError, match=r"store must be of format 3, got .*\(format 4\)"):
             Store(path)
 
 

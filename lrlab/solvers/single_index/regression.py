@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.random import Generator
 from scipy.optimize import minimize
+from scipy.sparse.linalg import LinearOperator, cg
 
 from lrlab.arrays import Array
 from lrlab.protocol import Iterate, Stop
@@ -65,6 +66,12 @@ def maximum_likelihood(likelihood: Likelihood, X: Array, y: Array) -> Iterator[I
         bent = likelihood.curvature(margin(theta)) * (X @ v[1:] + v[0])
         return np.concatenate([[bent.sum()], bent @ X])
 
+    def improvable(theta: Array) -> bool:
+        # What a Newton step promises at most, against the rounding of the objective.
+        value, gradient = value_and_gradient(theta)
+        hessian = LinearOperator((p + 1, p + 1), matvec=lambda v: hessian_times(theta, v), dtype=float)
+        return float(gradient @ cg(hessian, gradient, maxiter=p + 1)[0]) > 64 * np.finfo(float).eps * value
+
     theta = np.zeros(p + 1)
     steepest = float(np.abs(value_and_gradient(theta)[1]).max()) or 1.0
     while True:
@@ -80,9 +87,7 @@ def maximum_likelihood(likelihood: Likelihood, X: Array, y: Array) -> Iterator[I
         if not np.isfinite(step.x).all() or (step.x == theta).all():
             # The likelihood of separable answers has no maximum: as far as it goes is where the method ends.
             separated = margin(theta).min() > 0
-            return (
-                Stop.FINISHED if separated else Stop.STALLED if value_and_gradient(theta)[1].any() else Stop.CONVERGED
-            )
+            return Stop.FINISHED if separated else Stop.STALLED if improvable(theta) else Stop.CONVERGED
         theta = step.x
         yield Iterate(
             theta[1:].copy(),
