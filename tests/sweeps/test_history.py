@@ -9,9 +9,6 @@ from pathlib import Path
 import pytest
 
 from lrlab import InputError, spec
-from lrlab.runs.job import make_job
-from lrlab.runs.trial import TrialResult
-from lrlab.store.outcome import Kept
 from lrlab.store.store import Store
 from lrlab.sweeps import history
 from lrlab.sweeps.definition import Sweep
