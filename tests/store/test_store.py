@@ -80,7 +80,9 @@ def test_nothing_is_computed_twice(path):
         assert swept(replace(SWEEP, settings={"pairs": "all"}), store)[0] == 6, "of the one solver that has this option"
         assert swept(replace(SWEEP, settings={"max_seconds": 5}), store)[0] == TOTAL
         assert swept(replace(SWEEP, spec=SWEEP.spec.replace(seed=1)), store)[0] == TOTAL
-        assert sum(group.trials for group in store.groups()) == len([row for group in store.groups() for row in store.rows(group)])
+        assert sum(group.trials for group in store.groups()) == len(
+            [row for group in store.groups() for row in store.rows(group)]
+        )
 
 
 def test_the_table_is_the_same_wherever_and_in_however_many_pieces(engine, path):
@@ -130,7 +132,10 @@ def test_a_changed_solver_makes_its_own_trials_stale_and_no_others(path, edit):
     with Store(path) as store:
         before = swept(SWEEP, store)
         edit("lrlab.solvers.single_index.moment_methods", "mean /= n", "mean /= n + 1")
-        assert {group.solver: group.stale for group in store.groups()} == {"marginal-mean": True, "pairwise-moment": False}
+        assert {group.solver: group.stale for group in store.groups()} == {
+            "marginal-mean": True,
+            "pairwise-moment": False,
+        }
         assert swept(SWEEP, store) == (12, 6, before[2])
         assert store.prune() == 12 and store.prune() == 0
         assert [(group.solver, group.trials, group.stale) for group in store.groups()] == [
