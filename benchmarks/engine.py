@@ -1,4 +1,4 @@
-"""What the engine costs: start, first iterate, trials against this process, cancelling, thirty people at once.
+"""What the engine costs: start, first iterate, trials against this process, cancelling, thirty runs at once.
 
 python benchmarks/engine.py [ADDRESS]
 """
@@ -34,15 +34,15 @@ def first_iterate(engine: Engine, run: Job) -> float:
     """Return the time from the call to the first row that `refresh` shows."""
     started = time.perf_counter()
     following = engine.follow([run])
-    look(following)
+    wait_for_rows(following)
     passed = time.perf_counter() - started
     following.cancel()
     following.wait()
     return passed
 
 
-def look(following: Following) -> None:
-    """Refresh until there is something to see."""
+def wait_for_rows(following: Following) -> None:
+    """Refresh until there is a row."""
     while not following.runs[0].trace.rows and following.alive:
         time.sleep(0.001)
         following.refresh()
@@ -51,22 +51,22 @@ def look(following: Following) -> None:
 def cancelling(engine: Engine) -> float:
     """Return how long two runs take to end once they are cancelled."""
     following = engine.follow([job(k, tol=0, max_iter=1_000_000) for k in range(2)])
-    look(following)
+    wait_for_rows(following)
     return seconds(lambda: (following.cancel(), following.wait()))
 
 
-def cancelling_what_does_not_answer(engine: Engine) -> float:
-    """Return the seconds until work is done again when calls that never look up are cancelled."""
+def cancelling_sleeping_calls(engine: Engine) -> float:
+    """Return the seconds until work is done again when calls that ignore cancellation are cancelled."""
     stream = engine.map(time.sleep, [600.0] * 64)
     time.sleep(0.3)
     stream.cancel()
     return seconds(lambda: collect(engine.map(abs, range(64))))
 
 
-def many(engine: Engine, people: int = 30) -> tuple[float, float, float]:
+def many(engine: Engine, runs: int = 30) -> tuple[float, float, float]:
     """Return the median and worst time to the first iterate of many runs started at once, and until all are over."""
     started = time.perf_counter()
-    followings = [engine.follow([job(k)]) for k in range(people)]
+    followings = [engine.follow([job(k)]) for k in range(runs)]
     first: dict[int, float] = {}
     while any(following.alive for following in followings):
         time.sleep(0.001)
@@ -105,8 +105,8 @@ def main() -> None:
 
     ends = [cancelling(engine) for _ in range(10)]
     rows.append(("cancel, median and worst of 10", f"{statistics.median(ends) * 1e3:.0f}, {max(ends) * 1e3:.0f} ms"))
-    back = cancelling_what_does_not_answer(engine)
-    rows.append(("cancel of calls that never look up", f"next work done after {back:.2f} s"))
+    back = cancelling_sleeping_calls(engine)
+    rows.append(("cancel of calls that ignore it", f"next work done after {back:.2f} s"))
     rows.append(("30 runs at once: first (median, worst), all", "{:.2f}, {:.2f}, {:.2f} s".format(*many(engine))))
     ending = seconds(engine.close)
     rows.append(("end", f"{ending * 1e3:.0f} ms"))

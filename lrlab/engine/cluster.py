@@ -77,7 +77,7 @@ class Cluster:
         self._run_in_loop(self._client._run(worker_side.cancel, task, workers=[worker], on_error="ignore"))
 
     def locate(self, task: str) -> None:
-        """Have TaskLocated reported of a task that has not said that it started; on embedded workers only."""
+        """Have TaskLocated reported of a task that has sent no message; on embedded workers only."""
         # An existing scheduler may give a worker several tasks: that it has one does not mean that it runs it.
         if self._embedded is not None:
             self._run_in_loop(self._locate(task))
@@ -150,7 +150,7 @@ def is_relevant(record: logging.LogRecord) -> bool:
 
 
 def task_function() -> Callable[[bytes], None]:
-    """Return the function that dask is given; made here so that it is pickled by value.
+    """Return the function that dask calls; defined inside so that it is pickled by value.
 
     The scheduler unpickles what it is sent: were it a function of this package, the scheduler would have to import it.
     """

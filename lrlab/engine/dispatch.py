@@ -34,7 +34,7 @@ LOSS_REASON_SECONDS = 2.0
 LAST_MESSAGE_SECONDS = 5.0
 """How long the last message of a task is waited for once dask reports its end."""
 LOCATE_SECONDS = 2.0
-"""How long after sending a task its worker is looked for, where the task has not said that it started."""
+"""How long after sending a task the scheduler is queried for its worker, where no message says that it started."""
 DYING_SECONDS, RESTART_SECONDS = 3.0, 10.0
 """How long a killed worker is sent nothing, and is not counted."""
 
@@ -159,7 +159,7 @@ class Dispatcher:
             self._lose(name, TaskLoss(sentence))
 
     def _located(self, task: Task, worker: str) -> None:
-        # It runs there without having said so: a call may hold the interpreter's lock.
+        # It runs there without having sent a message: a call may hold the interpreter's lock.
         if not task.starts:
             task.worker, task.starts, task.started_at = worker, 1, time.monotonic()
             if not task.settled:

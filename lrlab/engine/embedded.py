@@ -24,7 +24,7 @@ class Embedded:
     """The embedded scheduler and workers, in processes of their own, which end with this one."""
 
     def __init__(self, workers: int) -> None:
-        """Start them: `workers` of them, or one a core where that is 0."""
+        """Start them: `workers` of them, or one per core where that is 0."""
         self.memory = memory_limit()
         self.folder = tempfile.mkdtemp(prefix="lrlab-")
         settings = {

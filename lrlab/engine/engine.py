@@ -1,7 +1,7 @@
 """Runs jobs on dask.distributed: embedded by default, or an existing scheduler by its address.
 
-Embedded, a scheduler and one single-threaded worker a core are processes of their own, bound to 127.0.0.1, each worker
-with a limit on its memory whose breach ends the job that caused it, and nothing else. One thread owns everything that
+Embedded, a scheduler and one single-threaded worker per core are processes of their own, bound to 127.0.0.1, each
+worker with a memory limit whose breach ends the job that caused it, and nothing else. One thread owns everything that
 is under way (`dispatch`); sessions put `orders` in its queue and read their own inboxes (`handles`, `stream`).
 """
 
@@ -18,11 +18,10 @@ from lrlab.engine.cluster import Cluster
 from lrlab.engine.dispatch import Dispatcher
 from lrlab.engine.handles import Following, Inbox
 from lrlab.engine.orders import AddWork, CancelWork, Close, Order, Warm
-from lrlab.engine.stream import CHUNK_SECONDS, ResultStream, WorkerStream, collect
+from lrlab.engine.stream import CHUNK_SECONDS, ResultStream, WorkerStream
 from lrlab.engine.work import FollowWork, MapWork
 from lrlab.parameters import InputError
 from lrlab.runs.job import Job
-from lrlab.runs.trial import Progress, silent
 
 POLL_SECONDS = 0.1
 WARM_SECONDS = 60.0
@@ -34,7 +33,7 @@ class Engine:
     """One connection to a scheduler; safe to use from many threads (sessions) at once."""
 
     def __init__(self, address: str | None = None, workers: int = 0) -> None:
-        """Start the embedded scheduler and workers (one a core if 0), or connect to the scheduler at `address`.
+        """Start the embedded scheduler and workers (one per core if 0), or connect to the scheduler at `address`.
 
         Embedded, this returns at once and orders wait until the workers are there. Raises InputError when no scheduler
         answers at the address.
@@ -90,10 +89,6 @@ class Engine:
         add, cancel = lambda part: self._post(AddWork(work, part)), lambda: self._post(CancelWork(work))
         return WorkerStream(items, inbox, add, cancel)
 
-    def run(self, function: Callable[[Any], Any], items: Sequence[Any], progress: Progress = silent) -> list[Any]:
-        """Return [function(item) for item in items], computed by the workers: a `trial.Run`."""
-        return collect(self.map(function, items), progress)
-
     def close(self) -> None:
         """End what is under way and the embedded processes; an existing scheduler continues."""
         self._post(Close())
@@ -101,7 +96,7 @@ class Engine:
 
     def _post(self, order: Order) -> None:
         self._orders.put(order)
-        # The thread may have ended between the two: then nobody reads the queue any more.
+        # The thread may have ended in between: then the queue is not read any more.
         if self._closed.is_set():
             self._refuse_all()
 
@@ -171,11 +166,6 @@ def get_engine(address: str | None = None) -> Engine:
 def on_workers(function: Callable[[Any], Any], items: Iterable[Any]) -> ResultStream:
     """Start function(item) for all items on the engine of this process: a `stream.StartStream`."""
     return get_engine().map(function, items)
-
-
-def on_engine(function: Callable[[Any], Any], items: Sequence[Any], progress: Progress = silent) -> list[Any]:
-    """Return [function(item) for item in items], computed by the workers of `get_engine`: a `trial.Run`."""
-    return collect(on_workers(function, items), progress)
 
 
 @atexit.register

@@ -1,10 +1,10 @@
-"""The embedded engine's own process: a scheduler, and one single-threaded worker a core, on this machine alone.
+"""The embedded engine's own process: a scheduler, and one single-threaded worker per core, on this machine alone.
 
 Run by path, not as a module, so that neither this process nor the children that multiprocessing starts from it import
 the program that started it (under Streamlit that would run the page again). It ends with the process that started
 it, however that one ends, and takes its workers and its folder with it.
 
-    python -P host.py '{"memory": bytes a worker, "workers": 0 for one a core, "folder": path, "parent": pid}'
+    python -P host.py '{"memory": bytes per worker, "workers": 0 for one per core, "folder": path, "parent": pid}'
 
 One line of JSON on standard output says where the scheduler listens: {"address": ..., "workers": ...}.
 """
@@ -40,12 +40,12 @@ CONFIG = {
     "distributed.worker.memory.pause": False,
     "distributed.worker.memory.terminate": 1.0,
     "distributed.worker.memory.monitor-interval": "50ms",
-    # Memory that is given back after every array has to be asked for, page by page, for the next one.
+    # Memory that is released after every array has to be requested, page by page, for the next one.
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None,
     # The statistical profiler interrupts a solver a hundred times a second.
     "distributed.worker.profile.enabled": False,
     "logging": {"distributed": "error"},
-    # Every message with an estimate is kept as an event: few, so that memory does not grow.
+    # Every message with an estimate is stored as an event: few, so that memory does not grow.
     "distributed.admin.low-level-log-length": 50,
     # The library's own health checks, fifty times a second in every process, take time from the workers.
     "distributed.admin.tick.interval": "1s",
@@ -79,7 +79,7 @@ def end(folder: str = "") -> None:
 
 
 def end_with(parent: int, folder: str) -> None:
-    """End when the process that started this one is gone: an orphan is given to another parent."""
+    """End when the process that started this one has ended: an orphan gets another parent."""
     while os.getppid() == parent:
         time.sleep(PARENT_CHECK_SECONDS)
     end(folder)

@@ -42,7 +42,8 @@ class NewIterates:
     """What a run has recorded since the last message.
 
     rows, history: new ones. stride: the trace holds every stride-th estimate. estimate: the newest, in single
-    precision until the run has ended; None where it is not watched. progress: fraction of the pass over the data.
+    precision until the run has ended; None where the model's estimates are not shown. progress: fraction of the pass
+    over the data.
     """
 
     rows: list[Row]
@@ -63,7 +64,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class Failed:
-    """A run, or all work that belongs together, cannot go on; the sentence says why ("" where it was cancelled)."""
+    """A run, or all work that belongs together, cannot continue; the sentence says why ("" where it was cancelled)."""
 
     sentence: str
 

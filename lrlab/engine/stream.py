@@ -266,5 +266,5 @@ class Collection:
         return results
 
     def cancel(self) -> None:
-        """End it; what was computed is kept."""
+        """End it; what was computed stays."""
         self.results.update((result.number, result.value) for result in self.stream.cancel())

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from lrlab.engine.engine import on_workers
-from lrlab.engine.remote import Failure
+from lrlab.engine.messages import Failure
 from lrlab.engine.stream import ItemResult, ResultStream, StartStream
 from lrlab.protocol import Spec, Stop
 from lrlab.runs.trial import Progress, Trial, TrialResult, run_trial, silent

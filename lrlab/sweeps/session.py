@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable
 from weakref import WeakValueDictionary
 
-from lrlab.engine import remote
 from lrlab.engine.engine import on_workers
+from lrlab.engine.messages import Failure
 from lrlab.engine.stream import StartStream
 from lrlab.parameters import InputError
 from lrlab.store.location import Lab
@@ -117,7 +117,7 @@ class SweepRun:
                 work(store)
         except Exception as error:
             worded = isinstance(error, InputError | RuntimeError)
-            self.error = str(error) if worded else remote.failure(error).sentence
+            self.error = str(error) if worded else Failure.of(error).sentence
             self.state = "failed"
         finally:
             self._ended += 1

@@ -1,4 +1,4 @@
-"""A sweep on a cluster that loses its workers gives the table of one that lost none; two sweeps share the workers."""
+"""A sweep on a cluster that loses workers gives the same table; two sweeps share the workers."""
 
 import json
 import os
@@ -38,7 +38,7 @@ def until(condition: Callable[[], bool]) -> None:
     """Wait until the condition holds."""
     deadline = time.monotonic() + PATIENCE
     while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
+        assert time.monotonic() < deadline, "timed out"
         time.sleep(0.02)
 
 
@@ -51,7 +51,7 @@ class Cluster(NamedTuple):
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    """Start a scheduler and four workers by hand; none of them is left."""
+    """Start a scheduler and four workers as processes of their own, and end them."""
     file, dask = tmp_path / "scheduler.json", [sys.executable, "-m", "dask"]
     local = ["--no-dashboard", "--scheduler-file", str(file)]
     one = ["worker", "--nthreads", "1", "--no-nanny", "--host", "127.0.0.1", "--local-directory", str(tmp_path)]
@@ -64,22 +64,22 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
         until(lambda: address_in(file) != "")
         yield Cluster(address_in(file), started[1:])
     finally:
-        # Asked politely, a worker that has lost its scheduler looks for it for minutes.
+        # With SIGTERM, a worker that has lost its scheduler searches for it for minutes.
         for process in started:
             process.kill()
             process.wait(PATIENCE)
 
 
 def address_in(file: Path) -> str:
-    """Return the address in a scheduler's file, or nothing while it is not there or not yet written to its end."""
+    """Return the address in a scheduler's file, or nothing while it is missing or incomplete."""
     try:
         return json.loads(file.read_text())["address"]
     except (FileNotFoundError, json.JSONDecodeError):
         return ""
 
 
-def kept(path: Path) -> int:
-    """Return the number of trials that a store has."""
+def stored_trials(path: Path) -> int:
+    """Return the number of trials in a store."""
     if not path.exists():
         return 0
     with Store(path) as store:
@@ -93,17 +93,17 @@ def expected(sweep: Sweep, start: StartStream = LocalStream) -> str:
 
 
 def test_a_cluster_that_loses_half_of_its_workers_gives_the_same_table(cluster, tmp_path, engine):
-    definition, path = tmp_path / "sweep.toml", tmp_path / "kept.sqlite"
+    definition, path = tmp_path / "sweep.toml", tmp_path / "trials.sqlite"
     definition.write_text(to_toml(SWEEP))
     command = [sys.executable, "-m", "lrlab", "sweep", str(definition), "--store", str(path), "--json"]
     shell = subprocess.Popen([*command, "--scheduler", cluster.address], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     for number, worker in zip((1, SWEEP.total // 3), cluster.workers, strict=False):
-        until(lambda number=number: kept(path) >= number or shell.poll() is not None)
+        until(lambda number=number: stored_trials(path) >= number or shell.poll() is not None)
         assert shell.poll() is None, "it was over before a worker was lost"
         worker.send_signal(signal.SIGKILL)
-    out, told = shell.communicate(timeout=PATIENCE)
+    out, errors = shell.communicate(timeout=PATIENCE)
     document = json.loads(out)
-    assert (shell.returncode, told) == (0, b"")
+    assert (shell.returncode, errors) == (0, b"")
     assert (document["trials_run"], document["trials_reused"]) == (SWEEP.total, 0)
     whole = expected(SWEEP)
     assert json.dumps(document["cells"]) == whole.replace("NaN", "null")

@@ -1,4 +1,4 @@
-"""Where jobs run: streamed, shared, cancelled, bounded in time and memory, and gone with the server."""
+"""The engine: followed jobs and streams of results, shared, cancelled, with limits of time and memory."""
 
 import gc
 import math
@@ -40,8 +40,8 @@ SMALL = 0.25
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stubborn(OneBitSensing):
-    """A model that answers to nobody while its data is drawn."""
+class SlowData(OneBitSensing):
+    """A model that ignores cancellation while its data is drawn."""
 
     def build(self, checkpoint=None):
         """Take ten minutes."""
@@ -49,26 +49,26 @@ class Stubborn(OneBitSensing):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Greedy(OneBitSensing):
-    """A model that keeps the interpreter for itself, as some libraries do."""
+class LockedInterpreter(OneBitSensing):
+    """A model that holds the interpreter's lock, as some libraries do."""
 
     def build(self, checkpoint=None):
-        """Take minutes in one call that holds the interpreter's lock."""
+        """Take minutes in one call."""
         return sum(range(10**11))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hungry(OneBitSensing):
-    """A model whose data is far larger than it says."""
+class HugeData(OneBitSensing):
+    """A model whose data is far larger than its `data_bytes`."""
 
     def build(self, checkpoint=None):
         """Take a GiB."""
-        return hoard(2**30)
+        return allocate(2**30)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mortal(OneBitSensing):
-    """A model that ends the first worker it meets."""
+class KillsFirstWorker(OneBitSensing):
+    """A model that kills the first worker it is built on."""
 
     def build(self, checkpoint=None):
         """Kill the first worker."""
@@ -76,7 +76,7 @@ class Mortal(OneBitSensing):
         return OneBitSensing.build(self, checkpoint)
 
 
-def hoard(size: int) -> list[np.ndarray]:
+def allocate(size: int) -> list[np.ndarray]:
     """Take up `size` bytes of memory, 16 MiB at a time."""
     held = []
     while len(held) < size // 2**24:
@@ -86,7 +86,7 @@ def hoard(size: int) -> list[np.ndarray]:
 
 
 def die_once(item: int) -> int:
-    """Kill this process if it is the first to come here, and return the item otherwise."""
+    """Kill the first process that calls this; return the item in others."""
     try:
         MARK.touch(exist_ok=False)
     except FileExistsError:
@@ -115,7 +115,7 @@ def fail_second(function, trial):
 
 
 def endless(seed: int = 0) -> Job:
-    """Return a job that goes on until it is ended."""
+    """Return a job that runs until it is ended."""
     return make_job(spec("one-bit-sensing", seed=seed), "pairwise-moment", tol=0, max_iter=1_000_000)
 
 
@@ -133,7 +133,7 @@ def until(condition: Callable[[], bool], following: Following | None = None) -> 
     """Wait, refreshing, until the condition holds."""
     deadline = time.monotonic() + PATIENCE
     while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
+        assert time.monotonic() < deadline, "timed out"
         if following is not None:
             following.refresh()
         time.sleep(0.01)
@@ -161,7 +161,7 @@ def small_engine() -> Iterator[Engine]:
     engine.close()
 
 
-def test_followed_runs_are_the_runs_that_are_made_here(engine):
+def test_followed_runs_equal_runs_in_this_process(engine):
     following = engine.follow([endless_for(3000), short()])
     assert following.wait(PATIENCE)
     for run in following.runs:
@@ -179,21 +179,21 @@ def endless_for(iterations: int) -> Job:
     return replace(job, limits=job.limits._replace(max_iter=iterations))
 
 
-def test_iterates_can_be_seen_while_the_run_goes_on_and_are_kept_when_it_is_cancelled(engine):
+def test_iterates_arrive_while_the_run_continues_and_stay_when_it_is_cancelled(engine):
     following = engine.follow([endless(0), endless(1)])
     until(lambda: len(following.runs[0].trace.rows) > 1, following)
     run = following.runs[0]
     assert run.state == "running" and following.alive and run.trace.estimate is not None
-    seen = len(run.trace.rows)
+    rows_before = len(run.trace.rows)
     following.cancel()
     assert following.wait(PATIENCE)
     for run in following.runs:
         assert run.state == "done" and run.trace.stop is Stop.CANCELLED
-    assert len(following.runs[0].trace.rows) >= seen
+    assert len(following.runs[0].trace.rows) >= rows_before
 
 
-@pytest.mark.parametrize("model", [Stubborn, Greedy])
-def test_a_run_that_does_not_answer_is_ended_with_its_worker_and_others_go_on(engine, model):
+@pytest.mark.parametrize("model", [SlowData, LockedInterpreter])
+def test_a_run_that_ignores_cancellation_is_ended_with_its_worker_and_others_continue(engine, model):
     following = engine.follow([on(model), on(model)])
     until(lambda: following.runs[0].state == "running", following)
     following.cancel()
@@ -202,42 +202,42 @@ def test_a_run_that_does_not_answer_is_ended_with_its_worker_and_others_go_on(en
     assert collect(engine.map(math.sqrt, [4.0, 9.0])) == [2.0, 3.0]
 
 
-def test_the_time_limit_holds_for_a_run_that_does_not_look_at_the_clock(engine):
-    following = engine.follow([on(Stubborn, max_seconds=0.1)])
+def test_the_time_limit_holds_for_a_run_that_does_not_check_the_time(engine):
+    following = engine.follow([on(SlowData, max_seconds=0.1)])
     assert following.wait(PATIENCE)
     assert following.runs[0].trace.stop is Stop.TIMEOUT
 
 
-def test_what_waits_is_cancelled_before_it_starts(small_engine):
-    following = small_engine.follow([on(Stubborn), short()])
+def test_waiting_jobs_are_cancelled_before_they_start(small_engine):
+    following = small_engine.follow([on(SlowData), short()])
     following.cancel()
     assert following.wait(PATIENCE)
     assert [run.trace.stop for run in following.runs] == [Stop.CANCELLED, Stop.CANCELLED]
     assert collect(small_engine.map(abs, [-1])) == [1]
 
 
-def test_a_job_that_outgrows_its_worker_ends_alone_and_says_so(small_engine):
-    following = small_engine.follow([on(Hungry), short()])
+def test_a_job_that_outgrows_its_worker_fails_alone_with_a_sentence(small_engine):
+    following = small_engine.follow([on(HugeData), short()])
     assert following.wait(PATIENCE)
-    hungry, modest = following.runs
-    assert hungry.state == "failed" and "needed more than 0.25 GiB of memory: lower n or p" in hungry.error
+    huge, modest = following.runs
+    assert huge.state == "failed" and "needed more than 0.25 GiB of memory: lower n or p" in huge.error
     assert modest.state == "done" and modest.trace.stop is Stop.CONVERGED
 
 
 def test_an_item_that_outgrows_its_worker_does_not_lose_the_others(small_engine):
-    results = collect(small_engine.map(hoarded, [0, 0, 2**30, 0, 0, 0], chunk_seconds=5.0), failures=True)
+    results = collect(small_engine.map(allocated_bytes, [0, 0, 2**30, 0, 0, 0], chunk_seconds=5.0), failures=True)
     assert "needed more than 0.25 GiB of memory" in results.pop(2).sentence
     assert results == [0] * 5
 
 
-def hoarded(size: int) -> int:
-    return len(hoard(size))
+def allocated_bytes(size: int) -> int:
+    return len(allocate(size))
 
 
-def test_a_run_whose_worker_is_killed_is_made_again(engine, mark):
-    following = engine.follow([on(Mortal)])
+def test_a_run_whose_worker_is_killed_is_repeated(engine, mark):
+    following = engine.follow([on(KillsFirstWorker)])
     assert following.wait(PATIENCE)
-    here = solve(Mortal(), "pairwise-moment") if MARK.exists() else None
+    here = solve(KillsFirstWorker(), "pairwise-moment") if MARK.exists() else None
     assert following.runs[0].trace.stop is Stop.CONVERGED and untimed(following.runs[0].trace) == untimed(here)
 
 
@@ -262,26 +262,26 @@ def test_an_item_that_fails_does_not_lose_the_others(engine):
         collect(engine.map(math.sqrt, [-1.0]))
 
 
-def test_what_cannot_be_sent_is_refused(engine):
+def test_a_function_that_cannot_be_pickled_is_refused(engine):
     with pytest.raises(RuntimeError, match="cannot be sent to a worker"):
         collect(engine.map(threading.Lock().__enter__, [1]))
 
 
-def test_nothing_to_do_is_done(engine):
+def test_no_items_are_done_at_once(engine):
     assert collect(engine.map(abs, [])) == []
     assert engine.follow([]).wait(0) and not engine.follow([]).alive
 
 
 def test_results_arrive_in_order_with_progress_and_time_left(engine):
-    seen = []
+    progress = []
     stream = engine.map(math.sqrt, range(3000))
     assert stream.seconds_left is None
-    assert collect(stream, lambda done, total: seen.append((done, total))) == [math.sqrt(k) for k in range(3000)]
-    assert seen == sorted(seen) and seen[-1] == (3000, 3000)
+    assert collect(stream, lambda *step: progress.append(step)) == [math.sqrt(k) for k in range(3000)]
+    assert progress == sorted(progress) and progress[-1] == (3000, 3000)
     assert (stream.alive, stream.seconds_left, stream.done) == (False, 0.0, 3000)
 
 
-def test_short_work_gets_its_turn_beside_a_long_sweep(engine):
+def test_short_work_runs_beside_a_long_sweep(engine):
     sweep = Collection(engine.map(time.sleep, [0.01] * 100_000))
     until(lambda: bool(sweep.refresh()))
     following = engine.follow([short(), short(seed=1)])
@@ -295,7 +295,7 @@ def test_short_work_gets_its_turn_beside_a_long_sweep(engine):
         collect(sweep.stream)
 
 
-def test_sessions_do_not_see_each_other(engine):
+def test_sessions_get_their_own_results(engine):
     results = {}
 
     def session(k: int) -> None:
@@ -311,12 +311,12 @@ def test_sessions_do_not_see_each_other(engine):
         assert results[k] == (True, untimed(run_job(short(seed=k))), [math.sqrt(k)] * 50)
 
 
-def test_what_nobody_holds_any_more_is_ended(small_engine):
-    forgotten = small_engine.follow([on(Stubborn)])
-    while forgotten.runs[0].state != "running":
-        forgotten.refresh()
+def test_runs_whose_handle_is_dropped_are_ended(small_engine):
+    dropped = small_engine.follow([on(SlowData)])
+    while dropped.runs[0].state != "running":
+        dropped.refresh()
         time.sleep(0.01)
-    del forgotten
+    del dropped
     gc.collect()
     assert collect(small_engine.map(abs, [-1])) == [1]
 
@@ -350,7 +350,7 @@ def test_a_trial_that_fails_does_not_lose_the_table(engine):
     assert "ZeroDivisionError" in table["refused"][1] and np.isnan(table["error"][1])
 
 
-def test_chunks_grow_with_the_pace_and_what_is_not_begun_is_handed_back():
+def test_chunks_grow_with_the_pace_and_items_not_begun_are_sent_again():
     work = MapWork(abs, 0.2, math.inf, Inbox())
     work.add(list(enumerate(range(100))))
     first = work.next(1)

@@ -1,4 +1,4 @@
-"""The engine's processes: lost ones, those that were there before, and none that outlives its server."""
+"""Processes of the engine: lost ones, an existing scheduler, and none that outlives its server."""
 
 import json
 import os
@@ -23,7 +23,7 @@ PATIENCE = 30.0
 
 
 def endless(**limits: int) -> Job:
-    """Return a job that goes on until it is ended."""
+    """Return a job that runs until it is ended."""
     return make_job(spec("one-bit-sensing"), "pairwise-moment", **{"tol": 0, "max_iter": 1_000_000, **limits})
 
 
@@ -31,11 +31,11 @@ def until(condition: Callable[[], bool]) -> None:
     """Wait until the condition holds."""
     deadline = time.monotonic() + PATIENCE
     while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
+        assert time.monotonic() < deadline, "timed out"
         time.sleep(0.01)
 
 
-def test_a_lost_engine_says_so_and_takes_no_more():
+def test_jobs_of_a_lost_engine_fail_with_a_sentence():
     before = set(psutil.Process().children())
     engine = Engine(workers=1)
     engine.warm()
@@ -74,7 +74,7 @@ def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def address_in(file: Path) -> str:
-    """Return the address in a scheduler's file, or nothing while it is not there or not yet written to its end."""
+    """Return the address in a scheduler's file, or nothing while it is missing or incomplete."""
     try:
         return json.loads(file.read_text())["address"]
     except (FileNotFoundError, json.JSONDecodeError):
@@ -109,7 +109,7 @@ def test_an_existing_scheduler_is_used_by_its_address(scheduler, monkeypatch, tm
     again.close()
 
 
-def test_an_address_where_nobody_answers_is_refused():
+def test_an_address_where_no_scheduler_answers_is_refused():
     for address in ("tcp://127.0.0.1:9", "nonsense"):
         with pytest.raises(InputError, match="scheduler must be an address at which a dask scheduler answers, got"):
             get_engine(address)
@@ -134,7 +134,7 @@ def serve(how: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
 
 
-def test_nothing_is_left_when_the_server_ends(tmp_path, monkeypatch):
+def test_no_process_or_folder_is_left_when_the_server_ends(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     ends = (signal.SIGTERM, signal.SIGINT, None)
     servers = [serve("leave" if end is None else "stay") for end in ends]
@@ -152,11 +152,11 @@ def test_nothing_is_left_when_the_server_ends(tmp_path, monkeypatch):
 
 def members(group: int) -> list[int]:
     """Return the processes of a process group that still run."""
-    found = []
+    running = []
     for process in psutil.process_iter():
         try:
             if os.getpgid(process.pid) == group and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process.pid)
+                running.append(process.pid)
         except (ProcessLookupError, psutil.NoSuchProcess):
             continue
-    return found
+    return running
