@@ -72,11 +72,14 @@ def large() -> None:
         ("ep-rom", 1e-2, {"step_rule": "fixed"}),
     ):
         trace = lrlab.solve(spec, solver, max_iter=15, max_seconds=900, **settings)
-        found = next((row["seconds"] for row in trace.rows if row["spectral_error"] < level), float("nan"))
+        seconds_to_level = next((row["seconds"] for row in trace.rows if row["spectral_error"] < level), float("nan"))
         total = trace.rows[-1]["seconds"]
         what = f"{solver} {settings or ''}"
-        reached[what] = found
-        print(f"{what}: {level:g} after {found:.2f} s; {len(trace.rows)} iterations in {total:.1f} s", flush=True)
+        reached[what] = seconds_to_level
+        print(
+            f"{what}: {level:g} after {seconds_to_level:.2f} s; {len(trace.rows)} iterations in {total:.1f} s",
+            flush=True,
+        )
         if len(reached) == 1:
             unit = 1 if sys.platform == "darwin" else 1024
             peak = unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

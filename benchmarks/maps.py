@@ -49,15 +49,15 @@ def first_map(model: str) -> Sweep:
 
 def timed(sweep: Sweep, store: Store, start: StartStream) -> tuple[Results, float, float, float]:
     """Return the results, the seconds to the first picture and to the end, and the processor time of this process."""
-    began, used, seen = time.perf_counter(), time.process_time(), []
+    began, used, times = time.perf_counter(), time.process_time(), []
     look = sum(map(len, next(rounds(sweep, Results(sweep))).values()))
 
     def progress(done: int, total: int) -> None:
         if done >= look:
-            seen.append(time.perf_counter() - began)
+            times.append(time.perf_counter() - began)
 
     results = run(sweep, store, start, progress)
-    return results, seen[0], time.perf_counter() - began, time.process_time() - used
+    return results, times[0], time.perf_counter() - began, time.process_time() - used
 
 
 def searched(results: Results) -> ContourSearch:
@@ -70,7 +70,7 @@ def searched(results: Results) -> ContourSearch:
 def distance(first: ContourSearch, second: ContourSearch) -> Any:
     """Return how far two contours are apart in each line along a declared axis, in cells."""
     along = 1 if first.directions[1] else 0
-    found = [
+    contours = [
         crossings(
             np.moveaxis(search.estimate(), along, 1),
             np.moveaxis(np.where(search.trials > 0, search.trials, INFERRED_TRIALS), along, 1),
@@ -78,7 +78,7 @@ def distance(first: ContourSearch, second: ContourSearch) -> Any:
         )
         for search in (first, second)
     ]
-    return np.abs(found[0] - found[1])
+    return np.abs(contours[0] - results_by_line[1])
 
 
 def measure(sweep: Sweep, engine: Engine, whole: bool) -> str:

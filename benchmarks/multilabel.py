@@ -114,13 +114,13 @@ def fitted(
 
 def report(tables: tuple[Any, Any, Any, Any], setting: Setting, seeds: int) -> None:
     """Print a line."""
-    found = []
+    scores = []
     for seed in range(seeds):
         rows = problem(tables, max(1, round(setting.share * tables[1].shape[1])), setting.observed, seed)
         last, seconds = fitted(rows, setting.solver, setting.iterations, seed, setting.options)
-        found.append({**rows.score(last.estimate), "seconds": seconds})
-    mean = {name: statistics.mean(row[name] for row in found) for name in found[0]}
-    least = 100 * min(row["precision_3"] for row in found)
+        scores.append({**rows.score(last.estimate), "seconds": seconds})
+    mean = {name: statistics.mean(row[name] for row in scores) for name in scores[0]}
+    least = 100 * min(row["precision_3"] for row in scores)
     print(
         f"{setting.title:<76}{100 * mean['precision_3']:6.2f} (least {least:5.2f}){mean['hamming']:8.4f}"
         f"{mean['auc']:7.4f}{mean['seconds']:7.2f} s   {setting.paper}",

@@ -73,17 +73,17 @@ def accuracies(seeds: int) -> None:
     )
     for column, name in itertools.product(COLUMNS, ENTRIES):
         settings = {"fitted_rank": SIZE["rank"]} if name == "marginal-mean" else {}
-        found = [
+        scores = [
             lrlab.solve(
                 OneBitMultilabel(**SIZE, **column, seed=k), name, max_iter=10, max_seconds=600, **settings
             ).metrics
             for k in range(seeds)
         ]
-        mean = {measure: statistics.mean(row[measure] for row in found) for measure in found[0]}
+        mean = {measure: statistics.mean(row[measure] for row in scores) for measure in scores[0]}
         what = " ".join(f"{k}={v:g}" for k, v in column.items()) or "noise-free"
         print(
             f"{what:<14}{name:<20}{mean['spectral_error']:15.4f}{mean['hamming']:9.4f}{mean['auc']:8.4f}"
-            f"{mean['label_auc']:11.4f}{min(row['auc'] for row in found):11.4f}",
+            f"{mean['label_auc']:11.4f}{min(row['auc'] for row in scores):11.4f}",
             flush=True,
         )
 

@@ -65,23 +65,23 @@ def accepted(spec: SingleIndexSpec, wanted: list[str]) -> Iterator[str]:
 
 def measure(spec: SingleIndexSpec, names: list[str], trials: int) -> dict[str, list[Outcome]]:
     """Return the outcomes of each solver, on the same data in each trial."""
-    found: dict[str, list[Outcome]] = {name: [] for name in names}
+    results: dict[str, list[Outcome]] = {name: [] for name in names}
     for seed in range(trials):
         for name in names:
             trace = solve(spec.replace(seed=seed), name, max_seconds=MAX_SECONDS)
             if trace.rows:
-                found[name].append(Outcome(trace.metrics["error"], trace.rows[-1]["seconds"]))
-    return {name: outcomes for name, outcomes in found.items() if len(outcomes) == trials}
+                results[name].append(Outcome(trace.metrics["error"], trace.rows[-1]["seconds"]))
+    return {name: outcomes for name, outcomes in results.items() if len(outcomes) == trials}
 
 
-def report(found: dict[str, list[Outcome]]) -> None:
+def report(results: dict[str, list[Outcome]]) -> None:
     """Print a row a solver, the most accurate first, and the price of not knowing the link."""
-    errors = {name: statistics.median(o.error for o in outcomes) for name, outcomes in found.items()}
+    errors = {name: statistics.median(o.error for o in outcomes) for name, outcomes in results.items()}
     for name in sorted(errors, key=lambda name: errors[name]):
-        seconds = statistics.median(o.seconds for o in found[name])
+        seconds = statistics.median(o.seconds for o in results[name])
         row = f"  {name:<24}{errors[name]:9.4f}{seconds:10.4f} s"
-        if LINK_FREE in found:
-            pairs = zip(found[name], found[LINK_FREE], strict=True)
+        if LINK_FREE in results:
+            pairs = zip(results[name], results[LINK_FREE], strict=True)
             row += f"{statistics.median(o.seconds / own.seconds for o, own in pairs):9.3f} x"
         print(row)
     informed = [name for name in errors if name in INFORMED]

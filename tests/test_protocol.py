@@ -37,10 +37,10 @@ def endless(objective=1.0, residual=1.0):
         (iterates((1.0, None), after=Interrupted(Stop.TIMEOUT)), {}, Stop.TIMEOUT, 1),
     ],
 )
-def test_every_way_to_end(source, settings, stop, seen):
+def test_every_way_to_end(source, settings, stop, count):
     watched = []
     assert drive(source, lambda *row: watched.append(row), **settings) is stop
-    assert [row[0] for row in watched] == list(range(1, seen + 1))
+    assert [row[0] for row in watched] == list(range(1, count + 1))
 
 
 def test_nonfinite_estimates_are_never_passed_on():

@@ -35,22 +35,26 @@ def test_ndcg_is_that_of_scikit_learn(tied, k):
 def test_areas_are_those_of_scikit_learn(tied):
     scores, labels, _ = table(0, tied=tied)
     both = labels.any(1) & ~labels.all(1)
-    found = ranking.instance_auc(scores, csr_array(labels))
-    assert found.count == both.sum() < 40
-    assert found.value == pytest.approx(roc_auc_score(labels[both], scores[both], average="samples"), abs=1e-12)
-    found = ranking.label_auc(scores, csr_array(labels))
-    assert found.count == 12 and found.value == pytest.approx(roc_auc_score(labels, scores, average="macro"), abs=1e-12)
+    result = ranking.instance_auc(scores, csr_array(labels))
+    assert result.count == both.sum() < 40
+    assert result.value == pytest.approx(roc_auc_score(labels[both], scores[both], average="samples"), abs=1e-12)
+    result = ranking.label_auc(scores, csr_array(labels))
+    assert result.count == 12 and result.value == pytest.approx(
+        roc_auc_score(labels, scores, average="macro"), abs=1e-12
+    )
     expected = roc_auc_score(labels, scores, average="micro")
     assert ranking.micro_auc(scores, csr_array(labels)) == pytest.approx(expected, abs=1e-12)
 
 
-def test_labels_of_one_kind_are_left_out_of_the_macro_area_and_the_number_says_so():
+def test_labels_of_one_kind_are_excluded_from_the_macro_area_and_its_count():
     scores, labels, _ = table(1)
     labels[:, 3], labels[:, 7] = False, True
-    found = ranking.label_auc(scores, csr_array(labels))
-    kept = np.delete(np.arange(12), [3, 7])
-    assert found.count == 10
-    assert found.value == pytest.approx(roc_auc_score(labels[:, kept], scores[:, kept], average="macro"), abs=1e-12)
+    result = ranking.label_auc(scores, csr_array(labels))
+    columns = np.delete(np.arange(12), [3, 7])
+    assert result.count == 10
+    assert result.value == pytest.approx(
+        roc_auc_score(labels[:, columns], scores[:, columns], average="macro"), abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("coding", ["zero-one", "signs"])
@@ -74,18 +78,18 @@ def test_precision_is_the_mean_over_all_orders_of_equal_scores(scores, labels, k
     scores, labels = np.array(scores, dtype=float), np.array(labels)
     orders = (np.array(order) for order in permutations(range(5)))
     shares = [labels[order[np.argsort(-scores[order], kind="stable")[:k]]].mean() for order in orders]
-    found = ranking.precision_at(scores[None], csr_array(labels[None]), (k,))
-    assert found[k] == pytest.approx(np.mean(shares), abs=1e-12)
+    result = ranking.precision_at(scores[None], csr_array(labels[None]), (k,))
+    assert result[k] == pytest.approx(np.mean(shares), abs=1e-12)
 
 
 def test_precision_of_one_score_for_all_does_not_depend_on_the_order_of_labels():
     _, labels, _ = table(3)
     for order in (slice(None), slice(None, None, -1)):
-        found = ranking.precision_at(np.zeros(labels.shape), csr_array(labels[:, order]), (1, 3, 5))
-        assert all(value == pytest.approx(labels.mean(), abs=1e-12) for value in found.values())
+        result = ranking.precision_at(np.zeros(labels.shape), csr_array(labels[:, order]), (1, 3, 5))
+        assert all(value == pytest.approx(labels.mean(), abs=1e-12) for value in result.values())
 
 
-def test_unobserved_entries_take_no_part():
+def test_unobserved_entries_are_ignored():
     scores, labels, rng = table(4, n=30)
     observed = rng.random(labels.shape) < 0.7
     Y, mask = csr_array(labels & observed), csr_array(observed)
@@ -96,8 +100,8 @@ def test_unobserved_entries_take_no_part():
             areas.append(roc_auc_score(truth[known], row[known]))
         gains.append(ndcg_score([truth[known]], [row[known]], k=3))
         hits.append(ranking.precision_at(row[None, known], csr_array(truth[None, known]), (3,))[3])
-    found = ranking.instance_auc(wild, Y, mask)
-    assert found.count == len(areas) and found.value == pytest.approx(np.mean(areas), abs=1e-12)
+    result = ranking.instance_auc(wild, Y, mask)
+    assert result.count == len(areas) and result.value == pytest.approx(np.mean(areas), abs=1e-12)
     assert ranking.ndcg_at(wild, Y, 3, mask) == pytest.approx(np.mean(gains), abs=1e-12)
     assert ranking.precision_at(wild, Y, (3,), mask)[3] == pytest.approx(np.mean(hits), abs=1e-12)
     flat = roc_auc_score(labels[observed], scores[observed])
@@ -115,15 +119,15 @@ def test_a_known_label_outside_the_mask_is_not_counted():
     assert ranking.micro_auc(scores, csr_array(labels), observed) == ranking.micro_auc(scores, inside, observed)
 
 
-def test_blocks_of_rows_and_scores_made_on_demand_change_nothing(monkeypatch):
+def test_blocks_of_rows_and_scores_computed_on_demand_give_the_same(monkeypatch):
     scores, labels, rng = table(6)
     Y, observed = csr_array(labels), csr_array(rng.random(labels.shape) < 0.8)
     whole = everything(scores, Y, observed)
     monkeypatch.setattr(ranking, "BLOCK_ENTRIES", 7 * labels.shape[1])
-    asked = []
-    parts = everything(lambda rows: asked.append(rows) or scores[rows], Y, observed)
+    slices = []
+    parts = everything(lambda rows: slices.append(rows) or scores[rows], Y, observed)
     assert parts == pytest.approx(whole, abs=1e-13)
-    assert max(rows.stop - rows.start for rows in asked) == 7
+    assert max(rows.stop - rows.start for rows in slices) == 7
 
 
 def everything(scores, Y, observed):
@@ -149,7 +153,7 @@ def test_scores_that_are_no_numbers_or_of_another_size_are_refused(scores):
         ranking.ndcg_at(scores, csr_array(np.eye(2, 3)), 2)
 
 
-def test_inputs_are_left_as_they_were():
+def test_inputs_are_unchanged():
     scores, labels, rng = table(7)
     Y, observed = csr_array(labels), csr_array(rng.random(labels.shape) < 0.5)
     before = scores.copy(), Y.toarray(), observed.toarray()
@@ -157,7 +161,7 @@ def test_inputs_are_left_as_they_were():
     assert all(np.array_equal(a, b) for a, b in zip(before, (scores, Y.toarray(), observed.toarray()), strict=True))
 
 
-def test_areas_of_labels_are_told_one_by_one_and_nan_where_there_is_none():
+def test_areas_of_labels_are_given_singly_and_nan_where_undefined():
     scores, labels, _ = table(4)
     labels[:, 3], labels[:, 7] = False, True
     areas = ranking.per_label_auc(scores, csr_array(labels))

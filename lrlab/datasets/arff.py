@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from lrlab.arrays import Indices, Mask
 from lrlab.datasets.arff_header import feature_coding, label_coding, read_header
-from lrlab.datasets.arff_rows import Rows, Table, read_rows
+from lrlab.datasets.arff_rows import ArffRows, Table, read_rows
 from lrlab.datasets.dataset import Dataset, Names, assemble
 from lrlab.datasets.labels import FORMS, LabelChoice
 from lrlab.datasets.text import GROWTH, Source, require_room
@@ -70,7 +70,7 @@ def _layout(table: Table) -> Layout:
     return Layout(column, words, tuple(names), tuple(attributes[place].name for place in labels))
 
 
-def _dense_dataset(layout: Layout, rows: Rows) -> Dataset:
+def _dense_dataset(layout: Layout, rows: ArffRows) -> Dataset:
     values = rows.values.reshape(len(rows.counts), len(layout.column))
     marks = np.empty((len(values), len(layout.label_names)))
     marks[:, layout.column[layout.is_label] - len(layout.feature_names)] = values[:, layout.is_label]
@@ -86,7 +86,7 @@ def _dense_dataset(layout: Layout, rows: Rows) -> Dataset:
     return _named(X, np.nonzero(marks > 0), np.nonzero(np.isnan(marks)), layout)
 
 
-def _sparse_dataset(table: Table, layout: Layout, rows: Rows, limit_bytes: int) -> Dataset:
+def _sparse_dataset(table: Table, layout: Layout, rows: ArffRows, limit_bytes: int) -> Dataset:
     n, d, L = len(rows.counts), len(layout.feature_names), len(layout.label_names)
     values, columns = rows.values, layout.column[rows.attributes]
     if layout.words.any():
@@ -108,7 +108,7 @@ def _sparse_dataset(table: Table, layout: Layout, rows: Rows, limit_bytes: int) 
     return _named(X, (marks.row[positive], marks.col[positive]), (marks.row[unknown], marks.col[unknown]), layout)
 
 
-def _omitted(table: Table, layout: Layout, rows: Rows, special: Indices) -> csr_array:
+def _omitted(table: Table, layout: Layout, rows: ArffRows, special: Indices) -> csr_array:
     """Return what sparse rows leave out though it is not zero, in the columns of `special` attributes."""
     n, order = len(rows.counts), np.full(table.width, -1)
     order[special] = np.arange(len(special))

@@ -34,7 +34,7 @@ class Table(NamedTuple):
         return len(self.codings)
 
 
-class Rows(NamedTuple):
+class ArffRows(NamedTuple):
     """The rows as numbers: how many values each has, attributes (of sparse rows) and values, row after row."""
 
     sparse: bool
@@ -43,7 +43,7 @@ class Rows(NamedTuple):
     values: Array
 
 
-def read_rows(table: Table, lines: Iterator[tuple[int, bytes]]) -> Rows:
+def read_rows(table: Table, lines: Iterator[tuple[int, bytes]]) -> ArffRows:
     """Read all rows, which must be of one form, sparse or dense."""
     counts, attributes, numbers, sparse = array("q"), array("i"), array("d"), None
     plain = all(attribute.plain for attribute in table.header.attributes)
@@ -67,7 +67,9 @@ def read_rows(table: Table, lines: Iterator[tuple[int, bytes]]) -> Rows:
     if sparse is None:
         raise table.source.refuse(table.header.data_line, "rows after @data", "none", "add the rows")
     indices = np.frombuffer(attributes, np.intc) if attributes else np.zeros(0, np.intc)
-    return Rows(sparse, np.frombuffer(counts, np.int64), indices, np.frombuffer(numbers) if numbers else np.zeros(0))
+    return ArffRows(
+        sparse, np.frombuffer(counts, np.int64), indices, np.frombuffer(numbers) if numbers else np.zeros(0)
+    )
 
 
 def _plain_row(row: bytes, braced: bool, binary: Mask) -> tuple[NDArray, NDArray] | None:

@@ -83,7 +83,7 @@ def weak_threshold(field: str, start: str, *, noise: float = 0.0, data: str = "m
     return math.inf if start == "random" else spike(field, start, noise, data).threshold()
 
 
-class Spike:
+class StartLimits:
     """The functions psi and phi of one law of Z: values Z of the weights T(s), their probabilities and energies.
 
     Both live on lambda above `top`, the least upper bound of Z.
@@ -148,7 +148,7 @@ class Spike:
 
 
 @lru_cache(maxsize=64)
-def spike(field: str, start: str, noise: float, data: str) -> Spike:
+def spike(field: str, start: str, noise: float, data: str) -> StartLimits:
     """Return the law of Z for a start."""
     power = 1 if data == "magnitude" else 2
     if noise < NEGLIGIBLE_NOISE:
@@ -158,7 +158,7 @@ def spike(field: str, start: str, noise: float, data: str) -> Spike:
     else:
         law = noisy_law(field, noise, power)
         cut = law.quantile(LEFT_OUT.get(start, 0.0))
-    return Spike(weigh(start, law.s, cut), law.weight, law.energy, supremum(start))
+    return StartLimits(weigh(start, law.s, cut), law.weight, law.energy, supremum(start))
 
 
 def density(field: str, r: Array) -> Array:

@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 
-class Spike(NamedTuple):
+class SpikeLimits(NamedTuple):
     """Limits for one singular value: its place, and the squared cosines of its two vectors with the truth."""
 
     value: float
@@ -17,7 +17,7 @@ def edge(variance: float, d1: int, d2: int) -> float:
     return math.sqrt(variance) * (math.sqrt(d1) + math.sqrt(d2))
 
 
-def spike(size: float, variance: float, d1: int, d2: int) -> Spike:
+def spike(size: float, variance: float, d1: int, d2: int) -> SpikeLimits:
     """Return the limits of a singular value `size` in noise N(0, variance), for large d1 and d2.
 
     Above (variance^2 d1 d2)^(1/4) it stands out, at sqrt((size^2 + d1 v)(size^2 + d2 v)) / size; below, it is lost in
@@ -26,11 +26,11 @@ def spike(size: float, variance: float, d1: int, d2: int) -> Spike:
     """
     a, b, square = d1 * variance, d2 * variance, size**2
     if square**2 <= a * b:
-        return Spike(edge(variance, d1, d2), 0.0, 0.0)
+        return SpikeLimits(edge(variance, d1, d2), 0.0, 0.0)
     value = math.sqrt((square + a) * (square + b)) / size
     left = (square**2 - a * b) / (square * (square + b))
     right = (square**2 - a * b) / (square * (square + a))
-    return Spike(value, left, right)
+    return SpikeLimits(value, left, right)
 
 
 def symmetric_edge(variance: float, p: int) -> float:
@@ -38,12 +38,12 @@ def symmetric_edge(variance: float, p: int) -> float:
     return 2.0 * math.sqrt(variance * p)
 
 
-def symmetric_spike(size: float, variance: float, p: int) -> Spike:
+def symmetric_spike(size: float, variance: float, p: int) -> SpikeLimits:
     """Return the limits of an eigenvalue of that size: size + p v / size, overlap 1 - p v / size^2.
 
     Reference: Benaych-Georges & Nadakuditi (2011), section 3.1; Feral & Peche (2007).
     """
     bulk = p * variance
     if size**2 <= bulk:
-        return Spike(symmetric_edge(variance, p), 0.0, 0.0)
-    return Spike(size + bulk / size, 1.0 - bulk / size**2, 1.0 - bulk / size**2)
+        return SpikeLimits(symmetric_edge(variance, p), 0.0, 0.0)
+    return SpikeLimits(size + bulk / size, 1.0 - bulk / size**2, 1.0 - bulk / size**2)

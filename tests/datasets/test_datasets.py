@@ -73,7 +73,7 @@ def test_arff_keywords_types_and_labels_at_the_beginning(write):
     assert_is(turned, X, np.array(Y)[:, ::-1])
 
 
-def test_a_sparse_row_leaves_out_the_first_value_whatever_it_is(write):
+def test_a_sparse_row_omits_the_first_value_of_any_attribute(write):
     head = "@attribute a {1,0}\n@attribute w {red,'dark blue',\"gr\\'een\"}\n@attribute n {3,5}\n"
     head += "@attribute x {1,0}\n@attribute y {0,1}\n@data\n"
     data = read(write("f.arff", head + "{}\n{0 0,1 'dark blue',3 0}\n{1 gr\\'een,2 5,3 1,4 1}\n"), 2)
@@ -101,7 +101,7 @@ NAMES = ("TAG_o'reilly", 'TAG_"so" said, 50% {x}', "TAG_it's", "don't", "tab\tan
 IN_XML = ("TAG_o\\'reilly", "TAG_&quot;so&quot; said, 50% {x}", "'TAG_it\\'s'", "don&apos;t", "tab&#9;and \\")
 
 
-def test_names_with_quotes_and_escapes_are_found_in_the_xml(write):
+def test_names_with_quotes_and_escapes_are_read_from_the_xml(write):
     labels = "".join(f'<label name="{name}"></label>\n' for name in IN_XML)
     xml = f'<?xml version="1.0" encoding="utf-8"?>\n<labels xmlns="http://mulan.sourceforge.net/labels">\n{labels}</labels>'
     data = read(write("f.arff", QUOTED), write("f.xml", xml))
@@ -191,7 +191,7 @@ def test_csv(write, name):
 
 
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
-def test_npz_comes_back_as_it_was(tmp_path, sparse):
+def test_npz_files_round_trip(tmp_path, sparse):
     features, observed = np.array(X), csr_array(np.array([[1, 1], [0, 1], [1, 1]], dtype=bool))
     data = Dataset(
         csr_array(features) if sparse else features, csr_array(np.array(Y, float)), observed, ("a", "b"), ("x", "ü")
@@ -207,10 +207,10 @@ def test_npz_comes_back_as_it_was(tmp_path, sparse):
 def test_ratings_with_features_of_both_sides(write):
     ratings = write("r.csv", "user,item,rating,when\nu2,i1,5,9\nu1,i2,3.5,9\nu2,i0,1,9\n")
     users, items = write("u.csv", "id,age\nu1,30\nu2,40\nu3,50\n"), write("i.csv", "i0,1,0\ni1,0,1\ni2,1,1\n")
-    found = read_ratings(ratings, users, items)
-    assert (found.rows.tolist(), found.columns.tolist(), found.values.tolist()) == ([0, 1, 1], [2, 0, 1], [3.5, 1, 5])
-    assert found.X.tolist() == [[30], [40], [50]] and found.Y.tolist() == [[1, 0], [0, 1], [1, 1]]
-    assert found.table == (3, 3) and found.user_names == ("u1", "u2", "u3")
+    data = read_ratings(ratings, users, items)
+    assert (data.rows.tolist(), data.columns.tolist(), data.values.tolist()) == ([0, 1, 1], [2, 0, 1], [3.5, 1, 5])
+    assert data.X.tolist() == [[30], [40], [50]] and data.Y.tolist() == [[1, 0], [0, 1], [1, 1]]
+    assert data.table == (3, 3) and data.user_names == ("u1", "u2", "u3")
     plain = read_ratings(ratings)
     assert plain.X is plain.Y is None and plain.user_names == ("u2", "u1") and plain.table == (2, 3)
 

@@ -159,7 +159,7 @@ def test_labels_that_cannot_be(write, labels, message):
         read(write("f.arff", ARFF + "1,u,0\n"), labels)
 
 
-def test_size_is_checked_before_memory_is_taken(write):
+def test_size_is_checked_before_memory_is_allocated(write):
     path = write("f.arff", ARFF)
     os.truncate(path, 2 * 2**30)
     with pytest.raises(InputError, match="at most 215 MB .* got f.arff of 2.15 GB: raise limit_bytes to 42949672960"):
@@ -178,7 +178,7 @@ def test_size_is_checked_before_memory_is_taken(write):
         ("f.txt", "500 2 2\n" + "\n" * 500, "500 rows"),
     ],
 )
-def test_names_and_rows_of_nothing_have_their_own_limit(write, name, text, what):
+def test_names_and_empty_rows_have_their_own_limit(write, name, text, what):
     with pytest.raises(InputError, match=f"fits the limit of 0.03 MB, got {name} with .* of {what}"):
         read(write(name, text), 1 if name != "f.txt" else None, limit_bytes=30_000)
 
@@ -341,7 +341,7 @@ def test_any_ratings(tmp_path, texts):
         path.write_text(text, newline="")
     for sides in ([], [paths[1]], paths[1:]):
         try:
-            found = read_ratings(paths[0], *sides)
-            assert len(found.values) == len(found.rows) > 0
+            data = read_ratings(paths[0], *sides)
+            assert len(data.values) == len(data.rows) > 0
         except InputError as error:
             assert "\n" not in str(error)

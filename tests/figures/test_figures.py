@@ -191,7 +191,7 @@ def named(figure, name):
     return next(trace for trace in figure.data if trace.name == name and trace.showlegend is not False)
 
 
-def test_the_map_places_cells_and_tells_apart_what_is_measured_inferred_and_neither():
+def test_the_map_distinguishes_measured_inferred_and_missing_cells():
     fits = pd.DataFrame({"solver": ["b"], "x": [0.5], "half": [6.0], "low": [4.0], "high": [np.inf]})
     score = transition.Score("share of trials")
     figure = transition.transition({"a": CELLS, "b": CELLS}, X, Y, score, lines=LINE, fits=fits)
@@ -208,7 +208,7 @@ def test_the_map_places_cells_and_tells_apart_what_is_measured_inferred_and_neit
     assert figure.layout.xaxis.title.text == "noise" and figure.layout.yaxis.type == "log"
 
 
-def test_a_cell_tells_the_counts_of_all_solvers_and_where_it_is():
+def test_the_text_of_a_cell_has_the_counts_of_all_solvers_and_its_place():
     figure = transition.transition({"a": CELLS, "b": CELLS}, X, Y, transition.Score("mean overlap"))
     x, y, solver, said = figure.data[0].customdata[1][2]
     assert (x, y, solver) == (1.0, 20.0, "a")

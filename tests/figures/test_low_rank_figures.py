@@ -21,10 +21,10 @@ def test_heat_maps_show_truth_estimate_and_difference():
     trace, run = run_of(noise=0.1)
     truth = trace.problem.truth
     figure = factors.matrices(truth, [run])
-    shown = [np.array(trace.z) for trace in figure.data]
-    np.testing.assert_allclose(shown[0], truth.dense(), atol=1e-6)
-    np.testing.assert_allclose(shown[1], trace.estimate.dense(), atol=1e-6)
-    np.testing.assert_allclose(shown[2], shown[1] - shown[0], atol=1e-6)
+    maps = [np.array(trace.z) for trace in figure.data]
+    np.testing.assert_allclose(maps[0], truth.dense(), atol=1e-6)
+    np.testing.assert_allclose(maps[1], trace.estimate.dense(), atol=1e-6)
+    np.testing.assert_allclose(maps[2], maps[1] - maps[0], atol=1e-6)
     assert all(t.zmin == -t.zmax for t in figure.data)
     frames = factors.matrix_frames(truth, [run])
     np.testing.assert_array_equal(frames[-1].data[0].z, figure.data[1].z)

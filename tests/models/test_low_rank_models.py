@@ -21,7 +21,7 @@ SMALL = {
 
 
 @pytest.mark.parametrize("model", SMALL)
-def test_the_truth_has_the_rank_norm_and_condition_that_are_asked_for(model):
+def test_the_truth_has_the_requested_rank_norm_and_condition(model):
     spec = lrlab.spec(model, **SMALL[model])
     problem = spec.build()
     W, s = problem.truth.dense(), np.abs(problem.truth.s)
@@ -50,7 +50,7 @@ def test_fewer_measurements_are_the_first_of_more(model, size):
     np.testing.assert_allclose(few.b, many.b[:200])
 
 
-def test_single_precision_is_kept_throughout():
+def test_single_precision_is_preserved_throughout():
     spec = lrlab.spec("polynomial-network", **SMALL["polynomial-network"], precision="single")
     trace = lrlab.solve(spec, "tangent-descent")
     assert trace.problem.operator.dtype == np.float32 == trace.estimate.U.dtype and trace.metrics["error"] < 1e-5
@@ -73,7 +73,7 @@ def test_a_network_is_its_weights():
     assert (positive.truth.s > 0).all()
 
 
-def test_features_are_whitened_and_uneven_rows_are_told_by_the_incoherence():
+def test_features_are_whitened_and_uneven_rows_have_a_large_incoherence():
     even, uneven = (
         InductiveCompletion(n1=300, n2=300, d1=10, d2=10, features=name).build()
         for name in ("orthonormal", "correlated")
@@ -84,7 +84,7 @@ def test_features_are_whitened_and_uneven_rows_are_told_by_the_incoherence():
     assert InductiveCompletion(n1=100, n2=80, features="canonical").build().incoherence == 10
 
 
-def test_rows_that_were_never_seen_are_predicted_from_features():
+def test_unobserved_rows_are_predicted_from_features():
     spec = lrlab.spec("inductive-completion", n1=200, n2=200, d1=8, d2=8, rank=2, observed=0.01)
     trace = lrlab.solve(spec, "altmin")
     assert len(trace.problem.cold) > 5 and trace.metrics["cold_error"] < 1e-6
@@ -117,13 +117,13 @@ def test_dense_measurements_that_do_not_fit_are_refused_with_the_reason(monkeypa
 
 def test_a_cancelled_run_ends_inside_a_pass(monkeypatch):
     monkeypatch.setattr("lrlab.operators.rank_one.LONG_PASS", 0)
-    seen = []
+    updates = []
     job = make_job(catalog.spec("polynomial-network", m=500, p=20), "tangent-descent", tol=0)
-    trace = run_job(job, progress=seen.append, cancelled=lambda: len(seen) > 6)
-    assert trace.stop is Stop.CANCELLED and len(seen) == 7
+    trace = run_job(job, progress=updates.append, cancelled=lambda: len(updates) > 6)
+    assert trace.stop is Stop.CANCELLED and len(updates) == 7
 
 
-def test_divergence_is_told_with_its_remedy_and_nothing_that_is_not_a_number():
+def test_divergence_is_reported_with_its_remedy_and_finite_numbers():
     spec = lrlab.spec("polynomial-network", m=600, p=30, r=2)
     trace = lrlab.solve(spec, "ep-rom", trace_sign="printed")
     assert trace.stop is Stop.DIVERGED and "smaller step" in trace.stop.value

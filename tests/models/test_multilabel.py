@@ -47,11 +47,11 @@ def test_sparse_features_stay_sparse_and_have_their_density():
     assert problem.X.nnz == pytest.approx(SPARSE.feature_entries, rel=0.02)
 
 
-def test_unseen_zero_and_positive_are_three_things():
+def test_unobserved_zero_and_positive_labels_are_distinct():
     problem, whole = SPEC.replace(observed=0.3).build(), SPEC.build()
-    seen, on = problem.mask.toarray(), whole.Y.toarray() > 0
-    assert seen.sum() == pytest.approx(0.3 * seen.size, rel=0.01)
-    assert ((problem.Y.toarray() > 0) == (on & seen)).all() and (on & ~seen).any() and (~on & seen).any()
+    observed, on = problem.mask.toarray(), whole.Y.toarray() > 0
+    assert observed.sum() == pytest.approx(0.3 * observed.size, rel=0.01)
+    assert ((problem.Y.toarray() > 0) == (on & observed)).all() and (on & ~observed).any() and (~on & observed).any()
     assert (problem.X == whole.X).all() and (problem.Y_test != whole.Y_test).nnz == 0
 
 
@@ -60,9 +60,9 @@ def test_blocks_do_not_matter_to_what_is_drawn(monkeypatch):
     for spec in (SPARSE.replace(observed=0.4), SPEC.replace(observed=0.4)):
         problem, W = spec.replace(noise=0.0).build(), spec.truth()
         scores = dense(problem.X) @ W.dense()
-        seen = problem.mask.toarray()
+        observed = problem.mask.toarray()
         highest = scores >= np.sort(scores, axis=1)[:, [-spec.per_row]]
-        assert ((problem.Y.toarray() > 0) == (highest & seen)).all()
+        assert ((problem.Y.toarray() > 0) == (highest & observed)).all()
         assert problem.mask.nnz == pytest.approx(spec.seen_entries, abs=8)
 
 
@@ -107,7 +107,7 @@ def own(rng, rows, labels=6):
     return X, Y
 
 
-def test_a_persons_own_tables_are_taken_and_not_changed():
+def test_own_tables_are_used_without_being_changed():
     rng = np.random.default_rng(0)
     (X, Y), (X_test, Y_test) = own(rng, 20), own(rng, 9)
     mask = rng.random(Y.shape) < 0.5
@@ -155,7 +155,7 @@ def test_scores_are_those_of_scikit_learn_and_the_threshold_is_the_estimates():
     assert signed["auc"] == score["auc"]
 
 
-def test_an_estimate_is_scored_by_its_own_scores_and_comes_back_from_its_arrays():
+def test_an_estimate_is_scored_by_its_own_scores_and_restored_from_its_arrays():
     problem = Multilabel(n=40, d=6, labels=5, rank=2, per_row=2).build()
     W = lowrank.from_dense(np.random.default_rng(2).standard_normal((6, 5)))
 

@@ -27,12 +27,12 @@ def test_the_highest_scores_of_each_row(rows, count, seed):
 
 
 @pytest.mark.parametrize("spec", [SPEC, SPEC.replace(density=0.3)])
-def test_labels_are_on_where_scores_are_positive_and_a_few_of_each_row_are_seen(spec):
+def test_labels_are_on_where_scores_are_positive_and_few_of_each_row_are_observed(spec):
     problem, W = spec.replace(noise=0.0).build(), spec.truth()
     X = problem.X if isinstance(problem.X, np.ndarray) else problem.X.toarray()
-    on, seen = X @ W.dense() > 0, problem.mask.toarray()
-    assert (seen.sum(axis=1) == 2).all() and seen.sum(axis=0).min() > 10, "drawn for each row"
-    assert ((problem.Y.toarray() > 0) == (on & seen)).all()
+    on, observed = X @ W.dense() > 0, problem.mask.toarray()
+    assert (observed.sum(axis=1) == 2).all() and observed.sum(axis=0).min() > 10, "drawn for each row"
+    assert ((problem.Y.toarray() > 0) == (on & observed)).all()
     whole = spec.replace(noise=0.0, seen_per_row=0).build()
     assert whole.mask is None and ((whole.Y.toarray() > 0) == on).all()
     held = sum(part.nbytes for t in (problem.Y, problem.mask) for part in (t.data, t.indices, t.indptr))
@@ -44,8 +44,8 @@ def test_the_best_predictor_is_that_of_many_rows():
     problem, best = spec.build(), best_linear(spec.truth(), 0.7)
     assert problem.best.dense() == pytest.approx(best.dense()) and len(best.s) == 4
     assert csr_array.mean(problem.Y, axis=0) == pytest.approx(best.dense()[0], abs=0.01)
-    found = np.linalg.lstsq(problem.X, problem.Y.toarray())[0]
-    assert found == pytest.approx(best.dense(), abs=0.01)
+    fitted = np.linalg.lstsq(problem.X, problem.Y.toarray())[0]
+    assert fitted == pytest.approx(best.dense(), abs=0.01)
     # And what it leaves is the difference of two risks, here on rows that are given.
     risks = [
         ((problem.Y.toarray() - problem.X @ Z) ** 2).sum(axis=1) / (2 * spec.labels)
@@ -94,7 +94,7 @@ def test_contradictions_are_refused(changes, sentence):
         SPEC.replace(**changes)
 
 
-def test_solvers_that_need_all_labels_say_so():
+def test_solvers_that_need_all_labels_refuse_missing_ones():
     with pytest.raises(InputError, match="seen_per_row must be 0 for this solver, .* got 2: set seen_per_row=0"):
         make_job(SPEC, "cplst")
     for entry in catalog.solvers_for("multilabel"):

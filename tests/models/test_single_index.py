@@ -19,7 +19,7 @@ SPECS = [
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.model)
-def test_a_seed_fixes_the_data_and_nothing_else_moves_it(spec):
+def test_a_seed_alone_determines_the_data(spec):
     first, again, other = spec.build(), spec.build(), spec.replace(seed=1).build()
     assert (first.X == again.X).all() and (first.y == again.y).all() and (first.truth == again.truth).all()
     assert not (first.X == other.X).any()
@@ -41,8 +41,8 @@ def test_answers_follow_the_link(spec):
 
 def test_data_too_large_to_keep_is_drawn_anew_in_each_pass(monkeypatch):
     spec = OneBitSensing(n=1001, p=6)
-    kept = spec.build()
-    kept.block_rows = 300
+    stored = spec.build()
+    stored.block_rows = 300
     monkeypatch.setattr(single_index, "IN_MEMORY", 0)
     drawn = spec.build()
     drawn.block_rows = 300
@@ -50,8 +50,8 @@ def test_data_too_large_to_keep_is_drawn_anew_in_each_pass(monkeypatch):
     for _ in range(2):
         blocks = list(drawn.blocks())
         assert [len(y) for _, y in blocks] == [300, 300, 300, 101]
-        assert (np.vstack([X for X, _ in blocks]) == kept.X).all()
-        assert (np.concatenate([y for _, y in blocks]) == kept.y).all()
+        assert (np.vstack([X for X, _ in blocks]) == stored.X).all()
+        assert (np.concatenate([y for _, y in blocks]) == stored.y).all()
     assert "_data" not in vars(drawn), "nothing was kept"
 
 

@@ -189,9 +189,9 @@ def test_errors_of_factors_are_those_of_dense_matrices():
     W = lowrank.from_product(rng.standard_normal((9, 3)), rng.standard_normal((7, 3)))
     T = lowrank.from_product(rng.standard_normal((9, 2)), rng.standard_normal((7, 2)))
     gap, truth = W.dense() - T.dense(), T.dense()
-    found = lowrank.errors(W, T)
-    assert found["error"] == pytest.approx(np.linalg.norm(gap) / np.linalg.norm(truth), rel=1e-12)
-    assert found["spectral_error"] == pytest.approx(np.linalg.norm(gap, 2) / np.linalg.norm(truth, 2), rel=1e-12)
+    errors = lowrank.errors(W, T)
+    assert errors["error"] == pytest.approx(np.linalg.norm(gap) / np.linalg.norm(truth), rel=1e-12)
+    assert errors["spectral_error"] == pytest.approx(np.linalg.norm(gap, 2) / np.linalg.norm(truth, 2), rel=1e-12)
     near = T._replace(s=T.s * (1 + 1e-13))
     assert lowrank.errors(near, T)["error"] == pytest.approx(1e-13, rel=0.1)
 

@@ -83,7 +83,7 @@ def test_a_real_shell_sees_no_traceback():
     assert refused.returncode == 2 and refused.stdout == "" and refused.stderr.count("\n") == 1
 
 
-def test_who_reads_the_beginning_alone_gets_it_in_peace():
+def test_a_reader_that_closes_the_pipe_early_causes_no_error():
     command = [sys.executable, "-m", "lrlab", "models"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()

@@ -150,7 +150,7 @@ def test_the_informative_moment_follows_the_sign_of_phi():
 # Figures
 
 
-def test_the_figure_shows_the_table_and_tells_the_curves_apart():
+def test_the_figure_shows_the_table_with_distinct_curves():
     values = [0.2, 0.6, 1.0]
     points = pairwise.compare(
         pairwise.spectrum(PHASE, "threshold", values, 3),

@@ -73,13 +73,13 @@ def test_thresholds_of_one_bit_sensing(n, noise, threshold_ratio):
 ], ids=repr)  # fmt: skip
 def test_spiked_prediction_against_simulation(spec):
     prediction = spiked.predict(spec.link.moments, spec.n / spec.p)
-    seen = []
+    samples = []
     for seed in range(6):
         problem = spec.replace(seed=seed).build()
         M = pair_moments(problem, "consecutive")[0 if prediction.moment == "M" else 1]
         values, vectors = np.linalg.eigh(M)
-        seen.append((values[-1], values[-2], (vectors[:, -1] @ problem.truth) ** 2))
-    top, second, overlap = np.mean(seen, axis=0)
+        samples.append((values[-1], values[-2], (vectors[:, -1] @ problem.truth) ** 2))
+    top, second, overlap = np.mean(samples, axis=0)
     assert top == pytest.approx(prediction.top, rel=0.03)
     assert second == pytest.approx(prediction.second, rel=0.03)
     assert overlap == pytest.approx(prediction.overlap, abs=0.06)
@@ -92,11 +92,11 @@ def test_bulk_edge_is_marchenko_pastur_when_every_pair_counts():
 
 def test_marginal_mean_overlap_against_simulation():
     spec = OneBitSensing(n=2000, p=500, noise=0.5)
-    seen = []
+    samples = []
     for seed in range(8):
         problem = spec.replace(seed=seed).build()
-        seen.append(problem.score(problem.X.T @ problem.y)["overlap"])
-    assert np.mean(seen) == pytest.approx(limits.marginal_mean_overlap(spec.link.moments, 4.0), abs=0.02)
+        samples.append(problem.score(problem.X.T @ problem.y)["overlap"])
+    assert np.mean(samples) == pytest.approx(limits.marginal_mean_overlap(spec.link.moments, 4.0), abs=0.02)
 
 
 def test_rates():

@@ -107,16 +107,16 @@ def test_a_long_run_is_watched_and_cancelled(page, address):
     page.locator(CURVES).evaluate("node => { node.mark = 'the same node'; }")
     press(page, "Run")
     watch(page)
-    seen = watch(page)
+    newest_drawn = watch(page)
     expect(page.get_by_text(re.compile("solvers done, at most"))).to_be_visible()
     press(page, "Cancel")
     expect(page.get_by_text("Cancelled: what was computed up to here is kept.")).to_be_visible()
     expect(page.get_by_role("button", name="Cancel", exact=True)).to_be_disabled()
-    assert newest(page) >= seen
+    assert newest(page) >= newest_drawn
     assert page.locator(CURVES).evaluate("node => node.mark") == "the same node"
 
 
-def test_zoom_and_a_touched_widget_survive_a_run(page, address):
+def test_zoom_and_a_changed_widget_survive_a_run(page, address):
     opened(page, f"{address}/converge?{LONG}", "Converge")
     drawn(page)
     press(page, "Run")
@@ -179,7 +179,7 @@ def compact(levels):
     return str(levels).replace(" ", "")
 
 
-def test_what_is_wrong_is_said_in_a_sentence_and_nothing_is_lost(page, address, tmp_path):
+def test_errors_are_one_sentence_and_input_is_not_lost(page, address, tmp_path):
     opened(page, f"{address}/converge?n=-1&p=64&truth=upload&solvers=pairwise-moment", "Converge")
     expect(page.get_by_text("n must be a whole number in 2..1000000, got -1: raise n to 2 or more")).to_be_visible()
     text = tmp_path / "notes.png"
@@ -225,7 +225,7 @@ def rows_file(folder, broken=False):
     return path
 
 
-def test_own_rows_are_uploaded_fitted_and_taken_home(page, address, tmp_path):
+def test_own_rows_are_uploaded_fitted_and_downloaded(page, address, tmp_path):
     from lrlab.fits.fitted_model import load_model
 
     opened(page, f"{address}/own_data?rows=upload&iterations=3", "Own data")
@@ -283,7 +283,7 @@ def test_a_click_on_the_map_opens_that_trial(page, address):
     its_trial_is_run(page)
 
 
-def test_a_click_is_kept_while_trials_run_and_the_server_is_far(page, address):
+def test_a_click_is_not_lost_while_trials_run_on_a_distant_server(page, address):
     page.add_init_script(FAR)
     opened(page, f"{address}/transition?{SMALL_MAP}&trials=5000", "Transition")
     press(page, "Run")
@@ -298,7 +298,7 @@ def test_a_click_is_kept_while_trials_run_and_the_server_is_far(page, address):
     page.get_by_role("button", name="Cancel", exact=True).click(force=True)
 
 
-def shown_table(page: Page) -> str:
+def visible_table(page: Page) -> str:
     """Download the table of the sweep that a page shows, and return it."""
     fold = page.locator(".st-key-sweep-table")
     download = fold.get_by_role("button", name="Table, CSV")
@@ -309,21 +309,21 @@ def shown_table(page: Page) -> str:
     return Path(file.value.path()).read_text()
 
 
-def test_a_sweep_is_paused_and_after_a_reload_gone_on_with_from_the_list(page, address):
+def test_a_sweep_is_paused_and_resumed_from_the_list_after_a_reload(page, address):
     sweep = "sweep?p=8&solvers=marginal-mean,sir&x-points=4&y-axis=noise&y-points=3&trials=400"
     opened(page, f"{address}/{sweep}", "Sweep")
     press(page, "Run")
     expect(page.get_by_text(re.compile("of 9,600 trials, about"))).to_be_visible()
     press(page, "Pause")
     expect(page.get_by_text(re.compile("Paused: .* of 9,600 trials were computed"))).to_be_visible()
-    before = shown_table(page)
+    before = visible_table(page)
     page.goto(f"{address}/sweep")
     page.locator(".st-key-sweep-past").get_by_text("Past sweeps").click()
     expect(page.get_by_text(re.compile(r"paused, [\d,]+ of 9,600 trials"))).to_be_visible()
     page.locator(".st-key-sweep-open-0 button").click()
     expect(page.get_by_text(re.compile("Paused: .* of 9,600 trials were computed"))).to_be_visible()
     expect(page).to_have_url(re.compile("y-axis=noise"))
-    assert shown_table(page) == before
+    assert visible_table(page) == before
     press(page, "Resume")
     expect(page.get_by_text(re.compile("of 9,600 trials, about"))).to_be_visible()
     press(page, "Cancel")
@@ -353,7 +353,7 @@ def test_a_map_is_saved_as_a_drawing_and_as_a_page(page, address):
         assert Path(file.value.path()).read_bytes().startswith(begins), name
 
 
-def test_what_is_typed_in_a_row_is_kept_when_the_server_is_far(page, address):
+def test_successive_input_is_not_lost_on_a_distant_server(page, address):
     page.add_init_script(FAR)
     with page.expect_websocket() as connected:
         opened(page, f"{address}/converge?p=30", "Converge")

@@ -99,7 +99,7 @@ def test_the_baseline_is_always_among_the_solvers():
     assert [run.job.solver for run in at.session_state["own_data:run"].runs] == ["plst", "binary-relevance"]
 
 
-def test_files_are_read_looked_at_and_fitted():
+def test_files_are_read_shown_and_fitted():
     at = finished(of_files(observed="0.8", seed="3"))
     assert not errors(at)
     words = " ".join(caption.value for caption in at.caption)
@@ -122,13 +122,13 @@ def test_files_are_read_looked_at_and_fitted():
         ("../../music.csv", b"a,b\n1,x\n", "label.* in line 2 of music.csv"),
     ],
 )
-def test_a_broken_file_is_told_by_its_line_and_nothing_is_lost(name, content, sentence):
+def test_the_error_of_a_broken_file_names_the_line_and_input_is_not_lost(name, content, sentence):
     at = finished(of_files())
     run, rows = at.session_state["own_data:run"], at.session_state["own_data:rows"]
     at.text_input(key="own_data.labels").set_value("last:1").run()
     at = uploaded(at, "train", name, content)
-    [told] = errors(at)
-    assert re.search(sentence, told), told
+    [message] = errors(at)
+    assert re.search(sentence, message), message
     assert at.session_state["own_data:run"] is run and len(at.dataframe[0].value) == 2
     assert at.button(key="own_data-run").disabled
     at.text_input(key="own_data.labels").set_value("last:4").run()
@@ -140,8 +140,8 @@ def test_a_broken_file_is_told_by_its_line_and_nothing_is_lost(name, content, se
 def test_what_is_typed_as_labels_is_never_a_path_of_the_server():
     at = of_files()
     at.text_input(key="own_data.labels").set_value("/etc/hostname").run()
-    [told] = errors(drawn(at))
-    assert "the name of a column of the data file" in told and "got /etc/hostname" in told
+    [message] = errors(drawn(at))
+    assert "the name of a column of the data file" in message and "got /etc/hostname" in message
     at.text_input(key="own_data.labels").set_value("a label 1, a label 3").run()
     assert not errors(drawn(at)) and at.session_state["own_data:rows"][1].names == ("a label 1", "a label 3")
     at.text_input(key="own_data.labels").set_value("a label 1,,").run()
@@ -158,12 +158,12 @@ def test_what_is_typed_as_labels_is_never_a_path_of_the_server():
         ({"solvers": "lemll"}, "solvers must be some of"),
     ],
 )
-def test_bad_settings_are_said_in_a_sentence(address, sentence):
+def test_bad_settings_are_one_sentence(address, sentence):
     at = opened(**address)
     assert any(sentence in error for error in errors(at)), errors(at)
 
 
-def test_without_a_file_the_page_says_what_it_wants():
+def test_without_a_file_the_page_requests_one():
     at = opened(rows="upload")
     assert "Upload a file of training rows" in at.info[0].value and at.button(key="own_data-run").disabled
     assert not errors(at)
@@ -194,7 +194,7 @@ def test_tuning_can_be_cancelled_and_begun_again():
     assert len(finished(at).session_state["own_data:run"].runs) == 2
 
 
-def test_a_solver_that_fails_while_it_is_tuned_says_so_and_the_others_go_on():
+def test_a_solver_that_fails_in_tuning_shows_its_error_and_the_others_continue():
     rows = row_source.sample()
     spec = rows.spec(rank=3, share=1.0, seed=0)
     jobs = fit_controls.planned(rows, spec, [], {"max_iter": 2}, "auc", 0).jobs
@@ -248,8 +248,8 @@ def test_predictions_and_models_are_offered_as_files(tmp_path):
     at = finished(of_files())
     assert len(at.get("download_button")) == 5
     at.text_input(key="own_data.chosen").set_value("2, 5-6").run()
-    shown = drawn(at).dataframe[-1].value
-    assert list(shown["row"]) == [2, 5, 6]
+    frame = drawn(at).dataframe[-1].value
+    assert list(frame["row"]) == [2, 5, 6]
     rows = at.session_state["own_data:about"].rows
     run = at.session_state["own_data:run"].runs[0]
     model = results_view.FittedModel(run.job.solver, dict(run.job.options), run.trace.estimate, rows.columns)
@@ -257,8 +257,8 @@ def test_predictions_and_models_are_offered_as_files(tmp_path):
     loaded = load_model(tmp_path / "model.npz")
     table = list(csv.DictReader(io.StringIO(predictions.as_csv(model, rows.test, 2).decode())))
     assert [row["label"] for row in table] == [row["label"] for row in loaded.predict(rows.test.X, 2)]
-    assert shown["1."][0].partition("*")[0].startswith(table[2]["label"])
-    assert shown["labels that are on"][0] == rows.names[rows.test.Y[[1]].indices[0]]
+    assert frame["1."][0].partition("*")[0].startswith(table[2]["label"])
+    assert frame["labels that are on"][0] == rows.names[rows.test.Y[[1]].indices[0]]
     at.text_input(key="own_data.chosen").set_value("0-3").run()
     assert "rows must be rows in 1..18, at most 200 of them, got 0-3" in errors(drawn(at))[0]
 
@@ -270,15 +270,15 @@ def test_other_rows_are_predicted_with_or_without_labels():
     new = arff(n=30, seed=1)
     at = uploaded(at, "others", "more.arff", new)
     assert not errors(at)
-    shown = at.dataframe[-1].value
-    assert list(shown["row"]) == [1, 30] and "labels that are on" in shown
+    table = at.dataframe[-1].value
+    assert list(table["row"]) == [1, 30] and "labels that are on" in table
     # The same rows, of which nothing but the features is there.
     lines = [line for line in new.decode().split("\n") if "label" not in line]
     bare = [line if line.startswith("@") else ",".join(line.split(",")[:6]) for line in lines]
     at = uploaded(at, "others", "bare.arff", "\n".join(bare).encode())
     assert not errors(at)
     again = at.dataframe[-1].value
-    assert "labels that are on" not in again and list(again["1."]) == list(shown["1."])
+    assert "labels that are on" not in again and list(again["1."]) == list(table["1."])
     at = uploaded(at, "others", "narrow.csv", b"f0,f1\n1,2\n")
     assert "file must be of 6 features, like the other file, got 2" in errors(at)[0]
 
@@ -289,7 +289,7 @@ def test_rows_that_are_none_are_refused(text):
         predictions.rows_of(text, 300)
 
 
-def test_a_session_takes_its_files_along():
+def test_the_files_of_a_session_are_removed_with_it():
     rows = row_source.sample()
     path = rows.folder.path
     assert datasets.read(rows.train_file).n == rows.n

@@ -55,18 +55,18 @@ def finished(at, page, seconds=60):
 
 def figures(at):
     """Return the figures on a page, as Plotly gets them."""
-    found = [json.loads(element.proto.json) for element in at.get("bidi_component")]
-    return [json.loads(data["figure"]) for data in found if data.get("figure")]
+    components = [json.loads(element.proto.json) for element in at.get("bidi_component")]
+    return [json.loads(data["figure"]) for data in components if data.get("figure")]
 
 
-def test_home_opens_from_the_front_door():
+def test_home_opens_through_the_app():
     at = AppTest.from_file(str(PAGES.parent / "app.py"), default_timeout=60).run()
     assert not at.exception and not errors(at)
     assert len(at.get("page_link")) == len(EXAMPLES)
 
 
 @pytest.mark.parametrize("page", sorted({path.stem for path in PAGES.glob("*.py")} - {"home"}))
-def test_page_opens_without_complaint(page):
+def test_page_opens_without_an_error(page):
     at = opened(page)
     assert not errors(at)
     assert at.title[0].value
@@ -125,7 +125,7 @@ def test_labels_are_learnt_on_converge():
     assert "precision@3" in at.get("html")[-1].proto.body
 
 
-def test_one_bit_labels_are_told_on_converge_and_estimates_stand_beside_the_truth_at_its_scale():
+def test_one_bit_labels_run_on_converge_and_estimates_have_the_scale_of_the_truth():
     small = {"m": "1500", "d1": "12", "d2": "10", "rank": "2", "batches": "4"}
     solvers = "one-bit-power,one-bit-likelihood,leml-squared"
     at = finished(opened("converge", model="one-bit-multilabel", solvers=solvers, **small), "converge")
@@ -157,7 +157,7 @@ def test_transition_counts_successes_of_low_rank_models(model):
         assert any(trace.get("name") == "degrees of freedom" for trace in chart["data"])
 
 
-def test_a_model_is_changed_and_its_solvers_come_along():
+def test_a_change_of_model_changes_the_solvers():
     at = opened("transition")
     at.selectbox(key="transition.model").set_value("polynomial-network").run()
     assert not at.exception and not errors(at)
@@ -201,7 +201,7 @@ def test_the_address_fills_in_the_widgets():
         ({"show": "eror"}, 'did you mean "error"?'),
     ],
 )
-def test_a_bad_address_is_said_in_a_sentence_and_the_rest_is_kept(address, sentence):
+def test_a_bad_address_is_one_sentence_and_the_rest_is_used(address, sentence):
     at = opened("converge", p="12", **address)
     assert any(sentence in error for error in errors(at)), errors(at)
     assert at.number_input(key="converge.one-bit-sensing.p").value == 12
@@ -211,7 +211,7 @@ def test_a_bad_address_is_said_in_a_sentence_and_the_rest_is_kept(address, sente
     assert not errors(at)
 
 
-def test_an_address_that_the_browser_has_not_heard_of_yet_undoes_nothing():
+def test_an_address_that_has_not_reached_the_browser_undoes_nothing():
     at = opened("converge", p="12")
     at.number_input(key="converge.one-bit-sensing.n").set_value(4321).run()
     assert at.query_params == {"n": "4321", "p": "12"}
@@ -247,8 +247,8 @@ def test_a_picture_is_recovered_and_can_be_led_through():
     at.number_input(key="converge.one-bit-sensing.n").set_value(4000).run()
     at = finished(at, "converge")
     data = json.loads(at.get("bidi_component")[-1].proto.json)
-    shown = json.loads(data["figure"])["data"]
-    assert shown[0]["type"] == "heatmap", (data["label"], data["name"])
+    result = json.loads(data["figure"])["data"]
+    assert result[0]["type"] == "heatmap", (data["label"], data["name"])
     frames = json.loads(data["frames"])["frames"]
     assert frames[-1]["name"] == f"iteration {max(len(r.trace.rows) for r in at.session_state['converge:run'].runs)}"
 
@@ -301,7 +301,7 @@ def test_transition_measures_and_infers_its_cells_and_offers_their_table():
     assert len(whole.get("download_button")) == 4 and not whole.exception
 
 
-def test_cells_that_are_refused_are_left_out_with_the_reason():
+def test_refused_cells_are_omitted_with_the_reason():
     at = finished(opened("transition", **TINY | {"y-from": "1"}), "transition")
     assert any("2 cells are left out.] n must be at least 2p" in caption.value for caption in at.caption)
 
@@ -319,7 +319,7 @@ def test_several_solvers_are_laid_over_one_another_or_side_by_side():
     assert narrow["height"] > wide["height"]
 
 
-def test_a_paused_sweep_is_gone_on_with_from_the_list_of_past_ones(monkeypatch):
+def test_a_paused_sweep_is_resumed_from_the_list_of_past_ones(monkeypatch):
     at = opened("sweep", solvers="marginal-mean", **{**SMALL, "x-points": "3", "trials": "50"})
     at.button(key="sweep-run").click().run()
     run = at.session_state["sweep:run"]
@@ -361,7 +361,7 @@ def test_a_sweep_along_one_axis_has_lines_with_bands_and_theory():
 
 
 @pytest.mark.parametrize("name", library.names())
-def test_a_sweep_of_the_library_is_shown_with_what_is_said_of_it(name):
+def test_a_sweep_of_the_library_is_shown_with_its_description(name):
     at = opened("sweep")
     at.button(key=f"sweep-{name}").click().run()
     at.session_state["sweep-table"] = True
@@ -375,7 +375,7 @@ def test_a_sweep_of_the_library_is_shown_with_what_is_said_of_it(name):
     assert opened("sweep", **address(known.sweep)).query_params == at.query_params
 
 
-def test_a_pasted_definition_fills_the_controls_and_a_wrong_one_is_said_in_a_sentence():
+def test_a_pasted_definition_fills_the_controls_and_a_wrong_one_is_one_sentence():
     at = opened("sweep")
     text = 'title = "Mine"\nmodel = "one-bit-sensing"\nsolvers = ["sir"]\ntrials = 2\n[axes]\nn = [300, 500]\n'
     at.text_area(key="sweep-toml").set_value(text.replace("sir", "sirr")).run()
@@ -395,7 +395,7 @@ def test_a_pasted_definition_fills_the_controls_and_a_wrong_one_is_said_in_a_sen
     assert parse(toml) == at.session_state["sweep:run"].sweep
 
 
-def test_a_past_sweep_that_is_none_any_more_is_said_in_a_sentence():
+def test_a_past_sweep_that_no_longer_exists_is_one_sentence():
     at = opened("transition")
     row = (at.session_state["browser:session"], 'model = "gone"', "Old", "sweep", "running", 1, 2, 0.0)
     with get_lab().open() as store, store.writing() as connection:
@@ -407,7 +407,7 @@ def test_a_past_sweep_that_is_none_any_more_is_said_in_a_sentence():
     assert any("solvers must be given" in error for error in errors(at)) and not at.exception
 
 
-def test_whatever_a_definition_says_the_controls_say():
+def test_the_controls_agree_with_the_definition():
     text = """
     model = "polynomial-network"
     solvers = ["ep-rom", "tangent-descent"]
@@ -425,9 +425,9 @@ def test_whatever_a_definition_says_the_controls_say():
     at = opened("sweep", **address(sweep))
     at.session_state["code"] = True
     at.run()
-    shown = parse(at.code[2].value)
-    assert not errors(at) and shown.grid == sweep.grid
-    assert replace(shown, axes=sweep.axes) == sweep
+    result = parse(at.code[2].value)
+    assert not errors(at) and result.grid == sweep.grid
+    assert replace(result, axes=sweep.axes) == sweep
 
 
 @pytest.mark.parametrize(
@@ -450,7 +450,7 @@ def test_sweeps_are_refused_in_a_sentence(page, address, sentence):
     assert any(sentence in error for error in errors(at)), errors(at)
 
 
-def test_the_page_goes_on_without_a_store_and_says_so(monkeypatch, tmp_path):
+def test_the_page_works_without_a_store_and_reports_it(monkeypatch, tmp_path):
     thesis = tmp_path / "thesis.txt"
     thesis.write_text("my thesis")
     monkeypatch.setenv("LRLAB_STORE", str(thesis))
@@ -474,18 +474,18 @@ def test_code_of_a_page_is_the_code_of_the_job():
     assert "--solver sir --set seed=0 --set n=400 --set p=8 --set noise=0.3 --json" in shell
 
 
-def test_whatever_is_plotted_can_be_had_as_a_table():
+def test_all_plotted_data_are_available_as_a_table():
     at = finished(opened("converge", solvers="pairwise-moment,sir", **SMALL), "converge")
     at.session_state["converge-table"] = True
     at.run()
     runs = at.session_state["converge:run"].runs
-    shown = at.dataframe[0].value
-    assert list(shown["error"]) == [row["error"] for run in runs for row in run.trace.rows]
-    assert set(shown["solver"]) == {"pairwise-moment", "sir"} and not at.exception
+    result = at.dataframe[0].value
+    assert list(result["error"]) == [row["error"] for run in runs for row in run.trace.rows]
+    assert set(result["solver"]) == {"pairwise-moment", "sir"} and not at.exception
     assert len(at.get("download_button")) == 1
 
 
-def test_a_figure_of_published_data_says_what_it_needs(monkeypatch):
+def test_a_figure_of_published_data_names_the_data_it_needs(monkeypatch):
     monkeypatch.delenv("LRLAB_DATA", raising=False)
     at = opened("papers", paper="yu2014-table3")
     assert "name one by --data or LRLAB_DATA" in at.error[0].value

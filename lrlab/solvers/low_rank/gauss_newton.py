@@ -11,7 +11,7 @@ from lrlab.operators.operator import Operator, alignment, unresolvable
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Stop
 from lrlab.solvers.low_rank.starts import spectral_start
-from lrlab.solvers.low_rank.tangent import Point, Vector, line, moved, point, solved
+from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, Vector, line, moved, point, solved
 from lrlab.solvers.low_rank.tangent_descent import objective
 
 HALVINGS = 20
@@ -69,7 +69,7 @@ def gauss_newton(
         at = new
 
 
-def least_squares_step(operator: Operator, at: Point, tol: float, limit: int) -> tuple[Vector, int, float]:
+def least_squares_step(operator: Operator, at: EvaluatedMatrix, tol: float, limit: int) -> tuple[Vector, int, float]:
     """Return the tangent vector whose image is nearest to minus the misfit, of least norm.
 
     Beside it the steps it took, and the share of the gradient that remains: 0 unless `limit` was reached before `tol`.
@@ -90,7 +90,7 @@ def least_squares_step(operator: Operator, at: Point, tol: float, limit: int) ->
     return X, count, 0.0 if now <= target else min(1.0, float(np.sqrt(now / first)))
 
 
-def jacobian(operator: Operator, at: Point) -> tuple[Callable[[Vector], Array], Callable[[Array], Vector]]:
+def jacobian(operator: Operator, at: EvaluatedMatrix) -> tuple[Callable[[Vector], Array], Callable[[Array], Vector]]:
     """Return (A, B) -> A(A V^T + U B^T) and its adjoint; with one unknown A = B where W is symmetric."""
     P, Q = at.P, at.Q
     if operator.symmetric:

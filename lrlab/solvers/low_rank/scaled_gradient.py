@@ -53,7 +53,7 @@ def scaled_gradient(
     descent" (ScaledGD); Polak & Ribiere (1969). The line search and the refit are additions of this lab.
     """
     A, b = problem.operator, problem.b
-    point = Point.at(A, spectral_start(A, b, problem.rank, rng))
+    point = MatrixWithImages.at(A, spectral_start(A, b, problem.rank, rng))
     old = None
     for iteration in count(1):
         rest = point.fit(A) - b
@@ -70,7 +70,7 @@ def scaled_gradient(
         point, turn = point.moved(A, b, step, path, least(rest, path))
         old = None if turn is None or slope <= 0 else Memory(turned(steepest, turn), turned(step, turn), slope)
         if iteration % REFRESHED == 0:
-            point = Point.at(A, point.W)
+            point = MatrixWithImages.at(A, point.W)
 
 
 class Memory(NamedTuple):
@@ -91,7 +91,7 @@ def turned(step: Pair, turn: Pair) -> Pair:
     return step[0] @ turn[0], step[1] @ turn[1]
 
 
-class Point(NamedTuple):
+class MatrixWithImages(NamedTuple):
     """W and the images P of U and Q of V."""
 
     W: LowRank
@@ -99,16 +99,18 @@ class Point(NamedTuple):
     Q: Array
 
     @staticmethod
-    def at(A: Operator, W: LowRank) -> "Point":
+    def at(A: Operator, W: LowRank) -> "MatrixWithImages":
         """Take the images."""
         P = A.left(W.U)
-        return Point(W, P, P if A.symmetric else A.right(W.V))
+        return MatrixWithImages(W, P, P if A.symmetric else A.right(W.V))
 
     def fit(self, A: Operator) -> Array:
         """Return A(W)."""
         return A.pair(self.P * self.W.s, self.Q)
 
-    def moved(self, A: Operator, b: Array, step: Pair, path: "Path", eta: float) -> tuple["Point", Pair | None]:
+    def moved(
+        self, A: Operator, b: Array, step: Pair, path: "Path", eta: float
+    ) -> tuple["MatrixWithImages", Pair | None]:
         """Return the point at eta, and the k x k matrices that turn (U + eta X, V + eta Y) into its factors.
 
         No matrices where they would be too ill-conditioned to carry images over: these are then taken anew.
@@ -125,21 +127,21 @@ class Point(NamedTuple):
             right = right_t.T
         candidate = LowRank(Q_u @ left, s, Q_v @ right)
         if min(pivot(R_u), pivot(R_v)) < LEAST_PIVOT:
-            point, turn = Point.at(A, candidate), None
+            point, turn = MatrixWithImages.at(A, candidate), None
         else:
             turn = np.linalg.solve(R_u, left), np.linalg.solve(R_v, right)
             P, Q = (self.P + eta * path.P) @ turn[0], (self.Q + eta * path.Q) @ turn[1]
-            point = Point(candidate, P, P if A.symmetric else Q)
+            point = MatrixWithImages(candidate, P, P if A.symmetric else Q)
         return point.refitted(b, turn) if A.symmetric else (point, turn)
 
-    def refitted(self, b: Array, turn: Pair | None) -> tuple["Point", Pair | None]:
+    def refitted(self, b: Array, turn: Pair | None) -> tuple["MatrixWithImages", Pair | None]:
         """Return the point with the s that makes ||A(U diag(s) U^T) - b|| least, largest in size first."""
         squares = self.P * self.P
         s = self.W.s + solve_positive(squares.T @ squares, squares.T @ (b - squares @ self.W.s))
         order = np.argsort(-np.abs(s), kind="stable")
         U, P = self.W.U[:, order], self.P[:, order]
         turned_by = None if turn is None else (turn[0][:, order], turn[1][:, order])
-        return Point(LowRank(U, s[order], U), P, P), turned_by
+        return MatrixWithImages(LowRank(U, s[order], U), P, P), turned_by
 
 
 def pivot(R: Array) -> float:
@@ -148,7 +150,7 @@ def pivot(R: Array) -> float:
     return float(pivots.min() / (pivots.max() or 1.0))
 
 
-def descent(A: Operator, point: Point, rest: Array) -> tuple[Pair, Pair]:
+def descent(A: Operator, point: MatrixWithImages, rest: Array) -> tuple[Pair, Pair]:
     """Return the gradient in (X, Y) at 0, and the scaled direction."""
     s = point.W.s
     least_size = LEAST_VALUE * np.abs(s).max() or 1.0
@@ -167,7 +169,7 @@ class Path(NamedTuple):
     Q: Array
 
     @staticmethod
-    def along(A: Operator, point: Point, step: Pair) -> "Path":
+    def along(A: Operator, point: MatrixWithImages, step: Pair) -> "Path":
         """Return the path from a point."""
         P, s = A.left(step[0]), point.W.s
         Q = P if A.symmetric else A.right(step[1])

@@ -34,7 +34,7 @@ class Vector(NamedTuple):
         return Vector(factor * self.A, factor * self.B)
 
 
-class Point(NamedTuple):
+class EvaluatedMatrix(NamedTuple):
     """An estimate W with the images P of U and Q of V, and the misfit A(W) - b."""
 
     W: LowRank
@@ -60,11 +60,11 @@ class Line(NamedTuple):
     image: Array
 
 
-def point(operator: Operator, W: LowRank, b: Array) -> Point:
+def point(operator: Operator, W: LowRank, b: Array) -> EvaluatedMatrix:
     """Return the estimate with its images and its misfit."""
     P = operator.left(W.U)
     Q = P if operator.symmetric else operator.right(W.V)
-    return Point(W, P, Q, operator.pair(P * W.s, Q) - b)
+    return EvaluatedMatrix(W, P, Q, operator.pair(P * W.s, Q) - b)
 
 
 def projected(operator: Operator, W: LowRank, right: Array, left: Array) -> Vector:
@@ -75,7 +75,7 @@ def projected(operator: Operator, W: LowRank, right: Array, left: Array) -> Vect
     return Vector(right, left - W.V @ (W.V.T @ left))
 
 
-def gradient(operator: Operator, at: Point) -> Vector:
+def gradient(operator: Operator, at: EvaluatedMatrix) -> Vector:
     """Return the tangent vector nearest to the unbiased estimate of W - W_true that the misfit gives."""
     W = at.W
     right = operator.moment_left(at.misfit, W.V, at.Q)
@@ -104,7 +104,7 @@ def across(U: Array, A: Array) -> tuple[Array, Array, Array]:
     return M + again, Q, Q.T @ rest
 
 
-def line(operator: Operator, at: Point, direction: Vector) -> Line:
+def line(operator: Operator, at: EvaluatedMatrix, direction: Vector) -> Line:
     """Return a direction as a line to move along: two readings of the data, one where W is symmetric."""
     M, Qa, Ra = across(at.W.U, direction.A)
     left = operator.left(Qa)
@@ -117,7 +117,7 @@ def line(operator: Operator, at: Point, direction: Vector) -> Line:
     return Line(M, Qa, Ra, left, N, Qb, Rb, right, image)
 
 
-def moved(operator: Operator, at: Point, along: Line, step: float, b: Array) -> Point:
+def moved(operator: Operator, at: EvaluatedMatrix, along: Line, step: float, b: Array) -> EvaluatedMatrix:
     """Return the nearest matrix of rank k to W + step (A V^T + U B^T), by an SVD of size 2k; no reading of the data."""
     W, k = at.W, len(at.W.s)
     core = np.zeros((k + len(along.Ra), k + len(along.Rb)), operator.dtype)
@@ -128,11 +128,11 @@ def moved(operator: Operator, at: Point, along: Line, step: float, b: Array) -> 
     if operator.symmetric:
         turn, s, _ = lowrank.from_core(np.eye(len(core), dtype=operator.dtype), core, k)
         U, P = left @ turn, tall(P, turn)
-        return Point(LowRank(U, s, U), P, P, operator.pair(P * s, P) - b)
+        return EvaluatedMatrix(LowRank(U, s, U), P, P, operator.pair(P * s, P) - b)
     turn, s, back = lowrank.from_dense(core, k)
     V, Q = np.hstack([W.V, along.Qb]) @ back, tall(np.hstack([at.Q, along.right]), back)
     U, P = left @ turn, tall(P, turn)
-    return Point(LowRank(U, s, V), P, Q, operator.pair(P * s, Q) - b)
+    return EvaluatedMatrix(LowRank(U, s, V), P, Q, operator.pair(P * s, Q) - b)
 
 
 def solved(misfit: Array, b: Array) -> bool:

@@ -13,8 +13,8 @@ from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Stop
 from lrlab.solvers.low_rank.starts import spectral_start
 from lrlab.solvers.low_rank.tangent import (
+    EvaluatedMatrix,
     Line,
-    Point,
     Vector,
     gradient,
     line,
@@ -104,8 +104,8 @@ def orthonormalised(W: LowRank) -> LowRank:
 
 
 def descent(
-    operator: Operator, b: np.ndarray, at: Point, *, conjugately: bool
-) -> Iterator[tuple[Point, np.ndarray | None]]:
+    operator: Operator, b: np.ndarray, at: EvaluatedMatrix, *, conjugately: bool
+) -> Iterator[tuple[EvaluatedMatrix, np.ndarray | None]]:
     """Yield every point of the descent, with the image of the direction that is taken from there.
 
     The first comes without one: a start is worth seeing before the data is read twice more.
@@ -133,17 +133,17 @@ def descent(
 class Leg(NamedTuple):
     """A step that was taken: from where, the gradient there, the direction taken."""
 
-    at: Point
+    at: EvaluatedMatrix
     slope: Vector
     direction: Vector
 
 
-def objective(at: Point) -> float:
+def objective(at: EvaluatedMatrix) -> float:
     """Return f = ||A(W) - b||^2 / 2."""
     return float(at.misfit @ at.misfit) / 2
 
 
-def searched(operator: Operator, at: Point, along: Line, b: np.ndarray) -> Point | None:
+def searched(operator: Operator, at: EvaluatedMatrix, along: Line, b: np.ndarray) -> EvaluatedMatrix | None:
     """Return the point at the exact step of the linear model, halved until f falls; None if it never does."""
     size = float(along.image @ along.image)
     step = -float(at.misfit @ along.image) / size if size else 0.0
@@ -155,7 +155,7 @@ def searched(operator: Operator, at: Point, along: Line, b: np.ndarray) -> Point
     return None
 
 
-def conjugate(operator: Operator, last: Leg, at: Point, slope: Vector) -> Vector:
+def conjugate(operator: Operator, last: Leg, at: EvaluatedMatrix, slope: Vector) -> Vector:
     """Return the conjugate direction of Polak & Ribiere; the negative gradient where that is no longer conjugate."""
     before = transported(operator, last.slope, last.at.W, at.W)
     beta = slope.dot(slope.plus(before, -1.0)) / last.slope.dot(last.slope)

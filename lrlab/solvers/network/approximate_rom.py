@@ -14,8 +14,8 @@ from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.methods.block_krylov import Head, Oversampling, block_krylov, nothing, random_start
 from lrlab.solvers.network.debiased import (
+    EvaluatedSymmetric,
     Gradient,
-    Point,
     Step,
     StepRule,
     adaptive_step,
@@ -103,7 +103,9 @@ def depth(blocks: int, p: int) -> int:
     return blocks or max(1, math.ceil(math.log(p)))
 
 
-def _gradient_head(now: Point, G: Gradient, head: str, blocks: int, oversampling: int, rng: Generator) -> Head:
+def _gradient_head(
+    now: EvaluatedSymmetric, G: Gradient, head: str, blocks: int, oversampling: int, rng: Generator
+) -> Head:
     U = now.L.U
     r = U.shape[1]
     if head != "tangent":

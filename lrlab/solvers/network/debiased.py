@@ -35,7 +35,7 @@ GROWTH = 2.0
 HALVINGS = 12
 
 
-class Point(NamedTuple):
+class EvaluatedSymmetric(NamedTuple):
     """A symmetric L = U diag(s) U^T (p, p), the image P = X U (m, r) of its U, and d = A(L) - b (m,)."""
 
     L: LowRank
@@ -48,10 +48,10 @@ class Point(NamedTuple):
         return 0.5 * float(np.linalg.norm(self.d)) ** 2
 
 
-def point(operator: Operator, b: Array, L: LowRank) -> Point:
+def point(operator: Operator, b: Array, L: LowRank) -> EvaluatedSymmetric:
     """Return L with its image and misfit: one pass over the data."""
     P = operator.left(L.U)
-    return Point(L, P, operator.pair(P * L.s, P) - b)
+    return EvaluatedSymmetric(L, P, operator.pair(P * L.s, P) - b)
 
 
 class Gradient(NamedTuple):
@@ -74,7 +74,7 @@ class Gradient(NamedTuple):
         return G
 
 
-def adaptive_step(operator: Operator, now: Point, GU: Array) -> float:
+def adaptive_step(operator: Operator, now: EvaluatedSymmetric, GU: Array) -> float:
     """Return the eta at which <T, G(L - eta T)> = 0, with T = P G + G P - P G P the tangent part of G, P = U U^T.
 
     eta = ||T||^2 / <T, H(T)> with H(T) = A*(A(T)) / (2m) - (mean A(T) / 2) I, whose mean is T: about 1 when there are
@@ -90,7 +90,7 @@ def adaptive_step(operator: Operator, now: Point, GU: Array) -> float:
     return size / curvature if curvature * LARGEST_STEP > size else LARGEST_STEP
 
 
-def shortened(operator: Operator, b: Array, start: Point) -> Point:
+def shortened(operator: Operator, b: Array, start: EvaluatedSymmetric) -> EvaluatedSymmetric:
     """Return the start L = P_r(M) times the adaptive step from 0 to it: with few samples it is too large by far.
 
     The step is ||L||^2 / <L, H(L)>, as L is the tangent part of M at L, from M = -G(0). No pass over the data.
@@ -99,10 +99,12 @@ def shortened(operator: Operator, b: Array, start: Point) -> Point:
     curvature = operator.scale * float(image @ image - operator.trace * image.sum() * L.s.sum())
     size = float(L.s @ L.s)
     eta = L.s.dtype.type(size / curvature if curvature > size else 1.0)
-    return Point(LowRank(L.U, eta * L.s, L.V), start.P, eta * image - b)
+    return EvaluatedSymmetric(LowRank(L.U, eta * L.s, L.V), start.P, eta * image - b)
 
 
-def halve(lowest: float, following: Point, eta: float, move: Callable[[float], Point]) -> tuple[float, Point]:
+def halve(
+    lowest: float, following: EvaluatedSymmetric, eta: float, move: Callable[[float], EvaluatedSymmetric]
+) -> tuple[float, EvaluatedSymmetric]:
     """Return a step, and where it leads, that does not multiply the lowest objective so far.
 
     `following` is where the step eta leads. The objective need not fall: G is the gradient of another function, that
@@ -116,7 +118,7 @@ def halve(lowest: float, following: Point, eta: float, move: Callable[[float], P
     return eta, following
 
 
-def residual(b: Array, now: Point, following: LowRank, step: float) -> float:
+def residual(b: Array, now: EvaluatedSymmetric, following: LowRank, step: float) -> float:
     """Return ||L_next - L||_F / (step ||L||_F), and 0 where that, or ||A(L) - b|| / ||b||, is rounding error."""
     eps = float(np.finfo(b.dtype).eps)
     if np.linalg.norm(now.d) <= SOLVED * eps * np.linalg.norm(b):

@@ -12,7 +12,7 @@ from lrlab.operators.operator import Operator, least_squares
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.methods.block_krylov import Blocks, Oversampling, block_krylov, nothing, random_start
-from lrlab.solvers.network.debiased import Gradient, Point, point, residual
+from lrlab.solvers.network.debiased import EvaluatedSymmetric, Gradient, point, residual
 
 REFIT, REFIT_STEPS = 1e-10, 50
 """A refit, by conjugate gradients on at most (r + 1)^2 unknowns, ends when its gradient has fallen by this factor."""
@@ -71,14 +71,14 @@ def geco(
         now = following
 
 
-def _rotation(now: Point, G: Gradient) -> Array:
+def _rotation(now: EvaluatedSymmetric, G: Gradient) -> Array:
     """Return the leading left singular vector (p, 1) of (I - U U^T) G U."""
     U = now.L.U
     GU = G.times(U, now.P)
     return np.linalg.svd(GU - U @ (U.T @ GU), full_matrices=False)[0][:, :1]
 
 
-def _grow(operator: Operator, b: Array, now: Point, u: Array, r: int) -> Point:
+def _grow(operator: Operator, b: Array, now: EvaluatedSymmetric, u: Array, r: int) -> EvaluatedSymmetric:
     """Return the best L on the columns of U and u (p, 1), of at most r units."""
     Q = np.linalg.qr(np.hstack([now.L.U, u]))[0]
     turned = Q.T @ now.L.U
@@ -86,7 +86,7 @@ def _grow(operator: Operator, b: Array, now: Point, u: Array, r: int) -> Point:
     return grown if Q.shape[1] <= r else _refit(operator, b, grown.L.U, np.diag(grown.L.s), r)
 
 
-def _refit(operator: Operator, b: Array, Q: Array, core: Array, r: int) -> Point:
+def _refit(operator: Operator, b: Array, Q: Array, core: Array, r: int) -> EvaluatedSymmetric:
     """Return the rank r part of Q C Q^T with the C that minimises ||A(Q C Q^T) - b||, from a symmetric start."""
     P = operator.left(Q)
     forward = lambda C: operator.pair(P @ C, P)  # noqa: E731

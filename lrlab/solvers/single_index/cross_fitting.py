@@ -14,7 +14,7 @@ from scipy.special import expit
 
 from lrlab.arrays import Array, Indices, Mask
 from lrlab.solvers.methods.sphere import DAMPING, newton_directions, tangent
-from lrlab.solvers.single_index.link_smoothing import LogOdds, Rows, loss
+from lrlab.solvers.single_index.link_smoothing import IndexedAnswers, LogOdds, loss
 
 # Entries of X in a block: its square, the largest temporary array, takes 32 MB.
 BLOCK = 2**22
@@ -61,14 +61,14 @@ class CrossFit:
         """Return each row's index under the column that holds it out (n,), of Z = X B (n, K + 1)."""
         return Z[np.arange(len(Z)), self.fold]
 
-    def rows(self, Z: Array) -> Rows:
+    def rows(self, Z: Array) -> IndexedAnswers:
         """Return the answers with the indices of the columns that hold them out."""
-        return Rows.of(self.held_out(Z), self.answers)
+        return IndexedAnswers.of(self.held_out(Z), self.answers)
 
-    def sample(self, Z: Array) -> Rows:
+    def sample(self, Z: Array) -> IndexedAnswers:
         """Return an even selection of at most 20,000 of these rows."""
         every = slice(None, None, -(-len(Z) // CHOICE_ROWS))
-        return Rows.of(self.held_out(Z)[every], self.answers[every])
+        return IndexedAnswers.of(self.held_out(Z)[every], self.answers[every])
 
     def moment(self, scale: Array, B: Array | None = None) -> Array:
         """Return X^T diag(scale) X B / n, or X^T scale / n without B (p, K + 1)."""

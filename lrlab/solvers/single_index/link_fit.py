@@ -8,7 +8,14 @@ import numpy as np
 from scipy.special import expit
 
 from lrlab.arrays import Array
-from lrlab.solvers.single_index.link_smoothing import COEFFICIENTS, SMOOTHNESS, LogOdds, Rows, Smoothness, loss
+from lrlab.solvers.single_index.link_smoothing import (
+    COEFFICIENTS,
+    SMOOTHNESS,
+    IndexedAnswers,
+    LogOdds,
+    Smoothness,
+    loss,
+)
 
 NEWTON_STEPS = 30
 # Half the squared Newton decrement at which the loss summed over all rows has settled to ten decimals.
@@ -33,7 +40,7 @@ class Fit(NamedTuple):
 
 
 class _Design(NamedTuple):
-    rows: Rows
+    rows: IndexedAnswers
     penalty: Array
     free: Array
 
@@ -70,7 +77,7 @@ class _State:
         return step, float(gradient @ step)
 
 
-def fit(rows: Rows, smoothness: Smoothness, start: Array) -> Fit:
+def fit(rows: IndexedAnswers, smoothness: Smoothness, start: Array) -> Fit:
     r"""Fit the log-odds of one smoothness by Newton's method from coefficients `start` (19,).
 
     minimise    sum_i loss(eta(z_i), y_i) + c^T P c / 2 - log det(Q^T W Q) / 2
@@ -106,7 +113,7 @@ def _lower(state: _State, step: Array, slope: float) -> _State | None:
     return None
 
 
-def fit_all(rows: Rows, before: Sequence[Fit] = ()) -> list[Fit]:
+def fit_all(rows: IndexedAnswers, before: Sequence[Fit] = ()) -> list[Fit]:
     """Fit every smoothness, each from its own fit `before`, or else from the next stiffer one."""
     fits: list[Fit] = []
     for index, smoothness in enumerate(SMOOTHNESS):

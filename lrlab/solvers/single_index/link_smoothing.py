@@ -83,7 +83,7 @@ def loss(eta: Array, answers: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Rows:
+class IndexedAnswers:
     """Answers in {0, 1} sorted by the cell of their index, with the four B-splines that are not zero there.
 
     local (n, 4); answers (n,); ends (17,), where the rows of each cell begin; order (n,), the sorting permutation.
@@ -95,7 +95,7 @@ class Rows:
     order: Indices
 
     @classmethod
-    def of(cls, z: Array, answers: Array) -> "Rows":
+    def of(cls, z: Array, answers: Array) -> "IndexedAnswers":
         """Sort the pairs (z_i, y_i)."""
         cell, t, beyond = locate(z)
         order = np.argsort(cell, kind="stable")

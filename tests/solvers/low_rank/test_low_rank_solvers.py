@@ -61,7 +61,7 @@ def misfit(problem, W) -> np.ndarray:
 
 
 @every_case
-def test_without_noise_the_matrix_is_found_to_rounding_error(solver, spec, options):
+def test_without_noise_the_matrix_is_recovered_to_rounding_error(solver, spec, options):
     problem = spec.build()
     stop, iterates = run(solver, problem, **options)
     assert stop == Stop.CONVERGED and problem.score(iterates[-1].estimate)["error"] < 1e-12
@@ -115,11 +115,11 @@ def test_krylov_spaces_give_singular_triples_and_eigenpairs():
     rng = np.random.default_rng(3)
     M = rng.standard_normal((70, 50))
     U, s, Vt = np.linalg.svd(M)
-    found = starts.leading_triples(
+    result = starts.leading_triples(
         lambda V: M @ V, lambda U: M.T @ U, M.shape, 4, rng, M.dtype, near=Vt[:2].T, settled=1e-15
     )
-    assert found.s == pytest.approx(s[:4], rel=1e-10)
-    assert found.dense() == pytest.approx((U[:, :4] * s[:4]) @ Vt[:4], abs=1e-6)
+    assert result.s == pytest.approx(s[:4], rel=1e-10)
+    assert result.dense() == pytest.approx((U[:, :4] * s[:4]) @ Vt[:4], abs=1e-6)
     S = M[:50] + M[:50].T
     eigen = starts.leading_eigenpairs(lambda V: S @ V, 50, 4, rng, S.dtype)
     assert eigen.s == pytest.approx(lowrank.from_symmetric(S, 4).s, rel=1e-4)
@@ -197,11 +197,11 @@ def test_soft_impute_is_optimal_and_agrees_with_proximal_gradient(accelerated):
         assert (np.diff([iterate.objective for iterate in iterates]) <= 1e-9).all()
 
 
-def proximal_gradient(S: np.ndarray, seen: np.ndarray, level: float) -> np.ndarray:
+def proximal_gradient(S: np.ndarray, observed: np.ndarray, level: float) -> np.ndarray:
     """Return the minimiser of ||W - S||^2 / 2 on the seen entries + level ||W||_*."""
     W = np.zeros_like(S)
     for _ in range(2000):
-        U, s, Vt = np.linalg.svd(np.where(seen, S, W), full_matrices=False)
+        U, s, Vt = np.linalg.svd(np.where(observed, S, W), full_matrices=False)
         W = (U * np.maximum(s - level, 0)) @ Vt
     return W
 
@@ -240,7 +240,7 @@ def test_scaled_gradients_do_not_see_the_condition_number(spec, directions):
     assert lengths[1] < 2 * lengths[0]
 
 
-def test_a_step_through_the_zero_matrix_goes_on():
+def test_a_step_through_the_zero_matrix_is_possible():
     # The start of one measurement has the wrong sign, and the exact step leads to W = 0.
     problem = PolynomialNetwork(m=1, p=1, r=1).build()
     assert problem.score(run(scaled, problem)[1][-1].estimate)["error"] < 1e-12
@@ -259,9 +259,9 @@ def test_the_line_search_finds_the_global_minimum_of_the_quartic():
         rest, first, second = rng.standard_normal((3, 4))
         path = scaled_gradient.Path(first, second, first, first)
         value = lambda eta: ((rest + eta * first + eta**2 * second) ** 2).sum()  # noqa: B023, E731
-        found = scaled_gradient.least(rest, path)
+        result = scaled_gradient.least(rest, path)
         best = min(minimize_scalar(value, bracket=(t, t + 0.1)).fun for t in (-3.0, -1.0, 0.0, 1.0, 3.0))
-        assert value(found) <= best + 1e-8
+        assert value(result) <= best + 1e-8
 
 
 def test_single_precision_converges_to_its_own_rounding_error():

@@ -23,9 +23,9 @@ SMALL = {
 
 
 def run(problem, max_iter=3000, tol=1e-9, **options):
-    kept = []
+    trace = []
     iterates = nuclear_norm(problem, **options, rng=np.random.default_rng(0))
-    return drive(iterates, lambda i, s, it: kept.append(it), tol=tol, max_iter=max_iter), kept
+    return drive(iterates, lambda i, s, it: trace.append(it), tol=tol, max_iter=max_iter), trace
 
 
 class Table:
@@ -53,19 +53,19 @@ def gap(problem, W, mu):
 @pytest.mark.parametrize("name", [*SMALL, "table"])
 def test_the_minimum_is_proved_by_duality(name, mu_share):
     problem = Table() if name == "table" else SMALL[name].build()
-    stop, kept = run(problem, mu_share=mu_share)
+    stop, trace = run(problem, mu_share=mu_share)
     mu = mu_share * np.linalg.norm(problem.operator.adjoint(problem.b), 2)
-    relative, primal = gap(problem, kept[-1].estimate, mu)
+    relative, primal = gap(problem, trace[-1].estimate, mu)
     assert stop is Stop.CONVERGED and abs(relative) < 1e-7
-    assert kept[-1].objective == pytest.approx(primal, rel=1e-10)
+    assert trace[-1].objective == pytest.approx(primal, rel=1e-10)
 
 
 def test_residuals_bound_the_distance_to_the_subdifferential():
     problem = SMALL["rank-one"].build()
     operator, b = problem.operator, problem.b
     mu = 0.1 * np.linalg.norm(operator.adjoint(b), 2)
-    _, kept = run(problem, mu_share=0.1, max_iter=25, tol=0.0)
-    for iterate in kept:
+    _, trace = run(problem, mu_share=0.1, max_iter=25, tol=0.0)
+    for iterate in trace:
         U, s, V = iterate.estimate
         g = operator.adjoint(operator.forward(iterate.estimate) - b)
         outside = g - U @ (U.T @ g)
@@ -79,20 +79,20 @@ def test_residuals_bound_the_distance_to_the_subdifferential():
 @pytest.mark.parametrize("precision", ["double", "single"])
 def test_little_weight_recovers_from_exact_answers(precision):
     spec = PolynomialNetwork(m=600, p=20, r=2, precision=precision)
-    stop, kept = run(spec.build(), mu_share=1e-4, tol=1e-8, max_iter=400)
-    W = kept[-1].estimate
+    stop, trace = run(spec.build(), mu_share=1e-4, tol=1e-8, max_iter=400)
+    W = trace[-1].estimate
     assert stop is Stop.CONVERGED and spec.build().score(W)["error"] < 2e-3
     assert W.U is W.V and W.s.dtype == spec.build().operator.dtype and np.count_nonzero(W.s) == 2
 
 
-def test_full_weight_gives_zero_and_inputs_are_left_alone():
+def test_full_weight_gives_zero_and_inputs_are_unchanged():
     problem = SMALL["network"].build()
     X, b = problem.operator.X.copy(), problem.b.copy()
-    stop, kept = run(problem, mu_share=1.0)
-    assert stop is Stop.CONVERGED and not kept[-1].estimate.s.any()
-    kept = [(it, it.estimate.dense()) for it in islice(nuclear_norm(problem, rng=np.random.default_rng(0)), 8)]
+    stop, trace = run(problem, mu_share=1.0)
+    assert stop is Stop.CONVERGED and not trace[-1].estimate.s.any()
+    trace = [(it, it.estimate.dense()) for it in islice(nuclear_norm(problem, rng=np.random.default_rng(0)), 8)]
     assert (problem.operator.X == X).all() and (problem.b == b).all()
-    assert all((it.estimate.dense() == copy).all() for it, copy in kept)
+    assert all((it.estimate.dense() == copy).all() for it, copy in trace)
 
 
 @pytest.mark.parametrize("symmetric", [True, False])

@@ -57,8 +57,8 @@ def test_a_line_has_the_image_of_its_direction_and_leads_to_the_nearest_matrix(n
     whole = at.W.dense() + 0.3 * dense(problem.operator, at.W, step)
     np.testing.assert_allclose(moved.W.dense(), nearest(whole, k, problem.operator.symmetric), atol=1e-9)
     again = tangent.point(problem.operator, moved.W, problem.b)
-    for kept, computed in zip(moved[1:], again[1:], strict=True):
-        np.testing.assert_allclose(kept, computed, atol=1e-9)
+    for updated, computed in zip(moved[1:], again[1:], strict=True):
+        np.testing.assert_allclose(updated, computed, atol=1e-9)
     image = problem.operator.forward(lowrank.from_dense(dense(problem.operator, at.W, step)))
     np.testing.assert_allclose(along.image, image, atol=1e-8)
 
@@ -66,8 +66,8 @@ def test_a_line_has_the_image_of_its_direction_and_leads_to_the_nearest_matrix(n
 def nearest(M, k, symmetric):
     if symmetric:
         values, vectors = np.linalg.eigh(M)
-        kept = np.argsort(-np.abs(values))[:k]
-        return (vectors[:, kept] * values[kept]) @ vectors[:, kept].T
+        order = np.argsort(-np.abs(values))[:k]
+        return (vectors[:, order] * values[order]) @ vectors[:, order].T
     U, s, Vt = np.linalg.svd(M)
     return (U[:, :k] * s[:k]) @ Vt[:k]
 
@@ -112,7 +112,7 @@ def test_exact_answers_give_the_exact_matrix(name, solver):
 
 @pytest.mark.parametrize("solver", RUNS)
 @pytest.mark.parametrize("name", SPECS)
-def test_every_iterate_is_what_it_says(name, solver):
+def test_objective_and_residual_of_every_iterate_are_recomputed(name, solver):
     problem = SPECS[name].replace(noise=0.1).build()
     for iterate in islice(RUNS[solver](problem, rng=np.random.default_rng(0)), 4):
         W = iterate.estimate

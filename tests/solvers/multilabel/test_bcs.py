@@ -58,27 +58,27 @@ def test_the_posterior_of_labels_is_that_of_joint_gaussians():
     rng = np.random.default_rng(1)
     Phi, rest, variance = rng.standard_normal((4, 7)), rng.standard_normal((5, 4)), 0.3
     v = rng.random((5, 7)) * (rng.random((5, 7)) < 0.7)
-    found = posterior(rest, v, Phi, variance)
+    result = posterior(rest, v, Phi, variance)
     for i in range(5):
         free = v[i] > 0
         S = np.linalg.inv(np.diag(1 / v[i, free]) + Phi[:, free].T @ Phi[:, free] / variance)
-        assert found.mean[i, free] == pytest.approx(S @ Phi[:, free].T @ rest[i] / variance)
-        assert found.variance[i, free] == pytest.approx(np.diag(S))
-        assert (found.mean[i, ~free] == 0).all() and (found.variance[i, ~free] == 0).all()
+        assert result.mean[i, free] == pytest.approx(S @ Phi[:, free].T @ rest[i] / variance)
+        assert result.variance[i, free] == pytest.approx(np.diag(S))
+        assert (result.mean[i, ~free] == 0).all() and (result.variance[i, ~free] == 0).all()
 
 
 def dense_bound(problem, state, options):
     """Return the bound from its definition, with full covariances: Q(W) = N(M, S), Q(y_i) = N(m_i, C_i), Q(alpha)."""
     M, S, m, C, a, b, Phi = state
     weight, variance, prior = options
-    X, Y, seen = dense(problem.X), problem.Y.toarray(), problem.mask.toarray()
+    X, Y, observed = dense(problem.X), problem.Y.toarray(), problem.mask.toarray()
     (n, d), k, total = X.shape, len(Phi), 0.0
     tau = weight / variance
     for c in range(k):
         total += d / 2 * np.log(tau / (2 * np.pi)) - tau / 2 * (M[:, c] @ M[:, c] + np.trace(S))
         total += np.linalg.slogdet(2 * np.pi * np.e * S)[1] / 2
     for i in range(n):
-        free = ~seen[i]
+        free = ~observed[i]
         P = Phi[:, free]
         gap = Phi @ Y[i] + P @ m[i] - M.T @ X[i]
         square = gap @ gap + np.trace(P @ C[i] @ P.T) + k * X[i] @ S @ X[i]
@@ -98,14 +98,17 @@ def test_the_objective_is_the_bound_of_its_definition_and_stationary_in_every_pa
     problem, variance, weight = SPECS["dense-missing"].replace(n=12).build(), 0.2, 3.0
     _, iterates = run(problem, 400, tol=1e-13, ratio=0.5, variance=variance, regularization=weight, shape=0.8)
     Phi, M = iterates[-1].estimate.Phi, iterates[-1].estimate.W
-    X, Y, seen = dense(problem.X), problem.Y.toarray(), problem.mask.toarray()
+    X, Y, observed = dense(problem.X), problem.Y.toarray(), problem.mask.toarray()
     prior = Sparsity(*iterates[-1].estimate.settings[:2])
     # At convergence the factors follow from each other; those of labels are found by fixed point, with full matrices.
-    a, b = prior.shape + 0.5, [np.full((~row).sum(), prior.rate / prior.shape * (prior.shape + 0.5)) for row in seen]
+    a, b = (
+        prior.shape + 0.5,
+        [np.full((~row).sum(), prior.rate / prior.shape * (prior.shape + 0.5)) for row in observed],
+    )
     m, C = [None] * 12, [None] * 12
     for _ in range(1000):
         for i in range(12):
-            P = Phi[:, ~seen[i]]
+            P = Phi[:, ~observed[i]]
             C[i] = np.linalg.inv(np.diag(a / b[i]) + P.T @ P / variance)
             m[i] = C[i] @ P.T @ (M.T @ X[i] - Phi @ Y[i]) / variance
             b[i] = prior.rate + (m[i] ** 2 + np.diag(C[i])) / 2
@@ -136,13 +139,13 @@ def test_the_bound_never_falls(spec, shape):
     assert iterates[-1].residual < iterates[0].residual
 
 
-def test_seen_labels_are_never_inferred():
+def test_observed_labels_are_never_inferred():
     problem = SPECS["dense-missing"].build()
     rng, prior = np.random.default_rng(2), Sparsity(1.0, 0.2)
     Phi, predicted = rng.standard_normal((4, 7)), rng.standard_normal((40, 4))
     v = hidden(problem.mask, prior.variance)
-    found = inferred(v, problem.Y @ Phi.T, predicted, Phi, prior, 0.1)
-    assert ((found.v > 0) == ~problem.mask.toarray()).all() and ((v > 0) == (found.v > 0)).all()
+    result = inferred(v, problem.Y @ Phi.T, predicted, Phi, prior, 0.1)
+    assert ((result.v > 0) == ~problem.mask.toarray()).all() and ((v > 0) == (result.v > 0)).all()
 
 
 @pytest.mark.parametrize("rounds", [1, 3])
@@ -186,7 +189,7 @@ def test_labels_are_learned(observed):
     assert score["auc"] > 0.85 and score["precision_1"] > 0.7 and score["hamming"] < 0.14
 
 
-def test_nothing_seen_and_nothing_on_are_no_error():
+def test_no_observed_and_no_positive_labels_are_no_error():
     problem = SPEC.replace(observed=1e-4).build()
     assert problem.mask.nnz == 0
     _, iterates = run(problem, 3)
@@ -204,7 +207,7 @@ def test_regression_counts_directions_that_no_row_has():
 
 
 @pytest.mark.parametrize("observed", [1.0, 0.3])
-def test_memory_is_what_the_catalogue_says(observed, monkeypatch):
+def test_memory_matches_the_catalogue(observed, monkeypatch):
     monkeypatch.undo()
     spec = Multilabel(n=800, d=200, labels=50, rank=5, observed=observed)
     entry, problem = catalog.solver("bcs", spec.model), spec.build()
@@ -221,8 +224,8 @@ def test_the_number_of_projections_is_a_share_of_labels_or_the_rank():
     assert [len(run(problem, ratio=ratio)[1][0].estimate.Phi) for ratio in (0.0, 0.01, 0.5, 1.0)] == [2, 1, 4, 7]
 
 
-def test_the_share_on_is_that_of_what_is_seen():
+def test_the_share_on_is_that_of_observed_labels():
     problem = SPECS["dense-missing"].build()
-    seen = problem.mask.toarray()
-    share = (problem.Y.toarray()[seen].sum() + 1) / (seen.sum() + 1)
+    observed = problem.mask.toarray()
+    share = (problem.Y.toarray()[observed].sum() + 1) / (observed.sum() + 1)
     assert module.share_on(problem.Y, problem.mask) == pytest.approx(share)

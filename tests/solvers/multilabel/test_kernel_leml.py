@@ -96,11 +96,13 @@ def test_features_have_the_kernel_as_inner_products(name, sparse):
     X = rows(rng, sparse=sparse)
     kernel = Kernel(name, 2.0, 2, rng.standard_normal(6))
     K = independent(kernel, X, X)
-    found = features(kernel, X, np.arange(40))
+    result = features(kernel, X, np.arange(40))
     # A polynomial of degree 2 in 6 variables has 28 coefficients.
-    assert found.Phi.shape == (40, 40 if name == "rbf" else 28)
-    assert found.Phi @ found.Phi.T == pytest.approx(K, abs=1e-8 * K.max())
-    assert found.Phi[found.landmarks] @ np.tril(found.R).T == pytest.approx(K[np.ix_(found.landmarks, found.landmarks)])
+    assert result.Phi.shape == (40, 40 if name == "rbf" else 28)
+    assert result.Phi @ result.Phi.T == pytest.approx(K, abs=1e-8 * K.max())
+    assert result.Phi[result.landmarks] @ np.tril(result.R).T == pytest.approx(
+        K[np.ix_(result.landmarks, result.landmarks)]
+    )
 
 
 @every_kernel
@@ -110,20 +112,20 @@ def test_nystrom_is_its_formula_and_all_landmarks_are_exact(name, sparse):
     X = rows(rng, sparse=sparse)
     kernel = Kernel(name, 2.0, 2, np.zeros(6))
     K, some = independent(kernel, X, X), np.arange(0, 40, 3)
-    found = features(kernel, X, some)
+    result = features(kernel, X, some)
     formula = K[:, some] @ np.linalg.pinv(K[np.ix_(some, some)], hermitian=True) @ K[some]
-    assert found.Phi @ found.Phi.T == pytest.approx(formula, abs=1e-7 * K.max())
+    assert result.Phi @ result.Phi.T == pytest.approx(formula, abs=1e-7 * K.max())
     # Every row twice: the first copies are fewer than all rows, and tell all of them.
     twice = np.vstack([dense(X), dense(X)])
     twice = csr_array(twice) if sparse else twice
-    found, exact = features(kernel, twice, np.arange(40)), features(kernel, twice, np.arange(80))
-    for Phi in (found.Phi, exact.Phi):
+    result, exact = features(kernel, twice, np.arange(40)), features(kernel, twice, np.arange(80))
+    for Phi in (result.Phi, exact.Phi):
         assert Phi @ Phi.T == pytest.approx(np.tile(K, (2, 2)), abs=1e-8 * K.max())
-    assert exact.Phi.shape[1] == found.Phi.shape[1] <= 40
+    assert exact.Phi.shape[1] == result.Phi.shape[1] <= 40
 
 
 @pytest.mark.parametrize("choice", ["uniform", "spread"])
-def test_landmarks_are_distinct_and_as_many_as_wanted(choice):
+def test_landmarks_are_distinct_and_of_the_requested_number(choice):
     rng = np.random.default_rng(4)
     X = rows(rng)
     kernel = Kernel("rbf", 1.0, 2, np.zeros(6))
@@ -203,7 +205,7 @@ def test_estimates_are_normalised_and_travel_whole(spec, landmarks):
         Multilabel(n=6000, d=900, labels=40, rank=5, density=0.05, observed=0.3),
     ],
 )
-def test_memory_is_what_the_catalogue_says(spec, monkeypatch):
+def test_memory_matches_the_catalogue(spec, monkeypatch):
     monkeypatch.undo()
     entry, problem = catalog.solver("kernel-leml", spec.model), spec.build()
     options = settle(entry.run, {"landmarks": 0 if spec.density == 1 else 400, "loss": "logistic"})
@@ -223,7 +225,7 @@ def test_predictions_do_not_depend_on_units_of_features():
 
 
 @pytest.mark.parametrize("options", [{}, {"loss": "logistic"}, {"kernel": "polynomial"}, {"landmarks": 60}])
-def test_labels_that_no_hyperplane_tells_apart_are_learned(options):
+def test_labels_that_no_hyperplane_separates_are_learned(options):
     rng = np.random.default_rng(7)
     X, X_test = rng.standard_normal((2, 400, 4))
 
@@ -233,9 +235,9 @@ def test_labels_that_no_hyperplane_tells_apart_are_learned(options):
 
     problem = MultilabelProblem.of(X, labels(X), None, X_test, labels(X_test), 4)
     linear = next(leml.leml_squared(problem, rng=rng)).estimate
-    found = run(problem, 5, **options)[1][-1].estimate
-    assert problem.score(linear)["auc"] < 0.65 and problem.score(found)["auc"] > 0.85
-    assert problem.score(found)["hamming"] < 0.25
+    result = run(problem, 5, **options)[1][-1].estimate
+    assert problem.score(linear)["auc"] < 0.65 and problem.score(result)["auc"] > 0.85
+    assert problem.score(result)["hamming"] < 0.25
 
 
 def test_emotions_are_predicted_better_than_by_a_linear_model():
@@ -257,8 +259,8 @@ def test_emotions_are_predicted_better_than_by_a_linear_model():
     tests, best = {"linear": explicit, "kernel": problem}, {"linear": 0.0, "kernel": 0.0}
     for name, solver in solvers.items():
         for weight in (0.3, 1.0, 3.0):
-            found = [
+            result = [
                 tests[name].score(iterate.estimate)["auc"] for _, iterate in zip(range(5), solver(weight), strict=False)
             ]
-            best[name] = max(best[name], *found)
+            best[name] = max(best[name], *result)
     assert best["kernel"] > best["linear"] + 0.01

@@ -47,7 +47,7 @@ def run(solver, problem, max_iter=60, seed=0, tol=1e-8, **options):
 
 def objective(problem, loss, W, H, weight):
     """Return J by its definition, from dense tables."""
-    seen = np.ones(problem.Y.shape, bool) if problem.mask is None else problem.mask.toarray()
+    observed = np.ones(problem.Y.shape, bool) if problem.mask is None else problem.mask.toarray()
     X = problem.X if isinstance(problem.X, np.ndarray) else problem.X.toarray()
     a, b = loss.coded(problem.Y.toarray()), X @ W @ H.T
     losses = {
@@ -56,7 +56,7 @@ def objective(problem, loss, W, H, weight):
         "hinge": np.maximum(0, 1 - a * b) ** 2,
     }
     name = next(name for name, other in LOSSES.items() if other is loss)
-    return losses[name][seen].sum() + weight / 2 * ((W**2).sum() + (H**2).sum())
+    return losses[name][observed].sum() + weight / 2 * ((W**2).sum() + (H**2).sum())
 
 
 def halves(problem, loss, W, H, weight=0.7):
@@ -175,8 +175,8 @@ def test_residuals_vanish_at_a_stationary_point_of_an_independent_solver(solver)
         return objective(problem, loss, w[: d * k].reshape(d, k), w[d * k :].reshape(L, k), 2.0)
 
     w = np.concatenate([(U * np.sqrt(s)).ravel(), (V * np.sqrt(s)).ravel()])
-    found = minimize(J, w, method="BFGS", options={"gtol": 1e-6, "maxiter": 200})
-    assert iterates[-1].objective == pytest.approx(found.fun, rel=1e-8)
+    optimum = minimize(J, w, method="BFGS", options={"gtol": 1e-6, "maxiter": 200})
+    assert iterates[-1].objective == pytest.approx(optimum.fun, rel=1e-8)
 
 
 @every_solver
@@ -197,14 +197,16 @@ def test_labels_are_learned_and_the_inputs_unchanged(solver):
     assert (again[-1].estimate.U == iterates[-1].estimate.U).all()
 
 
-def test_exact_and_gradient_steps_agree_and_unseen_entries_are_no_zeros():
+def test_exact_and_gradient_steps_agree_and_unobserved_entries_are_not_zeros():
     problem = SPEC.build()
     exact, steps = (run(leml.leml_squared, problem, 400, inner=inner, steps=60)[1][-1] for inner in ("exact", "cg"))
     assert exact.objective == pytest.approx(steps.objective, rel=1e-6)
     everything = csr_array(np.ones(problem.Y.shape))
     masked = MultilabelProblem.of(problem.X, problem.Y, everything, problem.X_test, problem.Y_test, 2)
-    whole, seen = (run(leml.leml_squared, p, 10)[1][-1] for p in (problem, masked))
-    assert whole.objective == pytest.approx(seen.objective) and whole.estimate.s == pytest.approx(seen.estimate.s)
+    whole, observed = (run(leml.leml_squared, p, 10)[1][-1] for p in (problem, masked))
+    assert whole.objective == pytest.approx(observed.objective) and whole.estimate.s == pytest.approx(
+        observed.estimate.s
+    )
     with pytest.raises(InputError, match="inner must be cg where labels are missing"):
         next(leml.leml_squared(masked, inner="exact", rng=np.random.default_rng(0)))
 
@@ -236,10 +238,10 @@ def test_newton_finds_the_minimum_of_a_hard_logistic_problem():
     f = OfFeatures(labels, 10 * H, 1e-3)
     W = tron.newton(f, 30 * rng.standard_normal((9, 3)), 500, 500, 1e-10)
     assert np.linalg.norm(f.derivatives(W)[0]) < 1e-4
-    found = minimize(
+    optimum = minimize(
         lambda w: f.value(w.reshape(9, 3)), np.zeros(27), jac=lambda w: f.derivatives(w.reshape(9, 3))[0].ravel()
     )
-    assert f.value(W) == pytest.approx(found.fun, rel=1e-6)
+    assert f.value(W) == pytest.approx(optimum.fun, rel=1e-6)
 
 
 @pytest.mark.parametrize("solver", [leml.leml_squared, leml.leml_logistic])
@@ -269,8 +271,10 @@ def test_cplst_is_the_optimum_that_leml_finds(spec, weight):
     stop, (only,) = run(cplst.cplst, problem, regularization=weight)
     assert stop is Stop.FINISHED
     options = {"penalty": "frobenius", "inner": "exact"}
-    found = [run(leml.leml_squared, problem, 3000, s, 1e-12, regularization=weight, **options)[1][-1] for s in range(3)]
-    best = min(found, key=lambda it: it.objective)
+    finals = [
+        run(leml.leml_squared, problem, 3000, s, 1e-12, regularization=weight, **options)[1][-1] for s in range(3)
+    ]
+    best = min(finals, key=lambda it: it.objective)
     assert best.objective == pytest.approx(only.objective, rel=1e-10)
     assert best.estimate.dense() == pytest.approx(only.estimate.dense(), abs=1e-8 * only.estimate.s[0])
 
@@ -284,11 +288,11 @@ def test_cplst_is_the_rank_k_least_squares_of_claim_1():
     assert only.estimate.dense() == pytest.approx(Z, abs=1e-10)
     assert only.objective == pytest.approx(((problem.Y.toarray() - problem.X @ Z) ** 2).sum() / 2)
     # The default penalty vanishes too at lambda = 0.
-    leml_found = run(leml.leml_squared, problem, 3000, tol=1e-12, inner="exact", regularization=0.0)[1][-1]
-    assert leml_found.estimate.dense() == pytest.approx(Z, abs=1e-8)
+    leml_errors = run(leml.leml_squared, problem, 3000, tol=1e-12, inner="exact", regularization=0.0)[1][-1]
+    assert leml_errors.estimate.dense() == pytest.approx(Z, abs=1e-8)
 
 
-def test_plst_takes_the_directions_of_the_labels_alone():
+def test_plst_uses_the_directions_of_the_labels_alone():
     problem = SPEC.build()
     Y = problem.Y.toarray()
     V = np.linalg.svd(Y, full_matrices=False)[2][:2].T
@@ -349,7 +353,7 @@ def test_ridge_agrees_with_scikit_learn_and_by_conjugate_gradients(monkeypatch):
 
 
 @pytest.mark.parametrize("loss", ["logistic", "squared-hinge"])
-def test_labels_seen_only_on_or_only_off_are_fitted_too(loss):
+def test_labels_observed_only_on_or_only_off_are_fitted_too(loss):
     rng = np.random.default_rng(9)
     X, Y = rng.standard_normal((30, 3)), np.zeros((30, 4))
     Y[:, 0], Y[:15, 1] = 1, 1

@@ -34,36 +34,36 @@ def run(problem, **options):
 
 def tables(problem):
     X = problem.X if isinstance(problem.X, np.ndarray) else problem.X.toarray()
-    seen = np.ones(problem.Y.shape, bool) if problem.mask is None else problem.mask.toarray()
-    return X, 2 * problem.Y.toarray() - 1, seen
+    observed = np.ones(problem.Y.shape, bool) if problem.mask is None else problem.mask.toarray()
+    return X, 2 * problem.Y.toarray() - 1, observed
 
 
 def dual_optimum(X, a, weight):
     """Return max over 0 <= alpha <= 1 of sum(alpha) - ||X^T (a alpha)||^2 / (2 lambda): the least value of F."""
     G = (X * a[:, None]) @ (X * a[:, None]).T / weight
-    found = minimize(
+    optimum = minimize(
         lambda v: (v @ G @ v / 2 - v.sum(), G @ v - 1), np.zeros(len(a)), jac=True, bounds=[(0, 1)] * len(a),
         options={"ftol": 1e-15, "gtol": 1e-9, "maxiter": 5000},
     )  # fmt: skip
-    return -found.fun
+    return -optimum.fun
 
 
 @every_spec
 def test_the_objective_is_the_optimum_of_the_dual(spec):
     problem, weight = spec.build(), 2.0
     stop, iterates = run(problem, regularization=weight)
-    X, a, seen = tables(problem)
+    X, a, observed = tables(problem)
     assert stop is Stop.FINISHED
     for iterate in iterates:
         Z = iterate.estimate.dense()
-        losses = np.maximum(0, 1 - a * (X @ Z))[seen].sum()
+        losses = np.maximum(0, 1 - a * (X @ Z))[observed].sum()
         assert iterate.objective == pytest.approx(losses + weight * (Z**2).sum() / 2, rel=1e-9)
         assert isinstance(iterate.estimate, HINGE.kind)
-    best = sum(dual_optimum(X[seen[:, j]], a[seen[:, j], j], weight) for j in range(12))
+    best = sum(dual_optimum(X[observed[:, j]], a[observed[:, j], j], weight) for j in range(12))
     assert best * (1 - 1e-9) <= iterates[-1].objective <= best * (1 + 1e-3)
 
 
-def test_labels_get_more_passes_where_they_want_them():
+def test_labels_get_more_passes_where_they_need_them():
     _, iterates = run(SPEC.build(), regularization=1e-3)
     wanting = [int(iterate.note.split(" ")[0]) if iterate.note else 0 for iterate in iterates]
     assert len(wanting) > 1 and wanting == sorted(wanting, reverse=True)
@@ -88,7 +88,7 @@ def test_labels_are_learned_alone():
     assert run(other)[1][-1].estimate.dense()[:, 1:] == pytest.approx(last.estimate.dense()[:, 1:])
 
 
-def test_labels_seen_on_one_side_only_are_fitted_too():
+def test_labels_observed_on_one_side_only_are_fitted_too():
     rng = np.random.default_rng(9)
     X, Y = np.column_stack([np.ones(30), rng.standard_normal((30, 2))]), np.zeros((30, 3))
     Y[:, 0] = 1
@@ -100,7 +100,7 @@ def test_labels_seen_on_one_side_only_are_fitted_too():
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared-hinge", "logistic"])
-def test_labels_that_are_not_fitted_to_the_end_are_counted_and_nobody_is_warned(loss, monkeypatch):
+def test_labels_that_are_not_fitted_to_the_end_are_counted_without_a_warning(loss, monkeypatch):
     monkeypatch.setattr(binary_relevance, "PASSES", (1, 2))
     monkeypatch.setattr(binary_relevance, "TOLERANCES", {})
     monkeypatch.setattr(binary_relevance, "TOLERANCE", 1e-12)
@@ -110,7 +110,7 @@ def test_labels_that_are_not_fitted_to_the_end_are_counted_and_nobody_is_warned(
 
 
 @pytest.mark.parametrize("change", [{}, {"observed": 0.2}, {"density": 0.1}, {"density": 0.1, "observed": 0.2}])
-def test_memory_stays_within_what_the_catalogue_says(change):
+def test_memory_stays_within_the_claim_of_the_catalogue(change):
     spec = Multilabel(n=1000, d=200, labels=8, rank=5, per_row=2).replace(**change)
     problem, entry = spec.build(), catalog.solver("svm")
     run(SPEC.build())

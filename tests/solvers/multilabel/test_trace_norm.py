@@ -51,11 +51,11 @@ def run(name, problem, max_iter=3000, tol=1e-8, **options):
 def smooth(problem, name, W):
     """Return the loss and its gradient by their definitions, from dense tables."""
     X = problem.X if isinstance(problem.X, np.ndarray) else problem.X.toarray()
-    seen = np.ones(problem.Y.shape) if problem.mask is None else problem.mask.toarray()
+    observed = np.ones(problem.Y.shape) if problem.mask is None else problem.mask.toarray()
     a, b = LOSSES[name].coded(problem.Y.toarray()), X @ W
     if name == "squared":
-        return (seen * (a - b) ** 2).sum() / 2, X.T @ (seen * (b - a))
-    return (seen * np.log1p(np.exp(-a * b))).sum(), X.T @ (seen * -a / (1 + np.exp(a * b)))
+        return (observed * (a - b) ** 2).sum() / 2, X.T @ (observed * (b - a))
+    return (observed * np.log1p(np.exp(-a * b))).sum(), X.T @ (observed * -a / (1 + np.exp(a * b)))
 
 
 @every_loss
@@ -74,9 +74,9 @@ def test_the_optimum_is_that_of_factors_at_full_rank(spec, name):
         return value + weight * (w @ w) / 2, np.concatenate([part.ravel() for part in gradients])
 
     start = np.random.default_rng(3).standard_normal((d + L) * r)
-    found = minimize(J, start, jac=True, method="L-BFGS-B", options={"maxiter": 20_000, "gtol": 1e-10, "ftol": 1e-15})
-    assert iterates[-1].objective == pytest.approx(found.fun, rel=1e-9)
-    U, V = found.x[: d * r].reshape(d, r), found.x[d * r :].reshape(L, r)
+    optimum = minimize(J, start, jac=True, method="L-BFGS-B", options={"maxiter": 20_000, "gtol": 1e-10, "ftol": 1e-15})
+    assert iterates[-1].objective == pytest.approx(optimum.fun, rel=1e-9)
+    U, V = optimum.x[: d * r].reshape(d, r), optimum.x[d * r :].reshape(L, r)
     assert iterates[-1].estimate.dense() == pytest.approx(U @ V.T, abs=1e-4)
 
 
@@ -119,7 +119,7 @@ def test_with_orthonormal_features_singular_values_are_shrunk():
         assert iterates[-1].estimate.dense() == pytest.approx(expected, abs=1e-7)
 
 
-def test_without_a_weight_least_squares_are_found():
+def test_without_a_weight_the_solution_is_least_squares():
     problem = SPEC.build()
     stop, iterates = run("squared", problem, regularization=0.0)
     assert stop is Stop.CONVERGED
@@ -136,7 +136,7 @@ def test_zero_is_the_solution_from_the_norm_of_the_gradient_on(name):
     assert run(name, problem, regularization=0.98 * largest)[1][-1].estimate.s[0] > 0
 
 
-def test_nothing_seen_to_be_on_and_rows_of_zeros_are_no_trouble():
+def test_no_positive_labels_and_rows_of_zeros_are_handled():
     X, Y = np.zeros((5, 3)), np.zeros((5, 4))
     problem = MultilabelProblem.of(X, Y, None, X, Y, 2)
     for name in SOLVERS:
@@ -213,7 +213,7 @@ def test_a_step_that_is_far_too_long_or_short_is_mended():
 
 @every_loss
 @pytest.mark.parametrize("change", [{}, {"observed": 0.2}, {"density": 0.1}, {"density": 0.1, "observed": 0.05}])
-def test_memory_stays_within_what_the_catalogue_says(name, change, monkeypatch):
+def test_memory_stays_within_the_claim_of_the_catalogue(name, change, monkeypatch):
     monkeypatch.undo()
     spec = Multilabel(n=2000, d=600, labels=300, rank=5).replace(**change)
     problem, entry = spec.build(), catalog.solver(f"trace-norm-{name}")

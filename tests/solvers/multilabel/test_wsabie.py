@@ -36,25 +36,25 @@ def dense(table):
     return table if isinstance(table, np.ndarray) else table.toarray()
 
 
-def seen_of(problem):
+def observed_of(problem):
     return np.ones(problem.Y.shape, bool) if problem.mask is None else problem.mask.toarray()
 
 
 @every_spec
-def test_negatives_are_seen_and_off_and_equally_likely(spec):
+def test_negatives_are_observed_off_and_equally_likely(spec):
     problem = spec.build()
-    negatives, off = Negatives(problem.Y, problem.mask), seen_of(problem) & ~(problem.Y.toarray() > 0)
+    negatives, off = Negatives(problem.Y, problem.mask), observed_of(problem) & ~(problem.Y.toarray() > 0)
     assert (negatives.count == off.sum(axis=1)).all()
     row = int(np.argmax(negatives.count))
     labels, valid = negatives.draw(np.full(200, row), 100, np.random.default_rng(0))
-    assert (valid == off[row][labels]).all() and seen_of(problem)[row][labels].all()
-    found, m = np.bincount(labels[valid], minlength=7)[off[row]], negatives.count[row]
-    assert found / valid.sum() == pytest.approx(1 / m, abs=5 / np.sqrt(m * valid.sum()))
+    assert (valid == off[row][labels]).all() and observed_of(problem)[row][labels].all()
+    result, m = np.bincount(labels[valid], minlength=7)[off[row]], negatives.count[row]
+    assert result / valid.sum() == pytest.approx(1 / m, abs=5 / np.sqrt(m * valid.sum()))
 
 
 @pytest.mark.parametrize("few", [0, 2048], ids=["gathered", "table"])
 @pytest.mark.parametrize("most", [1000, 5])
-def test_trials_are_geometric_and_tell_the_rank(few, most, monkeypatch):
+def test_trials_are_geometric_and_estimate_the_rank(few, most, monkeypatch):
     monkeypatch.setattr(warp_sampling, "FEW", few)
     monkeypatch.setattr(warp_sampling, "GATHERED", 3000)
     L, v, copies = 31, 4, 20_000
@@ -77,7 +77,7 @@ def test_trials_are_geometric_and_tell_the_rank(few, most, monkeypatch):
         assert (m / t * chances).sum() == pytest.approx(v * np.log(m / v) / (1 - p), rel=5e-3)
 
 
-def test_nothing_is_found_where_nothing_violates_or_nothing_is_off():
+def test_no_negative_is_returned_without_violation_or_labels_that_are_off():
     Y = csr_array(np.array([[1.0, 0, 0], [1, 1, 1]]))
     negatives, H = Negatives(Y, None), np.array([[2.0], [0], [0]])
     rows, least = np.array([0, 1]), np.array([1.0, -5.0])
@@ -99,7 +99,7 @@ def test_a_step_is_the_sum_of_the_steps_of_its_pairs(spec, norm, monkeypatch):
     for pair, other, N in zip(pairs, others, number, strict=True):
         i, j = e.rows[pair], problem.Y.indices[pair]
         if N:
-            m = int((seen_of(problem)[i] & ~(problem.Y.toarray()[i] > 0)).sum())
+            m = int((observed_of(problem)[i] & ~(problem.Y.toarray()[i] > 0)).sum())
             weight = sum(1 / r for r in range(1, m // N + 1))
             x = scale * X[i]
             moved_W += 0.3 * weight * np.outer(x, H[j] - H[other])
@@ -108,9 +108,9 @@ def test_a_step_is_the_sum_of_the_steps_of_its_pairs(spec, norm, monkeypatch):
     assert e.step(pairs, 1) == 4
     rows = e.rows[pairs]
     touched = (X[rows] != 0).any(axis=0), np.isin(np.arange(7), [*problem.Y.indices[pairs], *others])
-    for found, moved, near in zip((e.W, e.H), (moved_W, moved_H), touched, strict=True):
+    for result, moved, near in zip((e.W, e.H), (moved_W, moved_H), touched, strict=True):
         bounded = moved * np.minimum(1, norm / np.linalg.norm(moved, axis=1, keepdims=True))
-        assert found == pytest.approx(np.where(near[:, None], bounded, moved))
+        assert result == pytest.approx(np.where(near[:, None], bounded, moved))
 
 
 @pytest.mark.parametrize("schedule", ["constant", "decaying", "adagrad"])
@@ -139,19 +139,19 @@ def test_the_loss_and_the_threshold_are_those_of_their_definitions(spec, monkeyp
     watched = Watched(problem.X, problem.Y, problem.mask, rng)
     monkeypatch.setattr(warp_loss, "ENTRIES", 20)
     loss, threshold = watched.measure(W, H, 0.5)
-    scores, on, seen = dense(problem.X) @ W @ H.T, problem.Y.toarray() > 0, seen_of(problem)
+    scores, on, observed = dense(problem.X) @ W @ H.T, problem.Y.toarray() > 0, observed_of(problem)
     total = 0.0
     for i, j in zip(*np.nonzero(on), strict=True):
-        excess = 0.5 - scores[i, j] + scores[i, seen[i] & ~on[i]]
+        excess = 0.5 - scores[i, j] + scores[i, observed[i] & ~on[i]]
         ahead = excess[excess > 0]
         if len(ahead):
             total += sum(1 / r for r in range(1, len(ahead) + 1)) * np.mean(ahead)
     assert loss == pytest.approx(total / on.sum())
-    assert (scores[seen] > threshold).sum() == on.sum()
+    assert (scores[observed] > threshold).sum() == on.sum()
     assert rank_weights(3) == pytest.approx([0, 1, 1.5, 11 / 6])
 
 
-def test_tables_without_seen_or_without_positive_labels():
+def test_tables_without_observed_or_without_positive_labels():
     X = np.random.default_rng(4).standard_normal((6, 3))
     nothing, everything = np.zeros((6, 4)), np.ones((6, 4))
     for Y, mask in ((nothing, None), (nothing, nothing), (everything, None), (everything, nothing)):
@@ -192,7 +192,7 @@ def test_the_threshold_travels_with_the_estimate():
         Multilabel(n=4000, d=30, labels=60, rank=5, per_row=10, observed=0.3),
     ],
 )
-def test_memory_is_what_the_catalogue_says(spec):
+def test_memory_matches_the_catalogue(spec):
     entry, problem = catalog.solver("wsabie", spec.model), spec.build()
     options = settle(entry.run, {})
     tracemalloc.start()

@@ -30,10 +30,10 @@ EVERY = pytest.mark.parametrize("solver", [*SOLVERS.values(), geco], ids=[*SOLVE
 
 
 def run(solver, spec, tol=1e-10, max_iter=200, **options):
-    problem, kept = spec.build(), []
+    problem, trace = spec.build(), []
     iterates = solver(problem, **options, rng=np.random.default_rng(7))
-    stop = drive(iterates, lambda i, s, iterate: kept.append(iterate), tol=tol, max_iter=max_iter)
-    return stop, kept, problem
+    stop = drive(iterates, lambda i, s, iterate: trace.append(iterate), tol=tol, max_iter=max_iter)
+    return stop, trace, problem
 
 
 def oracle(problem):
@@ -48,39 +48,39 @@ def oracle(problem):
 @pytest.mark.parametrize("signs", ["positive", "mixed"])
 @pytest.mark.parametrize("step_rule", ["fixed", "adaptive"])
 def test_recovers_exactly_from_exact_answers(solver, signs, step_rule):
-    stop, kept, problem = run(solver, EASY.replace(signs=signs), step_rule=step_rule)
+    stop, trace, problem = run(solver, EASY.replace(signs=signs), step_rule=step_rule)
     assert stop is Stop.CONVERGED
-    assert problem.score(kept[-1].estimate)["spectral_error"] < 1e-9
+    assert problem.score(trace[-1].estimate)["spectral_error"] < 1e-9
 
 
 @STEPPING
 def test_the_adaptive_step_needs_fewer_samples_than_the_papers(solver):
-    stop, kept, problem = run(solver, HARD, max_iter=500)
-    assert stop is Stop.CONVERGED and problem.score(kept[-1].estimate)["error"] < 1e-8
-    stop, kept, problem = run(solver, HARD, step_rule="fixed")
-    assert stop is not Stop.CONVERGED or problem.score(kept[-1].estimate)["error"] > 0.1
+    stop, trace, problem = run(solver, HARD, max_iter=500)
+    assert stop is Stop.CONVERGED and problem.score(trace[-1].estimate)["error"] < 1e-8
+    stop, trace, problem = run(solver, HARD, step_rule="fixed")
+    assert stop is not Stop.CONVERGED or problem.score(trace[-1].estimate)["error"] > 0.1
 
 
 @EVERY
 def test_single_precision_reaches_its_own_rounding(solver):
-    stop, kept, problem = run(solver, EASY.replace(precision="single"))
-    assert stop is Stop.CONVERGED and problem.score(kept[-1].estimate)["error"] < 2e-5
-    assert all(part.dtype == np.float32 for part in kept[-1].estimate)
+    stop, trace, problem = run(solver, EASY.replace(precision="single"))
+    assert stop is Stop.CONVERGED and problem.score(trace[-1].estimate)["error"] < 2e-5
+    assert all(part.dtype == np.float32 for part in trace[-1].estimate)
 
 
 @EVERY
 def test_with_noise_the_error_is_that_of_the_oracle(solver):
-    stop, kept, problem = run(solver, NOISY)
+    stop, trace, problem = run(solver, NOISY)
     truth = problem.truth.dense()
     best = np.linalg.norm(oracle(problem) - truth) / np.linalg.norm(truth)
-    assert stop is Stop.CONVERGED and problem.score(kept[-1].estimate)["error"] < 1.1 * best
+    assert stop is Stop.CONVERGED and problem.score(trace[-1].estimate)["error"] < 1.1 * best
 
 
 @EVERY
 def test_iterates_are_evaluated_at_their_own_estimate(solver):
-    _, kept, problem = run(solver, NOISY, max_iter=6)
+    _, trace, problem = run(solver, NOISY, max_iter=6)
     X, b = problem.operator.X, problem.b
-    for iterate, following in zip(kept, kept[1:], strict=False):
+    for iterate, following in zip(trace, trace[1:], strict=False):
         U, s, V = iterate.estimate
         assert U is V and np.allclose(U.T @ U, np.eye(len(s)), atol=1e-12) and (np.diff(np.abs(s)) <= 0).all()
         L = iterate.estimate.dense()
@@ -92,12 +92,12 @@ def test_iterates_are_evaluated_at_their_own_estimate(solver):
 
 
 @EVERY
-def test_inputs_and_earlier_iterates_are_left_alone(solver):
+def test_inputs_and_earlier_iterates_are_unchanged(solver):
     problem = NOISY.build()
     X, b = problem.operator.X.copy(), problem.b.copy()
-    kept = [(it, it.estimate.dense()) for it in islice(solver(problem, rng=np.random.default_rng(0)), 5)]
+    trace = [(it, it.estimate.dense()) for it in islice(solver(problem, rng=np.random.default_rng(0)), 5)]
     assert (problem.operator.X == X).all() and (problem.b == b).all()
-    assert all((it.estimate.dense() == copy).all() for it, copy in kept)
+    assert all((it.estimate.dense() == copy).all() for it, copy in trace)
 
 
 @pytest.mark.parametrize("signs", ["positive", "mixed"])
@@ -136,7 +136,7 @@ def test_the_adaptive_step_is_the_root_along_the_tangent():
     assert abs(np.vdot(T, operator.moment(moved))) < 1e-10 * np.vdot(T, T)
 
 
-def test_the_start_is_as_large_as_the_answers_say():
+def test_the_norm_of_the_start_is_estimated_from_the_answers():
     problem = HARD.build()
     operator, b = problem.operator, problem.b
     L = lowrank.from_symmetric(operator.moment(b), 2)
@@ -161,32 +161,32 @@ def test_what_cannot_work_is_refused():
 @pytest.mark.parametrize("name", ["ep-rom", "gfm", "geco"])
 def test_full_rank_is_recovered_too(name):
     entry = next(entry for entry in network.SOLVERS if entry.name == name)
-    stop, kept, problem = run(entry.run, PolynomialNetwork(m=400, p=5, r=5, seed=2))
-    assert stop is Stop.CONVERGED and problem.score(kept[-1].estimate)["error"] < 1e-8
+    stop, trace, problem = run(entry.run, PolynomialNetwork(m=400, p=5, r=5, seed=2))
+    assert stop is Stop.CONVERGED and problem.score(trace[-1].estimate)["error"] < 1e-8
 
 
 def test_fresh_batches_end_with_the_last_one():
-    stop, kept, problem = run(gfm, EASY.replace(m=12000), fresh_batches=6)
-    assert stop is Stop.FINISHED and len(kept) == 6 and kept[-1].residual is None
-    assert problem.score(kept[-1].estimate)["error"] < 0.02
+    stop, trace, problem = run(gfm, EASY.replace(m=12000), fresh_batches=6)
+    assert stop is Stop.FINISHED and len(trace) == 6 and trace[-1].residual is None
+    assert problem.score(trace[-1].estimate)["error"] < 0.02
     with pytest.raises(InputError, match="fresh_batches must be at most the number of samples 100, got 101"):
         run(gfm, EASY.replace(m=100), fresh_batches=101)
 
 
 @pytest.mark.parametrize("head", ["tangent", "two-sided", "one-sided"])
 def test_every_head_recovers_where_samples_abound(head):
-    stop, kept, problem = run(ap_rom, EASY.replace(m=4000), head=head, step_rule="fixed")
-    assert stop is Stop.CONVERGED and problem.score(kept[-1].estimate)["error"] < 1e-9
+    stop, trace, problem = run(ap_rom, EASY.replace(m=4000), head=head, step_rule="fixed")
+    assert stop is Stop.CONVERGED and problem.score(trace[-1].estimate)["error"] < 1e-9
 
 
-def test_only_the_tangent_head_comes_to_rest_with_noise():
+def test_only_the_tangent_head_converges_with_noise():
     # Two blocks: with so small a p, more of them span nearly everything, and any head is exact.
     heads = ("tangent", "two-sided", "one-sided")
     ends = {head: run(ap_rom, NOISY, head=head, blocks=2, max_iter=100)[1][-1] for head in heads}
     assert ends["tangent"].residual < 1e-9 < 1e-5 < min(ends["two-sided"].residual, ends["one-sided"].residual)
 
 
-def test_heads_are_as_deep_as_the_paper_asks_unless_told_otherwise():
+def test_heads_have_the_depth_of_the_paper_by_default():
     assert [depth(0, p) for p in (1, 2, 100, 1000)] == [1, 1, 5, 7] and depth(2, 1000) == 2
     spec = EASY.replace(p=24)
     ends = [run(ap_rom, spec, blocks=blocks, max_iter=5)[1][-1].objective for blocks in (0, 4, 1)]
@@ -222,19 +222,19 @@ def test_a_head_captures_nearly_what_the_best_does_at_any_size(blocks):
 @pytest.mark.parametrize("replacement", ["rotation", "gradient", "none"])
 def test_greedy_growth_adds_a_unit_at_a_time(replacement):
     spec = EASY.replace(r=3, condition=1.0, m=3000)
-    stop, kept, problem = run(geco, spec, replacement=replacement)
-    assert [it.estimate.s.size for it in kept[:3]] == [1, 2, 3] and stop is (
+    stop, trace, problem = run(geco, spec, replacement=replacement)
+    assert [it.estimate.s.size for it in trace[:3]] == [1, 2, 3] and stop is (
         Stop.FINISHED if replacement == "none" else Stop.CONVERGED
     )
-    assert kept[0].objective > kept[1].objective > kept[2].objective
-    assert (len(kept) == 3) == (replacement == "none")
-    error = problem.score(kept[-1].estimate)["error"]
+    assert trace[0].objective > trace[1].objective > trace[2].objective
+    assert (len(trace) == 3) == (replacement == "none")
+    error = problem.score(trace[-1].estimate)["error"]
     assert error < 1e-8 if replacement != "none" else 1e-3 < error < 0.5
 
 
 def test_refits_are_the_least_squares_of_all_units():
-    _, kept, problem = run(geco, NOISY, replacement="none")
-    U, s, _ = kept[-1].estimate
+    _, trace, problem = run(geco, NOISY, replacement="none")
+    U, s, _ = trace[-1].estimate
     P = problem.operator.X @ U
     rows = np.column_stack([P[:, 0] ** 2, 2 * P[:, 0] * P[:, 1], P[:, 1] ** 2])
     assert np.allclose(np.linalg.lstsq(rows, problem.b, rcond=None)[0], [s[0], 0, s[1]], atol=1e-9)

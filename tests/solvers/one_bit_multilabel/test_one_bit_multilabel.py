@@ -83,8 +83,8 @@ def test_what_is_drawn_is_the_model():
 @pytest.mark.parametrize("spec", [SPEC, FULL])
 def test_batches_can_be_read_in_any_order_and_are_the_same_when_drawn_anew(spec, monkeypatch):
     monkeypatch.setattr(one_bit_problem, "BLOCK", 20 * 700)
-    kept, again = spec.build(), spec.build()
-    wanted = [list(kept.blocks(t)) for t in (0, 2)]
+    first, again = spec.build(), spec.build()
+    wanted = [list(first.blocks(t)) for t in (0, 2)]
     monkeypatch.setattr(one_bit_problem, "IN_MEMORY", 0)
     for t, blocks in ((2, wanted[1]), (0, wanted[0])):
         anew = list(again.blocks(t))
@@ -110,7 +110,7 @@ def test_a_pass_reports_to_the_checkpoint_and_can_be_interrupted(monkeypatch):
 
 
 @pytest.mark.parametrize("spec", [SPEC, FULL])
-def test_a_table_holds_the_signs_that_are_seen_and_no_others(spec):
+def test_a_table_holds_the_observed_signs_and_no_others(spec):
     problem = spec.build()
     table, (samples,) = problem.table(1), problem.blocks(1)
     rows = np.arange(spec.m)
@@ -127,7 +127,7 @@ def test_a_table_holds_the_signs_that_are_seen_and_no_others(spec):
 @pytest.mark.parametrize("weight", [hard_residual, Answers(0.4, 0.05).score])
 def test_the_moment_is_the_sum_over_samples_one_by_one(spec, weight):
     problem, W = drawn(spec.replace(m=150, batches=1)), anywhere(spec)
-    found, contradicted = mean_moment(problem, 0, W, weight)
+    result, contradicted = mean_moment(problem, 0, W, weight)
     total, wrong = np.zeros(spec.size), []
     (samples,) = problem.given[0]
     for i, x in enumerate(samples.X):
@@ -136,7 +136,7 @@ def test_the_moment_is_the_sum_over_samples_one_by_one(spec, weight):
             z = x @ W.dense()[:, j]
             total[:, j] += float(weight(np.array([z]), np.array([y]))[0]) * x
             wrong.append(z * y < 0)
-    assert found.T == pytest.approx(total / problem.signs_per_label) and contradicted == pytest.approx(np.mean(wrong))
+    assert result.T == pytest.approx(total / problem.signs_per_label) and contradicted == pytest.approx(np.mean(wrong))
 
 
 @pytest.mark.parametrize("observation", ["stream", "full"])
@@ -207,7 +207,7 @@ def test_under_noise_power_iteration_stays_at_the_error_of_one_batch_and_likelih
     assert likelihood[31] < 0.65 * likelihood[7]
 
 
-def test_a_table_without_noise_is_told_without_error_and_ends_the_run():
+def test_a_table_without_noise_is_fitted_without_error_and_ends_the_run():
     trace = solve(FULL, "one-bit-power", max_iter=500)
     (samples,) = FULL.build().blocks(0)
     assert trace.stop is Stop.CONVERGED and len(trace.rows) > 5
@@ -238,35 +238,35 @@ def test_scores_are_derivatives_and_information_is_their_mean_square(answers):
 
 
 @pytest.mark.parametrize(("width", "flip"), [(0.02, 0.0), (0.3, 0.0), (0.3, 0.1), (1.0, 0.2)])
-def test_width_and_flips_are_found_from_signs(width, flip):
+def test_width_and_flips_are_estimated_from_signs(width, flip):
     rng = np.random.default_rng(4)
     z = rng.standard_normal(60_000)
     y = np.sign(z + width * rng.standard_normal(len(z))) * np.where(rng.random(len(z)) < flip, -1, 1)
-    found = fitted(z, y, Answers(0.3, 0.01), 1e-5)
-    assert found.width == pytest.approx(width, rel=0.1) and found.flip == pytest.approx(flip, abs=0.01)
+    result = fitted(z, y, Answers(0.3, 0.01), 1e-5)
+    assert result.width == pytest.approx(width, rel=0.1) and result.flip == pytest.approx(flip, abs=0.01)
     assert fitted(z, y, Answers(0.3, 0.01), 2.0).width == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize("spec", [SPEC.replace(flip=0.1), FULL.replace(flip=0.1)])
 @pytest.mark.parametrize("inner", ["cg", "exact"])
-def test_leml_codes_signs_as_they_are_and_goes_on_from_a_start(spec, inner):
+def test_leml_codes_signs_as_given_and_continues_from_a_start(spec, inner):
     table = spec.build().table(0)
     if table.mask is not None and inner == "exact":
         return
     options = {"regularization": 5.0, "loss": SQUARED_SIGNS, "inner": inner}
     iterates = list(islice(leml_squared(table, rng=np.random.default_rng(0), **options), 4))
-    seen = np.ones(table.Y.shape) if table.mask is None else table.mask.toarray()
+    observed = np.ones(table.Y.shape) if table.mask is None else table.mask.toarray()
     signs = 2 * table.Y.toarray() - 1
     for it in iterates:
         Z = it.estimate
-        loss = (seen * (signs - table.X @ Z.dense()) ** 2).sum() / 2
+        loss = (observed * (signs - table.X @ Z.dense()) ** 2).sum() / 2
         assert it.objective == pytest.approx(loss + 5.0 * Z.s.sum()) and Z.threshold == 0
     assert np.diff([it.objective for it in iterates]).max() < 1e-6
     again = leml_squared(table, rng=np.random.default_rng(9), start=iterates[1].estimate, **options)
     assert next(again).estimate.dense() == pytest.approx(iterates[2].estimate.dense(), abs=1e-8)
 
 
-def test_leml_takes_a_batch_an_iteration_or_one_table_again_and_again():
+def test_leml_reads_one_batch_per_iteration_or_one_table_repeatedly():
     problem = SPEC.build()
     first, second = (it for it in islice(one_bit_leml(problem, rng=np.random.default_rng(0)), 2))
     alone = leml_squared(
@@ -280,7 +280,7 @@ def test_leml_takes_a_batch_an_iteration_or_one_table_again_and_again():
 
 
 @pytest.mark.parametrize("solver", ["trace-norm-squared", "trace-norm-logistic", "svm"])
-def test_rivals_take_a_table_of_all_labels_and_nothing_else(solver):
+def test_rivals_accept_a_table_of_all_labels_only(solver):
     with pytest.raises(InputError, match="observation must be full for this solver, got stream: set observation=full"):
         make_job(SPEC, solver)
     small = FULL.replace(m=300, noise=0.2)

@@ -18,7 +18,7 @@ KINDS = [(field, data) for field in ("real", "complex") for data in ("magnitude"
 
 
 @pytest.mark.parametrize(("field", "data"), KINDS)
-def test_a_seed_fixes_the_data_and_nothing_else_moves_it(field, data):
+def test_a_seed_alone_determines_the_data(field, data):
     spec = PhaseRetrieval(m=3000, p=500, field=field, data=data, noise=0.1)
     first, again, other = spec.build(), spec.build(), spec.replace(seed=1).build()
     for problem in (first, again, other):
@@ -50,7 +50,7 @@ def test_answers_are_magnitudes_of_gaussian_projections(field, data):
 
 
 @pytest.mark.parametrize("field", ["real", "complex"])
-def test_scores_are_blind_to_a_global_phase_and_to_nothing_else(field):
+def test_scores_are_invariant_to_a_global_phase_only(field):
     problem = PhaseRetrieval(m=200, p=20, field=field, noise=0.1).build()
     x = problem.truth + 0.1 * np.random.default_rng(0).standard_normal(20)
     scores = problem.score(x)
@@ -155,7 +155,7 @@ def losses(name, problem, z, softening=0.1):
 
 @pytest.mark.parametrize("name", SOLVERS)
 @pytest.mark.parametrize("noise", [0.0, 0.3, 3.0])
-def test_iterates_say_what_they_are_and_noise_blows_nothing_up(name, noise):
+def test_objectives_of_iterates_are_recomputed_and_noise_does_not_diverge(name, noise):
     problem, iterates, _ = solved(SMALL.replace(noise=noise, seed=1), name, max_iter=60)
     objectives = [iterate.objective for iterate in iterates]
     assert objectives == pytest.approx([losses(name, problem, it.estimate) for it in iterates], rel=1e-9, abs=1e-14)

@@ -83,11 +83,11 @@ CASES = [
 @pytest.mark.parametrize(("start", "ratio", "noise"), CASES)
 def test_the_predicted_overlap_against_simulation(field, start, ratio, noise):
     spec = PhaseRetrieval(m=int(200 * ratio), p=200, field=field, **noise)
-    seen = []
+    overlaps = []
     for seed in range(5):
         problem = spec.replace(seed=seed).build()
-        seen.append(problem.score(phase_start.initial(problem, start, np.random.default_rng(seed)))["overlap"])
-    assert np.mean(seen) == pytest.approx(phase.start_overlap(ratio, field, start, **noise), abs=0.05)
+        overlaps.append(problem.score(phase_start.initial(problem, start, np.random.default_rng(seed)))["overlap"])
+    assert np.mean(overlaps) == pytest.approx(phase.start_overlap(ratio, field, start, **noise), abs=0.05)
 
 
 @pytest.mark.parametrize(("field", "known"), [("real", 0.5), ("complex", 1.0)])
@@ -184,8 +184,8 @@ def test_the_exact_step_is_the_minimum_of_the_line(field):
             return np.mean((np.abs(A @ (z + t * d)) ** 2 - y) ** 2)
 
         t = wirtinger.best_step(A @ z, A @ d, y)
-        found = minimize_scalar(line, bounds=(0, 10 / scale), method="bounded", options={"xatol": 1e-9 / scale})
-        assert t > 0 and line(t) <= found.fun * (1 + 1e-10)
+        optimum = minimize_scalar(line, bounds=(0, 10 / scale), method="bounded", options={"xatol": 1e-9 / scale})
+        assert t > 0 and line(t) <= optimum.fun * (1 + 1e-10)
     assert wirtinger.best_step(A @ z, 0 * (A @ z), y) == 0.0
 
 
@@ -227,6 +227,6 @@ def test_gauss_newton_ends_where_scipy_does(loss, softening):
         size = np.abs(A @ v)
         return size - b if softening is None else (size**2 - b**2) / np.sqrt(b**2 + softening * np.mean(b**2)) / 2
 
-    found = least_squares(residuals, last.estimate + 1e-4, xtol=1e-14, ftol=1e-14, gtol=1e-14)
-    assert last.residual < 1e-8 and last.objective == pytest.approx(found.cost / 200)
-    assert last.estimate == pytest.approx(found.x, abs=1e-6)
+    optimum = least_squares(residuals, last.estimate + 1e-4, xtol=1e-14, ftol=1e-14, gtol=1e-14)
+    assert last.residual < 1e-8 and last.objective == pytest.approx(optimum.cost / 200)
+    assert last.estimate == pytest.approx(optimum.x, abs=1e-6)

@@ -17,7 +17,15 @@ from lrlab.solvers.single_index.link_fit import chosen, fit, fit_all
 from lrlab.solvers.single_index.link_free import link_free_refinement, refinement
 from lrlab.solvers.single_index.link_free_moves import Moved, descended, nearer, sharpened
 from lrlab.solvers.single_index.link_free_start import first_moment, second_moment
-from lrlab.solvers.single_index.link_smoothing import COEFFICIENTS, EDGE, SMOOTHNESS, WIDTH, LogOdds, Rows, loss
+from lrlab.solvers.single_index.link_smoothing import (
+    COEFFICIENTS,
+    EDGE,
+    SMOOTHNESS,
+    WIDTH,
+    IndexedAnswers,
+    LogOdds,
+    loss,
+)
 
 LINE, PARABOLA, *SPLINES = SMOOTHNESS
 
@@ -68,7 +76,7 @@ def test_log_odds_are_the_spline_of_scipy_with_straight_ends():
 def test_sorted_rows_give_the_products_of_the_dense_design():
     z, y = answered(300, lambda z: 4.0 * z)
     z[:3] = [-5.0, 4.0, 6.0]
-    rows = Rows.of(z, y)
+    rows = IndexedAnswers.of(z, y)
     dense = np.stack([LogOdds(e)(z)[0] for e in np.eye(COEFFICIENTS)], axis=1)[rows.order]
     rng = generator(1)
     c, r, A = rng.standard_normal(COEFFICIENTS), rng.standard_normal(300), rng.standard_normal((19, 19))
@@ -79,7 +87,7 @@ def test_sorted_rows_give_the_products_of_the_dense_design():
 
 
 @pytest.mark.parametrize("smoothness", [LINE, SPLINES[1]], ids=lambda smoothness: smoothness.name)
-def test_a_fit_minimises_its_objective_found_independently(smoothness):
+def test_a_fit_minimises_its_objective_computed_independently(smoothness):
     z, y = answered(400, lambda z: 3.0 * z + 0.5)
     dense = np.stack([LogOdds(e)(z)[0] for e in np.eye(COEFFICIENTS)], axis=1)
     free = dense @ smoothness.free
@@ -94,11 +102,11 @@ def test_a_fit_minimises_its_objective_found_independently(smoothness):
             - np.linalg.slogdet(free.T @ (weight[:, None] * free))[1] / 2.0
         )
 
-    found = fit(Rows.of(z, y), smoothness, np.zeros(COEFFICIENTS)).log_odds.coefficients
-    better = minimize(objective, found, method="BFGS", options={"maxiter": 40}).fun
+    result = fit(IndexedAnswers.of(z, y), smoothness, np.zeros(COEFFICIENTS)).log_odds.coefficients
+    better = minimize(objective, result, method="BFGS", options={"maxiter": 40}).fun
     # Newton's Hessian leaves out that of the determinant, a share of order 1/n.
-    assert objective(found) <= better + 1e-3
-    assert objective(found) <= objective(np.zeros(COEFFICIENTS))
+    assert objective(result) <= better + 1e-3
+    assert objective(result) <= objective(np.zeros(COEFFICIENTS))
 
 
 def test_free_polynomials_cost_nothing_and_others_do():
@@ -110,10 +118,10 @@ def test_free_polynomials_cost_nothing_and_others_do():
 
 def test_held_out_losses_are_those_of_fits_that_leave_a_row_out():
     z, y = answered(120, lambda z: 3.0 * z)
-    whole = fit(Rows.of(z, y), SPLINES[0], np.zeros(COEFFICIENTS))
+    whole = fit(IndexedAnswers.of(z, y), SPLINES[0], np.zeros(COEFFICIENTS))
     for row in range(0, 120, 10):
         rest = np.arange(120) != row
-        without = fit(Rows.of(z[rest], y[rest]), SPLINES[0], whole.log_odds.coefficients)
+        without = fit(IndexedAnswers.of(z[rest], y[rest]), SPLINES[0], whole.log_odds.coefficients)
         eta, _ = without.log_odds(z[row : row + 1])
         assert whole.held_out[row] == pytest.approx(loss(eta, y[row])[0], rel=0.15, abs=0.01)
 
@@ -121,8 +129,8 @@ def test_held_out_losses_are_those_of_fits_that_leave_a_row_out():
 def test_separated_answers_get_a_finite_link():
     z = generator().standard_normal(200)
     for smoothness in SMOOTHNESS:
-        found = fit(Rows.of(z, (z > 0).astype(float)), smoothness, np.zeros(COEFFICIENTS))
-        assert 10 < found.log_odds(np.zeros(1))[1][0] < 1e4 and np.isfinite(found.held_out).all()
+        result = fit(IndexedAnswers.of(z, (z > 0).astype(float)), smoothness, np.zeros(COEFFICIENTS))
+        assert 10 < result.log_odds(np.zeros(1))[1][0] < 1e4 and np.isfinite(result.held_out).all()
 
 
 @pytest.mark.parametrize(
@@ -135,7 +143,7 @@ def test_separated_answers_get_a_finite_link():
     ids=["line", "parabola", "wave"],
 )
 def test_the_smoothness_chosen_is_that_of_the_link(log_odds, allowed):
-    fits = fit_all(Rows.of(*answered(3000, log_odds)))
+    fits = fit_all(IndexedAnswers.of(*answered(3000, log_odds)))
     assert fits[chosen(fits)].smoothness in allowed
     z = np.linspace(-1.5, 1.5, 30)
     assert expit(fits[chosen(fits)].log_odds(z)[0]) == pytest.approx(expit(log_odds(z)), abs=0.08)
@@ -165,12 +173,12 @@ def test_products_by_blocks_are_those_of_whole_matrices(monkeypatch):
     monkeypatch.setattr("lrlab.solvers.single_index.cross_fitting.MOST_ROWS", 64)
     built = problem()
     data, X = split(built), built.X
-    seen = (data.fold[:, None] != np.arange(FOLDS + 1)).astype(float)
+    in_training = (data.fold[:, None] != np.arange(FOLDS + 1)).astype(float)
     rng = generator(3)
     scale, B = rng.standard_normal(800), rng.standard_normal((10, FOLDS + 1))
-    assert data.moment(scale) == pytest.approx(X.T @ (scale[:, None] * seen) / 800)
-    assert data.moment(scale, B) == pytest.approx(X.T @ (scale[:, None] * seen * (X @ B)) / 800)
-    assert data.squares(scale) == pytest.approx((X**2).T @ (scale[:, None] * seen) / 800)
+    assert data.moment(scale) == pytest.approx(X.T @ (scale[:, None] * in_training) / 800)
+    assert data.moment(scale, B) == pytest.approx(X.T @ (scale[:, None] * in_training * (X @ B)) / 800)
+    assert data.squares(scale) == pytest.approx((X**2).T @ (scale[:, None] * in_training) / 800)
     assert data.held_out(X @ B) == pytest.approx([X[i] @ B[:, data.fold[i]] for i in range(800)])
 
 
@@ -178,7 +186,9 @@ def test_products_by_blocks_are_those_of_whole_matrices(monkeypatch):
 def test_descent_is_minus_the_gradient_of_the_loss(smoothness):
     built = problem()
     data = split(built)
-    link = fit(Rows.of(built.X @ built.truth + 0.3, data.answers), smoothness, np.zeros(COEFFICIENTS)).log_odds
+    link = fit(
+        IndexedAnswers.of(built.X @ built.truth + 0.3, data.answers), smoothness, np.zeros(COEFFICIENTS)
+    ).log_odds
     rng = generator(4)
     b, direction = unit(rng.standard_normal(10)), unit(rng.standard_normal(10)) / 50.0
 
@@ -228,7 +238,7 @@ def test_a_steep_link_is_sharpened_and_a_flat_one_left():
     assert sharpened(LogOdds(5000.0 * line), z, 1).coefficients[-1] == pytest.approx(5000.0)
 
 
-def test_a_step_never_makes_a_loss_grow():
+def test_a_step_never_increases_a_loss():
     built = problem()
     data, rng = split(built), generator(6)
     link = LogOdds(np.linspace(-50.0, 50.0, COEFFICIENTS))
@@ -276,7 +286,7 @@ def test_refinement_lowers_the_loss_on_data_it_never_had(model):
     assert states[-1].fit.mean_held_out == pytest.approx(held_out[-1], rel=0.25), "leave-one-out is fair"
 
 
-def test_the_same_generator_gives_the_same_rounds_and_data_is_left_alone():
+def test_the_same_generator_gives_the_same_rounds_and_data_is_unchanged():
     built = problem(sparsity=3)
     X, y = built.X.copy(), built.y.copy()
     first, second = ([s.iterate() for s in rounds(built, 5, 3, seed=7)] for _ in range(2))
@@ -293,7 +303,7 @@ def test_the_number_of_entries_may_be_given():
     assert np.count_nonzero(last.estimate) == 10
 
 
-def test_the_note_tells_start_and_smoothness():
+def test_the_note_gives_start_and_smoothness():
     notes = [
         lrlab.solve(lrlab.spec(model, n=2000, p=10), "link-free-refinement").note
         for model in ("flipped-logistic", "one-bit-phase-retrieval")

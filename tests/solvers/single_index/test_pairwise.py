@@ -38,9 +38,9 @@ def test_moments_equal_the_sums_of_the_paper(pairs, n):
 @pytest.mark.parametrize("pairs", ["consecutive", "all"])
 def test_blocks_give_the_moments_of_the_whole(pairs, monkeypatch):
     spec = OneBitSensing(n=901, p=7)
-    kept, drawn = spec.build(), spec.build()
-    kept.block_rows = drawn.block_rows = 100
-    whole = by_definition(kept.X, kept.y, pairs)
+    stored, drawn = spec.build(), spec.build()
+    stored.block_rows = drawn.block_rows = 100
+    whole = by_definition(stored.X, stored.y, pairs)
     monkeypatch.setattr(single_index, "IN_MEMORY", 0)
     assert all(np.allclose(a, b, atol=1e-12) for a, b in zip(whole, pair_moments(drawn, pairs), strict=True))
 

@@ -70,18 +70,18 @@ def test_not_knowing_the_link_costs_little(spec, informed):
 
 def test_the_sparse_form_finds_the_support():
     spec = OneBitSensing(n=600, p=300, sparsity=5)
-    found = [lrlab.solve(spec.replace(seed=s), "link-free-refinement") for s in range(4)]
-    assert all(np.count_nonzero(trace.estimate) <= 5 for trace in found)
+    traces = [lrlab.solve(spec.replace(seed=s), "link-free-refinement") for s in range(4)]
+    assert all(np.count_nonzero(trace.estimate) <= 5 for trace in traces)
     subset = errors(spec, "subset-logistic", seeds=4)
-    assert np.median([trace.metrics["error"] for trace in found]) < 1.2 * np.median(subset)
+    assert np.median([trace.metrics["error"] for trace in traces]) < 1.2 * np.median(subset)
 
 
-def test_a_sparse_signal_is_found_without_signs():
+def test_a_sparse_signal_is_recovered_without_signs():
     spec = OneBitPhaseRetrieval(n=3000, p=200, sparsity=5)
     assert np.median(errors(spec, "link-free-refinement", seeds=3)) < 0.05
 
 
-def test_refinement_improves_on_its_start_and_says_what_it_chose():
+def test_refinement_improves_on_its_start_and_notes_its_choice():
     trace = lrlab.solve(OneBitSensing(seed=3), "link-free-refinement")
     assert trace.rows[-1]["error"] < 0.5 * trace.rows[0]["error"]
     assert "Log-odds" in trace.note and "held-out loss" in trace.note

@@ -25,12 +25,12 @@ LOSSES = {"logistic": lambda m: np.logaddexp(0, -m), "probit": lambda m: -norm.l
 
 
 def iterates(problem, name, number=400, **options):
-    found = []
+    trace = []
     for iterate in islice(catalog.solver(name).run(problem, **options, rng=np.random.default_rng(0)), number):
-        found.append(iterate)
+        trace.append(iterate)
         if iterate.residual == 0:
             break
-    return found
+    return trace
 
 
 def estimate(problem, name, **options):
@@ -114,11 +114,11 @@ def test_streamed_equals_in_memory(name, monkeypatch):
     # The block decides which numbers are drawn: the blocked problem is fed the same rows.
     blocked.__dict__["_data"] = (spec.build().X, spec.build().y)
     np.testing.assert_allclose(estimate(blocked, name), whole, atol=1e-10)
-    kept = spec.replace(n=5000)
+    stored = spec.replace(n=5000)
     monkeypatch.setattr(single_index, "BLOCK_BYTES", 2**14)
-    in_memory = estimate(kept.build(), name)
+    in_memory = estimate(stored.build(), name)
     monkeypatch.setattr(single_index, "IN_MEMORY", 0)
-    np.testing.assert_allclose(estimate(kept.build(), name), in_memory, atol=1e-10)
+    np.testing.assert_allclose(estimate(stored.build(), name), in_memory, atol=1e-10)
 
 
 @pytest.mark.parametrize("name", ["sir", "phd", "save", "marginal-mean"])
@@ -130,7 +130,7 @@ def test_answers_that_are_all_the_same_give_no_direction_and_no_error(name):
 
 
 @pytest.mark.parametrize("name", ["marginal-mean", "sir", "phd", "save", "nbiht", "logistic", "sparse-probit"])
-def test_memory_stays_within_what_the_catalogue_says(name):
+def test_memory_stays_within_the_claim_of_the_catalogue(name):
     spec = lrlab.spec("flipped-logistic", n=1500, p=500, intercept=1.0, noise=0.5)
     problem, entry = spec.build(), catalog.solver(name)
     problem.load(True)
@@ -180,7 +180,7 @@ def test_phd_reaches_its_limit(model, settings, whitening):
     assert np.mean([-t.metrics["objective"] for t in traces]) == pytest.approx(top, rel=0.05)
 
 
-def test_limits_where_nothing_is_to_be_found():
+def test_limits_where_recovery_is_impossible():
     odd, even = SENSING.link.moments, PHASE.link.moments
     assert principal_hessian.predict(odd, 20.0).overlap == 0
     assert limits.least_squares_overlap(even, 20.0) == 0 == limits.least_squares_overlap(odd, 0.9)
@@ -193,11 +193,11 @@ def test_limits_where_nothing_is_to_be_found():
 
 @pytest.mark.parametrize("name", ["biht", "nbiht"])
 @pytest.mark.parametrize("kept", [0, 60])
-def test_biht_takes_the_steps_it_says(name, kept):
+def test_biht_takes_the_documented_steps(name, kept):
     problem = SPARSE.build()
     X, y, s = problem.X, problem.y, kept or 4
-    found = iterates(problem, name, number=6, kept=kept, step=0.7)
-    for now, after in zip(found, found[1:], strict=False):
+    trace = iterates(problem, name, number=6, kept=kept, step=0.7)
+    for now, after in zip(trace, trace[1:], strict=False):
         step = now.estimate + 0.35 / 300 * X.T @ (y - np.sign(X @ now.estimate))
         step[np.argsort(-np.abs(step))[s:]] = 0
         step /= np.linalg.norm(step) if name == "nbiht" else 1
@@ -225,19 +225,19 @@ def test_without_noise_all_signs_become_consistent(name):
 def test_regression_ends_where_others_end(name, spec):
     problem, loss = spec.build(), LOSSES[name]
     X, y = problem.X, problem.y
-    found = iterates(problem, name)
-    assert len(found) > 4 and found[-1].residual < 1e-7
-    assert np.diff([i.objective for i in found]).max() <= 1e-12
+    trace = iterates(problem, name)
+    assert len(trace) > 4 and trace[-1].residual < 1e-7
+    assert np.diff([i.objective for i in trace]).max() <= 1e-12
     if name == "logistic":
         other = LogisticRegression(C=np.inf, tol=1e-10, solver="newton-cholesky").fit(X, y).coef_[0]
     else:
         other = minimize(lambda t: loss(y * (X @ t[1:] + t[0])).mean(), np.zeros(9), options={"gtol": 1e-7}).x[1:]
-    np.testing.assert_allclose(found[-1].estimate, other, atol=1e-6 if name == "logistic" else 1e-4)
+    np.testing.assert_allclose(trace[-1].estimate, other, atol=1e-6 if name == "logistic" else 1e-4)
     # The intercept is not part of the estimate: the objective is checked at the best one.
-    for iterate in (found[2], found[-1]):
+    for iterate in (trace[2], trace[-1]):
         best = minimize(lambda c, b=iterate.estimate: loss(y * (X @ b + c[0])).mean(), [0.0]).fun
         assert iterate.objective >= best - 1e-9
-    assert found[-1].objective == pytest.approx(best, abs=1e-7)
+    assert trace[-1].objective == pytest.approx(best, abs=1e-7)
 
 
 @pytest.mark.parametrize("name", ["logistic", "probit"])
@@ -261,8 +261,8 @@ def penalised_by_lbfgs(loss, X, y, rho):
 
     bounds = [(None, None), *[(0, None)] * (2 * p)]
     options = {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 5000, "maxfun": 10**6}
-    found = minimize(value, np.zeros(2 * p + 1), bounds=bounds, method="L-BFGS-B", options=options)
-    return found.x[1 : p + 1] - found.x[p + 1 :], found.fun
+    trace = minimize(value, np.zeros(2 * p + 1), bounds=bounds, method="L-BFGS-B", options=options)
+    return trace.x[1 : p + 1] - trace.x[p + 1 :], trace.fun
 
 
 @pytest.mark.parametrize("name", ["logistic", "probit"])
@@ -293,12 +293,12 @@ def test_the_path_agrees_with_scikit_learn():
 def test_sparse_regression_falls_along_the_path_to_the_level_best_on_held_out_data(name):
     loss, problem = LOSSES[name.removeprefix("sparse-")], SPARSE.build()
     X, y = problem.X, problem.y
-    found = iterates(problem, name)
-    assert len(found) > 5 and found[-1].residual < 1e-7
-    assert np.diff([i.objective for i in found]).max() < 0
-    assert np.count_nonzero(found[0].estimate) == 0 < np.count_nonzero(found[-1].estimate) < 60
-    rho = float(found[-1].note.split()[1].rstrip(","))
-    for iterate in found[1:]:
+    trace = iterates(problem, name)
+    assert len(trace) > 5 and trace[-1].residual < 1e-7
+    assert np.diff([i.objective for i in trace]).max() < 0
+    assert np.count_nonzero(trace[0].estimate) == 0 < np.count_nonzero(trace[-1].estimate) < 60
+    rho = float(trace[-1].note.split()[1].rstrip(","))
+    for iterate in trace[1:]:
         b = iterate.estimate
         best = minimize(lambda c, b=b: loss(y * (X @ b + c[0])).mean() + rho * np.abs(b).sum(), [0.0]).fun
         assert iterate.objective == pytest.approx(best, rel=2e-3)

@@ -48,12 +48,12 @@ def moment(p=24, s=3, n=600, seed=0, strength=0.6):
 
 def iterates(spec, number=80, **options):
     rng = np.random.default_rng(0)
-    found = []
+    trace = []
     for iterate in islice(sparse_pairwise_moment(spec.build(), **options, rng=rng), number):
-        found.append(iterate)
+        trace.append(iterate)
         if iterate.residual <= 1e-10:
             break
-    return found
+    return trace
 
 
 # The Fantope
@@ -196,7 +196,7 @@ def test_the_second_stage_never_lowers_the_objective_and_ends_at_a_fixed_point()
     assert np.diff([i.objective for i in second]).max() <= 1e-13
 
 
-def test_the_best_support_is_found_on_a_small_problem():
+def test_the_best_support_is_recovered_on_a_small_problem():
     spec = SPEC.replace(p=12, sparsity=3, n=3000)
     last = iterates(spec, number=300, moment="M")[-1]
     problem = spec.build()
@@ -215,10 +215,10 @@ def test_with_all_entries_and_no_penalty_it_is_algorithm_1():
 
 
 def test_streamed_equals_in_memory(monkeypatch):
-    kept = iterates(SPEC)[-1]
+    stored = iterates(SPEC)[-1]
     monkeypatch.setattr(single_index, "IN_MEMORY", 0)
     streamed = iterates(SPEC)[-1]
-    np.testing.assert_allclose(streamed.estimate, kept.estimate, atol=1e-9)
+    np.testing.assert_allclose(streamed.estimate, stored.estimate, atol=1e-9)
 
 
 def test_same_seed_same_trace_and_inputs_unchanged():
@@ -258,7 +258,7 @@ def test_the_smallest_and_emptiest_problems_pass():
         assert np.isfinite(last.estimate).all() and np.isfinite(last.objective)
 
 
-def test_memory_stays_within_what_the_catalogue_says():
+def test_memory_stays_within_the_claim_of_the_catalogue():
     spec = lrlab.spec("flipped-logistic", n=2000, p=400, sparsity=20, flip=0.3)
     entry = catalog.solver(NAME)
     problem = spec.build()

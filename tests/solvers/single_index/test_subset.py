@@ -53,7 +53,7 @@ def test_newton_falls_and_ends_where_scipy_ends(likelihood):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_best_support_is_found_by_exchanges(seed):
+def test_exchanges_reach_the_best_support(seed):
     problem = SPEC.replace(seed=seed).build()
     last = run(SPEC.replace(seed=seed))[-1]
     losses = {chosen: scikit(problem.X[:, chosen], problem.y)[1] for chosen in combinations(range(12), 3)}
@@ -63,7 +63,7 @@ def test_the_best_support_is_found_by_exchanges(seed):
     np.testing.assert_allclose(last.estimate[list(best)], scikit(problem.X[:, best], problem.y)[0][1:], atol=1e-5)
 
 
-def test_with_a_charge_the_best_support_of_any_size_is_found():
+def test_with_a_charge_the_best_support_of_any_size_is_reached():
     problem, charge = SPEC.build(), np.log(12) / 300
     last = run(SPEC, kept=5, selection="at-most")[-1]
     losses = {
@@ -89,7 +89,7 @@ def test_objective_falls_and_belongs_to_the_estimate(selection):
         assert iterate.objective == pytest.approx(scikit(problem.X[:, support], problem.y)[1] + charge, abs=1e-7)
 
 
-def test_with_all_entries_kept_it_is_logistic_regression():
+def test_with_full_support_it_is_logistic_regression():
     problem = SPEC.build()
     iterates = run(SPEC, kept=12)
     assert len(iterates) == 1
@@ -104,7 +104,7 @@ def with_equal_entries(seed, noise):
 
 
 @pytest.mark.parametrize(("noise", "known"), [(0.1, 0.034), (0.316, 0.062)])
-def test_error_where_every_entry_is_large_enough_to_be_found(noise, known):
+def test_error_where_every_entry_is_large_enough_to_be_selected(noise, known):
     errors = []
     for seed in range(5):
         problem = with_equal_entries(seed, noise)
@@ -118,7 +118,7 @@ def test_error_where_every_entry_is_large_enough_to_be_found(noise, known):
     assert np.median(errors) < 1.25 * known
 
 
-def test_a_charge_leaves_out_what_cannot_be_told_from_noise():
+def test_a_charge_omits_entries_that_are_indistinguishable_from_noise():
     exact, charged = (
         [
             lrlab.solve(
@@ -139,7 +139,7 @@ def test_separable_answers_end_with_a_direction():
     assert np.isfinite(trace.estimate).all() and trace.metrics["error"] < 0.1 and trace.stop.name == "CONVERGED"
 
 
-def test_memory_stays_within_what_the_catalogue_says():
+def test_memory_stays_within_the_claim_of_the_catalogue():
     spec = lrlab.spec("one-bit-sensing", n=2000, p=80, sparsity=50, noise=0.5)
     problem = spec.build()
     problem.load(True)
