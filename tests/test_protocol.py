@@ -23,7 +23,7 @@ def endless(objective=1.0, residual=1.0):
 
 
 @pytest.mark.parametrize(
-    ("source", "settings", "stop", "seen"),
+    ("source", "settings", "stop", "count"),
     [
         (iterates((3.0, 1.0), (2.0, 1e-9), (1.0, 1e-9)), {}, Stop.CONVERGED, 2),
         (iterates((3.0, 1.0)), {}, Stop.FINISHED, 1),
