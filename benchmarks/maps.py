@@ -78,7 +78,7 @@ def distance(first: ContourSearch, second: ContourSearch) -> Any:
         )
         for search in (first, second)
     ]
-    return np.abs(contours[0] - results_by_line[1])
+    return np.abs(contours[0] - contours[1])
 
 
 def measure(sweep: Sweep, engine: Engine, whole: bool) -> str:
