@@ -21,9 +21,8 @@ import lrlab
 from lrlab.engine.engine import Engine
 from lrlab.engine.stream import LocalStream
 from lrlab.runs.job import Job, make_job
-from lrlab.runs.trial import TrialResult
+from lrlab.runs.trial import Trial, TrialResult
 from lrlab.store.export import export
-from lrlab.store.outcome import Kept
 from lrlab.store.store import Store
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.run import read, run
@@ -47,16 +46,16 @@ def jobs(number: int) -> Iterator[Job]:
         yield job.on(job.spec.replace(n=100 + k % 1000, noise=k // 1000 / 1000))
 
 
-def batches(trials: int) -> Iterator[list[Kept]]:
+def batches(trials: int) -> Iterator[dict[Trial, TrialResult]]:
     """Yield made up trials as they would arrive."""
-    rng, batch = np.random.default_rng(0), list[Kept]()
+    rng, batch = np.random.default_rng(0), dict[Trial, TrialResult]()
     for job in jobs(trials // A_CELL):
         for number in range(A_CELL):
             scores = dict(zip(("objective", "residual", "error", "overlap", "misfit"), rng.random(5), strict=True))
-            batch.append(Kept(job, number, TrialResult(number, "CONVERGED", 50, 0.01, scores)))
+            batch[Trial(job, number)] = TrialResult(number, "CONVERGED", 50, 0.01, scores)
         if len(batch) >= A_BATCH:
             yield batch
-            batch = []
+            batch = {}
     yield batch
 
 
@@ -75,8 +74,8 @@ def measure(path: Path, trials: int) -> None:
     with Store(path) as store:
         print(f"list: {seconds(store.groups):.3f} s")
         cells = list(jobs(trials // A_CELL))
-        print(f"find what is missing: {seconds(lambda: [store.trials(job, A_CELL) for job in cells]):.2f} s")
-        print(f"read all cells: {seconds(lambda: sum(len(store.outcomes(job, A_CELL)) for job in cells)):.2f} s")
+        print(f"find what is missing: {seconds(lambda: [store.finished(job, A_CELL) for job in cells]):.2f} s")
+        print(f"read all cells: {seconds(lambda: sum(len(store.results(job, A_CELL)) for job in cells)):.2f} s")
         for name in ("all.csv", "all.parquet"):
             print(f"export {name}: {seconds(lambda name=name: export(store, path.with_name(name))):.1f} s")
     print(f"memory: at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")

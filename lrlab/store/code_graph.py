@@ -6,7 +6,7 @@ import importlib.util
 import sys
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -45,7 +45,7 @@ class Module(NamedTuple):
     imports: Imports
 
 
-def reached(roots: set[Definition]) -> set[Definition]:
+def reached(roots: Iterable[Definition]) -> set[Definition]:
     """Return definitions with all that they use, directly or not."""
     found, waiting = set[Definition](), set(roots)
     while waiting:

@@ -1,21 +1,21 @@
-"""Finished trials, kept in an SQLite file: each under the values and the code version that its numbers depend on.
+"""Stores finished trials in an SQLite file, each under the values and the code version that its numbers depend on.
 
 A cell is a `Job`: spec with the sweep's seed, solver, options and limits. Its trials are numbered from 0, as in
-`trials.trial_spec`, which gives each its own seed.
+`runs.trial.trial_spec`, which gives each its own seed.
 """
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from lrlab.parameters import Value
 from lrlab.runs.job import Job
-from lrlab.runs.trial import TrialResult
+from lrlab.runs.trial import Trial, TrialResult
 from lrlab.store import code_version, store_file
-from lrlab.store.outcome import Kept, packed, unpacked
+from lrlab.store.packing import pack_scores, unpack_scores
 
 
 class TrialGroup(NamedTuple):
@@ -42,17 +42,17 @@ class Store:
         self,
         path: Path | None = None,
         create: bool = True,
-        known: bool = False,
+        checked: bool = False,
         lock_wait_seconds: float = store_file.LOCK_WAIT_SECONDS,
     ) -> None:
-        """Open the file, made if it is not there and `create`; without a path, keep everything in memory.
+        """Open the file, made if it is not there and `create`; without a path, store everything in memory.
 
-        known, lock_wait_seconds: as in `store_file.connect`. InputError where it is foreign, newer or damaged; it is
+        checked, lock_wait_seconds: as in `store_file.connect`. InputError where it is foreign, newer or damaged; it is
         then untouched.
         """
         self.path = path
         self._connection = (
-            store_file.connect(path, create, known, lock_wait_seconds) if path else store_file.in_memory()
+            store_file.connect(path, create, checked, lock_wait_seconds) if path else store_file.in_memory()
         )
 
     def __enter__(self) -> "Store":
@@ -67,59 +67,62 @@ class Store:
         """Close the file."""
         self._connection.close()
 
-    def trials(self, job: Job, below: int) -> set[int]:
-        """Return the numbers, smaller than `below`, of the finished trials of a cell."""
+    def finished(self, job: Job, below: int) -> set[int]:
+        """Return the numbers, smaller than `below`, of the stored trials of a cell."""
         with self.reading():
-            found = self._connection.execute(
+            rows = self._connection.execute(
                 "SELECT trial FROM trials JOIN cells ON cell = id WHERE key = ? AND trial < ?",
                 (code_version.key(job), below),
             )
-            return {number for (number,) in found}
+            return {number for (number,) in rows}
 
-    def outcomes(self, job: Job, below: int) -> dict[int, TrialResult]:
-        """Return what came of the trials of a cell whose numbers are smaller than `below`, in order."""
+    def results(self, job: Job, below: int) -> dict[int, TrialResult]:
+        """Return the results of the trials of a cell whose numbers are smaller than `below`, in order."""
         with self.reading():
-            found = self._connection.execute(
+            rows = self._connection.execute(
                 "SELECT trial, seed, stop, iterations, seconds, names, scores FROM cells JOIN trials ON cell = cells.id"
                 " JOIN measures ON measures = measures.id WHERE key = ? AND trial < ? ORDER BY trial",
                 (code_version.key(job), below),
             )
             return {
-                trial: TrialResult(seed, stop, iterations, seconds, unpacked(names, scores))
-                for trial, seed, stop, iterations, seconds, names, scores in found
+                trial: TrialResult(seed, stop, iterations, seconds, unpack_scores(names, scores))
+                for trial, seed, stop, iterations, seconds, names, scores in rows
             }
 
-    def add(self, batch: Sequence[Kept]) -> None:
-        """Keep trials, all of them or none; one that is there already stays as it is."""
-        cells: dict[Job, list[Kept]] = {}
-        for kept in batch:
-            cells.setdefault(kept.job, []).append(kept)
+    def add(self, results: Mapping[Trial, TrialResult]) -> None:
+        """Store finished trials, all of them or none; one that is there already stays as it is."""
+        cells: dict[Job, dict[int, TrialResult]] = {}
+        for (job, number), result in results.items():
+            cells.setdefault(job, {})[number] = result
         if not cells:
             return
         with self.writing() as connection:
-            lists = {tuple(kept.outcome.scores) for kept in batch}
+            lists = {tuple(result.scores) for result in results.values()}
             measures = {names: self._measures(connection, names) for names in lists}
             for job, trials in cells.items():
                 cell = self._cell(connection, job)
-                rows = [(cell, trial, *o[:4], measures[tuple(o.scores)], packed(o)) for _, trial, o in trials]
+                rows = [(cell, n, *r[:4], measures[tuple(r.scores)], pack_scores(r)) for n, r in trials.items()]
                 added = connection.executemany("INSERT OR IGNORE INTO trials VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
                 connection.execute("UPDATE cells SET trials = trials + ? WHERE id = ?", (added.rowcount, cell))
 
     def groups(self) -> list[TrialGroup]:
         """Return what is stored, summed up."""
         with self.reading():
-            found = self._connection.execute(
+            rows = self._connection.execute(
                 "SELECT groups.id, model, solver, settings, version, count(cells.id), ifnull(sum(trials), 0)"
                 " FROM groups LEFT JOIN cells ON group_id = groups.id"
                 " GROUP BY groups.id ORDER BY model, solver, groups.id"
             )
-            return [TrialGroup(*row[:3], json.loads(row[3]), *row[4:]) for row in found]
+            return [
+                TrialGroup(number, model, solver, json.loads(settings), version, cells, trials)
+                for number, model, solver, settings, version, cells, trials in rows
+            ]
 
     def measures(self) -> list[str]:
         """Return the names of all scores that some trial has."""
         with self.reading():
-            found = self._connection.execute("SELECT names FROM measures ORDER BY id").fetchall()
-            return list(dict.fromkeys(name for (names,) in found for name in json.loads(names)))
+            rows = self._connection.execute("SELECT names FROM measures ORDER BY id").fetchall()
+            return list(dict.fromkeys(name for (names,) in rows for name in json.loads(names)))
 
     def prune(self) -> int:
         """Remove the trials that are stale, give their room back, and return their number."""
@@ -139,21 +142,21 @@ class Store:
     def rows(self, group: TrialGroup) -> Iterator[dict[str, Value]]:
         """Yield the trials of a group as tidy rows: the cell's values, the trial's seed; `base_seed` is the sweep's."""
         with self.reading():
-            found = self._connection.execute(
+            rows = self._connection.execute(
                 "SELECT spec, trial, seed, stop, iterations, seconds, names, scores FROM cells JOIN trials"
                 " ON cell = cells.id JOIN measures ON measures = measures.id WHERE group_id = ?",
                 (group.id,),
             )
             head, stale = {"model": group.model, "solver": group.solver}, group.stale
-            for spec, trial, seed, stop, iterations, seconds, names, scores in found:
+            for spec, trial, seed, stop, iterations, seconds, names, scores in rows:
                 values = json.loads(spec)
                 start = {**head, **values, "base_seed": values["seed"], "seed": seed, "trial": trial, **group.settings}
                 ending = {"stop": stop, "iterations": iterations, "seconds": seconds, "stale": stale}
-                yield {**start, **unpacked(names, scores), **ending}
+                yield {**start, **unpack_scores(names, scores), **ending}
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Yield the connection in a transaction, kept if all goes well; RuntimeError where the file cannot go on."""
+        """Yield the connection in a transaction, committed if all goes well; RuntimeError where the file fails."""
         with self.reading():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -165,7 +168,7 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """Yield the connection; RuntimeError with a sentence where the file cannot go on."""
+        """Yield the connection; RuntimeError with a sentence where the file fails."""
         try:
             yield self._connection
         except sqlite3.Error as error:
@@ -173,9 +176,9 @@ class Store:
 
     def _cell(self, connection: sqlite3.Connection, job: Job) -> int:
         key = code_version.key(job)
-        found = connection.execute("SELECT id FROM cells WHERE key = ?", (key,)).fetchone()
-        if found:
-            return found[0]
+        row = connection.execute("SELECT id FROM cells WHERE key = ?", (key,)).fetchone()
+        if row:
+            return int(row[0])
         settings = code_version.text(code_version.settings(job))
         group = (job.spec.model, job.solver, settings, code_version.version(job.spec.model, job.solver))
         connection.execute("INSERT OR IGNORE INTO groups (model, solver, settings, version) VALUES (?, ?, ?, ?)", group)
@@ -189,4 +192,4 @@ class Store:
     def _measures(self, connection: sqlite3.Connection, names: tuple[str, ...]) -> int:
         text = json.dumps(names)
         connection.execute("INSERT OR IGNORE INTO measures (names) VALUES (?)", (text,))
-        return connection.execute("SELECT id FROM measures WHERE names = ?", (text,)).fetchone()[0]
+        return int(connection.execute("SELECT id FROM measures WHERE names = ?", (text,)).fetchone()[0])

@@ -54,13 +54,13 @@ def in_memory() -> sqlite3.Connection:
 
 
 def connect(
-    path: Path, create: bool = True, known: bool = False, lock_wait_seconds: float = LOCK_WAIT_SECONDS
+    path: Path, create: bool = True, checked: bool = False, lock_wait_seconds: float = LOCK_WAIT_SECONDS
 ) -> sqlite3.Connection:
     """Return a connection to the store at a path, made if there is none; InputError where it cannot be used.
 
     What a killed writer left half-written is taken back by SQLite. A commit is on the disk when it returns: the write-
-    ahead log is then synchronised. An older file is brought to today's format in place. known: this process has looked
-    through the pages of the file before, which takes half a second a million trials. lock_wait_seconds: how long to
+    ahead log is then synchronised. An older file is brought to today's format in place. checked: this process has
+    checked all pages of the file before, which takes half a second a million trials. lock_wait_seconds: how long to
     wait for another process that writes.
     """
     try:
@@ -71,7 +71,7 @@ def connect(
         if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
             raise PermissionError(errno.EACCES, "it is write-protected")
         _check_header(path)
-        if not known:
+        if not checked:
             _check_pages(path, lock_wait_seconds)
         connection = sqlite3.connect(path, timeout=lock_wait_seconds, isolation_level=None)
         connection.execute("PRAGMA synchronous = FULL")

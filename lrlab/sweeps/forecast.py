@@ -90,7 +90,7 @@ def _left(sweep: Sweep, store: Store | None) -> int:
     if store is None:
         return sweep.most if sweep.adaptive else len(sweep.jobs) * sweep.trials
     if not sweep.adaptive:
-        return sum(sweep.trials - len(store.trials(job, sweep.trials)) for job in sweep.jobs)
+        return sum(sweep.trials - len(store.finished(job, sweep.trials)) for job in sweep.jobs)
     results = read(sweep, store)
     return 0 if results.complete else max(1, sweep.most - results.reused)
 

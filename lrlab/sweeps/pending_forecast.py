@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 
 from lrlab.parameters import InputError
-from lrlab.store.location import Lab
+from lrlab.store.location import SharedStore
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.forecast import Forecast, forecast, require_time
 
@@ -15,12 +15,12 @@ DELAY_SECONDS = 0.4
 class PendingForecast:
     """A forecast under way. value: None until it is ready. refused: the sentence why the sweep is not to be run."""
 
-    def __init__(self, sweep: Sweep, lab: Lab, forecast: Callable[..., Forecast] = forecast) -> None:
+    def __init__(self, sweep: Sweep, shared: SharedStore, forecast: Callable[..., Forecast] = forecast) -> None:
         """Begin after a delay."""
         self.sweep = sweep
         self.value: Forecast | None = None
         self.refused = ""
-        self._lab, self._forecast = lab, forecast
+        self._shared, self._forecast = shared, forecast
         self._dropped, self._begin, self._over = threading.Event(), threading.Event(), threading.Event()
         threading.Thread(target=self._serve, name="lrlab-forecast", daemon=True).start()
 
@@ -43,7 +43,7 @@ class PendingForecast:
         self._begin.wait(DELAY_SECONDS)
         try:
             if not self._dropped.is_set():
-                with self._lab.open() as store:
+                with self._shared.open() as store:
                     self.value = self._forecast(self.sweep, store)
                 require_time(self.sweep, self.value)
         except (InputError, RuntimeError) as error:

@@ -11,7 +11,6 @@ from lrlab.engine.messages import Failure
 from lrlab.engine.stream import ItemResult, ResultStream, StartStream
 from lrlab.protocol import Spec, Stop
 from lrlab.runs.trial import Progress, Trial, TrialResult, run_trial, silent
-from lrlab.store.outcome import Kept
 from lrlab.store.store import Store
 from lrlab.sweeps import adaptive
 from lrlab.sweeps.adaptive import Requested
@@ -86,7 +85,7 @@ def read(sweep: Sweep, store: Store) -> Results:
 
 def _load(requested: Requested, store: Store, results: Results) -> None:
     for job, numbers in requested.items():
-        stored = store.outcomes(job, numbers.stop)
+        stored = store.results(job, numbers.stop)
         finished = {Trial(job, number): result for number, result in stored.items() if number in numbers}
         if finished:
             results.add(finished)
@@ -114,7 +113,7 @@ def missing(requested: Requested, store: Store) -> Iterator[Trial]:
     while any(numbers[first:] for numbers in requested.values()):
         for job, numbers in requested.items():
             if part := numbers[first:end]:
-                stored = store.trials(job, part.stop)
+                stored = store.finished(job, part.stop)
                 yield from (Trial(job, number) for number in part if number not in stored)
         first, end = end, 2 * end
 
@@ -134,7 +133,7 @@ class _Intake:
             elif result.stop != Stop.CANCELLED.name:
                 self._pending[trial] = result
         if self._pending:
-            self._store.add([Kept(*trial, result) for trial, result in self._pending.items()])
+            self._store.add(self._pending)
             self.results.computed += len(self._pending)
             finished, self._pending = self._pending, {}
             self.results.add(finished)

@@ -13,7 +13,7 @@ from lrlab.engine.engine import on_workers
 from lrlab.engine.messages import Failure
 from lrlab.engine.stream import StartStream
 from lrlab.parameters import InputError
-from lrlab.store.location import Lab
+from lrlab.store.location import SharedStore
 from lrlab.store.store import Store
 from lrlab.sweeps import history
 from lrlab.sweeps.definition import Sweep
@@ -34,13 +34,15 @@ class SweepRun:
     with whatever is new. done, total: trials. error: the sentence of what ended the whole of it.
     """
 
-    def __init__(self, sweep: Sweep, lab: Lab, *, session: str = "", page: str = "", title: str = "") -> None:
+    def __init__(
+        self, sweep: Sweep, shared: SharedStore, *, session: str = "", page: str = "", title: str = ""
+    ) -> None:
         """Prepare a sweep; InputError where every cell of it is refused."""
         self.sweep, self.results = sweep, Results(sweep)
         self.state: State | str = "new"
         self.done, self.error = 0, ""
         self.total = len(sweep.jobs) * sweep.trials
-        self._lab, self._session, self._page, self._title = lab, session, page, title
+        self._shared, self._session, self._page, self._title = shared, session, page, title
         self._thread: threading.Thread | None = None
         self._stop: State | str = ""
         self._begun, self._loaded, self._noted, self._ended = 0.0, -1, 0.0, 0
@@ -94,7 +96,7 @@ class SweepRun:
             self._stop = "cancelled"
         elif self.state == "paused":
             self.state = "cancelled"
-            with self._lab.open() as store:
+            with self._shared.open() as store:
                 self._note(store)
 
     def refresh(self) -> None:
@@ -113,7 +115,7 @@ class SweepRun:
 
     def _serve(self, work: Callable[[Store], None]) -> None:
         try:
-            with self._lab.open() as store:
+            with self._shared.open() as store:
                 work(store)
         except Exception as error:
             worded = isinstance(error, InputError | RuntimeError)
@@ -160,21 +162,21 @@ _runs: WeakValueDictionary[tuple[str, str, Sweep], SweepRun] = WeakValueDictiona
 _lookup = threading.Lock()
 
 
-def get_run(sweep: Sweep, lab: Lab, session: str, page: str = "", title: str = "") -> SweepRun:
+def get_run(sweep: Sweep, shared: SharedStore, session: str, page: str = "", title: str = "") -> SweepRun:
     """Return the run of a sweep by a browser session: the one that is there, under way or held by a page, or a new one.
 
     InputError where every cell of it is refused.
     """
     with _lookup:
         # Bound before it is returned: the dictionary alone does not hold it.
-        known = _runs.get((str(lab.path), session, sweep))
+        known = _runs.get((str(shared.path), session, sweep))
         if known is None:
-            known = SweepRun(sweep, lab, session=session, page=page, title=title)
-            _runs[str(lab.path), session, sweep] = known
+            known = SweepRun(sweep, shared, session=session, page=page, title=title)
+            _runs[str(shared.path), session, sweep] = known
         return known
 
 
-def under_way(sweep: Sweep, lab: Lab, session: str) -> SweepRun | None:
+def under_way(sweep: Sweep, shared: SharedStore, session: str) -> SweepRun | None:
     """Return the run of a sweep by a session where it is alive."""
-    known = _runs.get((str(lab.path), session, sweep))
+    known = _runs.get((str(shared.path), session, sweep))
     return known if known is not None and known.alive else None

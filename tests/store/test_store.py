@@ -22,9 +22,8 @@ import lrlab
 from lrlab import InputError, solve, spec
 from lrlab.__main__ import main
 from lrlab.engine.stream import LocalStream
-from lrlab.runs.trial import TrialResult, run_trial, trial_spec
+from lrlab.runs.trial import Trial, TrialResult, run_trial, trial_spec
 from lrlab.store.export import export
-from lrlab.store.outcome import Kept
 from lrlab.store.store import Store
 from lrlab.sweeps import run as running
 from lrlab.sweeps.definition import Success, Sweep
@@ -48,7 +47,7 @@ TOTAL = 2 * (1 + 2) * 3
 
 @pytest.fixture
 def path(tmp_path):
-    return tmp_path / "kept.sqlite"
+    return tmp_path / "store.sqlite"
 
 
 def swept(sweep, store):
@@ -62,8 +61,9 @@ def plain(rows):
     return json.dumps(rows)
 
 
-def kept(number=0, **scores):
-    return Kept(SWEEP.jobs[0], number, TrialResult(number, "CONVERGED", 3, 0.1, scores or {"error": 0.25}))
+def made(*numbers, job=SWEEP.jobs[0], **scores):
+    """Return results of trials as if they had been computed."""
+    return {Trial(job, n): TrialResult(n, "CONVERGED", 3, 0.1, scores or {"error": 0.25}) for n in numbers}
 
 
 def test_nothing_is_computed_twice(path):
@@ -93,7 +93,7 @@ def test_the_table_is_the_same_wherever_and_in_however_many_pieces(engine, path)
         results = run(SWEEP, elsewhere, engine.map)
         assert (results.computed, results.reused) == (TOTAL, 0)
         assert plain(cell_rows(results)) == swept(SWEEP, whole)[2]
-        numbers = [[o._replace(seconds=0) for job in SWEEP.jobs for o in s.outcomes(job, 3).values()] for s in
+        numbers = [[o._replace(seconds=0) for job in SWEEP.jobs for o in s.results(job, 3).values()] for s in
                    (pieces, whole, elsewhere)]  # fmt: skip
         assert numbers[0] == numbers[1] == numbers[2]
 
@@ -150,19 +150,19 @@ def test_seeds_of_trials_are_those_that_stores_hold():
     assert [trial_spec(spec("one-bit-sensing", n=500), t).seed for t in range(2)] == [4274526460, 461802117]
 
 
-def test_scores_that_are_no_numbers_are_kept():
+def test_scores_that_are_no_numbers_are_stored():
     with Store() as store:
         scores = {"error": math.inf, "residual": math.nan, "overlap": 0.1 + 0.2, "objective": -math.inf}
-        store.add([kept(0, **scores)])
-        assert repr(store.outcomes(kept().job, 1)[0].scores) == repr(scores)
+        store.add(made(0, **scores))
+        assert repr(store.results(SWEEP.jobs[0], 1)[0].scores) == repr(scores)
 
 
 def test_what_is_there_already_stays(path):
     with Store(path) as store, Store(path) as other:
-        store.add([kept(0), kept(1)])
-        other.add([kept(1, error=7.0), kept(2)])
-        assert [o.scores["error"] for o in store.outcomes(kept().job, 9).values()] == [0.25] * 3
-        assert store.groups()[0].trials == 3 and store.trials(kept().job, 2) == {0, 1}
+        store.add(made(0, 1))
+        other.add(made(1, error=7.0) | made(2))
+        assert [o.scores["error"] for o in store.results(SWEEP.jobs[0], 9).values()] == [0.25] * 3
+        assert store.groups()[0].trials == 3 and store.finished(SWEEP.jobs[0], 2) == {0, 1}
 
 
 def test_a_trial_that_fails_is_not_kept_and_tried_again(monkeypatch):
@@ -197,7 +197,7 @@ def test_an_interruption_keeps_what_was_computed(monkeypatch):
 def test_a_sweep_that_is_cut_short_has_measured_the_whole_grid():
     with Store() as store:
         wanted = SWEEP.jobs
-        store.add([Kept(wanted[1], number, kept().outcome) for number in (0, 2)])
+        store.add(made(0, 2, job=wanted[1]))
         order = [(wanted.index(job), number) for job, number in missing(dict.fromkeys(wanted[:3], range(9)), store)]
     assert order[:5] == [(0, 0), (2, 0), (0, 1), (1, 1), (2, 1)] and order[5:8] == [(0, 2), (0, 3), (1, 3)]
     assert sorted(order) == [(k, n) for k in range(3) for n in range(9) if (k, n) not in ((1, 0), (1, 2))]
@@ -231,7 +231,7 @@ def spoil(path, start, bytes_):
 )
 def test_what_is_foreign_newer_or_damaged_is_refused_untouched(tmp_path, path, harm, sentence, capsys):
     with Store(path) as store:
-        store.add([kept(k) for k in range(300)])
+        store.add(made(*range(300)))
     harm(path)
     before = files(tmp_path) if path.is_file() else None
     with pytest.raises(InputError, match=f"store must be {sentence}"):
@@ -264,24 +264,24 @@ def test_a_half_written_store_has_whole_batches_and_goes_on(tmp_path, path, shar
     copy = tmp_path / "copy.sqlite"
     with Store(path) as store:
         for batch in range(10):
-            store.add([kept(10 * batch + k) for k in range(10)])
+            store.add(made(*range(10 * batch, 10 * batch + 10)))
         # As the machine would have left it, had it stopped while the log was written.
         for ending in ("", "-wal"):
             shutil.copy(f"{path}{ending}", f"{copy}{ending}")
     log = Path(f"{copy}-wal")
     os.truncate(log, int(share * log.stat().st_size))
     with Store(copy) as store:
-        found = store.trials(kept().job, 1000)
+        found = store.finished(SWEEP.jobs[0], 1000)
         assert len(found) % 10 == 0 and found == set(range(len(found)))
         assert sum(group.trials for group in store.groups()) == len(found) and (share < 1 or len(found) == 100)
-        store.add([kept(k) for k in range(100)])
+        store.add(made(*range(100)))
         assert store.groups()[0].trials == 100
 
 
 def test_the_log_of_a_lost_store_is_not_taken_for_that_of_a_new_one(path):
     log = path.with_name(path.name + "-wal")
     log.write_bytes(b"whatever")
-    with pytest.raises(InputError, match="without remains of a lost one, got kept.sqlite: remove kept.sqlite-wal"):
+    with pytest.raises(InputError, match="without remains of a lost one, got store.sqlite: remove store.sqlite-wal"):
         Store(path)
     assert log.read_bytes() == b"whatever" and not path.exists()
 
@@ -291,12 +291,12 @@ def test_an_empty_file_becomes_a_store_and_a_missing_one_only_where_it_is_wanted
         Store(path, create=False)
     path.touch()
     with Store(path) as store:
-        store.add([kept()])
+        store.add(made(0))
     with Store(path, create=False) as store:
         assert store.groups()[0].trials == 1
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
     with pytest.raises(InputError, match="store must be a file that can be read and written"):
-        Store(path.parent / "nowhere" / "kept.sqlite")
+        Store(path.parent / "nowhere" / "store.sqlite")
 
 
 def test_the_shell_lists_exports_and_prunes(path, tmp_path, capsys, edit):
@@ -399,7 +399,7 @@ def test_results_get_first_what_was_there_and_then_what_arrives(path):
         assert [len(finished) for finished in seen[: TOTAL // 3]] == [1] * (TOTAL // 3), "at first what the store has"
         assert sum(map(len, seen)) == done.computed + done.reused == TOTAL
         together = {trial: result for finished in seen for trial, result in finished.items()}
-        stored = {(job, n): o for job in SWEEP.jobs for n, o in store.outcomes(job, SWEEP.trials).items()}
+        stored = {(job, n): o for job in SWEEP.jobs for n, o in store.results(job, SWEEP.trials).items()}
         assert {k: repr(v) for k, v in together.items()} == {k: repr(v) for k, v in stored.items()}
 
 

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from lrlab import spec
-from lrlab.store.location import Lab
+from lrlab.store.location import SharedStore
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.forecast import Forecast
 from lrlab.sweeps.pending_forecast import PendingForecast
@@ -16,7 +16,7 @@ PATIENCE = 30.0
 
 @pytest.fixture
 def home(tmp_path):
-    return Lab(tmp_path / "trials.sqlite")
+    return SharedStore(tmp_path / "trials.sqlite")
 
 
 def test_a_forecast_is_there_after_a_while(home):

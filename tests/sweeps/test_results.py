@@ -136,5 +136,5 @@ def test_results_hold_what_a_store_holds(swept):
     with Store() as store:
         run(SWEEP, store, LocalStream)
         for job in SWEEP.jobs:
-            pairs = zip(store.outcomes(job, 4).values(), swept.results(job).values(), strict=True)
+            pairs = zip(store.results(job, 4).values(), swept.results(job).values(), strict=True)
             assert all(repr(a._replace(seconds=0)) == repr(b._replace(seconds=0)) for a, b in pairs)

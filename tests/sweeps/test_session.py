@@ -9,7 +9,7 @@ import pytest
 from lrlab import InputError, spec
 from lrlab.engine.stream import LocalStream
 from lrlab.store import location
-from lrlab.store.location import Lab, default_path, get_lab
+from lrlab.store.location import SharedStore, default_path, get_shared_store
 from lrlab.store.store import Store
 from lrlab.sweeps import history
 from lrlab.sweeps.definition import Sweep
@@ -27,7 +27,7 @@ PATIENCE = 30.0
 
 @pytest.fixture
 def home(tmp_path):
-    return Lab(tmp_path / "trials.sqlite")
+    return SharedStore(tmp_path / "trials.sqlite")
 
 
 class Gate:
@@ -131,7 +131,7 @@ def test_what_is_looked_at_is_read_and_not_computed(home):
     assert again.wait(PATIENCE) and (again.state, again.done, again.total) == ("paused", 12, TOTAL)
     with home.open() as store:
         for job in SWEEP.jobs:
-            kept = store.outcomes(job, 3)
+            kept = store.results(job, 3)
             assert again.results.values(job, "error").tolist() == [o.scores["error"] for o in kept.values()]
             assert again.results.values(job, "iterations").tolist() == [o.iterations for o in kept.values()]
             assert again.results.finished(job) == len(kept) == 2
@@ -157,22 +157,22 @@ def test_what_ends_a_sweep_is_told(home, monkeypatch):
 def test_a_lab_without_a_store_of_its_own_says_so_and_goes_on(tmp_path):
     thesis = tmp_path / "thesis.txt"
     thesis.write_text("my thesis")
-    home = Lab(thesis)
-    assert home.trouble.startswith("store must be a store of lrlab, got") and home.path != thesis
-    assert home.trouble.endswith("Until then sweeps are kept only while this server runs.")
+    home = SharedStore(thesis)
+    assert home.warning.startswith("store must be a store of lrlab, got") and home.path != thesis
+    assert home.warning.endswith("Until then sweeps are stored only while this server runs.")
     run = SweepRun(SWEEP, home)
     run.go_on(LocalStream)
     assert run.wait(PATIENCE) and run.state == "done" and thesis.read_text() == "my thesis"
-    assert Lab(tmp_path / "no" / "trials.sqlite").trouble and not Lab(tmp_path / "new.sqlite").trouble
+    assert SharedStore(tmp_path / "no" / "trials.sqlite").warning and not SharedStore(tmp_path / "new.sqlite").warning
 
 
-def test_the_store_of_the_lab_is_where_it_was_asked_for(tmp_path, monkeypatch):
-    monkeypatch.setattr(location, "_labs", {})
+def test_the_shared_store_is_where_it_was_wanted(tmp_path, monkeypatch):
+    monkeypatch.setattr(location, "_shared", {})
     monkeypatch.setenv("LRLAB_STORE", str(tmp_path / "chosen.sqlite"))
-    assert get_lab() is get_lab() and get_lab().path == tmp_path / "chosen.sqlite"
+    assert get_shared_store() is get_shared_store() and get_shared_store().path == tmp_path / "chosen.sqlite"
     monkeypatch.delenv("LRLAB_STORE")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    assert get_lab().path == default_path() == tmp_path / "data" / "lrlab" / "trials.sqlite"
-    assert not get_lab().trouble and default_path().exists()
+    assert get_shared_store().path == default_path() == tmp_path / "data" / "lrlab" / "trials.sqlite"
+    assert not get_shared_store().warning and default_path().exists()
     monkeypatch.setenv("XDG_DATA_HOME", os.devnull)
-    assert "Until then" in get_lab().trouble
+    assert "Until then" in get_shared_store().warning

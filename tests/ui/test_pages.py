@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from lrlab import catalog
 from lrlab.presets import sweeps as library
 from lrlab.runs.trial import trial_spec
-from lrlab.store.location import get_lab
+from lrlab.store.location import get_shared_store
 from lrlab.sweeps.definition_file import parse
 from lrlab.ui.converge.results_view import recoveries
 from lrlab.ui.home.examples import EXAMPLES
@@ -398,7 +398,7 @@ def test_a_pasted_definition_fills_the_controls_and_a_wrong_one_is_one_sentence(
 def test_a_past_sweep_that_no_longer_exists_is_one_sentence():
     at = opened("transition")
     row = (at.session_state["browser:session"], 'model = "gone"', "Old", "sweep", "running", 1, 2, 0.0)
-    with get_lab().open() as store, store.writing() as connection:
+    with get_shared_store().open() as store, store.writing() as connection:
         connection.execute("INSERT INTO sweeps VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
     at.session_state["transition-past"] = True
     at.run()

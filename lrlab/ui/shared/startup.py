@@ -23,7 +23,7 @@ def _warm() -> None:
 
     from lrlab.engine.engine import get_engine
     from lrlab.parameters import InputError
-    from lrlab.store.location import get_lab
+    from lrlab.store.location import get_shared_store
 
     try:
         # The workers start while this process imports what pages need.
@@ -33,7 +33,7 @@ def _warm() -> None:
         engine = None
 
     # Opening a large store takes time: before the first request.
-    get_lab()
+    get_shared_store()
     if engine is not None:
         engine.warm()
     # Pages compute little, and idle BLAS threads would spin on the cores that workers need. Permanently: this server

@@ -6,7 +6,7 @@ import streamlit as st
 
 from lrlab.parameters import InputError
 from lrlab.presets import sweeps as library
-from lrlab.store.location import get_lab
+from lrlab.store.location import get_shared_store
 from lrlab.sweeps import history, session
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.definition_file import LONGEST, titled
@@ -24,7 +24,7 @@ def show(page_name: str) -> None:
     fold = st.expander("Past sweeps", key=f"{page_name}-past", on_change="rerun")
     if not fold.open:
         return
-    with get_lab().open() as store:
+    with get_shared_store().open() as store:
         listed = history.past(store, browser.browser_key(), MAX_LISTED)
     with fold:
         if refused := st.session_state.get(f"{page_name}:unopened"):
@@ -43,7 +43,7 @@ def progress(past: Past) -> str:
     state: str = past.state
     if state == "running":
         try:
-            alive = session.under_way(past.sweep, get_lab(), past.session) is not None
+            alive = session.under_way(past.sweep, get_shared_store(), past.session) is not None
         except InputError:
             alive = False
         state = "running" if alive else "interrupted"
@@ -75,7 +75,7 @@ def open_sweep(page_name: str, sweep: Sweep, title: str, state: str = "new") -> 
 
 def forget(past: Past) -> None:
     """Take a sweep off the list."""
-    with get_lab().open() as store:
+    with get_shared_store().open() as store:
         history.forget(store, past.session, past.definition)
 
 

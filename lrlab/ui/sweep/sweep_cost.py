@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from lrlab.store.location import get_lab
+from lrlab.store.location import get_shared_store
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.forecast import Forecast
 from lrlab.sweeps.pending_forecast import PendingForecast
@@ -63,5 +63,5 @@ def _pending(page: str, sweep: Sweep, done: int) -> PendingForecast:
     if last is None or last[:2] != (sweep, done):
         if last is not None:
             last[2].drop()
-        last = st.session_state[name] = (sweep, done, PendingForecast(sweep, get_lab()))
+        last = st.session_state[name] = (sweep, done, PendingForecast(sweep, get_shared_store()))
     return last[2]

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from lrlab.store.location import get_lab
+from lrlab.store.location import get_shared_store
 from lrlab.sweeps import session
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.history import State
@@ -27,9 +27,13 @@ def results(page: str, sweep: Sweep | None) -> Results | None:
 def buttons(page: str, sweep: Sweep | None) -> None:
     """Show the buttons that start, pause and end a sweep; one that ran before a reload is followed again."""
     browser.store_key()
-    if trouble := get_lab().trouble:
-        st.warning(trouble)
-    if sweep and current(page) is None and (lost := session.under_way(sweep, get_lab(), browser.browser_key())):
+    if warning := get_shared_store().warning:
+        st.warning(warning)
+    if (
+        sweep
+        and current(page) is None
+        and (lost := session.under_way(sweep, get_shared_store(), browser.browser_key()))
+    ):
         _follow(page, lost)
     if sweep and (state := st.session_state.pop(f"{page}:look", None)):
         look(page, sweep, state)
@@ -66,7 +70,7 @@ def _run(page: str, sweep: Sweep, *, wanted: bool, known: SweepRun | None) -> No
 def begin(page: str, sweep: Sweep) -> None:
     """Run a sweep on a page, in place of the one that was followed there."""
     before = current(page)
-    run = session.get_run(sweep, get_lab(), browser.browser_key(), page, title(page, sweep))
+    run = session.get_run(sweep, get_shared_store(), browser.browser_key(), page, title(page, sweep))
     if before is not None and before is not run and before.alive:
         before.cancel()
     run.go_on()
@@ -75,7 +79,7 @@ def begin(page: str, sweep: Sweep) -> None:
 
 def look(page: str, sweep: Sweep, state: State | str) -> None:
     """Show what the store has of a sweep of the past, or follow it where it runs."""
-    run = session.get_run(sweep, get_lab(), browser.browser_key(), page, title(page, sweep))
+    run = session.get_run(sweep, get_shared_store(), browser.browser_key(), page, title(page, sweep))
     run.look(state)
     _follow(page, run)
 

@@ -1,25 +1,15 @@
-"""What is kept of a finished trial, and its form in a store."""
+"""Packs the scores of a trial as JSON."""
 
 import json
 import math
 from functools import lru_cache
-from typing import NamedTuple
 
-from lrlab.runs.job import Job
 from lrlab.runs.trial import TrialResult
 
 
-class Kept(NamedTuple):
-    """A finished trial: its cell, its number there, and what came of it."""
-
-    job: Job
-    trial: int
-    outcome: TrialResult
-
-
-def packed(outcome: TrialResult) -> str:
+def pack_scores(result: TrialResult) -> str:
     """Return scores as a JSON list: null for what is not a number, and as text what is infinite."""
-    return json.dumps([_number(value) for value in outcome.scores.values()], allow_nan=False)
+    return json.dumps([_number(value) for value in result.scores.values()], allow_nan=False)
 
 
 def _number(value: float) -> float | str | None:
@@ -28,7 +18,7 @@ def _number(value: float) -> float | str | None:
     return float(value) if math.isfinite(value) else repr(float(value))
 
 
-def unpacked(names: str, scores: str) -> dict[str, float]:
+def unpack_scores(names: str, scores: str) -> dict[str, float]:
     """Return scores by name."""
     values = [math.nan if value is None else float(value) for value in json.loads(scores)]
     return dict(zip(_names(names), values, strict=True))
