@@ -1,1 +1,1 @@
-"""Fits to people's own labels and ratings: read, tuned, fitted, saved."""
+"""Fits solvers to users' own labels and ratings: reads files, tunes settings, saves models."""

@@ -1,4 +1,4 @@
-"""Fitted multi-label solvers: what predicts labels of new rows, saved as numpy's .npz and never a pickle.
+"""Fitted multi-label solvers: models that predict labels of new rows, saved as numpy's .npz and never a pickle.
 
 Arrays of such a file: `lrlab_model` (the version of this form), `solver`, `options` (JSON), `kind` (of the estimate),
 `sizes` (features, labels, the numbers by which files call the first of each, and whether features are sparse),
@@ -35,11 +35,11 @@ VERSION = 1
 KINDS: Mapping[str, type[Any]] = {
     kind.__name__: kind for kind in (LowRank, Signed, Ranked, KernelRank, SignedKernelRank, Centred, Compressed)
 }
-"""What estimates may be; a file names its own, and nothing else is ever made from it."""
+"""Classes of estimates; a file names its own, and no other class is ever constructed from a file."""
 ESTIMATE = "estimate_"
 PARTS = ("lrlab_model", "solver", "options", "kind", "sizes", "feature_names", "label_names")
-BLOCK = 2**21
-"""Scores that are looked at together."""
+BLOCK_SCORES = 2**21
+"""Scores that are computed at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,14 +62,14 @@ class FittedModel:
         return threshold_of(self.estimate)
 
     def read(self, path: str | PathLike[str], labels: Any = None, limit_bytes: int = LIMIT_BYTES) -> Dataset:
-        """Read rows with the features that the model knows; labels may be there, as `datasets.read` takes them."""
+        """Read rows with the features of the model; labels are optional, as `datasets.read` takes them."""
         return datasets.read(path, labels, like=self.columns, unlabelled=True, limit_bytes=limit_bytes)
 
     def top(self, X: Matrix, k: int) -> tuple[Indices, Array]:
         """Return the places of the k labels of highest score in each row of X (n, d), best first, and the scores."""
         k, n = min(k, self.columns.L), X.shape[0]
         places, values = np.empty((n, k), dtype=np.intp), np.empty((n, k))
-        scores, step = self.estimate.scores(X), max(1, BLOCK // self.columns.L)
+        scores, step = self.estimate.scores(X), max(1, BLOCK_SCORES // self.columns.L)
         for start in range(0, n, step):
             rows = slice(start, min(start + step, n))
             block = ranking.rows_of(scores, rows)
@@ -154,7 +154,7 @@ def _restored(arrays: Mapping[str, Array]) -> FittedModel:
     if not all(part.dtype.kind in "fiub" and np.isfinite(part).all() for part in parts.values()):
         raise ValueError("an estimate of other than finite numbers")
     estimate = KINDS[str(arrays["kind"])].restored(parts)
-    # One empty row goes through all parts of the estimate: if they do not fit each other, this tells.
+    # One empty row goes through all parts of the estimate: this fails unless they fit each other.
     scores = ranking.rows_of(estimate.scores(csr_array((1, d))), slice(0, 1))
     if scores.shape != (1, L) or not np.isfinite(scores).all():
         raise ValueError(f"scores of a shape {scores.shape} for {L} labels")

@@ -1,4 +1,4 @@
-"""A solver fitted to people's own multi-label data: read, tuned, fitted, tested after every iteration."""
+"""Fits a solver to users' own multi-label data, tuned if required, and tests it after every iteration."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -7,27 +7,27 @@ from typing import Any
 from lrlab import catalog, datasets
 from lrlab.datasets import Dataset
 from lrlab.fits import tuning
+from lrlab.fits.fit_result import FitResult, Row
 from lrlab.fits.fitted_model import FittedModel
 from lrlab.fits.own_files import (
     File,
     checked_options,
-    half,
-    most_rank,
+    count_auc_rows,
+    default_rank,
+    max_rank,
     read,
     require_rank,
     require_share,
-    rows_of_both_kinds,
 )
-from lrlab.fits.record import Record, Row
 from lrlab.fits.validation import (
+    HELD_OUT_SHARE,
     METRIC,
     METRICS,
-    SHARE,
     Candidate,
-    Question,
     Result,
+    TuningTask,
     evaluate,
-    question,
+    tuning_task,
 )
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.own_rows import OwnProblem, hide, solver_stream, split
@@ -38,12 +38,12 @@ Progress = Callable[[int, float], None]
 
 MODEL = Multilabel.model
 ITERATIONS = 5
-"""Most iterations where they are not tuned."""
+"""Default limit of iterations where they are not tuned."""
 
 
 @dataclass
 class Tuned:
-    """What one validation split has chosen: rank, regularisation and number of iterations, and all that was tried."""
+    """The settings that one validation split chose: rank, regularisation, number of iterations; and all results."""
 
     metric: str
     chosen: Result
@@ -55,8 +55,8 @@ class Tuned:
 
 
 @dataclass(kw_only=True)
-class Fit(Record):
-    """What a fit left behind: a `Record`.
+class Fit(FitResult):
+    """The result of a fit to labels: a `FitResult`.
 
     columns: the training data without its rows. auc_rows: test rows with labels of both kinds, over which auc is a
     mean. areas: AUC over all entries and over labels, at the last iteration.
@@ -69,12 +69,12 @@ class Fit(Record):
 
     @property
     def model(self) -> FittedModel:
-        """What predicts labels of new rows; it can be saved."""
+        """The model that predicts labels of new rows; it can be saved."""
         return FittedModel(self.solver, dict(self.options), self.estimate, self.columns)
 
     @property
-    def beside(self) -> dict[str, Any]:
-        """How many rows and labels the AUC are means over, and what was tuned."""
+    def extra_values(self) -> dict[str, Any]:
+        """The numbers of rows and labels over which the AUC are means, and the result of tuning."""
         tuned = {"tuned": self.tuned.summary()} if self.tuned else {}
         return {"auc_rows": self.auc_rows, **self.areas, **tuned}
 
@@ -91,37 +91,36 @@ def fit(
     seed: int = 0,
     max_seconds: float = 3600.0,
     tune_by: str = "",
-    progress: Progress = lambda tried, best: None,
+    progress: Progress = lambda count, best: None,
     **settings: object,
 ) -> Fit:
     """Fit a multi-label solver to the rows of one file, and test it on those of another after every iteration.
 
     labels: as for `datasets.read`. rank: 0 takes half of what is possible. iterations: the most there are, 5 unless
-    given. observed: share of the known training labels that is kept, drawn with the seed; the rest is unknown to the
-    solver. settings: the solver's options. tune_by: a metric of `validation.METRICS`; what is not given of rank and
-    regularization, and the number of iterations (of at most `iterations`, or 10), is then chosen as by `tune`, and all
-    rows are fitted with that.
+    given. observed: share of the known training labels that the solver observes, drawn with the seed. settings: the
+    solver's options. tune_by: a metric of `validation.METRICS`; rank and regularization, unless they are given, and the
+    number of iterations (at most `iterations`, or 10) are then chosen as by `tune`, and all rows are fitted with these.
     Scores: precision@1, @3, @5 in percent, ndcg@3, @5, hamming, auc (a mean over `auc_rows` rows that have labels of
     both kinds); of the last iteration also micro_auc and macro_auc (a mean over `auc_labels` labels).
     InputError where a file, a setting or a size is wrong.
     """
     options = solver_options(solver, settings)
     ending = limits({"max_iter": ITERATIONS if iterations is None else iterations, "max_seconds": max_seconds})
-    asked = question(solver, settings, rank, iterations, max_seconds, tune_by, seed) if tune_by else None
-    given, fresh = read(train, test, labels, observed, seed)
-    require_rank(rank, given)
-    columns = given.rows(slice(0, 0))
-    found = Fit(solver=solver, options=options, auc_rows=rows_of_both_kinds(fresh), columns=columns)
-    if asked:
-        found.tuned = tuned_on(given, asked, progress)
-        best = found.tuned.chosen
-        found.options, ending = asked.settings(best.candidate), ending._replace(max_iter=max(1, best.iterations))
-    problem = OwnProblem.between(given, fresh, rank or half(given))
-    iterates = catalog.solver(solver, MODEL).run(problem, **found.options, rng=solver_stream(seed))
-    found.fill(iterates, lambda estimate: named(problem.score(estimate)), ending)
-    if found.estimate is not None:
-        found.areas = problem.areas(found.estimate)
-    return found
+    task = tuning_task(solver, settings, rank, iterations, max_seconds, tune_by, seed) if tune_by else None
+    training, fresh = read(train, test, labels, observed, seed)
+    require_rank(rank, training)
+    columns = training.rows(slice(0, 0))
+    fitted = Fit(solver=solver, options=options, auc_rows=count_auc_rows(fresh), columns=columns)
+    if task:
+        fitted.tuned = tune_rows(training, task, progress)
+        best = fitted.tuned.chosen
+        fitted.options, ending = task.options_with(best.candidate), ending._replace(max_iter=max(1, best.iterations))
+    problem = OwnProblem.between(training, fresh, rank or default_rank(training))
+    iterates = catalog.solver(solver, MODEL).run(problem, **fitted.options, rng=solver_stream(seed))
+    fitted.fill(iterates, lambda estimate: named(problem.score(estimate)), ending)
+    if fitted.estimate is not None:
+        fitted.areas = problem.areas(fitted.estimate)
+    return fitted
 
 
 def tune(
@@ -135,35 +134,35 @@ def tune(
     seed: int = 0,
     max_seconds: float = 3600.0,
     metric: str = METRIC,
-    progress: Progress = lambda tried, best: None,
+    progress: Progress = lambda count, best: None,
     **settings: object,
 ) -> Tuned:
     """Choose rank, regularisation and number of iterations by one validation split of the rows of a file.
 
-    A fifth of the rows is held out, drawn with the seed and the same for all solvers; of its labels those that are
-    known, and kept where `observed` is less than 1, count. A rank or a `regularization` that is given stays as it is.
+    A fifth of the rows is held out, drawn with the seed and the same for all solvers; of its labels only those
+    count that are known and, where `observed` is less than 1, drawn. A given rank or `regularization` is not tuned.
     max_seconds: of each run. The other parameters are as for `fit`.
     """
     solver_options(solver, settings)
-    asked = question(solver, settings, rank, iterations, max_seconds, metric, seed)
-    given = hide(datasets.read(train, labels), require_share(observed), seed)
-    require_rank(rank, given)
-    return tuned_on(given, asked, progress)
+    task = tuning_task(solver, settings, rank, iterations, max_seconds, metric, seed)
+    rows = hide(datasets.read(train, labels), require_share(observed), seed)
+    require_rank(rank, rows)
+    return tune_rows(rows, task, progress)
 
 
-def tuned_on(given: Dataset, asked: Question, progress: Progress) -> Tuned:
+def tune_rows(rows: Dataset, task: TuningTask, progress: Progress) -> Tuned:
     """Choose settings by one validation split of these rows."""
-    learnt, held = split(given, SHARE, asked.seed)
-    problem, table = OwnProblem.between(learnt, held, half(given)), list[Result]()
+    training, held_out = split(rows, HELD_OUT_SHARE, task.seed)
+    problem, table = OwnProblem.between(training, held_out, default_rank(rows)), list[Result]()
 
     def attempt(candidates: list[Candidate]) -> list[Result]:
         for candidate in candidates:
-            table.append(evaluate(problem, asked, candidate))
-            progress(len(table), tuning.best_of(table, METRICS[asked.metric].better).score)
+            table.append(evaluate(problem, task, candidate))
+            progress(len(table), tuning.best_of(table, METRICS[task.metric].better).score)
         return table[-len(candidates) :]
 
-    best = tuning.explore(tuning.search(asked, most_rank(given)), attempt)
-    return Tuned(asked.metric, best, [result.row() for result in table])
+    best = tuning.explore(tuning.search(task, max_rank(rows)), attempt)
+    return Tuned(task.metric, best, [result.row() for result in table])
 
 
 def named(scores: Mapping[str, float]) -> Row:

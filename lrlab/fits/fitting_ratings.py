@@ -1,12 +1,12 @@
-"""A solver of inductive completion fitted to people's own ratings, tested on others after every iteration."""
+"""Fits a solver of inductive completion to users' own ratings, and tests it on others after every iteration."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from lrlab import catalog, datasets
+from lrlab.fits.fit_result import FitResult, Row
 from lrlab.fits.own_files import File, checked_options
-from lrlab.fits.record import Record, Row
 from lrlab.models.completion import InductiveCompletion
 from lrlab.models.own_rows import solver_stream
 from lrlab.models.ratings_problem import RatingsProblem, aligned, rms
@@ -16,12 +16,12 @@ from lrlab.runs.memory import require_memory
 
 MODEL = InductiveCompletion.model
 ITERATIONS = 20
-"""Most iterations where nothing is said."""
+"""Default limit of iterations."""
 
 
 @dataclass(kw_only=True)
-class RatingsFit(Record):
-    """What a fit to ratings left behind: a `Record`.
+class RatingsFit(FitResult):
+    """The result of a fit to ratings: a `FitResult`.
 
     means: rmse_mean, that of the training ratings' mean on the test ratings, and how many of those there are, of users
     and of items without training ratings.
@@ -31,8 +31,8 @@ class RatingsFit(Record):
     means: Row
 
     @property
-    def beside(self) -> dict[str, Any]:
-        """The rank, and what the mean reaches."""
+    def extra_values(self) -> dict[str, Any]:
+        """The rank, and the error of the mean."""
         return {"rank": self.rank, **self.means}
 
 
@@ -52,8 +52,8 @@ def fit_ratings(
     """Fit a solver of inductive completion to the ratings of one file, and test it on those of another.
 
     Files as for `datasets.read_ratings`: ratings `user,item,rating`, and features of users and of items; a side
-    without features has none that tell of new members. rank: 0 takes 5, or less where there are fewer features.
-    iterations: the most there are, 20 unless given. settings: the solver's options.
+    without features has none by which new members could be predicted. rank: 0 takes 5, or less where there are fewer
+    features. iterations: the most there are, 20 unless given. settings: the solver's options.
     Scores: `rmse` on the test ratings, also for users and items without training ratings, and `train_rmse`.
     InputError where a file, a setting or a size is wrong.
     """
@@ -75,9 +75,9 @@ def fit_ratings(
         "cold_user_ratings": int(problem.cold_users.sum()),
         "cold_item_ratings": int(problem.cold_items.sum()),
     }
-    found = RatingsFit(solver=solver, options=options, rank=problem.rank, means=means)
-    found.fill(entry.run(problem, **options, rng=solver_stream(seed)), problem.score, ending)
-    return found
+    fitted = RatingsFit(solver=solver, options=options, rank=problem.rank, means=means)
+    fitted.fill(entry.run(problem, **options, rng=solver_stream(seed)), problem.score, ending)
+    return fitted
 
 
 def solver_options(solver: str, settings: Mapping[str, object]) -> dict[str, Any]:
@@ -87,6 +87,6 @@ def solver_options(solver: str, settings: Mapping[str, object]) -> dict[str, Any
 
 def problem_of(train: File, test: File, users: File | None, items: File | None, rank: int) -> RatingsProblem:
     """Return the problem of the files."""
-    given, asked = (datasets.read_ratings(path, users, items) for path in (train, test))
-    learnt, fresh, table = aligned(given, asked)
-    return RatingsProblem(learnt, fresh, given.X, given.Y, table, rank)
+    training, test_ratings = (datasets.read_ratings(path, users, items) for path in (train, test))
+    aligned_training, fresh, table = aligned(training, test_ratings)
+    return RatingsProblem(aligned_training, fresh, training.X, training.Y, table, rank)

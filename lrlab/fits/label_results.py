@@ -1,4 +1,4 @@
-"""Labels one by one: how often each is on, which go together, and how well an estimate tells each of them."""
+"""Statistics of single labels: how often each is on, their correlations, and the metrics of predictions of each."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,52 +13,53 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-MOST = 24
-"""Labels whose correlations are told: the most frequent ones."""
-BLOCK = 2**21
+MAX_LABELS = 24
+"""Labels whose correlations are computed: the most frequent ones."""
+BLOCK_SCORES = 2**21
+"""Scores that are computed at a time."""
 
 
-class Together(NamedTuple):
+class LabelCorrelations(NamedTuple):
     """The most frequent labels, by their places, and their correlations (phi), nan where a label does not vary."""
 
     places: Indices
     phi: Array
 
 
-def counts(data: Dataset) -> Indices:
+def label_counts(data: Dataset) -> Indices:
     """Return how often each label is on."""
     return np.bincount(data.Y.indices, minlength=data.L)
 
 
-def together(data: Dataset, most: int = MOST) -> Together:
+def label_correlations(data: Dataset, most: int = MAX_LABELS) -> LabelCorrelations:
     r"""Return the correlations of the most frequent labels, each over the rows where both of a pair are known.
 
     phi = (n n_11 - n_1 m_1) / sqrt(n_1 (n - n_1) m_1 (n - m_1)): n rows where both are known, n_11 where both are on,
     n_1 and m_1 where the one and the other is on.
     """
-    places = np.argsort(-counts(data), kind="stable")[:most]
+    places = np.argsort(-label_counts(data), kind="stable")[:most]
     Y = data.Y[:, places].toarray()
     known = np.ones_like(Y) if data.observed is None else data.observed[:, places].toarray().astype(float)
     n, both, one = known.T @ known, Y.T @ Y, Y.T @ known
     spread = one * (n - one)
     with np.errstate(divide="ignore", invalid="ignore"):
         phi = (n * both - one * one.T) / np.sqrt(spread * spread.T)
-    return Together(places, np.where(np.isfinite(phi), phi, np.nan))
+    return LabelCorrelations(places, np.where(np.isfinite(phi), phi, np.nan))
 
 
-def by_label(model: FittedModel, data: Dataset) -> "pd.DataFrame":
-    """Return one row a label: where it is known, on, predicted; precision, recall, AUC, nan where there is none."""
+def metrics_by_label(model: FittedModel, data: Dataset) -> "pd.DataFrame":
+    """Return one row per label: where it is known, on, predicted; precision, recall, AUC, nan where there is none."""
     import pandas as pd
 
     scores = model.estimate.scores(data.X)
     known, on, predicted, hits = np.zeros((4, data.L), dtype=int)
-    step = max(1, BLOCK // data.L)
+    step = max(1, BLOCK_SCORES // data.L)
     for start in range(0, data.n, step):
         rows = slice(start, min(start + step, data.n))
         truth = data.Y[rows].toarray() != 0
-        seen = np.ones_like(truth) if data.observed is None else data.observed[rows].toarray()
-        yes = seen & (ranking.rows_of(scores, rows) > model.threshold)
-        for count, table in ((known, seen), (on, truth), (predicted, yes), (hits, yes & truth)):
+        observed = np.ones_like(truth) if data.observed is None else data.observed[rows].toarray()
+        positive = observed & (ranking.rows_of(scores, rows) > model.threshold)
+        for count, table in ((known, observed), (on, truth), (predicted, positive), (hits, positive & truth)):
             count += table.sum(axis=0)
     nothing = np.full(data.L, np.nan)
     return pd.DataFrame(

@@ -1,4 +1,4 @@
-"""A person's own files and settings: read and checked, before anything is fitted."""
+"""Reads users' own files and checks their settings, before anything is fitted."""
 
 import os
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ def label_names(columns: Dataset) -> tuple[str, ...]:
     return columns.label_names or tuple(str(j + first) for j in range(columns.L))
 
 
-def rows_of_both_kinds(data: Dataset) -> int:
+def count_auc_rows(data: Dataset) -> int:
     """Return the number of rows with known labels that are on and others that are off: those that have an AUC."""
     on = np.diff(data.Y.indptr)
     known = data.L if data.observed is None else data.observed.sum(axis=1)
@@ -28,7 +28,7 @@ def rows_of_both_kinds(data: Dataset) -> int:
 
 
 def checked_options(model: str, solver: str, settings: Mapping[str, object]) -> dict[str, Any]:
-    """Return all options of a solver that is made for a model, checked; InputError names what there is."""
+    """Return all options of a solver of a model, checked; InputError names the known ones."""
     require_known(solver, tuple(entry.name for entry in catalog.solvers_for(model)), what="solver")
     entry = catalog.solver(solver, model)
     for name in settings:
@@ -37,11 +37,11 @@ def checked_options(model: str, solver: str, settings: Mapping[str, object]) -> 
 
 
 def read(train: File, test: File, labels: Any, observed: float, seed: int) -> tuple[Dataset, Dataset]:
-    """Return the rows of two files, with a share of the known training labels kept."""
+    """Return the rows of two files, with a share of the known training labels drawn as observed."""
     require_share(observed)
-    given = datasets.read(train, labels)
-    fresh = datasets.read(test, labels, like=given)
-    return hide(given, observed, seed), fresh
+    training = datasets.read(train, labels)
+    fresh = datasets.read(test, labels, like=training)
+    return hide(training, observed, seed), fresh
 
 
 def require_share(observed: float) -> float:
@@ -51,18 +51,18 @@ def require_share(observed: float) -> float:
     return observed
 
 
-def most_rank(data: Dataset) -> int:
+def max_rank(data: Dataset) -> int:
     """Return the largest rank that a predictor can have."""
     return min(data.d, data.L)
 
 
-def half(data: Dataset) -> int:
+def default_rank(data: Dataset) -> int:
     """Return the rank where none is given."""
-    return max(1, most_rank(data) // 2)
+    return max(1, max_rank(data) // 2)
 
 
 def require_rank(rank: int, data: Dataset) -> None:
     """Raise InputError unless there are predictors of such a rank; 0 stands for none given."""
-    if not 0 <= rank <= most_rank(data):
-        expected = f"in 0..{most_rank(data)}, the smaller number of features and labels"
+    if not 0 <= rank <= max_rank(data):
+        expected = f"in 0..{max_rank(data)}, the smaller number of features and labels"
         raise InputError("rank", expected, rank, "lower the rank, or leave it 0")

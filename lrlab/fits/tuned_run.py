@@ -1,4 +1,4 @@
-"""Solvers that are tuned on rows held out and then fitted to all rows, on the engine: what a page follows."""
+"""Tunes solvers on held-out rows and then fits them to all rows, on the engine, as a page follows it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from lrlab.engine.messages import Failure
 from lrlab.engine.stream import Collection
 from lrlab.fits import tuning
 from lrlab.fits.tuning import Search
-from lrlab.fits.validation import SHARE, Candidate, Question, Result, Trial, tried
+from lrlab.fits.validation import HELD_OUT_SHARE, Candidate, CandidateTrial, Result, TuningTask, run_candidate
 from lrlab.parameters import InputError
 from lrlab.runs.job import Job, make_job
 
@@ -17,27 +17,29 @@ from lrlab.runs.job import Job, make_job
 class Tuning:
     """The search of one solver's settings, stage by stage; over once it has `best`, or `error` says why not."""
 
-    def __init__(self, engine: Engine, job: Job, question: Question) -> None:
+    def __init__(self, engine: Engine, job: Job, task: TuningTask) -> None:
         """Begin with the first stage."""
-        self.job, self.question, self._found = job, question, list[Result]()
+        self.job, self.task, self._results = job, task, list[Result]()
         self.best: Result | None = None
         self.error = ""
-        self._engine, self._spec = engine, job.spec.replace(validation=SHARE)
-        self._search: Search = tuning.search(question, min(job.spec.size))
+        self._engine, self._spec = engine, job.spec.replace(validation=HELD_OUT_SHARE)
+        self._search: Search = tuning.search(task, min(job.spec.size))
         self._begin(next(self._search))
 
     @property
     def table(self) -> list[Result]:
-        """What has been tried, in the order in which it was proposed."""
-        return self._found + [result for _, result in sorted(self._batch.results.items()) if isinstance(result, Result)]
+        """The results so far, in the order in which the settings were proposed."""
+        return self._results + [
+            result for _, result in sorted(self._batch.results.items()) if isinstance(result, Result)
+        ]
 
     @property
     def over(self) -> bool:
-        """Whether nothing more is tried."""
+        """Whether the search has ended."""
         return self.best is not None or bool(self.error)
 
     def refresh(self) -> None:
-        """Take in what has been tried, and go on to the next stage where one is complete."""
+        """Take the new results, and begin the next stage once one is complete."""
         if self.over:
             return
         for *_, result in self._batch.refresh():
@@ -54,7 +56,7 @@ class Tuning:
             except StopIteration as over:
                 self.best = over.value
             else:
-                self._found += stage
+                self._results += stage
                 self._begin(candidates)
 
     def cancel(self) -> None:
@@ -65,7 +67,7 @@ class Tuning:
         """Return the job that fits all rows with the best settings; None, with `error` saying why, where none can."""
         if self.best is None:
             return None
-        settings = self.question.settings(self.best.candidate)
+        settings = self.task.options_with(self.best.candidate)
         limits = self.job.limits._replace(max_iter=max(1, self.best.iterations))
         try:
             return make_job(self.job.spec, self.job.solver, **settings, **limits._asdict())
@@ -75,8 +77,8 @@ class Tuning:
             return None
 
     def _begin(self, candidates: list[Candidate]) -> None:
-        trials = [Trial(self._spec, self.question, candidate) for candidate in candidates]
-        self._batch = Collection(self._engine.map(tried, trials))
+        trials = [CandidateTrial(self._spec, self.task, candidate) for candidate in candidates]
+        self._batch = Collection(self._engine.map(run_candidate, trials))
 
 
 class TunedRun:
@@ -85,10 +87,10 @@ class TunedRun:
     tunings: the searches, one a solver. cancelled: whether somebody has ended it.
     """
 
-    def __init__(self, engine: Engine, jobs: Sequence[Job], questions: Sequence[Question]) -> None:
+    def __init__(self, engine: Engine, jobs: Sequence[Job], tasks: Sequence[TuningTask]) -> None:
         """Begin to tune; `jobs` are on OwnRows."""
         self._engine, self._following, self.cancelled = engine, None, False
-        self.tunings = [Tuning(engine, job, question) for job, question in zip(jobs, questions, strict=True)]
+        self.tunings = [Tuning(engine, job, task) for job, task in zip(jobs, tasks, strict=True)]
 
     @property
     def runs(self) -> list[LiveRun]:
@@ -114,7 +116,7 @@ class TunedRun:
         return True
 
     def cancel(self) -> None:
-        """End it; what was computed is kept."""
+        """End it; the results so far stay."""
         self.cancelled = True
         for one in self.tunings:
             one.cancel()

@@ -1,4 +1,4 @@
-"""Regularisation, rank and number of iterations, chosen by one validation split in the same way for every solver.
+"""Chooses regularisation, rank and number of iterations by one validation split, in the same way for every solver.
 
 A search proposes settings in a few stages, each after what the ones before have shown, so that all proposals of a stage
 can be tried at once, here or on the engine. The split, its rows and its labels are the same for all solvers.
@@ -9,47 +9,47 @@ from collections.abc import Callable, Generator, Sequence
 
 import numpy as np
 
-from lrlab.fits.validation import METRICS, Candidate, Question, Result
+from lrlab.fits.validation import METRICS, Candidate, Result, TuningTask
 from lrlab.parameters import Parameter
 
 DECADES = (1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3)
-"""Where a weight is looked for first; beyond, as long as the best one stands at an end."""
-HALF = math.sqrt(10.0)
-ENDS = (1e-6, 1e7)
-RANKS = (0.4, 0.2, 0.6, 0.8)
-"""Ranks that are tried, in shares of the largest that is possible; weights are looked for at the first of them."""
+"""Weights that are tried first; then further decades, as long as the best one is the smallest or the largest."""
+HALF_DECADE = math.sqrt(10.0)
+WEIGHT_BOUNDS = (1e-6, 1e7)
+RANK_SHARES = (0.4, 0.2, 0.6, 0.8)
+"""Ranks that are tried, in shares of the largest possible one; weights are searched at the first of them."""
 
 Search = Generator[list[Candidate], Sequence[Result], Result]
-"""Yields what is to be tried, takes what came of it, and returns the best of all."""
+"""Yields candidates, takes their results, and returns the best of all."""
 
 
-def search(question: Question, most_rank: int) -> Search:
-    """Look for rank and regularisation, as far as the solver has them and the question leaves them open.
+def search(task: TuningTask, max_rank: int) -> Search:
+    """Search rank and regularisation, as far as the solver has them and the task does not fix them.
 
     First decades of the regularisation, and the solver's default, at one rank; then further decades while the best
-    stands at an end; then half decades beside the best; then other ranks with the one that `levelled` takes of them.
-    most_rank: the largest rank there is.
+    is at an end; then half decades beside the best; then other ranks with the one that `smoothed_best` takes of them.
+    max_rank: the largest possible rank.
     """
-    options, better = question.entry.options, METRICS[question.metric].better
-    ranks = (ranks_of(most_rank) if not question.rank else [question.rank]) if "fitted_rank" in options else [0]
-    parameter = options.get("regularization") if question.regularization is None else None
-    weights = weights_of(parameter) if parameter else [question.regularization]
-    found = list((yield [Candidate(ranks[0], weight) for weight in weights]))
-    while parameter and (further := _beyond(parameter, found, better)):
-        found += yield [Candidate(ranks[0], further)]
-    top = best_of(found, better).candidate.regularization
-    beside = [top / HALF, top * HALF] if parameter and top else []
+    options, better = task.entry.options, METRICS[task.metric].better
+    ranks = (ranks_of(max_rank) if not task.rank else [task.rank]) if "fitted_rank" in options else [0]
+    parameter = options.get("regularization") if task.regularization is None else None
+    weights = weights_of(parameter) if parameter else [task.regularization]
+    results = list((yield [Candidate(ranks[0], weight) for weight in weights]))
+    while parameter and (further := _beyond(parameter, results, better)):
+        results += yield [Candidate(ranks[0], further)]
+    top = best_of(results, better).candidate.regularization
+    beside = [top / HALF_DECADE, top * HALF_DECADE] if parameter and top else []
     if near := [Candidate(ranks[0], weight) for weight in beside if parameter.low <= weight <= parameter.high]:
-        found += yield near
-    chosen = [levelled(found, better)]
+        results += yield near
+    chosen = [smoothed_best(results, better)]
     if ranks[1:]:
         chosen += yield [Candidate(rank, chosen[0].candidate.regularization) for rank in ranks[1:]]
     return best_of(chosen, better)
 
 
-def ranks_of(most: int) -> list[int]:
+def ranks_of(largest: int) -> list[int]:
     """Return the ranks that are tried, the middle one first."""
-    return list(dict.fromkeys(max(1, round(share * most)) for share in RANKS))
+    return list(dict.fromkeys(max(1, round(share * largest)) for share in RANK_SHARES))
 
 
 def weights_of(parameter: Parameter) -> list[float]:
@@ -57,28 +57,28 @@ def weights_of(parameter: Parameter) -> list[float]:
     return sorted({float(parameter.default), *(w for w in DECADES if parameter.low <= w <= parameter.high)})
 
 
-def best_of(found: Sequence[Result], better: int) -> Result:
+def best_of(results: Sequence[Result], better: int) -> Result:
     """Return the best result; of equal ones that of lower rank, then of more regularisation."""
 
     def worth(result: Result) -> tuple[float, int, float]:
         score = -math.inf if math.isnan(result.score) else better * result.score
         return score, -result.candidate.rank, result.candidate.regularization or 0.0
 
-    return max(found, key=worth)
+    return max(results, key=worth)
 
 
-def levelled(found: Sequence[Result], better: int) -> Result:
+def smoothed_best(results: Sequence[Result], better: int) -> Result:
     """Return the result whose regularisation is nearest to the top of a parabola through those around the best.
 
     The parabola is fitted by least squares, over the logarithm of the weight, to the results within a decade of the
-    best one. A validation score is a noisy measure, and its largest value often a lucky one; what several weights say
-    together is less so. It is the best result itself where there are fewer than three, or they have no top.
+    best one. A validation score is a noisy measure, and its largest value often a lucky one; the trend over several
+    weights is less noisy. It is the best result itself where there are fewer than three, or they have no top.
     """
-    best = best_of(found, better)
+    best = best_of(results, better)
     if not (top := best.candidate.regularization):
         return best
-    weights = np.array([result.candidate.regularization or np.nan for result in found])
-    scores = better * np.array([result.score for result in found])
+    weights = np.array([result.candidate.regularization or np.nan for result in results])
+    scores = better * np.array([result.score for result in results])
     places = np.log(weights / top)
     near = np.isfinite(scores) & (np.abs(places) < 1.01 * math.log(10.0))
     if near.sum() < 3:
@@ -87,17 +87,17 @@ def levelled(found: Sequence[Result], better: int) -> Result:
     if curvature >= 0:
         return best
     distance = np.where(near, np.abs(places + slope / (2 * curvature)), np.inf)
-    return found[int(distance.argmin())]
+    return results[int(distance.argmin())]
 
 
-def _beyond(parameter: Parameter, found: Sequence[Result], better: int) -> float | None:
-    """Return the next decade where the best regularisation stands at an end of those tried, and there is one."""
-    tried = [result.candidate.regularization for result in found if result.candidate.regularization]
-    top = best_of(found, better).candidate.regularization
-    low, high = max(ENDS[0], parameter.low), min(ENDS[1], parameter.high)
-    if not top or top not in (min(tried), max(tried)):
+def _beyond(parameter: Parameter, results: Sequence[Result], better: int) -> float | None:
+    """Return the next decade where the best regularisation is at an end of those tried and the bounds allow one."""
+    weights = [result.candidate.regularization for result in results if result.candidate.regularization]
+    top = best_of(results, better).candidate.regularization
+    low, high = max(WEIGHT_BOUNDS[0], parameter.low), min(WEIGHT_BOUNDS[1], parameter.high)
+    if not top or top not in (min(weights), max(weights)):
         return None
-    further = top / 10 if top == min(tried) else top * 10
+    further = top / 10 if top == min(weights) else top * 10
     return further if low <= further <= high else None
 
 

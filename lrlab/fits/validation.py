@@ -1,4 +1,4 @@
-"""What settings reach on rows that are held out: the metrics, one trial of settings, and what is asked of them."""
+"""Scores of settings on held-out rows: the metrics, the trial of one candidate, and the task of tuning."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -12,10 +12,10 @@ from lrlab.parameters import Value, require_known, settle
 from lrlab.protocol import Iterate, Limits, drive, limits
 from lrlab.solver_entry import SolverEntry
 
-SHARE = 0.2
+HELD_OUT_SHARE = 0.2
 """Share of the training rows that is held out."""
 ITERATIONS = 10
-"""Most iterations of a run, unless told otherwise: test accuracy is often best after 2 to 5."""
+"""Default limit of iterations of a run: test accuracy is often best after 2 to 5."""
 
 
 class Metric(NamedTuple):
@@ -31,7 +31,7 @@ class Metric(NamedTuple):
 
 # Unknown labels are ranked among the others: where labels are unknown at random, so many of the true positives in the
 # first k places are known as of all of them, and settings compare as they would if all were. Ranked among the known
-# alone, where they are a fifth, third is about fifteenth of all: an easier question, for which more regularisation is
+# alone, where they are a fifth, third is about fifteenth of all: an easier problem, for which more regularisation is
 # best.
 def _precision(k: int) -> Metric:
     return Metric(lambda scores, Y, known, threshold: ranking.precision_at(scores, Y, (k,))[k])
@@ -50,7 +50,7 @@ METRICS: Mapping[str, Metric] = {
     "hamming": Metric(lambda scores, Y, known, threshold: ranking.hamming(scores, Y, threshold, known), better=-1),
 }
 METRIC = "ndcg@5"
-"""By which settings are chosen unless told otherwise: of those that look at the first places, it is noisy least."""
+"""The default metric: of those of the first places it has the least noise."""
 
 
 class Candidate(NamedTuple):
@@ -61,7 +61,7 @@ class Candidate(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What a candidate reached on the validation rows, and after how many iterations; nan where it reached nothing."""
+    """The best score of a candidate on the validation rows, and its iteration; nan where there is none."""
 
     candidate: Candidate
     iterations: int
@@ -72,10 +72,10 @@ class Result(NamedTuple):
         return {**self.candidate._asdict(), "iterations": self.iterations, "score": self.score}
 
 
-class Question(NamedTuple):
+class TuningTask(NamedTuple):
     """What is tuned: a solver with its other options, each run's limits, the metric, the solver's seed.
 
-    rank, regularization: kept where they are given; 0 and None leave them to the search.
+    rank, regularization: fixed values; 0 and None leave them to the search.
     """
 
     solver: str
@@ -91,7 +91,7 @@ class Question(NamedTuple):
         """The solver's entry on the catalogue."""
         return catalog.solver(self.solver, Multilabel.model)
 
-    def settings(self, candidate: Candidate) -> dict[str, Value]:
+    def options_with(self, candidate: Candidate) -> dict[str, Value]:
         """Return all options of the solver with those of a candidate among them."""
         chosen: dict[str, Value] = dict(self.options)
         if candidate.rank:
@@ -101,41 +101,41 @@ class Question(NamedTuple):
         return chosen
 
 
-class Trial(NamedTuple):
-    """A candidate to be tried on rows that are read where it is tried."""
+class CandidateTrial(NamedTuple):
+    """A candidate, with rows that are read where it runs."""
 
     spec: OwnRows
-    question: Question
+    task: TuningTask
     candidate: Candidate
 
 
-def tried(trial: Trial) -> Result:
-    """Return what comes of a trial, on the rows that its spec holds out."""
-    return evaluate(trial.spec.build(), trial.question, trial.candidate)
+def run_candidate(trial: CandidateTrial) -> Result:
+    """Return the result of a trial, on the rows that its spec holds out."""
+    return evaluate(trial.spec.build(), trial.task, trial.candidate)
 
 
-def evaluate(problem: OwnProblem, question: Question, candidate: Candidate) -> Result:
+def evaluate(problem: OwnProblem, task: TuningTask, candidate: Candidate) -> Result:
     """Return the best validation score among the iterates of one run; of equal ones the first."""
-    metric, best = METRICS[question.metric], [(0, math.nan)]
+    metric, best = METRICS[task.metric], [(0, math.nan)]
 
     def watch(iteration: int, seconds: float, iterate: Iterate) -> None:
-        score = validated(problem, iterate.estimate, metric)
+        score = validation_score(problem, iterate.estimate, metric)
         if math.isnan(best[0][1]) or metric.better * (score - best[0][1]) > 0:
             best[0] = (iteration, score)
 
-    rng = solver_stream(question.seed)
-    iterates = question.entry.run(problem, **question.settings(candidate), rng=rng)
-    drive(iterates, watch, **question.limits._asdict())
+    rng = solver_stream(task.seed)
+    iterates = task.entry.run(problem, **task.options_with(candidate), rng=rng)
+    drive(iterates, watch, **task.limits._asdict())
     return Result(candidate, *best[0])
 
 
-def validated(problem: OwnProblem, estimate: Predictor, metric: Metric) -> float:
+def validation_score(problem: OwnProblem, estimate: Predictor, metric: Metric) -> float:
     """Return the score of an estimate on the rows that are held out."""
     scores = estimate.scores(problem.X_test)
     return float(metric.value(scores, problem.Y_test, problem.mask_test, threshold_of(estimate)))
 
 
-def question(
+def tuning_task(
     solver: str,
     settings: Mapping[str, object],
     rank: int,
@@ -143,12 +143,12 @@ def question(
     seconds: float,
     metric: str,
     seed: int,
-) -> Question:
-    """Return the checked question that a person asks: what `settings` (options of the solver) have stays as it is."""
+) -> TuningTask:
+    """Return the task, checked; `settings` are options of the solver, and those given are not tuned."""
     require_known(metric, METRICS, what="metric")
     options = settle(catalog.solver(solver, Multilabel.model).run, settings)
     weight = float(options["regularization"]) if "regularization" in settings else None
     ending = limits({"max_iter": ITERATIONS if iterations is None else iterations, "max_seconds": seconds})
-    return Question(
+    return TuningTask(
         solver, tuple(options.items()), rank or int(options.get("fitted_rank", 0)), weight, ending, metric, seed
     )

@@ -66,13 +66,13 @@ def all_cases(preset: Preset, trials: int | None) -> list[Case]:
         missing = key if not places else "series"
         error = InputError(missing, "given", "nothing", f"add at least one table [[{missing}]]")
         raise preset.source.located(error, ())
-    found = []
+    cases = []
     for i, place in enumerate(places):
         for j, series in enumerate(preset.series):
             labels = {name: place["title" if key == "panels" else "label"], "series": series["label"]}
             spec, own = _cells(preset, (key, i), ("series", j))
-            found.append(Case(labels, spec, own, _numbers(preset, (key, i), len(own), trials)))
-    return found
+            cases.append(Case(labels, spec, own, _numbers(preset, (key, i), len(own), trials)))
+    return cases
 
 
 def axis_of(preset: Preset, panel: Path) -> tuple[str, Any]:

@@ -159,12 +159,12 @@ def read(name: str, text: str) -> Preset:
     with source.locate(("trials",)):
         COUNT.check(source.content["trials"])
     for key, label in (("panels", "title"), ("series", "label"), ("columns", "label")):
-        seen = set[str]()
+        used = set[str]()
         for number, table in enumerate(source.content.get(key, ())):
-            if table[label] in seen:
+            if table[label] in used:
                 error = InputError(label, f"different in all {key}", table[label], "name each differently")
                 raise source.located(error, (key, number, label))
-            seen.add(table[label])
+            used.add(table[label])
     texts = (source.content[key].strip() for key in ("title", "reference", "explanation"))
     title, reference, explanation = texts
     return Preset(name, title, str(kind), reference, explanation, source)

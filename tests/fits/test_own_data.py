@@ -19,7 +19,7 @@ from lrlab.datasets.dataset import Dataset
 from lrlab.fits import label_results, tuning, validation
 from lrlab.fits.fitted_model import FittedModel, load_model, save_model
 from lrlab.fits.fitting import fit, tune
-from lrlab.fits.validation import Candidate, Result, question
+from lrlab.fits.validation import Candidate, Result, tuning_task
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.own_rows import OwnProblem, OwnRows, hide, packed, solver_stream, split
 from lrlab.parameters import InputError
@@ -46,8 +46,8 @@ def files(rows, tmp_path_factory):
     return folder / "train.npz", folder / "test.npz"
 
 
-def asked(solver="leml-squared", rank=0, metric="precision@3", iterations=None, **options):
-    return question(solver, options, rank, iterations, 60.0, metric, 0)
+def small_task(solver="leml-squared", rank=0, metric="precision@3", iterations=None, **options):
+    return tuning_task(solver, options, rank, iterations, 60.0, metric, 0)
 
 
 def test_a_split_is_drawn_with_the_seed_and_loses_no_row(rows):
@@ -66,8 +66,8 @@ def test_hidden_labels_count_on_neither_side_of_the_split(rows):
     problem = OwnProblem.between(learnt, held, 2)
     assert problem.mask is not None and problem.mask_test.nnz == held.observed.nnz < held.n * held.L
     candidate = Candidate(2, 1.0)
-    found = validation.evaluate(problem, asked(metric="hamming", iterations=1), candidate)
-    run = asked().entry.run(problem, **asked().settings(candidate), rng=solver_stream(0))
+    found = validation.evaluate(problem, small_task(metric="hamming", iterations=1), candidate)
+    run = small_task().entry.run(problem, **small_task().options_with(candidate), rng=solver_stream(0))
     known, estimate = held.observed.toarray(), next(run).estimate
     wrong = (estimate.scores(held.X)(slice(None)) > 0.5) != held.Y.toarray()
     assert found.score == pytest.approx(wrong[known].mean(), abs=1e-12)
@@ -76,16 +76,18 @@ def test_hidden_labels_count_on_neither_side_of_the_split(rows):
 def test_the_best_iterate_of_a_run_is_found_and_of_equal_ones_the_first(rows):
     problem = OwnProblem.between(*split(rows[0], 0.2, 0), 3)
     for metric in validation.METRICS:
-        ask = asked(metric=metric, iterations=6)
-        found = validation.evaluate(problem, ask, Candidate(3, 0.1))
-        run = ask.entry.run(problem, **ask.settings(Candidate(3, 0.1)), rng=solver_stream(0))
+        task = small_task(metric=metric, iterations=6)
+        found = validation.evaluate(problem, task, Candidate(3, 0.1))
+        run = task.entry.run(problem, **task.options_with(Candidate(3, 0.1)), rng=solver_stream(0))
         better = validation.METRICS[metric].better
-        scores = [validation.validated(problem, next(run).estimate, validation.METRICS[metric]) for _ in range(6)]
+        scores = [
+            validation.validation_score(problem, next(run).estimate, validation.METRICS[metric]) for _ in range(6)
+        ]
         assert found.score == better * max(better * score for score in scores)
         assert found.iterations == min(k + 1 for k, score in enumerate(scores) if score == found.score)
 
 
-def explored(ask, score, most=8):
+def explored(task, score, most=8):
     """Follow a search where settings have known scores; return the best, and the stages."""
     stages = []
 
@@ -93,53 +95,53 @@ def explored(ask, score, most=8):
         stages.append(candidates)
         return [Result(candidate, 1, score(*candidate)) for candidate in candidates]
 
-    return tuning.explore(tuning.search(ask, most), attempt), stages
+    return tuning.explore(tuning.search(task, most), attempt), stages
 
 
 def test_all_solvers_are_searched_by_the_same_rule():
-    best, stages = explored(asked(), lambda rank, weight: -abs(np.log10(weight / 30)) + 0.1 * rank)
+    best, stages = explored(small_task(), lambda rank, weight: -abs(np.log10(weight / 30)) + 0.1 * rank)
     first = [Candidate(3, weight) for weight in (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)]
     assert stages[0] == first
-    half = tuning.HALF
+    half = tuning.HALF_DECADE
     assert stages[1:] == [
         [Candidate(3, 10 / half), Candidate(3, 10 * half)],
         [Candidate(k, 10 * half) for k in (2, 5, 6)],
     ]
     assert best.candidate == Candidate(6, 10 * half)
     for solver in ("leml-logistic", "cplst", "binary-relevance"):
-        tried = explored(asked(solver), lambda rank, weight: 0.0 if weight is None else -abs(weight - 10))[1]
+        tried = explored(small_task(solver), lambda rank, weight: 0.0 if weight is None else -abs(weight - 10))[1]
         assert {c.regularization for c in first} <= {c.regularization for c in tried[0]}
 
 
 @pytest.mark.parametrize(("towards", "end"), [(1, 1e7), (-1, 1e-6)])
 def test_decades_go_on_while_the_best_stands_at_an_end(towards, end):
-    best, stages = explored(asked(rank=2), lambda rank, weight: towards * np.log10(weight))
+    best, stages = explored(small_task(rank=2), lambda rank, weight: towards * np.log10(weight))
     assert best.candidate == Candidate(2, pytest.approx(end * 10 ** (towards / 2)))
     assert all(len(stage) == 1 for stage in stages[1:-1]) and len(stages) > 4
 
 
 def test_what_is_given_is_kept():
-    best, stages = explored(asked(rank=4, regularization=7.0), lambda rank, weight: 0.0)
+    best, stages = explored(small_task(rank=4, regularization=7.0), lambda rank, weight: 0.0)
     assert stages == [[Candidate(4, 7.0)]] and best.candidate == Candidate(4, 7.0)
-    assert explored(asked(fitted_rank=3), lambda rank, weight: 0.0)[0].candidate.rank == 3
-    assert explored(asked("binary-relevance"), lambda rank, weight: 0.0)[0].candidate.rank == 0
+    assert explored(small_task(fitted_rank=3), lambda rank, weight: 0.0)[0].candidate.rank == 3
+    assert explored(small_task("binary-relevance"), lambda rank, weight: 0.0)[0].candidate.rank == 0
 
 
 def test_of_noisy_scores_the_top_of_a_parabola_is_taken():
-    half = tuning.HALF
+    half = tuning.HALF_DECADE
     found = [Result(Candidate(0, 10 * half**k), 1, -0.1 * k**2) for k in (-2, -1, 0, 1, 2)]
-    assert tuning.levelled(found, 1).candidate.regularization == 10
+    assert tuning.smoothed_best(found, 1).candidate.regularization == 10
     lucky = [*found[:3], found[3]._replace(score=0.01), found[4]]
     assert tuning.best_of(lucky, 1) == lucky[3]
-    assert tuning.levelled(lucky, 1).candidate.regularization == 10
+    assert tuning.smoothed_best(lucky, 1).candidate.regularization == 10
     losses = [result._replace(score=-result.score) for result in lucky]
-    assert tuning.levelled(losses, -1).candidate.regularization == 10
+    assert tuning.smoothed_best(losses, -1).candidate.regularization == 10
     # Farther than a decade from the best nothing counts, and without a top the best itself is taken.
-    assert tuning.levelled([*found, Result(Candidate(0, 1e-3), 1, -99.0)], 1).candidate.regularization == 10
-    assert tuning.levelled(found[-2:], 1) == found[-2]
+    assert tuning.smoothed_best([*found, Result(Candidate(0, 1e-3), 1, -99.0)], 1).candidate.regularization == 10
+    assert tuning.smoothed_best(found[-2:], 1) == found[-2]
     valley = [Result(Candidate(0, 10.0 * half**k), 1, k**2 + 0.1 * k) for k in (-1, 0, 1)]
-    assert tuning.levelled(valley, 1) == valley[2]
-    assert tuning.levelled([Result(Candidate(3, None), 1, 0.5)], 1).candidate.rank == 3
+    assert tuning.smoothed_best(valley, 1) == valley[2]
+    assert tuning.smoothed_best([Result(Candidate(3, None), 1, 0.5)], 1).candidate.rank == 3
 
 
 def test_hidden_labels_do_not_change_how_settings_compare():
@@ -158,7 +160,7 @@ def test_hidden_labels_do_not_change_how_settings_compare():
 
 
 def test_runs_that_reach_nothing_are_never_chosen():
-    best, _ = explored(asked(), lambda rank, weight: np.nan if weight < 1 else -weight)
+    best, _ = explored(small_task(), lambda rank, weight: np.nan if weight < 1 else -weight)
     assert best.candidate.regularization == 1.0
 
 
@@ -210,7 +212,7 @@ def test_a_saved_model_is_the_model(files, rows, tmp_path, solver, settings):
 def test_predictions_are_the_labels_of_highest_score(files, rows, tmp_path, monkeypatch):
     found = fit(*files, rank=3, iterations=2)
     scores = found.estimate.scores(rows[1].X)(slice(None))
-    monkeypatch.setattr("lrlab.fits.fitted_model.BLOCK", 50)
+    monkeypatch.setattr("lrlab.fits.fitted_model.BLOCK_SCORES", 50)
     predicted = found.model.predict(rows[1].X, 3)
     assert len(predicted) == 3 * rows[1].n
     for row in predicted:
@@ -378,14 +380,15 @@ def test_own_rows_are_read_where_the_job_runs(files, rows, whole):
     assert (problem.mask != hide(rows[0], 0.5, 0).observed).nnz == 0
     held = spec.replace(validation=0.2).build()
     assert held.Y.shape == (120, 8) and held.Y_test.shape == (30, 8) and held.mask_test is not None
-    trial = validation.Trial(spec.replace(validation=0.2), asked(iterations=2), Candidate(2, 1.0))
-    assert validation.tried(trial) == validation.evaluate(held, asked(iterations=2), Candidate(2, 1.0))
+    trial = validation.CandidateTrial(spec.replace(validation=0.2), small_task(iterations=2), Candidate(2, 1.0))
+    assert validation.run_candidate(trial) == validation.evaluate(held, small_task(iterations=2), Candidate(2, 1.0))
 
 
 def test_scores_on_training_rows_stand_beside_those_on_test_rows(files, rows):
     spec = OwnRows(train=str(files[0]), test=str(files[1]), n=150, d=9, labels=8, rank=3)
     problem = spec.build()
-    estimate = next(asked().entry.run(problem, **asked().settings(Candidate(3, 1.0)), rng=solver_stream(0)))
+    task = small_task()
+    estimate = next(task.entry.run(problem, **task.options_with(Candidate(3, 1.0)), rng=solver_stream(0)))
     scores = problem.score(estimate.estimate)
     on_training = OwnProblem.between(rows[0], rows[0], 3).score(estimate.estimate)
     assert {name.removeprefix("train_"): value for name, value in scores.items() if "train" in name} == on_training
@@ -394,9 +397,9 @@ def test_scores_on_training_rows_stand_beside_those_on_test_rows(files, rows):
 
 @pytest.mark.parametrize("share", [1.0, 0.6])
 def test_results_of_each_label_are_those_of_scikit_learn(files, rows, share, monkeypatch):
-    monkeypatch.setattr("lrlab.fits.label_results.BLOCK", 500)
+    monkeypatch.setattr("lrlab.fits.label_results.BLOCK_SCORES", 500)
     model, test = fit(*files, solver="leml-logistic", rank=3, iterations=2).model, hide(rows[1], share, 0)
-    table = label_results.by_label(model, test)
+    table = label_results.metrics_by_label(model, test)
     scores, truth = model.estimate.scores(test.X)(slice(None)), test.Y.toarray()
     seen = np.ones(truth.shape, dtype=bool) if share == 1 else test.observed.toarray()
     for j, row in enumerate(table.itertuples()):
@@ -408,12 +411,12 @@ def test_results_of_each_label_are_those_of_scikit_learn(files, rows, share, mon
 
 
 def test_correlations_of_labels_are_those_of_their_columns(rows):
-    found = label_results.together(rows[0], most=5)
-    counts = label_results.counts(rows[0])
+    found = label_results.label_correlations(rows[0], most=5)
+    counts = label_results.label_counts(rows[0])
     assert list(counts) == list(rows[0].Y.sum(axis=0)) and list(counts[found.places]) == sorted(counts)[::-1][:5]
     assert found.phi == pytest.approx(np.corrcoef(rows[0].Y.toarray()[:, found.places].T), abs=1e-12)
     some = hide(rows[0], 0.5, 1)
-    a, b = label_results.together(some, most=5).places[:2]
+    a, b = label_results.label_correlations(some, most=5).places[:2]
     both = some.observed.toarray()[:, [a, b]].all(axis=1)
     expected = np.corrcoef(some.Y.toarray()[both][:, [a, b]].T)[0, 1]
-    assert label_results.together(some, most=5).phi[0, 1] == pytest.approx(expected, abs=1e-12)
+    assert label_results.label_correlations(some, most=5).phi[0, 1] == pytest.approx(expected, abs=1e-12)

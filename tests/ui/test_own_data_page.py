@@ -199,8 +199,8 @@ def test_a_solver_that_fails_in_tuning_shows_its_error_and_the_others_continue()
     spec = rows.spec(rank=3, share=1.0, seed=0)
     jobs = fit_controls.planned(rows, spec, [], {"max_iter": 2}, "auc", 0).jobs
     spoilt = jobs[0].on(spec.replace(train="nowhere.npz"))
-    question = fit_controls.tuning_question(jobs[0], "auc", 0)
-    running = TunedRun(get_engine(), [spoilt, jobs[0]], [question, question])
+    task = fit_controls.tuning_task_of(jobs[0], "auc", 0)
+    running = TunedRun(get_engine(), [spoilt, jobs[0]], [task, task])
     deadline = time.monotonic() + 60
     while running.alive:
         assert time.monotonic() < deadline

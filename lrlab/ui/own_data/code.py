@@ -10,13 +10,13 @@ from lrlab.ui.shared import code
 
 def arguments(plan: FitPlan, job: Job) -> dict[str, Value]:
     """Return the arguments of `fit` that differ from its defaults: rank, iterations, observed, seed, options."""
-    question = plan.questions[plan.jobs.index(job)] if plan.questions else None
+    task = plan.tasks[plan.jobs.index(job)] if plan.tasks else None
     spec, own = job.spec, {name: value for name, value in job.options if value != job.entry.options[name].default}
-    rank = question.rank if question else spec.rank
+    rank = task.rank if task else spec.rank
     given = {"rank": rank, "iterations": job.limits.max_iter, "observed": spec.kept, "seed": spec.seed, **own}
     absent = {"rank": 0, "observed": 1.0, "seed": 0}
     given = {name: value for name, value in given.items() if value != absent.get(name)}
-    return given | ({"tune_by": question.metric} if question else {})
+    return given | ({"tune_by": task.metric} if task else {})
 
 
 def python(plan: FitPlan) -> str:

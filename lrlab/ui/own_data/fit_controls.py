@@ -8,7 +8,7 @@ import streamlit as st
 from lrlab.engine.engine import Engine
 from lrlab.fits import own_files
 from lrlab.fits.tuned_run import TunedRun
-from lrlab.fits.validation import METRIC, METRICS, Question, question
+from lrlab.fits.validation import METRIC, METRICS, TuningTask, tuning_task
 from lrlab.models.own_rows import OwnRows, packed
 from lrlab.parameters import InputError, Parameter, declared, display_name
 from lrlab.protocol import Limits
@@ -45,11 +45,11 @@ SETTINGS = {"hand": "manual", "tuned": "tuned"}
 
 
 class FitPlan(NamedTuple):
-    """Jobs on the rows, with the questions of tuning, which are empty where settings are manual."""
+    """Jobs on the rows, with the tasks of tuning, which are empty where settings are manual."""
 
     rows: RowTables
     jobs: Sequence[Job]
-    questions: Sequence[Question]
+    tasks: Sequence[TuningTask]
 
     @property
     def spec(self) -> OwnRows:
@@ -100,7 +100,7 @@ def specified(rows: RowTables, numbers: Mapping[str, Any]) -> OwnRows:
     if 8 * (d + L) * min(d, L) > ESTIMATE_BYTES:
         expected = f"such that a full-rank estimate takes at most {ESTIMATE_BYTES >> 20} MB on this page"
         raise InputError("features x labels", expected, f"{d} x {L}", "fit them from the shell: python -m lrlab fit")
-    rank = int(numbers["rank"]) or own_files.half(rows.columns)
+    rank = int(numbers["rank"]) or own_files.default_rank(rows.columns)
     return rows.spec(rank=rank, share=float(numbers["observed"]), seed=int(numbers["seed"]))
 
 
@@ -111,16 +111,16 @@ def planned(
     try:
         if BASELINE not in [job.solver for job in jobs]:
             jobs = [*jobs, make_job(spec, BASELINE, **ending)]
-        return FitPlan(rows, jobs, [tuning_question(job, metric, rank) for job in jobs] if metric else [])
+        return FitPlan(rows, jobs, [tuning_task_of(job, metric, rank) for job in jobs] if metric else [])
     except InputError as error:
         return error
 
 
-def tuning_question(job: Job, metric: str, rank: int) -> Question:
-    """Return the question for tuning; options other than the defaults are not tuned."""
+def tuning_task_of(job: Job, metric: str, rank: int) -> TuningTask:
+    """Return the task for tuning; options other than the defaults are not tuned."""
     given = {name: value for name, value in job.options if value != job.entry.options[name].default}
     limits = job.limits
-    return question(job.solver, given, rank, limits.max_iter, limits.max_seconds, metric, job.spec.seed)
+    return tuning_task(job.solver, given, rank, limits.max_iter, limits.max_seconds, metric, job.spec.seed)
 
 
 def begin(engine: Engine, plan: FitPlan) -> live.Running:
@@ -129,4 +129,4 @@ def begin(engine: Engine, plan: FitPlan) -> live.Running:
     if not engine.local:
         spec = plan.spec.replace(train=packed(plan.rows.train_file), test=packed(plan.rows.test_file))
         jobs = [job.on(spec) for job in jobs]
-    return TunedRun(engine, jobs, plan.questions) if plan.questions else engine.follow(jobs)
+    return TunedRun(engine, jobs, plan.tasks) if plan.tasks else engine.follow(jobs)

@@ -100,5 +100,5 @@ def show_labels(link: Permalink, fitted: Mapping[str, FittedModel], test: Datase
 
 def results(model: FittedModel, test: Dataset) -> tuple[pd.DataFrame, Mapping[str, float]]:
     """Return the results of each label, the most frequent first, and the areas over all of them."""
-    table = label_results.by_label(model, test).sort_values("on", ascending=False, kind="stable")
+    table = label_results.metrics_by_label(model, test).sort_values("on", ascending=False, kind="stable")
     return table, OwnProblem.between(test, test, 1).areas(model.estimate)

@@ -68,7 +68,7 @@ def draw(settings: CurveSettings, plan: FitPlan | None) -> None:
     if isinstance(running, TunedRun) and any(one.table for one in running.tunings):
         tables.show(
             lambda: tuning_table(running), key="own_data-tried", file="tuning", title="Settings tried in tuning",
-            note=f"score: {followed.questions[0].metric} on the held-out rows, at the best iteration.",
+            note=f"score: {followed.tasks[0].metric} on the held-out rows, at the best iteration.",
         )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from lrlab.datasets import Dataset
 from lrlab.datasets.labels import COUNT, FORMS
 from lrlab.fits import label_results
 from lrlab.fits.fitted_model import FittedModel
-from lrlab.fits.label_results import Together
+from lrlab.fits.label_results import LabelCorrelations
 from lrlab.fits.own_files import label_names
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.own_rows import OwnRows, split
@@ -61,7 +61,7 @@ class RowTables:
     entries: int
     known: float
     counts: Any
-    together: Together
+    together: LabelCorrelations
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -204,8 +204,8 @@ def store_tables(title: str, folder: Folder, given: Dataset, fresh: Dataset) -> 
         given.n,
         given.X.nnz if issparse(given.X) else given.X.size,
         1.0 if given.observed is None else given.observed.nnz / (given.n * given.L),
-        label_results.counts(given),
-        label_results.together(given),
+        label_results.label_counts(given),
+        label_results.label_correlations(given),
     )
     datasets.save_npz(rows.train_file, given)
     datasets.save_npz(rows.test_file, fresh)

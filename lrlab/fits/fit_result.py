@@ -1,4 +1,4 @@
-"""What a fit leaves behind: the scores of every iterate, the last estimate, and why it ended."""
+"""The result of a fit: the scores of every iterate, the last estimate, and why it ended."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,8 +10,8 @@ Row = dict[str, float]
 
 
 @dataclass(kw_only=True)
-class Record:
-    """A row an iteration (iteration, seconds, scores), the last estimate, and why it ended."""
+class FitResult:
+    """One row per iteration (iteration, seconds, scores), the last estimate, and why it ended."""
 
     solver: str
     options: Mapping[str, Any]
@@ -35,7 +35,7 @@ class Record:
             "solver": self.solver,
             "options": dict(self.options),
             **{name: value for name, value in last.items() if name != "iteration"},
-            **self.beside,
+            **self.extra_values,
             "iterations": len(self.rows),
             "stop": self.stop.name if self.stop else None,
             "message": self.stop.value if self.stop else "",
@@ -43,6 +43,6 @@ class Record:
         }
 
     @property
-    def beside(self) -> dict[str, Any]:
-        """What is told beside the scores."""
+    def extra_values(self) -> dict[str, Any]:
+        """Values of the summary beside the scores."""
         return {}
