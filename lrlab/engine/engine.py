@@ -18,8 +18,9 @@ from lrlab.engine.cluster import Cluster
 from lrlab.engine.dispatch import Dispatcher
 from lrlab.engine.handles import Following, Inbox
 from lrlab.engine.orders import AddWork, CancelWork, Close, Order, Warm
-from lrlab.engine.stream import CHUNK_SECONDS, ResultStream, WorkerStream
+from lrlab.engine.stream import CHUNK_SECONDS, ResultStream
 from lrlab.engine.work import FollowWork, MapWork
+from lrlab.engine.worker_stream import WorkerStream
 from lrlab.parameters import InputError
 from lrlab.runs.job import Job
 

@@ -7,7 +7,8 @@ import pytest
 
 from lrlab.engine.handles import Inbox
 from lrlab.engine.messages import ChunkDone, Failed
-from lrlab.engine.stream import LOOK_AHEAD_MAX_ITEMS, Collection, LocalStream, WorkerStream, collect
+from lrlab.engine.stream import Collection, LocalStream, collect
+from lrlab.engine.worker_stream import LOOK_AHEAD_MAX_ITEMS, WorkerStream
 
 
 def prompt_stream(items, parts):
