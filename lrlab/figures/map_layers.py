@@ -139,10 +139,10 @@ class Layers:
     def _add(self, trace: Any, place: Place) -> None:
         # One entry of the legend for all maps of a figure: it shows and hides the layer on all of them.
         name = trace.name or ""
-        shown = trace.showlegend is not False and trace.type != "heatmap" and name not in self._named
-        if shown:
+        in_legend = trace.showlegend is not False and trace.type != "heatmap" and name not in self._named
+        if in_legend:
             self._named.add(name)
-        self._figure.add_trace(trace.update(legendgroup=name, showlegend=shown), **place)
+        self._figure.add_trace(trace.update(legendgroup=name, showlegend=in_legend), **place)
 
 
 def cell_text(cell: Any, score: str) -> str:

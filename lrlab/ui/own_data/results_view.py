@@ -22,7 +22,7 @@ from lrlab.ui.widgets.permalink import Permalink
 
 PAGE = "own_data"
 SCORES = ("precision_3", "precision_1", "precision_5", "ndcg_3", "ndcg_5", "hamming", "auc")
-SHOWN_MEASURES = {name: MEASURES["multilabel"][name] for name in SCORES}
+PAGE_MEASURES = {name: MEASURES["multilabel"][name] for name in SCORES}
 STATES = {"waiting": "waiting", "running": "running", "failed": "failed"}
 EXPECTED_SETTINGS = 15
 """About the number of settings that tuning tries for a solver."""
@@ -37,7 +37,7 @@ class CurveSettings(NamedTuple):
 
 def choose(link: Permalink) -> CurveSettings:
     """Show the controls of the curves and return the settings."""
-    words = {name: measure.title for name, measure in SHOWN_MEASURES.items()}
+    words = {name: measure.title for name, measure in PAGE_MEASURES.items()}
     measure = controls.choose(link, "show", words, "precision_3", "measure of the curves and of the comparison", "Show")
     times = {"iteration": "iteration", "seconds": "seconds"}
     time = controls.choose(link, "against", times, "iteration", "iterations, or the time of the solver", "against")
@@ -58,7 +58,7 @@ def draw(settings: CurveSettings, plan: FitPlan | None) -> None:
     with curves:
         drawn = recoveries(runs) if runs else [style_of(job.solver) for job in followed.jobs]
         figure = labels.both_sides(drawn, settings.measure, settings.time)
-        measure = SHOWN_MEASURES[settings.measure]
+        measure = PAGE_MEASURES[settings.measure]
         plot.show(figure, key="own_data.curves", label=f"{measure.title} against {settings.time}")
         st.caption(
             f"**{measure.title}**: {measure.meaning}. Solid: test rows. Dotted: training rows, at most 2,000 of them."
@@ -114,12 +114,12 @@ def compare(runs: Sequence[Any], measure: str) -> None:
         st.caption("The comparison appears here: one row per solver, including the full-rank baseline.")
         return
     columns = {
-        name: st.column_config.NumberColumn(shown.title, help=shown.meaning, format="%.4f")
-        for name, shown in SHOWN_MEASURES.items()
+        name: st.column_config.NumberColumn(measure.title, help=measure.meaning, format="%.4f")
+        for name, measure in PAGE_MEASURES.items()
     }
     columns["seconds"] = st.column_config.NumberColumn(format="%.3g", help="time of the solver without scoring")
     columns["lead"] = st.column_config.NumberColumn(
-        "over baseline", format="%+.4f", help=f"{SHOWN_MEASURES[measure].title} minus that of binary relevance"
+        "over baseline", format="%+.4f", help=f"{PAGE_MEASURES[measure].title} minus that of binary relevance"
     )
     st.dataframe(comparison(runs, measure), hide_index=True, column_config=columns, key="own_data.comparison")
     st.caption("Scores on the test rows after the last iteration. Click a column's name to sort by it.")
@@ -135,7 +135,7 @@ def comparison(runs: Sequence[Any], measure: str) -> pd.DataFrame:
         last = run.trace.rows[-1] if run.trace.rows else {}
         options = dict(run.job.options)
         stop = run.trace.stop.name.replace("_", " ").lower() if run.trace.stop else STATES.get(run.state, "")
-        about = {"solver": run.job.entry.title, "lead": None, **{name: last.get(name) for name in SHOWN_MEASURES}}
+        about = {"solver": run.job.entry.title, "lead": None, **{name: last.get(name) for name in PAGE_MEASURES}}
         about |= {"rank": rank_of(run), "regularization": options.get("regularization")}
         rows.append({**about, "iterations": len(run.trace.rows), "seconds": last.get("seconds"), "state": stop})
     base = next((row[measure] for run, row in zip(runs, rows, strict=True) if run.job.solver == BASELINE), None)

@@ -30,7 +30,7 @@ def batch_results(batch: Any) -> dict[int, Any]:
     if batch.error:
         place.error(batch.error)
     if not batch.alive and batch.done < batch.total:
-        place.caption(f"Cancelled after {batch.done:,} of {batch.total:,} trials; their results are shown.")
+        place.caption(f"Cancelled: {batch.done:,} of {batch.total:,} trials were computed; their results are shown.")
     return {k: batch.results[k] for k in sorted(batch.results) if not isinstance(batch.results[k], Failure)}
 
 
