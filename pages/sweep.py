@@ -1,4 +1,4 @@
-"""Sweep: any score of any solvers along one axis or over two, kept and gone on with later."""
+"""Sweep: any score of any solvers along one axis or over two, stored and resumed later."""
 
 import streamlit as st
 
@@ -9,7 +9,7 @@ link = page.head(
     "sweep",
     "Sweep",
     "Vary one or two quantities, run several solvers on the same data many times, and see what comes of it. "
-    "Every finished trial is kept: nothing is computed twice, and what is interrupted goes on later.",
+    "Every finished trial is stored: nothing is computed twice, and an interrupted sweep can be resumed.",
 )
 past_sweeps.shelf("sweep")
 with st.sidebar:

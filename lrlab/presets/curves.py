@@ -17,9 +17,9 @@ from lrlab.presets.definition import Preset
 from lrlab.presets.result import Panel, Plan, Result, panel_table
 from lrlab.protocol import Spec
 from lrlab.runs.axes import axes
-from lrlab.sweeps.definition_file import make_success
 from lrlab.sweeps.definition_parts import Success
 from lrlab.sweeps.statistics import summarise
+from lrlab.sweeps.toml import make_success
 
 
 def plan(preset: Preset, trials: int | None = None) -> Plan:

@@ -15,7 +15,7 @@ from lrlab.figures.measures import MEASURES
 from lrlab.parameters import InputError, require_known
 from lrlab.protocol import Spec
 from lrlab.sweeps.definition import COUNT
-from lrlab.sweeps.definition_file import ABOUT, SUCCESS, make_spec
+from lrlab.sweeps.toml import ABOUT, SUCCESS, make_spec
 from lrlab.sweeps.toml_source import Keys, Path, Source
 
 Toml = Mapping[str, Any]

@@ -23,7 +23,7 @@ from lrlab.parameters import InputError, require_known
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.result import Panel, Plan, Result, compare_with_paper
 from lrlab.protocol import limits
-from lrlab.sweeps.definition_file import require_settings
+from lrlab.sweeps.toml import require_settings
 
 PLACE = ["data", "series", "share", "observed"]
 AXES = {"share": "rank / number of labels", "observed": "share of the labels that are observed", "data": "data set"}

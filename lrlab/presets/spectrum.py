@@ -13,7 +13,7 @@ from lrlab.protocol import Spec
 from lrlab.runs.axes import axes
 from lrlab.spectra import pairwise
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.definition_file import make_axis
+from lrlab.sweeps.toml import make_axis
 
 CURVE_POINTS = 121
 DEVIATIONS = ("top_deviation", "second_deviation", "population_top_deviation", "population_second_deviation")

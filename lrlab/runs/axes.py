@@ -63,17 +63,17 @@ def axes(model: type[Spec]) -> dict[str, str]:
     """Return the titles, by name, of everything numeric along which a model's specs can be moved."""
     own = {p.name: f"{p.meaning}, {p.symbol}" for p in declared(model).values() if p.kind in (int, float)}
     own.pop("seed")
-    return own | {name: found.title for name in DERIVED if (found := derived(model, name))}
+    return own | {name: quantity.title for name in DERIVED if (quantity := derived(model, name))}
 
 
 def place(spec: Spec, axis: str, value: float) -> Spec:
     """Return the spec moved to a value on an axis; InputError where there is no such axis or value."""
     model = type(spec)
     require_known(axis, axes(model), what="axis")
-    found = derived(model, axis)
-    if found is None:
+    quantity = derived(model, axis)
+    if quantity is None:
         return spec.replace(**{axis: value})
     low = "0 or more" if axis in ZERO_ALLOWED else "above 0"
     if not math.isfinite(value) or value < 0 or (value == 0 and axis not in ZERO_ALLOWED):
         raise InputError(axis, f"a finite number, {low}", value, f"give {axis} such a value")
-    return spec.replace(**{found.decides: found.value(spec, value)})
+    return spec.replace(**{quantity.decides: quantity.value(spec, value)})

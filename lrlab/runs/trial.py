@@ -67,7 +67,7 @@ def trial_spec(spec: Spec, trial: int) -> Spec:
 
     The seed is the first 32 bits of BLAKE2b over the model's name, all parameters that are not at their defaults (the
     spec's own seed among them) and the trial's number. It depends on nothing else, so a trial gives the same numbers in
-    any process, order or batch, and goes on doing so when a model gets a new parameter; and it depends on every
+    any process, order or batch, also after a model gets a new parameter; and it depends on every
     parameter, so two cells of a table do not share their randomness.
     """
     known = declared(type(spec))

@@ -24,10 +24,10 @@ def run(options: argparse.Namespace) -> int:
     from lrlab.engine.engine import get_engine
     from lrlab.store.store import Store
     from lrlab.sweeps.adaptive import contour
-    from lrlab.sweeps.definition_file import read
     from lrlab.sweeps.forecast import forecast, require_time
     from lrlab.sweeps.run import run as run_sweep
     from lrlab.sweeps.tables import cell_rows
+    from lrlab.sweeps.toml import read
 
     sweep = read(options.file)
     with Store(options.store) as store:

@@ -121,7 +121,7 @@ def _trial_seconds(grid: SolverGrid, sizes: Array, longest: float) -> Array:
     pace = np.zeros(sizes.shape)
     for place, trial in timed.items():
         limits = grid.jobs[place].limits
-        # One that was cut off goes on as long as those that were not, or, for want of them, to its limit.
+        # A trial that was cut off would take as many iterations as the whole ones or, without these, all allowed ones.
         iterations = int(min(usual, limits.max_iter))
         seconds = trial.seconds if trial.whole else trial.extrapolated(iterations, limits.max_seconds)
         pace[place] = max(seconds, 1e-6) / sizes[place]

@@ -6,8 +6,7 @@ from typing import Literal, NamedTuple, get_args
 from lrlab.parameters import require_known
 from lrlab.store.store import Store
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.definition_file import parse
-from lrlab.sweeps.definition_text import to_toml
+from lrlab.sweeps.toml import parse, to_toml
 
 State = Literal["running", "paused", "cancelled", "failed", "done"]
 """The last known state of a sweep; one that is still "running" may have been lost with its server."""

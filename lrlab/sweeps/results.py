@@ -99,8 +99,8 @@ class Results:
         """Return the quartiles of all scores and of the number of iterations, and thrice each prediction of theory."""
         with self._lock:
             names = [*self._columns[job].scores, "iterations"] if job in self._columns else []
-            found = {name: statistics.quartiles(self.values(job, name)) for name in names}
-        return found | {name: [value] * 3 for name, value in job.predictions.items()}
+            scores = {name: statistics.quartiles(self.values(job, name)) for name in names}
+        return scores | {name: [value] * 3 for name, value in job.predictions.items()}
 
     def stops(self, job: Job) -> dict[str, int]:
         """Return how many trials of a job ended how."""

@@ -56,7 +56,7 @@ def run(
     """Compute what the store does not have of a sweep, storing every batch as it arrives, whatever ends it.
 
     It ends early, within a second, once `stop()` is true (called often, so it may look at a flag of another thread);
-    called again, it goes on. `results` are filled, or new ones: first with what the store has, a cell at a time. A
+    called again, it resumes. `results` are filled, or new ones: first with what the store has, a cell at a time. A
     trial that fails is not stored: the next run tries it again. RuntimeError when the engine or the store fails.
     """
     results = Results(sweep) if results is None else results

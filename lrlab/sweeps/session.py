@@ -1,7 +1,7 @@
 """Sweeps that run in threads of a server against its store: paused, resumed, and followed again after a reload.
 
-A sweep belongs to the server and not to the page that began it: it goes on when a browser is closed, and the next page
-that asks for it gets the same one. Finished trials are in the store, and in memory as `Results`, which pages draw.
+A sweep belongs to the server and not to the page that began it: it continues when a browser is closed, and the next
+page that asks for it gets the same one. Finished trials are in the store, and in memory as `Results`, for the pages.
 """
 
 import threading

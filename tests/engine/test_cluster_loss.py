@@ -18,9 +18,9 @@ from lrlab.engine.engine import Engine
 from lrlab.engine.stream import LocalStream, StartStream
 from lrlab.store.store import Store
 from lrlab.sweeps.definition import Success, Sweep
-from lrlab.sweeps.definition_text import to_toml
 from lrlab.sweeps.run import run as run_sweep
 from lrlab.sweeps.tables import cell_rows
+from lrlab.sweeps.toml import to_toml
 
 pytestmark = pytest.mark.slow
 PATIENCE = 120.0

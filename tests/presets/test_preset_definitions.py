@@ -8,7 +8,7 @@ from lrlab import InputError, presets
 from lrlab.engine.stream import LocalStream, collect
 from lrlab.presets import sweeps
 from lrlab.presets.definition import read
-from lrlab.sweeps.definition_file import titled
+from lrlab.sweeps.toml import titled
 
 CURVES = """title = "Small"
 reference = "Nobody (2020), Figure 0"

@@ -27,11 +27,10 @@ from lrlab.store.export import export
 from lrlab.store.store import Store
 from lrlab.sweeps import run as running
 from lrlab.sweeps.definition import Success, Sweep
-from lrlab.sweeps.definition_file import parse
-from lrlab.sweeps.definition_text import to_toml
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.run import missing, run
 from lrlab.sweeps.tables import cell_rows, trial_table
+from lrlab.sweeps.toml import parse, to_toml
 
 PATIENCE = 60.0
 SWEEP = Sweep(

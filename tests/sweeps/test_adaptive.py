@@ -27,12 +27,12 @@ from lrlab.sweeps.adaptive import contour as contour_of
 from lrlab.sweeps.adaptive import infer, rounds
 from lrlab.sweeps.contour_search import ContourSearch
 from lrlab.sweeps.definition import Span, Success, Sweep
-from lrlab.sweeps.definition_text import to_toml
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.run import run
 from lrlab.sweeps.solver_grid import SolverGrid
 from lrlab.sweeps.statistics import wilson
 from lrlab.sweeps.tables import cell_rows
+from lrlab.sweeps.toml import to_toml
 
 SHAPE, TRIALS = (12, 10), 5
 SWEEP = Sweep(

@@ -13,11 +13,11 @@ from lrlab.store.store import Store
 from lrlab.sweeps import forecast as forecasts
 from lrlab.sweeps import timed_trial
 from lrlab.sweeps.definition import Span, Sweep
-from lrlab.sweeps.definition_text import to_toml
 from lrlab.sweeps.forecast import Forecast, forecast, require_time
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.run import run
 from lrlab.sweeps.timed_trial import TimedTrial, time_trial
+from lrlab.sweeps.toml import to_toml
 
 SWEEP = Sweep(
     spec=spec("one-bit-sensing", p=10),

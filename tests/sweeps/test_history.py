@@ -12,8 +12,7 @@ from lrlab import InputError, spec
 from lrlab.store.store import Store
 from lrlab.sweeps import history
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.definition_file import parse, titled
-from lrlab.sweeps.definition_text import to_toml
+from lrlab.sweeps.toml import parse, titled, to_toml
 
 SWEEP = Sweep(spec=spec("one-bit-sensing", p=5), axes={"ratio": [5, 20]}, solvers=["marginal-mean"], trials=3)
 OTHER = Sweep(spec=spec("one-bit-sensing", p=6), axes={"ratio": [5, 20]}, solvers=["marginal-mean"], trials=3)

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from lrlab import InputError, spec
 from lrlab.__main__ import main
 from lrlab.sweeps.definition import Span, Success, Sweep
-from lrlab.sweeps.definition_file import parse, read
-from lrlab.sweeps.definition_text import to_toml
+from lrlab.sweeps.toml import parse, read, to_toml
 
 EXAMPLE = """
 model   = "polynomial-network"

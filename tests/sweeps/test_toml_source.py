@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrlab import InputError
-from lrlab.sweeps.definition_file import parse
+from lrlab.sweeps.toml import parse
 from lrlab.sweeps.toml_source import Keys, Source, line_numbers
 
 HOSTILE = '''# [no] = 1

@@ -13,7 +13,7 @@ from lrlab import catalog
 from lrlab.presets import sweeps as library
 from lrlab.runs.trial import trial_spec
 from lrlab.store.location import get_shared_store
-from lrlab.sweeps.definition_file import parse
+from lrlab.sweeps.toml import parse
 from lrlab.ui.converge.results_view import recoveries
 from lrlab.ui.home.examples import EXAMPLES
 from lrlab.ui.sweep.sweep_controls import address

@@ -4,7 +4,7 @@ from functools import cache
 from importlib.resources import files
 
 from lrlab.parameters import require_known
-from lrlab.sweeps.definition_file import Titled, titled
+from lrlab.sweeps.toml import Titled, titled
 
 
 def names() -> list[str]:

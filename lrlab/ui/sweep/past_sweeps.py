@@ -9,8 +9,8 @@ from lrlab.presets import sweeps as library
 from lrlab.store.location import get_shared_store
 from lrlab.sweeps import history, session
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.definition_file import LONGEST, titled
 from lrlab.sweeps.history import Past
+from lrlab.sweeps.toml import LONGEST, titled
 from lrlab.ui.shared import browser, live, page
 from lrlab.ui.sweep import sweep_controls
 from lrlab.ui.widgets import permalink

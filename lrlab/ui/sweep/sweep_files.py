@@ -11,7 +11,7 @@ import streamlit as st
 
 from lrlab.parameters import display_name
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.definition_text import to_toml
+from lrlab.sweeps.toml import to_toml
 from lrlab.ui.shared import code, page
 from lrlab.ui.widgets import tables
 

@@ -45,12 +45,12 @@ def buttons(page: str, sweep: Sweep | None) -> None:
         wanted = st.session_state.pop(f"{page}:autorun", False)
         paused = run is not None and not run.alive and run.state == "paused"
         if paused:
-            st.button("Resume", key=f"{page}-resume", on_click=go_on, args=(page,))
+            st.button("Resume", key=f"{page}-resume", on_click=run and run.go_on)
         else:
             idle = run is None or not run.alive or run.ending
-            st.button("Pause", key=f"{page}-pause", disabled=idle, on_click=pause, args=(page,))
+            st.button("Pause", key=f"{page}-pause", disabled=idle, on_click=run and run.pause)
         over = run is None or not (run.alive or paused)
-        st.button("Cancel", key=f"{page}-cancel", disabled=over, on_click=cancel, args=(page,))
+        st.button("Cancel", key=f"{page}-cancel", disabled=over, on_click=run and run.cancel)
     # A place of its own: figures that moved to another one would be drawn from scratch.
     with st.container():
         if sweep and not under_way:
@@ -86,21 +86,6 @@ def look(page: str, sweep: Sweep, state: State | str) -> None:
 
 def _follow(page: str, run: SweepRun) -> None:
     st.session_state[f"{page}:run"], st.session_state[f"{page}:fresh"] = run, True
-
-
-def go_on(page: str) -> None:
-    """Resume the paused sweep of a page."""
-    current(page).go_on()
-
-
-def pause(page: str) -> None:
-    """Pause the sweep of a page."""
-    current(page).pause()
-
-
-def cancel(page: str) -> None:
-    """Cancel the sweep of a page."""
-    current(page).cancel()
 
 
 def title(page: str, sweep: Sweep) -> str:

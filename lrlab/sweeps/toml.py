@@ -1,5 +1,6 @@
-"""Sweep definitions as TOML: read with one sentence for every mistake (`definition_text` writes them)."""
+"""Sweep definitions as TOML: read, with one sentence for every mistake, and written."""
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -7,7 +8,8 @@ from typing import Any, NamedTuple
 from lrlab import catalog
 from lrlab.parameters import InputError, Parameter, declared, require_known
 from lrlab.protocol import Spec, drive_limits
-from lrlab.sweeps.definition import Given, Span, Success, Sweep
+from lrlab.sweeps.definition import BUDGET, TOLERANCE, Given, Sweep
+from lrlab.sweeps.definition_parts import Span, Success
 from lrlab.sweeps.toml_source import Keys, Source, is_kind, quoted, words_of
 
 Toml = Mapping[str, Any]
@@ -109,7 +111,7 @@ def make_axis(name: str, given: Any) -> Given:
             raise InputError(f"{key} of {name}", expected, quoted(given[key]), f"write it as {expected}")
         if key not in given and key != "spacing":
             raise InputError(name, "a range with from, to and steps", f"no {key}", f"add {key}")
-    return Span(*(given[key] for key in ("from", "to", "steps")), given.get("spacing", "linear"))
+    return Span(given["from"], given["to"], given["steps"], given.get("spacing", "linear"))
 
 
 def require_settings(settings: Toml, solvers: Sequence[str], model: str) -> None:
@@ -125,3 +127,46 @@ def _require_unquoted(name: str, value: Any, known: Mapping[str, Parameter]) -> 
     # Text is read as a number elsewhere (the shell has nothing but text); in TOML it is a mistake.
     if name in known and known[name].kind is not str and isinstance(value, str):
         raise InputError(name, known[name].expected, quoted(value), "write it without quotes")
+
+
+def to_toml(sweep: Sweep, title: str = "") -> str:
+    """Return the sweep as TOML, below a title if there is one: `parse` gives it back."""
+    spec, known = sweep.spec, declared(type(sweep.spec))
+    # What an axis decides would mislead, as it holds in no cell.
+    held = {
+        name: value
+        for name, value in spec.public_values().items()
+        if name != "seed" and not (name in sweep.decided and value == known[name].default)
+    }
+    top: dict[str, Any] = {"title": title} if title else {}
+    top |= {"model": spec.model, "solvers": list(sweep.solvers), "trials": sweep.trials, "seed": spec.seed}
+    if sweep.success is not None:
+        rule = {"metric": sweep.success.metric, "below": sweep.success.below, "above": sweep.success.above}
+        top["success"] = {name: value for name, value in rule.items() if value is not None}
+    top["adaptive"] = sweep.adaptive
+    top |= {p.name: getattr(sweep, p.name) for p in (TOLERANCE, BUDGET) if getattr(sweep, p.name) != p.default}
+    tables = {"spec": held, "axes": {name: _written(given) for name, given in sweep.axes}}
+    if sweep.settings:
+        tables["settings"] = dict(sweep.settings)
+    parts = [_lines(top), *(f"[{name}]\n{_lines(table)}" for name, table in tables.items())]
+    return "\n".join(parts)
+
+
+def _written(given: Given) -> Any:
+    if not isinstance(given, Span):
+        return list(given)
+    ends = {"from": given.low, "to": given.high, "steps": given.steps}
+    return ends if given.spacing == "linear" else {**ends, "spacing": given.spacing}
+
+
+def _lines(table: Toml) -> str:
+    return "".join(f"{name} = {_value(value)}\n" for name, value in table.items())
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{name} = {_value(inner)}" for name, inner in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    # JSON writes numbers and truth as TOML does, and text too, but for one control character that no name has.
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str | bool) else repr(value)
