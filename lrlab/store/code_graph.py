@@ -47,11 +47,11 @@ class Module(NamedTuple):
 
 def reached(roots: Iterable[Definition]) -> set[Definition]:
     """Return definitions with all that they use, directly or not."""
-    found, waiting = set[Definition](), set(roots)
+    known, waiting = set[Definition](), set(roots)
     while waiting:
-        found.add(definition := waiting.pop())
-        waiting |= code(definition).uses - found
-    return found
+        known.add(definition := waiting.pop())
+        waiting |= code(definition).uses - known
+    return known
 
 
 @cache

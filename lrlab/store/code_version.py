@@ -1,4 +1,4 @@
-"""Hashes the code that a trial's numbers depend on, and the key of its cell."""
+"""Hashes the code that a trial's numbers depend on, and all that tells its cell from others."""
 
 import hashlib
 import json
@@ -11,8 +11,8 @@ from lrlab.store import code_graph
 from lrlab.store.code_graph import Definition
 
 EDITION = 1
-"""To be raised when trials get other seeds (`trials`) or are driven and scored otherwise (`convergence`, `protocol`):
-all that was kept is then stale."""
+"""To be raised when trials get other seeds (`runs.trial`) or are driven and scored otherwise (`runs.run`, `protocol`):
+all stored trials are then stale."""
 
 
 @cache
@@ -47,10 +47,10 @@ def _alone(definition: Definition) -> str:
     return code_graph.digest(code_graph.code(definition).text)
 
 
-def current(model: str, solver: str, kept: str) -> bool:
-    """Tell whether a version is that of today's code."""
-    known = model in catalog.MODELS and solver in {entry.name for entry in catalog.solvers_for(model)}
-    return known and version(model, solver) == kept
+def current(model: str, solver: str, stored: str) -> bool:
+    """Tell whether a stored version is that of today's code."""
+    exists = model in catalog.MODELS and solver in {entry.name for entry in catalog.solvers_for(model)}
+    return exists and version(model, solver) == stored
 
 
 def settings(job: Job) -> dict[str, Value]:

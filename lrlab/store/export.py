@@ -46,15 +46,15 @@ def export(store: Store, out: Path) -> int:
 
 def columns(store: Store) -> Columns:
     """Return the columns that the trials of a store need together, with the type that holds all values of each."""
-    found: Columns = {}
+    types: Columns = {}
     for group in store.groups():
         for name, value in next(store.rows(group), {}).items():
             kind = type(value)
-            known = found.setdefault(name, kind)
-            if known is not kind:
-                found[name] = float if {known, kind} == {int, float} else str
-    ending = {name: found.pop(name) for name in ("stop", "iterations", "seconds", "stale") if name in found}
-    return {**found, **dict.fromkeys(store.measures(), float), **ending}
+            first = types.setdefault(name, kind)
+            if first is not kind:
+                types[name] = float if {first, kind} == {int, float} else str
+    ending = {name: types.pop(name) for name in ("stop", "iterations", "seconds", "stale") if name in types}
+    return {**types, **dict.fromkeys(store.measures(), float), **ending}
 
 
 def write_csv(columns: Columns, rows: Iterator[Row], out: Path) -> int:
@@ -78,8 +78,8 @@ def write_parquet(columns: Columns, rows: Iterator[Row], out: Path) -> int:
     number = 0
     with parquet.ParquetWriter(out, schema) as writer:
         while some := list(islice(rows, ROWS)):
-            known = [{name: columns[name](value) for name, value in row.items()} for row in some]
-            writer.write_table(pyarrow.Table.from_pylist(known, schema))
+            typed = [{name: columns[name](value) for name, value in row.items()} for row in some]
+            writer.write_table(pyarrow.Table.from_pylist(typed, schema))
             number += len(some)
     return number
 

@@ -57,7 +57,7 @@ def convert(connection: sqlite3.Connection, sweeps: str, form: int) -> None:
 
 
 def _carry_over(connection: sqlite3.Connection, group: int, new: tuple[str, str, str, str]) -> None:
-    """Move the trials of a group to one with today's version; what cannot be told stays in the old one, stale."""
+    """Move the trials of a group to one with today's version; where the stop is uncertain they stay, and are stale."""
     model, solver, settings, version = new
     connection.execute("INSERT OR IGNORE INTO groups (model, solver, settings, version) VALUES (?, ?, ?, ?)", new)
     (target,) = connection.execute(
@@ -106,7 +106,7 @@ def _moved(about: Cell, rows: list[tuple[int, str, int, str, str]]) -> Iterator[
 
 
 def _stop_today(about: Cell, stop: str, iterations: int, residual: float | None) -> Stop | None:
-    """Return how a run is said to have ended today, None where what was stored does not tell.
+    """Return how a run is said to have ended today, None where what was stored does not decide it.
 
     Format 2 knew one word for all runs that ended before their limits.
     """
@@ -133,12 +133,12 @@ def equivalent(old: dict[str, dict[str, Any]]) -> dict[str, dict[str, dict[str, 
     """Return the table that calls today's numbers the same as those of other hashes, by model and solver."""
     table: dict[str, dict[str, dict[str, str]]] = {}
     for model, solvers in sorted(old.items()):
-        known = {entry.name for entry in catalog.solvers_for(model)} if model in catalog.MODELS else set()
+        names = {entry.name for entry in catalog.solvers_for(model)} if model in catalog.MODELS else set()
         for solver, hashes in sorted(solvers.items()):
-            if solver in known:
+            if solver in names:
                 version = code_version.version(model, solver)
-                names = [hashes] if isinstance(hashes, str) else hashes
-                table.setdefault(model, {})[solver] = dict.fromkeys(names, version)
+                releases = [hashes] if isinstance(hashes, str) else hashes
+                table.setdefault(model, {})[solver] = dict.fromkeys(releases, version)
     return table
 
 

@@ -172,7 +172,7 @@ class Store:
         try:
             yield self._connection
         except sqlite3.Error as error:
-            raise RuntimeError(f"The store {self.path or 'in memory'} cannot go on: {error}.") from error
+            raise RuntimeError(f"The store {self.path or 'in memory'} failed: {error}.") from error
 
     def _cell(self, connection: sqlite3.Connection, job: Job) -> int:
         key = code_version.key(job)

@@ -162,6 +162,6 @@ def _check_pages(path: Path, lock_wait_seconds: float) -> None:
     with closing(
         sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True, timeout=lock_wait_seconds)
     ) as look:
-        found = look.execute("PRAGMA quick_check(1)").fetchone()[0]
-    if found != "ok":
-        raise sqlite3.DatabaseError(" ".join(found.replace("***", " ").split())[:100])
+        verdict = look.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if verdict != "ok":
+        raise sqlite3.DatabaseError(" ".join(verdict.replace("***", " ").split())[:100])

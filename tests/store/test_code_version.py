@@ -158,13 +158,13 @@ def test_versions_of_the_catalogue(edit, module, old, new, stale):
 
 def test_versions_of_all_solvers_are_quick_and_complete():
     forget()
-    began = time.perf_counter()
+    began = time.process_time()
     for model in catalog.MODELS:
         for entry in catalog.solvers_for(model):
             assert code_version.version(model, entry.name) == code_version.version(model, entry.name)
             root = Definition(entry.run.__module__, entry.run.__name__)
             assert code_graph.module(root.module).statements[root.name]
-    assert time.perf_counter() - began < 2.0, "0.3 s on an idle core"
+    assert time.process_time() - began < 1.5, "0.3 s on an idle core"
     assert not code_version.current("one-bit-sensing", "ep-rom", "") and not code_version.current("none", "ep-rom", "")
 
 

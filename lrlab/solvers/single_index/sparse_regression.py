@@ -40,6 +40,7 @@ def sparse_logistic(problem, *, folds: Folds = 5, rule: Rule = "best", rng: Gene
 
     X (n, p), y (n,) in +-1. Yields each level: objective F at the chosen rho, residual the distance of 0 from the
     subdifferential of F (largest entry, relative to rho_max). The first one comes after the cross-validation.
+    Ends with the chosen level: FINISHED, or STALLED where no step there brought the gradient within 1e-8 rho_max.
     Reference: Friedman, Hastie, Tibshirani (2010), "Regularization paths for generalized linear models via coordinate
     descent", section 3.
     """
