@@ -1,0 +1,77 @@
+"""What every entry of the catalogue promises beside its numbers: a reference, and a claim of memory that is true."""
+
+import gc
+import tracemalloc
+
+import pytest
+
+from lrlab import catalog
+from lrlab.runs.job import make_job
+from lrlab.runs.memory import memory_needed
+from lrlab.runs.run import run_job
+
+FACTOR = 3
+BLOCK_BYTES = {model: 2**27 if model == "multilabel" else 2**26 for model in catalog.MODELS}
+"""Claims hold the blocks that are read or drawn at a time in full, even where the data is smaller."""
+
+SIZES = {
+    "one-bit-sensing": {"n": 60_000, "p": 100, "sparsity": 5},
+    "one-bit-phase-retrieval": {"n": 60_000, "p": 100},
+    "rank-one-sensing": {"m": 20_000, "d1": 200, "d2": 200, "rank": 3},
+    "inductive-completion": {"n1": 2500, "n2": 2500, "d1": 40, "d2": 40, "rank": 3, "observed": 0.2},
+    "polynomial-network": {"m": 30_000, "p": 200, "r": 3},
+    "phase-retrieval": {"m": 12_000, "p": 500},
+    "multilabel": {"n": 6000, "d": 500, "labels": 100, "rank": 10},
+    "one-bit-multilabel": {"m": 40_000, "d1": 100, "d2": 40, "rank": 3, "observation": "full"},
+}
+"""Data of some 50 MB, so that what is not data counts for little."""
+SMALLER = {
+    "sparse-logistic": {"n": 20_000},
+    "sparse-probit": {"n": 20_000},
+    "soft-impute": {"features": "canonical"},
+    "als": {"features": "canonical"},
+    "bcs": {"labels": 50},
+}
+"""Other sizes for those that would take long, or that need a table without features."""
+SVM = {"multilabel": {"labels": 4, "rank": 4}, "one-bit-multilabel": {"d2": 4}}
+OPTIONS = {"sparse-logistic": {"folds": 3}, "sparse-probit": {"folds": 3}, "kernel-leml": {"landmarks": 500}}
+
+
+def first_model(entry):
+    """Return the first model of an entry that has sizes here; the signs of one-bit-sensing carry no Hessian."""
+    return next(model for model in SIZES if model in entry.models and (entry.name, model) != ("phd", "one-bit-sensing"))
+
+
+ENTRIES = [(model, entry) for model in SIZES for entry in catalog.solvers_for(model) if model == first_model(entry)]
+
+
+def test_every_solver_is_measured_once():
+    entries = {(entry.name, entry.title) for model in catalog.MODELS for entry in catalog.solvers_for(model)}
+    assert {(entry.name, entry.title) for _, entry in ENTRIES} == entries
+
+
+@pytest.mark.parametrize(("model", "entry"), ENTRIES, ids=[f"{model}-{entry.name}" for model, entry in ENTRIES])
+def test_an_entry_names_its_reference_and_its_memory(model, entry):
+    assert any(character.isdigit() for character in entry.reference), "a reference has a year"
+    options, _ = entry.settle({})
+    small, large = (entry.workspace(catalog.spec(model, **size), dict(options)) for size in ({}, SIZES[model]))
+    assert isinstance(small, int) and isinstance(large, int) and small > 0 and large > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("model", "entry"), ENTRIES, ids=[f"{model}-{entry.name}" for model, entry in ENTRIES])
+def test_the_memory_of_a_job_is_what_is_claimed(model, entry):
+    smaller = SVM[model] if entry.name == "svm" else SMALLER.get(entry.name, {})
+    spec = catalog.spec(model, seed=1, **SIZES[model] | smaller)
+    job = make_job(spec, entry.name, max_iter=2, max_seconds=5, **OPTIONS.get(entry.name, {}))
+    claimed = memory_needed(spec, entry, dict(job.options))
+    gc.collect()
+    tracemalloc.start()
+    try:
+        run_job(job)
+        _, measured = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert measured / FACTOR <= claimed <= FACTOR * measured + BLOCK_BYTES[model], (
+        f"{claimed / measured:.2f} of what is used"
+    )
