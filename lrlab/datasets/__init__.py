@@ -4,6 +4,7 @@ Nothing in a file is executed or unpickled; sizes are checked before memory is t
 one InputError that names the line and what was expected there.
 """
 
+from os import PathLike
 from pathlib import Path
 
 from lrlab.datasets.arff import read_arff
@@ -25,7 +26,7 @@ SUFFIXES |= {".csv": "csv", ".tsv": "csv", ".npz": "npz"}
 
 
 def read(
-    path: str | Path,
+    path: str | PathLike[str],
     labels: Labels = None,
     *,
     like: Dataset | None = None,

@@ -5,7 +5,9 @@ All are CSV. Ratings have a row `user,item,rating` (further columns are left alo
 """
 
 from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 
 from lrlab.arrays import Array, Indices
 from lrlab.datasets.dataset import Names
-from lrlab.datasets.table import Row, csv_rows, numbers, require_width
+from lrlab.datasets.table import csv_rows, numbers, require_width
 from lrlab.datasets.text import LIMIT_BYTES, Source, number
 from lrlab.parameters import nearest
 
@@ -43,9 +45,9 @@ class Ratings:
 
 
 def read_ratings(
-    path: str | Path,
-    users: str | Path | None = None,
-    items: str | Path | None = None,
+    path: str | PathLike[str],
+    users: str | PathLike[str] | None = None,
+    items: str | PathLike[str] | None = None,
     limit_bytes: int = LIMIT_BYTES,
 ) -> Ratings:
     """Read ratings and the features of users and items, where there are any."""
@@ -119,7 +121,7 @@ def _features(path: Path, what: str, limit_bytes: int) -> tuple[dict[str, int], 
     return names, np.array(values).reshape(len(names), -1)
 
 
-def _columns(source: Source, line: int, row: Row, what: str) -> tuple[str, ...]:
+def _columns(source: Source, line: int, row: Sequence[str], what: str) -> tuple[str, ...]:
     if len(row) < 2:
         raise source.refuse(line, f"the {what}'s name and at least one number", ",".join(row), "add the features")
     return (what, *(str(place) for place in range(2, len(row) + 1)))

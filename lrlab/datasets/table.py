@@ -45,7 +45,8 @@ def read_table(source: Source, choice: LabelChoice | None, limit_bytes: int) -> 
     y = np.frombuffer(Y).reshape(len(x), len(labels))
     feature_names, label_names = (tuple(columns[place] for place in places) for places in (features, labels))
     given: dict[str, Any] = {"feature_names": feature_names, "label_names": label_names} if names else {}
-    return assemble(x, np.nonzero(y > 0), np.nonzero(np.isnan(y)), len(labels), **given)
+    positive, unknown = np.argwhere(y > 0).T, np.argwhere(np.isnan(y)).T
+    return assemble(x, (positive[0], positive[1]), (unknown[0], unknown[1]), len(labels), **given)
 
 
 def csv_rows(source: Source, limit_bytes: int) -> Iterator[Row]:

@@ -39,7 +39,9 @@ def search(task: TuningTask, max_rank: int) -> Search:
         results += yield [Candidate(ranks[0], further)]
     top = best_of(results, better).candidate.regularization
     beside = [top / HALF_DECADE, top * HALF_DECADE] if parameter and top else []
-    if near := [Candidate(ranks[0], weight) for weight in beside if parameter.low <= weight <= parameter.high]:
+    if near := [
+        Candidate(ranks[0], weight) for weight in beside if parameter and parameter.low <= weight <= parameter.high
+    ]:
         results += yield near
     chosen = [smoothed_best(results, better)]
     if ranks[1:]:

@@ -4,7 +4,8 @@ The axis is a rate. figure.threshold_factor: the region of the fit, see `largest
 numbers of trials, one for each value.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -39,7 +40,7 @@ def _figures(preset: Preset, cases: Sequence[Case], rows: pd.DataFrame) -> Resul
     for number, panel in enumerate(preset.panels):
         axis, title = axis_of(preset, ("panels", number))[0], panel["title"]
         own = [case for case in cases if case.labels["panel"] == title]
-        specs = {
+        specs: dict[Any, Any] = {
             (case.labels["series"], cell.axes[axis]): cell.job.spec for case in own for cell in case.cells if cell.job
         }
         chosen = rows[rows["panel"] == title]
@@ -98,7 +99,7 @@ def mean_errors(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(columns).reset_index()
 
 
-def largest_rate(spec: Spec, factor: float) -> float:
+def largest_rate(spec: Any, factor: float) -> float:
     """Return the rate below which n is at least `factor` times the threshold of the pairwise moment.
 
     At n = threshold * d the leading eigenvector of M begins to correlate with the truth, where d = p. A rate is
@@ -121,11 +122,11 @@ def line_through_origin(rate: Sequence[float], error: Sequence[float]) -> tuple[
     return slope, float(1.0 - np.sum((e - slope * x) ** 2) / np.sum((e - e.mean()) ** 2))
 
 
-def predicted_errors(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:
+def predicted_errors(spec: Spec, axis: str, values: Iterable[float]) -> pd.DataFrame:
     """Return the exact limit of Algorithm 1's error, sqrt(2 - 2 <b, b-hat>), at each value: at, rate, error."""
     rows = []
     for value in values:
-        cell = place(spec, axis, value)
+        cell: Any = place(spec, axis, value)
         overlap = spiked.predict(cell.link.moments, cell.n / cell.p).overlap
         rows.append({"at": value, "rate": RATES[axis](cell), "error": float(np.sqrt(2.0 - 2.0 * np.sqrt(overlap)))})
     return pd.DataFrame(rows)

@@ -12,6 +12,7 @@ from lrlab.presets.result import Panel, Plan, Result, panel_table
 from lrlab.protocol import Spec
 from lrlab.runs.axes import axes
 from lrlab.spectra import pairwise
+from lrlab.spectra.draws import Row
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.toml import make_axis
 
@@ -32,7 +33,7 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
         owners += [panel["title"]] * len(own)
         made.append((panel["title"], spec, axis, values))
 
-    def finish(results: Sequence[list[pairwise.Row]]) -> Result:
+    def finish(results: Sequence[list[Row]]) -> Result:
         rows = [{"panel": owner, **row} for owner, own in zip(owners, results, strict=True) for row in own]
         table = pd.DataFrame(rows)
         parts = [_panel(*panel, table[table["panel"] == panel[0]]) for panel in made]

@@ -15,15 +15,15 @@ class Derived(NamedTuple):
     title: str
     decides: str
     value: Callable[[Any, float], Value]
-    of: type[Spec] = Spec
+    of: type[Any] = Spec
 
 
 def _sparsity(spec: Any) -> int:
-    return spec.sparsity or spec.p
+    return int(spec.sparsity or spec.p)
 
 
 def _share(spec: Any, freedom: float) -> float:
-    return freedom * spec.degrees_of_freedom / (spec.table[0] * spec.table[1])
+    return float(freedom * spec.degrees_of_freedom / (spec.table[0] * spec.table[1]))
 
 
 DERIVED: dict[str, tuple[Derived, ...]] = {

@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
         document = {"cells": rows, "trials_run": results.computed, "trials_reused": results.reused, **points}
         print(json.dumps(plain(document), allow_nan=False))
     else:
-        show(rows, sweep.success and sweep.success.metric)
+        show(rows, sweep.success.metric if sweep.success else None)
         print(f"{results.computed} trials run, {results.reused} taken from the store.{inferred(rows)}")
     if results.failures:
         sentence = next(iter(results.failures.values()))

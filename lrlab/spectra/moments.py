@@ -1,6 +1,7 @@
 """The moment that spectral starts decompose, along an axis: its spectrum, its gap, its overlap with the truth."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -70,7 +71,7 @@ def predictions(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:
     An approximation: measurements of one matrix are neither independent over entries nor light in their tails. For
     phase retrieval the limits are exact for large m and p.
     """
-    predict = _phase_prediction if isinstance(spec, PhaseRetrieval) else _prediction
+    predict: Callable[[Any], Row] = _phase_prediction if isinstance(spec, PhaseRetrieval) else _prediction
     return pd.DataFrame([{"at": float(value), **predict(place(spec, axis, value))} for value in values])
 
 

@@ -1,6 +1,7 @@
 """Spectra of the pairwise moments along an axis: simulation, exact prediction, and the limit of infinite data."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -58,7 +59,7 @@ def predictions(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:
     """
     rows = []
     for value in values:
-        cell = place(spec, axis, value)
+        cell: Any = place(spec, axis, value)
         moments = cell.link.moments
         for moment in ("M", "M'"):
             limits = spiked.predict(moments, cell.n / cell.p, moment)._asdict()

@@ -88,9 +88,9 @@ def contour(results: Results) -> list[dict[str, Any]]:
         if not search.trials.any() or not search.directions[along]:
             continue
         weights = np.where(search.trials, search.trials, INFERRED_TRIALS)
-        lines = [np.moveaxis(array, along, 1) for array in (search.estimate(), weights)]
+        shares, weights = (np.moveaxis(array, along, 1) for array in (search.estimate(), weights))
         rows = np.arange(search.open.shape[along])
-        for k, row in enumerate(crossings(*lines, search.directions[along])):
+        for k, row in enumerate(crossings(shares, weights, search.directions[along])):
             if 0 <= row <= rows[-1]:
                 place = [grid.axes[1 - along][k], np.interp(row, rows, grid.axes[along])]
                 point = place if along else place[::-1]

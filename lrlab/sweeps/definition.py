@@ -4,13 +4,14 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from lrlab import catalog
 from lrlab.catalog.families import family
 from lrlab.figures.measures import MEASURES
-from lrlab.parameters import InputError, Parameter, Value, declared, require_known
+from lrlab.parameters import InputError, Parameter, declared, require_known
 from lrlab.protocol import Spec
 from lrlab.runs.axes import ZERO_ALLOWED, axes, derived
 from lrlab.runs.job import Job
@@ -29,6 +30,10 @@ SHARE = 0.3
 
 Given = tuple[float, ...] | Span
 """An axis as it was given."""
+Pairs = Any
+"""A mapping, or pairs of a name and a value; a sweep holds pairs, which a type of a field cannot say."""
+Names = Any
+"""Names in a sequence, or a single one; a sweep holds a tuple."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,14 +47,14 @@ class Sweep:
     """
 
     spec: Spec
-    axes: tuple[tuple[str, Given], ...]
-    solvers: tuple[str, ...]
-    trials: int = COUNT.default
+    axes: Pairs
+    solvers: Names
+    trials: int = int(COUNT.default)
     success: Success | None = None
-    settings: tuple[tuple[str, Value], ...] = ()
+    settings: Pairs = ()
     adaptive: bool = False
-    tolerance: int = TOLERANCE.default
-    budget: int = BUDGET.default
+    tolerance: int = int(TOLERANCE.default)
+    budget: int = int(BUDGET.default)
 
     def __post_init__(self) -> None:
         """Bring everything into its form and check it."""

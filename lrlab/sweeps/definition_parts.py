@@ -34,7 +34,8 @@ class Span:
             raise InputError(axis, "above 0 at both ends of a log scale", min(self.low, self.high), "space it linearly")
         if self.low == self.high and self.steps > 1:
             raise InputError(axis, "a range with two different ends", self.low, "give one value as a list")
-        return (np.geomspace if self.spacing == "log" else np.linspace)(self.low, self.high, self.steps).tolist()
+        values = (np.geomspace if self.spacing == "log" else np.linspace)(self.low, self.high, self.steps)
+        return [float(value) for value in values]
 
 
 def spacing(given: tuple[float, ...] | Span) -> str:

@@ -111,8 +111,8 @@ def midpoints(sweep: Sweep, table: pd.DataFrame) -> pd.DataFrame:
     measured = table[table["trials"] > 0]
     for group, column in measured.groupby([*across, "solver"], sort=False):
         column = column.sort_values(along)
-        counts = (column[name].astype(int).tolist() for name in ("successes", "trials"))
-        half = midpoint(column[along].tolist(), *counts, scale) if len(column) > 1 else None
+        successes, trials = (column[name].astype(int).tolist() for name in ("successes", "trials"))
+        half = midpoint(column[along].tolist(), successes, trials, scale) if len(column) > 1 else None
         if half:
             named = dict(zip([*across, "solver"], group, strict=True))
             rows.append({**named, "half": half.value, "low": half.low, "high": half.high})

@@ -7,6 +7,7 @@ page that asks for it gets the same one. Finished trials are in the store, and i
 import threading
 import time
 from collections.abc import Callable
+from typing import Literal
 from weakref import WeakValueDictionary
 
 from lrlab.engine.engine import on_workers
@@ -39,12 +40,12 @@ class SweepRun:
     ) -> None:
         """Prepare a sweep; InputError where every cell of it is refused."""
         self.sweep, self.results = sweep, Results(sweep)
-        self.state: State | str = "new"
+        self.state: State | Literal["new"] = "new"
         self.done, self.error = 0, ""
         self.total = len(sweep.jobs) * sweep.trials
         self._shared, self._session, self._page, self._title = shared, session, page, title
         self._thread: threading.Thread | None = None
-        self._stop: State | str = ""
+        self._stop: State | None = None
         self._begun, self._loaded, self._noted, self._ended = 0.0, -1, 0.0, 0
 
     @property
@@ -78,7 +79,7 @@ class SweepRun:
             self.state = "running"
             self._begin(lambda store: self._compute(store, start))
 
-    def look(self, state: State | str = "new") -> None:
+    def look(self, state: State | Literal["new"] = "new") -> None:
         """Read what the store has, and compute nothing; `state` is what the list of past sweeps says."""
         if not self.alive:
             # It runs nowhere, whatever the list says: its server has ended.

@@ -49,7 +49,7 @@ def quartiles(values: Array) -> list[float]:
         return [math.nan] * 3
     # Between two infinite values there is no number.
     with np.errstate(invalid="ignore"):
-        return np.quantile(numbers, (0.25, 0.5, 0.75)).tolist()
+        return [float(value) for value in np.quantile(numbers, (0.25, 0.5, 0.75))]
 
 
 def describe(values: Array) -> dict[str, float]:

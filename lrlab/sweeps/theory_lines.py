@@ -92,4 +92,5 @@ class _Lines:
 
 def spaced(low: float, high: float, count: int, spacing: str) -> list[float]:
     """Return evenly spaced values, on a linear or a log scale."""
-    return (np.geomspace if spacing == "log" and low > 0 else np.linspace)(low, high, count).tolist()
+    values = (np.geomspace if spacing == "log" and low > 0 else np.linspace)(low, high, count)
+    return [float(value) for value in values]

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -98,7 +98,7 @@ class Source:
     def _path_of(self, error: InputError, tables: tuple[Path, ...]) -> Path:
         """Return the path that an error is about: by its name and value, its name, a key or a value that it names."""
         got = format_value(error.got)
-        tests = (
+        tests: tuple[Callable[[object, str], bool], ...] = (
             lambda key, value: key == error.name and value == got,
             lambda key, value: key == error.name,
             lambda key, value: key == got,

@@ -143,7 +143,7 @@ def sample() -> RowTables:
     """Return synthetic rows, so that the page has data at first."""
     problem = SAMPLE.build()
     features, labels = (f"feature {j + 1}" for j in range(SAMPLE.d)), (f"label {j + 1}" for j in range(SAMPLE.labels))
-    names = {"feature_names": tuple(features), "label_names": tuple(labels)}
+    names: dict[str, Any] = {"feature_names": tuple(features), "label_names": tuple(labels)}
     drawn = (Dataset(X, Y, **names) for X, Y in ((problem.X, problem.Y), (problem.X_test, problem.Y_test)))
     return store_tables("A synthetic sample", Folder(), *drawn)
 

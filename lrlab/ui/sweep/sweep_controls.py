@@ -11,8 +11,8 @@ from lrlab.catalog.families import Family, family
 from lrlab.figures.measures import MEASURES
 from lrlab.parameters import InputError, Parameter, Value, declared, settle
 from lrlab.protocol import drive_limits
-from lrlab.sweeps.definition import BUDGET, TOLERANCE, Success, Sweep
-from lrlab.sweeps.definition_parts import Span
+from lrlab.sweeps.definition import BUDGET, TOLERANCE, Sweep
+from lrlab.sweeps.definition_parts import Span, Success
 from lrlab.ui.shared import problem_controls, solver_controls
 from lrlab.ui.widgets import axis, controls
 from lrlab.ui.widgets.axis import Axis

@@ -11,8 +11,8 @@ from lrlab import catalog
 from lrlab.catalog.ranges import Range, first_range
 from lrlab.parameters import InputError, Parameter, declared
 from lrlab.runs.axes import axes, derived
-from lrlab.sweeps.definition import Given, Span
-from lrlab.sweeps.definition_parts import spacing
+from lrlab.sweeps.definition import Given
+from lrlab.sweeps.definition_parts import Span, spacing
 from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.permalink import Permalink
 
