@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "InputError", "Spec", "Stop", "Trace", "fit", "fit_ratings", "load_model", "save_model", "solve", "spec", "sweep",
 ]  # fmt: skip
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 _HOMES = {
     "InputError": "lrlab.parameters",
