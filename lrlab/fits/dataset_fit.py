@@ -35,10 +35,11 @@ class DatasetFit:
 def fit_dataset(task: DatasetFit) -> Row:
     """Return the test scores of the tuned solver, what the split chose, and how long the last fit took."""
     train, test, labels = task.files
+    settings: dict[str, Any] = dict(task.settings)
     rank = max(1, round(task.share * labels_of(train, labels))) if task.share else 0
     fitted = fit(
         train, test, labels, solver=task.solver, rank=rank, iterations=task.iterations, observed=task.observed,
-        seed=task.trial, tune_by=task.tune_by, **dict(task.settings),
+        seed=task.trial, tune_by=task.tune_by, **settings,
     )  # fmt: skip
     chosen = fitted.tuned.chosen if fitted.tuned else None
     return {

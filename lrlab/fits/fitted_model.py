@@ -61,7 +61,7 @@ class FittedModel:
         """A label is predicted where its score is above this."""
         return threshold_of(self.estimate)
 
-    def read(self, path: str | PathLike[str], labels: Any = None, limit_bytes: int = LIMIT_BYTES) -> Dataset:
+    def read(self, path: str | Path, labels: Any = None, limit_bytes: int = LIMIT_BYTES) -> Dataset:
         """Read rows with the features of the model; labels are optional, as `datasets.read` takes them."""
         return datasets.read(path, labels, like=self.columns, unlabelled=True, limit_bytes=limit_bytes)
 

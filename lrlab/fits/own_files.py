@@ -1,7 +1,7 @@
 """Reads users' own files and checks their settings, before anything is fitted."""
 
-import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from lrlab.datasets import Dataset
 from lrlab.models.own_rows import hide
 from lrlab.parameters import InputError, require_known, settle
 
-File = str | os.PathLike[str]
+File = str | Path
 
 
 def label_names(columns: Dataset) -> tuple[str, ...]:

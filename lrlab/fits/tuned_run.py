@@ -22,8 +22,10 @@ class Tuning:
         self.job, self.task, self._results = job, task, list[Result]()
         self.best: Result | None = None
         self.error = ""
-        self._engine, self._spec = engine, job.spec.replace(validation=HELD_OUT_SHARE)
-        self._search: Search = tuning.search(task, min(job.spec.size))
+        # Jobs on own data are on OwnRows.
+        spec: Any = job.spec
+        self._engine, self._spec = engine, spec.replace(validation=HELD_OUT_SHARE)
+        self._search: Search = tuning.search(task, min(spec.size))
         self._begin(next(self._search))
 
     @property
@@ -89,7 +91,8 @@ class TunedRun:
 
     def __init__(self, engine: Engine, jobs: Sequence[Job], tasks: Sequence[TuningTask]) -> None:
         """Begin to tune; `jobs` are on OwnRows."""
-        self._engine, self._following, self.cancelled = engine, None, False
+        self._engine, self.cancelled = engine, False
+        self._following: Any = None
         self.tunings = [Tuning(engine, job, task) for job, task in zip(jobs, tasks, strict=True)]
 
     @property

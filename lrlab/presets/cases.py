@@ -101,7 +101,8 @@ def _cells(preset: Preset, place: Path, series: Path) -> tuple[Spec, Sequence[Ce
             return spec, [Cell({}, one["solver"], make_job(spec, one["solver"], **settings))]
     axis, values = axis_of(preset, place)
     with preset.source.locate(axes_path(preset, place), series, ("settings",), ("solvers",)):
-        sweep = Sweep(spec=spec, axes={axis: make_axis(axis, values)}, solvers=(one["solver"],), settings=settings)
+        axes = ((axis, make_axis(axis, values)),)
+        sweep = Sweep(spec=spec, axes=axes, solvers=(one["solver"],), settings=tuple(settings.items()))
         return spec, sweep.cells
 
 

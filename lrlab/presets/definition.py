@@ -134,7 +134,7 @@ class Preset:
         """Return a panel, a series or a column by its path."""
         key, number = path
         tables = {"panels": self.panels, "series": self.series}.get(str(key)) or self.content[str(key)]
-        return tables[number]
+        return tables[int(number)]
 
     def require_measure(self, measure: str, model: str, *paths: Path) -> None:
         """Raise InputError unless trials of a model have such a measure."""

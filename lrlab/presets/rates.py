@@ -63,7 +63,7 @@ def _panel(
     limit = largest_rate(spec, factor)
     cells = [
         mean_errors(rows[rows["series"] == case.labels["series"]]).assign(
-            series=case.labels["series"], p=case.spec.p, sparsity=case.spec.sparsity
+            series=case.labels["series"], **{name: case.spec.values()[name] for name in ("p", "sparsity")}
         )
         for case in cases
     ]

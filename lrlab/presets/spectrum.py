@@ -46,7 +46,7 @@ def _panel(
     title: str, spec: Spec, axis: str, values: Sequence[float], rows: pd.DataFrame
 ) -> tuple[Panel, pd.DataFrame]:
     points = pairwise.informative(pairwise.compare(rows, pairwise.predictions(spec, axis, values)))
-    grid = np.linspace(min(values), max(values), CURVE_POINTS)
+    grid = np.linspace(min(values), max(values), CURVE_POINTS).tolist()
     curve = pairwise.informative(pairwise.predictions(spec, axis, grid))
     figure = eigenvalues(points, curve, axis_title=axes(type(spec))[axis])
     largest = {name: float(points.loc[points[name].abs().idxmax(), name]) for name in DEVIATIONS}

@@ -70,7 +70,7 @@ def titled(text: str, file: str = "") -> Titled:
         with source.locate(("success",)):
             optional["success"] = make_success(content["success"])
     with source.locate(("axes",), ("settings",), ()):
-        axes = {name: make_axis(name, value) for name, value in content["axes"].items()}
+        axes = tuple((name, make_axis(name, value)) for name, value in content["axes"].items())
         settings = content.get("settings", {})
         sweep = Sweep(spec=spec, axes=axes, solvers=content["solvers"], settings=settings, **optional)
     return Titled(sweep, *(content.get(key, "").strip() for key in ABOUT))

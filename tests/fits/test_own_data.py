@@ -73,7 +73,7 @@ def test_hidden_labels_count_on_neither_side_of_the_split(rows):
     assert found.score == pytest.approx(wrong[known].mean(), abs=1e-12)
 
 
-def test_the_best_iterate_of_a_run_is_found_and_of_equal_ones_the_first(rows):
+def test_the_best_iterate_of_a_run_is_chosen_and_of_equal_ones_the_first(rows):
     problem = OwnProblem.between(*split(rows[0], 0.2, 0), 3)
     for metric in validation.METRICS:
         task = small_task(metric=metric, iterations=6)
@@ -120,7 +120,7 @@ def test_decades_go_on_while_the_best_stands_at_an_end(towards, end):
     assert all(len(stage) == 1 for stage in stages[1:-1]) and len(stages) > 4
 
 
-def test_what_is_given_is_kept():
+def test_given_settings_are_not_tuned():
     best, stages = explored(small_task(rank=4, regularization=7.0), lambda rank, weight: 0.0)
     assert stages == [[Candidate(4, 7.0)]] and best.candidate == Candidate(4, 7.0)
     assert explored(small_task(fitted_rank=3), lambda rank, weight: 0.0)[0].candidate.rank == 3
