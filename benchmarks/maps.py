@@ -16,8 +16,7 @@ import numpy as np
 
 import lrlab
 from lrlab import catalog
-from lrlab.catalog.families import family
-from lrlab.catalog.ranges import first_range
+from lrlab.catalog import model_entry
 from lrlab.engine.engine import Engine
 from lrlab.engine.stream import LocalStream, StartStream
 from lrlab.store.store import Store
@@ -35,15 +34,15 @@ POINTS, TRIALS, WORKERS = (12, 10), 5, 2
 
 def first_map(model: str) -> Sweep:
     """Return the map that the page *transition* opens with."""
-    kind = family(model)
+    entry = model_entry(model)
     axes = {}
-    for axis, points in zip(kind.plane[model], POINTS, strict=True):
-        low, high, spacing = kind.ranges_of(model).get(axis) or first_range(model, axis)
+    for axis, points in zip(entry.plane, POINTS, strict=True):
+        low, high, spacing = entry.map_ranges.get(axis) or entry.first_range(axis)
         axes[axis] = Span(low, high, points, spacing)
-    known = {entry.name for entry in catalog.solvers_for(model)}
+    known = {solver.name for solver in catalog.solvers_for(model)}
     return Sweep(
-        spec=lrlab.spec(model, **kind.held.get(model, {})), axes=axes, trials=TRIALS, adaptive=True,
-        solvers=[next(name for name in kind.solvers if name in known)], settings=dict(kind.limits),
+        spec=lrlab.spec(model, **entry.held), axes=axes, trials=TRIALS, adaptive=True,
+        solvers=[next(name for name in entry.family.solvers if name in known)], settings=dict(entry.family.limits),
     )  # fmt: skip
 
 

@@ -13,14 +13,14 @@ import time
 import numpy as np
 
 import lrlab
-from lrlab.catalog.one_bit_multilabel import SOLVERS
+from lrlab import catalog
 from lrlab.models.one_bit_multilabel import OneBitMultilabel
 from lrlab.models.one_bit_problem import OneBitMultilabelProblem, Samples
 
 SIZE = {"m": 100_000, "d1": 500, "d2": 200, "rank": 3}
 BATCHES = 3
 REPEATS = 5
-ENTRIES = {entry.name: entry for entry in SOLVERS}
+ENTRIES = {entry.name: entry for entry in catalog.solvers_for("one-bit-multilabel")}
 COLUMNS = ({}, {"noise": 0.1}, {"noise": 0.3}, {"flip": 0.01}, {"flip": 0.1})
 
 

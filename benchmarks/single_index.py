@@ -13,7 +13,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from lrlab import catalog
-from lrlab.models.single_index import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing, SingleIndexSpec
+from lrlab.models.flipped_logistic import FlippedLogistic
+from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
+from lrlab.models.one_bit_sensing import OneBitSensing
+from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
 from lrlab.runs.job import make_job
 from lrlab.runs.run import solve

@@ -31,8 +31,9 @@ class SolverEntry:
     """A solver on the catalogue.
 
     name: as in the shell and in URLs. title: as on pages. summary: one sentence for someone who has to choose.
-    run: the generator function; its annotated keywords are the options. models: names of the models it is made for.
-    knows: what it is given beyond the data, such as "link", "rank", "sparsity" or "noise level".
+    run: the generator function; its annotated keywords are the options.
+    models: names of the models it is made for; families: names of families for all of whose models it is made.
+    knows: what it is given beyond the data, such as "link", "rank" or "sparsity", unless an option says otherwise.
     streams: whether it reads the data in blocks; if not, all data is held at once.
     workspace(spec, options): bytes that it needs beyond the data.
     refuse(spec, options): raises InputError where it cannot work, before anything is run.
@@ -44,7 +45,8 @@ class SolverEntry:
     summary: str
     reference: str
     run: Solver
-    models: tuple[str, ...]
+    models: tuple[str, ...] = ()
+    families: tuple[str, ...] = ()
     workspace: Callable[[Any, Options], int]
     knows: tuple[str, ...] = ()
     streams: bool = False

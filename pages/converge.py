@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from lrlab.catalog.families import family
+from lrlab.catalog import family
 from lrlab.engine.engine import get_engine
 from lrlab.ui.converge import curve_controls, results_view
 from lrlab.ui.shared import live, page, problem_controls, solver_controls

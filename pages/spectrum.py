@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from lrlab.catalog.families import FAMILIES, SINGLE_INDEX, family
+from lrlab.catalog import MODEL_ENTRIES, family
 from lrlab.engine.engine import on_workers
 from lrlab.engine.stream import Collection
+from lrlab.models.single_index import FAMILY
 from lrlab.ui.shared import live, page, preset_buttons, problem_controls, progress
 from lrlab.ui.spectrum import results_view
 from lrlab.ui.spectrum.pairwise_view import MOMENTS
@@ -21,9 +22,9 @@ link = page.head(
 )
 preset_buttons.show("spectrum", preset_buttons.spectrum_panels("yi2015-fig1"), "Figure 1 of Yi et al. (2015):")
 with st.sidebar:
-    model = problem_controls.choose_model(link, [name for kind in FAMILIES for name in kind.along])
+    model = problem_controls.choose_model(link, [name for name, entry in MODEL_ENTRIES.items() if entry.along])
     along = axis.choose(
-        link, model, family(model).along[model], ranges=PHASES if model == "phase-retrieval" else RANGES
+        link, model, MODEL_ENTRIES[model].along, ranges=PHASES if model == "phase-retrieval" else RANGES
     )
     trials = controls.widget(link, controls.TRIALS)
     st.subheader("Held fixed", anchor=False)
@@ -33,7 +34,7 @@ page.show_errors(along, spec, plan)
 ready, moment = isinstance(plan, SpectrumPlan), "auto"
 with page.row():
     live.buttons("spectrum", lambda: Collection(on_workers(plan.measure, plan.draws)), ready=ready, about=plan)
-    if family(model) is SINGLE_INDEX:
+    if family(model) is FAMILY:
         meaning = "the moment of pairs with different answers (M) or with equal answers (M')"
         moment = controls.choose(link, "moment", MOMENTS, "auto", meaning, "Moment")
 live.follow("spectrum", lambda: results_view.draw(plan, moment), lambda: progress.has_results("spectrum"))

@@ -5,7 +5,7 @@ import pytest
 
 import lrlab
 from lrlab import catalog
-from lrlab.catalog.families import family
+from lrlab.catalog import family
 from lrlab.parameters import InputError
 from lrlab.protocol import Iterate, Stop, parts
 from lrlab.runs.job import make_job

@@ -7,8 +7,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from lrlab.figures import theme
-from lrlab.figures.measures import MEASURES
 from lrlab.figures.recovery import Recovery
+from lrlab.model_entry import Measure
+from lrlab.models.single_index import FAMILY
 
 MOST_POINTS = 1500
 
@@ -34,7 +35,7 @@ def curves(
     measure: str = "error",
     time: str = "iteration",
     *,
-    family: str = "single-index",
+    measures: Mapping[str, Measure] = FAMILY.measures,
     log_x: bool = False,
     log_y: bool = False,
     height: int = 400,
@@ -55,9 +56,7 @@ def curves(
     first = min((few[0][time] for few in rows if few), default=0.0 if time == "seconds" else 1.0)
     _add_theory(figure, runs, measure, (first, max(last, 2.0 * first)), log_y)
     figure.update_xaxes(title_text=TIMES[time], type="log" if log_x else "linear")
-    figure.update_yaxes(
-        title_text=MEASURES[family][measure].title, type="log" if log_y else "linear", exponentformat="power"
-    )
+    figure.update_yaxes(title_text=measures[measure].title, type="log" if log_y else "linear", exponentformat="power")
     if log_y and values and max(values) < 300 * min(values):
         # Left alone, Plotly labels powers of ten only, of which so short an axis has one or none.
         figure.update_yaxes(dtick="D1" if max(values) < 8 * min(values) else "D2")

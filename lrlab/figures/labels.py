@@ -12,6 +12,7 @@ from lrlab.figures import theme
 from lrlab.figures.convergence import curves
 from lrlab.figures.factors import DIVERGING
 from lrlab.figures.recovery import Recovery
+from lrlab.models.multilabel import FAMILY
 
 MOST_NAMES = 32
 """Most labels with names on the axis."""
@@ -66,7 +67,7 @@ def correlations(names: Sequence[str], phi: Array) -> go.Figure:
 def both_sides(runs: Sequence[Recovery], measure: str, time: str, *, log_x: bool = False) -> go.Figure:
     """Return a measure of every run on test rows and, dotted in the same colour, on its training rows."""
     sides = [replace(run, rows=[_of_training(row, measure) for row in run.rows], dash="dot") for run in runs]
-    figure = curves([*runs, *sides], measure, time, family="multilabel", log_x=log_x, height=400)
+    figure = curves([*runs, *sides], measure, time, measures=FAMILY.measures, log_x=log_x, height=400)
     # After the runs' own lines come those of training rows, each of which is one line, or a marker with a line.
     in_legend = set[str]()
     for trace in figure.data:

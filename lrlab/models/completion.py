@@ -5,8 +5,9 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Annotated
 
+from lrlab.model_entry import ModelEntry
 from lrlab.models.completion_problem import CompletionProblem, RegressionProblem
-from lrlab.models.low_rank import Condition, LowRankSpec, Noise, Rank
+from lrlab.models.low_rank import FAMILY, Condition, LowRankSpec, Noise, Rank
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Checkpoint, proceed
 
@@ -149,3 +150,24 @@ class MultilabelRegression(TableSpec):
     def build(self, checkpoint: Checkpoint = proceed) -> RegressionProblem:
         """Draw the truth."""
         return RegressionProblem(self, self.factors(), checkpoint)
+
+
+ENTRIES = (
+    ModelEntry(
+        spec=InductiveCompletion,
+        family=FAMILY,
+        plane=("rank", "per-freedom"),
+        along="observed",
+        measures=("cold_error", "incoherence"),
+        held={"n1": 300, "n2": 300},
+    ),
+    ModelEntry(
+        spec=MultilabelRegression,
+        family=FAMILY,
+        plane=("rank", "per-freedom"),
+        along="observed",
+        measures=("test_error",),
+        ranges={"per-freedom": (0.8, 6.0, "linear")},
+        held={"n": 100, "d": 10, "labels": 30},
+    ),
+)

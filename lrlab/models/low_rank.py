@@ -1,4 +1,4 @@
-"""Problems whose truth is a low-rank matrix, and rank-one sensing (Jain & Dhillon 2013, section 2)."""
+"""Problems whose truth is a low-rank matrix: what their specs share, and the facts of their family."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ import numpy as np
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
-from lrlab.operators.dense import Dense
+from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure
 from lrlab.operators.operator import Operator
-from lrlab.operators.rank_one import RankOne
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Checkpoint, Spec, child, proceed
+from lrlab.solver_entry import Options, SolverEntry
 
 DRAWN_ROWS = 4096
 """Rows drawn at a time: a block is a function of its index alone, so that fewer measurements are the first of more."""
@@ -157,68 +157,57 @@ class LowRankProblem(ABC):
         return {**lowrank.errors(estimate, self.truth), "misfit": float(misfit)}
 
 
-@dataclass(frozen=True, kw_only=True)
-class RankOneSensing(LowRankSpec):
-    """A matrix seen through random rank-one matrices, or dense ones."""
+def theory_lines(spec: LowRankSpec, entry: SolverEntry, options: Options) -> dict[str, bool]:
+    """Return whether there are at least as many measurements as unknowns, and enough for nuclear-norm minimisation.
 
-    model = "rank-one-sensing"
-    title = "Rank-one matrix sensing"
-    summary = "Each measurement is x^T W y with random vectors x and y, where others take a whole random matrix."
+    The latter compares the measurements with the statistical dimension, which holds for dense Gaussian matrices.
+    """
+    lines = {"degrees of freedom": spec.measurements >= spec.degrees_of_freedom}
+    if entry.name == "nuclear-norm" and spec.values().get("operator") == "dense":
+        # Imported where it is used: scipy.optimize would slow down the start of the shell.
+        from lrlab.theory.statistical_dimension import nuclear_norm
 
-    m: Annotated[int, Parameter(meaning="number of measurements", low=1, high=1_000_000, scale="log")] = 1000
-    d1: Annotated[int, Parameter(meaning="rows of the matrix", symbol="d₁", low=1, high=10_000, scale="log")] = 50
-    d2: Annotated[int, Parameter(meaning="columns of the matrix", symbol="d₂", low=1, high=10_000, scale="log")] = 50
-    rank: Rank = 5
-    operator: Annotated[
-        str,
-        Parameter(meaning="gaussian: x^T W y; dense: <A, W> with Gaussian A", choices=("gaussian", "dense")),
-    ] = "gaussian"
-    condition: Condition = 1.0
-    noise: Noise = 0.0
-    precision: Precision = "double"
-
-    @property
-    def size(self) -> tuple[int, int]:  # noqa: D102
-        return self.d1, self.d2
-
-    @property
-    def measurements(self) -> int:  # noqa: D102
-        return self.m
-
-    @property
-    def true_rank(self) -> int:  # noqa: D102
-        return self.rank
-
-    @property
-    def data_bytes(self) -> int:
-        """Memory of all measurement vectors or matrices."""
-        one = self.d1 * self.d2 if self.operator == "dense" else self.d1 + self.d2
-        return (4 if self.precision == "single" else 8) * self.m * (one + 1)
-
-    @property
-    def memory_advice(self) -> str:
-        """Rank-one measurements are made of vectors."""
-        if self.operator == "gaussian":
-            return "take precision=single"
-        return "take operator=gaussian, whose rank-one measurements hold m (d1 + d2) numbers instead of m d1 d2"
-
-    def build(self, checkpoint: Checkpoint = proceed) -> "RankOneProblem":
-        """Draw the truth."""
-        return RankOneProblem(self, self.factors(), checkpoint)
+        lines["statistical dimension"] = spec.measurements >= nuclear_norm(*spec.size, spec.true_rank)
+    return lines
 
 
-class RankOneProblem(LowRankProblem):
-    """Random measurements of a matrix: rank-one or dense."""
-
-    def draw(self) -> Operator:
-        """Return the measurement operator."""
-        spec, streams = self.spec, self.spec.streams().data.spawn(2)
-        if spec.operator == "dense":
-            A = normal_rows(streams[0], spec.m, spec.d1 * spec.d2, spec.precision, self.checkpoint)
-            return Dense(A.reshape(spec.m, spec.d1, spec.d2))
-        return RankOne(
-            *(
-                normal_rows(s, spec.m, d, spec.precision, self.checkpoint)
-                for s, d in zip(streams, spec.size, strict=True)
-            )
-        )
+FAMILY = Family(
+    name="low-rank",
+    measures={
+        "error": Measure("error  ‖Ŵ − W‖ / ‖W‖", "relative Frobenius distance from the truth: 0 is exact"),
+        "spectral_error": Measure("spectral error", "the same in the spectral norm, over the largest singular value"),
+        "misfit": Measure(
+            "misfit  ‖A(Ŵ) − b‖ / ‖b‖", "how far the measurements of the estimate are from the given ones"
+        ),
+        "test_error": Measure(
+            "test error", "relative error of the answers on 1,000 fresh inputs, free of noise", common=False
+        ),
+        "cold_error": Measure(
+            "error on cold rows", "relative error on rows of the table without any observed entry", common=False
+        ),
+        "incoherence": Measure(
+            "incoherence of the features",
+            "largest norm of a row's whitened features over its mean: 1 is spread evenly",
+            common=False,
+            constant=True,
+        ),
+        **COMMON_MEASURES,
+    },
+    goal=Goal("spectral_error", 0.05),
+    solvers=("gauss-newton", "tangent-descent", "altmin", "ep-rom"),
+    order=(
+        "tangent-descent", "gauss-newton", "altmin", "scaled-gradient", "svp", "soft-impute", "als", "ep-rom", "ap-rom",
+        "gfm", "geco", "nuclear-norm",
+    ),
+    model_order=("rank-one-sensing", "inductive-completion", "multilabel-regression", "polynomial-network"),
+    ranges={
+        "per-freedom": (0.8, 4.0, "linear"),
+        "rank": (1.0, 8.0, "linear"),
+        "r": (1.0, 8.0, "linear"),
+        "m": (60.0, 1000.0, "log"),
+    },
+    limits={"max_iter": 25},
+    grows=("m", "observed", "per-freedom"),
+    falls=("rank", "r", "p", "d", "d1", "d2", "noise", "condition", "missing"),
+    lines=theory_lines,
+)  # fmt: skip

@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 
 from lrlab.arrays import Matrix
 from lrlab.lowrank import LowRank
+from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
 from lrlab.models.label_patterns import highest, scattered
 from lrlab.models.label_rows import LabelRows
 from lrlab.models.low_rank import orthonormal
@@ -156,3 +157,40 @@ class Multilabel(LabelRows):
             return scattered(rng, (height, self.labels), self.observed)
 
         return sparse.vstack([block(child(stream, i), height) for i, height in self._cuts(self.n)], format="csr")
+
+
+FAMILY = Family(
+    name="multilabel",
+    measures={
+        "precision_3": Measure(
+            "precision@3", "fraction of the three labels with the highest scores that are relevant, on test rows"
+        ),
+        "precision_1": Measure("precision@1", "the same of the label with the highest score"),
+        "precision_5": Measure("precision@5", "the same of the five labels with the highest scores"),
+        "ndcg_3": Measure(
+            "nDCG@3",
+            "gain 1 / log2(1 + place) of the relevant labels among the first three, over that of the best order",
+        ),
+        "ndcg_5": Measure("nDCG@5", "the same of the first five labels"),
+        "hamming": Measure("Hamming loss", "fraction of labels of test rows predicted wrongly (threshold 1/2)"),
+        "auc": Measure(
+            "AUC", "chance that a relevant label has a higher score than an irrelevant one, mean over test rows"
+        ),
+        "excess_risk": Measure(
+            "excess risk", "population squared risk above that of the best linear predictor, where that is known"
+        ),
+        **COMMON_MEASURES,
+    },
+    goal=Goal("precision_3", above=0.3),
+    solvers=("leml-squared", "binary-relevance"),
+    order=(
+        "leml-squared", "leml-logistic", "leml-squared-hinge", "cplst", "plst", "binary-relevance", "wsabie",
+        "kernel-leml", "bcs", "trace-norm-squared", "trace-norm-logistic", "svm",
+    ),
+    ranges={"observed": (0.01, 1.0, "log")},
+    limits={"max_iter": 60},
+    grows=("n", "observed"),
+    falls=("noise", "missing"),
+)  # fmt: skip
+
+ENTRY = ModelEntry(spec=Multilabel, family=FAMILY, plane=("noise", "observed"), held={"n": 500, "d": 40, "labels": 30})

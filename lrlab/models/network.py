@@ -8,7 +8,9 @@ import numpy as np
 
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
+from lrlab.model_entry import ModelEntry
 from lrlab.models.low_rank import (
+    FAMILY,
     Condition,
     LowRankProblem,
     LowRankSpec,
@@ -120,3 +122,8 @@ def weights(estimate: LowRank) -> tuple[Array, Array]:
 def predict(estimate: LowRank, X: Array) -> Array:
     """Return the network's answers (n,) at inputs X (n, p)."""
     return (X @ estimate.U) ** 2 @ estimate.s
+
+
+ENTRY = ModelEntry(
+    spec=PolynomialNetwork, family=FAMILY, plane=("r", "m"), along="m", measures=("test_error",), held={"p": 40}
+)

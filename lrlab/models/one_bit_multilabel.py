@@ -7,6 +7,7 @@ import numpy as np
 
 from lrlab import lowrank
 from lrlab.lowrank import LowRank
+from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
 from lrlab.models.low_rank import Rank
 from lrlab.models.one_bit_problem import BLOCK, FRESH, OneBitMultilabelProblem
 from lrlab.parameters import InputError, Parameter
@@ -94,3 +95,32 @@ class OneBitMultilabel(Spec):
     def build(self, checkpoint: Checkpoint = proceed) -> OneBitMultilabelProblem:
         """Draw the truth; batches are drawn when they are read."""
         return OneBitMultilabelProblem(self, checkpoint)
+
+
+FAMILY = Family(
+    name="one-bit-multilabel",
+    measures={
+        "error": Measure("error  ‖Ŵ − W‖ / ‖W‖", "relative Frobenius distance from the truth, columns normalised"),
+        "spectral_error": Measure("spectral error", "the same in the spectral norm, over the largest singular value"),
+        "hamming": Measure("Hamming loss", "fraction of the signs of all labels of test rows predicted wrongly"),
+        "auc": Measure(
+            "AUC", "chance that a positive label has a higher score than a negative one, mean over test rows"
+        ),
+        "label_auc": Measure(
+            "AUC of labels", "chance that a positive row has a higher score than a negative one, mean over labels"
+        ),
+        **COMMON_MEASURES,
+    },
+    goal=Goal("hamming", 0.1),
+    solvers=("one-bit-power", "one-bit-likelihood", "leml-squared"),
+    order=(
+        "one-bit-power", "one-bit-likelihood", "leml-squared", "marginal-mean", "trace-norm-squared",
+        "trace-norm-logistic", "svm",
+    ),
+    ranges={"m": (100.0, 10_000.0, "log")},
+    limits={"max_iter": 30},
+    grows=("m",),
+    falls=("rank", "d1", "d2", "noise", "flip"),
+)  # fmt: skip
+
+ENTRY = ModelEntry(spec=OneBitMultilabel, family=FAMILY, plane=("flip", "m"), held={"d1": 30, "d2": 20})

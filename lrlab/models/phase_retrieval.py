@@ -9,9 +9,11 @@ from typing import Annotated
 import numpy as np
 
 from lrlab.arrays import Array, Vector
+from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
 from lrlab.models import pictures
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Checkpoint, Spec, child, proceed
+from lrlab.solver_entry import Options, SolverEntry
 
 """Real or complex, as the field says."""
 
@@ -105,14 +107,15 @@ def standard(rng: np.random.Generator, out: Vector) -> Vector:
 class PhaseRetrievalProblem:
     """Measurements of one spec; the truth, which only the score may look at.
 
-    Attributes: spec; truth (p,), unit norm; shape (m, p); A (m, p), of the field's numbers, its rows such that
-    (A x)_i = <a_i, x>; y (m,) >= 0, the answers; magnitude and intensity (m,), y or its square root, y or its square.
-    All of them are read-only. Noise can make an answer negative, which no magnitude is: it is then set to 0.
+    Attributes: spec; truth (p,), unit norm; shape (m, p); data, what was measured: magnitude or intensity; A (m, p), of
+    the field's numbers, its rows such that (A x)_i = <a_i, x>; y (m,) >= 0, the answers; magnitude and intensity (m,),
+    y or its square root, y or its square. All of them are read-only. Noise can make an answer negative, which no
+    magnitude is: it is then set to 0.
     """
 
     def __init__(self, spec: PhaseRetrieval, checkpoint: Checkpoint = proceed) -> None:
         """Draw the truth."""
-        self.spec, self.shape, self.checkpoint = spec, (spec.m, spec.p), checkpoint
+        self.spec, self.shape, self.data, self.checkpoint = spec, (spec.m, spec.p), spec.data, checkpoint
         self.truth = frozen(spec.draw_truth())
         # A function of p and the field alone, so that the first rows are the same for every m.
         self.block_rows = max(1, BLOCK_BYTES // (spec.entry_bytes * spec.p))
@@ -183,3 +186,35 @@ def frozen(array: Vector) -> Vector:
     """Return the array, made read-only."""
     array.setflags(write=False)
     return array
+
+
+def theory_lines(spec: PhaseRetrieval, entry: SolverEntry, options: Options) -> dict[str, bool]:
+    """Return whether there are at least as many measurements as real unknowns, up to one global phase or sign."""
+    return {"degrees of freedom": spec.m >= (2 * spec.p - 1 if spec.field == "complex" else spec.p)}
+
+
+FAMILY = Family(
+    name="phase-retrieval",
+    measures={
+        "error": Measure("error  min ‖eⁱᵗ x̂ − x‖ / ‖x‖", "relative distance from the truth under the best phase"),
+        "overlap": Measure("squared overlap", "squared cosine with the truth: 1 is exact, 1/p is a random guess"),
+        "misfit": Measure("misfit of magnitudes", "‖ |A x̂| − |A x| ‖ / ‖ |A x| ‖ on the given magnitudes"),
+        **COMMON_MEASURES,
+    },
+    goal=Goal("error", 0.001),
+    solvers=("gauss-newton", "reweighted-amplitude-flow", "wirtinger-flow"),
+    order=(
+        "alternating-projections",
+        "wirtinger-flow",
+        "truncated-amplitude-flow",
+        "reweighted-amplitude-flow",
+        "gauss-newton",
+    ),
+    ranges={"ratio": (1.5, 6.0, "linear"), "p": (16.0, 96.0, "log"), "m": (100.0, 1000.0, "log")},
+    limits={"max_iter": 60},
+    grows=("m", "ratio"),
+    falls=("p", "noise"),
+    lines=theory_lines,
+)
+
+ENTRY = ModelEntry(spec=PhaseRetrieval, family=FAMILY, plane=("p", "ratio"), along="ratio")

@@ -11,10 +11,12 @@ import numpy as np
 
 from lrlab import metrics
 from lrlab.arrays import Array
+from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure
 from lrlab.models import pictures
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Checkpoint, Spec, child, proceed
-from lrlab.theory.links import Link, LogisticLink, SignLink, ThresholdLink
+from lrlab.solver_entry import Options, SolverEntry
+from lrlab.theory.links import Link
 
 IN_MEMORY = 256 * 2**20
 BLOCK_BYTES = 16 * 2**20
@@ -98,56 +100,6 @@ class SingleIndexSpec(Spec):
         b = np.zeros(self.p)
         b[rng.choice(self.p, size=s, replace=False) if s < self.p else slice(None)] = rng.standard_normal(s)
         return b / np.linalg.norm(b)
-
-
-@dataclass(frozen=True, kw_only=True)
-class OneBitSensing(SingleIndexSpec):
-    """Signs of noisy projections."""
-
-    model = "one-bit-sensing"
-    title = "One-bit compressed sensing"
-    summary = "Only the sign of each noisy projection is kept: y = sign(<x, b> + σ e)."
-
-    noise: Noise = 0.1
-
-    @property
-    def link(self) -> Link:  # noqa: D102
-        return SignLink(self.noise)
-
-
-@dataclass(frozen=True, kw_only=True)
-class FlippedLogistic(SingleIndexSpec):
-    """Logistic answers, some of them flipped."""
-
-    model = "flipped-logistic"
-    title = "Flipped logistic regression"
-    summary = "P(y = 1) is logistic in <x, b> + intercept; each answer is then flipped with a fixed probability."
-
-    noise: Noise = 0.0
-    flip: Annotated[float, Parameter(meaning="probability that an answer is flipped", symbol="pₑ", low=0, high=0.5)] = (
-        0.0
-    )
-    intercept: Annotated[float, Parameter(meaning="added to <x, b>", symbol="ζ", low=-5, high=5)] = 0.0
-
-    @property
-    def link(self) -> Link:  # noqa: D102
-        return LogisticLink(self.noise, self.flip, self.intercept)
-
-
-@dataclass(frozen=True, kw_only=True)
-class OneBitPhaseRetrieval(SingleIndexSpec):
-    """Whether the magnitude of a projection exceeds a threshold."""
-
-    model = "one-bit-phase-retrieval"
-    title = "One-bit phase retrieval"
-    summary = "Each answer tells only whether |<x, b> + σ e| exceeds the threshold: sign and size are lost."
-
-    noise: Noise = 0.0
-    threshold: Annotated[float, Parameter(meaning="magnitude above which y = +1", symbol="θ", low=0, high=5)] = 1.0
-
-    @property
-    def link(self) -> Link:  # noqa: D102
-        return ThresholdLink(self.noise, self.threshold)
 
 
 class SingleIndexProblem:
@@ -240,3 +192,40 @@ class SingleIndexProblem:
         if self.sparsity < self.shape[1]:
             scores["support"] = metrics.support_recall(b, self.truth)
         return scores
+
+
+def theory_lines(spec: SingleIndexSpec, entry: SolverEntry, options: Options) -> dict[str, bool]:
+    """Return whether the overlap that theory predicts for a solver is above zero."""
+    try:
+        predicted = entry.predict(spec, options).get("predicted_overlap")
+    except InputError:
+        return {}
+    return {} if predicted is None else {"predicted threshold": predicted > 0}
+
+
+FAMILY = Family(
+    name="single-index",
+    measures={
+        "error": Measure(
+            "error  ‖b̂ − b‖", "sign-free distance of the unit vectors: 0 is exact, √2 is orthogonal to the truth"
+        ),
+        "overlap": Measure(
+            "squared overlap  ⟨b̂, b⟩²", "squared cosine with the truth: 1 is exact, 1/p is a random guess"
+        ),
+        "misfit": Measure("misfit  mean (y − f(⟨x, b̂⟩))²", "squared loss of the answers under the true link f"),
+        **COMMON_MEASURES,
+        "support": Measure(
+            "support recall", "share of the true non-zero entries among as many largest entries of the estimate"
+        ),
+    },
+    goal=Goal("overlap", above=0.5),
+    solvers=("pairwise-moment", "link-free-refinement"),
+    order=(
+        "pairwise-moment", "sparse-pairwise-moment", "phase-likelihood", "link-free-refinement", "marginal-mean", "sir",
+        "phd", "save", "biht", "nbiht", "logistic", "probit", "sparse-logistic", "sparse-probit", "subset-logistic",
+    ),
+    model_order=("one-bit-sensing", "flipped-logistic", "one-bit-phase-retrieval"),
+    grows=("n", "ratio"),
+    falls=("p", "sparsity", "noise", "variance", "flip", "dense-rate", "sparse-rate"),
+    lines=theory_lines,
+)  # fmt: skip

@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 
 from lrlab.figures.series import series as draw
+from lrlab.models.axes import axes
 from lrlab.models.low_rank import LowRankSpec
 from lrlab.parameters import InputError
 from lrlab.presets.cases import Case, axis_of, plan_cases
 from lrlab.presets.definition import Preset
 from lrlab.presets.result import Panel, Plan, Result, panel_table
 from lrlab.protocol import Spec
-from lrlab.runs.axes import axes
 from lrlab.sweeps.definition_parts import Success
 from lrlab.sweeps.statistics import summarise
 from lrlab.sweeps.toml import make_success

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lrlab.catalog.families import family
-from lrlab.figures.measures import MEASURES
+from lrlab.catalog import family
 from lrlab.parameters import InputError, require_known
 from lrlab.protocol import Spec
 from lrlab.sweeps.definition import COUNT
@@ -139,7 +138,7 @@ class Preset:
     def require_measure(self, measure: str, model: str, *paths: Path) -> None:
         """Raise InputError unless trials of a model have such a measure."""
         with self.source.locate(*paths):
-            require_known(measure, (*MEASURES[family(model).name], *RUN_MEASURES), what="measure")
+            require_known(measure, (*family(model).measures, *RUN_MEASURES), what="measure")
 
 
 def read(name: str, text: str) -> Preset:

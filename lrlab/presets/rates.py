@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 
 from lrlab.figures.rates import rates as draw
+from lrlab.models.axes import axes, place
 from lrlab.parameters import require_known
 from lrlab.presets.cases import Case, axes_path, axis_of, plan_cases
 from lrlab.presets.definition import Preset
 from lrlab.presets.result import Panel, Plan, Result, panel_table
 from lrlab.protocol import Spec
-from lrlab.runs.axes import axes, place
 from lrlab.theory import limits, spiked
 
 CURVE_POINTS = 161

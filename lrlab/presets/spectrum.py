@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 
 from lrlab.figures.spectrum import eigenvalues
+from lrlab.models.axes import axes
 from lrlab.presets.cases import axes_path, axis_of
 from lrlab.presets.definition import Preset
 from lrlab.presets.result import Panel, Plan, Result, panel_table
 from lrlab.protocol import Spec
-from lrlab.runs.axes import axes
 from lrlab.spectra import pairwise
 from lrlab.spectra.draws import Row
 from lrlab.sweeps.definition import Sweep

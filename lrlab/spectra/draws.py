@@ -8,9 +8,9 @@ import pandas as pd
 
 from lrlab import catalog
 from lrlab.engine.stream import StartStream, collect
+from lrlab.models.axes import place
 from lrlab.parameters import settle
 from lrlab.protocol import Spec
-from lrlab.runs.axes import place
 from lrlab.runs.memory import require_memory
 from lrlab.runs.trial import Progress, trial_spec
 

@@ -8,10 +8,10 @@ import pandas as pd
 
 from lrlab.arrays import Array
 from lrlab.engine.stream import LocalStream, StartStream
+from lrlab.models.axes import place
 from lrlab.models.low_rank import LowRankProblem, LowRankSpec
 from lrlab.models.phase_retrieval import PhaseRetrieval, PhaseRetrievalProblem
 from lrlab.protocol import Spec
-from lrlab.runs.axes import place
 from lrlab.runs.trial import Progress, silent
 from lrlab.solvers.low_rank.starts import leading_part
 from lrlab.spectra.draws import Draw, Row, collect_draws, draws

@@ -8,8 +8,8 @@ import pandas as pd
 
 from lrlab.engine.stream import LocalStream, StartStream
 from lrlab.linalg import top_eigenpairs
+from lrlab.models.axes import place
 from lrlab.protocol import Spec
-from lrlab.runs.axes import place
 from lrlab.runs.trial import Progress, silent
 from lrlab.solvers.single_index.pairwise import pair_moments
 from lrlab.spectra.draws import Draw, Row, collect_draws, draws

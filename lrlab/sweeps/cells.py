@@ -5,9 +5,9 @@ from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
+from lrlab.models.axes import place
 from lrlab.parameters import InputError, Value
 from lrlab.protocol import Spec
-from lrlab.runs.axes import place
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.memory import memory_limit
 

@@ -9,11 +9,16 @@ from typing import Any
 import numpy as np
 
 from lrlab import catalog
+<<<<<<< HEAD
 from lrlab.catalog.families import family
 from lrlab.figures.measures import MEASURES
 from lrlab.parameters import InputError, Parameter, declared, require_known
+=======
+from lrlab.catalog import family
+from lrlab.models.axes import ZERO_ALLOWED, axes, derived
+from lrlab.parameters import InputError, Parameter, Value, declared, require_known
+>>>>>>> 990aea1 (Solvers and models are whole in their own files: each ends with its entry, catalog.py only collects and names what is missing)
 from lrlab.protocol import Spec
-from lrlab.runs.axes import ZERO_ALLOWED, axes, derived
 from lrlab.runs.job import Job
 from lrlab.sweeps.cells import Cell, make_cells
 from lrlab.sweeps.definition_parts import Span, Success, first_look
@@ -72,7 +77,7 @@ class Sweep:
             raise InputError("axes", f"different quantities (both decide {self.decided[0]})", got, "keep one of them")
         self._check_settings()
         if self.success is not None:
-            require_known(self.success.metric, tuple(MEASURES[family(self.spec.model).name]), what="metric")
+            require_known(self.success.metric, tuple(family(self.spec.model).measures), what="metric")
         self._check_adaptive()
 
     @cached_property

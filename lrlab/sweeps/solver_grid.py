@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lrlab.arrays import Array, Mask
-from lrlab.catalog.families import family
+from lrlab.catalog import family
 from lrlab.runs.job import Job
 from lrlab.sweeps.contour_search import ContourSearch, Directions, interpolate_missing
 from lrlab.sweeps.definition import Sweep

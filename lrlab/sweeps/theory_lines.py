@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 
 from lrlab import catalog
-from lrlab.catalog.families import possible
 from lrlab.parameters import InputError, declared
 from lrlab.sweeps.cells import spec_at
 from lrlab.sweeps.definition import Sweep
@@ -19,7 +18,7 @@ Point = tuple[float, float]
 def lines(sweep: Sweep) -> pd.DataFrame:
     """Return points x, y of the lines that theory draws, named in `line`; pieces are parted by a row of nan.
 
-    See `catalog.families.possible` for what they mean; empty where there are none, or not two axes. Each column of the
+    See `Family.lines` for what they mean; empty where there are none, or not two axes. Each column of the
     plane is scanned, and every change from one side to the other is bisected. A line that is not the same for all
     solvers has the name of its solver, too.
     """
@@ -85,7 +84,7 @@ class _Lines:
     def _possible(self, x: float, y: float) -> dict[str, bool]:
         try:
             there = spec_at(self._sweep.spec, ((self._x, x), (self._y, round(y) if self._whole(self._y) else y)))
-            return possible(there, self._entry, self._options)
+            return catalog.family(there.model).lines(there, self._entry, self._options)
         except InputError:
             return {}
 

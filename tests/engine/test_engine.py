@@ -25,7 +25,7 @@ from lrlab.engine.handles import Following, Inbox
 from lrlab.engine.messages import ChunkDone, Failure
 from lrlab.engine.stream import Collection, LocalStream, collect
 from lrlab.engine.work import MapWork, TaskLoss
-from lrlab.models.single_index import OneBitSensing
+from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.run import run_job
 from lrlab.runs.trace import Trace

@@ -10,7 +10,7 @@ import pytest
 from lrlab import catalog, metrics
 from lrlab.figures import convergence as drawn
 from lrlab.figures import map_layers, picture, recovery, series, theme, transition
-from lrlab.figures.measures import MEASURES
+from lrlab.models.single_index import FAMILY
 from lrlab.runs.run import solve
 
 LIGHT, DARK = "#ffffff", "#12161d"
@@ -92,7 +92,7 @@ def test_curves_show_the_rows_of_the_trace(measure, time):
     figure = drawn.curves([recovery_of(trace)], measure, time)
     np.testing.assert_array_equal(values(figure.data[0].x), trace.table[time])
     np.testing.assert_array_equal(values(figure.data[0].y), trace.table[measure])
-    assert figure.layout.xaxis.title.text and figure.layout.yaxis.title.text == MEASURES["single-index"][measure].title
+    assert figure.layout.xaxis.title.text and figure.layout.yaxis.title.text == FAMILY.measures[measure].title
 
 
 def test_the_theory_line_is_the_prediction():

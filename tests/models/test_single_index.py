@@ -8,7 +8,9 @@ from PIL import Image
 
 from lrlab import catalog, metrics
 from lrlab.models import pictures, single_index
-from lrlab.models.single_index import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
+from lrlab.models.flipped_logistic import FlippedLogistic
+from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
+from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.parameters import InputError
 
 SPECS = [

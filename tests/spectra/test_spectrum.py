@@ -9,8 +9,9 @@ import pytest
 import lrlab
 from lrlab.engine.stream import LocalStream
 from lrlab.figures import spectrum as drawn
-from lrlab.models.single_index import FlippedLogistic, OneBitSensing
-from lrlab.runs.axes import axes, place
+from lrlab.models.axes import axes, place
+from lrlab.models.flipped_logistic import FlippedLogistic
+from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.runs.trial import trial_spec
 from lrlab.spectra import pairwise
 from lrlab.theory import limits

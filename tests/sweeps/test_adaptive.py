@@ -13,12 +13,10 @@ from scipy.special import expit
 
 from lrlab import InputError, spec
 from lrlab.__main__ import main
-from lrlab.catalog import MODELS, solvers_for
-from lrlab.catalog.families import family
-from lrlab.catalog.ranges import first_range
+from lrlab.catalog import MODELS, model_entry, solvers_for
 from lrlab.engine.stream import LocalStream
+from lrlab.models.axes import axes
 from lrlab.protocol import limits
-from lrlab.runs.axes import axes
 from lrlab.runs.trial import Trial, TrialResult
 from lrlab.store.store import Store
 from lrlab.sweeps import contour_search
@@ -255,13 +253,14 @@ def test_a_mean_has_its_contour_at_the_level_of_its_model():
 
 @pytest.mark.parametrize("model", MODELS)
 def test_every_model_has_a_contour_and_directions_that_it_knows(model):
-    kind = family(model)
-    axes_known, along = axes(MODELS[model]), kind.plane[model][1]
-    start = (kind.ranges_of(model).get(along) or first_range(model, along))[1]
+    entry = model_entry(model)
+    kind = entry.family
+    axes_known, along = axes(MODELS[model]), entry.plane[1]
+    start = (entry.map_ranges.get(along) or entry.first_range(along))[1]
     sweep = Sweep(spec=spec(model), axes={along: [start]}, solvers=[solvers_for(model)[0].name])
     assert math.isfinite(sweep.contour.level) and not set(kind.grows) & set(kind.falls)
-    assert set(kind.plane[model]) <= set(axes_known) and {*kind.grows, *kind.falls} & set(axes_known)
-    assert spec(model, **kind.held.get(model, {})) and limits(kind.limits)
+    assert set(entry.plane) <= set(axes_known) and {*kind.grows, *kind.falls} & set(axes_known)
+    assert spec(model, **entry.held) and limits(kind.limits)
 
 
 def test_a_contour_lies_between_failure_and_success(tmp_path, capsys, engine):

@@ -9,9 +9,10 @@ from scipy.stats import binomtest
 
 import lrlab
 from lrlab.engine.stream import LocalStream
-from lrlab.models.single_index import OneBitPhaseRetrieval, OneBitSensing
+from lrlab.models.axes import axes, place
+from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
+from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.parameters import InputError
-from lrlab.runs.axes import axes, place
 from lrlab.runs.trial import trial_spec
 from lrlab.sweeps.definition import Span, Sweep
 from lrlab.sweeps.statistics import summarise, wilson

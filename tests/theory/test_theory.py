@@ -7,7 +7,9 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from lrlab.models.single_index import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
+from lrlab.models.flipped_logistic import FlippedLogistic
+from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
+from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.solvers.single_index.pairwise import pair_moments
 from lrlab.theory import limits, spiked
 from lrlab.theory.links import MEDIAN_ABS_NORMAL, LogisticLink, Moments, SignLink, ThresholdLink

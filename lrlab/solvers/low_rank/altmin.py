@@ -9,11 +9,16 @@ from numpy.random import Generator
 
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
+from lrlab.models.low_rank import LowRankSpec
+from lrlab.models.protocols import LowRankData
 from lrlab.operators.entries import Entries
 from lrlab.operators.operator import Operator, unsettled
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate
+from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solvers.low_rank.requirements import moment_workspace
 from lrlab.solvers.low_rank.starts import spectral_start
+from lrlab.solvers.methods.matrix_memory import number_bytes
 
 Batch = tuple[Operator, Array]
 
@@ -23,7 +28,7 @@ INEXACT = 0.3
 
 
 def altmin(
-    problem,
+    problem: LowRankData,
     *,
     inner: Annotated[
         str,
@@ -143,3 +148,31 @@ def _batches(A: Operator, b: Array, sweeps: int) -> Iterator[Batch]:
     rows = np.arange(len(b))
     # Every count-th sample: consecutive entries of a table would all lie in a few of its rows.
     return ((A.subset(rows[start::count]), b[start::count]) for start in range(count))
+
+
+def workspace(spec: LowRankSpec, options: Options) -> int:
+    """Return bytes of a spectral start, and of the normal equations of a factor where they are formed."""
+    unknowns = min(spec.true_rank * max(spec.size), 600)
+    return moment_workspace(spec, options) + 3 * number_bytes(spec) * unknowns**2
+
+
+def refuse_batches(spec: LowRankSpec, options: Options) -> None:
+    """Refuse more batches than there are measurements."""
+    sweeps = int(options["fresh_samples"])
+    if sweeps and 2 * sweeps + 1 > spec.measurements:
+        most = (spec.measurements - 1) // 2
+        expected = f"at most {most}, since it takes 2H+1 batches of {spec.measurements} measurements"
+        raise InputError("fresh_samples", expected, sweeps, f"lower it to {most}, or leave it 0 to reuse all samples")
+
+
+ENTRY = SolverEntry(
+    name="altmin",
+    title="Alternating minimisation (AltMin-LRROM)",
+    summary="Least squares for each factor in turn, orthonormalised between, from a spectral start.",
+    reference="Jain, Dhillon (2013), Algorithm 1",
+    run=altmin,
+    models=("rank-one-sensing", "inductive-completion", "multilabel-regression"),
+    knows=("rank",),
+    workspace=workspace,
+    refuse=refuse_batches,
+)

@@ -9,10 +9,14 @@ from numpy.random import Generator
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
+from lrlab.models.completion import TableSpec
+from lrlab.models.protocols import LowRankData
 from lrlab.operators.entries import Entries
 from lrlab.operators.operator import unsettled
-from lrlab.parameters import Parameter
+from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate
+from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solvers.low_rank.requirements import BLOCK_BYTES, factors_workspace
 from lrlab.solvers.low_rank.starts import leading_triples, spectral_start
 
 DECOMPOSED = 64**2
@@ -29,7 +33,7 @@ COARSE = 1e-2
 
 
 def als(
-    problem,
+    problem: LowRankData,
     *,
     ridge: Annotated[
         float, Parameter(meaning="weight of (||U||_F^2 + ||V||_F^2) / 2 in the objective", low=0, high=1e9)
@@ -61,7 +65,7 @@ def als(
 
 
 def soft_impute(
-    problem,
+    problem: LowRankData,
     *,
     shrinkage: Annotated[
         float,
@@ -177,3 +181,41 @@ def shrunk(A: Entries, Z: Filled, b: Array, level: float, guess: int, rng: Gener
         guess *= 2
     retained = int((triples.s > level).sum())
     return LowRank(triples.U[:, :retained], triples.s[:retained] - level, triples.V[:, :retained])
+
+
+def path_workspace(spec: TableSpec, options: Options) -> int:
+    """Return bytes of tables of intermediate rank, decomposed whole where they are small."""
+    n1, n2 = spec.table
+    return BLOCK_BYTES + 64 * spec.measurements + 8 * 8 * min(n1 * n2, 400 * (n1 + n2))
+
+
+def refuse_features(spec: TableSpec, options: Options) -> None:
+    """Refuse tables with features, which these solvers do not use."""
+    if spec.values().get("features") != "canonical":
+        got, remedy = spec.values().get("features"), "set features=canonical, or take altmin, which uses features"
+        raise InputError("features", "canonical for this solver, which completes a table without features", got, remedy)
+
+
+ENTRIES = (
+    SolverEntry(
+        name="soft-impute",
+        title="Soft-impute (nuclear norm)",
+        summary="Convex completion by the nuclear norm along a path of penalties; needs no rank and no features.",
+        reference="Mazumder, Hastie, Tibshirani (2010), Algorithm 1; Yao, Kwok (2015)",
+        run=soft_impute,
+        models=("inductive-completion",),
+        workspace=path_workspace,
+        refuse=refuse_features,
+    ),
+    SolverEntry(
+        name="als",
+        title="Alternating least squares",
+        summary="Completion without features: every row of each factor by its own small least squares, with a ridge.",
+        reference="Zhou, Wilkinson, Schreiber, Pan (2008); Koren, Bell, Volinsky (2009)",
+        run=als,
+        models=("inductive-completion",),
+        knows=("rank",),
+        workspace=factors_workspace,
+        refuse=refuse_features,
+    ),
+)

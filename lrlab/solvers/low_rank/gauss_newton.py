@@ -7,18 +7,20 @@ import numpy as np
 from numpy.random import Generator
 
 from lrlab.arrays import Array
+from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator, alignment, unresolvable
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Stop
+from lrlab.solver_entry import SolverEntry
 from lrlab.solvers.low_rank.starts import spectral_start
 from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, Vector, line, moved, point, solved
-from lrlab.solvers.low_rank.tangent_descent import objective
+from lrlab.solvers.low_rank.tangent_descent import objective, tangent_workspace
 
 HALVINGS = 20
 
 
 def gauss_newton(
-    problem,
+    problem: LowRankData,
     *,
     inner_tol: Annotated[
         float,
@@ -102,3 +104,15 @@ def jacobian(operator: Operator, at: EvaluatedMatrix) -> tuple[Callable[[Vector]
         return lambda D: 2 * operator.pair(operator.left(D.A), P), pulled_one
     measured = lambda D: operator.pair(operator.left(D.A), Q) + operator.pair(P, operator.right(D.B))  # noqa: E731
     return measured, lambda r: Vector(operator.pull_left(r, Q), operator.pull_right(r, P))
+
+
+ENTRY = SolverEntry(
+    name="gauss-newton",
+    title="Gauss-Newton",
+    summary="Solves the linear problem in each tangent space; exact from 1.5 times the degrees of freedom.",
+    reference="Zilber & Nadler (2022), GNIMC",
+    run=gauss_newton,
+    families=("low-rank",),
+    knows=("rank",),
+    workspace=tangent_workspace,
+)

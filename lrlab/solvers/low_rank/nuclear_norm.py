@@ -9,10 +9,14 @@ from numpy.random import Generator
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
+from lrlab.models.low_rank import LowRankSpec
+from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
+from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.methods.fasta import FastaState, Split, fasta
+from lrlab.solvers.methods.matrix_memory import image_bytes, square_bytes
 from lrlab.solvers.methods.shrinkage import shrink_eigenvalues, shrink_singular_values
 
 FIRST, SHRINK, SETTLED = 0.5, 0.3, 0.03
@@ -23,7 +27,7 @@ ROUNDING = 16.0
 
 
 def nuclear_norm(
-    problem,
+    problem: LowRankData,
     *,
     mu_share: Annotated[
         float,
@@ -89,3 +93,19 @@ def _split(operator: Operator, b: Array, weight) -> Split:
 
     shrink = shrink_eigenvalues if operator.symmetric else shrink_singular_values
     return Split(value, operator.adjoint, lambda V, t: shrink(V, t * weight()), LowRank.dense)
+
+
+def workspace(spec: LowRankSpec, options: Options) -> int:
+    """Hold iterates, gradients and subgradients, LAPACK's own; images of as many columns as W may have ranks."""
+    return square_bytes(spec, 20) + image_bytes(spec, min(spec.size))
+
+
+ENTRY = SolverEntry(
+    name="nuclear-norm",
+    title="Nuclear norm (convex, FASTA)",
+    summary="Convex least squares with a nuclear-norm penalty: needs no rank, no start; forms whole matrices.",
+    reference="Goldstein, Studer & Baraniuk (2014)",
+    run=nuclear_norm,
+    families=("low-rank",),
+    workspace=workspace,
+)

@@ -10,9 +10,12 @@ from numpy.random import Generator
 from lrlab.arrays import Array
 from lrlab.linalg import solve_positive
 from lrlab.lowrank import LowRank
+from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator, alignment
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
+from lrlab.solver_entry import SolverEntry
+from lrlab.solvers.low_rank.requirements import moment_workspace
 from lrlab.solvers.low_rank.starts import spectral_start
 
 Pair = tuple[Array, Array]
@@ -25,7 +28,7 @@ LEAST_VALUE = 1e-10
 
 
 def scaled_gradient(
-    problem,
+    problem: LowRankData,
     *,
     directions: Annotated[
         str,
@@ -188,3 +191,15 @@ def least(rest: Array, path: Path) -> float:
     roots = np.roots(np.polyder(quartic))
     real = roots.real[np.abs(roots.imag) <= 1e-8 * np.abs(roots)]
     return float(real[np.argmin(np.polyval(quartic, real))]) if len(real) else 0.0
+
+
+ENTRY = SolverEntry(
+    name="scaled-gradient",
+    title="Scaled gradient descent",
+    summary="Factor gradients scaled so that the condition number does not matter, with an exact line search.",
+    reference="Tong, Ma, Chi (2021); Polak, Ribiere (1969)",
+    run=scaled_gradient,
+    families=("low-rank",),
+    knows=("rank",),
+    workspace=moment_workspace,
+)

@@ -9,10 +9,13 @@ from numpy.random import Generator
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
+from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator, unsettled
 from lrlab.operators.rank_one import RankOne
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
+from lrlab.solver_entry import SolverEntry
+from lrlab.solvers.low_rank.requirements import moment_workspace
 from lrlab.solvers.low_rank.starts import formed, leading_triples
 
 PROJECTED = 1e-14
@@ -20,7 +23,7 @@ NO_ISOMETRY = "Rank-one measurements obey no restricted isometry: nothing promis
 
 
 def singular_value_projection(
-    problem,
+    problem: LowRankData,
     *,
     step: Annotated[
         str,
@@ -102,3 +105,15 @@ class Descent:
             near=W.V,
             settled=PROJECTED,
         )
+
+
+ENTRY = SolverEntry(
+    name="svp",
+    title="Singular value projection",
+    summary="Gradient steps on the matrix, each projected to the rank; made for measurements with an isometry.",
+    reference="Jain, Meka, Dhillon (2010), Algorithm 1; Tanner, Wei (2013)",
+    run=singular_value_projection,
+    models=("rank-one-sensing", "inductive-completion"),
+    knows=("rank",),
+    workspace=moment_workspace,
+)

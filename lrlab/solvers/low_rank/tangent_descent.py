@@ -8,9 +8,12 @@ import numpy as np
 from numpy.random import Generator
 
 from lrlab.lowrank import LowRank, from_core, from_product
+from lrlab.models.low_rank import LowRankSpec
+from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator, alignment, unresolvable
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Stop
+from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.low_rank.starts import spectral_start
 from lrlab.solvers.low_rank.tangent import (
     EvaluatedMatrix,
@@ -35,7 +38,7 @@ REFINED, STUCK, MOST_REFINEMENTS = 3e-5, 0.998, 80
 
 
 def tangent_descent(
-    problem,
+    problem: LowRankData,
     *,
     directions: Annotated[
         str,
@@ -162,3 +165,22 @@ def conjugate(operator: Operator, last: Leg, at: EvaluatedMatrix, slope: Vector)
     if beta <= 0:
         return slope.times(-1.0)
     return transported(operator, last.direction, last.at.W, at.W).times(beta).plus(slope, -1.0)
+
+
+def tangent_workspace(spec: LowRankSpec, options: Options) -> int:
+    """Hold a dozen images of factors and vectors of length m; the start's basis, and the first part of the data."""
+    k, (d1, d2) = spec.true_rank, spec.size
+    first = 4 * min(spec.measurements // 2, FIRST_PART * spec.degrees_of_freedom) * (d1 + d2)
+    return 8 * (spec.measurements * (12 * k + 8) + 60 * (k + 5) * (d1 + d2)) + first + 2**22
+
+
+ENTRY = SolverEntry(
+    name="tangent-descent",
+    title="Tangent descent",
+    summary="Conjugate directions on the manifold of rank k, debiased gradients, exact steps: cheap and robust.",
+    reference="after Soltani & Hegde (2018), section 5.3; Vandereycken (2013)",
+    run=tangent_descent,
+    families=("low-rank",),
+    knows=("rank",),
+    workspace=tangent_workspace,
+)

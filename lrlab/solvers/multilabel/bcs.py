@@ -8,11 +8,17 @@ from numpy.random import Generator
 from scipy.sparse import csr_array
 from scipy.special import gammaln
 
+from lrlab import ranking
 from lrlab.arrays import Array
+from lrlab.models.multilabel import FRESH, Multilabel
+from lrlab.models.protocols import LabelData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
+from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solvers.multilabel import compressed_labels
 from lrlab.solvers.multilabel.compressed_labels import MOST, Compressed, Sparsity, height, posterior
 from lrlab.solvers.multilabel.leml_squared import Spectrum
+from lrlab.solvers.multilabel.requirements import YU, spectrum_bytes
 
 Features = Array | csr_array
 
@@ -59,7 +65,7 @@ class Unobserved(NamedTuple):
 
 
 def bcs(
-    problem,
+    problem: LabelData,
     *,
     ratio: Annotated[
         float,
@@ -178,3 +184,24 @@ def labels_bound(before: Array, after: Array, prior: Sparsity) -> float:
     constant = a * np.log(b) - gammaln(a) + gammaln(a + 0.5) + 0.5
     rates = (a + 0.5) * after
     return float(len(after) * constant - (a + 0.5) * np.log(rates).sum() + np.log(before).sum() / 2)
+
+
+def workspace(spec: Multilabel, options: Options) -> int:
+    """Return bytes of projections, the spectrum of features, systems of a block, predictions, and of unseen labels."""
+    k = projections(float(options["ratio"]), spec.labels, spec.rank)
+    projected = 8 * (6 * spec.n * k + 4 * k * (spec.d + spec.labels)) + spectrum_bytes(spec)
+    predictions = 8 * FRESH * k + 8 * min(compressed_labels.CACHED_BLOCKS * ranking.BLOCK_ENTRIES, FRESH * spec.labels)
+    blocks = 8 * 6 * max(compressed_labels.BLOCK, k * max(k, spec.labels)) + 8 * 4 * ranking.BLOCK_ENTRIES
+    return projected + predictions + blocks + (8 * 3 * spec.n * spec.labels if spec.observed < 1 else 0)
+
+
+ENTRY = SolverEntry(
+    name="bcs",
+    title="Bayesian compressed sensing",
+    summary="Predicts random projections of the labels, and sparse labels from these, all in one Bayesian model.",
+    reference=f"Kapoor, Viswanathan, Jain (2012), section 3; {YU}, section 5",
+    run=bcs,
+    families=("multilabel",),
+    knows=("rank",),
+    workspace=workspace,
+)

@@ -11,9 +11,13 @@ from scipy.sparse import csc_array, csr_array, issparse, vstack
 from lrlab import lowrank
 from lrlab.arrays import Array, Matrix
 from lrlab.linalg import solve_positive
+from lrlab.models.multilabel import Multilabel
+from lrlab.models.protocols import LabelData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Stop
+from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.multilabel.label_losses import HINGE, LOGISTIC, SQUARED, SQUARED_HINGE, Loss
+from lrlab.solvers.multilabel.requirements import BLOCK_BYTES, YU, spectrum_bytes
 
 Ridge = Annotated[
     float, Parameter(meaning="weight of ||w||^2 / 2 of each label", symbol="λ", low=1e-6, high=1e9, scale="log")
@@ -32,7 +36,7 @@ TOGETHER = 64
 
 
 def binary_relevance(
-    problem,
+    problem: LabelData,
     *,
     regularization: Ridge = 10.0,
     loss: Annotated[
@@ -60,7 +64,7 @@ def binary_relevance(
         yield from ridge(problem, regularization)
 
 
-def closed_ridge(problem, weight: float) -> Iterate:
+def closed_ridge(problem: LabelData, weight: float) -> Iterate:
     """Return the ridge regression of all labels, observed everywhere, by one factorisation."""
     X, Y = problem.X, problem.Y
     if X.shape[0] >= X.shape[1]:
@@ -76,7 +80,7 @@ def closed_ridge(problem, weight: float) -> Iterate:
     return Iterate(lowrank.from_dense(Z), value + weight * float(np.vdot(Z, Z)) / 2, residual)
 
 
-def ridge(problem, weight: float) -> Iterator[Iterate]:
+def ridge(problem: LabelData, weight: float) -> Iterator[Iterate]:
     """Yield the ridge regressions after every few conjugate gradients, one step length a label."""
     X, Y, mask = problem.X, problem.Y, problem.mask
     moments = dense(X.T @ Y)
@@ -107,7 +111,7 @@ def normal_product(X: Array | csr_array, mask: csr_array | None, D: Array) -> Ar
     return product
 
 
-def one_by_one(problem, loss: Loss, weight: float) -> Iterator[Iterate]:
+def one_by_one(problem: LabelData, loss: Loss, weight: float) -> Iterator[Iterate]:
     """Yield after all labels are fitted by scikit-learn in a few passes, and after more for those that want them."""
     X, L = problem.X, problem.Y.shape[1]
     # Indices of the type that LIBLINEAR takes; columns are picked one at a time.
@@ -161,3 +165,21 @@ def classifier(X: Array | csr_array, target: Array, loss: Loss, weight: float, p
 def dense(table: Matrix) -> Array:
     """Return a table as an array, its own."""
     return table.toarray() if issparse(table) else np.array(table)
+
+
+def workspace(spec: Multilabel, options: Options) -> int:
+    """Return bytes of some matrices (d, L), of a block of scores, and of the normal equations where they are formed."""
+    closed = options["loss"] == "squared" and spec.complete and min(spec.n, spec.d) <= CLOSED
+    scores = 17 * spec.n * (spec.labels if spec.complete else min(spec.labels, TOGETHER))
+    return BLOCK_BYTES + 8 * 10 * spec.d * spec.labels + scores + (spectrum_bytes(spec) if closed else 0)
+
+
+ENTRY = SolverEntry(
+    name="binary-relevance",
+    title="Binary relevance",
+    summary="A linear classifier for each label by itself: the full-rank baseline that low rank has to beat.",
+    reference=f"{YU}, section 5.2; scikit-learn",
+    run=binary_relevance,
+    families=("multilabel",),
+    workspace=workspace,
+)

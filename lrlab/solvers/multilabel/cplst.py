@@ -11,11 +11,15 @@ from lrlab import lowrank
 from lrlab.arrays import Array, Matrix
 from lrlab.linalg import top_eigenpairs
 from lrlab.lowrank import LowRank
+from lrlab.models.multilabel import Multilabel
+from lrlab.models.protocols import LabelData
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate
 from lrlab.ranking import Scores, rows_of
+from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, rank_of
 from lrlab.solvers.multilabel.leml_squared import Spectrum
+from lrlab.solvers.multilabel.requirements import BLOCK_BYTES, YU, refuse_high_rank, spectrum_bytes
 
 Ridge = Annotated[
     float,
@@ -99,7 +103,7 @@ def plst(
     yield fitted(problem, spectrum.back(shrunk[:, None] * (E @ V)), V, regularization, centred)
 
 
-def ridge_parts(problem, weight: float, centred: bool) -> tuple[Spectrum, Array, Array]:
+def ridge_parts(problem: LabelData, weight: float, centred: bool) -> tuple[Spectrum, Array, Array]:
     """Return the spectrum of X, the images of Y in it, and 1 / (s + lambda) on its range."""
     require_all_labels(problem.mask is None)
     X, Y = problem.X, problem.Y
@@ -118,7 +122,7 @@ def leading(M: Array, k: int) -> Array:
     return top_eigenpairs(M, k)[1]
 
 
-def fitted(problem, A: Array, V: Array, weight: float, centred: bool) -> Iterate:
+def fitted(problem: LabelData, A: Array, V: Array, weight: float, centred: bool) -> Iterate:
     """Return the iterate of Z = A V^T with orthonormal V."""
     X, Y, images = problem.X, problem.Y, problem.X @ A
     misfit = Y.nnz - 2 * float(np.vdot(X.T @ (Y @ V), A)) + float(np.vdot(images, images))
@@ -135,3 +139,44 @@ def require_all_labels(full: bool) -> None:
     if not full:
         remedy = "observe all labels, or take leml-squared or binary-relevance"
         raise InputError("observed", "1 for this solver, whose closed form needs all labels", "missing labels", remedy)
+
+
+def workspace(spec: Multilabel, options: Options) -> int:
+    """Return bytes of the decomposition of the features, of X^T Y and of label directions."""
+    return BLOCK_BYTES + spectrum_bytes(spec) + 8 * (4 * spec.d * spec.labels + 4 * spec.labels**2)
+
+
+def refuse_missing(spec: Multilabel, options: Options) -> None:
+    """Refuse ranks that no W has, and missing labels."""
+    refuse_high_rank(spec, options)
+    if not spec.complete:
+        name, value = ("observed", 1) if spec.observed < 1 else ("seen_per_row", 0)
+        remedy = f"set {name}={value}, or take leml-squared or binary-relevance"
+        got = spec.values()[name]
+        raise InputError(name, f"{value} for this solver, whose closed form needs all labels", got, remedy)
+
+
+ENTRIES = (
+    SolverEntry(
+        name="cplst",
+        title="CPLST",
+        summary="Label directions that features predict best, in closed form; needs all labels.",
+        reference=f"Chen, Lin (2012); {YU}, Claims 1 and 2",
+        run=cplst,
+        families=("multilabel",),
+        knows=("rank",),
+        workspace=workspace,
+        refuse=refuse_missing,
+    ),
+    SolverEntry(
+        name="plst",
+        title="PLST",
+        summary="Principal directions of the labels, whatever features predict, in closed form; needs all labels.",
+        reference="Tai, Lin (2012)",
+        run=plst,
+        families=("multilabel",),
+        knows=("rank",),
+        workspace=workspace,
+        refuse=refuse_missing,
+    ),
+)

@@ -11,12 +11,23 @@ from scipy.sparse import csr_array
 
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
+from lrlab.models.multilabel import Multilabel
+from lrlab.models.protocols import LabelData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
+from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solvers.multilabel import kernel_features, kernels
 from lrlab.solvers.multilabel.kernel_features import KernelRank, SignedKernelRank, features, landmark_count
 from lrlab.solvers.multilabel.kernels import NAMES, Kernel, divided, drawn_landmarks, moments, usual_bandwidth
 from lrlab.solvers.multilabel.leml import NewtonSteps, Steps, leml_logistic, leml_squared
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, Penalty, Regularization
+from lrlab.solvers.multilabel.requirements import (
+    YU,
+    entries_workspace,
+    factors_workspace,
+    rank_within,
+    refuse_high_rank,
+)
 
 
 class Mapped(NamedTuple):
@@ -29,7 +40,7 @@ class Mapped(NamedTuple):
 
 
 def kernel_leml(
-    problem,
+    problem: LabelData,
     *,
     kernel: Annotated[
         str,
@@ -115,3 +126,26 @@ def kernel_leml(
         U, s, V = iterate.estimate
         dual = LowRank(solve_triangular(R, U, lower=True, trans="T"), s, V)
         yield replace(iterate, estimate=kind.at(dual, k, Z, unit), note=note)
+
+
+def workspace(spec: Multilabel, options: Options) -> int:
+    """Return bytes of kernel features and of what leads to them, of rows in their units, and of LEML on features."""
+    m = kernel_features.landmark_count(spec.n, int(options["landmarks"]))
+    tables = 8 * (3 * m * m if m == spec.n else 2 * spec.n * m + 2 * m * m)
+    rows = 16 * 2 * spec.feature_entries + 8 * 3 * spec.d
+    blocks = 8 * (6 * kernels.SAMPLE**2 + 3 * kernels.BLOCK + kernel_features.ROWS * m)
+    leml = (factors_workspace if options["loss"] == "squared" else entries_workspace)(spec, options)
+    return tables + rows + blocks + leml + 8 * 10 * rank_within(spec, options) * m
+
+
+ENTRY = SolverEntry(
+    name="kernel-leml",
+    title="LEML with a kernel",
+    summary="LEML on the features of a Gaussian or polynomial kernel: for labels that no hyperplane tells apart.",
+    reference=f"{YU}, section 3; Williams, Seeger (2001)",
+    run=kernel_leml,
+    families=("multilabel",),
+    knows=("rank",),
+    workspace=workspace,
+    refuse=refuse_high_rank,
+)

@@ -7,13 +7,23 @@ from numpy.random import Generator
 
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
+from lrlab.models.multilabel import Multilabel
+from lrlab.models.protocols import LabelData
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate
+from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.methods.tron import newton
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED, SQUARED_HINGE, Loss
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, Penalty, Regularization, alternate, rank_of
 from lrlab.solvers.multilabel.leml_products import Labels, OfFeatures, OfLabels, times, transposed_times
 from lrlab.solvers.multilabel.leml_squared import Spectrum, by_steps, table_of
+from lrlab.solvers.multilabel.requirements import (
+    YU,
+    entries_workspace,
+    factors_workspace,
+    refuse_high_rank,
+    spectrum_bytes,
+)
 
 ACCURACY = 0.1
 
@@ -27,7 +37,7 @@ Steps = Annotated[
 
 
 def leml_squared(
-    problem,
+    problem: LabelData,
     *,
     regularization: Regularization = 1.0,
     penalty: Penalty = "trace",
@@ -81,7 +91,7 @@ def leml_squared(
 
 
 def leml_logistic(
-    problem,
+    problem: LabelData,
     *,
     regularization: Regularization = 1.0,
     penalty: Penalty = "trace",
@@ -104,7 +114,7 @@ def leml_logistic(
 
 
 def leml_squared_hinge(
-    problem,
+    problem: LabelData,
     *,
     regularization: Regularization = 1.0,
     penalty: Penalty = "trace",
@@ -155,3 +165,51 @@ def require_all(full: bool, inner: str) -> None:
     if inner == "exact" and not full:
         remedy = "take inner=cg, or observe all labels"
         raise InputError("inner", "cg where labels are missing: the closed form needs all of them", inner, remedy)
+
+
+def squared_workspace(spec: Multilabel, options: Options) -> int:
+    """Return bytes of entries and factors, with the decomposition where the factor of features is found exactly."""
+    return factors_workspace(spec, options) + (spectrum_bytes(spec) if options["inner"] == "exact" else 0)
+
+
+def refuse_squared(spec: Multilabel, options: Options) -> None:
+    """Refuse ranks that no W has, and the exact inner solver where labels are missing."""
+    refuse_high_rank(spec, options)
+    require_all(spec.complete, str(options["inner"]))
+
+
+ENTRIES = (
+    SolverEntry(
+        name="leml-squared",
+        title="LEML, squared loss",
+        summary="Alternates between the factors of a low-rank predictor; least squares on the labels that are seen.",
+        reference=f"{YU}, Algorithms 1-3",
+        run=leml_squared,
+        families=("multilabel",),
+        knows=("rank",),
+        workspace=squared_workspace,
+        refuse=refuse_squared,
+    ),
+    SolverEntry(
+        name="leml-logistic",
+        title="LEML, logistic loss",
+        summary="The same by trust-region Newton steps for logistic regression; often the best ranking of all labels.",
+        reference=f"{YU}, Algorithm 1; Lin, Weng, Keerthi (2008)",
+        run=leml_logistic,
+        families=("multilabel",),
+        knows=("rank",),
+        workspace=entries_workspace,
+        refuse=refuse_high_rank,
+    ),
+    SolverEntry(
+        name="leml-squared-hinge",
+        title="LEML, squared hinge loss",
+        summary="The same by trust-region Newton steps for the squared hinge loss of support vector machines.",
+        reference=f"{YU}, Algorithm 1; Lin, Weng, Keerthi (2008)",
+        run=leml_squared_hinge,
+        families=("multilabel",),
+        knows=("rank",),
+        workspace=entries_workspace,
+        refuse=refuse_high_rank,
+    ),
+)

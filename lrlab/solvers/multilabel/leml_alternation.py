@@ -9,6 +9,7 @@ from numpy.random import Generator
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
+from lrlab.models.protocols import LabelData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solvers.multilabel.leml_products import Labels
@@ -84,6 +85,6 @@ def first_factors(labels: Labels, k: int, rng: Generator) -> tuple[Array, Array]
     return np.linalg.qr(X.T @ (Y @ (Y.T @ images)))[0], np.zeros((Y.shape[1], k))
 
 
-def rank_of(problem, fitted_rank: int) -> int:
+def rank_of(problem: LabelData, fitted_rank: int) -> int:
     """Return the rank of the estimate, at most that of any W."""
     return min(fitted_rank or problem.rank, problem.X.shape[1], problem.Y.shape[1])

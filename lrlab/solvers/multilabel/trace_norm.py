@@ -8,15 +8,21 @@ from scipy.sparse import issparse
 
 from lrlab import lowrank
 from lrlab.arrays import Array
+from lrlab.models.multilabel import Multilabel
+from lrlab.models.protocols import LabelData
 from lrlab.protocol import Iterate
+from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.methods.accelerated import accelerated, place
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED, Loss
 from lrlab.solvers.multilabel.leml_alternation import Regularization
 from lrlab.solvers.multilabel.leml_products import Labels
 from lrlab.solvers.multilabel.leml_squared import WholeTable
+from lrlab.solvers.multilabel.requirements import BLOCK_BYTES, YU
 
 
-def trace_norm_squared(problem, *, regularization: Regularization = 20.0, rng: Generator) -> Iterator[Iterate]:
+def trace_norm_squared(
+    problem: LabelData, *, regularization: Regularization = 20.0, rng: Generator
+) -> Iterator[Iterate]:
     r"""Predict labels Y (n, L), coded 0 and 1, by X W with a W (d, L) of small trace norm, from squared losses.
 
     minimise    F(W) = sum over observed (i, j) of (Y_ij - x_i^T w_j)^2 / 2 + lambda ||W||_*
@@ -32,7 +38,9 @@ def trace_norm_squared(problem, *, regularization: Regularization = 20.0, rng: G
     yield from penalised(problem, SQUARED, regularization)
 
 
-def trace_norm_logistic(problem, *, regularization: Regularization = 20.0, rng: Generator) -> Iterator[Iterate]:
+def trace_norm_logistic(
+    problem: LabelData, *, regularization: Regularization = 20.0, rng: Generator
+) -> Iterator[Iterate]:
     r"""Predict labels Y (n, L), coded -1 and +1, by the signs of X W, W (d, L) of small trace norm: logistic losses.
 
     minimise    F(W) = sum over observed (i, j) of log(1 + exp(-Y_ij x_i^T w_j)) + lambda ||W||_*
@@ -46,7 +54,7 @@ def trace_norm_logistic(problem, *, regularization: Regularization = 20.0, rng: 
     yield from penalised(problem, LOGISTIC, regularization)
 
 
-def penalised(problem, loss: Loss, weight: float) -> Iterator[Iterate]:
+def penalised(problem: LabelData, loss: Loss, weight: float) -> Iterator[Iterate]:
     """Yield the iterates of the loss with a trace norm of such a weight."""
     labels = Labels(problem.X, problem.Y, problem.mask, loss)
     risk = WholeSquares(labels) if loss.quadratic and labels.full else Losses(labels)
@@ -105,3 +113,33 @@ def first_step(risk: Losses | WholeSquares, gradient: Array) -> float:
     """Return 1 over the curvature along the leading direction downhill of losses whose second derivative is 1."""
     u = lowrank.from_dense(gradient, 1).U
     return 1.0 / (float(np.linalg.norm(risk.images(u))) ** 2 or 1.0)
+
+
+def workspace(spec: Multilabel, options: Options) -> int:
+    """Return bytes of matrices (d, L) with their decompositions, of images of three of them, and of entries seen."""
+    (d, L), narrow = spec.size, min(spec.size)
+    seen = 0 if spec.complete else 80 * spec.seen_entries
+    return BLOCK_BYTES + 8 * 20 * d * L + 8 * narrow * (7 * spec.n + 8 * (d + L)) + seen
+
+
+ENTRIES = (
+    SolverEntry(
+        name="trace-norm-squared",
+        title="Trace norm, squared loss",
+        summary="One convex problem for all labels: least squares, with low rank by its weight alone; the optimum "
+        "that leml-squared looks for.",
+        reference=f"{YU}, section 4; Beck, Teboulle (2009), FISTA",
+        run=trace_norm_squared,
+        families=("multilabel",),
+        workspace=workspace,
+    ),
+    SolverEntry(
+        name="trace-norm-logistic",
+        title="Trace norm, logistic loss",
+        summary="The same for logistic regression; often ranks labels best, but forms all of W at every step.",
+        reference=f"{YU}, section 4; Beck, Teboulle (2009), FISTA",
+        run=trace_norm_logistic,
+        families=("multilabel",),
+        workspace=workspace,
+    ),
+)

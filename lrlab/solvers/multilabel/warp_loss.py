@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from lrlab.arrays import Array, Matrix
 from lrlab.solvers.multilabel.warp_sampling import rank_weights
 
-ROWS, ENTRIES = 1000, 2**20
+ROWS, BLOCK_ENTRIES = 1000, 2**20
 """Most rows that are watched, and most of their labels; so many labels are held at a time too."""
 
 
@@ -18,7 +18,7 @@ class Watched:
         """Draw rows among those of which any label is observed."""
         n, L = Y.shape
         known = np.arange(n) if mask is None else np.flatnonzero(np.diff(mask.indptr))
-        rows = np.sort(rng.permutation(known)[: min(ROWS, max(1, ENTRIES // L))])
+        rows = np.sort(rng.permutation(known)[: min(ROWS, max(1, BLOCK_ENTRIES // L))])
         self.X, self.on = X[rows], Y[rows].toarray() > 0
         self.observed = np.ones(self.on.shape, bool) if mask is None else mask[rows].toarray()
         self.weights = rank_weights(L)
@@ -38,7 +38,7 @@ class Watched:
         threshold = -float(np.partition(-observed_scores, above)[above])
         negatives = np.where(self.observed & ~self.on, scores, -np.inf)
         rows, labels = np.nonzero(self.on)
-        total, height = 0.0, max(1, ENTRIES // len(H))
+        total, height = 0.0, max(1, BLOCK_ENTRIES // len(H))
         for start in range(0, len(rows), height):
             cut = slice(start, start + height)
             least = scores[rows[cut], labels[cut]] - margin

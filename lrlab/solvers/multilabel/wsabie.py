@@ -10,9 +10,14 @@ from scipy.sparse import csr_array, issparse
 from lrlab import lowrank
 from lrlab.arrays import Array, Indices, Matrix
 from lrlab.linalg import mean_squares
+from lrlab.models.multilabel import Multilabel
+from lrlab.models.protocols import LabelData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
+from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solvers.multilabel import warp_loss, warp_sampling
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, rank_of
+from lrlab.solvers.multilabel.requirements import rank_within, refuse_high_rank
 from lrlab.solvers.multilabel.warp_loss import Watched
 from lrlab.solvers.multilabel.warp_sampling import Negatives, rank_weights, violators
 
@@ -71,7 +76,7 @@ class Steps(NamedTuple):
 class Embedding:
     """Embeddings of features W (d, k) and labels H (L, k), and what is needed to improve them."""
 
-    def __init__(self, problem, k: int, steps: Steps, margin: float, trials: int, rng: Generator) -> None:
+    def __init__(self, problem: LabelData, k: int, steps: Steps, margin: float, trials: int, rng: Generator) -> None:
         """Draw short embeddings of labels, and such embeddings of features that those of rows are as short."""
         self.X, self.Y, self.rng = problem.X, problem.Y, rng
         self.negatives = Negatives(problem.Y, problem.mask)
@@ -127,7 +132,7 @@ def narrowed(X: Matrix) -> tuple[Matrix, Indices | slice]:
 
 
 def wsabie(
-    problem,
+    problem: LabelData,
     *,
     rate: Annotated[
         float, Parameter(meaning="step length of stochastic gradients", symbol="γ", low=1e-6, high=1e3, scale="log")
@@ -181,3 +186,25 @@ def wsabie(
         loss, threshold = watched.measure(W, H, margin)
         note = f"{100 * share:.0f}% of the labels that are on were outscored when they were drawn"
         yield Iterate(Ranked.above(lowrank.from_product(W, H), threshold), loss, note=note)
+
+
+def workspace(spec: Multilabel, options: Options) -> int:
+    """Return bytes of embeddings with their steps, of a batch, of the rows watched and of the places of labels."""
+    k, batch = rank_within(spec, options), int(options["batch"])
+    embeddings = 8 * 8 * k * sum(spec.size)
+    sampled = 8 * 3 * warp_sampling.GATHERED + 8 * batch * (6 * k + min(spec.labels, warp_sampling.FEW))
+    watched = 8 * 6 * max(warp_loss.BLOCK_ENTRIES, spec.labels) + 16 * warp_loss.ROWS * spec.feature_entries // spec.n
+    return embeddings + sampled + watched + 32 * spec.n * spec.per_row
+
+
+ENTRY = SolverEntry(
+    name="wsabie",
+    title="WSABIE",
+    summary="Embeds rows and labels by stochastic gradients on a ranking loss that samples the labels in the way.",
+    reference="Weston, Bengio, Usunier (2011), Algorithm 1",
+    run=wsabie,
+    families=("multilabel",),
+    knows=("rank",),
+    workspace=workspace,
+    refuse=refuse_high_rank,
+)

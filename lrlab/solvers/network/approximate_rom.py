@@ -10,9 +10,13 @@ from numpy.random import Generator
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
-from lrlab.parameters import Parameter
+from lrlab.models.low_rank import LowRankSpec
+from lrlab.models.protocols import LowRankData
+from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate
+from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.methods.block_krylov import Head, Oversampling, block_krylov, nothing, random_start
+from lrlab.solvers.methods.matrix_memory import image_bytes
 from lrlab.solvers.network.debiased import (
     EvaluatedSymmetric,
     Gradient,
@@ -46,7 +50,7 @@ Depth = Annotated[
 
 
 def ap_rom(
-    problem,
+    problem: LowRankData,
     *,
     head: HeadRule = "tangent",
     blocks: Depth = 0,
@@ -127,3 +131,32 @@ def _tail(L: LowRank, leading: Head, eta: float, head: str) -> LowRank:
     u, z, f = Q.T @ U, Q.T @ Z, Q.T @ F
     core = (u * L.s) @ u.T - L.s.dtype.type(eta) * (z @ f.T + f @ z.T)
     return lowrank.from_core(Q, core, L.U.shape[1])
+
+
+def workspace(spec: LowRankSpec, options: Options) -> int:
+    """Hold the Krylov space, G times it, and the images of the whole of it."""
+    block = 2 * spec.true_rank + int(options["oversampling"])
+    blocks = depth(int(options["blocks"]), spec.size[0])
+    return image_bytes(spec, block * blocks + 4 * spec.true_rank)
+
+
+def refuse_wide(spec: LowRankSpec, options: Options) -> None:
+    """Refuse ranks above p / 2: a head of rank 2r would be everything."""
+    p, r = spec.size[0], spec.true_rank
+    if 2 * r > p:
+        raise InputError(
+            "r", f"at most p / 2 = {p / 2:g} for this solver", r, "lower r or raise p; ep-rom has no limit"
+        )
+
+
+ENTRY = SolverEntry(
+    name="ap-rom",
+    title="AP-ROM (approximate projections)",
+    summary="EP-ROM with a block Krylov head of the gradient in place of the gradient; products only.",
+    reference="Soltani & Hegde (2018), Algorithms 2-4",
+    run=ap_rom,
+    models=("polynomial-network",),
+    knows=("rank",),
+    workspace=workspace,
+    refuse=refuse_wide,
+)

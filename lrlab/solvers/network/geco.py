@@ -8,10 +8,14 @@ from numpy.random import Generator
 
 from lrlab import lowrank
 from lrlab.arrays import Array
+from lrlab.models.low_rank import LowRankSpec
+from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator, least_squares
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
+from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.methods.block_krylov import Blocks, Oversampling, block_krylov, nothing, random_start
+from lrlab.solvers.methods.matrix_memory import image_bytes
 from lrlab.solvers.network.debiased import EvaluatedSymmetric, Gradient, point, residual
 
 REFIT, REFIT_STEPS = 1e-10, 50
@@ -19,7 +23,7 @@ REFIT, REFIT_STEPS = 1e-10, 50
 
 
 def geco(
-    problem,
+    problem: LowRankData,
     *,
     replacement: Annotated[
         str,
@@ -92,3 +96,20 @@ def _refit(operator: Operator, b: Array, Q: Array, core: Array, r: int) -> Evalu
     forward = lambda C: operator.pair(P @ C, P)  # noqa: E731
     C = least_squares(forward, lambda d: P.T @ (d[:, None] * P), b - forward(core), core, 0.0, REFIT, REFIT_STEPS)
     return point(operator, b, lowrank.from_core(Q, C, r))
+
+
+def workspace(spec: LowRankSpec, options: Options) -> int:
+    """Hold the Krylov space of one eigenvector, and the images of all units."""
+    return image_bytes(spec, 4 * spec.true_rank + 2 * (1 + int(options["oversampling"])) * int(options["blocks"]))
+
+
+ENTRY = SolverEntry(
+    name="geco",
+    title="GECO (greedy units)",
+    summary="Adds one hidden unit after another and refits them all, then replaces the weakest.",
+    reference="Shalev-Shwartz, Gonen & Shamir (2011); Livni, Shalev-Shwartz & Shamir (2014)",
+    run=geco,
+    models=("polynomial-network",),
+    knows=("rank",),
+    workspace=workspace,
+)

@@ -9,15 +9,19 @@ from numpy.random import Generator
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
+from lrlab.models.low_rank import LowRankSpec
+from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate
+from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.methods.block_krylov import block_krylov, nothing, random_start
+from lrlab.solvers.methods.matrix_memory import image_bytes
 from lrlab.solvers.network.debiased import Gradient, Step, StepRule, adaptive_step, halve, point, residual, shortened
 
 
 def gfm(
-    problem,
+    problem: LowRankData,
     *,
     step_rule: StepRule = "adaptive",
     step: Step = 1.0,
@@ -91,3 +95,29 @@ def _power_step(L: LowRank, G: Gradient, GU: Array, eta: float) -> LowRank:
     # U V^T + V U^T lives on the columns of U and V: its core is at most 2r x 2r.
     Q = np.linalg.qr(np.hstack([U, V]))[0]
     return lowrank.from_core(Q, (Q.T @ U) @ (Q.T @ V).T, L.U.shape[1])
+
+
+def workspace(spec: LowRankSpec, options: Options) -> int:
+    """Hold images of U and V, and a copy of one batch."""
+    batches = int(options["fresh_batches"])
+    return image_bytes(spec, 6 * spec.true_rank) + (spec.data_bytes // batches if batches else 0)
+
+
+def refuse_batches(spec: LowRankSpec, options: Options) -> None:
+    """Refuse more batches than there are samples."""
+    batches, m = int(options["fresh_batches"]), spec.measurements
+    if batches > m:
+        raise InputError("fresh_batches", f"at most the number of samples m = {m}", batches, "lower it, or raise m")
+
+
+ENTRY = SolverEntry(
+    name="gfm",
+    title="gFM (one power step an iteration)",
+    summary="Replaces the projection by one power step from the current factors; products only.",
+    reference="Lin & Ye (2016), Algorithm 1",
+    run=gfm,
+    models=("polynomial-network",),
+    knows=("rank",),
+    workspace=workspace,
+    refuse=refuse_batches,
+)

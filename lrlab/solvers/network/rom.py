@@ -10,14 +10,18 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
+from lrlab.models.low_rank import LowRankSpec
+from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
+from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solvers.methods.matrix_memory import image_bytes, square_bytes
 from lrlab.solvers.network.debiased import Gradient, Step, StepRule, adaptive_step, halve, point, residual, shortened
 
 
 def ep_rom(
-    problem,
+    problem: LowRankData,
     *,
     projection: Annotated[
         str,
@@ -109,3 +113,21 @@ def _lanczos(L: LowRank, G: Gradient, r: int, rng: Generator) -> tuple[Nearest, 
         return LowRank(U, values, U)
 
     return nearest, G.times
+
+
+def workspace(spec: LowRankSpec, options: Options) -> int:
+    """Hold G, L, their sum, its eigenvectors and LAPACK's own; Lanczos holds single columns instead."""
+    few = image_bytes(spec, 4 * spec.true_rank + 20)
+    return few if options["projection"] == "lanczos" else few + square_bytes(spec, 8)
+
+
+ENTRY = SolverEntry(
+    name="ep-rom",
+    title="EP-ROM (exact projections)",
+    summary="Projected gradient descent without the bias of the trace; forms the whole p x p gradient.",
+    reference="Soltani & Hegde (2018), Algorithm 1",
+    run=ep_rom,
+    models=("polynomial-network",),
+    knows=("rank",),
+    workspace=workspace,
+)

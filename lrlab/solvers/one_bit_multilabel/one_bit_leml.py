@@ -4,14 +4,17 @@ from collections.abc import Iterator
 
 from numpy.random import Generator
 
+from lrlab.models.protocols import SignStream
 from lrlab.protocol import Iterate
+from lrlab.solver_entry import SolverEntry
 from lrlab.solvers.multilabel.label_losses import SQUARED_SIGNS
 from lrlab.solvers.multilabel.leml import Steps, leml_squared
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, Penalty, Regularization
+from lrlab.solvers.one_bit_multilabel.requirements import refuse_high_rank, table_workspace
 
 
 def one_bit_leml(
-    problem,
+    problem: SignStream,
     *,
     regularization: Regularization = 1.0,
     penalty: Penalty = "trace",
@@ -42,3 +45,16 @@ def one_bit_leml(
             return
         last = next(run)
         yield last
+
+
+ENTRY = SolverEntry(
+    name="leml-squared",
+    title="LEML, squared loss",
+    summary="Alternates between the factors of a low-rank predictor by least squares, once on each batch.",
+    reference="Yu, Jain, Kar, Dhillon (2014), Algorithm 1",
+    run=one_bit_leml,
+    families=("one-bit-multilabel",),
+    knows=("rank",),
+    workspace=table_workspace,
+    refuse=refuse_high_rank,
+)

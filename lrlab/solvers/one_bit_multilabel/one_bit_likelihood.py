@@ -11,10 +11,13 @@ from scipy.special import ndtr
 
 from lrlab import lowrank
 from lrlab.arrays import Array
+from lrlab.models.protocols import SignStream
 from lrlab.protocol import Iterate
+from lrlab.solver_entry import SolverEntry
 from lrlab.solvers.multilabel.label_losses import Signed
 from lrlab.solvers.multilabel.leml_alternation import FittedRank
 from lrlab.solvers.one_bit_multilabel.one_bit_power import START_NOTE, leading_right, mean_moment, power_step, rank_of
+from lrlab.solvers.one_bit_multilabel.requirements import QIU, moments_workspace, refuse_high_rank
 
 FITTED = 2**14
 """Signs of a batch on which width and flips are fitted: two numbers, known to a few per cent from so many."""
@@ -52,7 +55,7 @@ FIRST = Answers(0.3, 0.01)
 """Where the first fit starts."""
 
 
-def one_bit_likelihood(problem, *, fitted_rank: FittedRank = 0, rng: Generator) -> Iterator[Iterate]:
+def one_bit_likelihood(problem: SignStream, *, fitted_rank: FittedRank = 0, rng: Generator) -> Iterator[Iterate]:
     r"""Recover W (d1, d2) of rank k with columns of length 1 from signs of x_i^T w_j(i), a batch an iteration.
 
     likelihood  P(y = 1 | z) = p + (1 - 2p) Phi(z / s) of a margin z of the estimate W: exact for Gaussian x where W's
@@ -90,13 +93,13 @@ def one_bit_likelihood(problem, *, fitted_rank: FittedRank = 0, rng: Generator) 
         yield Iterate(W, note=f"Signs behaved as with noise {answers.width:.3g} and {answers.flip:.1%} flips.")
 
 
-def inevitable_error(problem, k: int) -> float:
+def inevitable_error(problem: SignStream, k: int) -> float:
     """Return the error, relative to 1, that signs of one batch leave without noise."""
     (d1, d2), signs = problem.size, problem.signs_per_label * problem.size[1]
     return min(WIDEST, max(NARROWEST, k * (d1 + d2 - k) / (2 * signs * DENSITY)))
 
 
-def first_margins(problem, batch: int, W: Signed) -> tuple[Array, Array]:
+def first_margins(problem: SignStream, batch: int, W: Signed) -> tuple[Array, Array]:
     """Return margins and signs of the first samples of a batch."""
     margins, signs, count = [], [], 0
     for samples in problem.blocks(batch):
@@ -123,3 +126,18 @@ def fitted(z: Array, y: Array, start: Answers, narrowest: float) -> Answers:
     begin = [math.log(max(start.width, narrowest)), max(start.flip, FIRST.flip / 10)]
     optimum = minimize(loss, begin, jac=True, bounds=bounds, method="L-BFGS-B")
     return Answers(math.exp(optimum.x[0]), float(optimum.x[1]))
+
+
+ENTRY = SolverEntry(
+    name="one-bit-likelihood",
+    title="One-bit likelihood steps",
+    summary="The same with scores of a fitted likelihood, each batch weighed by its information: goes on "
+    "improving under noise and flips, which it need not know.",
+    reference=f"Opper (1998); {QIU}",
+    run=one_bit_likelihood,
+    families=("one-bit-multilabel",),
+    knows=("rank",),
+    streams=True,
+    workspace=moments_workspace,
+    refuse=refuse_high_rank,
+)

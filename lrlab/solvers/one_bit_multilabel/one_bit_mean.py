@@ -7,14 +7,17 @@ import numpy as np
 from numpy.random import Generator
 
 from lrlab import lowrank
+from lrlab.models.protocols import SignStream
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
+from lrlab.solver_entry import SolverEntry
 from lrlab.solvers.multilabel.label_losses import Signed
 from lrlab.solvers.one_bit_multilabel.one_bit_power import mean_moment
+from lrlab.solvers.one_bit_multilabel.requirements import QIU, moments_workspace, refuse_high_rank
 
 
 def one_bit_mean(
-    problem,
+    problem: SignStream,
     *,
     fitted_rank: Annotated[
         int,
@@ -42,3 +45,16 @@ def one_bit_mean(
         yield Iterate(Signed(*lowrank.columns_normalised(estimate)))
         if not problem.fresh:
             return
+
+
+ENTRY = SolverEntry(
+    name="marginal-mean",
+    title="Marginal means",
+    summary="The mean of x times sign for each label by itself: the full-rank baseline, and without iterations.",
+    reference=f"Plan & Vershynin (2013); {QIU}, Lemma 1",
+    run=one_bit_mean,
+    families=("one-bit-multilabel",),
+    streams=True,
+    workspace=moments_workspace,
+    refuse=refuse_high_rank,
+)

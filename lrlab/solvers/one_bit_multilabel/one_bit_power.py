@@ -9,11 +9,14 @@ from numpy.random import Generator
 
 from lrlab import lowrank
 from lrlab.arrays import Array
+from lrlab.models.protocols import SignStream
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Stop
+from lrlab.solver_entry import SolverEntry
 from lrlab.solvers.low_rank.starts import leading_triples
 from lrlab.solvers.multilabel.label_losses import Signed
 from lrlab.solvers.multilabel.leml_alternation import FittedRank
+from lrlab.solvers.one_bit_multilabel.requirements import QIU, moments_workspace, refuse_high_rank
 
 SLOPE = math.sqrt(2 / math.pi)
 """lambda = E|g|, g ~ N(0, 1): E[sign(<x, w>) x] = lambda w where ||w|| = 1 (Lemma 1)."""
@@ -21,7 +24,7 @@ START_NOTE = "From the moment of the signs alone, as there was no estimate yet."
 
 
 def one_bit_power(
-    problem,
+    problem: SignStream,
     *,
     step: Annotated[
         float,
@@ -75,7 +78,9 @@ def leading_right(H: Array, k: int, rng: Generator) -> Array:
     return leading_triples(lambda V: H.T @ V, lambda U: H @ U, H.shape[::-1], k, rng, H.dtype).V
 
 
-def mean_moment(problem, batch: int, W: Signed, weight: Callable[[Array, Array], Array]) -> tuple[Array, float]:
+def mean_moment(
+    problem: SignStream, batch: int, W: Signed, weight: Callable[[Array, Array], Array]
+) -> tuple[Array, float]:
     """Return the mean of r x^T over the samples of each label (d2, d1), and the share of signs that W contradicts.
 
     r = weight(margins at W, signs). A label is taken to have as many samples as it has on average.
@@ -95,6 +100,20 @@ def hard_residual(margins: Array, y: Array) -> Array:
     return y - np.sign(margins)
 
 
-def rank_of(problem, fitted_rank: int) -> int:
+def rank_of(problem: SignStream, fitted_rank: int) -> int:
     """Return the rank of the estimate, at most that of any W."""
     return min(fitted_rank or problem.rank, *problem.size)
+
+
+ENTRY = SolverEntry(
+    name="one-bit-power",
+    title="One-bit power iteration",
+    summary="Adds what a batch contradicts to the estimate, then one step of power iteration to the rank.",
+    reference=f"{QIU}, Algorithm 1",
+    run=one_bit_power,
+    families=("one-bit-multilabel",),
+    knows=("rank",),
+    streams=True,
+    workspace=moments_workspace,
+    refuse=refuse_high_rank,
+)

@@ -4,13 +4,18 @@ from collections.abc import Iterator
 
 from numpy.random import Generator
 
+from lrlab.models.protocols import LabelData
 from lrlab.protocol import Iterate
+from lrlab.solver_entry import SolverEntry
 from lrlab.solvers.multilabel.label_losses import SQUARED_SIGNS
 from lrlab.solvers.multilabel.leml_alternation import Regularization
-from lrlab.solvers.multilabel.trace_norm import penalised
+from lrlab.solvers.multilabel.trace_norm import penalised, trace_norm_logistic
+from lrlab.solvers.one_bit_multilabel.requirements import QIU, refuse_single_labels, table_workspace
 
 
-def one_bit_trace_norm(problem, *, regularization: Regularization = 1000.0, rng: Generator) -> Iterator[Iterate]:
+def one_bit_trace_norm(
+    problem: LabelData, *, regularization: Regularization = 1000.0, rng: Generator
+) -> Iterator[Iterate]:
     r"""Predict signs y (n, d2) by those of X W, W (d1, d2) of small trace norm, from squared losses.
 
     minimise    F(W) = ||Y - X W||_F^2 / 2 + lambda ||W||_*, Y in +-1: x has no constant feature to follow 0 and 1
@@ -20,3 +25,27 @@ def one_bit_trace_norm(problem, *, regularization: Regularization = 1000.0, rng:
     Reference: called SMT in Qiu, Luo, Ye, Lin (2017), section 5.2.
     """
     yield from penalised(problem, SQUARED_SIGNS, regularization)
+
+
+ENTRIES = (
+    SolverEntry(
+        name="trace-norm-squared",
+        title="Trace norm, squared loss",
+        summary="Least squares on a table of all signs, with low rank by the weight of the trace norm; convex.",
+        reference=f"Yu, Jain, Kar, Dhillon (2014), section 4; SMT in {QIU}",
+        run=one_bit_trace_norm,
+        families=("one-bit-multilabel",),
+        workspace=table_workspace,
+        refuse=refuse_single_labels,
+    ),
+    SolverEntry(
+        name="trace-norm-logistic",
+        title="Trace norm, logistic loss",
+        summary="The same for logistic regression.",
+        reference=f"Yu, Jain, Kar, Dhillon (2014), section 4; LRT in {QIU}",
+        run=trace_norm_logistic,
+        families=("one-bit-multilabel",),
+        workspace=table_workspace,
+        refuse=refuse_single_labels,
+    ),
+)

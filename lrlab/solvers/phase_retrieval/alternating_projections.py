@@ -8,11 +8,16 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk, zherk
 
 from lrlab.arrays import Vector
+from lrlab.models.phase_retrieval import PhaseRetrieval
+from lrlab.models.protocols import PhaseData
+from lrlab.parameters import InputError
 from lrlab.protocol import Iterate
+from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phases, relative
+from lrlab.solvers.phase_retrieval.requirements import predict_start, vectors_workspace
 
 
-def alternating_projections(problem, *, start: Start = "optimal", rng: Generator) -> Iterator[Iterate]:
+def alternating_projections(problem: PhaseData, *, start: Start = "optimal", rng: Generator) -> Iterator[Iterate]:
     r"""Recover x up to a global phase from b_i = |<a_i, x>| (roots of intensities) by alternating projections.
 
     minimise    F(z) = 1/2 mean (|<a_i, z>| - b_i)^2 = min over phases u of 1/2 mean |<a_i, z> - b_i u_i|^2
@@ -41,3 +46,28 @@ def gram_matrix(A: Vector) -> Vector:
     """Return the lower triangle of A^* A (p, p), above it zeros; without a conjugated copy of A (m, p)."""
     # A.T is in the column order that BLAS wants; A^T conj(A) is the conjugate of what is sought.
     return zherk(1.0, A.T, lower=1).conj() if np.iscomplexobj(A) else dsyrk(1.0, A.T, lower=1)
+
+
+def refuse_projections(spec: PhaseRetrieval, options: Options) -> None:
+    """Refuse least squares that fit any phases whatsoever."""
+    if spec.m <= spec.p:
+        remedy = f"raise m or lower p to {max(2, spec.m - 1)}: else least squares fits whatever phases are guessed"
+        raise InputError("m", f"more than p = {spec.p} for this solver", spec.m, remedy)
+
+
+def gram_workspace(spec: PhaseRetrieval, options: Options) -> int:
+    """Hold A^* A, its conjugate while it is made, and vectors."""
+    return 2 * spec.entry_bytes * spec.p**2 + vectors_workspace(spec, options)
+
+
+ENTRY = SolverEntry(
+    name="alternating-projections",
+    title="Alternating projections",
+    summary="Guesses the phases from the current estimate and solves least squares with them, again and again.",
+    reference="Netrapalli, Jain, Sanghavi (2013), Algorithm 1",
+    run=alternating_projections,
+    families=("phase-retrieval",),
+    workspace=gram_workspace,
+    refuse=refuse_projections,
+    predict=predict_start,
+)

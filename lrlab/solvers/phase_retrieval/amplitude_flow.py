@@ -7,9 +7,12 @@ import numpy as np
 from numpy.random import Generator
 
 from lrlab.arrays import Array, Vector
+from lrlab.models.protocols import PhaseData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
+from lrlab.solver_entry import SolverEntry
 from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phases, steepness
+from lrlab.solvers.phase_retrieval.requirements import predict_start, vectors_workspace
 from lrlab.solvers.phase_retrieval.wirtinger import direction
 
 Step = Annotated[
@@ -25,7 +28,7 @@ TINY = np.finfo(float).tiny
 
 
 def truncated_amplitude_flow(
-    problem,
+    problem: PhaseData,
     *,
     start: Start = "optimal",
     step: Step = "conjugate",
@@ -58,7 +61,7 @@ def truncated_amplitude_flow(
 
 
 def reweighted_amplitude_flow(
-    problem,
+    problem: PhaseData,
     *,
     start: Start = "optimal",
     step: Step = "conjugate",
@@ -89,7 +92,9 @@ def reweighted_amplitude_flow(
     yield from flow(problem, initial(problem, start, rng), weights, step, fixed)
 
 
-def flow(problem, z: Vector, weights: Callable[[Array, Array], Array], step: str, fixed: float) -> Iterator[Iterate]:
+def flow(
+    problem: PhaseData, z: Vector, weights: Callable[[Array, Array], Array], step: str, fixed: float
+) -> Iterator[Iterate]:
     """Yield z (p,) and what becomes of it by steps against the weighted gradient.
 
     `exact` goes to the minimum along -g of sum w_i |<a_i, z> - b_i u_i|^2, the phases u_i and weights held: a bound
@@ -121,3 +126,27 @@ def suited_step(u: Vector, w: Array, Ad: Vector, slope: float, curved: bool) -> 
         return slope / bound
     curvature = float(w @ (u.conj() * Ad).real ** 2)
     return min(slope / max(curvature, TINY), 2.0 * slope / bound)
+
+
+ENTRIES = (
+    SolverEntry(
+        name="truncated-amplitude-flow",
+        title="Truncated amplitude flow",
+        summary="Descends on magnitudes, leaving out measurements whose phase is doubtful.",
+        reference="Wang, Giannakis, Eldar (2018), Algorithm 1",
+        run=truncated_amplitude_flow,
+        families=("phase-retrieval",),
+        workspace=vectors_workspace,
+        predict=predict_start,
+    ),
+    SolverEntry(
+        name="reweighted-amplitude-flow",
+        title="Reweighted amplitude flow",
+        summary="Descends on magnitudes, with little weight on measurements whose phase is doubtful.",
+        reference="Wang, Giannakis, Saad, Chen (2018), Algorithm 1",
+        run=reweighted_amplitude_flow,
+        families=("phase-retrieval",),
+        workspace=vectors_workspace,
+        predict=predict_start,
+    ),
+)

@@ -7,9 +7,12 @@ import numpy as np
 from numpy.random import Generator
 
 from lrlab.arrays import Array, Vector
+from lrlab.models.protocols import PhaseData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
+from lrlab.solver_entry import SolverEntry
 from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phases, steepness
+from lrlab.solvers.phase_retrieval.requirements import predict_start, vectors_workspace
 
 SOFTENING = {"magnitude": 0.1, "intensity": 1.0}
 FIRST_DAMPING = 0.1
@@ -28,7 +31,7 @@ class Model(NamedTuple):
 
 
 def phase_gauss_newton(
-    problem,
+    problem: PhaseData,
     *,
     start: Start = "optimal",
     loss: Annotated[
@@ -59,7 +62,7 @@ def phase_gauss_newton(
     in Marquardt's method", for l.
     """
     A, b = problem.A, problem.magnitude
-    compare = comparison(loss, b, SOFTENING[problem.spec.data])
+    compare = comparison(loss, b, SOFTENING[problem.data])
     z, damping, growth, note = initial(problem, start, rng), FIRST_DAMPING, 2.0, "The start."
     Az = A @ z
     while True:
@@ -97,7 +100,7 @@ def comparison(loss: str, b: Array, softening: float) -> Callable[[Vector], Mode
     return compare_squares
 
 
-def damped_step(problem, rows: Vector, g: Vector, damping: float, accuracy: float) -> tuple[Vector, int]:
+def damped_step(problem: PhaseData, rows: Vector, g: Vector, damping: float, accuracy: float) -> tuple[Vector, int]:
     """Return D (p,) with (J^T J / m + damping) D = -g by conjugate gradients, and their number.
 
     J D = Re(conj(rows) A D) is linear in real coordinates alone, so that <a, b> here is Re(a^* b). They end when the
@@ -122,3 +125,15 @@ def adapted(damping: float, growth: float, quality: float) -> tuple[float, float
     if quality > ACCEPTED:
         return max(damping * max(0.1, 1.0 - (2.0 * quality - 1.0) ** 3), low), 2.0
     return min(damping * growth, high), min(2.0 * growth, 1e6)
+
+
+ENTRY = SolverEntry(
+    name="gauss-newton",
+    title="Gauss-Newton",
+    summary="Damped Gauss-Newton from a spectral start: few iterations, and the fewest measurements.",
+    reference="after Gao & Xu (2017), damped as in Levenberg-Marquardt",
+    run=phase_gauss_newton,
+    families=("phase-retrieval",),
+    workspace=vectors_workspace,
+    predict=predict_start,
+)

@@ -10,6 +10,7 @@ from scipy.linalg import eigh_tridiagonal
 
 from lrlab.arrays import Array, Vector
 from lrlab.linalg import unit
+from lrlab.models.protocols import PhaseData
 from lrlab.parameters import Parameter
 from lrlab.theory.phase import LEFT_OUT, STARTS, weigh
 
@@ -30,7 +31,7 @@ RESTARTS = 25
 ACCURACY = 1e-5
 
 
-def initial(problem, start: str, rng: Generator) -> Vector:
+def initial(problem: PhaseData, start: str, rng: Generator) -> Vector:
     """Return z (p,) whose length is the root of the mean intensity, E |<a, x>|^2 = ||x||^2, in the start's direction.
 
     The direction is the leading eigenvector of (1/m) sum T(s_i) a_i a_i^*, s_i = intensity over its mean, with the

@@ -8,16 +8,19 @@ import numpy as np
 from numpy.random import Generator
 
 from lrlab.arrays import Array, Vector
+from lrlab.models.protocols import PhaseData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
+from lrlab.solver_entry import SolverEntry
 from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, steepness
+from lrlab.solvers.phase_retrieval.requirements import predict_start, vectors_workspace
 
 WARM_UP = 330.0
 LARGEST_STEP = 0.2
 
 
 def wirtinger_flow(
-    problem,
+    problem: PhaseData,
     *,
     start: Start = "optimal",
     step: Annotated[
@@ -91,3 +94,15 @@ def best_step(Az: Vector, Ad: Vector, y: Array) -> float:
     roots = np.roots(np.polyder(scaled / np.abs(scaled).max()))
     steps = [0.0, *(float(root.real) for root in roots if root.real > 0)]
     return unit * min(steps, key=lambda t: np.polyval(scaled, t))
+
+
+ENTRY = SolverEntry(
+    name="wirtinger-flow",
+    title="Wirtinger flow",
+    summary="Descends on squared magnitudes, along conjugate directions to the exact minimum of each line.",
+    reference="Candes, Li, Soltanolkotabi (2015)",
+    run=wirtinger_flow,
+    families=("phase-retrieval",),
+    workspace=vectors_workspace,
+    predict=predict_start,
+)

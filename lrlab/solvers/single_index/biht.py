@@ -7,8 +7,11 @@ import numpy as np
 from numpy.random import Generator
 
 from lrlab.linalg import hard_threshold, unit
+from lrlab.models.protocols import SingleIndexData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
+from lrlab.solver_entry import SolverEntry
+from lrlab.solvers.single_index.requirements import refuse_first_moment, vector_workspace
 from lrlab.solvers.single_index.sparsity import SupportSize, support_size
 
 Step = Annotated[
@@ -16,7 +19,7 @@ Step = Annotated[
 ]
 
 
-def biht(problem, *, kept: SupportSize = 0, step: Step = 1.0, rng: Generator) -> Iterator[Iterate]:
+def biht(problem: SingleIndexData, *, kept: SupportSize = 0, step: Step = 1.0, rng: Generator) -> Iterator[Iterate]:
     r"""Recover an s-sparse b, with its sign, from one-bit answers by making their signs consistent.
 
     minimise    J(b) = mean max(0, -y_i <x_i, b>)  over ||b||_0 <= s
@@ -35,7 +38,7 @@ def biht(problem, *, kept: SupportSize = 0, step: Step = 1.0, rng: Generator) ->
     return _iterate(problem, support_size(problem, kept), step, project=lambda b: b)
 
 
-def nbiht(problem, *, kept: SupportSize = 0, step: Step = 1.0, rng: Generator) -> Iterator[Iterate]:
+def nbiht(problem: SingleIndexData, *, kept: SupportSize = 0, step: Step = 1.0, rng: Generator) -> Iterator[Iterate]:
     r"""Recover an s-sparse unit b, with its sign, from one-bit answers: BIHT with each iterate on the sphere.
 
     minimise    J(b) = mean max(0, -y_i <x_i, b>)  over ||b||_0 <= s, ||b|| = 1
@@ -54,7 +57,7 @@ def nbiht(problem, *, kept: SupportSize = 0, step: Step = 1.0, rng: Generator) -
     return _iterate(problem, support_size(problem, kept), step, project=unit)
 
 
-def _iterate(problem, s: int, step: float, project) -> Iterator[Iterate]:
+def _iterate(problem: SingleIndexData, s: int, step: float, project) -> Iterator[Iterate]:
     X, y = problem.X, problem.y
     n, p = X.shape
     b = unit(hard_threshold(y @ X / n, s))
@@ -73,3 +76,29 @@ def _iterate(problem, s: int, step: float, project) -> Iterator[Iterate]:
             note=f"{np.count_nonzero(margin <= 0)} of {n} signs are not consistent; {min(s, p)} of {p} entries.",
         )
         b = following
+
+
+ENTRIES = (
+    SolverEntry(
+        name="biht",
+        title="Binary iterative hard thresholding (BIHT)",
+        summary="Makes the signs consistent step by step, keeping the largest entries; drifts when there is noise.",
+        reference="Jacques, Laska, Boufounos, Baraniuk (2013), section IV",
+        run=biht,
+        families=("single-index",),
+        knows=("sparsity",),
+        workspace=vector_workspace,
+        refuse=refuse_first_moment,
+    ),
+    SolverEntry(
+        name="nbiht",
+        title="Normalised BIHT",
+        summary="BIHT with every iterate scaled to length 1, which steadies it when there is noise.",
+        reference="Jacques, Laska, Boufounos, Baraniuk (2013), section IV",
+        run=nbiht,
+        families=("single-index",),
+        knows=("sparsity",),
+        workspace=vector_workspace,
+        refuse=refuse_first_moment,
+    ),
+)

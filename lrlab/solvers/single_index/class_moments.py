@@ -6,6 +6,7 @@ import numpy as np
 
 from lrlab.arrays import Array
 from lrlab.linalg import Gram
+from lrlab.models.protocols import SingleIndexData
 
 
 class ClassMoments(NamedTuple):
@@ -19,7 +20,7 @@ class ClassMoments(NamedTuple):
     S_neg: Array
 
 
-def class_moments(problem) -> ClassMoments:
+def class_moments(problem: SingleIndexData) -> ClassMoments:
     """Return the class moments of a single-index problem; one pass by blocks, memory 2 p^2 and a block."""
     p = problem.shape[1]
     grams = {1.0: Gram(p), -1.0: Gram(p)}

@@ -7,20 +7,24 @@ import numpy as np
 from numpy.random import Generator
 
 from lrlab.arrays import Array
+from lrlab.models.protocols import SingleIndexData
+from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
 from lrlab.protocol import Iterate
-from lrlab.solvers.single_index.cross_fitting import CrossFit, Derivatives
+from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solvers.single_index.cross_fitting import FOLDS, CrossFit, Derivatives
 from lrlab.solvers.single_index.link_fit import Fit, chosen, fit, fit_all
 from lrlab.solvers.single_index.link_free_moves import Moved, descended, exchanged, sharpened
 from lrlab.solvers.single_index.link_free_start import best_start
 from lrlab.solvers.single_index.link_smoothing import LogOdds
+from lrlab.solvers.single_index.requirements import VANISHING, needs_room, sparse_size
 from lrlab.solvers.single_index.sparsity import SupportSize, support_size
 
 # The smoothness is chosen anew in this many rounds at most, until it stays the same in three.
 CHOICES = 6
 
 
-def link_free_refinement(problem, *, kept: SupportSize = 0, rng: Generator) -> Iterator[Iterate]:
+def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> Iterator[Iterate]:
     r"""Recover b up to sign from one-bit answers, without knowing the link: estimate both in turn.
 
     minimise    F(b) = mean -log P(y_i | eta(<x_i, b>))  over ||b|| = 1, ||b||_0 <= s, with log-odds eta that are
@@ -101,3 +105,36 @@ def refinement(X: Array, y: Array, s: int, rng: Generator) -> Iterator[State]:
         if exchanges.any():
             moved, exchanges = exchanged(data, link, at, Moved(B, Z, at.loss), moved, exchanges, s)
         B, Z, rounds = moved.B, moved.Z, rounds + 1
+
+
+def refuse(spec: SingleIndexSpec, options: Options) -> None:
+    """Refuse too few measurements for the entries kept, and links that neither moment sees."""
+    needs_room(spec, options)
+    entries = sparse_size(spec, options)
+    if spec.n < 2 * entries:
+        remedy = f"raise n, or keep at most {max(1, spec.n // 2)} entries (kept)"
+        raise InputError("n", f"at least twice the {entries} entries kept = {2 * entries}", spec.n, remedy)
+    mu0, mu1, mu2 = spec.link.moments
+    if max(abs(mu1), abs(mu2 - mu0)) < VANISHING:
+        expected = "one whose answers depend on <x, b>, in mu_1 or mu_2 - mu_0"
+        remedy = "lower the flip below 0.5, or raise the threshold above 0: such a link carries nothing"
+        raise InputError("link", expected, f"a constant on {spec.model}", remedy)
+
+
+def workspace(spec: SingleIndexSpec, options: Options) -> int:
+    """Hold indices, trial indices and weights of all columns, the spline of every row; columns of length p."""
+    columns = FOLDS + 1
+    return 8 * spec.n * (5 * columns + 40) + 8 * spec.p * 16 * columns + 2**26
+
+
+ENTRY = SolverEntry(
+    name="link-free-refinement",
+    title="Link-free refinement",
+    summary="Estimates the unknown link and the signal in turn; nearly as accurate as methods that know the link.",
+    reference="after Hardle, Hall & Ichimura (1993); Delecroix, Hristache & Patilea (2006)",
+    run=link_free_refinement,
+    families=("single-index",),
+    knows=("sparsity",),
+    workspace=workspace,
+    refuse=refuse,
+)

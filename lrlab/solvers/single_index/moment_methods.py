@@ -8,12 +8,24 @@ from scipy.linalg import cho_factor, cho_solve
 
 from lrlab.arrays import Array
 from lrlab.linalg import hard_threshold, unit
+from lrlab.models.protocols import SingleIndexData
+from lrlab.models.single_index import SingleIndexSpec
 from lrlab.protocol import Iterate
+from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.single_index.class_moments import ClassMoments, class_moments
+from lrlab.solvers.single_index.requirements import (
+    moment_workspace,
+    needs_first_moment,
+    needs_samples,
+    refuse_first_moment,
+    small_workspace,
+    sparse_size,
+)
 from lrlab.solvers.single_index.sparsity import SupportSize, support_size
+from lrlab.theory import limits
 
 
-def marginal_mean(problem, *, kept: SupportSize = 0, rng: Generator) -> Iterator[Iterate]:
+def marginal_mean(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> Iterator[Iterate]:
     r"""Recover b, with its sign, from one-bit answers by correlating them with the measurements.
 
     maximise    <b, mean y_i x_i>  over ||b|| = 1, ||b||_0 <= s;  E[y x] = mu_1 b
@@ -34,7 +46,7 @@ def marginal_mean(problem, *, kept: SupportSize = 0, rng: Generator) -> Iterator
     yield Iterate(b, objective=-float(b @ mean), note=f"{min(s, p)} of {p} entries.")
 
 
-def sir(problem, *, rng: Generator) -> Iterator[Iterate]:
+def sir(problem: SingleIndexData, *, rng: Generator) -> Iterator[Iterate]:
     r"""Recover b up to sign from one-bit answers by sliced inverse regression with one slice for each answer.
 
     maximise    b^T B b / b^T S b,  B = p_+ p_- (m_+ - m_-)(m_+ - m_-)^T the covariance of x between the slices, with
@@ -71,3 +83,50 @@ def covariance(moments: ClassMoments) -> tuple[Array, Array]:
 def empty_slice(moments: ClassMoments) -> str:
     """Say so when all answers are the same, and nothing can be learnt."""
     return "" if moments.n_pos and moments.n_neg else "All answers are the same: they carry no direction."
+
+
+def predict_marginal_mean(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
+    """Return the overlap of the dense mean of y x."""
+    if spec.side or sparse_size(spec, options) < spec.p:
+        return {}
+    return {"predicted_overlap": limits.marginal_mean_overlap(spec.link.moments, spec.n / spec.p)}
+
+
+def refuse_sir(spec: SingleIndexSpec, options: Options) -> None:
+    """Refuse fewer measurements than the inverse covariance wants, and links whose mean of y x says nothing."""
+    needs_samples(spec)
+    needs_first_moment(spec)
+
+
+def predict_sir(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
+    """Return the overlap of least squares."""
+    return {"predicted_overlap": limits.least_squares_overlap(spec.link.moments, spec.n / spec.p)}
+
+
+ENTRIES = (
+    SolverEntry(
+        name="marginal-mean",
+        title="Mean of y x",
+        summary="Correlates the answers with the measurements, and keeps the largest entries of a sparse signal.",
+        reference="Plan & Vershynin (2013)",
+        run=marginal_mean,
+        families=("single-index",),
+        knows=("sparsity",),
+        streams=True,
+        workspace=small_workspace,
+        refuse=refuse_first_moment,
+        predict=predict_marginal_mean,
+    ),
+    SolverEntry(
+        name="sir",
+        title="Sliced inverse regression (SIR)",
+        summary="Direction between the means of x for either answer, whitened: least squares of y on x.",
+        reference="Li (1991), section 3",
+        run=sir,
+        families=("single-index",),
+        streams=True,
+        workspace=moment_workspace,
+        refuse=refuse_sir,
+        predict=predict_sir,
+    ),
+)

@@ -8,9 +8,14 @@ from numpy.random import Generator
 
 from lrlab.arrays import Array
 from lrlab.linalg import Gram, top_eigenpairs, unit
+from lrlab.models.protocols import SingleIndexData
+from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
+from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.single_index.class_moments import class_moments
+from lrlab.solvers.single_index.requirements import needs_gap, needs_samples
+from lrlab.theory import spiked
 
 Pairs = Annotated[
     str,
@@ -29,7 +34,7 @@ Moment = Annotated[
 
 
 def pairwise_moment(
-    problem,
+    problem: SingleIndexData,
     *,
     pairs: Pairs = "consecutive",
     moment: Moment = "auto",
@@ -64,7 +69,7 @@ def relative(difference: Array, scale: float) -> float:
     return float(np.linalg.norm(difference)) / scale if scale > 0 else 0.0
 
 
-def chosen_moment(problem, pairs: str, moment: str) -> tuple[Array, str]:
+def chosen_moment(problem: SingleIndexData, pairs: str, moment: str) -> tuple[Array, str]:
     """Return M/4 or M'/4 (p, p) and a sentence that says which and why.
 
     With `auto` the matrix with the larger gap between its two largest eigenvalues wins: phi > 0 opens a gap in M,
@@ -79,12 +84,12 @@ def chosen_moment(problem, pairs: str, moment: str) -> tuple[Array, str]:
     return (M if winner == "M" else M_agree), note
 
 
-def pair_moments(problem, pairs: str) -> tuple[Array, Array]:
+def pair_moments(problem: SingleIndexData, pairs: str) -> tuple[Array, Array]:
     """Return M/4 and M'/4 (p, p), the means of 1{answers differ} dx dx^T and 1{answers agree} dx dx^T over pairs."""
     return _consecutive(problem) if pairs == "consecutive" else _all_pairs(problem)
 
 
-def _consecutive(problem) -> tuple[Array, Array]:
+def _consecutive(problem: SingleIndexData) -> tuple[Array, Array]:
     n, p = problem.shape
     differ, agree = Gram(p), Gram(p)
     for X, y in problem.blocks():
@@ -97,7 +102,7 @@ def _consecutive(problem) -> tuple[Array, Array]:
     return differ.matrix(1.0 / count), agree.matrix(1.0 / count)
 
 
-def _all_pairs(problem) -> tuple[Array, Array]:
+def _all_pairs(problem: SingleIndexData) -> tuple[Array, Array]:
     # sum over i in +, j in - of (x_i - x_j)(x_i - x_j)^T = n_- S_+ + n_+ S_- - s_+ s_-^T - s_- s_+^T, and over
     # i < j of one class c: n_c S_c - s_c s_c^T. No pair is ever formed.
     c, (n, _) = class_moments(problem), problem.shape
@@ -107,3 +112,36 @@ def _all_pairs(problem) -> tuple[Array, Array]:
     differ = (c.n_neg * c.S_pos + c.n_pos * c.S_neg - cross) / count
     own = np.outer(c.s_pos, c.s_pos) + np.outer(c.s_neg, c.s_neg)
     return differ, (c.n_pos * c.S_pos + c.n_neg * c.S_neg - own) / count
+
+
+def refuse(spec: SingleIndexSpec, options: Options) -> None:
+    """Refuse too few measurements, and links for which neither M nor M' has a population gap."""
+    needs_samples(spec)
+    needs_gap(spec)
+
+
+def predict(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
+    """Return the limits of Lu & Li for consecutive pairs."""
+    if options["pairs"] != "consecutive":
+        return {}
+    p = spiked.predict(spec.link.moments, spec.n / spec.p, str(options["moment"]))
+    return {"predicted_overlap": p.overlap, "predicted_top": p.top, "predicted_second": p.second}
+
+
+def workspace(spec: SingleIndexSpec, options: Options) -> int:
+    """Two p x p matrices and blocks of measurements."""
+    return 16 * spec.p**2 + 2**26
+
+
+ENTRY = SolverEntry(
+    name="pairwise-moment",
+    title="Pairwise moment (Algorithm 1)",
+    summary="Leading eigenvector of a second moment of differences; needs no knowledge of the link.",
+    reference="Yi, Wang, Caramanis, Liu (2015), Algorithm 1",
+    run=pairwise_moment,
+    families=("single-index",),
+    streams=True,
+    workspace=workspace,
+    refuse=refuse,
+    predict=predict,
+)

@@ -9,10 +9,14 @@ from numpy.random import Generator
 from scipy.special import log_ndtr
 
 from lrlab.arrays import Array
+from lrlab.models.protocols import SingleIndexData
+from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
 from lrlab.protocol import Iterate
+from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.methods.sphere import DAMPING, newton_directions, normalised, shortened
 from lrlab.solvers.single_index.principal_directions import phd
+from lrlab.solvers.single_index.requirements import VANISHING, needs_samples
 
 WIDEST = 0.5
 STEPS_A_WIDTH = 8
@@ -20,7 +24,7 @@ HALVINGS = 20
 SLACK = 1e-12
 
 
-def phase_likelihood(problem, *, rng: Generator) -> Iterator[Iterate]:
+def phase_likelihood(problem: SingleIndexData, *, rng: Generator) -> Iterator[Iterate]:
     r"""Recover b up to sign from y_i = sign(|<x_i, b> + s e_i| - threshold), threshold and noise s given.
 
     minimise    F_w(b) = mean -log P_w(y_i | <x_i, b>)  over ||b|| = 1, as if the noise had standard deviation w:
@@ -101,7 +105,7 @@ def newton_step(X: Array, b: Array, at: Likelihood) -> Array:
     return newton_directions(curved, B, descent, np.ones_like(B), damping)[:, 0]
 
 
-def descended(problem, b: Array, D: Array, at: Likelihood, width: float) -> Array:
+def descended(problem: SingleIndexData, b: Array, D: Array, at: Likelihood, width: float) -> Array:
     """Return b moved along D, halved until F_w falls; b itself where no step makes it fall."""
     # Near the minimum a step changes the loss by less than rounding.
     step, value = shortened(D[:, None])[:, 0], at.loss.sum() * (1.0 + SLACK)
@@ -111,3 +115,30 @@ def descended(problem, b: Array, D: Array, at: Likelihood, width: float) -> Arra
             return trial
         step = step / 2.0
     return b
+
+
+def refuse(spec: SingleIndexSpec, options: Options) -> None:
+    """Refuse too few measurements, and thresholds that all magnitudes exceed."""
+    needs_samples(spec)
+    moments = spec.link.moments
+    if abs(moments.mu2 - moments.mu0) < VANISHING:
+        remedy = "raise the threshold: every magnitude exceeds it, so that all answers are the same"
+        raise InputError("threshold", "above 0 for this solver", spec.values()["threshold"], remedy)
+
+
+def workspace(spec: SingleIndexSpec, options: Options) -> int:
+    """Hold the moments of both answers, their difference, LAPACK's own; a dozen vectors of length n."""
+    return 48 * spec.p**2 + 100 * spec.n + 2**26
+
+
+ENTRY = SolverEntry(
+    name="phase-likelihood",
+    title="Likelihood refinement (phase retrieval)",
+    summary="Maximum likelihood from a spectral start; knows the threshold and the noise.",
+    reference="Chen & Yuan (2024), for the rate",
+    run=phase_likelihood,
+    models=("one-bit-phase-retrieval",),
+    knows=("link",),
+    workspace=workspace,
+    refuse=refuse,
+)

@@ -9,14 +9,19 @@ from scipy.linalg import cholesky, solve_triangular
 
 from lrlab.arrays import Array
 from lrlab.linalg import top_eigenpairs, unit
-from lrlab.parameters import Parameter
+from lrlab.models.protocols import SingleIndexData
+from lrlab.models.single_index import SingleIndexSpec
+from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate
+from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.single_index.class_moments import class_moments
 from lrlab.solvers.single_index.moment_methods import covariance, empty_slice
+from lrlab.solvers.single_index.requirements import VANISHING, moment_workspace, needs_samples, needs_second_moment
+from lrlab.theory import principal_hessian
 
 
 def phd(
-    problem,
+    problem: SingleIndexData,
     *,
     whitening: Annotated[
         str,
@@ -55,7 +60,7 @@ def phd(
     yield Iterate(b, objective=-abs(value), note=note)
 
 
-def save(problem, *, rng: Generator) -> Iterator[Iterate]:
+def save(problem: SingleIndexData, *, rng: Generator) -> Iterator[Iterate]:
     r"""Recover b up to sign from one-bit answers by sliced average variance estimation, a slice for each answer.
 
     maximise    v^T K v  over ||v|| = 1,  K = p_+ (I - V_+)^2 + p_- (I - V_-)^2,  V_+- = L^{-1} Cov(x | y = +-1) L^{-T},
@@ -99,3 +104,54 @@ def largest_in_size(M: Array) -> tuple[float, Array]:
     top, above = top_eigenpairs(M, 1)
     bottom, below = top_eigenpairs(-M, 1)
     return (float(top[0]), above[:, 0]) if top[0] >= bottom[0] else (-float(bottom[0]), below[:, 0])
+
+
+def refuse_phd(spec: SingleIndexSpec, options: Options) -> None:
+    """Refuse fewer measurements than the inverse moment wants, and links whose mean of y x x^T says nothing."""
+    if options["whitening"] == "sample":
+        needs_samples(spec)
+    needs_second_moment(spec)
+
+
+def predict_phd(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
+    """Return the overlap of principal Hessian directions."""
+    limit = principal_hessian.predict(spec.link.moments, spec.n / spec.p, str(options["whitening"]))
+    return {"predicted_overlap": limit.overlap}
+
+
+def refuse_save(spec: SingleIndexSpec, options: Options) -> None:
+    """Refuse fewer measurements than the inverse covariance wants, and links that leave the variance as it is."""
+    needs_samples(spec)
+    mu0, mu1, mu2 = spec.link.moments
+    # 1 - Var(z | y = +-1), for each answer that is ever given.
+    changes = [1 - (1 + a * mu2) / (1 + a * mu0) + (mu1 / (1 + a * mu0)) ** 2 for a in (1, -1) if 1 + a * mu0 > 0]
+    if max(map(abs, changes)) < VANISHING:
+        expected = "one whose answers change the variance of <x, b> for this solver"
+        raise InputError("link", expected, f"none on {spec.model}", "lower the noise or flip, or move the threshold")
+
+
+ENTRIES = (
+    SolverEntry(
+        name="phd",
+        title="Principal Hessian directions (PHD)",
+        summary="Direction in which the second moment of x differs most between the answers; not for odd links.",
+        reference="Li (1992)",
+        run=phd,
+        families=("single-index",),
+        streams=True,
+        workspace=moment_workspace,
+        refuse=refuse_phd,
+        predict=predict_phd,
+    ),
+    SolverEntry(
+        name="save",
+        title="Sliced average variance estimation (SAVE)",
+        summary="Direction whose variance given the answer differs most from its variance overall.",
+        reference="Cook & Lee (1999)",
+        run=save,
+        families=("single-index",),
+        streams=True,
+        workspace=moment_workspace,
+        refuse=refuse_save,
+    ),
+)

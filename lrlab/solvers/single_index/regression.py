@@ -8,13 +8,17 @@ from scipy.optimize import minimize
 from scipy.sparse.linalg import LinearOperator, cg
 
 from lrlab.arrays import Array
+from lrlab.models.protocols import SingleIndexData
+from lrlab.models.single_index import SingleIndexSpec
 from lrlab.protocol import Iterate, Stop
+from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.single_index.likelihoods import LOGISTIC, PROBIT, Likelihood
+from lrlab.solvers.single_index.requirements import needs_first_moment, vector_workspace
 
 SEPARABLE = "The answers are separable: the likelihood has no maximum, and only the direction of b has a meaning."
 
 
-def logistic(problem, *, rng: Generator) -> Iterator[Iterate]:
+def logistic(problem: SingleIndexData, *, rng: Generator) -> Iterator[Iterate]:
     r"""Recover b, with its sign, from one-bit answers by logistic regression, without a penalty.
 
     minimise    F(b, c) = mean log(1 + exp(-y_i (<x_i, b> + c)))
@@ -33,7 +37,7 @@ def logistic(problem, *, rng: Generator) -> Iterator[Iterate]:
     return maximum_likelihood(LOGISTIC, problem.X, problem.y)
 
 
-def probit(problem, *, rng: Generator) -> Iterator[Iterate]:
+def probit(problem: SingleIndexData, *, rng: Generator) -> Iterator[Iterate]:
     r"""Recover b, with its sign, from one-bit answers by probit regression, without a penalty.
 
     minimise    F(b, c) = mean -log Phi(y_i (<x_i, b> + c))
@@ -95,3 +99,32 @@ def maximum_likelihood(likelihood: Likelihood, X: Array, y: Array) -> Iterator[I
             residual=float(np.abs(step.jac).max()) / steepest,
             note=SEPARABLE if margin(theta).min() > 0 else "",
         )
+
+
+def refuse_regression(spec: SingleIndexSpec, options: Options) -> None:
+    """Refuse links whose mean of y x says nothing: their likelihood is greatest at b = 0."""
+    needs_first_moment(spec)
+
+
+ENTRIES = (
+    SolverEntry(
+        name="logistic",
+        title="Logistic regression",
+        summary="Maximum likelihood under a logistic link, without a penalty.",
+        reference="McCullagh & Nelder (1989), section 4.4",
+        run=logistic,
+        families=("single-index",),
+        workspace=vector_workspace,
+        refuse=refuse_regression,
+    ),
+    SolverEntry(
+        name="probit",
+        title="Probit regression",
+        summary="Maximum likelihood under a probit link, which is that of one-bit sensing, without a penalty.",
+        reference="McCullagh & Nelder (1989), section 4.3",
+        run=probit,
+        families=("single-index",),
+        workspace=vector_workspace,
+        refuse=refuse_regression,
+    ),
+)

@@ -11,17 +11,21 @@ from scipy.linalg import eigh
 
 from lrlab.arrays import Array
 from lrlab.linalg import hard_threshold, unit
+from lrlab.models.protocols import SingleIndexData
+from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
+from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.single_index.fantope import fantope_admm
 from lrlab.solvers.single_index.pairwise import Moment, Pairs, pair_moments
+from lrlab.solvers.single_index.requirements import needs_gap, needs_room
 from lrlab.theory.links import MEDIAN_ABS_NORMAL
 
 CHOICE_STEPS = 20
 
 
 def sparse_pairwise_moment(
-    problem,
+    problem: SingleIndexData,
     *,
     pairs: Pairs = "consecutive",
     moment: Moment = "auto",
@@ -101,7 +105,7 @@ def automatic_penalty(M: Array, n: int) -> float:
     return entry_deviation(M, n) * math.sqrt(math.log(len(M)))
 
 
-def _chosen(problem, pairs: str, moment: str, s: int) -> tuple[Array, str]:
+def _chosen(problem: SingleIndexData, pairs: str, moment: str, s: int) -> tuple[Array, str]:
     M, M_agree = pair_moments(problem, pairs)
     if moment != "auto":
         return (M, "M, as chosen.") if moment == "M" else (M_agree, "M', as chosen.")
@@ -126,3 +130,28 @@ def sparse_excess(M: Array, n: int, s: int) -> float:
     for _ in range(CHOICE_STEPS):
         b = truncated(M @ b, s)
     return (float(b @ M @ b) - float(np.trace(M)) / len(M)) / deviation
+
+
+def refuse(spec: SingleIndexSpec, options: Options) -> None:
+    """Refuse links for which neither M nor M' has a population gap, and more entries than there are."""
+    needs_gap(spec)
+    needs_room(spec, options)
+
+
+def workspace(spec: SingleIndexSpec, options: Options) -> int:
+    """M, the matrices P, Q, W of the Fantope problem with their successors, LAPACK's own; blocks of measurements."""
+    return 80 * spec.p**2 + 2**26
+
+
+ENTRY = SolverEntry(
+    name="sparse-pairwise-moment",
+    title="Sparse pairwise moment (Algorithm 2)",
+    summary="Sparse leading eigenvector of the same second moment: a convex start, then truncated power iteration.",
+    reference="Yi, Wang, Caramanis, Liu (2015), Algorithm 2; Vu, Cho, Lei, Rohe (2013)",
+    run=sparse_pairwise_moment,
+    families=("single-index",),
+    knows=("sparsity",),
+    streams=True,
+    workspace=workspace,
+    refuse=refuse,
+)

@@ -7,10 +7,14 @@ import numpy as np
 from numpy.random import Generator
 
 from lrlab.arrays import Array, Indices
-from lrlab.parameters import Parameter
+from lrlab.models.protocols import SingleIndexData
+from lrlab.models.single_index import SingleIndexSpec
+from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Stop
+from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.single_index.likelihoods import LOGISTIC, PROBIT, Likelihood
 from lrlab.solvers.single_index.penalised_path import objective, optimality, path, path_levels
+from lrlab.solvers.single_index.requirements import needs_first_moment
 
 PATIENCE = 3
 ROUGH, FINE = 1e-3, 1e-8
@@ -27,7 +31,9 @@ Rule = Annotated[
 ]
 
 
-def sparse_logistic(problem, *, folds: Folds = 5, rule: Rule = "best", rng: Generator) -> Iterator[Iterate]:
+def sparse_logistic(
+    problem: SingleIndexData, *, folds: Folds = 5, rule: Rule = "best", rng: Generator
+) -> Iterator[Iterate]:
     r"""Recover a sparse b, with its sign, from one-bit answers by logistic regression with an l1 penalty.
 
     minimise    F(b, c) = mean log(1 + exp(-y_i (<x_i, b> + c))) + rho ||b||_1
@@ -47,7 +53,9 @@ def sparse_logistic(problem, *, folds: Folds = 5, rule: Rule = "best", rng: Gene
     return cross_validated_path(LOGISTIC, problem, folds, rule, rng)
 
 
-def sparse_probit(problem, *, folds: Folds = 5, rule: Rule = "best", rng: Generator) -> Iterator[Iterate]:
+def sparse_probit(
+    problem: SingleIndexData, *, folds: Folds = 5, rule: Rule = "best", rng: Generator
+) -> Iterator[Iterate]:
     r"""Recover a sparse b, with its sign, from one-bit answers by probit regression with an l1 penalty.
 
     minimise    F(b, c) = mean -log Phi(y_i (<x_i, b> + c)) + rho ||b||_1
@@ -60,7 +68,9 @@ def sparse_probit(problem, *, folds: Folds = 5, rule: Rule = "best", rng: Genera
     return cross_validated_path(PROBIT, problem, folds, rule, rng)
 
 
-def cross_validated_path(likelihood: Likelihood, problem, folds: int, rule: str, rng: Generator) -> Iterator[Iterate]:
+def cross_validated_path(
+    likelihood: Likelihood, problem: SingleIndexData, folds: int, rule: str, rng: Generator
+) -> Iterator[Iterate]:
     """Yield the path on all measurements down to the level that is best on held-out ones."""
     X, y = problem.X, problem.y
     levels = path_levels(likelihood, X, y)
@@ -85,7 +95,7 @@ def chosen_level(losses: Array, rule: str) -> int:
     return int(np.flatnonzero(mean <= mean[best] + error)[0])
 
 
-def held_out_losses(likelihood: Likelihood, problem, levels: Array, fold: Indices) -> Array:
+def held_out_losses(likelihood: Likelihood, problem: SingleIndexData, levels: Array, fold: Indices) -> Array:
     """Return the mean loss (levels, folds) on held-out measurements, up to PATIENCE levels after the best.
 
     fold (n,): the part to which each measurement belongs. All folds go down the path side by side.
@@ -105,3 +115,40 @@ def held_out_losses(likelihood: Likelihood, problem, levels: Array, fold: Indice
         if level - int(np.argmin(np.mean(losses, axis=1))) >= PATIENCE:
             break
     return np.array(losses)
+
+
+def refuse_sparse_regression(spec: SingleIndexSpec, options: Options) -> None:
+    """Refuse links whose mean of y x says nothing, and folds with fewer than two measurements."""
+    needs_first_moment(spec)
+    least = 2 * int(options["folds"])
+    if spec.n < least:
+        raise InputError("n", f"at least twice the folds = {least} for this solver", spec.n, "raise n or lower folds")
+
+
+def workspace(spec: SingleIndexSpec, options: Options) -> int:
+    """Hold the measurements of every fold, and the columns of one fit three times at most."""
+    return 8 * (int(options["folds"]) + 3) * spec.n * (spec.p + 16) + 2**24
+
+
+ENTRIES = (
+    SolverEntry(
+        name="sparse-logistic",
+        title="Sparse logistic regression",
+        summary="Logistic regression with an l1 penalty chosen by cross-validation; is not told the sparsity.",
+        reference="Friedman, Hastie, Tibshirani (2010), section 3",
+        run=sparse_logistic,
+        families=("single-index",),
+        workspace=workspace,
+        refuse=refuse_sparse_regression,
+    ),
+    SolverEntry(
+        name="sparse-probit",
+        title="Sparse probit regression",
+        summary="Probit regression with an l1 penalty chosen by cross-validation; is not told the sparsity.",
+        reference="Friedman, Hastie, Tibshirani (2010), section 3",
+        run=sparse_probit,
+        families=("single-index",),
+        workspace=workspace,
+        refuse=refuse_sparse_regression,
+    ),
+)

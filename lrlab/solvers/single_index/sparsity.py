@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from lrlab.models.protocols import SingleIndexData
 from lrlab.parameters import Parameter
 
 SupportSize = Annotated[
@@ -12,6 +13,6 @@ SupportSize = Annotated[
 ]
 
 
-def support_size(problem, kept: int) -> int:
+def support_size(problem: SingleIndexData, kept: int) -> int:
     """Return the number of non-zero entries: `kept`, or the signal's own number where it is 0."""
     return kept or problem.sparsity

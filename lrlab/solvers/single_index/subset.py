@@ -9,9 +9,13 @@ import numpy as np
 from numpy.random import Generator
 
 from lrlab.arrays import Array, Indices
-from lrlab.parameters import Parameter
+from lrlab.models.protocols import SingleIndexData
+from lrlab.models.single_index import SingleIndexSpec
+from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Stop
+from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.single_index.likelihoods import LOGISTIC, newton
+from lrlab.solvers.single_index.requirements import needs_first_moment, needs_room, sparse_size
 from lrlab.solvers.single_index.sparsity import SupportSize, support_size
 
 NEWTON_STEPS = 25
@@ -28,7 +32,7 @@ class Fit(NamedTuple):
 
 
 def subset_logistic(
-    problem,
+    problem: SingleIndexData,
     *,
     kept: SupportSize = 0,
     selection: Annotated[
@@ -106,3 +110,32 @@ def moves(X: Array, y: Array, fit: Fit, drop: bool) -> Iterator[Indices]:
         if drop and k < len(inside):
             yield weakest[k:]
         k //= 2
+
+
+def refuse_subset(spec: SingleIndexSpec, options: Options) -> None:
+    """Refuse links that subset-logistic cannot see, and fewer than two measurements for each entry kept."""
+    needs_first_moment(spec)
+    needs_room(spec, options)
+    s = sparse_size(spec, options)
+    if spec.n < 2 * s:
+        expected = f"at least twice the {s} entries kept = {2 * s} for this solver"
+        raise InputError("n", expected, spec.n, f"raise n, or keep at most {max(1, spec.n // 2)} entries (kept)")
+
+
+def workspace(spec: SingleIndexSpec, options: Options) -> int:
+    """Hold the columns kept, twice weighted, and their Hessian; a few vectors of length n and p."""
+    s = sparse_size(spec, options) + 1
+    return 8 * (3 * spec.n * s + 3 * s * s + 16 * (spec.n + spec.p)) + 2**20
+
+
+ENTRY = SolverEntry(
+    name="subset-logistic",
+    title="Best-subset logistic regression",
+    summary="The few entries that explain the answers best under a logistic link, found by exchanging entries.",
+    reference="Zhu, Wen, Zhu, Zhang, Wang (2020), Algorithms 1-2",
+    run=subset_logistic,
+    families=("single-index",),
+    knows=("sparsity",),
+    workspace=workspace,
+    refuse=refuse_subset,
+)

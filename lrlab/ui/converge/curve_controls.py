@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from lrlab.catalog.families import family
-from lrlab.figures.measures import CONSTANT, MEASURES, Measure
+from lrlab.catalog import model_entry
+from lrlab.model_entry import Measure
 from lrlab.parameters import display_name
 from lrlab.protocol import Spec
 from lrlab.ui.widgets import controls
@@ -39,16 +39,17 @@ def choose(link: Permalink, model: str, spec: object) -> CurveSettings:
 
 def measures(model: str) -> Mapping[str, Measure]:
     """Return the measures of a model's family by name."""
-    return MEASURES[family(model).name]
+    return model_entry(model).family.measures
 
 
 def absent_measures(model: str, spec: object) -> set[str]:
     """Return the measures that a model, or a spec of it, does not have, and those that no iterate changes."""
-    absent = set(CONSTANT)
+    entry = model_entry(model)
+    absent = {
+        name
+        for name, measure in entry.family.measures.items()
+        if measure.constant or not (measure.common or name in entry.measures)
+    }
     if not (isinstance(spec, Spec) and spec.values().get("sparsity")):
         absent.add("support")
-    if model not in ("polynomial-network", "multilabel-regression"):
-        absent.add("test_error")
-    if model != "inductive-completion":
-        absent.add("cold_error")
     return absent

@@ -7,8 +7,8 @@ from typing import Any
 import streamlit as st
 
 from lrlab.figures.convergence import prediction
-from lrlab.figures.measures import Measure
 from lrlab.figures.recovery import Recovery
+from lrlab.model_entry import Measure
 from lrlab.parameters import display_name
 from lrlab.ui.shared.live import duration
 

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from lrlab import catalog
-from lrlab.catalog.families import family
+from lrlab.catalog import family
 from lrlab.figures import convergence, theme
 from lrlab.figures.recovery import Recovery
 from lrlab.parameters import display_name
@@ -55,7 +55,7 @@ def draw_curves(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery]) 
     """Draw a measure of all runs, and below it the singular values of matrices."""
     measure = settings.measure
     figure = convergence.curves(
-        drawn, measure, settings.time, family=family(spec.model).name, log_x=settings.log_x, log_y=settings.log_y,
+        drawn, measure, settings.time, measures=family(spec.model).measures, log_x=settings.log_x, log_y=settings.log_y,
         height=370 + 14 * len(drawn),
     )  # fmt: skip
     plot.show(figure, key="converge.curves", label=f"{measure} against {settings.time}")

@@ -9,10 +9,10 @@ import streamlit as st
 
 from lrlab import catalog
 from lrlab.figures import labels, theme
-from lrlab.figures.measures import MEASURES
 from lrlab.figures.recovery import Recovery
 from lrlab.fits.fitted_model import FittedModel
 from lrlab.fits.tuned_run import TunedRun
+from lrlab.models.multilabel import FAMILY
 from lrlab.models.own_rows import OwnRows
 from lrlab.ui.own_data.fit_controls import BASELINE, FitPlan
 from lrlab.ui.own_data.row_source import RowTables
@@ -22,7 +22,7 @@ from lrlab.ui.widgets.permalink import Permalink
 
 PAGE = "own_data"
 SCORES = ("precision_3", "precision_1", "precision_5", "ndcg_3", "ndcg_5", "hamming", "auc")
-PAGE_MEASURES = {name: MEASURES["multilabel"][name] for name in SCORES}
+PAGE_MEASURES = {name: FAMILY.measures[name] for name in SCORES}
 STATES = {"waiting": "waiting", "running": "running", "failed": "failed"}
 EXPECTED_SETTINGS = 15
 """About the number of settings that tuning tries for a solver."""

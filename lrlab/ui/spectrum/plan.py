@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from lrlab.catalog.families import SINGLE_INDEX, family
+from lrlab.catalog import family
+from lrlab.models.single_index import FAMILY
 from lrlab.parameters import InputError
 from lrlab.protocol import Spec
 from lrlab.spectra.draws import Draw
@@ -24,7 +25,7 @@ class SpectrumPlan(NamedTuple):
     @property
     def pairwise(self) -> bool:
         """Whether it is of the pairwise moments of a single-index model, not of a spectral start."""
-        return family(self.spec.model) is SINGLE_INDEX
+        return family(self.spec.model) is FAMILY
 
     @property
     def measure(self):
@@ -36,7 +37,7 @@ def make_plan(spec: Spec | InputError, along: Axis | InputError, trials: object)
     """Return the plan, the error in it, or None where the spec or the axis is an error."""
     if isinstance(spec, InputError) or isinstance(along, InputError):
         return None
-    drawn = spectrum_draws if family(spec.model) is SINGLE_INDEX else moment_draws
+    drawn = spectrum_draws if family(spec.model) is FAMILY else moment_draws
     try:
         number = int(controls.TRIALS.check(trials))
         return SpectrumPlan(spec, along, number, drawn(spec, along.name, along.values, number))

@@ -8,8 +8,8 @@ import streamlit as st
 
 from lrlab.figures.map_layers import Scale
 from lrlab.figures.transition import Score, multiples, transition
+from lrlab.models import axes
 from lrlab.parameters import Parameter, display_name
-from lrlab.runs import axes
 from lrlab.sweeps import theory_lines
 from lrlab.sweeps.adaptive import infer
 from lrlab.sweeps.definition import Sweep

@@ -7,8 +7,8 @@ from typing import Any
 import streamlit as st
 
 from lrlab import catalog
-from lrlab.catalog.families import Family, family
-from lrlab.figures.measures import MEASURES
+from lrlab.catalog import model_entry
+from lrlab.model_entry import ModelEntry
 from lrlab.parameters import InputError, Parameter, Value, declared, settle
 from lrlab.protocol import drive_limits
 from lrlab.sweeps.definition import BUDGET, TOLERANCE, Sweep
@@ -35,17 +35,17 @@ def choose(link: Permalink, *, plane: bool) -> tuple[Sweep | None, list[object]]
     plane: two axes, ranges both, as of a model's first map; else one axis, or two, or lists of values.
     """
     model = problem_controls.choose_model(link)
-    kind = family(model)
-    solvers, settings = _solvers(link, model, kind, several=not plane)
-    x, y = _axes(link, model, kind, plane)
+    entry = model_entry(model)
+    solvers, settings = _solvers(link, entry, several=not plane)
+    x, y = _axes(link, entry, plane)
     trials = controls.widget(link, MAP_TRIALS if plane else TRIALS)
-    success = _success(link, model, kind)
+    success = _success(link, entry)
     adaptive = _adaptive(link, plane)
-    limits = solver_controls.choose_limits(link, kind.limits)
+    limits = solver_controls.choose_limits(link, entry.family.limits)
     st.subheader("Held fixed", anchor=False)
     chosen = [a for a in (x, y) if isinstance(a, Axis)]
     decided = [a.decides for a in chosen]
-    spec = problem_controls.choose_spec(link, model, without=decided, initial=kind.held.get(model, {}))
+    spec = problem_controls.choose_spec(link, model, without=decided, initial=entry.held)
     parts = [x, y, spec, settings, success, limits]
     if any(isinstance(part, InputError) for part in parts):
         return None, parts
@@ -88,11 +88,10 @@ def address(sweep: Sweep) -> dict[str, str]:
     return {name: format_exact(value) for name, value in values.items()}
 
 
-def _solvers(
-    link: Permalink, model: str, kind: Family, several: bool
-) -> tuple[list[str], dict[str, Value] | InputError]:
-    entries = {entry.name: entry for entry in catalog.solvers_for(model)}
-    first = [name for name in kind.solvers if name in entries][: 2 if several else 1]
+def _solvers(link: Permalink, entry: ModelEntry, several: bool) -> tuple[list[str], dict[str, Value] | InputError]:
+    model = entry.spec.model
+    entries = {solver.name: solver for solver in catalog.solvers_for(model)}
+    first = [name for name in entry.family.solvers if name in entries][: 2 if several else 1]
     parameter = Parameter(meaning="solvers", name="solvers", kind=str, default=",".join(first))
     key = link.key("solvers", model)
     if key not in st.session_state:
@@ -102,7 +101,7 @@ def _solvers(
         help="The first is drawn in colours, the others by their contours.",
     )  # fmt: skip
     link.put("solvers", ",".join(chosen), parameter)
-    link.accept(OPTION + option for entry in entries.values() for option in entry.options)
+    link.accept(OPTION + option for solver in entries.values() for option in solver.options)
     return chosen, _options(link, model, chosen)
 
 
@@ -124,9 +123,9 @@ def _options(link: Permalink, model: str, chosen: list[str]) -> dict[str, Value]
     return {name: value for name, value in given.items() if value != known[name][1].default}
 
 
-def _axes(link: Permalink, model: str, kind: Family, plane: bool) -> tuple[Any, Any]:
-    across, upwards = kind.plane[model]
-    common: dict[str, Any] = {"ranges": kind.ranges_of(model), "lists": not plane}
+def _axes(link: Permalink, entry: ModelEntry, plane: bool) -> tuple[Any, Any]:
+    model, (across, upwards) = entry.spec.model, entry.plane
+    common: dict[str, Any] = {"ranges": entry.map_ranges, "lists": not plane}
     if plane:
         x = axis.choose(link, model, across, prefix="x-", label="Across", points=12, **common)
         return x, axis.choose(link, model, upwards, prefix="y-", label="Upwards", points=10, **common)
@@ -134,8 +133,8 @@ def _axes(link: Permalink, model: str, kind: Family, plane: bool) -> tuple[Any, 
     return x, axis.choose(link, model, axis.NONE, prefix="y-", label="and", points=8, optional=True, **common)
 
 
-def _success(link: Permalink, model: str, kind: Family) -> Success | InputError | None:
-    goal, measures = kind.goal, list(MEASURES[kind.name])
+def _success(link: Permalink, entry: ModelEntry) -> Success | InputError | None:
+    goal, measures = entry.family.goal, list(entry.family.measures)
     first = goal.measure if goal.below is not None else NO_RULE
     choices = measures if goal.below is not None else [NO_RULE, *measures]
     parameters = (
@@ -146,7 +145,7 @@ def _success(link: Permalink, model: str, kind: Family) -> Success | InputError 
         Parameter(meaning="where success begins", name="level", symbol="level", default=goal.below or 0.5),
     )  # fmt: skip
     with st.expander("What counts as success"):
-        metric, side, level = controls.widgets(link, parameters, scope=kind.name, prefix=RULE).values()
+        metric, side, level = controls.widgets(link, parameters, scope=entry.family.name, prefix=RULE).values()
     if metric == NO_RULE:
         return None
     try:

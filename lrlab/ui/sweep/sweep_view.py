@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lrlab.catalog.families import family
+from lrlab.catalog import family
 from lrlab.figures.convergence import prediction
-from lrlab.figures.measures import MEASURES
 from lrlab.figures.series import series
 from lrlab.parameters import display_name
 from lrlab.sweeps.definition import Sweep
@@ -31,7 +30,7 @@ def choices(link: Permalink, sweep: Sweep | None) -> View:
         # In the place of what would be there.
         st.container(key="sweep-choices")
         return View(SHARE, True, True, False)
-    scores = {name: display_name(name) for name in MEASURES[family(sweep.spec.model).name]}
+    scores = {name: display_name(name) for name in family(sweep.spec.model).measures}
     shown = {SHARE: "share of successes"} | scores
     first = map_view.first_shown(sweep)
     meaning = "what is drawn of each cell: the share of trials that succeed, or a score"
@@ -80,7 +79,7 @@ def _draw_lines(page: str, results: Results, view: View) -> None:
 
 
 def _title(sweep: Sweep, show: str) -> str:
-    return f"median {MEASURES[family(sweep.spec.model).name][show].title}"
+    return f"median {family(sweep.spec.model).measures[show].title}"
 
 
 def _points(sweep: Sweep, table: pd.DataFrame, show: str) -> pd.DataFrame:

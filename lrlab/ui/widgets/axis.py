@@ -8,9 +8,10 @@ import numpy as np
 import streamlit as st
 
 from lrlab import catalog
-from lrlab.catalog.ranges import Range, first_range
+from lrlab.model_entry import Range
+from lrlab.models.axes import axes, derived
 from lrlab.parameters import InputError, Parameter, declared
-from lrlab.runs.axes import axes, derived
+from lrlab.models.axes import axes, derived
 from lrlab.sweeps.definition import Given
 from lrlab.sweeps.definition_parts import Span, spacing
 from lrlab.ui.widgets import controls
@@ -70,7 +71,7 @@ def choose(
     if name == NONE:
         link.accept(prefix + part.name for part in (*_parts(0.0, 1.0, "linear", points), LISTED))
         return None
-    low, high, scale = ranges.get(name) or first_range(model, name)
+    low, high, scale = ranges.get(name) or catalog.model_entry(model).first_range(name)
     parts, given = _parts(low, high, scale, points), []
     columns = st.columns(2, gap="small")
     for k, part in enumerate(parts):

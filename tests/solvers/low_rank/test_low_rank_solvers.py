@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from lrlab import lowrank
-from lrlab.catalog.altmin import SOLVERS
+from lrlab import catalog, lowrank
 from lrlab.models.completion import InductiveCompletion, MultilabelRegression
-from lrlab.models.low_rank import RankOneSensing
 from lrlab.models.network import PolynomialNetwork
+from lrlab.models.rank_one_sensing import RankOneSensing
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop, drive
 from lrlab.solvers.low_rank import completion, scaled_gradient, starts
@@ -273,7 +272,7 @@ def test_single_precision_converges_to_its_own_rounding_error():
 
 
 def test_entries_of_the_catalogue_refuse_what_they_cannot_do():
-    entries = {entry.name: entry for entry in SOLVERS}
+    entries = {entry.name: entry for entry in catalog.ENTRIES}
     for name in ("soft-impute", "als"):
         with pytest.raises(InputError, match="set features=canonical"):
             entries[name].refuse(FEATURES, {})

@@ -7,8 +7,8 @@ import pytest
 from scipy.optimize import lsq_linear
 
 from lrlab.lowrank import LowRank
-from lrlab.models.low_rank import RankOneSensing
 from lrlab.models.network import PolynomialNetwork
+from lrlab.models.rank_one_sensing import RankOneSensing
 from lrlab.operators.entries import Entries
 from lrlab.protocol import Stop, drive
 from lrlab.solvers.low_rank.nuclear_norm import nuclear_norm

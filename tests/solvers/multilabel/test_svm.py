@@ -8,12 +8,12 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 from lrlab import catalog
-from lrlab.catalog.multilabel import BLOCKS
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.protocol import Stop, drive
 from lrlab.solvers.multilabel import binary_relevance
 from lrlab.solvers.multilabel.label_losses import HINGE
+from lrlab.solvers.multilabel.requirements import BLOCK_BYTES
 from lrlab.solvers.multilabel.svm import svm
 
 SPEC = Multilabel(n=60, d=6, labels=12, rank=2, per_row=3)
@@ -119,4 +119,4 @@ def test_memory_stays_within_the_claim_of_the_catalogue(change):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     # LIBLINEAR's own copy, 16 bytes a stored feature, is not traced.
-    assert peak + 16 * spec.feature_entries <= entry.workspace(spec, {}) - BLOCKS
+    assert peak + 16 * spec.feature_entries <= entry.workspace(spec, {}) - BLOCK_BYTES

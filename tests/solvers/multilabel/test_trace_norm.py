@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from lrlab import catalog, lowrank
-from lrlab.catalog.multilabel import BLOCKS
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.protocol import Stop, drive
@@ -18,6 +17,7 @@ from lrlab.solvers.methods.shrinkage import shrink_singular_values
 from lrlab.solvers.multilabel import leml, leml_products, trace_norm
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED
 from lrlab.solvers.multilabel.leml_products import Labels, OfFeatures
+from lrlab.solvers.multilabel.requirements import BLOCK_BYTES
 
 SOLVERS = {"squared": trace_norm.trace_norm_squared, "logistic": trace_norm.trace_norm_logistic}
 LOSSES = {"squared": SQUARED, "logistic": LOGISTIC}
@@ -223,4 +223,4 @@ def test_memory_stays_within_the_claim_of_the_catalogue(name, change, monkeypatc
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     # Without the constant for blocks, which hide what grows.
-    assert peak <= entry.workspace(spec, {}) - BLOCKS
+    assert peak <= entry.workspace(spec, {}) - BLOCK_BYTES

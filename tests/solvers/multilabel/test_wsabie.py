@@ -133,11 +133,11 @@ def test_rates_follow_their_schedule_and_lengths_stay_bounded(schedule):
 
 @every_spec
 def test_the_loss_and_the_threshold_are_those_of_their_definitions(spec, monkeypatch):
-    monkeypatch.setattr(warp_loss, "ENTRIES", 7 * spec.n)
+    monkeypatch.setattr(warp_loss, "BLOCK_ENTRIES", 7 * spec.n)
     problem, rng = spec.build(), np.random.default_rng(3)
     W, H = rng.standard_normal((problem.X.shape[1], 3)), rng.standard_normal((7, 3))
     watched = Watched(problem.X, problem.Y, problem.mask, rng)
-    monkeypatch.setattr(warp_loss, "ENTRIES", 20)
+    monkeypatch.setattr(warp_loss, "BLOCK_ENTRIES", 20)
     loss, threshold = watched.measure(W, H, 0.5)
     scores, on, observed = dense(problem.X) @ W @ H.T, problem.Y.toarray() > 0, observed_of(problem)
     total = 0.0

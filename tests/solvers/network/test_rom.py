@@ -5,8 +5,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from lrlab import lowrank
-from lrlab.catalog import network
+from lrlab import catalog, lowrank
 from lrlab.models.network import PolynomialNetwork
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop, drive
@@ -147,7 +146,7 @@ def test_the_norm_of_the_start_is_estimated_from_the_answers():
 
 
 def test_what_cannot_work_is_refused():
-    entries = {entry.name: entry for entry in network.SOLVERS}
+    entries = {entry.name: entry for entry in catalog.solvers_for("polynomial-network")}
     settings = {name: {k: v.default for k, v in entry.options.items()} for name, entry in entries.items()}
     for name, entry in entries.items():
         entry.refuse(EASY, settings[name])
@@ -160,7 +159,7 @@ def test_what_cannot_work_is_refused():
 
 @pytest.mark.parametrize("name", ["ep-rom", "gfm", "geco"])
 def test_full_rank_is_recovered_too(name):
-    entry = next(entry for entry in network.SOLVERS if entry.name == name)
+    entry = next(entry for entry in catalog.solvers_for("polynomial-network") if entry.name == name)
     stop, trace, problem = run(entry.run, PolynomialNetwork(m=400, p=5, r=5, seed=2))
     assert stop is Stop.CONVERGED and problem.score(trace[-1].estimate)["error"] < 1e-8
 

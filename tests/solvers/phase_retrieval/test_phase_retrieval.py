@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 import pytest
 
-from lrlab.catalog import phase
+from lrlab import catalog
 from lrlab.models import pictures
 from lrlab.models.phase_retrieval import PhaseRetrieval, align_phase
 from lrlab.parameters import InputError
@@ -91,7 +91,9 @@ def test_contradictions_are_refused(values, sentence):
         PhaseRetrieval(**values)
 
 
-SOLVERS = {entry.name: entry.run for entry in phase.SOLVERS} | {"gauss-newton": phase_gauss_newton.phase_gauss_newton}
+SOLVERS = {entry.name: entry.run for entry in catalog.solvers_for("phase-retrieval")} | {
+    "gauss-newton": phase_gauss_newton.phase_gauss_newton
+}
 SMALL = PhaseRetrieval(m=256, p=32)
 
 
@@ -189,13 +191,13 @@ def test_tiny_and_empty_data_end_in_peace(name, field):
 
 
 def test_the_catalogue_refuses_and_predicts():
-    for entry in phase.SOLVERS:
+    for entry in catalog.solvers_for("phase-retrieval"):
         options = {name: parameter.default for name, parameter in entry.options.items()}
         assert entry.workspace(SMALL, options) > 0
         prediction = entry.predict(PhaseRetrieval(), options)
         assert prediction == {"predicted_start_overlap": pytest.approx(0.861, abs=2e-3)}
     with pytest.raises(InputError, match="m must be more than p = 32 for this solver, got 32: raise m or"):
-        phase.SOLVERS[0].refuse(SMALL.replace(m=32), {})
+        catalog.solvers_for("phase-retrieval")[0].refuse(SMALL.replace(m=32), {})
 
 
 @pytest.mark.parametrize("name", SOLVERS)

@@ -10,7 +10,8 @@ from scipy.special import expit
 
 import lrlab
 from lrlab.linalg import unit
-from lrlab.models.single_index import OneBitPhaseRetrieval, OneBitSensing
+from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
+from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.solvers.methods.sphere import newton_directions, normalised, tangent
 from lrlab.solvers.single_index.cross_fitting import FOLDS, CrossFit
 from lrlab.solvers.single_index.link_fit import chosen, fit, fit_all

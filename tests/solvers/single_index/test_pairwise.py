@@ -8,7 +8,9 @@ import pytest
 import lrlab
 from lrlab.linalg import Gram, hard_threshold, soft_threshold, top_eigenpairs
 from lrlab.models import single_index
-from lrlab.models.single_index import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
+from lrlab.models.flipped_logistic import FlippedLogistic
+from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
+from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.solvers.single_index.pairwise import pair_moments, pairwise_moment

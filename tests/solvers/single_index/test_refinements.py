@@ -7,7 +7,9 @@ import pytest
 from scipy.stats import norm
 
 import lrlab
-from lrlab.models.single_index import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
+from lrlab.models.flipped_logistic import FlippedLogistic
+from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
+from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.parameters import InputError
 from lrlab.solvers.single_index.phase_likelihood import final_width, likelihood, phase_likelihood
 

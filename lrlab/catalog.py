@@ -1,0 +1,156 @@
+"""Collects the models and solvers that the files of `lrlab.models` and `lrlab.solvers` end with.
+
+A file of either ends with its `ENTRY`, or `ENTRIES` where it has several. What is missing or contradictory is one
+sentence at import, a `CatalogError`.
+"""
+
+import pkgutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from importlib import import_module
+from types import ModuleType
+from typing import NamedTuple, TypeVar
+
+import lrlab.models
+import lrlab.solvers
+from lrlab.catalog_checks import CatalogError, check_families, check_models, check_solvers, require
+from lrlab.model_entry import Family, ModelEntry
+from lrlab.parameters import InputError, nearest, require_known
+from lrlab.protocol import Spec
+from lrlab.solver_entry import SolverEntry
+
+FAMILY_ORDER = ("single-index", "low-rank", "phase-retrieval", "multilabel", "one-bit-multilabel")
+"""Families in the order of pages; others follow by name."""
+
+E = TypeVar("E", ModelEntry, SolverEntry)
+
+
+class Collected(NamedTuple):
+    """Families, models by name and solvers by model, each in the order of pages."""
+
+    families: tuple[Family, ...]
+    models: Mapping[str, ModelEntry]
+    solvers: Mapping[str, tuple[SolverEntry, ...]]
+
+
+def modules_of(package: ModuleType) -> list[ModuleType]:
+    """Import and return all modules of a package and of the packages in it, by name."""
+    found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    return [_imported(info.name) for info in found if not info.ispkg]
+
+
+def _imported(name: str) -> ModuleType:
+    try:
+        return import_module(name)
+    except TypeError as error:
+        # An entry from which a required part is left out.
+        raise CatalogError(f"{name} cannot be collected: {error}") from error
+
+
+def collect(model_modules: Sequence[ModuleType], solver_modules: Sequence[ModuleType]) -> Collected:
+    """Return what modules of models and solvers end with; CatalogError where something is missing or contradictory."""
+    by_module = _entries(model_modules, ModelEntry)
+    check_models(model_modules, by_module)
+    models = [entry for several in by_module.values() for entry in several]
+    families = _unique(entry.family for entry in models)
+    families = sorted(families, key=lambda family: _place(FAMILY_ORDER, family.name))
+    models = [
+        entry
+        for family in families
+        for entry in sorted(models, key=lambda entry: _place(family.model_order, entry.spec.model))
+        if entry.family is family
+    ]
+    solvers_by_module = _entries(solver_modules, SolverEntry)
+    check_solvers(solver_modules, solvers_by_module, models)
+    solvers = [_resolved(entry, models) for several in solvers_by_module.values() for entry in several]
+    check_families(families, models, solvers)
+    made_for = {
+        entry.spec.model: tuple(
+            sorted(
+                (solver for solver in solvers if entry.spec.model in solver.models),
+                key=lambda solver: _place(entry.family.order, solver.name),
+            )
+        )
+        for entry in models
+    }
+    return Collected(tuple(families), {entry.spec.model: entry for entry in models}, made_for)
+
+
+def _entries(modules: Iterable[ModuleType], kind: type[E]) -> dict[str, Sequence[E]]:
+    found = {}
+    for module in modules:
+        several = getattr(module, "ENTRIES", None) or [entry for entry in [getattr(module, "ENTRY", None)] if entry]
+        alike = all(isinstance(entry, kind) for entry in several)
+        require(alike, module.__name__, f"ENTRY must be a {kind.__name__}, and ENTRIES a list of such")
+        found[module.__name__] = several
+    return found
+
+
+def _unique(families: Iterable[Family]) -> list[Family]:
+    return list({id(family): family for family in families}.values())
+
+
+def _place(order: Sequence[str], name: str) -> tuple[int, str]:
+    return (order.index(name) if name in order else len(order)), name
+
+
+def _resolved(entry: SolverEntry, models: Iterable[ModelEntry]) -> SolverEntry:
+    """Return the entry with the models of its families among its models."""
+    of_families = (model.spec.model for model in models if model.family.name in entry.families)
+    return replace(entry, models=tuple(dict.fromkeys((*entry.models, *of_families))))
+
+
+FAMILIES, MODEL_ENTRIES, SOLVERS = collect(modules_of(lrlab.models), modules_of(lrlab.solvers))
+MODELS: Mapping[str, type[Spec]] = {name: entry.spec for name, entry in MODEL_ENTRIES.items()}
+ENTRIES: tuple[SolverEntry, ...] = tuple(
+    {id(entry): entry for made_for in SOLVERS.values() for entry in made_for}.values()
+)
+NAMES: tuple[str, ...] = tuple(dict.fromkeys(entry.name for entry in ENTRIES))
+
+
+def spec(model: str, **parameters: object) -> Spec:
+    """Return the checked spec of a model, with defaults where nothing is given.
+
+    Raises InputError for an unknown model or parameter, a value out of bounds, or values that contradict each other.
+    """
+    require_model(model)
+    return MODELS[model]().replace(**parameters)
+
+
+def require_model(name: str) -> None:
+    """Raise InputError unless there is a model of that name."""
+    require_known(name, MODELS, what="model")
+
+
+def model_entry(model: str) -> ModelEntry:
+    """Return the entry of a model; InputError where there is none of that name."""
+    require_model(model)
+    return MODEL_ENTRIES[model]
+
+
+def family(model: str) -> Family:
+    """Return the family of a model; InputError where there is no model of that name."""
+    return model_entry(model).family
+
+
+def solver(name: str, model: str = "") -> SolverEntry:
+    """Return the entry of a solver; of those that share a name, the one made for a model, or else the first."""
+    require_known(name, NAMES, what="solver")
+    entries = [entry for entry in ENTRIES if entry.name == name]
+    return next((entry for entry in entries if model in entry.models), entries[0])
+
+
+def solvers_for(model: str) -> list[SolverEntry]:
+    """Return the solvers made for a model, in the order of pages; InputError where there is no such model."""
+    require_model(model)
+    return list(SOLVERS[model])
+
+
+def compatible(spec: Spec, name: str) -> SolverEntry:
+    """Return the entry of a solver that is made for the spec's model; InputError names those that are."""
+    entry = solver(name, spec.model)
+    if spec.model not in entry.models:
+        names = tuple(e.name for e in solvers_for(spec.model))
+        remedy = nearest(name, names) or f"take one of these, or one of the models {', '.join(entry.models)}"
+        raise InputError("solver", f"made for {spec.model} ({', '.join(names)})", name, remedy)
+    return entry

@@ -1,0 +1,141 @@
+"""What the lab knows about a model and its family, beside the code that draws the data."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from lrlab.parameters import Value, declared, display_name
+from lrlab.protocol import Spec
+from lrlab.solver_entry import Options, SolverEntry
+
+Range = tuple[float, float, str]
+"""First and last value of an axis, and their spacing: linear or log."""
+
+
+class Measure(NamedTuple):
+    """A score for people: its axis title and its meaning.
+
+    common: whether all models of the family have it. constant: whether it belongs to the problem, not to an iterate.
+    """
+
+    title: str
+    meaning: str
+    common: bool = True
+    constant: bool = False
+
+
+COMMON_MEASURES: Mapping[str, Measure] = {
+    "objective": Measure("objective of the solver", "what the solver itself minimises; not comparable between solvers"),
+    "residual": Measure("relative residual", "distance from a fixed point or from optimality: a run stops at tol"),
+}
+"""The numbers that solvers report themselves, on every model."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a map shows: the mean of a measure, or, with a level `below`, the share of trials that end below it.
+
+    A mean has its contour where half of the trials have a measure `above` a level.
+    """
+
+    measure: str
+    below: float | None = None
+    above: float | None = None
+
+    @property
+    def words(self) -> str:
+        """The goal as a title."""
+        name = display_name(self.measure)
+        return f"mean {name}" if self.below is None else f"share of trials with {name} < {self.below:g}"
+
+
+def no_lines(spec: Any, entry: SolverEntry, options: Options) -> dict[str, bool]:
+    """Draw no line of theory."""
+    return {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family:
+    """Models that are scored and drawn alike.
+
+    name: as in `SolverEntry.families`. measures: the scores, by name. goal: what a map shows.
+    solvers: chosen at first on the page *converge*; the first of them that a model has on *transition*.
+    order: solvers in the order of pages; those that are not listed follow by name. model_order: models alike.
+    ranges: first ranges of axes of maps where they differ from `AXIS_RANGES`.
+    limits: limits of the runs of a first map, ample for a trial that succeeds.
+    grows, falls: axes along which success becomes more, or less, frequent while all other parameters stay.
+    lines(spec, entry, options): for each line that theory draws through a map, whether a spec lies on its good side.
+    """
+
+    name: str
+    measures: Mapping[str, Measure]
+    goal: Goal
+    solvers: tuple[str, ...]
+    order: tuple[str, ...] = ()
+    model_order: tuple[str, ...] = ()
+    ranges: Mapping[str, Range] = field(default_factory=dict)
+    limits: Mapping[str, Value] = field(default_factory=dict)
+    grows: tuple[str, ...] = ()
+    falls: tuple[str, ...] = ()
+    lines: Callable[[Any, SolverEntry, Options], dict[str, bool]] = no_lines
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelEntry:
+    """A model on the catalogue.
+
+    spec: the class of its specs, which has the name, title and summary. family: how it is scored and drawn.
+    plane: axes of its first map, across and upwards. along: axis of its first spectrum; empty where it has none.
+    measures: names of its family's scores that are not common to all models of the family.
+    ranges: first ranges of axes of maps where they differ from those of the family.
+    held: values of the first map that are not defaults.
+    """
+
+    spec: type[Spec]
+    family: Family
+    plane: tuple[str, str]
+    along: str = ""
+    measures: tuple[str, ...] = ()
+    ranges: Mapping[str, Range] = field(default_factory=dict)
+    held: Mapping[str, Value] = field(default_factory=dict)
+
+    @property
+    def map_ranges(self) -> Mapping[str, Range]:
+        """First ranges of axes of maps where they differ from `first_range`."""
+        return {**self.family.ranges, **self.ranges}
+
+    def first_range(self, axis: str) -> Range:
+        """Return the first range of an axis: that of `AXIS_RANGES`, or else the bounds of the parameter."""
+        if axis in AXIS_RANGES:
+            return AXIS_RANGES[axis]
+        parameter = declared(self.spec)[axis]
+        return parameter.low, parameter.high, parameter.scale
+
+
+AXIS_RANGES: Mapping[str, Range] = {
+    "n": (500.0, 8000.0, "log"),
+    "p": (10.0, 200.0, "log"),
+    "sparsity": (1.0, 20.0, "linear"),
+    "noise": (0.0, 1.5, "linear"),
+    "variance": (0.0, 1.5, "linear"),
+    "flip": (0.0, 0.3, "linear"),
+    "intercept": (-2.0, 2.0, "linear"),
+    "threshold": (0.1, 2.0, "linear"),
+    "ratio": (2.0, 200.0, "log"),
+    "dense-rate": (0.02, 0.3, "linear"),
+    "sparse-rate": (0.05, 0.5, "linear"),
+    "m": (200.0, 2000.0, "log"),
+    "d1": (10.0, 100.0, "linear"),
+    "d2": (10.0, 100.0, "linear"),
+    "rank": (1.0, 10.0, "linear"),
+    "r": (1.0, 8.0, "linear"),
+    "condition": (1.0, 1000.0, "log"),
+    "observed": (0.001, 0.1, "log"),
+    "missing": (0.5, 0.99, "linear"),
+    "per-freedom": (1.0, 4.0, "linear"),
+    "n1": (50.0, 500.0, "log"),
+    "n2": (50.0, 500.0, "log"),
+    "d": (5.0, 40.0, "linear"),
+    "labels": (10.0, 100.0, "linear"),
+}
+"""First ranges of axes, on any model that has the axis; others take the bounds of their parameter."""

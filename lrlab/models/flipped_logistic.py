@@ -1,0 +1,37 @@
+"""Logistic regression with flipped answers (Yi et al. 2015, section 2)."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from lrlab.model_entry import ModelEntry
+from lrlab.models.single_index import FAMILY, Noise, SingleIndexSpec
+from lrlab.parameters import Parameter
+from lrlab.theory.links import Link, LogisticLink
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlippedLogistic(SingleIndexSpec):
+    """Logistic answers, some of them flipped."""
+
+    model = "flipped-logistic"
+    title = "Flipped logistic regression"
+    summary = "P(y = 1) is logistic in <x, b> + intercept; each answer is then flipped with a fixed probability."
+
+    noise: Noise = 0.0
+    flip: Annotated[float, Parameter(meaning="probability that an answer is flipped", symbol="pₑ", low=0, high=0.5)] = (
+        0.0
+    )
+    intercept: Annotated[float, Parameter(meaning="added to <x, b>", symbol="ζ", low=-5, high=5)] = 0.0
+
+    @property
+    def link(self) -> Link:  # noqa: D102
+        return LogisticLink(self.noise, self.flip, self.intercept)
+
+
+ENTRY = ModelEntry(
+    spec=FlippedLogistic,
+    family=FAMILY,
+    plane=("flip", "ratio"),
+    along="flip",
+    ranges={"flip": (0.0, 0.2, "linear"), "ratio": (50.0, 5000.0, "log")},
+)

@@ -1,0 +1,28 @@
+"""One-bit phase retrieval: whether the magnitude of a projection exceeds a threshold (Yi et al. 2015)."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from lrlab.model_entry import ModelEntry
+from lrlab.models.single_index import FAMILY, Noise, SingleIndexSpec
+from lrlab.parameters import Parameter
+from lrlab.theory.links import Link, ThresholdLink
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneBitPhaseRetrieval(SingleIndexSpec):
+    """Whether the magnitude of a projection exceeds a threshold."""
+
+    model = "one-bit-phase-retrieval"
+    title = "One-bit phase retrieval"
+    summary = "Each answer tells only whether |<x, b> + σ e| exceeds the threshold: sign and size are lost."
+
+    noise: Noise = 0.0
+    threshold: Annotated[float, Parameter(meaning="magnitude above which y = +1", symbol="θ", low=0, high=5)] = 1.0
+
+    @property
+    def link(self) -> Link:  # noqa: D102
+        return ThresholdLink(self.noise, self.threshold)
+
+
+ENTRY = ModelEntry(spec=OneBitPhaseRetrieval, family=FAMILY, plane=("threshold", "ratio"), along="threshold")

@@ -1,0 +1,25 @@
+"""One-bit compressed sensing: signs of noisy projections (Yi et al. 2015, section 2)."""
+
+from dataclasses import dataclass
+
+from lrlab.model_entry import ModelEntry
+from lrlab.models.single_index import FAMILY, Noise, SingleIndexSpec
+from lrlab.theory.links import Link, SignLink
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneBitSensing(SingleIndexSpec):
+    """Signs of noisy projections."""
+
+    model = "one-bit-sensing"
+    title = "One-bit compressed sensing"
+    summary = "Only the sign of each noisy projection is kept: y = sign(<x, b> + σ e)."
+
+    noise: Noise = 0.1
+
+    @property
+    def link(self) -> Link:  # noqa: D102
+        return SignLink(self.noise)
+
+
+ENTRY = ModelEntry(spec=OneBitSensing, family=FAMILY, plane=("variance", "ratio"), along="variance")

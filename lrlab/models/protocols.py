@@ -1,0 +1,91 @@
+"""What solvers may read of a problem, for each family of models: data and sizes, never the truth.
+
+Arrays are read-only. `checkpoint(fraction)` reports progress inside an iteration and raises Interrupted when the run
+has to end.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+from lrlab.arrays import Array, Matrix, Vector
+from lrlab.operators.operator import Operator
+from lrlab.protocol import Checkpoint
+
+
+class SingleIndexData(Protocol):
+    """One-bit answers y (n,) in +-1 to measurement vectors X (n, p).
+
+    sparsity: number of non-zero entries of the signal. link: the link function, for solvers whose entry says that they
+    know it. blocks(): (X_k, y_k) in order, for solvers that stream.
+    """
+
+    shape: tuple[int, int]
+    sparsity: int
+    link: Any
+    checkpoint: Checkpoint
+
+    @property
+    def X(self) -> Array: ...  # noqa: D102
+    @property
+    def y(self) -> Array: ...  # noqa: D102
+    def blocks(self) -> Iterator[tuple[Array, Array]]: ...  # noqa: D102
+
+
+class LowRankData(Protocol):
+    """Measurements b (m,) of a matrix by a linear operator, and the rank of the matrix."""
+
+    rank: int
+
+    @property
+    def operator(self) -> Operator: ...  # noqa: D102
+    @property
+    def b(self) -> Array: ...  # noqa: D102
+
+
+class PhaseData(Protocol):
+    """Magnitudes (m,) or intensities, their squares, of projections A x, A (m, p); data: which of them was measured."""
+
+    shape: tuple[int, int]
+    data: str
+    checkpoint: Checkpoint
+
+    @property
+    def A(self) -> Vector: ...  # noqa: D102
+    @property
+    def magnitude(self) -> Array: ...  # noqa: D102
+    @property
+    def intensity(self) -> Array: ...  # noqa: D102
+
+
+class LabelData(Protocol):
+    """Features X (n, d) and labels Y (n, L), 0 or 1 and sparse; mask: the pattern of observed labels, None for all.
+
+    rank: that of the linear predictor, for solvers that take it.
+    """
+
+    rank: int
+
+    @property
+    def X(self) -> Matrix: ...  # noqa: D102
+    @property
+    def Y(self) -> Matrix: ...  # noqa: D102
+    @property
+    def mask(self) -> Matrix | None: ...  # noqa: D102
+
+
+class SignStream(LabelData, Protocol):
+    """Batches of samples with signs of labels; as `LabelData` it is the first batch.
+
+    size: (d1, d2), features and labels. fresh: whether every batch is a new one. signs_per_label: signs of each label
+    in a batch, on average. batches: their numbers in order; blocks(batch): its samples in order; table(batch): all of
+    them as `LabelData`.
+    """
+
+    size: tuple[int, int]
+    fresh: bool
+    signs_per_label: float
+
+    @property
+    def batches(self) -> Iterator[int]: ...  # noqa: D102
+    def blocks(self, batch: int) -> Iterator[Any]: ...  # noqa: D102
+    def table(self, batch: int) -> Any: ...  # noqa: D102

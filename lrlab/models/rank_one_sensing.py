@@ -1,0 +1,91 @@
+"""Rank-one matrix sensing, beside dense Gaussian measurements (Jain & Dhillon 2013, section 2)."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from lrlab.model_entry import ModelEntry
+from lrlab.models.low_rank import (
+    FAMILY,
+    Condition,
+    LowRankProblem,
+    LowRankSpec,
+    Noise,
+    Precision,
+    Rank,
+    normal_rows,
+)
+from lrlab.operators.dense import Dense
+from lrlab.operators.operator import Operator
+from lrlab.operators.rank_one import RankOne
+from lrlab.parameters import Parameter
+from lrlab.protocol import Checkpoint, proceed
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankOneSensing(LowRankSpec):
+    """A matrix seen through random rank-one matrices, or dense ones."""
+
+    model = "rank-one-sensing"
+    title = "Rank-one matrix sensing"
+    summary = "Each measurement is x^T W y with random vectors x and y, where others take a whole random matrix."
+
+    m: Annotated[int, Parameter(meaning="number of measurements", low=1, high=1_000_000, scale="log")] = 1000
+    d1: Annotated[int, Parameter(meaning="rows of the matrix", symbol="d₁", low=1, high=10_000, scale="log")] = 50
+    d2: Annotated[int, Parameter(meaning="columns of the matrix", symbol="d₂", low=1, high=10_000, scale="log")] = 50
+    rank: Rank = 5
+    operator: Annotated[
+        str,
+        Parameter(meaning="gaussian: x^T W y; dense: <A, W> with Gaussian A", choices=("gaussian", "dense")),
+    ] = "gaussian"
+    condition: Condition = 1.0
+    noise: Noise = 0.0
+    precision: Precision = "double"
+
+    @property
+    def size(self) -> tuple[int, int]:  # noqa: D102
+        return self.d1, self.d2
+
+    @property
+    def measurements(self) -> int:  # noqa: D102
+        return self.m
+
+    @property
+    def true_rank(self) -> int:  # noqa: D102
+        return self.rank
+
+    @property
+    def data_bytes(self) -> int:
+        """Memory of all measurement vectors or matrices."""
+        one = self.d1 * self.d2 if self.operator == "dense" else self.d1 + self.d2
+        return (4 if self.precision == "single" else 8) * self.m * (one + 1)
+
+    @property
+    def memory_advice(self) -> str:
+        """Rank-one measurements are made of vectors."""
+        if self.operator == "gaussian":
+            return "take precision=single"
+        return "take operator=gaussian, whose rank-one measurements hold m (d1 + d2) numbers instead of m d1 d2"
+
+    def build(self, checkpoint: Checkpoint = proceed) -> "RankOneProblem":
+        """Draw the truth."""
+        return RankOneProblem(self, self.factors(), checkpoint)
+
+
+class RankOneProblem(LowRankProblem):
+    """Random measurements of a matrix: rank-one or dense."""
+
+    def draw(self) -> Operator:
+        """Return the measurement operator."""
+        spec, streams = self.spec, self.spec.streams().data.spawn(2)
+        if spec.operator == "dense":
+            A = normal_rows(streams[0], spec.m, spec.d1 * spec.d2, spec.precision, self.checkpoint)
+            return Dense(A.reshape(spec.m, spec.d1, spec.d2))
+        return RankOne(
+            *(
+                normal_rows(s, spec.m, d, spec.precision, self.checkpoint)
+                for s, d in zip(streams, spec.size, strict=True)
+            )
+        )
+
+
+ENTRY = ModelEntry(spec=RankOneSensing, family=FAMILY, plane=("rank", "m"), along="m", held={"d1": 30, "d2": 30})

@@ -1,0 +1,23 @@
+"""Memory that several solvers of low-rank matrices need beyond the data."""
+
+from lrlab.models.low_rank import LowRankSpec
+from lrlab.solver_entry import Options
+from lrlab.solvers.low_rank.starts import DEPTH, FORMED, OVERSAMPLED
+from lrlab.solvers.methods.matrix_memory import number_bytes
+
+BLOCK_BYTES = 2**25
+"""Row blocks of the data that are weighted or multiplied."""
+
+
+def factors_workspace(spec: LowRankSpec, options: Options) -> int:
+    """Return bytes of a dozen images and factors of the estimate, and of matrices of the size of the truth."""
+    (d1, d2), rows = spec.size, max(spec.measurements, *getattr(spec, "table", (0, 0)))
+    return BLOCK_BYTES + number_bytes(spec) * (12 * spec.true_rank * (rows + d1 + d2) + 8 * spec.measurements)
+
+
+def moment_workspace(spec: LowRankSpec, options: Options) -> int:
+    """Return bytes of the images, and of a matrix d1 x d2 that is formed and decomposed, or of its Krylov space."""
+    d1, d2 = spec.size
+    krylov = 2 * (spec.true_rank + OVERSAMPLED) * DEPTH * (d1 + d2)
+    whole = d1 * d2 <= FORMED or spec.values().get("operator") == "dense"
+    return factors_workspace(spec, options) + number_bytes(spec) * (6 * d1 * d2 if whole else krylov)

@@ -1,0 +1,19 @@
+"""Memory of images and matrices that solvers of low-rank matrices hold beside the data."""
+
+from lrlab.models.low_rank import LowRankSpec
+
+
+def number_bytes(spec: LowRankSpec) -> int:
+    """Return the size of one number."""
+    return 4 if spec.values().get("precision") == "single" else 8
+
+
+def image_bytes(spec: LowRankSpec, columns: int) -> int:
+    """Return the memory of the images X V of so many columns, their scaled copies, and factors of that width."""
+    return number_bytes(spec) * columns * (2 * spec.measurements + 8 * max(spec.size)) + 2**24
+
+
+def square_bytes(spec: LowRankSpec, count: int) -> int:
+    """Return the memory of so many matrices of the size of L, and of row blocks of the data."""
+    rows, columns = spec.size
+    return number_bytes(spec) * count * rows * columns + 2**26

@@ -1,0 +1,39 @@
+"""What several solvers of multi-label problems require, and the memory that they need."""
+
+from lrlab.models.multilabel import Multilabel
+from lrlab.parameters import InputError
+from lrlab.solver_entry import Options
+
+BLOCK_BYTES = 2**26
+"""Blocks of the label table, of scores and of the features that are multiplied."""
+
+YU = "Yu, Jain, Kar, Dhillon (2014)"
+
+
+def rank_within(spec: Multilabel, options: Options) -> int:
+    """Return the rank of the estimate."""
+    return min(int(options["fitted_rank"]) or spec.rank, *spec.size)
+
+
+def factors_workspace(spec: Multilabel, options: Options) -> int:
+    """Return bytes of some images and factors, and of the entries seen where some are not."""
+    seen = 0 if spec.complete else 80 * spec.seen_entries
+    return BLOCK_BYTES + 8 * 10 * rank_within(spec, options) * (spec.n + sum(spec.size)) + seen
+
+
+def spectrum_bytes(spec: Multilabel) -> int:
+    """Return bytes of the smaller of X^T X and X X^T, which sparse products first make sparse, and its eigenvectors."""
+    return 40 * min(spec.n, spec.d) ** 2
+
+
+def entries_workspace(spec: Multilabel, options: Options) -> int:
+    """Return bytes of factors and of one number for every label seen."""
+    return factors_workspace(spec, options) + 8 * spec.seen_entries
+
+
+def refuse_high_rank(spec: Multilabel, options: Options) -> None:
+    """Refuse ranks that no W of the problem's size has."""
+    most = min(spec.size)
+    if int(options["fitted_rank"]) > most:
+        expected = f"at most min(d, labels) = {most}"
+        raise InputError("fitted_rank", expected, options["fitted_rank"], "lower fitted_rank, or raise d and labels")

@@ -1,0 +1,72 @@
+"""What several solvers of single-index models require, and the memory that they need."""
+
+from lrlab.models.single_index import SingleIndexSpec
+from lrlab.parameters import InputError
+from lrlab.solver_entry import Options
+
+VANISHING = 1e-9
+"""Below this size of a moment the answers carry no direction that a method built on it could recover."""
+
+
+def needs_samples(spec: SingleIndexSpec, factor: int = 2) -> None:
+    """Refuse fewer measurements than `factor` times the length of the signal."""
+    if spec.n < factor * spec.p:
+        expected = f"at least {factor}p = {factor * spec.p} for this solver"
+        raise InputError("n", expected, spec.n, f"raise n or lower p to {max(2, spec.n // factor)}")
+
+
+def needs_first_moment(spec: SingleIndexSpec) -> None:
+    """Refuse links with mu_1 = E[f(Z) Z] = 0, whose mean of y x says nothing."""
+    if abs(spec.link.moments.mu1) < VANISHING:
+        refuse_link(spec, "mu_1 = E[f(Z) Z]", "take a solver that uses second moments, such as pairwise-moment")
+
+
+def needs_second_moment(spec: SingleIndexSpec) -> None:
+    """Refuse links with mu_2 = mu_0, whose mean of y x x^T says nothing (all odd links)."""
+    moments = spec.link.moments
+    if abs(moments.mu2 - moments.mu0) < VANISHING:
+        refuse_link(spec, "mu_2 - mu_0 = E[f(Z) (Z^2 - 1)]", "take marginal-mean or pairwise-moment")
+
+
+def needs_gap(spec: SingleIndexSpec) -> None:
+    """Refuse links with phi = 0, for which neither M nor M' has a population gap."""
+    if abs(spec.link.moments.phi) < VANISHING:
+        refuse_link(spec, "phi = mu_1^2 - mu_0 mu_2 + mu_0^2", "lower the noise or flip, or move the threshold")
+
+
+def refuse_link(spec: SingleIndexSpec, quantity: str, remedy: str) -> None:
+    """Raise InputError: a moment of the link on which the solver depends is zero."""
+    raise InputError("link", f"one with {quantity} other than 0 for this solver", f"0 on {spec.model}", remedy)
+
+
+def sparse_size(spec: SingleIndexSpec, options: Options) -> int:
+    """Return the number of entries that a sparse solver keeps (a picture's own is only known once it is drawn)."""
+    return int(options["kept"]) or spec.sparsity or spec.p
+
+
+def needs_room(spec: SingleIndexSpec, options: Options) -> None:
+    """Refuse to keep more entries than there are."""
+    if int(options["kept"]) > spec.p:
+        remedy = "lower it, or leave it 0 for the signal's own number"
+        raise InputError("kept", f"in 0..p = {spec.p}", options["kept"], remedy)
+
+
+def refuse_first_moment(spec: SingleIndexSpec, options: Options) -> None:
+    """Refuse links whose mean of y x says nothing, and to keep more entries than there are."""
+    needs_first_moment(spec)
+    needs_room(spec, options)
+
+
+def moment_workspace(spec: SingleIndexSpec, options: Options) -> int:
+    """Hold the moments of both answers, a whitened one, its factors, LAPACK's own; blocks of measurements."""
+    return 64 * spec.p**2 + 2**26
+
+
+def vector_workspace(spec: SingleIndexSpec, options: Options) -> int:
+    """Hold a few vectors of length n and p."""
+    return 128 * (spec.n + spec.p) + 2**20
+
+
+def small_workspace(spec: SingleIndexSpec, options: Options) -> int:
+    """Hold a few vectors of length p, and blocks of measurements."""
+    return 64 * spec.p + 2**26
