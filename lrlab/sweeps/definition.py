@@ -9,15 +9,9 @@ from typing import Any
 import numpy as np
 
 from lrlab import catalog
-<<<<<<< HEAD
-from lrlab.catalog.families import family
-from lrlab.figures.measures import MEASURES
-from lrlab.parameters import InputError, Parameter, declared, require_known
-=======
 from lrlab.catalog import family
 from lrlab.models.axes import ZERO_ALLOWED, axes, derived
-from lrlab.parameters import InputError, Parameter, Value, declared, require_known
->>>>>>> 990aea1 (Solvers and models are whole in their own files: each ends with its entry, catalog.py only collects and names what is missing)
+from lrlab.parameters import InputError, Parameter, declared, require_known
 from lrlab.protocol import Spec
 from lrlab.runs.job import Job
 from lrlab.sweeps.cells import Cell, make_cells

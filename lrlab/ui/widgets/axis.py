@@ -11,7 +11,6 @@ from lrlab import catalog
 from lrlab.model_entry import Range
 from lrlab.models.axes import axes, derived
 from lrlab.parameters import InputError, Parameter, declared
-from lrlab.models.axes import axes, derived
 from lrlab.sweeps.definition import Given
 from lrlab.sweeps.definition_parts import Span, spacing
 from lrlab.ui.widgets import controls
