@@ -1,7 +1,7 @@
 """Matrices of low rank, stored as factors: products, norms and distances that never form the d1 x d2 matrix."""
 
 from collections.abc import Mapping
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -87,7 +87,7 @@ def columns_normalised(W: LowRank) -> LowRank:
     return from_product(W.left, np.divide(W.V, lengths, out=np.zeros_like(W.V), where=lengths > 0))
 
 
-def zero(shape: tuple[int, int], rank: int, dtype: type = np.float64) -> LowRank:
+def zero(shape: tuple[int, int], rank: int, dtype: type | np.dtype[Any] = np.float64) -> LowRank:
     """Return the zero matrix as factors of a rank."""
     return LowRank(np.eye(shape[0], rank, dtype=dtype), np.zeros(rank, dtype), np.eye(shape[1], rank, dtype=dtype))
 

@@ -2,6 +2,7 @@
 
 import time
 from abc import ABC, abstractmethod
+from collections import abc
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from enum import Enum
@@ -161,6 +162,8 @@ class Stop(Enum):
     CANCELLED = "Cancelled: what was computed up to here is kept."
 
 
+Iterates = abc.Generator[Iterate, None, Any]
+"""What a solver returns that ends by itself: iterates, and the `Stop` that says why."""
 Solver = Callable[..., Iterator[Iterate]]
 """A generator function. One that ends by itself may return the Stop that holds: CONVERGED only where it has tested
 that the estimate is optimal, STALLED where no step improves it; returning nothing means FINISHED."""

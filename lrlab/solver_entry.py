@@ -67,10 +67,6 @@ class SolverEntry:
         """Raise InputError unless `name` is an option of the solver or a limit of its run."""
         require_known(name, self.settings, what=f"setting of {self.name}")
 
-    def settings_among(self, settings: Mapping[str, object]) -> dict[str, object]:
-        """Return those settings that this solver or its limits have: one set of settings serves several solvers."""
-        return {name: value for name, value in settings.items() if name in self.settings}
-
     def settle(self, settings: Mapping[str, object]) -> Settings:
         """Return all settings, checked: the given values, or texts, and defaults for the others.
 

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 from scipy.sparse import csr_array
 
-from lrlab.arrays import Array, Indices
+from lrlab.arrays import Array, Indices, Matrix
 from lrlab.parameters import InputError
 
 Names = tuple[str, ...]
@@ -21,7 +21,7 @@ class Dataset:
     calls its first feature and its first label, for files that number them.
     """
 
-    X: Array | csr_array
+    X: Matrix
     Y: csr_array
     observed: csr_array | None = None
     feature_names: Names | None = None

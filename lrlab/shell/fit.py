@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
     return DONE
 
 
-def fit_rows(options: argparse.Namespace, settings: dict[str, str]) -> Any:
+def fit_rows(options: argparse.Namespace, settings: dict[str, Any]) -> Any:
     """Fit a multi-label solver to rows, and save it with --save."""
     from lrlab.fits.fitted_model import save_model
     from lrlab.fits.fitting import fit, solver_options
@@ -81,7 +81,7 @@ def fit_rows(options: argparse.Namespace, settings: dict[str, str]) -> Any:
     return result
 
 
-def fit_rating_table(options: argparse.Namespace, settings: dict[str, str]) -> Any:
+def fit_rating_table(options: argparse.Namespace, settings: dict[str, Any]) -> Any:
     """Fit a solver of inductive completion to ratings."""
     from lrlab.fits.fitting_ratings import fit_ratings, solver_options
 

@@ -11,7 +11,7 @@ import numpy as np
 from lrlab import catalog
 from lrlab.catalog import family
 from lrlab.models.axes import ZERO_ALLOWED, axes, derived
-from lrlab.parameters import InputError, Parameter, declared, require_known
+from lrlab.parameters import InputError, Parameter, Value, declared, require_known
 from lrlab.protocol import Spec
 from lrlab.runs.job import Job
 from lrlab.sweeps.cells import Cell, make_cells
@@ -116,9 +116,10 @@ class Sweep:
         goal = family(self.spec.model).goal
         return self.success or Success(goal.measure, above=goal.above)
 
-    def settings_of(self, solver: str) -> dict[str, object]:
+    def settings_of(self, solver: str) -> dict[str, Value]:
         """Return the settings that a solver knows."""
-        return catalog.solver(solver, self.spec.model).settings_among(dict(self.settings))
+        known = catalog.solver(solver, self.spec.model).settings
+        return {name: value for name, value in self.settings if name in known}
 
     def _check_adaptive(self) -> None:
         if not isinstance(self.adaptive, bool):

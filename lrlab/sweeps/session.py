@@ -110,7 +110,7 @@ class SweepRun:
         return not self.alive
 
     def _begin(self, work: Callable[[Store], None]) -> None:
-        self.error, self._begun, self._loaded, self._stop = "", time.monotonic(), -1, ""
+        self.error, self._begun, self._loaded, self._stop = "", time.monotonic(), -1, None
         self._thread = threading.Thread(target=self._serve, args=(work,), name="lrlab-sweep", daemon=True)
         self._thread.start()
 
@@ -155,7 +155,8 @@ class SweepRun:
         if self._session:
             history.note(
                 store, self._session, self.sweep,
-                title=self._title, page=self._page, state=self.state, done=self.done, total=self.total,
+                title=self._title, page=self._page, state="running" if self.state == "new" else self.state,
+                done=self.done, total=self.total,
             )  # fmt: skip
 
 

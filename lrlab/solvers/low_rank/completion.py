@@ -98,15 +98,15 @@ def soft_impute(
     matrices", Algorithm 1; Yao & Kwok (2015), "Accelerated inexact soft-impute"; Beck & Teboulle (2009), FISTA.
     """
     A, b = problem.operator, problem.b
-    greatest = float(np.linalg.norm(shrunk(A, Filled.zero(A), b, 0.0, 1, rng).s, np.inf))
+    greatest = float(np.linalg.norm(shrunk(A, Filled.zero(A), b, 0.0, 1, rng).s, np.inf))  # type: ignore[arg-type]
     penalties = iter(greatest * np.geomspace(1.0, shrinkage, path + 1)[1:])
     level, last = next(penalties), greatest * shrinkage
-    state = old = Filled.zero(A)
+    state = old = Filled.zero(A)  # type: ignore[arg-type]
     momentum, value = 1.0, np.inf
     while True:
         beta = (momentum - 1) / (momentum + 2) if accelerated else 0.0
         Z = state.extrapolated(old, beta)
-        W = shrunk(A, Z, b, level, len(state.W.s) + SPARE, rng)
+        W = shrunk(A, Z, b, level, len(state.W.s) + SPARE, rng)  # type: ignore[arg-type]
         old, state = state, Filled(W, A.forward(W))
         change = Z.distance(W) / (float(np.linalg.norm(W.s)) or 1.0)
         final = level <= last * (1 + 1e-12)

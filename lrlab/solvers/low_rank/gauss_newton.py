@@ -1,6 +1,6 @@
 """Gauss-Newton on matrices of rank k: every step solves the linear problem in the tangent space."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Annotated
 
 import numpy as np
@@ -10,7 +10,7 @@ from lrlab.arrays import Array
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator, alignment, unresolvable
 from lrlab.parameters import Parameter
-from lrlab.protocol import Iterate, Stop
+from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import SolverEntry
 from lrlab.solvers.low_rank.starts import spectral_start
 from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, Vector, line, moved, point, solved
@@ -35,7 +35,7 @@ def gauss_newton(
         int, Parameter(meaning="most conjugate-gradient steps in one iteration", low=1, high=100_000, scale="log")
     ] = 500,
     rng: Generator,
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Recover a matrix W = U diag(s) V^T of rank k from b = A(W) + noise.
 
     minimise   f(W) = ||A(W) - b||^2 / 2  over rank W = k

@@ -12,7 +12,7 @@ from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator, alignment, unresolvable
 from lrlab.parameters import Parameter
-from lrlab.protocol import Iterate, Stop
+from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.low_rank.starts import spectral_start
 from lrlab.solvers.low_rank.tangent import (
@@ -45,7 +45,7 @@ def tangent_descent(
         Parameter(meaning="conjugate (Polak-Ribiere), or plain projected gradients", choices=("conjugate", "gradient")),
     ] = "conjugate",
     rng: Generator,
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Recover a matrix W of rank k from b = A(W) + noise.
 
     minimise   f(W) = ||A(W) - b||^2 / 2  over rank W = k

@@ -14,7 +14,7 @@ from lrlab.linalg import solve_positive
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.protocols import LabelData
 from lrlab.parameters import Parameter
-from lrlab.protocol import Iterate, Stop
+from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.multilabel.label_losses import HINGE, LOGISTIC, SQUARED, SQUARED_HINGE, Loss
 from lrlab.solvers.multilabel.requirements import BLOCK_BYTES, YU, spectrum_bytes
@@ -111,7 +111,7 @@ def normal_product(X: Array | csr_array, mask: csr_array | None, D: Array) -> Ar
     return product
 
 
-def one_by_one(problem: LabelData, loss: Loss, weight: float) -> Iterator[Iterate]:
+def one_by_one(problem: LabelData, loss: Loss, weight: float) -> Iterates:
     """Yield after all labels are fitted by scikit-learn in a few passes, and after more for those that want them."""
     X, L = problem.X, problem.Y.shape[1]
     # Indices of the type that LIBLINEAR takes; columns are picked one at a time.

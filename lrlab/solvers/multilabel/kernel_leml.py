@@ -110,7 +110,7 @@ def kernel_leml(
     k = Kernel(kernel, bandwidth or usual_bandwidth(kernel, X, centre, rng), degree, centre)
     Phi, landmark_rows, R = features(k, X, drawn_landmarks(k, X, landmark_count(n, landmarks), choice, rng))
     Z = X[landmark_rows]
-    mapped = Mapped(Phi, problem.Y, problem.mask, problem.rank)
+    mapped: Any = Mapped(Phi, problem.Y, problem.mask, problem.rank)
     shared: dict[str, Any] = {
         "regularization": regularization,
         "penalty": penalty,

@@ -1,7 +1,7 @@
 """Alternating power iteration for one-bit labels (Qiu et al. 2017, Algorithm 1)."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Annotated
 
 import numpy as np
@@ -11,7 +11,7 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.models.protocols import SignStream
 from lrlab.parameters import Parameter
-from lrlab.protocol import Iterate, Stop
+from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import SolverEntry
 from lrlab.solvers.low_rank.starts import leading_triples
 from lrlab.solvers.multilabel.label_losses import Signed
@@ -32,7 +32,7 @@ def one_bit_power(
     ] = 0.0,
     fitted_rank: FittedRank = 0,
     rng: Generator,
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Recover W (d1, d2) of rank k with columns of length 1 from signs y_i of x_i^T w_j(i), a batch an iteration.
 
     moment      H = (d2 / (m lambda)) sum (y_i - sign(x_i^T w_j(i))) x_i e_j(i)^T at the estimate W, over a fresh batch;

@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from lrlab.arrays import Array
 from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
-from lrlab.protocol import Iterate, Stop
+from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.single_index.likelihoods import LOGISTIC, PROBIT, Likelihood
 from lrlab.solvers.single_index.requirements import needs_first_moment, vector_workspace
@@ -53,7 +53,7 @@ def probit(problem: SingleIndexData, *, rng: Generator) -> Iterator[Iterate]:
     return maximum_likelihood(PROBIT, problem.X, problem.y)
 
 
-def maximum_likelihood(likelihood: Likelihood, X: Array, y: Array) -> Iterator[Iterate]:
+def maximum_likelihood(likelihood: Likelihood, X: Array, y: Array) -> Iterates:
     """Yield the Newton steps of the regression of y (n,) on X (n, p) with an intercept."""
     n, p = X.shape
 
@@ -70,7 +70,7 @@ def maximum_likelihood(likelihood: Likelihood, X: Array, y: Array) -> Iterator[I
         bent = likelihood.curvature(margin(theta)) * (X @ v[1:] + v[0])
         return np.concatenate([[bent.sum()], bent @ X])
 
-    def improvable(theta: Array) -> bool:
+    def improvable(theta: Array) -> np.bool_:
         # What a Newton step promises at most, against the rounding of the objective.
         value, gradient = value_and_gradient(theta)
         hessian = LinearOperator((p + 1, p + 1), matvec=lambda v: hessian_times(theta, v), dtype=float)

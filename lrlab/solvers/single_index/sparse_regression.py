@@ -10,7 +10,7 @@ from lrlab.arrays import Array, Indices
 from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, Parameter
-from lrlab.protocol import Iterate, Stop
+from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.single_index.likelihoods import LOGISTIC, PROBIT, Likelihood
 from lrlab.solvers.single_index.penalised_path import objective, optimality, path, path_levels
@@ -70,7 +70,7 @@ def sparse_probit(
 
 def cross_validated_path(
     likelihood: Likelihood, problem: SingleIndexData, folds: int, rule: str, rng: Generator
-) -> Iterator[Iterate]:
+) -> Iterates:
     """Yield the path on all measurements down to the level that is best on held-out ones."""
     X, y = problem.X, problem.y
     levels = path_levels(likelihood, X, y)

@@ -12,7 +12,7 @@ from lrlab.arrays import Array, Indices
 from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, Parameter
-from lrlab.protocol import Iterate, Stop
+from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.single_index.likelihoods import LOGISTIC, newton
 from lrlab.solvers.single_index.requirements import needs_first_moment, needs_room, sparse_size
@@ -43,7 +43,7 @@ def subset_logistic(
         ),
     ] = "exactly",
     rng: Generator,
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Recover an s-sparse b from one-bit answers by the subset of entries that explains them best.
 
     minimise    mean log(1 + exp(-y_i (<x_i, b> + c))) + charge ||b||_0  over ||b||_0 <= s and c,

@@ -1,6 +1,7 @@
 """Writes the fits of *own data* as Python code and as shell commands, on the rows as downloaded from the page."""
 
 import shlex
+from typing import Any
 
 from lrlab.parameters import Value
 from lrlab.runs.job import Job
@@ -11,7 +12,8 @@ from lrlab.ui.shared import code
 def arguments(plan: FitPlan, job: Job) -> dict[str, Value]:
     """Return the arguments of `fit` that differ from its defaults: rank, iterations, observed, seed, options."""
     task = plan.tasks[plan.jobs.index(job)] if plan.tasks else None
-    spec, own = job.spec, {name: value for name, value in job.options if value != job.entry.options[name].default}
+    spec: Any = job.spec
+    own = {name: value for name, value in job.options if value != job.entry.options[name].default}
     rank = task.rank if task else spec.rank
     given = {"rank": rank, "iterations": job.limits.max_iter, "observed": spec.kept, "seed": spec.seed, **own}
     absent = {"rank": 0, "observed": 1.0, "seed": 0}

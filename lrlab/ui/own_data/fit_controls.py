@@ -52,7 +52,7 @@ class FitPlan(NamedTuple):
     tasks: Sequence[TuningTask]
 
     @property
-    def spec(self) -> OwnRows:
+    def spec(self) -> Any:
         """The spec of all jobs."""
         return self.jobs[0].spec
 
@@ -64,10 +64,11 @@ def choose(link: Permalink, rows: RowTables | InputError | None) -> FitPlan | In
     values["seed"] = controls.widget(link, SEED)
     st.subheader("Solvers", anchor=False)
     # Solvers are listed even before there are rows.
-    spec = ending = InputError("rows", "chosen above", "none", "upload a file")
+    spec: Any = InputError("rows", "chosen above", "none", "upload a file")
+    ending: Any = spec
     try:
         numbers = {p.name: p.check(values[p.name]) for p in (*NUMBERS, SEED)}
-        ending = Limits(max_iter=numbers["iterations"], max_seconds=numbers["max_seconds"])._asdict()
+        ending = Limits(max_iter=int(numbers["iterations"]), max_seconds=float(numbers["max_seconds"]))._asdict()
         spec = specified(rows, numbers) if isinstance(rows, RowTables) else spec
     except InputError as error:
         spec = error

@@ -53,7 +53,7 @@ def draw(settings: CurveSettings, plan: FitPlan | None) -> None:
         return
     # In a container: figures that move on the page would be drawn from scratch, and lose their zoom.
     with st.container():
-        show_warnings(running, changed=bool(plan) and plan.spec != followed.spec)
+        show_warnings(running, changed=plan is not None and plan.spec != followed.spec)
     curves, comparison_column = st.columns([1, 1.1], gap="medium")
     with curves:
         drawn = recoveries(runs) if runs else [style_of(job.solver) for job in followed.jobs]

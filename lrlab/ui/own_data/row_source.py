@@ -115,9 +115,9 @@ def choose(link: Permalink) -> RowTables | InputError | None:
     if train is None:
         stored_tables = st.session_state.get(SESSION_KEY)
         return stored_tables[1] if stored_tables and stored_tables[0] != "sample" else None
-    source = tuple(getattr(part, "file_id", None) for part in (train, test, names_file)), columns, share
+    files: Any = tuple(getattr(part, "file_id", None) for part in (train, test, names_file)), columns, share
     try:
-        return cached_tables(source, lambda: read(train, test, names_file, columns, float(TEST_SHARE.check(share))))
+        return cached_tables(files, lambda: read(train, test, names_file, columns, float(TEST_SHARE.check(share))))
     except InputError as error:
         return error
 

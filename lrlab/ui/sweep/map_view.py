@@ -112,12 +112,12 @@ def draw(page: str, results: Results, view: View) -> None:
 
 
 def _score(sweep: Sweep, show: str) -> Score:
-    ends = (0.0, 1.0) if show in (SHARE, *BOUNDED) else (None, None)
+    low, high = (0.0, 1.0) if show in (SHARE, *BOUNDED) else (None, None)
     if show == SHARE:
-        return Score(title(sweep, show), *ends)
+        return Score(title(sweep, show), low, high)
     rule = sweep.contour
     level = rule.level if show == rule.metric else None
-    return Score(title(sweep, show), *ends, level, f"mean {display_name(show)} = {rule.level:g}")
+    return Score(title(sweep, show), low, high, level, f"mean {display_name(show)} = {rule.level:g}")
 
 
 def _cells(page: str, results: Results, table: pd.DataFrame, show: str) -> pd.DataFrame:

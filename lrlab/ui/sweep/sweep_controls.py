@@ -46,14 +46,13 @@ def choose(link: Permalink, *, plane: bool) -> tuple[Sweep | None, list[object]]
     chosen = [a for a in (x, y) if isinstance(a, Axis)]
     decided = [a.decides for a in chosen]
     spec = problem_controls.choose_spec(link, model, without=decided, initial=entry.held)
-    parts = [x, y, spec, settings, success, limits]
+    parts: list[Any] = [x, y, spec, settings, success, limits]
     if any(isinstance(part, InputError) for part in parts):
         return None, parts
     try:
-        TRIALS.check(trials)
         sweep = Sweep(
-            spec=spec, axes=tuple((a.name, a.given) for a in chosen), solvers=solvers, trials=trials, success=success,
-            settings={**settings, **_changed(limits)}, **adaptive,
+            spec=parts[2], axes=tuple((a.name, a.given) for a in chosen), solvers=solvers,
+            trials=int(TRIALS.check(trials)), success=parts[4], settings={**parts[3], **_changed(parts[5])}, **adaptive,
         )  # fmt: skip
         if sweep.total > MOST_TRIALS:
             got = f"{sweep.total:,}"
@@ -70,7 +69,12 @@ def address(sweep: Sweep) -> dict[str, str]:
     for prefix, (name, given) in zip(("x-", "y-"), sweep.axes, strict=False):
         values[f"{prefix}axis"] = name
         if isinstance(given, Span) and axis.FEWEST <= given.steps <= axis.MOST:
-            ends = {"from": given.low, "to": given.high, "points": given.steps, "spacing": given.spacing}
+            ends: dict[str, Value] = {
+                "from": given.low,
+                "to": given.high,
+                "points": given.steps,
+                "spacing": given.spacing,
+            }
             values |= {prefix + key: value for key, value in ends.items()}
         else:
             values[f"{prefix}values"] = ", ".join(map(str, sweep.grid[name]))
@@ -149,7 +153,7 @@ def _success(link: Permalink, entry: ModelEntry) -> Success | InputError | None:
     if metric == NO_RULE:
         return None
     try:
-        return Success(str(metric), **{str(side): parameters[2].check(level)})
+        return Success(str(metric), **{str(side): float(parameters[2].check(level))})
     except InputError as error:
         return error
 

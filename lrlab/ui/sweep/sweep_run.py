@@ -1,11 +1,12 @@
 """A sweep on a page: its buttons, its forecast, its progress, its failures, and the results that figures show."""
 
+from typing import Any
+
 import streamlit as st
 
 from lrlab.store.location import get_shared_store
 from lrlab.sweeps import session
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.history import State
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.session import SweepRun
 from lrlab.ui.shared import browser, live
@@ -38,7 +39,7 @@ def buttons(page: str, sweep: Sweep | None) -> None:
     if sweep and (state := st.session_state.pop(f"{page}:look", None)):
         look(page, sweep, state)
     with st.container(horizontal=True, key=f"{page}-buttons", width="content"):
-        run = current(page)
+        run: Any = current(page)
         same = run is not None and sweep is not None and run.sweep == sweep
         under_way = same and run.alive and not run.ending
         pressed = st.button("Run", type="primary", key=f"{page}-run", disabled=sweep is None or under_way)
@@ -77,7 +78,7 @@ def begin(page: str, sweep: Sweep) -> None:
     _follow(page, run)
 
 
-def look(page: str, sweep: Sweep, state: State | str) -> None:
+def look(page: str, sweep: Sweep, state: Any) -> None:
     """Show what the store has of a sweep of the past, or follow it where it runs."""
     run = session.get_run(sweep, get_shared_store(), browser.browser_key(), page, title(page, sweep))
     run.look(state)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import streamlit as st
@@ -71,7 +71,7 @@ def choose(
         link.accept(prefix + part.name for part in (*_parts(0.0, 1.0, "linear", points), LISTED))
         return None
     low, high, scale = ranges.get(name) or catalog.model_entry(model).first_range(name)
-    parts, given = _parts(low, high, scale, points), []
+    parts, given = _parts(low, high, scale, points), list[Any]()
     columns = st.columns(2, gap="small")
     for k, part in enumerate(parts):
         with columns[k % 2]:
@@ -113,12 +113,14 @@ def _is_whole(model: str, name: str) -> bool:
 
 def spaced(start: object, stop: object, points: object, spacing: object, *, whole: bool) -> tuple[float, ...]:
     """Return the values of an axis, to four digits, whole where they have to be; InputError where there are none."""
-    low, high, parts = (p.check(v) for p, v in zip(_parts(0.0, 1.0, "linear", 12), (start, stop, points), strict=False))
+    low, high, parts = (
+        float(p.check(v)) for p, v in zip(_parts(0.0, 1.0, "linear", 12), (start, stop, points), strict=False)
+    )
     if spacing == "log" and min(low, high) <= 0:
         raise InputError("from", "above 0 on a logarithmic axis", min(low, high), "raise it, or take linear spacing")
     if low == high:
         raise InputError("to", f"other than from = {low:g}", high, "raise to")
-    values = np.geomspace(low, high, parts) if spacing == "log" else np.linspace(low, high, parts)
+    values = (np.geomspace if spacing == "log" else np.linspace)(low, high, int(parts))
     rounded = (round(float(v)) if whole else float(f"{v:.4g}") for v in values)
     return tuple(sorted({float(v) for v in rounded}))
 
