@@ -35,8 +35,8 @@ class Collected(NamedTuple):
 
 def modules_of(package: ModuleType) -> list[ModuleType]:
     """Import and return all modules of a package and of the packages in it, by name."""
-    found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-    return [_imported(info.name) for info in found if not info.ispkg]
+    modules = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    return [_imported(info.name) for info in modules if not info.ispkg]
 
 
 def _imported(name: str) -> ModuleType:
@@ -77,13 +77,13 @@ def collect(model_modules: Sequence[ModuleType], solver_modules: Sequence[Module
 
 
 def _entries(modules: Iterable[ModuleType], kind: type[E]) -> dict[str, Sequence[E]]:
-    found = {}
+    by_module = {}
     for module in modules:
         several = getattr(module, "ENTRIES", None) or [entry for entry in [getattr(module, "ENTRY", None)] if entry]
         alike = all(isinstance(entry, kind) for entry in several)
         require(alike, module.__name__, f"ENTRY must be a {kind.__name__}, and ENTRIES a list of such")
-        found[module.__name__] = several
-    return found
+        by_module[module.__name__] = several
+    return by_module
 
 
 def _unique(families: Iterable[Family]) -> list[Family]:

@@ -23,7 +23,7 @@ class LabelRows(Spec):
     observed: Annotated[
         float,
         Parameter(
-            meaning="share of the entries of the label table that is seen, whether 0 or 1",
+            meaning="share of the entries of the label table that is observed, whether 0 or 1",
             low=1e-4,
             high=1,
             scale="log",
@@ -52,19 +52,19 @@ class LabelRows(Spec):
 
     @property
     def complete(self) -> bool:
-        """Whether all labels are seen."""
+        """Whether all labels are observed."""
         return self.observed == 1
 
     @property
-    def seen_entries(self) -> int:
+    def observed_entries(self) -> int:
         """Entries of the label table that are observed, about."""
         return math.ceil(self.observed * self.n * self.labels)
 
     @property
     def held_bytes(self) -> int:
-        """Memory of features of the rows given and of the places that are seen."""
+        """Memory of features of the rows given and of the observed places."""
         one = 8 if self.density == 1 else 26
-        return one * self.feature_entries + (0 if self.complete else 10 * self.seen_entries)
+        return one * self.feature_entries + (0 if self.complete else 10 * self.observed_entries)
 
     @property
     def memory_advice(self) -> str:

@@ -16,7 +16,7 @@ from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
 from lrlab.models.label_patterns import highest, scattered
 from lrlab.models.label_rows import LabelRows
 from lrlab.models.low_rank import orthonormal
-from lrlab.models.multilabel_problem import MultilabelProblem, only_seen
+from lrlab.models.multilabel_problem import MultilabelProblem, only_observed
 from lrlab.models.multilabel_risk import DrawnLabels, best_linear
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Checkpoint, child, proceed
@@ -83,9 +83,9 @@ class Multilabel(LabelRows):
         return super().complete and not self.seen_per_row
 
     @property
-    def seen_entries(self) -> int:
+    def observed_entries(self) -> int:
         """Entries of the label table that are observed, about."""
-        return self.seen_per_row * self.n or super().seen_entries
+        return self.seen_per_row * self.n or super().observed_entries
 
     @property
     def data_bytes(self) -> int:
@@ -108,7 +108,7 @@ class Multilabel(LabelRows):
         X, Y = self._rows(W, self.n, given, checkpoint)
         X_test, Y_test = self._rows(W, FRESH, fresh, proceed)
         mask = self._mask(places)
-        problem = DrawnLabels(X, only_seen(Y, mask), mask, X_test, Y_test, self.rank, self)
+        problem = DrawnLabels(X, only_observed(Y, mask), mask, X_test, Y_test, self.rank, self)
         if self.per_row == 0 and self.density == 1:
             problem.best = best_linear(W, self.noise)
         return problem

@@ -41,11 +41,11 @@ class Predictor(Protocol):
 
 
 class MultilabelProblem:
-    """Features, labels and which of them are seen.
+    """Features, labels and which of them are observed.
 
-    Attributes: X (n, d), dense or sparse; Y (n, L), sparse, 1 at labels that are seen to be on; mask (n, L), a sparse
-    pattern of the entries that are seen, or None where all are: a place in mask and not in Y is a 0, one outside mask
-    is unknown. X_test, Y_test: rows to test on, all of whose labels count. rank: that of W, given to solvers.
+    Attributes: X (n, d), dense or sparse; Y (n, L), sparse, 1 at observed relevant labels; mask (n, L), the pattern
+    of observed entries, or None where all are: a place in mask and not in Y is a 0, one outside mask is unknown.
+    X_test, Y_test: rows to test on, all of whose labels count. rank: that of W, given to solvers.
     """
 
     def __init__(
@@ -79,9 +79,9 @@ class MultilabelProblem:
         Any entry of Y that is not zero is a label that is on; those outside the mask are unknown, and are left out.
         """
         tables = matrix(X), pattern(Y), matrix(X_test), pattern(Y_test)
-        seen = None if mask is None else pattern(mask).astype(bool)
-        require_sizes(*tables, seen, rank)
-        return cls(tables[0], only_seen(tables[1], seen), seen, *tables[2:], rank)
+        observed = None if mask is None else pattern(mask).astype(bool)
+        require_sizes(*tables, observed, rank)
+        return cls(tables[0], only_observed(tables[1], observed), observed, *tables[2:], rank)
 
     def load(self, everything: bool) -> None:
         """Do nothing: all rows are in memory."""
@@ -135,8 +135,8 @@ def require_sizes(
         raise InputError("rank", f"in 1..min(features, labels) = {most}", rank, f"take a rank of at most {most}")
 
 
-def only_seen(Y: csr_array, mask: csr_array | None) -> csr_array:
-    """Return the labels that are on and seen."""
+def only_observed(Y: csr_array, mask: csr_array | None) -> csr_array:
+    """Return the labels that are on and observed."""
     if mask is None:
         return Y
     both = csr_array(Y.multiply(mask), dtype=float)

@@ -26,9 +26,9 @@ FRESH = 1000
 
 
 class Samples(NamedTuple):
-    """A block of samples: X (n, d1); labels (n,), which label is seen of each, and y (n,) in +-1, its sign.
+    """A block of samples: X (n, d1); labels (n,), which label is observed of each, and y (n,) in +-1, its sign.
 
-    Where all labels are seen, labels is None and y is (n, d2).
+    Where all labels are observed, labels is None and y is (n, d2).
     """
 
     X: Array
@@ -36,12 +36,12 @@ class Samples(NamedTuple):
     y: Array
 
     def margins(self, W: LowRank) -> Array:
-        """Return x_i^T w_j at the labels that are seen, of the shape of y; W (d1, d2)."""
+        """Return x_i^T w_j at the labels that are observed, of the shape of y; W (d1, d2)."""
         images = self.X @ W.left
         return images @ W.V.T if self.labels is None else np.einsum("ik,ik->i", images, W.V[self.labels])
 
     def add_moment(self, r: Array, total: Array) -> None:
-        """Add the sum of r_ij e_j x_i^T over the labels seen to `total` (d2, d1); r has the shape of y."""
+        """Add the sum of r_ij e_j x_i^T over the labels observed to `total` (d2, d1); r has the shape of y."""
         if self.labels is None:
             total += r.T @ self.X
             return
@@ -52,7 +52,7 @@ class Samples(NamedTuple):
         total[present] += pattern @ self.X
 
     def tables(self, d2: int) -> tuple[csr_array, csr_array | None]:
-        """Return 1 where a sign is positive (n, d2), and the pattern of the labels seen, None where all are."""
+        """Return 1 where a sign is positive (n, d2), and the pattern of the labels observed, None where all are."""
         if self.labels is None:
             return csr_array(self.y > 0, dtype=float), None
         rows, shape = np.arange(len(self.y)), (len(self.y), d2)
@@ -87,10 +87,10 @@ class OneBitMultilabelProblem:
         for part in self.truth:
             part.setflags(write=False)
         self._data, self._test = spec.streams().data.spawn(2)
-        self._kept: tuple[int, list[Samples]] = (-1, [])
+        self._blocks: tuple[int, list[Samples]] = (-1, [])
 
     def load(self, everything: bool) -> None:
-        """Draw the test rows, and the first batch where it is kept."""
+        """Draw the test rows, and the first batch where it is held in memory."""
         _ = self.X_test, self.Y_test
         if self._keeps:
             self._keep(0)
@@ -109,7 +109,7 @@ class OneBitMultilabelProblem:
             self._keep(batch)
         for index, start in enumerate(range(0, self.spec.m, self.block_rows)):
             self.checkpoint(start / self.spec.m)
-            yield self._kept[1][index] if self._keeps else self._draw(batch, index)
+            yield self._blocks[1][index] if self._keeps else self._draw(batch, index)
 
     def table(self, batch: int) -> LabelTable:
         """Return a batch as one table of labels, all of it in memory."""
@@ -133,12 +133,12 @@ class OneBitMultilabelProblem:
 
     @property
     def Y(self) -> csr_array:
-        """Labels of the first batch (m, d2), sparse: 1 where a sign is seen and positive."""
+        """Labels of the first batch (m, d2), sparse: 1 where a sign is observed and positive."""
         return self._table.Y
 
     @property
     def mask(self) -> csr_array | None:
-        """The pattern of the labels seen in the first batch; None where all are."""
+        """The pattern of the labels observed in the first batch; None where all are."""
         return self._table.mask
 
     @property
@@ -146,9 +146,9 @@ class OneBitMultilabelProblem:
         return self.spec.data_bytes <= IN_MEMORY
 
     def _keep(self, batch: int) -> None:
-        if self._kept[0] != batch:
+        if self._blocks[0] != batch:
             count = len(range(0, self.spec.m, self.block_rows))
-            self._kept = batch, [self._draw(batch, index) for index in range(count)]
+            self._blocks = batch, [self._draw(batch, index) for index in range(count)]
 
     def _draw(self, batch: int, index: int) -> Samples:
         rows = min(self.block_rows, self.spec.m - index * self.block_rows)

@@ -16,7 +16,7 @@ from lrlab.datasets import Dataset
 from lrlab.models.label_patterns import scattered
 from lrlab.models.label_rows import LabelRows
 from lrlab.models.multilabel import Multilabel
-from lrlab.models.multilabel_problem import MultilabelProblem, Predictor, measured, only_seen
+from lrlab.models.multilabel_problem import MultilabelProblem, Predictor, measured, only_observed
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Checkpoint, proceed
 
@@ -98,8 +98,8 @@ class OwnProblem(MultilabelProblem):
         """Return scores on the test rows, as MultilabelProblem does, and the same on training rows as `train_...`."""
         scores = measured(estimate, self.X_test, self.Y_test, self.mask_test)
         if len(self.sample):
-            seen = None if self.mask is None else self.mask[self.sample]
-            learnt = measured(estimate, self.X[self.sample], self.Y[self.sample], seen)
+            observed = None if self.mask is None else self.mask[self.sample]
+            learnt = measured(estimate, self.X[self.sample], self.Y[self.sample], observed)
             scores |= {f"train_{name}": value for name, value in learnt.items()}
         return scores
 
@@ -111,13 +111,13 @@ class OwnProblem(MultilabelProblem):
         return {"micro_auc": micro, "macro_auc": macro.value, "auc_labels": macro.count}
 
 
-def hide(data: Dataset, kept: float, seed: int) -> Dataset:
+def hide(data: Dataset, share: float, seed: int) -> Dataset:
     """Return the rows with a share of their known labels, drawn without replacement from the whole table."""
-    if kept == 1:
+    if share == 1:
         return data
-    drawn = scattered(np.random.default_rng(seed), data.Y.shape, kept)
+    drawn = scattered(np.random.default_rng(seed), data.Y.shape, share)
     known = drawn if data.observed is None else csr_array(drawn.multiply(data.observed))
-    return replace(data, Y=only_seen(data.Y, known), observed=known)
+    return replace(data, Y=only_observed(data.Y, known), observed=known)
 
 
 def split(data: Dataset, share: float, seed: int) -> tuple[Dataset, Dataset]:

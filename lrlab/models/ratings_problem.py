@@ -99,7 +99,7 @@ def aligned(given: Ratings, test: Ratings) -> tuple[Cells, Cells, tuple[int, int
     return Cells(given.rows, given.columns, given.values), fresh, (places[0][1], places[1][1])
 
 
-def side(known: tuple[str, ...], asked: tuple[str, ...]) -> tuple[Indices, int]:
-    """Return the places of the names that are asked for, and how many there are in all."""
+def side(known: tuple[str, ...], names: tuple[str, ...]) -> tuple[Indices, int]:
+    """Return the places of names, and how many there are in all."""
     index = {name: place for place, name in enumerate(known)}
-    return np.array([index.setdefault(name, len(index)) for name in asked], dtype=np.intp), len(index)
+    return np.array([index.setdefault(name, len(index)) for name in names], dtype=np.intp), len(index)

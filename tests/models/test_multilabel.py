@@ -63,7 +63,7 @@ def test_blocks_do_not_matter_to_what_is_drawn(monkeypatch):
         observed = problem.mask.toarray()
         highest = scores >= np.sort(scores, axis=1)[:, [-spec.per_row]]
         assert ((problem.Y.toarray() > 0) == (highest & observed)).all()
-        assert problem.mask.nnz == pytest.approx(spec.seen_entries, abs=8)
+        assert problem.mask.nnz == pytest.approx(spec.observed_entries, abs=8)
 
 
 def test_the_same_seed_gives_the_same_data_and_another_seed_does_not():

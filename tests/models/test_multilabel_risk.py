@@ -36,7 +36,7 @@ def test_labels_are_on_where_scores_are_positive_and_few_of_each_row_are_observe
     whole = spec.replace(noise=0.0, seen_per_row=0).build()
     assert whole.mask is None and ((whole.Y.toarray() > 0) == on).all()
     held = sum(part.nbytes for t in (problem.Y, problem.mask) for part in (t.data, t.indices, t.indptr))
-    assert held <= spec.data_bytes and problem.mask.nnz == spec.seen_entries
+    assert held <= spec.data_bytes and problem.mask.nnz == spec.observed_entries
 
 
 def test_the_best_predictor_is_that_of_many_rows():

@@ -16,7 +16,7 @@ from lrlab.operators.operator import unsettled
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate
 from lrlab.solver_entry import Options, SolverEntry
-from lrlab.solvers.low_rank.requirements import BLOCK_BYTES, factors_workspace
+from lrlab.solvers.low_rank.requirements import BLOCK_BYTES
 from lrlab.solvers.low_rank.starts import leading_triples, spectral_start
 
 DECOMPOSED = 64**2
@@ -196,6 +196,12 @@ def refuse_features(spec: TableSpec, options: Options) -> None:
         raise InputError("features", "canonical for this solver, which completes a table without features", got, remedy)
 
 
+def als_workspace(spec: TableSpec, options: Options) -> int:
+    """Hold what is left of the entries, in two orders, and a normal matrix for each row of a factor."""
+    k, (n1, n2) = spec.true_rank, spec.table
+    return BLOCK_BYTES + 24 * spec.measurements + 8 * (n1 + n2) * (k * k + 4 * k)
+
+
 ENTRIES = (
     SolverEntry(
         name="soft-impute",
@@ -215,7 +221,7 @@ ENTRIES = (
         run=als,
         models=("inductive-completion",),
         knows=("rank",),
-        workspace=factors_workspace,
+        workspace=als_workspace,
         refuse=refuse_features,
     ),
 )

@@ -16,9 +16,9 @@ def rank_within(spec: Multilabel, options: Options) -> int:
 
 
 def factors_workspace(spec: Multilabel, options: Options) -> int:
-    """Return bytes of some images and factors, and of the entries seen where some are not."""
-    seen = 0 if spec.complete else 80 * spec.seen_entries
-    return BLOCK_BYTES + 8 * 10 * rank_within(spec, options) * (spec.n + sum(spec.size)) + seen
+    """Return bytes of some images and factors, and of the observed entries where some are not."""
+    pattern = 0 if spec.complete else 80 * spec.observed_entries
+    return BLOCK_BYTES + 8 * 10 * rank_within(spec, options) * (spec.n + sum(spec.size)) + pattern
 
 
 def spectrum_bytes(spec: Multilabel) -> int:
@@ -27,8 +27,8 @@ def spectrum_bytes(spec: Multilabel) -> int:
 
 
 def entries_workspace(spec: Multilabel, options: Options) -> int:
-    """Return bytes of factors and of one number for every label seen."""
-    return factors_workspace(spec, options) + 8 * spec.seen_entries
+    """Return bytes of factors and of one number for every observed label."""
+    return factors_workspace(spec, options) + 8 * spec.observed_entries
 
 
 def refuse_high_rank(spec: Multilabel, options: Options) -> None:

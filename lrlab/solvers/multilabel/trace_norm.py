@@ -116,10 +116,10 @@ def first_step(risk: Losses | WholeSquares, gradient: Array) -> float:
 
 
 def workspace(spec: Multilabel, options: Options) -> int:
-    """Return bytes of matrices (d, L) with their decompositions, of images of three of them, and of entries seen."""
+    """Return bytes of matrices (d, L) with decompositions, of images of three of them, and of observed entries."""
     (d, L), narrow = spec.size, min(spec.size)
-    seen = 0 if spec.complete else 80 * spec.seen_entries
-    return BLOCK_BYTES + 8 * 20 * d * L + 8 * narrow * (7 * spec.n + 8 * (d + L)) + seen
+    pattern = 0 if spec.complete else 80 * spec.observed_entries
+    return BLOCK_BYTES + 8 * 20 * d * L + 8 * narrow * (7 * spec.n + 8 * (d + L)) + pattern
 
 
 ENTRIES = (
