@@ -1,4 +1,4 @@
-"""Names the types of arrays that all of the package uses."""
+"""Names the types of arrays that all of the package uses, and makes arrays read-only."""
 
 from typing import Any
 
@@ -19,3 +19,9 @@ Mask = NDArray[np.bool_]
 
 Matrix = Any
 """A dense array, or a sparse one of scipy, which has no types: rows of features or of labels."""
+
+
+def frozen(array: Vector) -> Vector:
+    """Return the array, made read-only."""
+    array.setflags(write=False)
+    return array

@@ -106,7 +106,4 @@ def errors(W: LowRank, truth: LowRank) -> dict[str, float]:
     """Return `error` = ||W - T||_F / ||T||_F and `spectral_error` = ||W - T|| / ||T||."""
     gap = np.linalg.svd(difference(W, truth), compute_uv=False)
     s = np.abs(truth.s)
-    return {
-        "error": float(np.linalg.norm(gap) / np.linalg.norm(s)),
-        "spectral_error": float(gap[0] / s.max()),
-    }
+    return {"error": float(np.linalg.norm(gap) / np.linalg.norm(s)), "spectral_error": float(gap[0] / s.max())}

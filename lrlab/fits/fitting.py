@@ -19,16 +19,7 @@ from lrlab.fits.own_files import (
     require_rank,
     require_share,
 )
-from lrlab.fits.validation import (
-    HELD_OUT_SHARE,
-    METRIC,
-    METRICS,
-    Candidate,
-    Result,
-    TuningTask,
-    evaluate,
-    tuning_task,
-)
+from lrlab.fits.validation import HELD_OUT_SHARE, METRIC, METRICS, Candidate, Result, TuningTask, evaluate, tuning_task
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.own_rows import OwnProblem, hide, solver_stream, split
 from lrlab.protocol import limits

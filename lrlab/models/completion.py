@@ -31,10 +31,6 @@ class TableSpec(LowRankSpec):
         """Rows and columns of the table."""
 
     @property
-    def true_rank(self) -> int:  # noqa: D102
-        return self.rank
-
-    @property
     def measurements(self) -> int:  # noqa: D102
         return max(1, round(self.observed * self.table[0] * self.table[1]))
 

@@ -5,7 +5,7 @@ from functools import cached_property
 import numpy as np
 from numpy.random import Generator
 
-from lrlab.arrays import Array, Indices
+from lrlab.arrays import Array, Indices, frozen
 from lrlab.lowrank import LowRank
 from lrlab.models.low_rank import LowRankProblem
 from lrlab.operators.entries import Entries
@@ -65,9 +65,7 @@ class CompletionProblem(TableProblem):
             return None
         rng = child(spec.streams().data.spawn(3)[side], 0)
         X = features(rng, spec.table[side], spec.size[side], correlated=spec.features == "correlated")
-        X = np.linalg.qr(X)[0] * np.sqrt(len(X))
-        X.setflags(write=False)
-        return X
+        return frozen(np.linalg.qr(X)[0] * np.sqrt(len(X)))
 
     @cached_property
     def incoherence(self) -> float:
@@ -94,9 +92,7 @@ class RegressionProblem(TableProblem):
     @cached_property
     def X(self) -> Array:  # type: ignore[override]
         """The points (n, d)."""
-        X = child(self.spec.streams().data.spawn(3)[0], 0).standard_normal((self.spec.n, self.spec.d))
-        X.setflags(write=False)
-        return X
+        return frozen(child(self.spec.streams().data.spawn(3)[0], 0).standard_normal((self.spec.n, self.spec.d)))
 
     @cached_property
     def _fresh(self) -> Array:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from lrlab import lowrank
-from lrlab.arrays import Array
+from lrlab.arrays import Array, frozen
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure
 from lrlab.operators.operator import Operator
@@ -46,14 +46,14 @@ class LowRankSpec(Spec):
         """Rows and columns of W."""
 
     @property
-    @abstractmethod
     def measurements(self) -> int:
         """Number of measurements m."""
+        return int(self.values()["m"])
 
     @property
-    @abstractmethod
     def true_rank(self) -> int:
         """Rank of W."""
+        return int(self.values()["rank"])
 
     @property
     def degrees_of_freedom(self) -> int:
@@ -108,8 +108,7 @@ def normal_rows(stream: np.random.SeedSequence, rows: int, columns: int, precisi
         checkpoint(start / rows)
         cut = X[start : start + DRAWN_ROWS]
         child(stream, index).standard_normal(dtype=X.dtype, out=cut)
-    X.setflags(write=False)
-    return X
+    return frozen(X)
 
 
 class LowRankProblem(ABC):
@@ -125,7 +124,7 @@ class LowRankProblem(ABC):
         """Keep the truth."""
         self.spec, self.truth, self.rank, self.checkpoint = spec, truth, spec.true_rank, checkpoint
         for part in truth:
-            part.setflags(write=False)
+            frozen(part)
 
     def load(self, everything: bool) -> None:
         """Draw the measurements."""
@@ -147,9 +146,7 @@ class LowRankProblem(ABC):
         """All measurements (m,)."""
         clean = self.operator.forward(self.truth)
         e = child(self.spec.streams().noise, 0).standard_normal(len(clean))
-        b = (clean + float(self.spec.values()["noise"]) * e).astype(self.operator.dtype)
-        b.setflags(write=False)
-        return b
+        return frozen((clean + float(self.spec.values()["noise"]) * e).astype(self.operator.dtype))
 
     def score(self, estimate: LowRank) -> dict[str, float]:
         """Return `error`, `spectral_error` (relative, against the truth) and `misfit`, ||A(W) - b|| / ||b||."""

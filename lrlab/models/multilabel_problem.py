@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.sparse import csr_array
 
 from lrlab import ranking
-from lrlab.arrays import Array, Matrix
+from lrlab.arrays import Array, Matrix, frozen
 from lrlab.parameters import InputError
 from lrlab.protocol import Spec
 
@@ -170,8 +170,6 @@ def narrow(table: Matrix) -> Matrix:
 
 def freeze(table: Matrix) -> None:
     """Make a table read-only."""
-    if sparse.issparse(table):
-        for part in (table.data, table.indices, table.indptr):
-            part.setflags(write=False)
-    elif table is not None:
-        table.setflags(write=False)
+    if table is not None:
+        for part in (table.data, table.indices, table.indptr) if sparse.issparse(table) else (table,):
+            frozen(part)

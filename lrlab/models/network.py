@@ -50,10 +50,6 @@ class PolynomialNetwork(LowRankSpec):
         return self.p, self.p
 
     @property
-    def measurements(self) -> int:  # noqa: D102
-        return self.m
-
-    @property
     def true_rank(self) -> int:  # noqa: D102
         return self.r
 

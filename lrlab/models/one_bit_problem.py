@@ -10,7 +10,7 @@ from numpy.random import SeedSequence
 from scipy.sparse import csr_array, vstack
 
 from lrlab import lowrank, ranking
-from lrlab.arrays import Array, Indices
+from lrlab.arrays import Array, Indices, frozen
 from lrlab.lowrank import LowRank
 from lrlab.models.single_index import IN_MEMORY
 from lrlab.protocol import Checkpoint, child, proceed
@@ -85,7 +85,7 @@ class OneBitMultilabelProblem:
         # A function of the numbers of features and labels alone, so that a larger batch begins as a smaller one does.
         self.block_rows = max(1, BLOCK // (spec.d1 if self.fresh else max(spec.size)))
         for part in self.truth:
-            part.setflags(write=False)
+            frozen(part)
         self._data, self._test = spec.streams().data.spawn(2)
         self._blocks: tuple[int, list[Samples]] = (-1, [])
 
@@ -159,15 +159,13 @@ class OneBitMultilabelProblem:
         noisy = clean + self.spec.noise * rng.standard_normal(clean.shape)
         y = np.where((noisy >= 0) != (rng.random(clean.shape) < self.spec.flip), 1.0, -1.0)
         for part in (X, y) if labels is None else (X, y, labels):
-            part.setflags(write=False)
+            frozen(part)
         return Samples(X, labels, y)
 
     @cached_property
     def X_test(self) -> Array:
         """Features of the test rows (1000, d1)."""
-        X = np.random.default_rng(self._test).standard_normal((FRESH, self.spec.d1))
-        X.setflags(write=False)
-        return X
+        return frozen(np.random.default_rng(self._test).standard_normal((FRESH, self.spec.d1)))
 
     @cached_property
     def Y_test(self) -> csr_array:

@@ -8,21 +8,19 @@ from typing import Annotated
 
 import numpy as np
 
-from lrlab.arrays import Array, Vector
+from lrlab.arrays import Array, Vector, frozen
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
-from lrlab.models import pictures
-from lrlab.parameters import InputError, Parameter
-from lrlab.protocol import Checkpoint, Spec, child, proceed
+from lrlab.models.pictures import Picture, PicturedSpec, Truth
+from lrlab.parameters import Parameter
+from lrlab.protocol import Checkpoint, child, proceed
 from lrlab.solver_entry import Options, SolverEntry
-
-"""Real or complex, as the field says."""
 
 BLOCK_BYTES = 16 * 2**20
 SCORED_ROWS = 4096
 
 
 @dataclass(frozen=True, kw_only=True)
-class PhaseRetrieval(Spec):
+class PhaseRetrieval(PicturedSpec):
     """Magnitudes |<a_i, x>| or their squares, a_i standard Gaussian (E |<a_i, x>|^2 = 1), ||x|| = 1."""
 
     model = "phase-retrieval"
@@ -46,15 +44,8 @@ class PhaseRetrieval(Spec):
             high=10,
         ),
     ] = 0.0
-    truth: Annotated[
-        str, Parameter(meaning="the signal: random, or a picture of p pixels", choices=("random", *pictures.NAMES))
-    ] = "random"
-    picture: Annotated[str, Parameter(meaning="an uploaded picture's grey levels, packed", hidden=True)] = ""
-
-    @property
-    def side(self) -> int:
-        """Side of the picture in pixels; 0 where the truth is no picture."""
-        return math.isqrt(self.p) if self.truth != "random" else 0
+    truth: Truth = "random"
+    picture: Picture = ""
 
     @property
     def entry_bytes(self) -> int:
@@ -66,27 +57,14 @@ class PhaseRetrieval(Spec):
         """Memory of all measurements, held at once."""
         return self.m * (self.entry_bytes * self.p + 8)
 
-    def check(self) -> None:
-        """Refuse what no picture can fulfil."""
-        if not self.side:
-            return
-        side = self.side
-        if side * side != self.p or not 4 <= side <= pictures.LARGEST_SIDE:
-            good = min(max(side, 4), pictures.LARGEST_SIDE) ** 2
-            expected = "the square of a side in 4..64 where the truth is a picture"
-            raise InputError("p", expected, self.p, f"take p = {good}, or a random truth")
-        if self.truth == "upload":
-            pictures.decode(self.picture, side)
-
     def build(self, checkpoint: Checkpoint = proceed) -> "PhaseRetrievalProblem":
         """Draw the truth; the measurements are drawn when they are read."""
         return PhaseRetrievalProblem(self, checkpoint)
 
     def draw_truth(self) -> Vector:
         """Return the unit vector x (p,): grey levels of a picture are real in either field."""
-        if self.side:
-            x = pictures.picture(self.truth, self.side, self.picture).ravel()
-        else:
+        x = self.drawn_picture()
+        if x is None:
             x = standard(np.random.default_rng(self.streams().truth), np.empty(self.p, dtype=self.dtype))
         return x / np.linalg.norm(x)
 
@@ -180,12 +158,6 @@ def align_phase(estimate: Vector, truth: Vector) -> Vector:
     """Return `estimate` times the sign or phase that brings it nearest to `truth`; its length stays as it is."""
     inner = np.vdot(estimate, truth)
     return estimate * (inner / abs(inner)) if inner != 0 else estimate
-
-
-def frozen(array: Vector) -> Vector:
-    """Return the array, made read-only."""
-    array.setflags(write=False)
-    return array
 
 
 def theory_lines(spec: PhaseRetrieval, entry: SolverEntry, options: Options) -> dict[str, bool]:

@@ -3,12 +3,15 @@
 import base64
 import binascii
 import io
+import math
 import zlib
+from typing import Annotated
 
 import numpy as np
 
 from lrlab.arrays import Array
-from lrlab.parameters import InputError
+from lrlab.parameters import InputError, Parameter
+from lrlab.protocol import Spec
 
 LARGEST_SIDE = 64
 LARGEST_UPLOAD_PIXELS = 50_000_000
@@ -28,6 +31,37 @@ ELLIPSES = (
     (0.0, -0.605, 0.023, 0.023, 0.0, 0.1),
     (0.06, -0.605, 0.023, 0.046, 0.0, 0.1),
 )
+
+
+Truth = Annotated[str, Parameter(meaning="the signal: random, or a picture of p pixels", choices=("random", *NAMES))]
+Picture = Annotated[str, Parameter(meaning="an uploaded picture's grey levels, packed", hidden=True)]
+
+
+class PicturedSpec(Spec):
+    """A spec of a signal of length p, its `truth` random or one of NAMES; `picture` is an upload made by `encode`."""
+
+    p: int
+    truth: str
+    picture: str
+
+    @property
+    def side(self) -> int:
+        """Side of the picture in pixels; 0 where the truth is no picture."""
+        return math.isqrt(self.p) if self.truth != "random" else 0
+
+    def check(self) -> None:
+        """Refuse what no picture can fulfil."""
+        side = self.side
+        if side and (side * side != self.p or not 4 <= side <= LARGEST_SIDE):
+            good = min(max(side, 4), LARGEST_SIDE) ** 2
+            expected = "the square of a side in 4..64 where the truth is a picture"
+            raise InputError("p", expected, self.p, f"take p = {good}, or a random truth")
+        if self.truth == "upload":
+            decode(self.picture, side)
+
+    def drawn_picture(self) -> Array | None:
+        """Return the picture's grey levels (p,), None where the truth is no picture."""
+        return picture(self.truth, self.side, self.picture).ravel() if self.side else None
 
 
 def picture(name: str, side: int, upload: str = "") -> Array:

@@ -4,16 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from lrlab.model_entry import ModelEntry
-from lrlab.models.low_rank import (
-    FAMILY,
-    Condition,
-    LowRankProblem,
-    LowRankSpec,
-    Noise,
-    Precision,
-    Rank,
-    normal_rows,
-)
+from lrlab.models.low_rank import FAMILY, Condition, LowRankProblem, LowRankSpec, Noise, Precision, Rank, normal_rows
 from lrlab.operators.dense import Dense
 from lrlab.operators.operator import Operator
 from lrlab.operators.rank_one import RankOne
@@ -34,8 +25,7 @@ class RankOneSensing(LowRankSpec):
     d2: Annotated[int, Parameter(meaning="columns of the matrix", symbol="d₂", low=1, high=10_000, scale="log")] = 50
     rank: Rank = 5
     operator: Annotated[
-        str,
-        Parameter(meaning="gaussian: x^T W y; dense: <A, W> with Gaussian A", choices=("gaussian", "dense")),
+        str, Parameter(meaning="gaussian: x^T W y; dense: <A, W> with Gaussian A", choices=("gaussian", "dense"))
     ] = "gaussian"
     condition: Condition = 1.0
     noise: Noise = 0.0
@@ -44,14 +34,6 @@ class RankOneSensing(LowRankSpec):
     @property
     def size(self) -> tuple[int, int]:  # noqa: D102
         return self.d1, self.d2
-
-    @property
-    def measurements(self) -> int:  # noqa: D102
-        return self.m
-
-    @property
-    def true_rank(self) -> int:  # noqa: D102
-        return self.rank
 
     @property
     def data_bytes(self) -> int:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lrlab.arrays import Array, Indices
+from lrlab.arrays import Array, Indices, frozen
 from lrlab.datasets import Ratings
 from lrlab.lowrank import LowRank
 from lrlab.models.completion import InductiveCompletion
@@ -46,8 +46,7 @@ class RatingsProblem:
             expected = f"in 0..{most}, the smaller number of independent features, the constant among them"
             raise InputError("rank", expected, rank, f"take a rank of at most {most}, or leave it 0")
         self.test, self.rank, self.mean = test, rank or min(RANK, most), float(given.values.mean())
-        self.b = given.values - self.mean
-        self.b.setflags(write=False)
+        self.b = frozen(given.values - self.mean)
         self.cold_users = ~np.isin(test.rows, given.rows)
         self.cold_items = ~np.isin(test.columns, given.columns)
 

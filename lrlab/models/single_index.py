@@ -1,6 +1,5 @@
 """Single-index models: one-bit answers that depend on x only through <x, b> (Yi et al. 2015, section 2)."""
 
-import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,11 +9,11 @@ from typing import Annotated
 import numpy as np
 
 from lrlab import metrics
-from lrlab.arrays import Array
+from lrlab.arrays import Array, frozen
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure
-from lrlab.models import pictures
+from lrlab.models.pictures import Picture, PicturedSpec, Truth
 from lrlab.parameters import InputError, Parameter
-from lrlab.protocol import Checkpoint, Spec, child, proceed
+from lrlab.protocol import Checkpoint, child, proceed
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.theory.links import Link
 
@@ -34,7 +33,7 @@ Noise = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class SingleIndexSpec(Spec):
+class SingleIndexSpec(PicturedSpec):
     """Answers y_i = +-1 with P(y_i = 1) = (1 + f(<x_i, b>)) / 2, x_i ~ N(0, I_p), ||b|| = 1 (eq. 1.1)."""
 
     n: Annotated[int, Parameter(meaning="number of measurements", low=2, high=1_000_000, scale="log")] = 3000
@@ -42,20 +41,13 @@ class SingleIndexSpec(Spec):
     sparsity: Annotated[
         int, Parameter(meaning="non-zero entries of the signal; 0 means all of them", symbol="s", low=0, high=10_000)
     ] = 0
-    truth: Annotated[
-        str, Parameter(meaning="the signal: random, or a picture of p pixels", choices=("random", *pictures.NAMES))
-    ] = "random"
-    picture: Annotated[str, Parameter(meaning="an uploaded picture's grey levels, packed", hidden=True)] = ""
+    truth: Truth = "random"
+    picture: Picture = ""
 
     @property
     @abstractmethod
     def link(self) -> Link:
         """The link function f."""
-
-    @property
-    def side(self) -> int:
-        """Side of the picture in pixels; 0 where the truth is no picture."""
-        return math.isqrt(self.p) if self.truth != "random" else 0
 
     @property
     def data_bytes(self) -> int:
@@ -71,20 +63,10 @@ class SingleIndexSpec(Spec):
         """Refuse what no truth can fulfil."""
         if self.sparsity > self.p:
             raise InputError("sparsity", f"in 0..p = {self.p}", self.sparsity, "lower the sparsity or raise p")
-        if self.side:
-            self._check_picture()
-
-    def _check_picture(self) -> None:
-        side = self.side
-        if side * side != self.p or not 4 <= side <= pictures.LARGEST_SIDE:
-            good = min(max(side, 4), pictures.LARGEST_SIDE) ** 2
-            expected = "the square of a side in 4..64 where the truth is a picture"
-            raise InputError("p", expected, self.p, f"take p = {good}, or a random truth")
-        if self.sparsity:
+        super().check()
+        if self.side and self.sparsity:
             remedy = "leave it 0: a picture has the sparsity it has"
             raise InputError("sparsity", "0 where the truth is a picture", self.sparsity, remedy)
-        if self.truth == "upload":
-            pictures.decode(self.picture, side)
 
     def build(self, checkpoint: Checkpoint = proceed) -> "SingleIndexProblem":
         """Draw the truth; the measurements are drawn when they are read."""
@@ -92,13 +74,10 @@ class SingleIndexSpec(Spec):
 
     def draw_truth(self) -> Array:
         """Return the unit vector b (p,)."""
-        if self.side:
-            b = pictures.picture(self.truth, self.side, self.picture).ravel()
-            return b / np.linalg.norm(b)
-        rng = np.random.default_rng(self.streams().truth)
-        s = self.sparsity or self.p
-        b = np.zeros(self.p)
-        b[rng.choice(self.p, size=s, replace=False) if s < self.p else slice(None)] = rng.standard_normal(s)
+        b = self.drawn_picture()
+        if b is None:
+            b, s, rng = np.zeros(self.p), self.sparsity or self.p, np.random.default_rng(self.streams().truth)
+            b[rng.choice(self.p, size=s, replace=False) if s < self.p else slice(None)] = rng.standard_normal(s)
         return b / np.linalg.norm(b)
 
 
@@ -112,8 +91,7 @@ class SingleIndexProblem:
     def __init__(self, spec: SingleIndexSpec, checkpoint: Checkpoint = proceed) -> None:
         """Draw the truth."""
         self.spec, self.link, self.shape, self.checkpoint = spec, spec.link, (spec.n, spec.p), checkpoint
-        self.truth = spec.draw_truth()
-        self.truth.setflags(write=False)
+        self.truth = frozen(spec.draw_truth())
         self.sparsity = int(np.count_nonzero(self.truth))
         # Even, so that a pair of consecutive measurements is never parted; and a function of p alone, so that the
         # first rows are the same for every n.
@@ -154,9 +132,7 @@ class SingleIndexProblem:
             self.checkpoint(start / n)
             rows = slice(start, start + self.block_rows)
             y[rows] = self._draw(start // self.block_rows, out=X[rows])[1]
-        X.setflags(write=False)
-        y.setflags(write=False)
-        return X, y
+        return frozen(X), frozen(y)
 
     @property
     def X(self) -> Array:
