@@ -19,6 +19,7 @@ from lrlab.arrays import Array, Indices, Vector
 Scores = Array | Callable[[slice], Array]
 
 BLOCK_ENTRIES = 2**21
+"""Scores that are computed at a time."""
 
 THRESHOLDS = {"zero-one": 0.5, "signs": 0.0}
 """Where a score becomes a yes: half way between the two numbers by which a loss codes the labels."""
@@ -50,15 +51,20 @@ def rows_of(scores: Scores, rows: slice) -> Array:
     return np.asarray(scores(rows) if callable(scores) else scores[rows], dtype=np.float64)
 
 
-def _blocks(scores: Scores, Y: csr_array, observed: csr_array | None) -> Iterator[_Block]:
-    n, L = Y.shape
+def row_blocks(scores: Scores, n: int, L: int) -> Iterator[tuple[slice, Array]]:
+    """Yield slices of the n rows, in order, with their scores (b, L)."""
     step = max(1, BLOCK_ENTRIES // max(L, 1))
-    Y = csr_array(Y, dtype=bool) if observed is None else csr_array(Y, dtype=bool).multiply(observed).tocsr()
     for start in range(0, n, step):
         rows = slice(start, min(start + step, n))
-        block = rows_of(scores, rows)
-        if block.shape != (rows.stop - start, L) or not np.isfinite(block).all():
-            raise ValueError(f"scores of rows {start}..{rows.stop - 1} must be {L} finite numbers a row")
+        yield rows, rows_of(scores, rows)
+
+
+def _blocks(scores: Scores, Y: csr_array, observed: csr_array | None) -> Iterator[_Block]:
+    n, L = Y.shape
+    Y = csr_array(Y, dtype=bool) if observed is None else csr_array(Y, dtype=bool).multiply(observed).tocsr()
+    for rows, block in row_blocks(scores, n, L):
+        if block.shape != (rows.stop - rows.start, L) or not np.isfinite(block).all():
+            raise ValueError(f"scores of rows {rows.start}..{rows.stop - 1} must be {L} finite numbers a row")
         known = np.full(len(block), L)
         if observed is not None:
             block = np.where(observed[rows].toarray() != 0, block, np.inf)

@@ -23,6 +23,7 @@ __all__ = ["FORMATS", "LIMIT_BYTES", "SUFFIXES", "Dataset", "Ratings", "read", "
 FORMATS = {"arff": "ARFF", "svmlight": "svmlight", "extreme": "extreme classification", "csv": "CSV", "npz": ".npz"}
 SUFFIXES = {".arff": "arff", ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".txt": "text"}
 SUFFIXES |= {".csv": "csv", ".tsv": "csv", ".npz": "npz"}
+READERS = {"arff": read_arff, "extreme": read_extreme, "csv": read_table, "npz": read_npz}
 
 
 def read(
@@ -58,18 +59,7 @@ def read(
     if unlabelled:
         known = like.label_names if like else None
         choice = (choice or LabelChoice(names=known or ()))._replace(optional=True)
-    data = _read(source._replace(kind=FORMATS[kind]), kind, choice, like, limit_bytes)
+    source = source._replace(kind=FORMATS[kind])
+    reader = READERS.get(kind)
+    data = reader(source, choice, limit_bytes) if reader else read_svmlight(source, choice, like)
     return matching(without_labels(data, like) if unlabelled and like and not data.L else data, like)
-
-
-def _read(source: Source, kind: str, choice: LabelChoice | None, like: Dataset | None, limit_bytes: int) -> Dataset:
-    match kind:
-        case "arff":
-            return read_arff(source, choice, limit_bytes)
-        case "svmlight":
-            return read_svmlight(source, choice, like)
-        case "extreme":
-            return read_extreme(source, choice, limit_bytes)
-        case "csv":
-            return read_table(source, choice, limit_bytes)
-    return read_npz(source, choice, limit_bytes)

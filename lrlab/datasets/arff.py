@@ -6,7 +6,7 @@ words has one 0/1 column for each of its values but the first, which keeps spars
 Format: https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,5 +122,4 @@ def _omitted(table: Table, layout: Layout, rows: ArffRows, special: Indices) -> 
 
 
 def _named(X, positive, unknown, layout: Layout) -> Dataset:
-    names: dict[str, Any] = {"feature_names": layout.feature_names, "label_names": layout.label_names}
-    return assemble(X, positive, unknown, len(layout.label_names), **names)
+    return assemble(X, positive, unknown, len(layout.label_names), (layout.feature_names, layout.label_names))

@@ -10,6 +10,8 @@ from lrlab.arrays import Array, Indices, Matrix
 from lrlab.parameters import InputError
 
 Names = tuple[str, ...]
+Places = tuple[Indices, ...]
+"""Rows and columns of entries of a table, as numpy's `nonzero` returns them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,27 +69,20 @@ class Dataset:
 
 
 def assemble(
-    X: Array | csr_array,
-    positive: tuple[Indices, Indices],
-    unknown: tuple[Indices, Indices],
-    L: int,
-    *,
-    feature_names: Names | None = None,
-    label_names: Names | None = None,
-    counts_from: tuple[int, int] = (0, 0),
+    X: Array | csr_array, positive: Places, unknown: Places, L: int, names: tuple[Names | None, Names | None]
 ) -> Dataset:
-    """Return a Dataset from the places (rows, columns) of positive and of unknown labels."""
+    """Return a Dataset from the places of positive and of unknown labels, and the names of features and labels."""
     observed = None
     if len(unknown[0]):
         known = np.ones((X.shape[0], L), dtype=bool)
         known[unknown] = False
         observed = csr_array(known)
-    return Dataset(X, pattern(*positive, (X.shape[0], L)), observed, feature_names, label_names, counts_from)
+    return Dataset(X, pattern(positive, (X.shape[0], L)), observed, *names)
 
 
-def pattern(rows: Indices, columns: Indices, shape: tuple[int, int]) -> csr_array:
+def pattern(places: Places, shape: tuple[int, int]) -> csr_array:
     """Return the CSR matrix with 1 at these places, each named once or more."""
-    Y = csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+    Y = csr_array((np.ones(len(places[0])), places), shape=shape)
     Y.sum_duplicates()
     Y.data[:] = 1.0
     return Y
@@ -109,9 +104,8 @@ def matching(data: Dataset, like: Dataset | None) -> Dataset:
     )
     for what, (size, names), (wanted, wanted_names) in sides:
         if size != wanted:
-            raise InputError(
-                "file", f"of {wanted} {what}, like the other file", size, f"give both files the same {what}"
-            )
+            expected = f"of {wanted} {what}, like the other file"
+            raise InputError("file", expected, size, f"give both files the same {what}")
         if names is not None and wanted_names is not None and names != wanted_names:
             mine, other = next(pair for pair in zip(names, wanted_names, strict=True) if pair[0] != pair[1])
             expected = f'of the same {what} as the other file, "{other}" among them at this place'

@@ -4,6 +4,7 @@ Arrays by name: `X` or `X_data X_indices X_indptr X_shape`, likewise `Y` and (op
 `label_names` if there are any. A dense Y holds 1, 0 (or -1), and nan for a label that was not observed.
 """
 
+import math
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -53,10 +54,12 @@ def save_npz(path: str | Path, data: Dataset) -> None:
             arrays |= {f"{name}_{part}": array for part, array in zip(CSR, parts, strict=True)}
         elif table is not None:
             arrays[name] = table
-    for name, names in zip(LISTS, (data.feature_names, data.label_names), strict=True):
-        if names is not None:
-            arrays[name] = np.array(names, dtype=np.str_)
-    np.savez_compressed(path, allow_pickle=False, **arrays)
+    np.savez_compressed(path, allow_pickle=False, **arrays, **names_arrays(data))
+
+
+def names_arrays(data: Dataset) -> dict[str, NDArray]:
+    """Return the names that a Dataset has, as arrays by name."""
+    return {name: np.array(names, dtype=np.str_) for name in LISTS if (names := getattr(data, name)) is not None}
 
 
 def read_arrays(source: Source, limit_bytes: int, wanted: Callable[[str], bool]) -> dict[str, NDArray]:
@@ -97,9 +100,7 @@ def _declared_size(source: Source, name: str, stream: IO[bytes], stored: int) ->
     if version not in readers:
         raise ValueError(f"{name}: unknown version {version}")
     shape, _, dtype = readers[version](stream)
-    count = 1
-    for length in shape:
-        count *= int(length)
+    count = math.prod(map(int, shape))
     if dtype.kind not in "fiubU" or count < 0:
         raise ValueError(f"{name}: {dtype} is no type of numbers or names")
     if count * dtype.itemsize > stored:
@@ -148,8 +149,7 @@ def _labels(source: Source, Y, observed, limit_bytes: int) -> tuple[csr_array, c
         require_room(source, Y.shape[0] * Y.shape[1] * 12, limit_bytes, "a mask of the labels")
         known = csr_array(~(missing.toarray() if issparse(missing) else missing))
         observed = known if observed is None else known.multiply(observed).tocsr()
-    rows, columns = (Y > 0).nonzero()
-    return pattern(rows, columns, Y.shape), observed
+    return pattern((Y > 0).nonzero(), Y.shape), observed
 
 
 def names_of(arrays: Mapping[str, NDArray], name: str) -> Names | None:

@@ -9,7 +9,6 @@ import itertools
 from array import array
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -44,9 +43,8 @@ def read_table(source: Source, choice: LabelChoice | None, limit_bytes: int) -> 
     x = np.frombuffer(X).reshape(-1, len(features))
     y = np.frombuffer(Y).reshape(len(x), len(labels))
     feature_names, label_names = (tuple(columns[place] for place in places) for places in (features, labels))
-    given: dict[str, Any] = {"feature_names": feature_names, "label_names": label_names} if names else {}
-    positive, unknown = np.argwhere(y > 0).T, np.argwhere(np.isnan(y)).T
-    return assemble(x, (positive[0], positive[1]), (unknown[0], unknown[1]), len(labels), **given)
+    given = (feature_names, label_names) if names else (None, None)
+    return assemble(x, np.nonzero(y > 0), np.nonzero(np.isnan(y)), len(labels), given)
 
 
 def csv_rows(source: Source, limit_bytes: int) -> Iterator[Row]:

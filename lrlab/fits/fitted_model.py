@@ -19,7 +19,7 @@ from scipy.sparse import csr_array
 from lrlab import datasets, ranking
 from lrlab.arrays import Array, Indices, Matrix
 from lrlab.datasets import LIMIT_BYTES, Dataset
-from lrlab.datasets.npz import names_of, read_arrays
+from lrlab.datasets.npz import names_arrays, names_of, read_arrays
 from lrlab.datasets.text import Source
 from lrlab.fits.own_files import label_names
 from lrlab.lowrank import LowRank
@@ -38,8 +38,6 @@ KINDS: Mapping[str, type[Any]] = {
 """Classes of estimates; a file names its own, and no other class is ever constructed from a file."""
 ESTIMATE = "estimate_"
 PARTS = ("lrlab_model", "solver", "options", "kind", "sizes", "feature_names", "label_names")
-BLOCK_SCORES = 2**21
-"""Scores that are computed at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,10 +67,7 @@ class FittedModel:
         """Return the places of the k labels of highest score in each row of X (n, d), best first, and the scores."""
         k, n = min(k, self.columns.L), X.shape[0]
         places, values = np.empty((n, k), dtype=np.intp), np.empty((n, k))
-        scores, step = self.estimate.scores(X), max(1, BLOCK_SCORES // self.columns.L)
-        for start in range(0, n, step):
-            rows = slice(start, min(start + step, n))
-            block = ranking.rows_of(scores, rows)
+        for rows, block in ranking.row_blocks(self.estimate.scores(X), n, self.columns.L):
             order = np.argsort(-block, axis=1, kind="stable")[:, :k]
             places[rows], values[rows] = order, np.take_along_axis(block, order, axis=1)
         return places, values
@@ -112,10 +107,7 @@ def save_model(path: str | Path | IO[bytes], model: FittedModel) -> None:
         "kind": np.array(kind),
         "sizes": np.array([columns.d, columns.L, *columns.counts_from, not isinstance(columns.X, np.ndarray)]),
     }
-    for name in ("feature_names", "label_names"):
-        if (names := getattr(columns, name)) is not None:
-            arrays[name] = np.array(names, dtype=np.str_)
-    arrays |= {ESTIMATE + name: part for name, part in model.estimate.arrays().items()}
+    arrays |= names_arrays(columns) | {ESTIMATE + name: part for name, part in model.estimate.arrays().items()}
     np.savez_compressed(path, allow_pickle=False, **arrays)
 
 
@@ -126,18 +118,16 @@ def load_model(path: str | PathLike[str], limit_bytes: int = LIMIT_BYTES) -> Fit
     arrays = read_arrays(source, limit_bytes, lambda name: name in PARTS or name.startswith(ESTIMATE))
     version = arrays.get("lrlab_model")
     if version is None or version.shape != () or version.dtype.kind not in "iu":
-        raise InputError(
-            "model", "a file that `fit --save` has written", source.path.name, "fit and save a model first"
-        )
+        expected, remedy = "a file that `fit --save` has written", "fit and save a model first"
+        raise InputError("model", expected, source.path.name, remedy)
     if not 1 <= version <= VERSION:
         raise InputError("model", f"a file of version {VERSION}", f"version {version}", "update lrlab to read it")
     try:
         return _restored(arrays)
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        expected = "a whole file that `fit --save` has written"
         words = f"{source.path.name} ({error or type(error).__name__})"
-        raise InputError(
-            "model", "a whole file that `fit --save` has written", words, "fit and save it again"
-        ) from None
+        raise InputError("model", expected, words, "fit and save it again") from None
 
 
 def _restored(arrays: Mapping[str, Array]) -> FittedModel:

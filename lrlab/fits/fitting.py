@@ -95,7 +95,7 @@ def fit(
     both kinds); of the last iteration also micro_auc and macro_auc (a mean over `auc_labels` labels).
     InputError where a file, a setting or a size is wrong.
     """
-    options = solver_options(solver, settings)
+    options = checked_options(MODEL, solver, settings)
     ending = limits({"max_iter": ITERATIONS if iterations is None else iterations, "max_seconds": max_seconds})
     task = tuning_task(solver, settings, rank, iterations, max_seconds, tune_by, seed) if tune_by else None
     training, fresh = read(train, test, labels, observed, seed)
@@ -134,7 +134,7 @@ def tune(
     count that are known and, where `observed` is less than 1, drawn. A given rank or `regularization` is not tuned.
     max_seconds: of each run. The other parameters are as for `fit`.
     """
-    solver_options(solver, settings)
+    checked_options(MODEL, solver, settings)
     task = tuning_task(solver, settings, rank, iterations, max_seconds, metric, seed)
     rows = hide(datasets.read(train, labels), require_share(observed), seed)
     require_rank(rank, rows)
@@ -160,8 +160,3 @@ def named(scores: Mapping[str, float]) -> Row:
     """Return scores by the names of the shell, as papers print them: precision in percent, the others as shares."""
     at = {name: name.replace("_", "@") if name[-1].isdigit() else name for name in scores}
     return {at[name]: (100.0 if name.startswith("precision") else 1.0) * value for name, value in scores.items()}
-
-
-def solver_options(solver: str, settings: Mapping[str, object]) -> dict[str, Any]:
-    """Return all options of a multi-label solver, checked."""
-    return checked_options(MODEL, solver, settings)

@@ -1,6 +1,5 @@
 """Fits a solver of inductive completion to users' own ratings, and tests it on others after every iteration."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,9 +56,11 @@ def fit_ratings(
     Scores: `rmse` on the test ratings, also for users and items without training ratings, and `train_rmse`.
     InputError where a file, a setting or a size is wrong.
     """
-    options = solver_options(solver, settings)
+    options = checked_options(MODEL, solver, settings)
     ending = limits({"max_iter": ITERATIONS if iterations is None else iterations, "max_seconds": max_seconds})
-    problem = problem_of(train, test, users, items, rank)
+    training, fresh = (datasets.read_ratings(path, users, items) for path in (train, test))
+    given, wanted, table = aligned(training, fresh)
+    problem = RatingsProblem(given, wanted, training.X, training.Y, table, rank)
     entry = catalog.solver(solver, MODEL)
     try:
         entry.refuse(problem.drawn_alike, options)
@@ -78,15 +79,3 @@ def fit_ratings(
     fitted = RatingsFit(solver=solver, options=options, rank=problem.rank, means=means)
     fitted.fill(entry.run(problem, **options, rng=solver_stream(seed)), problem.score, ending)
     return fitted
-
-
-def solver_options(solver: str, settings: Mapping[str, object]) -> dict[str, Any]:
-    """Return all options of a solver of inductive completion, checked."""
-    return checked_options(MODEL, solver, settings)
-
-
-def problem_of(train: File, test: File, users: File | None, items: File | None, rank: int) -> RatingsProblem:
-    """Return the problem of the files."""
-    training, test_ratings = (datasets.read_ratings(path, users, items) for path in (train, test))
-    aligned_training, fresh, table = aligned(training, test_ratings)
-    return RatingsProblem(aligned_training, fresh, training.X, training.Y, table, rank)

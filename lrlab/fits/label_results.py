@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 MAX_LABELS = 24
 """Labels whose correlations are computed: the most frequent ones."""
-BLOCK_SCORES = 2**21
-"""Scores that are computed at a time."""
 
 
 class LabelCorrelations(NamedTuple):
@@ -53,12 +51,10 @@ def metrics_by_label(model: FittedModel, data: Dataset) -> "pd.DataFrame":
 
     scores = model.estimate.scores(data.X)
     known, on, predicted, hits = np.zeros((4, data.L), dtype=int)
-    step = max(1, BLOCK_SCORES // data.L)
-    for start in range(0, data.n, step):
-        rows = slice(start, min(start + step, data.n))
+    for rows, block in ranking.row_blocks(scores, data.n, data.L):
         truth = data.Y[rows].toarray() != 0
         observed = np.ones_like(truth) if data.observed is None else data.observed[rows].toarray()
-        positive = observed & (ranking.rows_of(scores, rows) > model.threshold)
+        positive = observed & (block > model.threshold)
         for count, table in ((known, observed), (on, truth), (predicted, positive), (hits, positive & truth)):
             count += table.sum(axis=0)
     nothing = np.full(data.L, np.nan)

@@ -33,17 +33,9 @@ class Metric(NamedTuple):
 # first k places are known as of all of them, and settings compare as they would if all were. Ranked among the known
 # alone, where they are a fifth, third is about fifteenth of all: an easier problem, for which more regularisation is
 # best.
-def _precision(k: int) -> Metric:
-    return Metric(lambda scores, Y, known, threshold: ranking.precision_at(scores, Y, (k,))[k])
-
-
-def _gain(k: int) -> Metric:
-    return Metric(lambda scores, Y, known, threshold: ranking.ndcg_at(scores, Y, k))
-
-
 METRICS: Mapping[str, Metric] = {
-    **{f"precision@{k}": _precision(k) for k in PLACES},
-    **{f"ndcg@{k}": _gain(k) for k in GAINS},
+    **{f"precision@{k}": Metric(lambda scores, Y, *_, k=k: ranking.precision_at(scores, Y, (k,))[k]) for k in PLACES},
+    **{f"ndcg@{k}": Metric(lambda scores, Y, *_, k=k: ranking.ndcg_at(scores, Y, k)) for k in GAINS},
     "auc": Metric(lambda scores, Y, known, threshold: ranking.instance_auc(scores, Y, known).value),
     "micro_auc": Metric(lambda scores, Y, known, threshold: ranking.micro_auc(scores, Y, known)),
     "macro_auc": Metric(lambda scores, Y, known, threshold: ranking.label_auc(scores, Y, known).value),

@@ -1,5 +1,7 @@
 """Measurements by rank-one matrices: b_i = x_i^T W y_i."""
 
+from typing import Self
+
 import numpy as np
 
 from lrlab.arrays import Array, Indices
@@ -18,6 +20,7 @@ class RankOne(Operator):
     def __init__(self, X: Array, Y: Array) -> None:
         """Take the vectors; standard normal ones make `moment` unbiased."""
         self.X, self.Y = X, Y
+        self.vectors: tuple[Array, ...] = (X, Y)
         self.shape, self.size, self.dtype = (X.shape[1], Y.shape[1]), len(X), X.dtype
         self.scale = 1.0 / len(X)
 
@@ -60,13 +63,13 @@ class RankOne(Operator):
         """Return the blocks Y^T diag(p_a p_b) Y."""
         return products_gram(self.Y, P)
 
-    def first(self, count: int) -> "RankOne":
+    def first(self, count: int) -> Self:
         """Return the operator of the first measurements, in single precision."""
-        return RankOne(self.X[:count].astype(np.float32), self.Y[:count].astype(np.float32))
+        return type(self)(*(part[:count].astype(np.float32) for part in self.vectors))
 
-    def subset(self, rows: Indices) -> "RankOne":
+    def subset(self, rows: Indices) -> Self:
         """Return the operator of some of the measurements."""
-        return RankOne(self.X[rows], self.Y[rows])
+        return type(self)(*(part[rows] for part in self.vectors))
 
 
 def tall(X: Array, U: Array) -> Array:
@@ -87,15 +90,7 @@ class SymmetricRankOne(RankOne):
     def __init__(self, X: Array) -> None:
         """Take the vectors."""
         super().__init__(X, X)
-        self.scale = 0.5 / len(X)
-
-    def first(self, count: int) -> "SymmetricRankOne":
-        """Return the operator of the first measurements, in single precision."""
-        return SymmetricRankOne(self.X[:count].astype(np.float32))
-
-    def subset(self, rows: Indices) -> "SymmetricRankOne":
-        """Return the operator of some of the measurements."""
-        return SymmetricRankOne(self.X[rows])
+        self.scale, self.vectors = 0.5 / len(X), (X,)
 
 
 def weighted_gram(X: Array, r: Array, Y: Array, checkpoint: Checkpoint = proceed) -> Array:

@@ -17,7 +17,7 @@ import pandas as pd
 from lrlab.datasets.folder import Files, located
 from lrlab.figures.published import beside
 from lrlab.fits.dataset_fit import DatasetFit, fit_dataset
-from lrlab.fits.fitting import solver_options
+from lrlab.fits.own_files import checked_options
 from lrlab.fits.validation import METRICS
 from lrlab.parameters import InputError, require_known
 from lrlab.presets.definition import Preset, Toml
@@ -73,7 +73,7 @@ def _checked(preset: Preset) -> dict[str, dict[str, Any]]:
             own = {**content.get("settings", {}), **series.get("settings", {})}
             require_settings(own, [series["solver"]], content["model"])
             ending = limits({"max_iter": own.pop("max_iter", 10)})
-            solver_options(series["solver"], own)
+            checked_options(content["model"], series["solver"], own)
             settings[series["label"]] = {**own, "max_iter": ending.max_iter}
     _check_paper(preset, settings)
     _check_panels(preset)

@@ -63,14 +63,15 @@ def run(options: argparse.Namespace) -> int:
 def fit_rows(options: argparse.Namespace, settings: dict[str, Any]) -> Any:
     """Fit a multi-label solver to rows, and save it with --save."""
     from lrlab.fits.fitted_model import save_model
-    from lrlab.fits.fitting import fit, solver_options
+    from lrlab.fits.fitting import MODEL, fit
+    from lrlab.fits.own_files import checked_options
 
     if options.save:
         # Checked before hours of fitting, not after.
         require_place("--save", options.save, ".npz")
     solver = options.solver or "leml-squared"
     # Checked here, too: a name that is not an option of the solver might be an argument of `fit`.
-    solver_options(solver, settings)
+    checked_options(MODEL, solver, settings)
     result = fit(
         options.train, options.test, options.labels, solver=solver, rank=options.rank,
         iterations=options.iterations, observed=options.observed, seed=options.seed, tune_by=options.tune,
@@ -83,14 +84,15 @@ def fit_rows(options: argparse.Namespace, settings: dict[str, Any]) -> Any:
 
 def fit_rating_table(options: argparse.Namespace, settings: dict[str, Any]) -> Any:
     """Fit a solver of inductive completion to ratings."""
-    from lrlab.fits.fitting_ratings import fit_ratings, solver_options
+    from lrlab.fits.fitting_ratings import MODEL, fit_ratings
+    from lrlab.fits.own_files import checked_options
 
     defaults = {"labels": None, "tune": "", "save": None, "observed": 1.0}
     for name, value in defaults.items():
         if (given := getattr(options, name)) != value:
             raise InputError(f"--{name}", "left out where ratings are fitted", given, f"leave out --{name}")
     solver = options.solver or "altmin"
-    solver_options(solver, settings)
+    checked_options(MODEL, solver, settings)
     return fit_ratings(
         options.train, options.test, options.users, options.items, solver=solver, rank=options.rank,
         iterations=options.iterations, seed=options.seed, **settings,

@@ -101,13 +101,16 @@ class StartLimits:
         """Return (phi - psi) / lambda at 1/delta = `rest`."""
         return self.mean(1, lam, self.energy - self.weight) - rest
 
+    def ends(self, rest: float) -> tuple[float, float | None]:
+        """Return lambda_0 and lambda_1 at 1/delta = `rest`, None where no eigenvalue leaves the bulk."""
+        low = self._root(lambda lam: self.mean(2, lam, self.weight) - rest)
+        return low, self._root(lambda lam: self.excess(lam, rest), low) if self.excess(low, rest) > 0.0 else None
+
     def overlap(self, ratio: float) -> float:
         """Return the overlap at m/p = `ratio`."""
         rest = 1.0 / ratio
-        low = self._root(lambda lam: self.mean(2, lam, self.weight) - rest)
-        if self.excess(low, rest) <= 0.0:
+        if (lam := self.ends(rest)[1]) is None:
             return 0.0
-        lam = self._root(lambda lam: self.excess(lam, rest), low)
         rise, fall = rest - self.mean(2, lam, self.weight), self.mean(2, lam, self.energy)
         return rise / (rise + fall)
 
@@ -118,12 +121,9 @@ class StartLimits:
         Theorem 1).
         """
         rest = 1.0 / ratio
-        low = self._root(lambda lam: self.mean(2, lam, self.weight) - rest)
+        low, lam = self.ends(rest)
         edge = low * (rest + self.mean(1, low, self.weight))
-        if self.excess(low, rest) <= 0.0:
-            return edge, edge
-        lam = self._root(lambda lam: self.excess(lam, rest), low)
-        return lam * (rest + self.mean(1, lam, self.weight)), edge
+        return edge if lam is None else lam * (rest + self.mean(1, lam, self.weight)), edge
 
     def threshold(self) -> float:
         """Return the m/p from which phi > psi at the minimum of psi, where 1/delta = E[(Z / (lambda - Z))^2]."""
