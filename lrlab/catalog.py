@@ -13,7 +13,14 @@ from typing import NamedTuple, TypeVar
 
 import lrlab.models
 import lrlab.solvers
-from lrlab.catalog_checks import CatalogError, check_families, check_models, check_solvers, require
+from lrlab.catalog_checks import (
+    CatalogError,
+    check_families,
+    check_models,
+    check_solvers,
+    entries_of,
+    incomplete,
+)
 from lrlab.model_entry import Family, ModelEntry
 from lrlab.parameters import InputError, nearest, require_known
 from lrlab.protocol import Spec
@@ -43,8 +50,9 @@ def _imported(name: str) -> ModuleType:
     try:
         return import_module(name)
     except TypeError as error:
-        # An entry from which a required part is left out.
-        raise CatalogError(f"{name} cannot be collected: {error}") from error
+        if not (sentence := incomplete(error)):
+            raise
+        raise CatalogError(f"{name}: {sentence}") from error
 
 
 def collect(model_modules: Sequence[ModuleType], solver_modules: Sequence[ModuleType]) -> Collected:
@@ -60,9 +68,12 @@ def collect(model_modules: Sequence[ModuleType], solver_modules: Sequence[Module
         for entry in sorted(models, key=lambda entry: _place(family.model_order, entry.spec.model))
         if entry.family is family
     ]
-    solvers_by_module = _entries(solver_modules, SolverEntry)
+    solvers_by_module = {
+        where: [_resolved(entry, models) for entry in several]
+        for where, several in _entries(solver_modules, SolverEntry).items()
+    }
     check_solvers(solver_modules, solvers_by_module, models)
-    solvers = [_resolved(entry, models) for several in solvers_by_module.values() for entry in several]
+    solvers = [entry for several in solvers_by_module.values() for entry in several]
     check_families(families, models, solvers)
     made_for = {
         entry.spec.model: tuple(
@@ -77,13 +88,7 @@ def collect(model_modules: Sequence[ModuleType], solver_modules: Sequence[Module
 
 
 def _entries(modules: Iterable[ModuleType], kind: type[E]) -> dict[str, Sequence[E]]:
-    by_module = {}
-    for module in modules:
-        several = getattr(module, "ENTRIES", None) or [entry for entry in [getattr(module, "ENTRY", None)] if entry]
-        alike = all(isinstance(entry, kind) for entry in several)
-        require(alike, module.__name__, f"ENTRY must be a {kind.__name__}, and ENTRIES a list of such")
-        by_module[module.__name__] = several
-    return by_module
+    return {module.__name__: entries_of(module, kind) for module in modules}
 
 
 def _unique(families: Iterable[Family]) -> list[Family]:
@@ -96,7 +101,7 @@ def _place(order: Sequence[str], name: str) -> tuple[int, str]:
 
 def _resolved(entry: SolverEntry, models: Iterable[ModelEntry]) -> SolverEntry:
     """Return the entry with the models of its families among its models."""
-    of_families = (model.spec.model for model in models if model.family.name in entry.families)
+    of_families = (model.spec.model for model in models if {*model.family.reads}.intersection(entry.families))
     return replace(entry, models=tuple(dict.fromkeys((*entry.models, *of_families))))
 
 

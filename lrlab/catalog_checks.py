@@ -1,18 +1,30 @@
 """Says in one sentence what is missing from a file of a model or a solver, or contradicts another file."""
 
 import inspect
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, ClassVar, TypeVar, get_origin
 
-from lrlab.model_entry import Family, ModelEntry
+from lrlab.model_entry import Family, Goal, Measure, ModelEntry
 from lrlab.models.axes import axes
-from lrlab.parameters import declared
+from lrlab.models.low_rank import LowRankSpec
+from lrlab.models.phase_retrieval import PhaseRetrieval
+from lrlab.models.single_index import SingleIndexSpec
+from lrlab.parameters import Parameter, declared
 from lrlab.protocol import Spec, drive_limits
 from lrlab.solver_entry import SolverEntry
 
 MODEL_HINT = "end the file with ENTRY = ModelEntry(spec=..., family=..., plane=(..., ...))"
 SOLVER_HINT = "end the file with ENTRY = SolverEntry(name=..., title=..., summary=..., reference=..., run=..., ...)"
+PARTS: dict[str, Callable[..., Any]] = {
+    part.__name__: part for part in (ModelEntry, Family, Goal, Measure, SolverEntry, Parameter)
+}
+"""What entries are made of."""
+SPECTRAL = LowRankSpec, PhaseRetrieval, SingleIndexSpec
+"""Specs whose problems have a moment with a spectrum."""
+
+E = TypeVar("E", ModelEntry, SolverEntry)
 
 
 class CatalogError(Exception):
@@ -23,6 +35,45 @@ def require(condition: object, where: str, sentence: str) -> None:
     """Raise CatalogError with the file and a sentence unless the condition holds."""
     if not condition:
         raise CatalogError(f"{where}: {sentence}")
+
+
+def incomplete(error: TypeError) -> str:
+    """Return what a part of an entry lacks, or has too much, as a sentence; nothing where the error is another one."""
+    match = re.match(r"(\w+)\.__\w+__\(\) (?:missing .*?: (.+)|got an unexpected keyword argument '(\w+)')", str(error))
+    if match is None or match[1] not in PARTS:
+        return ""
+    if match[3]:
+        known = inspect.signature(PARTS[match[1]]).parameters
+        return f"{match[1]} has no part {match[3]!r}: take some of {', '.join(known)}"
+    missing = re.findall(r"'(\w+)'", match[2])
+    return f"a {match[1]} has no {', no '.join(missing)}: add {', '.join(f'{name}=...' for name in missing)}"
+
+
+def entries_of(module: ModuleType, kind: type[E]) -> Sequence[E]:
+    """Return the entries that a module ends with; CatalogError where they, or parts of them, are of a wrong type."""
+    several = getattr(module, "ENTRIES", [module.ENTRY] if hasattr(module, "ENTRY") else [])
+    right = isinstance(several, Sequence) and all(isinstance(entry, kind) for entry in several)
+    require(right, module.__name__, f"ENTRY must be a {kind.__name__}, and ENTRIES a list of such")
+    both = hasattr(module, "ENTRIES") and hasattr(module, "ENTRY")
+    require(not both, module.__name__, "has ENTRY and ENTRIES: put all in ENTRIES")
+    for entry in several:
+        _check_types(module.__name__, entry)
+    return several
+
+
+def _check_types(where: str, entry: ModelEntry | SolverEntry) -> None:
+    if isinstance(entry, ModelEntry):
+        is_spec = inspect.isclass(entry.spec) and issubclass(entry.spec, Spec)
+        require(is_spec, where, "spec must be a class derived from Spec, and not an instance of it")
+        require(isinstance(entry.family, Family), where, "family must be a Family, and not its name")
+        pair = isinstance(entry.plane, tuple) and len(entry.plane) == 2
+        require(pair, where, 'plane must be two axes, such as ("rank", "m")')
+        return
+    for name in ("run", "workspace", "refuse", "predict"):
+        require(callable(getattr(entry, name)), where, f"{name} of {entry.name} must be a function")
+    for name in ("models", "families", "knows"):
+        listed = isinstance(getattr(entry, name), tuple | list)
+        require(listed, where, f'{name} of {entry.name} must be a tuple of names, such as ("{getattr(entry, name)}",)')
 
 
 def require_known(names: Iterable[str], known: Collection[str], where: str, what: str) -> None:
@@ -51,11 +102,20 @@ def check_models(modules: Iterable[ModuleType], entries: Mapping[str, Sequence[M
 
 def _check_model(where: str, entry: ModelEntry) -> None:
     spec, family = entry.spec, entry.family
+    undefined = ", ".join(sorted(getattr(spec, "__abstractmethods__", ())))
+    require(not undefined, where, f"{spec.__name__} does not define {undefined}: add it to the class")
+    for name, hint in inspect.get_annotations(spec).items():
+        known_field = get_origin(hint) is ClassVar or name in declared(spec)
+        remedy = f"write {name}: Annotated[type, Parameter(meaning=...)] = default, in a frozen dataclass"
+        require(known_field, where, f"{spec.__name__}.{name} is not declared: {remedy}")
     for name in ("title", "summary"):
         require(getattr(spec, name, ""), where, f'{spec.__name__} has no {name}: add {name} = "..." to the class')
     known = axes(spec)
-    along = (entry.along,) if entry.along else ()
+    along = (entry.along,) if entry.along or entry.along_range else ()
     require_known((*entry.plane, *along, *entry.ranges), known, where, f"the axis of {spec.model}")
+    spectral = not entry.along or issubclass(spec, SPECTRAL)
+    bases = ", ".join(base.__name__ for base in SPECTRAL)
+    require(spectral, where, f"{spec.model} has no spectrum, which takes one of {bases}: leave out along")
     require_known(entry.held, declared(spec), where, f"the held parameter of {spec.model}")
     require_known(entry.measures, family.measures, where, f"the measure of {spec.model}")
 
@@ -63,20 +123,24 @@ def _check_model(where: str, entry: ModelEntry) -> None:
 def check_solvers(
     modules: Iterable[ModuleType], entries: Mapping[str, Sequence[SolverEntry]], models: Iterable[ModelEntry]
 ) -> None:
-    """Check the solvers that modules define and their entries, by module, against the models."""
-    names = {entry.spec.model: entry.family.name for entry in models}
+    """Check the solvers that modules define and their entries, by module, against the models.
+
+    The models of an entry are all that it is made for, those of its families among them.
+    """
+    names = {entry.spec.model: entry.family for entry in models}
     first: dict[tuple[str, str], str] = {}
     for where, several in entries.items():
         for entry in several:
             _check_solver(where, entry, names)
-            for model, family in names.items():
-                if model in entry.models or family in entry.families:
-                    other = first.setdefault((entry.name, model), where)
-                    twice = f"the solver {entry.name!r} for {model} is in {other}, too: rename one of them"
-                    require(other == where, where, twice)
+            for model in entry.models:
+                other = first.get((entry.name, model))
+                twice = f"the solver {entry.name!r} for {model} is in {other}, too: rename one of them"
+                require(not other, where, twice)
+                first[entry.name, model] = where
     for model in names:
-        free = f"no solver is made for {model}: add it to `models`, or its family to `families`, of a SolverEntry"
-        require(any(model == served for _, served in first), "lrlab.models", free)
+        remedy = "name it in `models` or its family in `families` of a SolverEntry, or give its family `solvers_of`"
+        served = any(model == made_for for _, made_for in first)
+        require(served, f"the model {model!r}", f"no solver is made for it: {remedy}")
     runs = {entry.run for several in entries.values() for entry in several}
     for module in modules:
         for name, value in vars(module).items():
@@ -92,22 +156,27 @@ def _is_solver(value: Any, module: ModuleType) -> bool:
     return code.co_varnames[: code.co_argcount] == ("problem",) and "rng" in keywords
 
 
-def _check_solver(where: str, entry: SolverEntry, models: Mapping[str, str]) -> None:
+def _check_solver(where: str, entry: SolverEntry, models: Mapping[str, Family]) -> None:
     for part in ("name", "title", "summary", "reference"):
         require(getattr(entry, part), where, f"the SolverEntry of {entry.name or entry.run} has no {part}: add it")
+    read = {"problem", "rng"} <= inspect.signature(entry.run).parameters.keys()
+    require(read, where, f"{entry.name} must be a function (problem, *, options, rng) that yields an Iterate per step")
     require(inspect.getdoc(entry.run), where, f"{entry.name} has no docstring: say what it minimises, and the update")
     require(entry.models or entry.families, where, f"{entry.name} names no model: add models=(...) or families=(...)")
     require_known(entry.models, models, where, f"the model of {entry.name}")
-    require_known(entry.families, tuple(dict.fromkeys(models.values())), where, f"the family of {entry.name}")
+    families = dict.fromkeys(family.name for family in models.values())
+    require_known(entry.families, families, where, f"the family of {entry.name}")
 
 
 def check_families(families: Iterable[Family], models: Iterable[ModelEntry], solvers: Iterable[SolverEntry]) -> None:
     """Check that what families say fits their models and solvers."""
-    names: set[str] = set()
+    families, names = list(families), list[str]()
     for family in families:
         where = f"the family {family.name!r}"
         require(family.name not in names, where, "two families have this name: rename one of them")
-        names.add(family.name)
+        names.append(family.name)
+        require(family.solvers, where, "no solver is shown at first: add solvers=(...)")
+        require_known(family.solvers_of, [other.name for other in families], where, "the family")
         own = [entry.spec for entry in models if entry.family is family]
         known = {axis: None for spec in own for axis in axes(spec)}
         served = {spec.model for spec in own}

@@ -59,6 +59,7 @@ class Family:
     """Models that are scored and drawn alike.
 
     name: as in `SolverEntry.families`. measures: the scores, by name. goal: what a map shows.
+    solvers_of: other families whose solvers are made for its models, too: its problems offer the same data.
     solvers: chosen at first on the page *converge*; the first of them that a model has on *transition*.
     order: solvers in the order of pages; those that are not listed follow by name. model_order: models alike.
     ranges: first ranges of axes of maps where they differ from `AXIS_RANGES`.
@@ -71,6 +72,7 @@ class Family:
     measures: Mapping[str, Measure]
     goal: Goal
     solvers: tuple[str, ...]
+    solvers_of: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
     model_order: tuple[str, ...] = ()
     ranges: Mapping[str, Range] = field(default_factory=dict)
@@ -79,13 +81,19 @@ class Family:
     falls: tuple[str, ...] = ()
     lines: Callable[[Any, SolverEntry, Options], dict[str, bool]] = no_lines
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The families whose solvers are made for its models."""
+        return self.name, *self.solvers_of
+
 
 @dataclass(frozen=True, kw_only=True)
 class ModelEntry:
     """A model on the catalogue.
 
     spec: the class of its specs, which has the name, title and summary. family: how it is scored and drawn.
-    plane: axes of its first map, across and upwards. along: axis of its first spectrum; empty where it has none.
+    plane: axes of its first map, across and upwards. along: axis of its first spectrum, where it has one, and
+    along_range its first range, where that differs from `first_range`.
     measures: names of its family's scores that are not common to all models of the family.
     ranges: first ranges of axes of maps where they differ from those of the family.
     held: values of the first map that are not defaults.
@@ -95,6 +103,7 @@ class ModelEntry:
     family: Family
     plane: tuple[str, str]
     along: str = ""
+    along_range: Range | None = None
     measures: tuple[str, ...] = ()
     ranges: Mapping[str, Range] = field(default_factory=dict)
     held: Mapping[str, Value] = field(default_factory=dict)

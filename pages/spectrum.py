@@ -2,18 +2,14 @@
 
 import streamlit as st
 
-from lrlab.catalog import MODEL_ENTRIES, family
+from lrlab.catalog import MODEL_ENTRIES
 from lrlab.engine.engine import on_workers
 from lrlab.engine.stream import Collection
-from lrlab.models.single_index import FAMILY
 from lrlab.ui.shared import live, page, preset_buttons, problem_controls, progress
 from lrlab.ui.spectrum import results_view
 from lrlab.ui.spectrum.pairwise_view import MOMENTS
-from lrlab.ui.spectrum.plan import SpectrumPlan, make_plan, python_script
+from lrlab.ui.spectrum.plan import SpectrumPlan, is_pairwise, make_plan, python_script
 from lrlab.ui.widgets import axis, controls
-
-RANGES = {"m": (500.0, 20_000.0, "log"), "observed": (0.005, 0.5, "log")}
-PHASES = {"ratio": (0.5, 8.0, "linear")}
 
 link = page.head(
     "spectrum",
@@ -23,9 +19,8 @@ link = page.head(
 preset_buttons.show("spectrum", preset_buttons.spectrum_panels("yi2015-fig1"), "Figure 1 of Yi et al. (2015):")
 with st.sidebar:
     model = problem_controls.choose_model(link, [name for name, entry in MODEL_ENTRIES.items() if entry.along])
-    along = axis.choose(
-        link, model, MODEL_ENTRIES[model].along, ranges=PHASES if model == "phase-retrieval" else RANGES
-    )
+    entry = MODEL_ENTRIES[model]
+    along = axis.choose(link, model, entry.along, ranges={entry.along: entry.along_range} if entry.along_range else {})
     trials = controls.widget(link, controls.TRIALS)
     st.subheader("Held fixed", anchor=False)
     spec = problem_controls.choose_spec(link, model, without=[along.decides] if isinstance(along, axis.Axis) else [])
@@ -34,7 +29,7 @@ page.show_errors(along, spec, plan)
 ready, moment = isinstance(plan, SpectrumPlan), "auto"
 with page.row():
     live.buttons("spectrum", lambda: Collection(on_workers(plan.measure, plan.draws)), ready=ready, about=plan)
-    if family(model) is FAMILY:
+    if is_pairwise(model):
         meaning = "the moment of pairs with different answers (M) or with equal answers (M')"
         moment = controls.choose(link, "moment", MOMENTS, "auto", meaning, "Moment")
 live.follow("spectrum", lambda: results_view.draw(plan, moment), lambda: progress.has_results("spectrum"))

@@ -121,5 +121,11 @@ def predict(estimate: LowRank, X: Array) -> Array:
 
 
 ENTRY = ModelEntry(
-    spec=PolynomialNetwork, family=FAMILY, plane=("r", "m"), along="m", measures=("test_error",), held={"p": 40}
+    spec=PolynomialNetwork,
+    family=FAMILY,
+    plane=("r", "m"),
+    along="m",
+    along_range=(500.0, 20_000.0, "log"),
+    measures=("test_error",),
+    held={"p": 40},
 )

@@ -189,4 +189,6 @@ FAMILY = Family(
     lines=theory_lines,
 )
 
-ENTRY = ModelEntry(spec=PhaseRetrieval, family=FAMILY, plane=("p", "ratio"), along="ratio")
+ENTRY = ModelEntry(
+    spec=PhaseRetrieval, family=FAMILY, plane=("p", "ratio"), along="ratio", along_range=(0.5, 8.0, "linear")
+)

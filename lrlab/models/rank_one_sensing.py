@@ -70,4 +70,11 @@ class RankOneProblem(LowRankProblem):
         )
 
 
-ENTRY = ModelEntry(spec=RankOneSensing, family=FAMILY, plane=("rank", "m"), along="m", held={"d1": 30, "d2": 30})
+ENTRY = ModelEntry(
+    spec=RankOneSensing,
+    family=FAMILY,
+    plane=("rank", "m"),
+    along="m",
+    along_range=(500.0, 20_000.0, "log"),
+    held={"d1": 30, "d2": 30},
+)

@@ -10,6 +10,7 @@ from lrlab.arrays import Array
 from lrlab.engine.stream import LocalStream, StartStream
 from lrlab.models.axes import place
 from lrlab.models.low_rank import LowRankProblem, LowRankSpec
+from lrlab.models.network import PolynomialNetwork
 from lrlab.models.phase_retrieval import PhaseRetrieval, PhaseRetrievalProblem
 from lrlab.protocol import Spec
 from lrlab.runs.trial import Progress, silent
@@ -89,7 +90,7 @@ def _phase_prediction(spec: PhaseRetrieval) -> Row:
 def _prediction(spec: LowRankSpec) -> Row:
     (rows, columns), v = spec.size, spec.moment_variance
     sizes = np.abs(spec.singular_values)
-    if spec.model == "polynomial-network":
+    if isinstance(spec, PolynomialNetwork):
         spikes = [spiked_noise.symmetric_spike(float(s), v, rows) for s in sizes]
         edge = spiked_noise.symmetric_edge(v, rows)
     else:

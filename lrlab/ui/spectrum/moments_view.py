@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from lrlab.figures import moments as figures
+from lrlab.models.phase_retrieval import PhaseRetrieval
 from lrlab.spectra import moments
 from lrlab.spectra.draws import Row
 from lrlab.ui.shared import live
@@ -38,7 +39,7 @@ def draw(plan: SpectrumPlan, rows: list[Row]) -> None:
         with column:
             plot.show(figure, key=f"spectrum.{name}", label=f"{name} along {along.title}")
     st.caption(
-        (PHASES if spec.model == "phase-retrieval" else MATRICES)
+        (PHASES if isinstance(spec, PhaseRetrieval) else MATRICES)
         + " Dots: mean of the trials, bars: their standard deviation."
     )
     if len(points):

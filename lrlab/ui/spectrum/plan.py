@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from lrlab.catalog import family
-from lrlab.models.single_index import FAMILY
+from lrlab.catalog import MODELS
+from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
 from lrlab.protocol import Spec
 from lrlab.spectra.draws import Draw
@@ -12,6 +12,11 @@ from lrlab.spectra.pairwise import pairwise_spectrum, spectrum_draws
 from lrlab.ui.shared import code
 from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.axis import Axis
+
+
+def is_pairwise(model: str) -> bool:
+    """Whether the spectrum of a model is of the pairwise moments of a single-index model, not of a spectral start."""
+    return issubclass(MODELS[model], SingleIndexSpec)
 
 
 class SpectrumPlan(NamedTuple):
@@ -23,21 +28,16 @@ class SpectrumPlan(NamedTuple):
     draws: list[Draw]
 
     @property
-    def pairwise(self) -> bool:
-        """Whether it is of the pairwise moments of a single-index model, not of a spectral start."""
-        return family(self.spec.model) is FAMILY
-
-    @property
     def measure(self):
         """The function that computes the spectrum of a draw."""
-        return pairwise_spectrum if self.pairwise else moment_spectrum
+        return pairwise_spectrum if is_pairwise(self.spec.model) else moment_spectrum
 
 
 def make_plan(spec: Spec | InputError, along: Axis | InputError, trials: object) -> SpectrumPlan | InputError | None:
     """Return the plan, the error in it, or None where the spec or the axis is an error."""
     if isinstance(spec, InputError) or isinstance(along, InputError):
         return None
-    drawn = spectrum_draws if family(spec.model) is FAMILY else moment_draws
+    drawn = spectrum_draws if is_pairwise(spec.model) else moment_draws
     try:
         number = int(controls.TRIALS.check(trials))
         return SpectrumPlan(spec, along, number, drawn(spec, along.name, along.values, number))
@@ -47,8 +47,7 @@ def make_plan(spec: Spec | InputError, along: Axis | InputError, trials: object)
 
 def python_script(plan: SpectrumPlan) -> str:
     """Return the script that computes the same table."""
-    name = "spectrum" if plan.pairwise else "moments"
-    module = "pairwise" if plan.pairwise else "moments"
+    module, name = ("pairwise", "spectrum") if is_pairwise(plan.spec.model) else ("moments", "moments")
     arguments = f"spec, {plan.along.name!r}, {list(plan.along.values)}, trials={plan.trials}"
     return "\n".join(
         [

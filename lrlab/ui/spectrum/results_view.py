@@ -6,7 +6,7 @@ from lrlab.parameters import InputError
 from lrlab.ui.shared import live, progress
 from lrlab.ui.shared.captions import describe_spec
 from lrlab.ui.spectrum import moments_view, pairwise_view
-from lrlab.ui.spectrum.plan import SpectrumPlan
+from lrlab.ui.spectrum.plan import SpectrumPlan, is_pairwise
 
 
 def draw(chosen: SpectrumPlan | InputError | None, moment: str) -> None:
@@ -17,7 +17,7 @@ def draw(chosen: SpectrumPlan | InputError | None, moment: str) -> None:
     progress.show_batch_progress(batch)
     rows = [row for drawn in progress.batch_results(batch).values() for row in drawn]
     st.caption(f"{describe_spec(plan.spec, without=[plan.along.decides])}; along {plan.along.title}")
-    if plan.pairwise:
+    if is_pairwise(plan.spec.model):
         pairwise_view.draw(plan, rows, moment)
     else:
         moments_view.draw(plan, rows)
