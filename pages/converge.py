@@ -23,6 +23,6 @@ page.show_errors(spec, limits)
 with page.row():
     live.buttons("converge", lambda: get_engine().follow(jobs), ready=bool(jobs))
     settings = curve_controls.choose(link, model, spec)
-live.follow("converge", lambda: results_view.draw(settings, jobs), results_view.has_results)
+live.follow("converge", lambda: results_view.draw(settings, jobs))
 page.copy_jobs(jobs)
 link.write()

@@ -5,9 +5,8 @@ import streamlit as st
 from lrlab.catalog import MODEL_ENTRIES
 from lrlab.engine.engine import on_workers
 from lrlab.engine.stream import Collection
-from lrlab.ui.shared import live, page, preset_buttons, problem_controls, progress
+from lrlab.ui.shared import live, page, preset_buttons, problem_controls
 from lrlab.ui.spectrum import results_view
-from lrlab.ui.spectrum.pairwise_view import MOMENTS
 from lrlab.ui.spectrum.plan import SpectrumPlan, is_pairwise, make_plan, python_script
 from lrlab.ui.widgets import axis, controls
 
@@ -31,8 +30,8 @@ with page.row():
     live.buttons("spectrum", lambda: Collection(on_workers(plan.measure, plan.draws)), ready=ready, about=plan)
     if is_pairwise(model):
         meaning = "the moment of pairs with different answers (M) or with equal answers (M')"
-        moment = controls.choose(link, "moment", MOMENTS, "auto", meaning, "Moment")
-live.follow("spectrum", lambda: results_view.draw(plan, moment), lambda: progress.has_results("spectrum"))
+        moment = controls.choose(link, "moment", results_view.MOMENTS, "auto", meaning, "Moment")
+live.follow("spectrum", lambda: results_view.draw(plan, moment))
 if ready:
     page.copy(python_script(plan))
 link.write()

@@ -18,15 +18,7 @@ page.show_errors(*parts)
 past_sweeps.explain(sweep)
 sweep_run.buttons("sweep", sweep)
 view = sweep_view.choices(link, sweep)
-
-
-def draw() -> None:
-    """Draw the sweep that is followed."""
-    sweep_run.progress("sweep")
-    sweep_view.draw("sweep", sweep, view)
-
-
-live.follow("sweep", draw, lambda: sweep_run.has_results("sweep"))
+live.follow("sweep", lambda: sweep_view.draw("sweep", sweep, view))
 if sweep:
     sweep_files.copy(sweep)
 past_sweeps.show("sweep")

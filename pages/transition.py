@@ -15,15 +15,7 @@ with st.sidebar:
 page.show_errors(*parts)
 sweep_run.buttons("transition", sweep)
 view = map_view.toggles(link, map_view.first_shown(sweep) if sweep else "", apart=False)
-
-
-def draw() -> None:
-    """Draw the map of the sweep that is followed."""
-    sweep_run.progress("transition")
-    sweep_view.draw("transition", sweep, view)
-
-
-live.follow("transition", draw, lambda: sweep_run.has_results("transition"))
+live.follow("transition", lambda: sweep_view.draw("transition", sweep, view))
 if sweep:
     sweep_files.copy(sweep)
 past_sweeps.show("transition")

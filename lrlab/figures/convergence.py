@@ -7,15 +7,12 @@ import numpy as np
 import plotly.graph_objects as go
 
 from lrlab.figures import theme
-from lrlab.figures.recovery import Recovery
+from lrlab.figures.recovery import MOST_POINTS, Recovery
 from lrlab.model_entry import Measure
 from lrlab.models.single_index import FAMILY
 
-MOST_POINTS = 1500
-
 EMPTY = 100.0
 """Where the axis of an empty figure ends."""
-
 
 TIMES = {"iteration": "iteration", "seconds": "solver time (s)"}
 
@@ -42,7 +39,7 @@ def curves(
 ) -> go.Figure:
     """Return a measure of every run against `time` ("iteration" or "seconds"), with its exact prediction dashed.
 
-    family: names the measures, see `measures`. A run of one iterate is a marker, with a thin line that carries its
+    A run of one iterate is a marker, with a thin line that carries its
     level over to the others.
     """
     figure = go.Figure()
@@ -55,14 +52,17 @@ def curves(
         _add_curve(figure, run, [(r[time], r[measure]) for r in few if math.isfinite(r.get(measure, math.nan))], last)
     first = min((few[0][time] for few in rows if few), default=0.0 if time == "seconds" else 1.0)
     _add_theory(figure, runs, measure, (first, max(last, 2.0 * first)), log_y)
-    figure.update_xaxes(title_text=TIMES[time], type="log" if log_x else "linear")
-    figure.update_yaxes(title_text=measures[measure].title, type="log" if log_y else "linear", exponentformat="power")
+    figure.update_xaxes(type="log" if log_x else "linear")
+    figure.update_yaxes(type="log" if log_y else "linear", exponentformat="power")
     if log_y and values and max(values) < 300 * min(values):
         # Left alone, Plotly labels powers of ten only, of which so short an axis has one or none.
         figure.update_yaxes(dtick="D1" if max(values) < 8 * min(values) else "D2")
     if not values:
-        _set_empty_range(figure, measure, log_x, log_y)
-    return theme.style(figure, height=height, revision=f"{measure} {time} {log_x} {log_y}")
+        top = math.sqrt(2.0) if measure == "error" else 1.0
+        figure.update_xaxes(range=[0, math.log10(EMPTY)] if log_x else [0, EMPTY])
+        figure.update_yaxes(range=[-2, math.log10(top) + 0.05] if log_y else [0, 1.05 * top])
+    revision = f"{measure} {time} {log_x} {log_y}"
+    return theme.style(figure, TIMES[time], measures[measure].title, height=height, revision=revision)
 
 
 def thinned(rows: Sequence[Mapping[str, float]]) -> Sequence[Mapping[str, float]]:
@@ -93,30 +93,19 @@ def _add_curve(figure: go.Figure, run: Recovery, points: Sequence[tuple[float, f
 def _add_theory(
     figure: go.Figure, runs: Sequence[Recovery], measure: str, extent: tuple[float, float], log_y: bool
 ) -> None:
-    levels = [(run, prediction(run.predictions, measure)) for run in runs]
-    levels = [(run, level) for run, level in levels if level is not None and (level > 0 or not log_y)]
-    for run, level in levels:
-        figure.add_scatter(
-            x=extent, y=[level, level], mode="lines", line={**theme.THEORY, "color": run.colour}, showlegend=False,
-            name=f"theory: {run.title}", legendgroup="theory",
-            hovertemplate="theory, exact for large n and p: %{y:.4g}<extra>" + run.title + "</extra>",
-        )  # fmt: skip
-    for run in runs:
-        start = prediction(run.predictions, f"start_{measure}")
-        if start is not None and (start > 0 or not log_y):
-            figure.add_scatter(
-                x=extent[:1], y=[start], mode="markers", showlegend=False, legendgroup="theory",
-                marker={"symbol": "star-open", "size": 13, "color": run.colour, "line": {"width": 2}},
-                hovertemplate="theory of the start: %{y:.4g}<extra>" + run.title + "</extra>",
-            )  # fmt: skip
-    if levels:
-        figure.add_scatter(
-            x=[None], y=[None], mode="lines", line={**theme.THEORY, "color": theme.INK}, legendgroup="theory",
-            name="theory, exact for large n and p",
-        )  # fmt: skip
+    def levels(name: str) -> list[tuple[Recovery, float]]:
+        known = [(run, prediction(run.predictions, name)) for run in runs]
+        return [(run, level) for run, level in known if level is not None and (level > 0 or not log_y)]
 
-
-def _set_empty_range(figure: go.Figure, measure: str, log_x: bool, log_y: bool) -> None:
-    top = {"error": math.sqrt(2.0), "overlap": 1.0, "support": 1.0}.get(measure, 1.0)
-    figure.update_xaxes(range=[0, math.log10(EMPTY)] if log_x else [0, EMPTY])
-    figure.update_yaxes(range=[-2, math.log10(top) + 0.05] if log_y else [0, 1.05 * top])
+    for run, level in levels(measure):
+        look = {"name": f"theory: {run.title}", "showlegend": False, "legendgroup": "theory"}
+        hover = f"theory of {run.title}, exact for large n and p: %{{y:.4g}}"
+        theme.dashed(figure, extent, [level, level], run.colour, hover=hover, **look)
+    for run, start in levels(f"start_{measure}"):
+        figure.add_scatter(
+            x=extent[:1], y=[start], mode="markers", showlegend=False, legendgroup="theory",
+            marker={"symbol": "star-open", "size": 13, "color": run.colour, "line": {"width": 2}},
+            hovertemplate="theory of the start: %{y:.4g}<extra>" + run.title + "</extra>",
+        )  # fmt: skip
+    if levels(measure):
+        theme.dashed(figure, [None], [None], name="theory, exact for large n and p", legendgroup="theory")

@@ -32,14 +32,13 @@ def frequencies(names: Sequence[str], counts: Indices, rows: int) -> go.Figure:
     )  # fmt: skip
     # From two powers of ten on: a shorter logarithmic axis would have hardly a label.
     wide = ordered[0] >= 100 * max(1, ordered[-1])
-    figure.update_yaxes(title_text="rows with it", type="log" if wide else "linear", dtick=1 if wide else None)
-    figure.update_xaxes(title_text="label, most frequent first", range=[0.4, len(counts) + 0.6])
-    if len(counts) <= MOST_NAMES:
-        figure.update_xaxes(
-            tickvals=place, ticktext=[shorten(names[j]) for j in order], tickangle=-50, title_text="label"
-        )
-    figure.update_layout(bargap=0.15)
-    return theme.style(figure, height=420)
+    figure.update_yaxes(type="log" if wide else "linear", dtick=1 if wide else None)
+    figure.update_xaxes(range=[0.4, len(counts) + 0.6])
+    named = len(counts) <= MOST_NAMES
+    if named:
+        figure.update_xaxes(tickvals=place, ticktext=[shorten(names[j]) for j in order], tickangle=-50)
+    title = "label" if named else "label, most frequent first"
+    return theme.style(figure.update_layout(bargap=0.15), title, "rows with it", height=420)
 
 
 def correlations(names: Sequence[str], phi: Array) -> go.Figure:
@@ -57,17 +56,21 @@ def correlations(names: Sequence[str], phi: Array) -> go.Figure:
             hovertemplate="%{customdata[0]} and %{customdata[1]}: %{z:.2f}<extra></extra>",
         )
     )  # fmt: skip
-    ticks = {"tickvals": place, "ticktext": [shorten(name) for name in names], "tickfont": {"size": 11}}
-    ticks |= {"showgrid": False, "title_text": "label"}
+    ticks = {
+        "tickvals": place,
+        "ticktext": [shorten(name) for name in names],
+        "tickfont": {"size": 11},
+        "showgrid": False,
+    }
     figure.update_xaxes(**ticks, tickangle=-50)
     figure.update_yaxes(**ticks, autorange="reversed")
-    return theme.style(figure, height=480)
+    return theme.style(figure, "label", "label", height=480)
 
 
-def both_sides(runs: Sequence[Recovery], measure: str, time: str, *, log_x: bool = False) -> go.Figure:
+def both_sides(runs: Sequence[Recovery], measure: str, time: str) -> go.Figure:
     """Return a measure of every run on test rows and, dotted in the same colour, on its training rows."""
     sides = [replace(run, rows=[_of_training(row, measure) for row in run.rows], dash="dot") for run in runs]
-    figure = curves([*runs, *sides], measure, time, measures=FAMILY.measures, log_x=log_x, height=400)
+    figure = curves([*runs, *sides], measure, time, measures=FAMILY.measures)
     # After the runs' own lines come those of training rows, each of which is one line, or a marker with a line.
     in_legend = set[str]()
     for trace in figure.data:

@@ -27,29 +27,27 @@ def pictures(truth: Array, runs: Sequence[Recovery], *, columns: int = 4) -> go.
     """
     titles = ["truth", *(caption(run, run.rows[-1] if run.rows else {}) for run in runs)]
     columns = max(1, min(columns, len(titles)))
-    lines = math.ceil(len(titles) / columns)
-    height = lines * TILE + 20
-    figure = make_subplots(
-        lines, columns, subplot_titles=titles, horizontal_spacing=0.03, vertical_spacing=58 / height if lines > 1 else 0
-    )
-    for k, estimate in enumerate([truth, *(run.estimate for run in runs)]):
-        name = "truth" if k == 0 else runs[k - 1].title
+    look = {"zmin": 0, "zmax": 255, "colorscale": GREYS, "hovertemplate": "row %{y}, column %{x}<br>grey %{z} of 255"}
+    named = [("truth", truth), *((run.title, run.estimate) for run in runs)]
+    maps = [go.Heatmap(z=grey(estimate, truth), name=name, **look) for name, estimate in named]
+    return tiles(maps, titles, columns, height=math.ceil(len(maps) / columns) * TILE + 20, head=56)
+
+
+def tiles(maps: Sequence[go.Heatmap], titles: Sequence[str], columns: int, *, height: int, head: int) -> go.Figure:
+    """Return heat maps of square cells in rows of `columns`, each below its title of `head` pixels."""
+    rows = math.ceil(len(maps) / columns)
+    gaps = {"horizontal_spacing": 0.02, "vertical_spacing": head / height if rows > 1 else 0}
+    figure = make_subplots(rows, columns, subplot_titles=titles, **gaps)
+    for k, one in enumerate(maps):
         place = {"row": k // columns + 1, "col": k % columns + 1}
-        figure.add_trace(_heatmap(grey(estimate, truth), name), **place)
-        figure.update_xaxes(visible=False, constrain="domain", **place)
-        figure.update_yaxes(
-            visible=False, autorange="reversed", scaleanchor=f"x{k + 1}" if k else "x", constrain="domain", **place
-        )
-    figure.update_annotations(font_size=12.5)
-    theme.style(figure, height=height)
-    return figure.update_layout(margin={"l": 4, "r": 4, "t": 56, "b": 4})
-
-
-def _heatmap(levels: NDArray[np.uint8], name: str) -> go.Heatmap:
-    return go.Heatmap(
-        z=levels, zmin=0, zmax=255, colorscale=GREYS, showscale=False, name=name,
-        hovertemplate="row %{y}, column %{x}<br>grey %{z} of 255",
-    )  # fmt: skip
+        figure.add_trace(one.update(showscale=False), **place)
+        high, wide = one.z.shape
+        # Ranges of their own: by itself, plotly reverses some axes when estimates replace empty maps.
+        common: dict[str, Any] = {"visible": False, "constrain": "domain", **place}
+        figure.update_xaxes(range=[-0.5, wide - 0.5], **common)
+        figure.update_yaxes(range=[high - 0.5, -0.5], scaleanchor=f"x{k + 1}" if k else "x", **common)
+    figure.update_annotations(font_size=12)
+    return theme.style(figure, height=height).update_layout(margin={"l": 4, "r": 4, "t": head, "b": 4})
 
 
 def grey(estimate: Array | None, truth: Array) -> NDArray[np.uint8]:

@@ -33,11 +33,10 @@ def beside(
                 mode="markers" if categories else "lines+markers",
                 line={"color": colours[name], "dash": "solid" if ours else "dot", "width": 2 if ours else 1.4},
                 marker={"color": colours[name], "symbol": symbols[name] + ("" if ours else "-open"), "size": 9},
-                error_y={"type": "data", "array": present["spread"], "thickness": 1.2, "width": 3} if ours else None,
+                error_y={**theme.BARS, "array": present["spread"]} if ours else None,
                 customdata=present["trials"] if ours else None,
                 hovertemplate=f"{name}, {who}<br>%{{x}}: %{{y:.4g}}"
                 + ("<br>%{customdata} fits" if ours else "") + "<extra></extra>",
             )  # fmt: skip
-    figure.update_xaxes(title_text=axis_title, type="category" if categories else "log" if log_x else "linear")
-    figure.update_yaxes(title_text=value_title)
-    return theme.style(figure, height=480)
+    figure.update_xaxes(type="category" if categories else "log" if log_x else "linear")
+    return theme.style(figure, axis_title, value_title, height=480)

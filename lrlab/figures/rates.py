@@ -16,7 +16,6 @@ def rates(
     axis_title: str,
     limit: float,
     exact: pd.DataFrame | None = None,
-    title: str = "",
 ) -> go.Figure:
     """Return mean errors over a rate, one series per setting.
 
@@ -34,24 +33,21 @@ def rates(
             hoverinfo="skip", name=f"error = {slope:.3g} × rate, fitted to all filled dots (R² = {quality:.3f})",
         )  # fmt: skip
     if exact is not None:
-        figure.add_scatter(
-            x=exact["rate"], y=exact["error"], mode="lines", line={**theme.THEORY, "color": theme.INK},
-            name="exact limit for large p", hovertemplate="exact limit: %{y:.3f}<extra></extra>",
-        )  # fmt: skip
+        name, hover = "exact limit for large p", "exact limit: %{y:.3f}"
+        theme.dashed(figure, exact["rate"], exact["error"], name=name, hover=hover)
     for name in names:
         _series(figure, points[points["series"] == name], name, fits[name][1], colours[name], symbols[name])
     figure.add_vrect(x0=0.0, x1=limit, fillcolor=theme.faint(theme.PALETTE[2], 0.10), line_width=0, layer="below")
-    figure.update_xaxes(title_text=axis_title, range=[0.0, 1.04 * float(points["rate"].max())])
-    figure.update_yaxes(title_text="mean error  ‖b̂ − b‖", range=[0.0, 1.45])
-    figure.update_layout(title_text=title)
-    return theme.style(figure, height=500)
+    figure.update_xaxes(range=[0.0, 1.04 * float(points["rate"].max())])
+    figure.update_yaxes(range=[0.0, 1.45])
+    return theme.style(figure, axis_title, "mean error  ‖b̂ − b‖", height=500)
 
 
 def _series(figure: go.Figure, rows: pd.DataFrame, name: str, quality: float, colour: str, symbol: str) -> None:
     marks = [symbol if used else f"{symbol}-open" for used in rows["used"]]
     figure.add_scatter(
         x=rows["rate"], y=rows["error"], mode="markers", marker={"color": colour, "symbol": marks},
-        error_y={"type": "data", "array": rows["standard_error"], "thickness": 1.2, "width": 3},
+        error_y={**theme.BARS, "array": rows["standard_error"]},
         customdata=rows[["n", "trials"]], name=f"{name} (R² = {quality:.3f})",
         hovertemplate=f"{name}<br>n = %{{customdata[0]:,}}, rate %{{x:.4g}}<br>"
         "mean error %{y:.3f} of %{customdata[1]} trials<extra></extra>",

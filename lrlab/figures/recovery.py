@@ -55,10 +55,8 @@ def recovery(truth: Array, runs: Sequence[Recovery], *, legend: bool = True, hei
             x=x, y=y, mode="markers", name=run.title, marker=look, hovertemplate="%{x:.3g}: %{y:.3g}",
             showlegend=run.estimate is not None,
         )  # fmt: skip
-    figure.update_xaxes(title_text="entry j" if stems else "true entry  bⱼ")
-    figure.update_yaxes(title_text="bⱼ and estimate b̂ⱼ" if stems else "estimated entry  b̂ⱼ")
-    figure.update_layout(showlegend=legend)
-    return theme.style(figure, height=height)
+    titles = ("entry j", "bⱼ and estimate b̂ⱼ") if stems else ("true entry  bⱼ", "estimated entry  b̂ⱼ")
+    return theme.style(figure.update_layout(showlegend=legend), *titles, height=height)
 
 
 def _add_stems(figure: go.Figure, truth: Array) -> None:

@@ -14,7 +14,6 @@ def series(
     value_title: str,
     log_x: bool = False,
     log_y: bool = False,
-    lines: bool = True,
     bands: bool = False,
     marks: dict[str, float] | None = None,
     theory: pd.DataFrame | None = None,
@@ -31,42 +30,28 @@ def series(
     for name in names:
         rows = points[points["series"] == name]
         many, banded = len(rows) > 40, bands or len(rows) > 40
+        ends = {"array": rows["high"] - rows["y"], "arrayminus": rows["y"] - rows["low"]}
         figure.add_scatter(
-            x=rows["x"], y=rows["y"], name=name, mode="lines" if many else "lines+markers" if lines else "markers",
+            x=rows["x"], y=rows["y"], name=name, mode="lines" if many else "lines+markers",
             line={"color": colours[name], "dash": dashes[name]},
             marker={"color": colours[name], "symbol": symbols[name], "size": 6},
             customdata=rows[["trials", "low", "high", "series"]],
-            error_y=None if banded else _bars(rows),
+            error_y=None if banded else {**theme.BARS, "symmetric": False, **ends},
             hovertemplate=f"{name}<br>%{{x:.5g}}: %{{y:.3g}}, %{{customdata[1]:.3g}} to %{{customdata[2]:.3g}}<br>"
             "%{customdata[0]} trials<extra></extra>",
         )  # fmt: skip
         if banded:
             _band(figure, rows, colours[name])
         if theory is not None:
-            _add_theory(figure, theory[theory["series"] == name], name, colours[name])
+            line, words = theory[theory["series"] == name], f"theory, {name}"
+            hover = f"{words}<br>%{{x:.5g}}: %{{y:.3g}}"
+            theme.dashed(figure, line["x"], line["y"], colours[name], name=words, hover=hover, showlegend=len(line) > 0)
     extent = [float(points["low"].min()), float(points["high"].max())] if len(points) else [0.0, 1.0]
     for name, x in (marks or {}).items():
-        figure.add_scatter(
-            x=[x, x], y=extent, mode="lines", line={**theme.THEORY, "color": theme.INK}, name=f"{name} ({x:.4g})",
-            hovertemplate=f"{name}: %{{x:.4g}}<extra></extra>",
-        )  # fmt: skip
-    figure.update_xaxes(title_text=axis_title, type="log" if log_x else "linear")
-    figure.update_yaxes(title_text=value_title, type="log" if log_y else "linear", exponentformat="power")
-    return theme.style(figure, height=480)
-
-
-def _add_theory(figure: go.Figure, points: pd.DataFrame, name: str, colour: str) -> None:
-    figure.add_scatter(
-        x=points["x"], y=points["y"], mode="lines", name=f"theory, {name}", line={**theme.THEORY, "color": colour},
-        hovertemplate=f"theory, {name}<br>%{{x:.5g}}: %{{y:.3g}}<extra></extra>", showlegend=len(points) > 0,
-    )  # fmt: skip
-
-
-def _bars(rows: pd.DataFrame) -> dict:
-    return {
-        "type": "data", "symmetric": False, "array": rows["high"] - rows["y"], "arrayminus": rows["y"] - rows["low"],
-        "thickness": 1.2, "width": 3,
-    }  # fmt: skip
+        theme.dashed(figure, [x, x], extent, name=f"{name} ({x:.4g})", hover=f"{name}: %{{x:.4g}}")
+    figure.update_xaxes(type="log" if log_x else "linear")
+    figure.update_yaxes(type="log" if log_y else "linear", exponentformat="power")
+    return theme.style(figure, axis_title, value_title, height=480)
 
 
 def _band(figure: go.Figure, rows: pd.DataFrame, colour: str) -> None:

@@ -5,7 +5,9 @@ text colour.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
+import pandas as pd
 import plotly.graph_objects as go
 
 PALETTE = ("#0e75c3", "#d76506", "#007553", "#db7295", "#8f4b82", "#5d9d58", "#a9421b", "#1673f9")
@@ -26,6 +28,8 @@ THEORY = {"dash": "dash", "width": 1.6}
 """The line of an exact prediction; `POPULATION` is that of the limit of infinitely many measurements."""
 
 POPULATION = {"dash": "dot", "width": 1.6, "color": INK}
+BARS = {"type": "data", "thickness": 1.2, "width": 3}
+"""The bars of a spread."""
 
 
 def colours(names: Sequence[str]) -> dict[str, str]:
@@ -92,13 +96,41 @@ TEMPLATE = go.layout.Template(
 )
 
 
-def style(figure: go.Figure, *, height: int = 400, revision: str = "constant") -> go.Figure:
-    """Apply the style to a figure, in place, and return it.
+def dashed(
+    figure: go.Figure, x: Any, y: Any, colour: str = INK, *, name: str | None = None, hover: str = "", **look: Any
+) -> None:
+    """Add the line of an exact prediction, to the legend too where it has a name; `hover` is a hovertemplate."""
+    figure.add_scatter(
+        x=x, y=y, mode="lines", line={**THEORY, "color": colour}, name=name,
+        hovertemplate=f"{hover}<extra></extra>" if hover else None, **{"showlegend": name is not None, **look},
+    )  # fmt: skip
+
+
+def dots(
+    figure: go.Figure, points: pd.DataFrame, name: str, words: str, colour: str, symbol: str, *, legend: str = ""
+) -> None:
+    """Add the means of trials, from the columns at, trials, `mean_<name>`, with bars where there is an `sd_<name>`."""
+    mean, spread = f"mean_{name}", f"sd_{name}" if f"sd_{name}" in points else None
+    extent = "%{y:.4g} ± %{customdata[1]:.2g}" if spread else "%{y:.3f}"
+    figure.add_scatter(
+        x=points["at"], y=points[mean], mode="markers", marker={"color": colour, "symbol": symbol},
+        error_y={**BARS, "array": points[spread]} if spread else None, name=legend or words,
+        customdata=points[["trials", spread or mean]],
+        hovertemplate=f"{words}: {extent}, %{{customdata[0]}} trials<extra></extra>",
+    )  # fmt: skip
+
+
+def style(
+    figure: go.Figure, x: str | None = None, y: str | None = None, *, height: int = 400, revision: str = "constant"
+) -> go.Figure:
+    """Apply the style to a figure, in place, and return it. x, y: titles of the axes; None leaves them.
 
     Zoom and hidden series stay over updates of the data for as long as `revision` is the same: change it when the
     axes mean something else. The legend lies below, and margins fit a telephone (390 px).
     """
     # A template set by update_layout would be merged with plotly's own default, white backgrounds and all.
     figure.layout.template = TEMPLATE
-    figure.update_layout(height=height, uirevision=revision, autosize=True)
-    return figure
+    for title, update in ((x, figure.update_xaxes), (y, figure.update_yaxes)):
+        if title is not None:
+            update(title_text=title)
+    return figure.update_layout(height=height, uirevision=revision, autosize=True)

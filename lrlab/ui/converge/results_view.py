@@ -115,9 +115,3 @@ def table(runs: Sequence[Any]) -> pd.DataFrame:
         for row in (run.trace.rows if run.trace else ())
     ]
     return pd.DataFrame(rows, columns=None if rows else ["solver", "iteration", "seconds"])
-
-
-def has_results() -> bool:
-    """Return whether the followed run has anything to show."""
-    following = live.current("converge")
-    return following is None or any(run.trace and run.trace.rows for run in following.runs)

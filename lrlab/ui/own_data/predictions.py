@@ -2,7 +2,9 @@
 
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,23 +18,14 @@ from lrlab.ui.own_data import row_source
 from lrlab.ui.own_data.row_source import RowTables
 from lrlab.ui.shared import live, page
 from lrlab.ui.widgets import controls
+from lrlab.ui.widgets import tables as table_view
 from lrlab.ui.widgets.permalink import Permalink
 
 TOP = Parameter(
-    meaning="labels per row, those with the highest scores",
-    name="top",
-    symbol="k",
-    kind=int,
-    default=5,
-    low=1,
+    meaning="labels per row, those with the highest scores", name="top", symbol="k", kind=int, default=5, low=1,
     high=100,
-)
-ROWS = Parameter(
-    meaning="rows to show, counted from 1, such as 1-10, 25",
-    name="chosen",
-    kind=str,
-    default="1-10",
-)
+)  # fmt: skip
+ROWS = Parameter(meaning="rows to show, counted from 1, such as 1-10, 25", name="chosen", kind=str, default="1-10")
 MOST_ROWS = 200
 SPAN = re.compile(r"\s*([0-9]{1,9})\s*(?:-\s*([0-9]{1,9})\s*)?", re.ASCII)
 
@@ -53,14 +46,10 @@ def show(link: Permalink, fitted: Mapping[str, FittedModel], tables: RowTables) 
     st.dataframe(predicted(model, chosen_rows, chosen, k), hide_index=True, key="own_data.predictions")
     st.caption(f"Scores follow the names; a star marks predicted labels, those with a score above {model.threshold:g}.")
     with st.container(horizontal=True):
-        st.download_button(
-            f"Predictions of all {chosen_rows.n:,} rows (CSV)", lambda: as_csv(model, chosen_rows, k),
-            f"{model.solver}.csv",
-            "text/csv", key="own_data-predictions", on_click="ignore",
-        )  # fmt: skip
-        st.download_button(
-            "Model (.npz)", lambda: as_npz(model), f"{model.solver}.npz", key="own_data-model", on_click="ignore"
-        )
+        title, file = f"Predictions of all {chosen_rows.n:,} rows (CSV)", f"{model.solver}.csv"
+        csv = partial(as_csv, model, chosen_rows, k)
+        table_view.download(title, csv, file, key="own_data-predictions", mime="text/csv")
+        table_view.download("Model (.npz)", partial(as_npz, model), f"{model.solver}.npz", key="own_data-model")
     st.caption("`python -m lrlab predict MODEL.npz FILE` predicts with a downloaded model.")
 
 
@@ -70,9 +59,8 @@ def choose_other_rows(link: Permalink, model: FittedModel) -> Dataset | None:
     upload = row_source.file(link, "others", "Other rows to predict (default: the test rows)", words)
     if upload is None:
         return None
-    return live.once(
-        "own_data:others", (upload.file_id, id(model.columns)), lambda: row_source.read_other_rows(upload, model)
-    )
+    source = upload.file_id, id(model.columns)
+    return live.once("own_data:others", source, lambda: row_source.read_other_rows(upload, model))
 
 
 def choose_solver(link: Permalink, name: str, fitted: Mapping[str, FittedModel]) -> str:
@@ -102,27 +90,12 @@ def predicted(model: FittedModel, test: Dataset, chosen: Indices, k: int) -> pd.
     def label_text(label: int, score: float) -> str:
         return f"{names[label]}{'*' if score > model.threshold else ''} {score:.2f}"
 
-    return pd.DataFrame(
-        {
-            "row": chosen + 1,
-            **({"labels that are on": [label_list(names, test, i) for i in chosen]} if has_labels(test) else {}),
-            **{
-                f"{j + 1}.": [label_text(*pair) for pair in zip(places[:, j], scores[:, j], strict=True)]
-                for j in range(places.shape[1])
-            },
-        }
-    )
-
-
-def has_labels(rows: Dataset) -> bool:
-    """Return whether any label of the rows is known."""
-    return rows.observed is None or rows.observed.nnz > 0
-
-
-def label_list(names: Sequence[str], test: Dataset, i: int) -> str:
-    """Return the names of the labels that are on in a row."""
-    start, stop = test.Y.indptr[i : i + 2]
-    return ", ".join(names[j] for j in test.Y.indices[start:stop])
+    columns: dict[str, Any] = {"row": chosen + 1}
+    if test.observed is None or test.observed.nnz:
+        columns["labels that are on"] = [", ".join(names[j] for j in test.Y[[i]].indices) for i in chosen]
+    for j, (label, score) in enumerate(zip(places.T, scores.T, strict=True)):
+        columns[f"{j + 1}."] = list(map(label_text, label, score))
+    return pd.DataFrame(columns)
 
 
 def as_csv(model: FittedModel, test: Dataset, k: int) -> bytes:

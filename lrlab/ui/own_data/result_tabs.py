@@ -14,7 +14,7 @@ from lrlab.models.own_rows import OwnProblem
 from lrlab.ui.own_data import predictions, results_view
 from lrlab.ui.own_data.row_source import RowTables
 from lrlab.ui.shared import live
-from lrlab.ui.widgets import plot
+from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.permalink import Permalink
 
 
@@ -27,15 +27,14 @@ def show(link: Permalink, rows: RowTables | None) -> None:
     rows_tab, labels_tab, files_tab = st.tabs(titles, key="own_data-parts")
     with rows_tab:
         show_rows(rows or (followed.rows if followed else None))
+    if not fitted:
+        labels_tab.caption("The results for each label appear when a run has ended.")
+        files_tab.caption("Predictions and files appear when a run has ended.")
+        return
     with labels_tab:
-        show_labels(link, fitted, followed.rows.test) if fitted else st.caption(
-            "The results for each label appear when a run has ended."
-        )
+        show_labels(link, fitted, followed.rows.test)
     with files_tab:
-        if fitted:
-            predictions.show(link, fitted, followed.rows)
-        else:
-            st.caption("Predictions and files appear when a run has ended.")
+        predictions.show(link, fitted, followed.rows)
 
 
 def sizes(rows: RowTables) -> str:
@@ -67,13 +66,7 @@ def show_rows(rows: RowTables | None) -> None:
         st.caption(f"Correlations of the {len(names)} most frequent labels on the training rows.")
     with st.container(horizontal=True):
         for part, path in (("training", rows.train_file), ("test", rows.test_file)):
-            st.download_button(
-                f"{part.capitalize()} rows (.npz)",
-                path.read_bytes,
-                path.name,
-                key=f"own_data-{part}",
-                on_click="ignore",
-            )
+            tables.download(f"{part.capitalize()} rows (.npz)", path.read_bytes, path.name, key=f"own_data-{part}")
 
 
 def show_labels(link: Permalink, fitted: Mapping[str, FittedModel], test: Dataset) -> None:
@@ -92,10 +85,7 @@ def show_labels(link: Permalink, fitted: Mapping[str, FittedModel], test: Datase
         "share of the rows that are on that are predicted; auc: chance that a row with the label scores higher than "
         "one without."
     )
-    st.download_button(
-        "Labels (CSV)", lambda: table.to_csv(index=False).encode(), f"labels-{model.solver}.csv", "text/csv",
-        key="own_data-labels-csv", on_click="ignore",
-    )  # fmt: skip
+    tables.download_csv("Labels (CSV)", table, f"labels-{model.solver}", key="own_data-labels-csv")
 
 
 def results(model: FittedModel, test: Dataset) -> tuple[pd.DataFrame, Mapping[str, float]]:

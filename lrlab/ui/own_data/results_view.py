@@ -163,9 +163,3 @@ def fitted_models(rows: RowTables) -> dict[str, FittedModel]:
         for run in (running.runs if running else ())
         if run.state == "done" and run.trace.estimate is not None
     }
-
-
-def has_results() -> bool:
-    """Return whether the followed run has anything to show."""
-    running = live.current(PAGE)
-    return running is None or any(run.trace.rows for run in running.runs)

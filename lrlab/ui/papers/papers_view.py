@@ -1,5 +1,7 @@
 """Plans the chosen preset, and shows its panels and files."""
 
+from itertools import cycle
+
 import streamlit as st
 
 from lrlab import presets
@@ -8,7 +10,7 @@ from lrlab.presets.definition import Preset
 from lrlab.presets.page import page
 from lrlab.presets.result import Plan, Result
 from lrlab.ui.shared import live, progress
-from lrlab.ui.widgets import plot
+from lrlab.ui.widgets import plot, tables
 
 TRIALS = {"all": "as in the preset", "10": "10", "3": "3"}
 """Choices of the number of trials."""
@@ -56,9 +58,8 @@ def draw(name: str) -> None:
 
 def panels(preset: Preset, result: Result) -> None:
     """Draw the panels, two per line."""
-    columns = st.columns(2, gap="medium")
-    for k, panel in enumerate(result.panels):
-        with columns[k % 2]:
+    for k, (panel, column) in enumerate(zip(result.panels, cycle(st.columns(2, gap="medium")), strict=False)):
+        with column:
             st.subheader(panel.title, anchor=False)
             plot.show(panel.figure, key=f"papers.{preset.name}-{k}", label=panel.title)
             st.caption(panel.caption)
@@ -66,16 +67,12 @@ def panels(preset: Preset, result: Result) -> None:
 
 def files(preset: Preset, result: Result) -> None:
     """Offer the page and the tables."""
-    offers = (
-        ("Figure (HTML)", ".html", "text/html", lambda: page(preset, result).encode()),
-        ("Points (CSV)", ".csv", "text/csv", lambda: result.table.to_csv(index=False).encode()),
-        ("All trials (CSV)", "-trials.csv", "text/csv", lambda: result.trials.to_csv(index=False).encode()),
-    )
     with st.container(horizontal=True):
-        for title, ending, mime, data in offers:
-            st.download_button(
-                title, data, f"{preset.name}{ending}", mime, key=f"papers-file{ending}", on_click="ignore"
-            )
+        html, file = "papers-file.html", f"{preset.name}.html"
+        tables.download("Figure (HTML)", lambda: page(preset, result).encode(), file, key=html, mime="text/html")
+        tables.download_csv("Points (CSV)", result.table, preset.name, key="papers-file.csv")
+        trials = f"{preset.name}-trials"
+        tables.download_csv("All trials (CSV)", result.trials, trials, key="papers-file-trials.csv")
     fold = st.expander("Table", key="papers-table", on_change="rerun")
     if fold.open:
         fold.dataframe(result.table, hide_index=True)

@@ -83,11 +83,17 @@ def once(name: str, source: object, make: Callable[[], T]) -> T:
     return cached[1]
 
 
-def follow(page: str, draw: Callable[[], None], has_content: Callable[[], bool] = lambda: True) -> None:
+def _has_results(running: Any) -> bool:
+    if hasattr(running, "runs"):
+        return any(run.trace.rows for run in running.runs)
+    return running.done > 0
+
+
+def follow(page: str, draw: Callable[[], None]) -> None:
     """Call `draw` now, and every half second for as long as the page's run is alive.
 
-    `has_content` returns whether there are results to draw: right after a start the first drawing waits for them, up
-    to 0.35 s, instead of an empty figure and results half a second later.
+    Right after a start the first drawing waits for results, up to 0.35 s, instead of an empty figure and results half
+    a second later.
     """
     running = current(page)
     began = alive(page)
@@ -97,7 +103,7 @@ def follow(page: str, draw: Callable[[], None], has_content: Callable[[], bool] 
             running.refresh()
             if st.session_state.pop(f"{page}:fresh", False):
                 deadline = time.monotonic() + FIRST_RESULT_SECONDS
-                while running.alive and not has_content() and time.monotonic() < deadline:
+                while running.alive and not _has_results(running) and time.monotonic() < deadline:
                     time.sleep(0.01)
                     running.refresh()
         draw()

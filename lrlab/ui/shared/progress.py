@@ -16,7 +16,7 @@ def show_batch_progress(batch: Any) -> None:
         return
     left = batch.seconds_left
     text = f"{batch.done:,} of {batch.total:,} trials" + (f", about {live.duration(left)} left" if left else "")
-    place.progress(batch.done / max(1, batch.total), text=text)
+    place.progress(min(1.0, batch.done / max(1, batch.total)), text=text)
 
 
 def batch_results(batch: Any) -> dict[int, Any]:
@@ -32,12 +32,6 @@ def batch_results(batch: Any) -> dict[int, Any]:
     if not batch.alive and batch.done < batch.total:
         place.caption(f"Cancelled: {batch.done:,} of {batch.total:,} trials were computed; their results are shown.")
     return {k: batch.results[k] for k in sorted(batch.results) if not isinstance(batch.results[k], Failure)}
-
-
-def has_results(page: str) -> bool:
-    """Return whether the batch of a page has anything to show."""
-    batch = live.current(page)
-    return batch is None or batch.done > 0
 
 
 def show_run_progress(following: Any) -> None:

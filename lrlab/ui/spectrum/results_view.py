@@ -1,12 +1,40 @@
-"""Shows a spectrum along an axis: progress, figures and tables of its moment."""
+"""Shows a spectrum along an axis: progress, the figures of its moment, tables."""
 
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
 import streamlit as st
 
+from lrlab.figures import moments as moment_figures
+from lrlab.figures import spectrum as pairwise_figures
+from lrlab.models.phase_retrieval import PhaseRetrieval
 from lrlab.parameters import InputError
+from lrlab.spectra import moments, pairwise
+from lrlab.spectra.draws import Row
 from lrlab.ui.shared import live, progress
 from lrlab.ui.shared.captions import describe_spec
-from lrlab.ui.spectrum import moments_view, pairwise_view
 from lrlab.ui.spectrum.plan import SpectrumPlan, is_pairwise
+from lrlab.ui.widgets import plot, tables
+from lrlab.ui.widgets.axis import Axis, fine
+
+MOMENTS = {"auto": "the separating one", "M": "M", "M'": "M′"}
+MATRICES = (
+    r"The moment is the average of each measurement times its measurement matrix; its mean is the matrix $W$. Solvers "
+    r"start from its $k$ leading singular vectors (eigenvectors for a network), which are close to those of $W$ "
+    "only while their values stay above the rest. Dashed: the limit for Gaussian, independent noise of the moment, a "
+    "good approximation for many measurements."
+)
+PHASES = (
+    r"The moment averages $a a^*$ with the weights of the optimal start, which favour large measurements. Its leading "
+    "eigenvector overlaps with the signal once its eigenvalue leaves the bulk. Dashed: exact for large $m$ and $p$ "
+    "(Lu & Li 2017)."
+)
+PAIRS = (
+    "Dashed: the exact limit at this $n/p$. Dotted: the eigenvalues for infinite $n$. Shaded: recovery possible, since "
+    "$n/p$ exceeds the threshold above which the squared overlap of the leading eigenvector with the signal (1 is "
+    "exact) does not vanish as $n$ and $p$ grow."
+)
 
 
 def draw(chosen: SpectrumPlan | InputError | None, moment: str) -> None:
@@ -18,6 +46,56 @@ def draw(chosen: SpectrumPlan | InputError | None, moment: str) -> None:
     rows = [row for drawn in progress.batch_results(batch).values() for row in drawn]
     st.caption(f"{describe_spec(plan.spec, without=[plan.along.decides])}; along {plan.along.title}")
     if is_pairwise(plan.spec.model):
-        pairwise_view.draw(plan, rows, moment)
+        points = _draw_pairwise(plan, rows, moment)
+        words, kind, each = PAIRS, "spectrum", "value and moment: mean and sd, predictions, relative deviations"
     else:
-        moments_view.draw(plan, rows)
+        points = _draw_moments(plan, rows)
+        words = PHASES if isinstance(plan.spec, PhaseRetrieval) else MATRICES
+        kind, each = "moment", "value of the axis: mean and sd over the trials"
+    st.caption(f"{words} Dots: mean of the trials, bars: their standard deviation.")
+    if rows:
+        file = f"{plan.spec.model}-{kind}"
+        tables.show(lambda: points, key="spectrum-table", file=file, note=f"One row per {each}.")
+        note = "Every trial, with the seed that reproduces it. rank 1 is the largest value."
+        file, title = f"{file}-trials", "All trials"
+        tables.show(lambda: pd.DataFrame(rows), key="spectrum-trials", file=file, title=title, note=note)
+
+
+def _draw_moments(plan: SpectrumPlan, rows: list[Row]) -> pd.DataFrame:
+    """Draw the moment of a spectral start, for low-rank models and phase retrieval; return the measured points."""
+    spec, along = plan.spec, plan.along
+    curve = live.once("spectrum:curve", plan, lambda: moments.predictions(spec, along.name, fine(along)))
+    points = pd.DataFrame(columns=moment_figures.COLUMNS, dtype=float)
+    if rows:
+        points = moments.compare(pd.DataFrame(rows), moments.ranks(spec, along.name, along.values))
+    _show((moment_figures.values, moment_figures.overlaps), points, curve, along)
+    return points
+
+
+def _draw_pairwise(plan: SpectrumPlan, rows: list[Row], moment: str) -> pd.DataFrame:
+    """Draw the pairwise moments of a single-index model; return the measured points."""
+    spec, along = plan.spec, plan.along
+
+    def predicted(name: str, values: Sequence[float]) -> pd.DataFrame:
+        return live.once(name, (spec, along), lambda: pairwise.predictions(spec, along.name, values))
+
+    def of_moment(table: pd.DataFrame) -> pd.DataFrame:
+        # "auto" takes M where phi > 0 and M' elsewhere, value by value.
+        known = table["moment"] == moment
+        return pairwise.informative(table) if moment == "auto" else table[known].reset_index(drop=True)
+
+    points = pd.DataFrame(columns=pairwise_figures.COLUMNS, dtype=float)
+    if rows:
+        points = of_moment(pairwise.compare(pd.DataFrame(rows), predicted("spectrum:exact", along.values)))
+    curve = of_moment(predicted("spectrum:curve", fine(along)))
+    _show((pairwise_figures.eigenvalues, pairwise_figures.overlaps), points, curve, along)
+    return points
+
+
+def _show(makers: Sequence[Any], points: pd.DataFrame, curve: pd.DataFrame, along: Axis) -> None:
+    columns = st.columns([1.25, 1], gap="medium")
+    for column, name, make in zip(columns, ("values", "overlap"), makers, strict=True):
+        figure = make(points, curve, axis_title=along.title).update_xaxes(type=along.spacing)
+        figure.update_layout(uirevision=f"{along.name} {along.spacing}")
+        with column:
+            plot.show(figure, key=f"spectrum.{name}", label=f"{name} along {along.title}")

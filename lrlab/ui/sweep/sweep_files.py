@@ -1,10 +1,8 @@
 """Downloads of a sweep: its figure, table and definition; and the same sweep as code."""
 
 from collections.abc import Callable
-from functools import cache
-from importlib import resources
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import streamlit as st
@@ -13,17 +11,10 @@ from lrlab.parameters import display_name
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.toml import to_toml
 from lrlab.ui.shared import code, page
-from lrlab.ui.widgets import tables
+from lrlab.ui.widgets import plot, tables
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
-
-
-@cache
-def _save_component() -> Any:
-    assets = resources.files("lrlab.ui") / "assets"
-    html, css, js = ((assets / name).read_text("utf-8") for name in ("save.html", "plot.css", "save.js"))
-    return st.components.v2.component("lrlab_save", html=html, css=css, js=js, isolate_styles=False)
 
 
 NOTE = (
@@ -44,18 +35,16 @@ def offer(name: str, sweep: Sweep, figure: "go.Figure", figure_key: str, table: 
         ("Figure, HTML", "html", "text/html", lambda: page_of(figure)),
         ("Table, CSV", "csv", "text/csv", lambda: table.to_csv(index=False).encode()),
         ("Table, Parquet", "parquet", "application/vnd.apache.parquet", lambda: parquet(table)),
-        ("Definition, TOML", "toml", "application/toml", lambda: to_toml(sweep).encode()),
+        ("Definition, TOML", "toml", "application/toml", to_toml(sweep).encode),
     )
     file = f"{sweep.spec.model}-{name}"
     with fold:
         tables.view(table, note=NOTE.format(metric=display_name(metric)))
         with st.container(horizontal=True, key=f"{name}-offers"):
             with st.container(width="content"):
-                _save_component()(key=f"{name}-save", data={"key": figure_key.replace(".", "-"), "name": file})
+                plot.component("save")(key=f"{name}-save", data={"key": figure_key.replace(".", "-"), "name": file})
             for title, ending, mime, data in offers:
-                st.download_button(
-                    title, data, f"{file}.{ending}", mime, key=f"{name}-file-{ending}", on_click="ignore"
-                )
+                tables.download(title, data, f"{file}.{ending}", key=f"{name}-file-{ending}", mime=mime)
 
 
 def page_of(figure: "go.Figure") -> bytes:

@@ -9,7 +9,7 @@ from lrlab.sweeps import session
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.session import SweepRun
-from lrlab.ui.shared import browser, live
+from lrlab.ui.shared import browser, live, progress
 from lrlab.ui.sweep import sweep_cost
 
 
@@ -97,23 +97,14 @@ def title(page: str, sweep: Sweep) -> str:
     return f"{sweep.spec.title}: {' and '.join(sweep.grid)}, {', '.join(sweep.solvers)}"
 
 
-def has_results(page: str) -> bool:
-    """Return whether there is anything to show of the sweep of a page."""
-    run = current(page)
-    return run is None or run.done > 0 or not run.alive
-
-
-def progress(page: str) -> None:
+def show_progress(page: str) -> None:
     """Show the progress of a sweep and the time that is left; how it ended; which trials failed."""
-    # Empty where nothing runs: figures that moved to another place would be drawn from scratch, and lose their zoom.
-    run, bar, words = current(page), st.empty(), st.container()
+    run = current(page)
+    progress.show_batch_progress(run)
+    words = st.container()
     if run is None:
         return
-    if run.alive:
-        left = run.seconds_left
-        text = f"{run.done:,} of {run.total:,} trials" + (f", about {live.duration(left)} left" if left else "")
-        bar.progress(min(1.0, run.done / max(1, run.total)), text=text)
-    elif run.state in ("paused", "cancelled"):
+    if run.state in ("paused", "cancelled") and not run.alive:
         stored = f"{run.done:,} of {run.total:,} trials were computed, and are stored."
         words.caption(f"{run.state.capitalize()}: {stored} Run continues from there.")
     if run.error:

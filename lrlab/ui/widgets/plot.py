@@ -28,15 +28,16 @@ def _library() -> str:
 
 
 @cache
-def _component() -> Any:
+def component(name: str) -> Any:
+    """Return the component that `assets` has of this name: "plot", or "save" for the file of a drawn figure."""
     assets = resources.files("lrlab.ui") / "assets"
-    html, css, js = ((assets / f"plot.{kind}").read_text("utf-8") for kind in ("html", "css", "js"))
-    return st.components.v2.component("lrlab_plot", html=html, css=css, js=js, isolate_styles=False)
+    html, css, js = ((assets / file).read_text("utf-8") for file in (f"{name}.html", "plot.css", f"{name}.js"))
+    return st.components.v2.component(f"lrlab_{name}", html=html, css=css, js=js, isolate_styles=False)
 
 
 def preload() -> None:
     """Let the browser load the library while the script of the page still runs."""
-    _component()(key="plotly", data={"library": _library()}, height=1)
+    component("plot")(key="plotly", data={"library": _library()}, height=1)
 
 
 def encode_frames(frames: Sequence["go.Frame"]) -> str:
@@ -75,4 +76,4 @@ def show(
         "name": key.replace(".", "-"),
         "library": _library(),
     }
-    _component()(key=key, data=data, on_click_change=clicked)
+    component("plot")(key=key, data=data, on_click_change=clicked)

@@ -19,14 +19,17 @@ def show(
     table = make()
     with fold:
         view(table, note)
-        st.download_button(
-            "Download CSV",
-            data=lambda: table.to_csv(index=False).encode(),
-            file_name=f"{file}.csv",
-            mime="text/csv",
-            key=f"{key}-csv",
-            on_click="ignore",
-        )
+        download_csv("Download CSV", table, file, key=f"{key}-csv")
+
+
+def download(title: str, make: Callable[[], bytes], file: str, *, key: str, mime: str | None = None) -> None:
+    """Offer a file, whose content is made when it is wanted."""
+    st.download_button(title, make, file, mime, key=key, on_click="ignore")
+
+
+def download_csv(title: str, table: pd.DataFrame, file: str, *, key: str) -> None:
+    """Offer a table as the file `<file>.csv`."""
+    download(title, lambda: table.to_csv(index=False).encode(), f"{file}.csv", key=key, mime="text/csv")
 
 
 def view(table: pd.DataFrame, note: str = "") -> None:
