@@ -5,6 +5,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from lrlab.parameters import InputError, format_value, require_known
@@ -12,10 +13,12 @@ from lrlab.parameters import InputError, format_value, require_known
 Path = tuple[str | int, ...]
 """Where a value is: keys of tables and numbers of list elements."""
 
+TEXT = r"""(?: "(?:\\.|[^"\\\n])*" | '[^'\n]*' )"""
+KEYS = rf"(?P<keys> (?:[\w-]+|{TEXT}) (?: [ \t]*\.[ \t]* (?:[\w-]+|{TEXT}) )* ) [ \t]*"
+HEADER = re.compile(rf"(?: \A | \n ) [ \t]* \[ (?P<array>\[?) [ \t]* {KEYS} \]{{1,2}}", re.VERBOSE)
 TOKEN = re.compile(
-    r"""[ \t\r]+ | \#[^\n]* | (?P<token>
-    \"{3}(?:\\.|[^\\])*?\"{3,5} | '{3}.*?'{3,5} | "(?:\\.|[^"\\\n])*" | '[^'\n]*' | [][{}=,.\n]
-    | [^][{}=,.\s"'\#]+ )""",
+    rf"""\#[^\n]* | {KEYS} = | (?P<open>[\[{{]) | (?P<close>[\]}}]) | (?P<value>
+    "{{3}}(?:\\.|[^\\])*?"{{3,5}} | '{{3}}.*?'{{3,5}} | {TEXT} | [^][{{}},\s"'\#][^][{{}},\n"'\#]* ) | .""",
     re.DOTALL | re.VERBOSE,
 )
 WORDS = {int: "a whole number", float: "a number", str: "text in quotes", bool: "true or false", dict: "a table"}
@@ -42,10 +45,15 @@ class Source:
         """Read the text; InputError where it is no TOML."""
         try:
             self.content: dict[str, Any] = tomllib.loads(text)
-            self.file, self.lines = file, line_numbers(text)
+            self.file, self._text = file, text
         except (ValueError, RecursionError) as error:
             # A ValueError that is no TOMLDecodeError: a number of too many digits.
             raise InputError(what, "TOML", error, "correct it there") from error
+
+    @cached_property
+    def lines(self) -> dict[Path, int]:
+        """The line of each key, table and list element."""
+        return line_numbers(self._text)
 
     @contextmanager
     def locate(self, *tables: Path) -> Iterator[None]:
@@ -139,102 +147,47 @@ def quoted(value: Any) -> str:
 
 def line_numbers(text: str) -> dict[Path, int]:
     """Return the line, from 1, of each key, table and list element of a valid TOML text, in the order of the text."""
-    return _Scanner(text).lines
+    lines: dict[Path, int] = {}
+    # Sizes so far of lists and arrays of tables; the tables and lists around what comes next.
+    sizes: dict[Path, int] = {}
+    around: list[Path] = [()]
+    path, line, position, counted = Path(), 1, 0, 0
+
+    def add_element(owner: Path) -> Path:
+        sizes[owner] = sizes.get(owner, 0) + 1
+        return *owner, sizes[owner] - 1
+
+    while match := (HEADER.match(text, position) if len(around) == 1 else None) or TOKEN.match(text, position):
+        kind, start, position = match.lastgroup, match.start(match.lastgroup or 0), match.end()
+        line, counted = line + text.count("\n", counted, start), start
+        if match.re is HEADER:
+            *outer, last = _keys(match["keys"])
+            path = ()
+            for key in outer:
+                lines.setdefault(path := (*path, key), line)
+                path = (*path, sizes[path] - 1) if path in sizes else path
+            lines.setdefault(path := (*path, last), line)
+            if match["array"]:
+                lines[path := add_element(path)] = line
+            around = [path]
+        elif kind == "keys":
+            path = around[-1]
+            for key in _keys(match["keys"]):
+                lines.setdefault(path := (*path, key), line)
+        elif kind == "close":
+            around.pop()
+        elif kind:
+            if len(around) > 1 and around[-1] in sizes:
+                lines[path := add_element(around[-1])] = line
+            if kind == "open":
+                around.append(path)
+            if match["open"] == "[":
+                sizes[path] = 0
+    return lines
 
 
-class _Scanner:
-    """Reads tokens one by one; the text is known to be valid TOML."""
-
-    def __init__(self, text: str) -> None:
-        self.lines: dict[Path, int] = {}
-        self._tables: dict[Path, int] = {}
-        """Numbers of the tables so far, of each array of tables."""
-        self._tokens = [(m["token"], m.start()) for m in TOKEN.finditer(text) if m["token"]] + [("", len(text))]
-        self._next, self._line, self._counted, self._text = 0, 1, 0, text
-        table: Path = ()
-        while self._peek():
-            if self._peek() == "\n":
-                self._take()
-            elif self._peek() == "[":
-                table = self._header()
-            else:
-                self._pair(table)
-
-    def _peek(self) -> str:
-        return self._tokens[self._next][0]
-
-    def _take(self) -> str:
-        token, start = self._tokens[self._next]
-        self._next += 1
-        self._line += self._text.count("\n", self._counted, start)
-        self._counted = start
-        return token
-
-    def _keys(self) -> list[str]:
-        """Read a dotted key."""
-        keys = []
-        while True:
-            token = self._take()
-            keys.append(tomllib.loads(f"key = {token}")["key"] if token[0] in "\"'" else token)
-            if self._peek() != ".":
-                return keys
-            self._take()
-
-    def _mark(self, path: Path) -> None:
-        self.lines.setdefault(path, self._line)
-
-    def _header(self) -> Path:
-        start = self._tokens[self._next][1]
-        array = self._text.startswith("[[", start)
-        for _ in range(1 + array):
-            self._take()
-        path: Path = ()
-        keys = self._keys()
-        for k, key in enumerate(keys):
-            path += (key,)
-            self._mark(path)
-            if array and k == len(keys) - 1:
-                self._tables[path] = self._tables.get(path, 0) + 1
-            if path in self._tables:
-                path += (self._tables[path] - 1,)
-                self._mark(path)
-        for _ in range(1 + array):
-            self._take()
-        return path
-
-    def _pair(self, table: Path) -> None:
-        path = table
-        for key in self._keys():
-            path += (key,)
-            self._mark(path)
-        self._take()
-        self._value(path)
-
-    def _value(self, path: Path) -> None:
-        if self._peek() == "[":
-            self._list(path)
-        elif self._peek() == "{":
-            self._take()
-            while self._peek() != "}":
-                if self._peek() in (",", "\n"):
-                    self._take()
-                else:
-                    self._pair(path)
-            self._take()
-        else:
-            while self._peek() not in (",", "]", "}", "\n", ""):
-                self._take()
-
-    def _list(self, path: Path) -> None:
-        self._take()
-        number = 0
-        while self._peek() != "]":
-            if self._peek() in (",", "\n"):
-                self._take()
-                continue
-            # The line of the token itself, which is counted when it is taken.
-            start = self._tokens[self._next][1]
-            self.lines[*path, number] = self._line + self._text.count("\n", self._counted, start)
-            self._value((*path, number))
-            number += 1
-        self._take()
+def _keys(dotted: str) -> Iterator[str]:
+    content: Any = tomllib.loads(f"{dotted} = 0")
+    while isinstance(content, dict):
+        [(key, content)] = content.items()
+        yield key
