@@ -16,7 +16,7 @@ from lrlab.protocol import Spec, drive_limits
 from lrlab.solver_entry import SolverEntry
 
 MODEL_HINT = "end the file with ENTRY = ModelEntry(spec=..., family=..., plane=(..., ...))"
-SOLVER_HINT = "end the file with ENTRY = SolverEntry(name=..., title=..., summary=..., reference=..., run=..., ...)"
+SOLVER_HINT = "end the file with ENTRY = SolverEntry(title=..., summary=..., run=..., families=(...), workspace=...)"
 PARTS: dict[str, Callable[..., Any]] = {
     part.__name__: part for part in (ModelEntry, Family, Goal, Measure, SolverEntry, Parameter)
 }
@@ -157,8 +157,9 @@ def _is_solver(value: Any, module: ModuleType) -> bool:
 
 
 def _check_solver(where: str, entry: SolverEntry, models: Mapping[str, Family]) -> None:
-    for part in ("name", "title", "summary", "reference"):
-        require(getattr(entry, part), where, f"the SolverEntry of {entry.name or entry.run} has no {part}: add it")
+    for part in ("title", "summary", "reference"):
+        remedy = "add it to the docstring" if part == "reference" else "add it"
+        require(getattr(entry, part), where, f"the SolverEntry of {entry.name} has no {part}: {remedy}")
     read = {"problem", "rng"} <= inspect.signature(entry.run).parameters.keys()
     require(read, where, f"{entry.name} must be a function (problem, *, options, rng) that yields an Iterate per step")
     require(inspect.getdoc(entry.run), where, f"{entry.name} has no docstring: say what it minimises, and the update")

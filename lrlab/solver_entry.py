@@ -1,5 +1,7 @@
 """What the lab knows about a solver, beside its code."""
 
+import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -12,6 +14,16 @@ Options = Mapping[str, Value]
 
 def accept(spec: Any, options: Options) -> None:
     """Refuse nothing."""
+
+
+def all_of(*checks: Callable[[Any, Options], None]) -> Callable[[Any, Options], None]:
+    """Return a check that makes several, one after the other."""
+
+    def refuse(spec: Any, options: Options) -> None:
+        for check in checks:
+            check(spec, options)
+
+    return refuse
 
 
 def no_prediction(spec: Any, options: Options) -> dict[str, float]:
@@ -30,7 +42,8 @@ class Settings(NamedTuple):
 class SolverEntry:
     """A solver on the catalogue.
 
-    name: as in the shell and in URLs. title: as on pages. summary: one sentence for someone who has to choose.
+    name: as in the shell and in URLs, by default that of `run`. title: as on pages.
+    summary: one sentence for someone who has to choose. reference: by default that of the docstring of `run`.
     run: the generator function; its annotated keywords are the options.
     models: names of the models it is made for; families: names of families for all of whose models it is made.
     knows: what it is given beyond the data, such as "link", "rank" or "sparsity", unless an option says otherwise.
@@ -40,11 +53,11 @@ class SolverEntry:
     predict(spec, options): exact theory for this spec as `predicted_...` numbers; empty where there is none.
     """
 
-    name: str
     title: str
     summary: str
-    reference: str
     run: Solver
+    name: str = ""
+    reference: str = ""
     models: tuple[str, ...] = ()
     families: tuple[str, ...] = ()
     workspace: Callable[[Any, Options], int]
@@ -52,6 +65,12 @@ class SolverEntry:
     streams: bool = False
     refuse: Callable[[Any, Options], None] = accept
     predict: Callable[[Any, Options], dict[str, float]] = no_prediction
+
+    def __post_init__(self) -> None:
+        """Take name and reference from the generator function where they are not given."""
+        written = re.search(r"^References?: (.*?)(\n\n|\Z)", inspect.getdoc(self.run) or "", re.DOTALL | re.MULTILINE)
+        object.__setattr__(self, "name", self.name or getattr(self.run, "__name__", "").replace("_", "-"))
+        object.__setattr__(self, "reference", self.reference or " ".join(written[1].split() if written else ()))
 
     @property
     def options(self) -> Mapping[str, Parameter]:

@@ -140,10 +140,9 @@ def test_a_wrong_model_is_one_sentence(entry, sentence):
 @pytest.mark.parametrize(
     ("entry", "sentence"),
     [
-        (replace(SOLVER, name=""), "solvers.guess: the SolverEntry of <function guess.*> has no name: add it"),
-        (replace(SOLVER, title=""), "the SolverEntry of guess has no title: add it"),
+        (replace(SOLVER, title=""), "solvers.guess: the SolverEntry of guess has no title: add it"),
         (replace(SOLVER, summary=""), "the SolverEntry of guess has no summary: add it"),
-        (replace(SOLVER, reference=""), "the SolverEntry of guess has no reference: add it"),
+        (replace(SOLVER, reference=""), "the SolverEntry of guess has no reference: add it to the docstring"),
         (replace(SOLVER, run=lambda problem, rng: iter(())), "guess has no docstring: say what it minimises"),
         (replace(SOLVER, run=len), r"guess must be a function \(problem, \*, options, rng\)"),
         (replace(SOLVER, run=None), "run of guess must be a function"),

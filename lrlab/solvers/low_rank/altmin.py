@@ -166,10 +166,8 @@ def refuse_batches(spec: LowRankSpec, options: Options) -> None:
 
 
 ENTRY = SolverEntry(
-    name="altmin",
     title="Alternating minimisation (AltMin-LRROM)",
     summary="Least squares for each factor in turn, orthonormalised between, from a spectral start.",
-    reference="Jain, Dhillon (2013), Algorithm 1",
     run=altmin,
     models=("rank-one-sensing", "inductive-completion", "multilabel-regression"),
     knows=("rank",),

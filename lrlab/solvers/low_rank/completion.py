@@ -204,20 +204,16 @@ def als_workspace(spec: TableSpec, options: Options) -> int:
 
 ENTRIES = (
     SolverEntry(
-        name="soft-impute",
         title="Soft-impute (nuclear norm)",
         summary="Convex completion by the nuclear norm along a path of penalties; needs no rank and no features.",
-        reference="Mazumder, Hastie, Tibshirani (2010), Algorithm 1; Yao, Kwok (2015)",
         run=soft_impute,
         models=("inductive-completion",),
         workspace=path_workspace,
         refuse=refuse_features,
     ),
     SolverEntry(
-        name="als",
         title="Alternating least squares",
         summary="Completion without features: every row of each factor by its own small least squares, with a ridge.",
-        reference="Zhou, Wilkinson, Schreiber, Pan (2008); Koren, Bell, Volinsky (2009)",
         run=als,
         models=("inductive-completion",),
         knows=("rank",),

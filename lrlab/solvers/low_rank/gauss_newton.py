@@ -107,10 +107,8 @@ def jacobian(operator: Operator, at: EvaluatedMatrix) -> tuple[Callable[[Vector]
 
 
 ENTRY = SolverEntry(
-    name="gauss-newton",
     title="Gauss-Newton",
     summary="Solves the linear problem in each tangent space; exact from 1.5 times the degrees of freedom.",
-    reference="Zilber & Nadler (2022), GNIMC",
     run=gauss_newton,
     families=("low-rank",),
     knows=("rank",),

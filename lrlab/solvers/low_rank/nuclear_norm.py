@@ -101,10 +101,8 @@ def workspace(spec: LowRankSpec, options: Options) -> int:
 
 
 ENTRY = SolverEntry(
-    name="nuclear-norm",
     title="Nuclear norm (convex, FASTA)",
     summary="Convex least squares with a nuclear-norm penalty: needs no rank, no start; forms whole matrices.",
-    reference="Goldstein, Studer & Baraniuk (2014)",
     run=nuclear_norm,
     families=("low-rank",),
     workspace=workspace,

@@ -194,10 +194,8 @@ def least(rest: Array, path: Path) -> float:
 
 
 ENTRY = SolverEntry(
-    name="scaled-gradient",
     title="Scaled gradient descent",
     summary="Factor gradients scaled so that the condition number does not matter, with an exact line search.",
-    reference="Tong, Ma, Chi (2021); Polak, Ribiere (1969)",
     run=scaled_gradient,
     families=("low-rank",),
     knows=("rank",),

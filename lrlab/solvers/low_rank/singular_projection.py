@@ -111,7 +111,6 @@ ENTRY = SolverEntry(
     name="svp",
     title="Singular value projection",
     summary="Gradient steps on the matrix, each projected to the rank; made for measurements with an isometry.",
-    reference="Jain, Meka, Dhillon (2010), Algorithm 1; Tanner, Wei (2013)",
     run=singular_value_projection,
     models=("rank-one-sensing", "inductive-completion"),
     knows=("rank",),

@@ -175,10 +175,8 @@ def tangent_workspace(spec: LowRankSpec, options: Options) -> int:
 
 
 ENTRY = SolverEntry(
-    name="tangent-descent",
     title="Tangent descent",
     summary="Conjugate directions on the manifold of rank k, debiased gradients, exact steps: cheap and robust.",
-    reference="after Soltani & Hegde (2018), section 5.3; Vandereycken (2013)",
     run=tangent_descent,
     families=("low-rank",),
     knows=("rank",),

@@ -14,11 +14,11 @@ from lrlab.models.multilabel import FRESH, Multilabel
 from lrlab.models.protocols import LabelData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solver_entry import Options
 from lrlab.solvers.multilabel import compressed_labels
 from lrlab.solvers.multilabel.compressed_labels import MOST, Compressed, Sparsity, height, posterior
 from lrlab.solvers.multilabel.leml_squared import Spectrum
-from lrlab.solvers.multilabel.requirements import YU, spectrum_bytes
+from lrlab.solvers.multilabel.requirements import multilabel_entry, spectrum_bytes
 
 Features = Array | csr_array
 
@@ -195,13 +195,10 @@ def workspace(spec: Multilabel, options: Options) -> int:
     return projected + predictions + blocks + (8 * 3 * spec.n * spec.labels if spec.observed < 1 else 0)
 
 
-ENTRY = SolverEntry(
-    name="bcs",
+ENTRY = multilabel_entry(
     title="Bayesian compressed sensing",
     summary="Predicts random projections of the labels, and sparse labels from these, all in one Bayesian model.",
-    reference=f"Kapoor, Viswanathan, Jain (2012), section 3; {YU}, section 5",
     run=bcs,
-    families=("multilabel",),
     knows=("rank",),
     workspace=workspace,
 )

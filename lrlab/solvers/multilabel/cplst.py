@@ -16,10 +16,10 @@ from lrlab.models.protocols import LabelData
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate
 from lrlab.ranking import Scores, rows_of
-from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solver_entry import Options
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, rank_of
 from lrlab.solvers.multilabel.leml_squared import Spectrum
-from lrlab.solvers.multilabel.requirements import BLOCK_BYTES, YU, refuse_high_rank, spectrum_bytes
+from lrlab.solvers.multilabel.requirements import BLOCK_BYTES, multilabel_entry, refuse_high_rank, spectrum_bytes
 
 Ridge = Annotated[
     float,
@@ -157,24 +157,18 @@ def refuse_missing(spec: Multilabel, options: Options) -> None:
 
 
 ENTRIES = (
-    SolverEntry(
-        name="cplst",
+    multilabel_entry(
         title="CPLST",
         summary="Label directions that features predict best, in closed form; needs all labels.",
-        reference=f"Chen, Lin (2012); {YU}, Claims 1 and 2",
         run=cplst,
-        families=("multilabel",),
         knows=("rank",),
         workspace=workspace,
         refuse=refuse_missing,
     ),
-    SolverEntry(
-        name="plst",
+    multilabel_entry(
         title="PLST",
         summary="Principal directions of the labels, whatever features predict, in closed form; needs all labels.",
-        reference="Tai, Lin (2012)",
         run=plst,
-        families=("multilabel",),
         knows=("rank",),
         workspace=workspace,
         refuse=refuse_missing,

@@ -15,19 +15,13 @@ from lrlab.models.multilabel import Multilabel
 from lrlab.models.protocols import LabelData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solver_entry import Options
 from lrlab.solvers.multilabel import kernel_features, kernels
 from lrlab.solvers.multilabel.kernel_features import KernelRank, SignedKernelRank, features, landmark_count
 from lrlab.solvers.multilabel.kernels import NAMES, Kernel, divided, drawn_landmarks, moments, usual_bandwidth
 from lrlab.solvers.multilabel.leml import NewtonSteps, Steps, leml_logistic, leml_squared
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, Penalty, Regularization
-from lrlab.solvers.multilabel.requirements import (
-    YU,
-    entries_workspace,
-    factors_workspace,
-    rank_within,
-    refuse_high_rank,
-)
+from lrlab.solvers.multilabel.requirements import entries_workspace, factors_workspace, low_rank_entry, rank_within
 
 
 class Mapped(NamedTuple):
@@ -138,14 +132,9 @@ def workspace(spec: Multilabel, options: Options) -> int:
     return tables + rows + blocks + leml + 8 * 10 * rank_within(spec, options) * m
 
 
-ENTRY = SolverEntry(
-    name="kernel-leml",
+ENTRY = low_rank_entry(
     title="LEML with a kernel",
     summary="LEML on the features of a Gaussian or polynomial kernel: for labels that no hyperplane tells apart.",
-    reference=f"{YU}, section 3; Williams, Seeger (2001)",
     run=kernel_leml,
-    families=("multilabel",),
-    knows=("rank",),
     workspace=workspace,
-    refuse=refuse_high_rank,
 )

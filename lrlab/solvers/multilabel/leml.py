@@ -11,16 +11,17 @@ from lrlab.models.multilabel import Multilabel
 from lrlab.models.protocols import LabelData
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solver_entry import Options
 from lrlab.solvers.methods.tron import newton
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED, SQUARED_HINGE, Loss
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, Penalty, Regularization, alternate, rank_of
 from lrlab.solvers.multilabel.leml_products import Labels, OfFeatures, OfLabels, times, transposed_times
 from lrlab.solvers.multilabel.leml_squared import Spectrum, by_steps, table_of
 from lrlab.solvers.multilabel.requirements import (
-    YU,
     entries_workspace,
     factors_workspace,
+    low_rank_entry,
+    multilabel_entry,
     refuse_high_rank,
     spectrum_bytes,
 )
@@ -179,37 +180,24 @@ def refuse_squared(spec: Multilabel, options: Options) -> None:
 
 
 ENTRIES = (
-    SolverEntry(
-        name="leml-squared",
+    multilabel_entry(
         title="LEML, squared loss",
         summary="Alternates between the factors of a low-rank predictor; least squares on the labels that are seen.",
-        reference=f"{YU}, Algorithms 1-3",
         run=leml_squared,
-        families=("multilabel",),
         knows=("rank",),
         workspace=squared_workspace,
         refuse=refuse_squared,
     ),
-    SolverEntry(
-        name="leml-logistic",
+    low_rank_entry(
         title="LEML, logistic loss",
         summary="The same by trust-region Newton steps for logistic regression; often the best ranking of all labels.",
-        reference=f"{YU}, Algorithm 1; Lin, Weng, Keerthi (2008)",
         run=leml_logistic,
-        families=("multilabel",),
-        knows=("rank",),
         workspace=entries_workspace,
-        refuse=refuse_high_rank,
     ),
-    SolverEntry(
-        name="leml-squared-hinge",
+    low_rank_entry(
         title="LEML, squared hinge loss",
         summary="The same by trust-region Newton steps for the squared hinge loss of support vector machines.",
-        reference=f"{YU}, Algorithm 1; Lin, Weng, Keerthi (2008)",
         run=leml_squared_hinge,
-        families=("multilabel",),
-        knows=("rank",),
         workspace=entries_workspace,
-        refuse=refuse_high_rank,
     ),
 )

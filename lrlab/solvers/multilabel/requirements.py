@@ -1,13 +1,16 @@
 """What several solvers of multi-label problems require, and the memory that they need."""
 
+from functools import partial
+from typing import Any
+
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError
-from lrlab.solver_entry import Options
+from lrlab.solver_entry import Options, SolverEntry
 
 BLOCK_BYTES = 2**26
 """Blocks of the label table, of scores and of the features that are multiplied."""
 
-YU = "Yu, Jain, Kar, Dhillon (2014)"
+multilabel_entry = partial(SolverEntry, families=("multilabel",))
 
 
 def rank_within(spec: Multilabel, options: Options) -> int:
@@ -31,9 +34,13 @@ def entries_workspace(spec: Multilabel, options: Options) -> int:
     return factors_workspace(spec, options) + 8 * spec.observed_entries
 
 
-def refuse_high_rank(spec: Multilabel, options: Options) -> None:
-    """Refuse ranks that no W of the problem's size has."""
+def refuse_high_rank(spec: Any, options: Options, sizes: tuple[str, str] = ("d", "labels")) -> None:
+    """Refuse ranks that no W of the problem's size has; `sizes` names the parameters that give it."""
     most = min(spec.size)
     if int(options["fitted_rank"]) > most:
-        expected = f"at most min(d, labels) = {most}"
-        raise InputError("fitted_rank", expected, options["fitted_rank"], "lower fitted_rank, or raise d and labels")
+        expected = f"at most min({', '.join(sizes)}) = {most}"
+        remedy = f"lower fitted_rank, or raise {' and '.join(sizes)}"
+        raise InputError("fitted_rank", expected, options["fitted_rank"], remedy)
+
+
+low_rank_entry = partial(multilabel_entry, knows=("rank",), refuse=refuse_high_rank)

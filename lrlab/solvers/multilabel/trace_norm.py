@@ -11,13 +11,13 @@ from lrlab.arrays import Array
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.protocols import LabelData
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solver_entry import Options
 from lrlab.solvers.methods.accelerated import accelerated, place
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED, Loss
 from lrlab.solvers.multilabel.leml_alternation import Regularization
 from lrlab.solvers.multilabel.leml_products import Labels
 from lrlab.solvers.multilabel.leml_squared import WholeTable
-from lrlab.solvers.multilabel.requirements import BLOCK_BYTES, YU
+from lrlab.solvers.multilabel.requirements import BLOCK_BYTES, multilabel_entry
 
 
 def trace_norm_squared(
@@ -33,7 +33,7 @@ def trace_norm_squared(
     lambda, lower rank; W = 0 from the largest singular value of X^T Y on. The rank of the problem is not used.
     Forms matrices (d, L). Yields endlessly: estimate W, objective F, residual: what the
     distance of 0 to the subdifferential of F is at most, over the gradient of the loss at W = 0.
-    Reference: Yu, Jain, Kar, Dhillon (2014), eq. 2 without the rank, section 4; called SMT in Qiu et al. (2017).
+    Reference: Yu, Jain, Kar, Dhillon (2014), eq. 2 without the rank, section 4; SMT in Qiu et al. (2017).
     """
     yield from penalised(problem, SQUARED, regularization)
 
@@ -49,7 +49,7 @@ def trace_norm_logistic(
     Convex, one optimum at most. The rank of the problem is not used. Forms matrices (d, L). Yields endlessly: estimate
     W, objective F, residual: what the distance of 0 to the subdifferential of F is at most, over the gradient of the
     loss at W = 0.
-    Reference: Yu, Jain, Kar, Dhillon (2014), eq. 2 without the rank, section 4; called LRT in Qiu et al. (2017).
+    Reference: Yu, Jain, Kar, Dhillon (2014), eq. 2 without the rank, section 4; LRT in Qiu et al. (2017).
     """
     yield from penalised(problem, LOGISTIC, regularization)
 
@@ -123,23 +123,17 @@ def workspace(spec: Multilabel, options: Options) -> int:
 
 
 ENTRIES = (
-    SolverEntry(
-        name="trace-norm-squared",
+    multilabel_entry(
         title="Trace norm, squared loss",
         summary="One convex problem for all labels: least squares, with low rank by its weight alone; the optimum "
         "that leml-squared looks for.",
-        reference=f"{YU}, section 4; Beck, Teboulle (2009), FISTA",
         run=trace_norm_squared,
-        families=("multilabel",),
         workspace=workspace,
     ),
-    SolverEntry(
-        name="trace-norm-logistic",
+    multilabel_entry(
         title="Trace norm, logistic loss",
         summary="The same for logistic regression; often ranks labels best, but forms all of W at every step.",
-        reference=f"{YU}, section 4; Beck, Teboulle (2009), FISTA",
         run=trace_norm_logistic,
-        families=("multilabel",),
         workspace=workspace,
     ),
 )

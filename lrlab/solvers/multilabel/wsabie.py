@@ -14,12 +14,11 @@ from lrlab.models.multilabel import Multilabel
 from lrlab.models.protocols import LabelData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import Options, SolverEntry
-from lrlab.solvers.multilabel import warp_loss, warp_sampling
+from lrlab.solver_entry import Options
+from lrlab.solvers.multilabel import warp
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, rank_of
-from lrlab.solvers.multilabel.requirements import rank_within, refuse_high_rank
-from lrlab.solvers.multilabel.warp_loss import Watched
-from lrlab.solvers.multilabel.warp_sampling import Negatives, rank_weights, violators
+from lrlab.solvers.multilabel.requirements import low_rank_entry, rank_within
+from lrlab.solvers.multilabel.warp import Negatives, Watched, rank_weights, violators
 
 TINY = 1e-12
 """Lengths below it are taken for it, lest 0 be divided by 0."""
@@ -171,7 +170,7 @@ def wsabie(
     D is diagonal: all features of X D have one mean square, and its rows mean square length 1. Pairs without such an l
     after `trials` draws move nothing. An entry that is unobserved is neither on nor off.
     Yields after each pass over all pairs: estimate Z = D W H^T, objective: mean loss of a positive on at most 1,000
-    rows (see `warp_loss`). The threshold of Z is taken from the same rows, since a ranking has none.
+    rows (see `warp`). The threshold of Z is taken from the same rows, since a ranking has none.
     Reference: Weston, Bengio, Usunier (2011), "WSABIE: Scaling up to large vocabulary image annotation", Algorithm 1;
     Duchi, Hazan, Singer (2011) for adagrad.
     """
@@ -192,19 +191,14 @@ def workspace(spec: Multilabel, options: Options) -> int:
     """Return bytes of embeddings with their steps, of a batch, of the rows watched and of the places of labels."""
     k, batch = rank_within(spec, options), int(options["batch"])
     embeddings = 8 * 8 * k * sum(spec.size)
-    sampled = 8 * 3 * warp_sampling.GATHERED + 8 * batch * (6 * k + min(spec.labels, warp_sampling.FEW))
-    watched = 8 * 6 * max(warp_loss.BLOCK_ENTRIES, spec.labels) + 16 * warp_loss.ROWS * spec.feature_entries // spec.n
+    sampled = 8 * 3 * warp.GATHERED + 8 * batch * (6 * k + min(spec.labels, warp.FEW))
+    watched = 8 * 6 * max(warp.BLOCK_ENTRIES, spec.labels) + 16 * warp.ROWS * spec.feature_entries // spec.n
     return embeddings + sampled + watched + 32 * spec.n * spec.per_row
 
 
-ENTRY = SolverEntry(
-    name="wsabie",
+ENTRY = low_rank_entry(
     title="WSABIE",
     summary="Embeds rows and labels by stochastic gradients on a ranking loss that samples the labels in the way.",
-    reference="Weston, Bengio, Usunier (2011), Algorithm 1",
     run=wsabie,
-    families=("multilabel",),
-    knows=("rank",),
     workspace=workspace,
-    refuse=refuse_high_rank,
 )

@@ -14,7 +14,7 @@ from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solver_entry import Options
 from lrlab.solvers.methods.block_krylov import Head, Oversampling, block_krylov, nothing, random_start
 from lrlab.solvers.methods.matrix_memory import image_bytes
 from lrlab.solvers.network.debiased import (
@@ -24,6 +24,7 @@ from lrlab.solvers.network.debiased import (
     StepRule,
     adaptive_step,
     halve,
+    network_entry,
     point,
     residual,
     shortened,
@@ -149,14 +150,10 @@ def refuse_wide(spec: LowRankSpec, options: Options) -> None:
         )
 
 
-ENTRY = SolverEntry(
-    name="ap-rom",
+ENTRY = network_entry(
     title="AP-ROM (approximate projections)",
     summary="EP-ROM with a block Krylov head of the gradient in place of the gradient; products only.",
-    reference="Soltani & Hegde (2018), Algorithms 2-4",
     run=ap_rom,
-    models=("polynomial-network",),
-    knows=("rank",),
     workspace=workspace,
     refuse=refuse_wide,
 )

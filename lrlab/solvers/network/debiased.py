@@ -1,6 +1,7 @@
 """What the solvers of Soltani & Hegde's family share: the debiased gradient by products, steps, residuals."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.operators.operator import Operator
 from lrlab.parameters import Parameter
+from lrlab.solver_entry import SolverEntry
 
 StepRule = Annotated[
     str,
@@ -19,6 +21,8 @@ StepRule = Annotated[
     ),
 ]
 Step = Annotated[float, Parameter(meaning="the fixed step size", symbol="η", low=0.001, high=10, scale="log")]
+
+network_entry = partial(SolverEntry, models=("polynomial-network",), knows=("rank",))
 
 SOLVED = 64.0
 """||A(L) - b|| at so many rounding errors of ||b|| is no more than the rounding of A itself."""

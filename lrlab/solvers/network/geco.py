@@ -13,10 +13,10 @@ from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator, least_squares
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solver_entry import Options
 from lrlab.solvers.methods.block_krylov import Blocks, Oversampling, block_krylov, nothing, random_start
 from lrlab.solvers.methods.matrix_memory import image_bytes
-from lrlab.solvers.network.debiased import EvaluatedSymmetric, Gradient, point, residual
+from lrlab.solvers.network.debiased import EvaluatedSymmetric, Gradient, network_entry, point, residual
 
 REFIT, REFIT_STEPS = 1e-10, 50
 """A refit, by conjugate gradients on at most (r + 1)^2 unknowns, ends when its gradient has fallen by this factor."""
@@ -103,13 +103,9 @@ def workspace(spec: LowRankSpec, options: Options) -> int:
     return image_bytes(spec, 4 * spec.true_rank + 2 * (1 + int(options["oversampling"])) * int(options["blocks"]))
 
 
-ENTRY = SolverEntry(
-    name="geco",
+ENTRY = network_entry(
     title="GECO (greedy units)",
     summary="Adds one hidden unit after another and refits them all, then replaces the weakest.",
-    reference="Shalev-Shwartz, Gonen & Shamir (2011); Livni, Shalev-Shwartz & Shamir (2014)",
     run=geco,
-    models=("polynomial-network",),
-    knows=("rank",),
     workspace=workspace,
 )

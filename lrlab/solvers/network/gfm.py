@@ -14,10 +14,20 @@ from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solver_entry import Options
 from lrlab.solvers.methods.block_krylov import block_krylov, nothing, random_start
 from lrlab.solvers.methods.matrix_memory import image_bytes
-from lrlab.solvers.network.debiased import Gradient, Step, StepRule, adaptive_step, halve, point, residual, shortened
+from lrlab.solvers.network.debiased import (
+    Gradient,
+    Step,
+    StepRule,
+    adaptive_step,
+    halve,
+    network_entry,
+    point,
+    residual,
+    shortened,
+)
 
 
 def gfm(
@@ -110,14 +120,10 @@ def refuse_batches(spec: LowRankSpec, options: Options) -> None:
         raise InputError("fresh_batches", f"at most the number of samples m = {m}", batches, "lower it, or raise m")
 
 
-ENTRY = SolverEntry(
-    name="gfm",
+ENTRY = network_entry(
     title="gFM (one power step an iteration)",
     summary="Replaces the projection by one power step from the current factors; products only.",
-    reference="Lin & Ye (2016), Algorithm 1",
     run=gfm,
-    models=("polynomial-network",),
-    knows=("rank",),
     workspace=workspace,
     refuse=refuse_batches,
 )

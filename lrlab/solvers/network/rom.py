@@ -15,9 +15,19 @@ from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solver_entry import Options
 from lrlab.solvers.methods.matrix_memory import image_bytes, square_bytes
-from lrlab.solvers.network.debiased import Gradient, Step, StepRule, adaptive_step, halve, point, residual, shortened
+from lrlab.solvers.network.debiased import (
+    Gradient,
+    Step,
+    StepRule,
+    adaptive_step,
+    halve,
+    network_entry,
+    point,
+    residual,
+    shortened,
+)
 
 
 def ep_rom(
@@ -121,13 +131,9 @@ def workspace(spec: LowRankSpec, options: Options) -> int:
     return few if options["projection"] == "lanczos" else few + square_bytes(spec, 8)
 
 
-ENTRY = SolverEntry(
-    name="ep-rom",
+ENTRY = network_entry(
     title="EP-ROM (exact projections)",
     summary="Projected gradient descent without the bias of the trace; forms the whole p x p gradient.",
-    reference="Soltani & Hegde (2018), Algorithm 1",
     run=ep_rom,
-    models=("polynomial-network",),
-    knows=("rank",),
     workspace=workspace,
 )

@@ -6,11 +6,10 @@ from numpy.random import Generator
 
 from lrlab.models.protocols import SignStream
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import SolverEntry
 from lrlab.solvers.multilabel.label_losses import SQUARED_SIGNS
 from lrlab.solvers.multilabel.leml import Steps, leml_squared
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, Penalty, Regularization
-from lrlab.solvers.one_bit_multilabel.requirements import refuse_high_rank, table_workspace
+from lrlab.solvers.one_bit_multilabel.requirements import one_bit_entry, refuse_high_rank, table_workspace
 
 
 def one_bit_leml(
@@ -47,13 +46,11 @@ def one_bit_leml(
         yield last
 
 
-ENTRY = SolverEntry(
+ENTRY = one_bit_entry(
     name="leml-squared",
     title="LEML, squared loss",
     summary="Alternates between the factors of a low-rank predictor by least squares, once on each batch.",
-    reference="Yu, Jain, Kar, Dhillon (2014), Algorithm 1",
     run=one_bit_leml,
-    families=("one-bit-multilabel",),
     knows=("rank",),
     workspace=table_workspace,
     refuse=refuse_high_rank,

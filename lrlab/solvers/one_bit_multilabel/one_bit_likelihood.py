@@ -13,11 +13,10 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.models.protocols import SignStream
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import SolverEntry
 from lrlab.solvers.multilabel.label_losses import Signed
 from lrlab.solvers.multilabel.leml_alternation import FittedRank
 from lrlab.solvers.one_bit_multilabel.one_bit_power import START_NOTE, leading_right, mean_moment, power_step, rank_of
-from lrlab.solvers.one_bit_multilabel.requirements import QIU, moments_workspace, refuse_high_rank
+from lrlab.solvers.one_bit_multilabel.requirements import stream_entry
 
 FITTED = 2**14
 """Signs of a batch on which width and flips are fitted: two numbers, known to a few per cent from so many."""
@@ -128,16 +127,10 @@ def fitted(z: Array, y: Array, start: Answers, narrowest: float) -> Answers:
     return Answers(math.exp(optimum.x[0]), float(optimum.x[1]))
 
 
-ENTRY = SolverEntry(
-    name="one-bit-likelihood",
+ENTRY = stream_entry(
     title="One-bit likelihood steps",
     summary="The same with scores of a fitted likelihood, each batch weighed by its information: goes on "
     "improving under noise and flips, which it need not know.",
-    reference=f"Opper (1998); {QIU}",
     run=one_bit_likelihood,
-    families=("one-bit-multilabel",),
     knows=("rank",),
-    streams=True,
-    workspace=moments_workspace,
-    refuse=refuse_high_rank,
 )

@@ -1,7 +1,7 @@
-"""Alternating power iteration for one-bit labels (Qiu et al. 2017, Algorithm 1)."""
+"""Moments of one-bit labels: alternating power iteration (Qiu et al. 2017, Algorithm 1), and the plain mean of y x."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Annotated
 
 import numpy as np
@@ -12,11 +12,10 @@ from lrlab.arrays import Array
 from lrlab.models.protocols import SignStream
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solver_entry import SolverEntry
 from lrlab.solvers.low_rank.starts import leading_triples
 from lrlab.solvers.multilabel.label_losses import Signed
 from lrlab.solvers.multilabel.leml_alternation import FittedRank
-from lrlab.solvers.one_bit_multilabel.requirements import QIU, moments_workspace, refuse_high_rank
+from lrlab.solvers.one_bit_multilabel.requirements import stream_entry
 
 SLOPE = math.sqrt(2 / math.pi)
 """lambda = E|g|, g ~ N(0, 1): E[sign(<x, w>) x] = lambda w where ||w|| = 1 (Lemma 1)."""
@@ -65,6 +64,37 @@ def one_bit_power(
         yield Iterate(W, note=note)
 
 
+def one_bit_mean(
+    problem: SignStream,
+    *,
+    fitted_rank: Annotated[
+        int,
+        Parameter(meaning="rank of the estimate; 0 is full rank, each label by itself", symbol="k", low=0, high=10_000),
+    ] = 0,
+    rng: Generator,
+) -> Iterator[Iterate]:
+    r"""Recover W (d1, d2) with columns of length 1 from signs y_i of x_i^T w_j(i): least squares of each label.
+
+    solution    w_j along the mean of y_i x_i over all samples of label j so far, whose expectation is a multiple of
+                w_j whatever the noise (Lemma 1); for Gaussian x least squares too, whose X^T X is n I on average
+    rank        its nearest matrix of rank k, if `fitted_rank` is set, which is the start of one-bit-power on all
+    samples converges   the error of a column is of the order sqrt(d1 / samples of its label); at rank k labels share
+                        samples
+
+    One pass over a batch by blocks of rows, memory O(d1 d2). Yields after each batch, and ends with the stream, or
+    after one pass over a table that is read again.
+    Reference: Plan & Vershynin (2013); Qiu, Luo, Ye, Lin (2017), Lemma 1.
+    """
+    zero = Signed(*lowrank.zero(problem.size, 1))
+    total = np.zeros(problem.size[::-1])
+    for batch in problem.batches:
+        total += mean_moment(problem, batch, zero, lambda z, y: y)[0]
+        estimate = lowrank.from_dense(total.T, min(fitted_rank, *problem.size))
+        yield Iterate(Signed(*lowrank.columns_normalised(estimate)))
+        if not problem.fresh:
+            return
+
+
 def power_step(H: Array, W: Signed, V: Array) -> tuple[Signed, Array]:
     """Return W after a power iteration on H + W, H (d2, d1) transposed, and its right singular vectors."""
     Q = np.linalg.qr(H.T @ V + W.left @ (W.V.T @ V))[0]
@@ -105,15 +135,17 @@ def rank_of(problem: SignStream, fitted_rank: int) -> int:
     return min(fitted_rank or problem.rank, *problem.size)
 
 
-ENTRY = SolverEntry(
-    name="one-bit-power",
-    title="One-bit power iteration",
-    summary="Adds what a batch contradicts to the estimate, then one step of power iteration to the rank.",
-    reference=f"{QIU}, Algorithm 1",
-    run=one_bit_power,
-    families=("one-bit-multilabel",),
-    knows=("rank",),
-    streams=True,
-    workspace=moments_workspace,
-    refuse=refuse_high_rank,
+ENTRIES = (
+    stream_entry(
+        title="One-bit power iteration",
+        summary="Adds what a batch contradicts to the estimate, then one step of power iteration to the rank.",
+        run=one_bit_power,
+        knows=("rank",),
+    ),
+    stream_entry(
+        name="marginal-mean",
+        title="Marginal means",
+        summary="The mean of x times sign for each label by itself: the full-rank baseline, and without iterations.",
+        run=one_bit_mean,
+    ),
 )

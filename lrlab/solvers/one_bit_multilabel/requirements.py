@@ -1,13 +1,14 @@
 """What several solvers of one-bit labels require, and the memory that they need."""
 
+from functools import partial
+
 from lrlab.models.one_bit_multilabel import OneBitMultilabel
 from lrlab.parameters import InputError
-from lrlab.solver_entry import Options
+from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solvers.multilabel import requirements as multilabel
 
 BLOCK_BYTES = 2**26
 """Margins, residuals and products of the block that is read."""
-
-QIU = "Qiu, Luo, Ye, Lin (2017)"
 
 
 def moments_workspace(spec: OneBitMultilabel, options: Options) -> int:
@@ -22,15 +23,15 @@ def table_workspace(spec: OneBitMultilabel, options: Options) -> int:
     return BLOCK_BYTES + 2 * 8 * spec.m * spec.d1 + signs + matrices
 
 
-def refuse_high_rank(spec: OneBitMultilabel, options: Options) -> None:
-    """Refuse ranks that no W of the problem's size has."""
-    most = min(spec.size)
-    if int(options["fitted_rank"]) > most:
-        expected = f"at most min(d1, d2) = {most}"
-        raise InputError("fitted_rank", expected, options["fitted_rank"], "lower fitted_rank, or raise d1 and d2")
+refuse_high_rank = partial(multilabel.refuse_high_rank, sizes=("d1", "d2"))
 
 
 def refuse_single_labels(spec: OneBitMultilabel, options: Options) -> None:
     """Refuse samples with one label each."""
     if spec.observation != "full":
         raise InputError("observation", "full for this solver", spec.observation, "set observation=full")
+
+
+one_bit_entry = partial(SolverEntry, families=("one-bit-multilabel",))
+stream_entry = partial(one_bit_entry, streams=True, workspace=moments_workspace, refuse=refuse_high_rank)
+table_entry = partial(one_bit_entry, workspace=table_workspace, refuse=refuse_single_labels)

@@ -12,9 +12,16 @@ from lrlab.models.phase_retrieval import PhaseRetrieval
 from lrlab.models.protocols import PhaseData
 from lrlab.parameters import InputError
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import Options, SolverEntry
-from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phases, relative
-from lrlab.solvers.phase_retrieval.requirements import predict_start, vectors_workspace
+from lrlab.solver_entry import Options
+from lrlab.solvers.phase_retrieval.phase_start import (
+    Start,
+    adjoint,
+    initial,
+    phase_entry,
+    phases,
+    relative,
+    vectors_workspace,
+)
 
 
 def alternating_projections(problem: PhaseData, *, start: Start = "optimal", rng: Generator) -> Iterator[Iterate]:
@@ -60,14 +67,10 @@ def gram_workspace(spec: PhaseRetrieval, options: Options) -> int:
     return 2 * spec.entry_bytes * spec.p**2 + vectors_workspace(spec, options)
 
 
-ENTRY = SolverEntry(
-    name="alternating-projections",
+ENTRY = phase_entry(
     title="Alternating projections",
     summary="Guesses the phases from the current estimate and solves least squares with them, again and again.",
-    reference="Netrapalli, Jain, Sanghavi (2013), Algorithm 1",
     run=alternating_projections,
-    families=("phase-retrieval",),
     workspace=gram_workspace,
     refuse=refuse_projections,
-    predict=predict_start,
 )

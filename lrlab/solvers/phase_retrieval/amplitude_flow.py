@@ -10,9 +10,7 @@ from lrlab.arrays import Array, Vector
 from lrlab.models.protocols import PhaseData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import SolverEntry
-from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phases, steepness
-from lrlab.solvers.phase_retrieval.requirements import predict_start, vectors_workspace
+from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phase_entry, phases, steepness
 from lrlab.solvers.phase_retrieval.wirtinger import direction
 
 Step = Annotated[
@@ -129,24 +127,14 @@ def suited_step(u: Vector, w: Array, Ad: Vector, slope: float, curved: bool) -> 
 
 
 ENTRIES = (
-    SolverEntry(
-        name="truncated-amplitude-flow",
+    phase_entry(
         title="Truncated amplitude flow",
         summary="Descends on magnitudes, leaving out measurements whose phase is doubtful.",
-        reference="Wang, Giannakis, Eldar (2018), Algorithm 1",
         run=truncated_amplitude_flow,
-        families=("phase-retrieval",),
-        workspace=vectors_workspace,
-        predict=predict_start,
     ),
-    SolverEntry(
-        name="reweighted-amplitude-flow",
+    phase_entry(
         title="Reweighted amplitude flow",
         summary="Descends on magnitudes, with little weight on measurements whose phase is doubtful.",
-        reference="Wang, Giannakis, Saad, Chen (2018), Algorithm 1",
         run=reweighted_amplitude_flow,
-        families=("phase-retrieval",),
-        workspace=vectors_workspace,
-        predict=predict_start,
     ),
 )

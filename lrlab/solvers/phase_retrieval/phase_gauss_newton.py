@@ -10,9 +10,7 @@ from lrlab.arrays import Array, Vector
 from lrlab.models.protocols import PhaseData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import SolverEntry
-from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phases, steepness
-from lrlab.solvers.phase_retrieval.requirements import predict_start, vectors_workspace
+from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phase_entry, phases, steepness
 
 SOFTENING = {"magnitude": 0.1, "intensity": 1.0}
 FIRST_DAMPING = 0.1
@@ -127,13 +125,9 @@ def adapted(damping: float, growth: float, quality: float) -> tuple[float, float
     return min(damping * growth, high), min(2.0 * growth, 1e6)
 
 
-ENTRY = SolverEntry(
+ENTRY = phase_entry(
     name="gauss-newton",
     title="Gauss-Newton",
     summary="Damped Gauss-Newton from a spectral start: few iterations, and the fewest measurements.",
-    reference="after Gao & Xu (2017), damped as in Levenberg-Marquardt",
     run=phase_gauss_newton,
-    families=("phase-retrieval",),
-    workspace=vectors_workspace,
-    predict=predict_start,
 )

@@ -1,7 +1,8 @@
-"""Where solvers of phase retrieval start: a spectral estimate, by Lanczos; and what they share about phases."""
+"""What solvers of phase retrieval share: their spectral start, by Lanczos, its theory and memory; phases; entries."""
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated
 
 import numpy as np
@@ -10,11 +11,11 @@ from scipy.linalg import eigh_tridiagonal
 
 from lrlab.arrays import Array, Vector
 from lrlab.linalg import unit
+from lrlab.models.phase_retrieval import PhaseRetrieval
 from lrlab.models.protocols import PhaseData
 from lrlab.parameters import Parameter
-from lrlab.theory.phase import LEFT_OUT, STARTS, weigh
-
-"""Real or complex, as the measurements are."""
+from lrlab.solver_entry import Options, SolverEntry
+from lrlab.theory.phase import LEFT_OUT, STARTS, start_overlap, weigh
 
 Start = Annotated[
     str,
@@ -112,3 +113,17 @@ def steepness(g: Vector, z: Vector, along: float) -> float:
     A^* v, which is nearly along z, and to look along z takes no pass over A.
     """
     return relative(g, along / (float(np.linalg.norm(z)) or 1.0))
+
+
+def vectors_workspace(spec: PhaseRetrieval, options: Options) -> int:
+    """Hold a dozen vectors of length m; the Krylov vectors of the start and a few more of length p."""
+    return 16 * (12 * spec.m + (KRYLOV + 16) * spec.p) + 2**20
+
+
+def predict_start(spec: PhaseRetrieval, options: Options) -> dict[str, float]:
+    """Return the overlap of the start, which is the first iterate, in the limit of large m and p."""
+    overlap = start_overlap(spec.m / spec.p, spec.field, str(options["start"]), noise=spec.noise, data=spec.data)
+    return {"predicted_start_overlap": overlap}
+
+
+phase_entry = partial(SolverEntry, families=("phase-retrieval",), workspace=vectors_workspace, predict=predict_start)

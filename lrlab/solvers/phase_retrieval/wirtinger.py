@@ -11,9 +11,7 @@ from lrlab.arrays import Array, Vector
 from lrlab.models.protocols import PhaseData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import SolverEntry
-from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, steepness
-from lrlab.solvers.phase_retrieval.requirements import predict_start, vectors_workspace
+from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phase_entry, steepness
 
 WARM_UP = 330.0
 LARGEST_STEP = 0.2
@@ -96,13 +94,8 @@ def best_step(Az: Vector, Ad: Vector, y: Array) -> float:
     return unit * min(steps, key=lambda t: np.polyval(scaled, t))
 
 
-ENTRY = SolverEntry(
-    name="wirtinger-flow",
+ENTRY = phase_entry(
     title="Wirtinger flow",
     summary="Descends on squared magnitudes, along conjugate directions to the exact minimum of each line.",
-    reference="Candes, Li, Soltanolkotabi (2015)",
     run=wirtinger_flow,
-    families=("phase-retrieval",),
-    workspace=vectors_workspace,
-    predict=predict_start,
 )

@@ -10,8 +10,7 @@ from lrlab.linalg import hard_threshold, unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import SolverEntry
-from lrlab.solvers.single_index.requirements import refuse_first_moment, vector_workspace
+from lrlab.solvers.single_index.requirements import refuse_first_moment, single_index_entry, vector_workspace
 from lrlab.solvers.single_index.sparsity import SupportSize, support_size
 
 Step = Annotated[
@@ -79,24 +78,18 @@ def _iterate(problem: SingleIndexData, s: int, step: float, project) -> Iterator
 
 
 ENTRIES = (
-    SolverEntry(
-        name="biht",
+    single_index_entry(
         title="Binary iterative hard thresholding (BIHT)",
         summary="Makes the signs consistent step by step, keeping the largest entries; drifts when there is noise.",
-        reference="Jacques, Laska, Boufounos, Baraniuk (2013), section IV",
         run=biht,
-        families=("single-index",),
         knows=("sparsity",),
         workspace=vector_workspace,
         refuse=refuse_first_moment,
     ),
-    SolverEntry(
-        name="nbiht",
+    single_index_entry(
         title="Normalised BIHT",
         summary="BIHT with every iterate scaled to length 1, which steadies it when there is noise.",
-        reference="Jacques, Laska, Boufounos, Baraniuk (2013), section IV",
         run=nbiht,
-        families=("single-index",),
         knows=("sparsity",),
         workspace=vector_workspace,
         refuse=refuse_first_moment,

@@ -11,13 +11,14 @@ from lrlab.linalg import hard_threshold, unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solver_entry import Options, all_of
 from lrlab.solvers.single_index.class_moments import ClassMoments, class_moments
 from lrlab.solvers.single_index.requirements import (
     moment_workspace,
     needs_first_moment,
     needs_samples,
     refuse_first_moment,
+    single_index_entry,
     small_workspace,
     sparse_size,
 )
@@ -92,41 +93,29 @@ def predict_marginal_mean(spec: SingleIndexSpec, options: Options) -> dict[str, 
     return {"predicted_overlap": limits.marginal_mean_overlap(spec.link.moments, spec.n / spec.p)}
 
 
-def refuse_sir(spec: SingleIndexSpec, options: Options) -> None:
-    """Refuse fewer measurements than the inverse covariance wants, and links whose mean of y x says nothing."""
-    needs_samples(spec)
-    needs_first_moment(spec)
-
-
 def predict_sir(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
     """Return the overlap of least squares."""
     return {"predicted_overlap": limits.least_squares_overlap(spec.link.moments, spec.n / spec.p)}
 
 
 ENTRIES = (
-    SolverEntry(
-        name="marginal-mean",
+    single_index_entry(
         title="Mean of y x",
         summary="Correlates the answers with the measurements, and keeps the largest entries of a sparse signal.",
-        reference="Plan & Vershynin (2013)",
         run=marginal_mean,
-        families=("single-index",),
         knows=("sparsity",),
         streams=True,
         workspace=small_workspace,
         refuse=refuse_first_moment,
         predict=predict_marginal_mean,
     ),
-    SolverEntry(
-        name="sir",
+    single_index_entry(
         title="Sliced inverse regression (SIR)",
         summary="Direction between the means of x for either answer, whitened: least squares of y on x.",
-        reference="Li (1991), section 3",
         run=sir,
-        families=("single-index",),
         streams=True,
         workspace=moment_workspace,
-        refuse=refuse_sir,
+        refuse=all_of(needs_samples, needs_first_moment),
         predict=predict_sir,
     ),
 )

@@ -12,9 +12,9 @@ from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solver_entry import Options, all_of
 from lrlab.solvers.single_index.class_moments import class_moments
-from lrlab.solvers.single_index.requirements import needs_gap, needs_samples
+from lrlab.solvers.single_index.requirements import needs_gap, needs_samples, single_index_entry
 from lrlab.theory import spiked
 
 Pairs = Annotated[
@@ -51,7 +51,8 @@ def pairwise_moment(
     converges   geometrically at the ratio of the two largest eigenvalues; the error is O(sqrt(p/n)) (Theorem 3.5)
 
     Yields endlessly (`power`) or once (`lanczos`): objective -b^T (M/4) b, residual ||M b - (b^T M b) b|| / (b^T M b).
-    Reference: Yi, Wang, Caramanis, Liu (2015), "Optimal linear estimation under unknown nonlinear transform".
+    Reference: Yi, Wang, Caramanis, Liu (2015), Algorithm 1, "Optimal linear estimation under unknown nonlinear
+    transform".
     """
     M, note = chosen_moment(problem, pairs, moment)
     b = unit(rng.standard_normal(len(M))) if eigensolver == "power" else top_eigenpairs(M, 1)[1][:, 0]
@@ -114,12 +115,6 @@ def _all_pairs(problem: SingleIndexData) -> tuple[Array, Array]:
     return differ, (c.n_pos * c.S_pos + c.n_neg * c.S_neg - own) / count
 
 
-def refuse(spec: SingleIndexSpec, options: Options) -> None:
-    """Refuse too few measurements, and links for which neither M nor M' has a population gap."""
-    needs_samples(spec)
-    needs_gap(spec)
-
-
 def predict(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
     """Return the limits of Lu & Li for consecutive pairs."""
     if options["pairs"] != "consecutive":
@@ -133,15 +128,12 @@ def workspace(spec: SingleIndexSpec, options: Options) -> int:
     return 16 * spec.p**2 + 2**26
 
 
-ENTRY = SolverEntry(
-    name="pairwise-moment",
+ENTRY = single_index_entry(
     title="Pairwise moment (Algorithm 1)",
     summary="Leading eigenvector of a second moment of differences; needs no knowledge of the link.",
-    reference="Yi, Wang, Caramanis, Liu (2015), Algorithm 1",
     run=pairwise_moment,
-    families=("single-index",),
     streams=True,
     workspace=workspace,
-    refuse=refuse,
+    refuse=all_of(needs_samples, needs_gap),
     predict=predict,
 )

@@ -13,10 +13,16 @@ from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solver_entry import Options
 from lrlab.solvers.single_index.class_moments import class_moments
 from lrlab.solvers.single_index.moment_methods import covariance, empty_slice
-from lrlab.solvers.single_index.requirements import VANISHING, moment_workspace, needs_samples, needs_second_moment
+from lrlab.solvers.single_index.requirements import (
+    VANISHING,
+    moment_workspace,
+    needs_samples,
+    needs_second_moment,
+    single_index_entry,
+)
 from lrlab.theory import principal_hessian
 
 
@@ -109,8 +115,8 @@ def largest_in_size(M: Array) -> tuple[float, Array]:
 def refuse_phd(spec: SingleIndexSpec, options: Options) -> None:
     """Refuse fewer measurements than the inverse moment wants, and links whose mean of y x x^T says nothing."""
     if options["whitening"] == "sample":
-        needs_samples(spec)
-    needs_second_moment(spec)
+        needs_samples(spec, options)
+    needs_second_moment(spec, options)
 
 
 def predict_phd(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
@@ -121,7 +127,7 @@ def predict_phd(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
 
 def refuse_save(spec: SingleIndexSpec, options: Options) -> None:
     """Refuse fewer measurements than the inverse covariance wants, and links that leave the variance as it is."""
-    needs_samples(spec)
+    needs_samples(spec, options)
     mu0, mu1, mu2 = spec.link.moments
     # 1 - Var(z | y = +-1), for each answer that is ever given.
     changes = [1 - (1 + a * mu2) / (1 + a * mu0) + (mu1 / (1 + a * mu0)) ** 2 for a in (1, -1) if 1 + a * mu0 > 0]
@@ -131,25 +137,19 @@ def refuse_save(spec: SingleIndexSpec, options: Options) -> None:
 
 
 ENTRIES = (
-    SolverEntry(
-        name="phd",
+    single_index_entry(
         title="Principal Hessian directions (PHD)",
         summary="Direction in which the second moment of x differs most between the answers; not for odd links.",
-        reference="Li (1992)",
         run=phd,
-        families=("single-index",),
         streams=True,
         workspace=moment_workspace,
         refuse=refuse_phd,
         predict=predict_phd,
     ),
-    SolverEntry(
-        name="save",
+    single_index_entry(
         title="Sliced average variance estimation (SAVE)",
         summary="Direction whose variance given the answer differs most from its variance overall.",
-        reference="Cook & Lee (1999)",
         run=save,
-        families=("single-index",),
         streams=True,
         workspace=moment_workspace,
         refuse=refuse_save,

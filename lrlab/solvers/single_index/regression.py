@@ -9,11 +9,9 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from lrlab.arrays import Array
 from lrlab.models.protocols import SingleIndexData
-from lrlab.models.single_index import SingleIndexSpec
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.single_index.likelihoods import LOGISTIC, PROBIT, Likelihood
-from lrlab.solvers.single_index.requirements import needs_first_moment, vector_workspace
+from lrlab.solvers.single_index.requirements import needs_first_moment, single_index_entry, vector_workspace
 
 SEPARABLE = "The answers are separable: the likelihood has no maximum, and only the direction of b has a meaning."
 
@@ -101,30 +99,19 @@ def maximum_likelihood(likelihood: Likelihood, X: Array, y: Array) -> Iterates:
         )
 
 
-def refuse_regression(spec: SingleIndexSpec, options: Options) -> None:
-    """Refuse links whose mean of y x says nothing: their likelihood is greatest at b = 0."""
-    needs_first_moment(spec)
-
-
 ENTRIES = (
-    SolverEntry(
-        name="logistic",
+    single_index_entry(
         title="Logistic regression",
         summary="Maximum likelihood under a logistic link, without a penalty.",
-        reference="McCullagh & Nelder (1989), section 4.4",
         run=logistic,
-        families=("single-index",),
         workspace=vector_workspace,
-        refuse=refuse_regression,
+        refuse=needs_first_moment,
     ),
-    SolverEntry(
-        name="probit",
+    single_index_entry(
         title="Probit regression",
         summary="Maximum likelihood under a probit link, which is that of one-bit sensing, without a penalty.",
-        reference="McCullagh & Nelder (1989), section 4.3",
         run=probit,
-        families=("single-index",),
         workspace=vector_workspace,
-        refuse=refuse_regression,
+        refuse=needs_first_moment,
     ),
 )

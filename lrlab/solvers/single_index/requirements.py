@@ -1,34 +1,38 @@
 """What several solvers of single-index models require, and the memory that they need."""
 
+from functools import partial
+
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
-from lrlab.solver_entry import Options
+from lrlab.solver_entry import Options, SolverEntry, all_of
+
+single_index_entry = partial(SolverEntry, families=("single-index",))
 
 VANISHING = 1e-9
 """Below this size of a moment the answers carry no direction that a method built on it could recover."""
 
 
-def needs_samples(spec: SingleIndexSpec, factor: int = 2) -> None:
-    """Refuse fewer measurements than `factor` times the length of the signal."""
-    if spec.n < factor * spec.p:
-        expected = f"at least {factor}p = {factor * spec.p} for this solver"
-        raise InputError("n", expected, spec.n, f"raise n or lower p to {max(2, spec.n // factor)}")
+def needs_samples(spec: SingleIndexSpec, options: Options) -> None:
+    """Refuse fewer measurements than twice the length of the signal."""
+    if spec.n < 2 * spec.p:
+        expected = f"at least 2p = {2 * spec.p} for this solver"
+        raise InputError("n", expected, spec.n, f"raise n or lower p to {max(2, spec.n // 2)}")
 
 
-def needs_first_moment(spec: SingleIndexSpec) -> None:
+def needs_first_moment(spec: SingleIndexSpec, options: Options) -> None:
     """Refuse links with mu_1 = E[f(Z) Z] = 0, whose mean of y x says nothing."""
     if abs(spec.link.moments.mu1) < VANISHING:
         refuse_link(spec, "mu_1 = E[f(Z) Z]", "take a solver that uses second moments, such as pairwise-moment")
 
 
-def needs_second_moment(spec: SingleIndexSpec) -> None:
+def needs_second_moment(spec: SingleIndexSpec, options: Options) -> None:
     """Refuse links with mu_2 = mu_0, whose mean of y x x^T says nothing (all odd links)."""
     moments = spec.link.moments
     if abs(moments.mu2 - moments.mu0) < VANISHING:
         refuse_link(spec, "mu_2 - mu_0 = E[f(Z) (Z^2 - 1)]", "take marginal-mean or pairwise-moment")
 
 
-def needs_gap(spec: SingleIndexSpec) -> None:
+def needs_gap(spec: SingleIndexSpec, options: Options) -> None:
     """Refuse links with phi = 0, for which neither M nor M' has a population gap."""
     if abs(spec.link.moments.phi) < VANISHING:
         refuse_link(spec, "phi = mu_1^2 - mu_0 mu_2 + mu_0^2", "lower the noise or flip, or move the threshold")
@@ -51,10 +55,7 @@ def needs_room(spec: SingleIndexSpec, options: Options) -> None:
         raise InputError("kept", f"in 0..p = {spec.p}", options["kept"], remedy)
 
 
-def refuse_first_moment(spec: SingleIndexSpec, options: Options) -> None:
-    """Refuse links whose mean of y x says nothing, and to keep more entries than there are."""
-    needs_first_moment(spec)
-    needs_room(spec, options)
+refuse_first_moment = all_of(needs_first_moment, needs_room)
 
 
 def moment_workspace(spec: SingleIndexSpec, options: Options) -> int:

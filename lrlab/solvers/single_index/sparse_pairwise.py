@@ -15,10 +15,10 @@ from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solver_entry import Options, all_of
 from lrlab.solvers.single_index.fantope import fantope_admm
 from lrlab.solvers.single_index.pairwise import Moment, Pairs, pair_moments
-from lrlab.solvers.single_index.requirements import needs_gap, needs_room
+from lrlab.solvers.single_index.requirements import needs_gap, needs_room, single_index_entry
 from lrlab.theory.links import MEDIAN_ABS_NORMAL
 
 CHOICE_STEPS = 20
@@ -62,7 +62,8 @@ def sparse_pairwise_moment(
     both. Residual ||T(M b) / ||T(M b)|| - b||, in the first stage at least the relative duality gap. Memory about
     10 p^2 numbers. An iteration of the first stage is an eigendecomposition; to a gap of 1e-3 it takes about 0.03 s at
     p = 200 and 1 to 6 s at p = 1000, the longer the less signal there is.
-    Reference: Yi, Wang, Caramanis, Liu (2015), "Optimal linear estimation under unknown nonlinear transform".
+    Reference: Yi, Wang, Caramanis, Liu (2015), "Optimal linear estimation under unknown nonlinear transform",
+    Algorithm 2; Vu, Cho, Lei, Rohe (2013) for the first stage.
     """
     s = kept or problem.sparsity
     M, note = _chosen(problem, pairs, moment, s)
@@ -132,26 +133,17 @@ def sparse_excess(M: Array, n: int, s: int) -> float:
     return (float(b @ M @ b) - float(np.trace(M)) / len(M)) / deviation
 
 
-def refuse(spec: SingleIndexSpec, options: Options) -> None:
-    """Refuse links for which neither M nor M' has a population gap, and more entries than there are."""
-    needs_gap(spec)
-    needs_room(spec, options)
-
-
 def workspace(spec: SingleIndexSpec, options: Options) -> int:
     """M, the matrices P, Q, W of the Fantope problem with their successors, LAPACK's own; blocks of measurements."""
     return 80 * spec.p**2 + 2**26
 
 
-ENTRY = SolverEntry(
-    name="sparse-pairwise-moment",
+ENTRY = single_index_entry(
     title="Sparse pairwise moment (Algorithm 2)",
     summary="Sparse leading eigenvector of the same second moment: a convex start, then truncated power iteration.",
-    reference="Yi, Wang, Caramanis, Liu (2015), Algorithm 2; Vu, Cho, Lei, Rohe (2013)",
     run=sparse_pairwise_moment,
-    families=("single-index",),
     knows=("sparsity",),
     streams=True,
     workspace=workspace,
-    refuse=refuse,
+    refuse=all_of(needs_gap, needs_room),
 )

@@ -11,10 +11,10 @@ from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solver_entry import Options
 from lrlab.solvers.single_index.likelihoods import LOGISTIC, PROBIT, Likelihood
 from lrlab.solvers.single_index.penalised_path import objective, optimality, path, path_levels
-from lrlab.solvers.single_index.requirements import needs_first_moment
+from lrlab.solvers.single_index.requirements import needs_first_moment, single_index_entry
 
 PATIENCE = 3
 ROUGH, FINE = 1e-3, 1e-8
@@ -119,7 +119,7 @@ def held_out_losses(likelihood: Likelihood, problem: SingleIndexData, levels: Ar
 
 def refuse_sparse_regression(spec: SingleIndexSpec, options: Options) -> None:
     """Refuse links whose mean of y x says nothing, and folds with fewer than two measurements."""
-    needs_first_moment(spec)
+    needs_first_moment(spec, options)
     least = 2 * int(options["folds"])
     if spec.n < least:
         raise InputError("n", f"at least twice the folds = {least} for this solver", spec.n, "raise n or lower folds")
@@ -131,23 +131,17 @@ def workspace(spec: SingleIndexSpec, options: Options) -> int:
 
 
 ENTRIES = (
-    SolverEntry(
-        name="sparse-logistic",
+    single_index_entry(
         title="Sparse logistic regression",
         summary="Logistic regression with an l1 penalty chosen by cross-validation; is not told the sparsity.",
-        reference="Friedman, Hastie, Tibshirani (2010), section 3",
         run=sparse_logistic,
-        families=("single-index",),
         workspace=workspace,
         refuse=refuse_sparse_regression,
     ),
-    SolverEntry(
-        name="sparse-probit",
+    single_index_entry(
         title="Sparse probit regression",
         summary="Probit regression with an l1 penalty chosen by cross-validation; is not told the sparsity.",
-        reference="Friedman, Hastie, Tibshirani (2010), section 3",
         run=sparse_probit,
-        families=("single-index",),
         workspace=workspace,
         refuse=refuse_sparse_regression,
     ),

@@ -13,9 +13,9 @@ from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solver_entry import Options
 from lrlab.solvers.single_index.likelihoods import LOGISTIC, newton
-from lrlab.solvers.single_index.requirements import needs_first_moment, needs_room, sparse_size
+from lrlab.solvers.single_index.requirements import refuse_first_moment, single_index_entry, sparse_size
 from lrlab.solvers.single_index.sparsity import SupportSize, support_size
 
 NEWTON_STEPS = 25
@@ -114,8 +114,7 @@ def moves(X: Array, y: Array, fit: Fit, drop: bool) -> Iterator[Indices]:
 
 def refuse_subset(spec: SingleIndexSpec, options: Options) -> None:
     """Refuse links that subset-logistic cannot see, and fewer than two measurements for each entry kept."""
-    needs_first_moment(spec)
-    needs_room(spec, options)
+    refuse_first_moment(spec, options)
     s = sparse_size(spec, options)
     if spec.n < 2 * s:
         expected = f"at least twice the {s} entries kept = {2 * s} for this solver"
@@ -128,13 +127,10 @@ def workspace(spec: SingleIndexSpec, options: Options) -> int:
     return 8 * (3 * spec.n * s + 3 * s * s + 16 * (spec.n + spec.p)) + 2**20
 
 
-ENTRY = SolverEntry(
-    name="subset-logistic",
+ENTRY = single_index_entry(
     title="Best-subset logistic regression",
     summary="The few entries that explain the answers best under a logistic link, found by exchanging entries.",
-    reference="Zhu, Wen, Zhu, Zhang, Wang (2020), Algorithms 1-2",
     run=subset_logistic,
-    families=("single-index",),
     knows=("sparsity",),
     workspace=workspace,
     refuse=refuse_subset,

@@ -12,9 +12,9 @@ from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.protocol import Stop, drive
 from lrlab.solvers.multilabel import binary_relevance
+from lrlab.solvers.multilabel.binary_relevance import svm
 from lrlab.solvers.multilabel.label_losses import HINGE
 from lrlab.solvers.multilabel.requirements import BLOCK_BYTES
-from lrlab.solvers.multilabel.svm import svm
 
 SPEC = Multilabel(n=60, d=6, labels=12, rank=2, per_row=3)
 SPECS = {

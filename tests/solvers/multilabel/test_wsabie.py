@@ -11,9 +11,8 @@ from lrlab import catalog
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.parameters import settle
-from lrlab.solvers.multilabel import warp_loss, warp_sampling, wsabie
-from lrlab.solvers.multilabel.warp_loss import Watched
-from lrlab.solvers.multilabel.warp_sampling import Negatives, rank_weights, violators
+from lrlab.solvers.multilabel import warp, wsabie
+from lrlab.solvers.multilabel.warp import Negatives, Watched, rank_weights, violators
 from lrlab.solvers.multilabel.wsabie import Embedding, Ranked, Steps
 
 SPEC = Multilabel(n=60, d=8, labels=7, rank=2, per_row=2)
@@ -55,8 +54,8 @@ def test_negatives_are_observed_off_and_equally_likely(spec):
 @pytest.mark.parametrize("few", [0, 2048], ids=["gathered", "table"])
 @pytest.mark.parametrize("most", [1000, 5])
 def test_trials_are_geometric_and_estimate_the_rank(few, most, monkeypatch):
-    monkeypatch.setattr(warp_sampling, "FEW", few)
-    monkeypatch.setattr(warp_sampling, "GATHERED", 3000)
+    monkeypatch.setattr(warp, "FEW", few)
+    monkeypatch.setattr(warp, "GATHERED", 3000)
     L, v, copies = 31, 4, 20_000
     negatives = Negatives(csr_array(([1.0], ([0], [0])), shape=(1, L)), None)
     H = np.arange(L, dtype=float)[:, None]
@@ -133,11 +132,11 @@ def test_rates_follow_their_schedule_and_lengths_stay_bounded(schedule):
 
 @every_spec
 def test_the_loss_and_the_threshold_are_those_of_their_definitions(spec, monkeypatch):
-    monkeypatch.setattr(warp_loss, "BLOCK_ENTRIES", 7 * spec.n)
+    monkeypatch.setattr(warp, "BLOCK_ENTRIES", 7 * spec.n)
     problem, rng = spec.build(), np.random.default_rng(3)
     W, H = rng.standard_normal((problem.X.shape[1], 3)), rng.standard_normal((7, 3))
     watched = Watched(problem.X, problem.Y, problem.mask, rng)
-    monkeypatch.setattr(warp_loss, "BLOCK_ENTRIES", 20)
+    monkeypatch.setattr(warp, "BLOCK_ENTRIES", 20)
     loss, threshold = watched.measure(W, H, 0.5)
     scores, on, observed = dense(problem.X) @ W @ H.T, problem.Y.toarray() > 0, observed_of(problem)
     total = 0.0

@@ -19,9 +19,14 @@ from lrlab.solvers.multilabel.label_losses import SQUARED_SIGNS
 from lrlab.solvers.multilabel.leml import leml_squared
 from lrlab.solvers.one_bit_multilabel.one_bit_leml import one_bit_leml
 from lrlab.solvers.one_bit_multilabel.one_bit_likelihood import Answers, fitted, one_bit_likelihood
-from lrlab.solvers.one_bit_multilabel.one_bit_mean import one_bit_mean
-from lrlab.solvers.one_bit_multilabel.one_bit_power import SLOPE, hard_residual, mean_moment, one_bit_power
-from lrlab.solvers.one_bit_multilabel.one_bit_trace_norm import one_bit_trace_norm
+from lrlab.solvers.one_bit_multilabel.one_bit_power import (
+    SLOPE,
+    hard_residual,
+    mean_moment,
+    one_bit_mean,
+    one_bit_power,
+)
+from lrlab.solvers.one_bit_multilabel.one_bit_tables import one_bit_trace_norm
 
 SPEC = OneBitMultilabel(m=3000, d1=20, d2=10, rank=2, batches=6, seed=3)
 FULL = SPEC.replace(observation="full", m=1500)

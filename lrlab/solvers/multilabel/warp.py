@@ -1,10 +1,10 @@
-"""Sampling for the WARP loss: negatives that violate a margin, and the rank estimated from the number of trials."""
+"""The WARP loss: negatives that violate a margin, ranks estimated from numbers of trials, its value on some rows."""
 
 import numpy as np
 from numpy.random import Generator
 from scipy.sparse import csr_array
 
-from lrlab.arrays import Array, Indices, Mask
+from lrlab.arrays import Array, Indices, Mask, Matrix
 
 FIRST, MOST = 4, 256
 """Negatives drawn for each positive in the first round, and in any."""
@@ -12,6 +12,8 @@ GATHERED = 2**21
 """Numbers of label embeddings that are gathered at a time."""
 FEW = 2048
 """Up to so many labels, the scores of a batch are one product."""
+ROWS, BLOCK_ENTRIES = 1000, 2**20
+"""Most rows that are watched, and most of their labels; so many labels are held at a time too."""
 
 
 class Negatives:
@@ -71,3 +73,40 @@ def violators(
 def rank_weights(most: int) -> Array:
     """Return L(r) = 1 + 1/2 + ... + 1/r for r = 0..most: the loss of a positive of which r negatives are ahead."""
     return np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, most + 1))])
+
+
+class Watched:
+    """Some training rows, drawn once, with the labels that are observed in them."""
+
+    def __init__(self, X: Matrix, Y: csr_array, mask: csr_array | None, rng: Generator) -> None:
+        """Draw rows among those of which any label is observed."""
+        n, L = Y.shape
+        known = np.arange(n) if mask is None else np.flatnonzero(np.diff(mask.indptr))
+        rows = np.sort(rng.permutation(known)[: min(ROWS, max(1, BLOCK_ENTRIES // L))])
+        self.X, self.on = X[rows], Y[rows].toarray() > 0
+        self.observed = np.ones(self.on.shape, bool) if mask is None else mask[rows].toarray()
+        self.weights = rank_weights(L)
+
+    def measure(self, W: Array, H: Array, margin: float) -> tuple[float, float]:
+        """Return loss and threshold of scores X W H^T.
+
+        The loss is the mean over positives (i, j) of L(v) times the mean of margin - s_ij + s_il over the v negatives
+        l for which that is positive, 0 for v = 0; L as in `rank_weights`. As many scores are above the threshold as
+        labels are on; it is 0 where no label is observed.
+        """
+        scores = (self.X @ W) @ H.T
+        if not self.observed.any():
+            return 0.0, 0.0
+        observed_scores, positives = scores[self.observed], int(self.on.sum())
+        above = min(positives, len(observed_scores) - 1)
+        threshold = -float(np.partition(-observed_scores, above)[above])
+        negatives = np.where(self.observed & ~self.on, scores, -np.inf)
+        rows, labels = np.nonzero(self.on)
+        total, height = 0.0, max(1, BLOCK_ENTRIES // len(H))
+        for start in range(0, len(rows), height):
+            cut = slice(start, start + height)
+            least = scores[rows[cut], labels[cut]] - margin
+            excess = np.maximum(negatives[rows[cut]] - least[:, None], 0.0)
+            v = (excess > 0).sum(axis=1)
+            total += float((self.weights[v] / np.maximum(v, 1) * excess.sum(axis=1)).sum())
+        return total / max(1, positives), threshold

@@ -1,4 +1,4 @@
-"""Trace-norm least squares on a table of signs."""
+"""Solvers of multi-label problems as they serve a table of one-bit labels: trace norms, support vector machines."""
 
 from collections.abc import Iterator
 
@@ -6,11 +6,11 @@ from numpy.random import Generator
 
 from lrlab.models.protocols import LabelData
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import SolverEntry
+from lrlab.solvers.multilabel.binary_relevance import svm
 from lrlab.solvers.multilabel.label_losses import SQUARED_SIGNS
 from lrlab.solvers.multilabel.leml_alternation import Regularization
 from lrlab.solvers.multilabel.trace_norm import penalised, trace_norm_logistic
-from lrlab.solvers.one_bit_multilabel.requirements import QIU, refuse_single_labels, table_workspace
+from lrlab.solvers.one_bit_multilabel.requirements import table_entry
 
 
 def one_bit_trace_norm(
@@ -22,30 +22,28 @@ def one_bit_trace_norm(
     update      as in trace_norm_squared
 
     Yields endlessly: estimate W, objective F, residual as in trace_norm_squared.
-    Reference: called SMT in Qiu, Luo, Ye, Lin (2017), section 5.2.
+    Reference: Yu, Jain, Kar, Dhillon (2014), section 4; called SMT in Qiu, Luo, Ye, Lin (2017), section 5.2.
     """
     yield from penalised(problem, SQUARED_SIGNS, regularization)
 
 
 ENTRIES = (
-    SolverEntry(
+    table_entry(
         name="trace-norm-squared",
         title="Trace norm, squared loss",
         summary="Least squares on a table of all signs, with low rank by the weight of the trace norm; convex.",
-        reference=f"Yu, Jain, Kar, Dhillon (2014), section 4; SMT in {QIU}",
         run=one_bit_trace_norm,
-        families=("one-bit-multilabel",),
-        workspace=table_workspace,
-        refuse=refuse_single_labels,
     ),
-    SolverEntry(
-        name="trace-norm-logistic",
+    table_entry(
         title="Trace norm, logistic loss",
         summary="The same for logistic regression.",
-        reference=f"Yu, Jain, Kar, Dhillon (2014), section 4; LRT in {QIU}",
+        reference="Yu, Jain, Kar, Dhillon (2014), section 4; LRT in Qiu, Luo, Ye, Lin (2017)",
         run=trace_norm_logistic,
-        families=("one-bit-multilabel",),
-        workspace=table_workspace,
-        refuse=refuse_single_labels,
+    ),
+    table_entry(
+        title="Support vector machines",
+        summary="The widest margin for each label of a table by itself; full rank, and slow.",
+        reference="scikit-learn's LinearSVC; SVM in Qiu, Luo, Ye, Lin (2017)",
+        run=svm,
     ),
 )
