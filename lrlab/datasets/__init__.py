@@ -9,11 +9,10 @@ from pathlib import Path
 
 from lrlab.datasets.arff import read_arff
 from lrlab.datasets.dataset import Dataset, matching, without_labels
-from lrlab.datasets.extreme import is_extreme, read_extreme
 from lrlab.datasets.labels import LabelChoice, Labels, choose_labels
 from lrlab.datasets.npz import read_npz, save_npz
 from lrlab.datasets.ratings import Ratings, read_ratings
-from lrlab.datasets.svmlight import read_svmlight
+from lrlab.datasets.svmlight import is_extreme, read_extreme, read_svmlight
 from lrlab.datasets.table import read_table
 from lrlab.datasets.text import LIMIT_BYTES, Source
 from lrlab.parameters import InputError, nearest

@@ -55,7 +55,7 @@ def read_arff(source: Source, choice: LabelChoice | None, limit_bytes: int) -> D
 def _layout(table: Table) -> Layout:
     attributes, names = table.header.attributes, list[str]()
     labels = {place: order for order, place in enumerate(table.labels)}
-    column, words = np.zeros(table.width, dtype=np.intc), np.zeros(table.width, dtype=bool)
+    column, words = np.zeros(len(table.codings), dtype=np.intc), np.zeros(len(table.codings), dtype=bool)
     for place, attribute in enumerate(attributes):
         if place in labels:
             continue
@@ -110,7 +110,7 @@ def _sparse_dataset(table: Table, layout: Layout, rows: ArffRows, limit_bytes: i
 
 def _omitted(table: Table, layout: Layout, rows: ArffRows, special: Indices) -> csr_array:
     """Return what sparse rows leave out though it is not zero, in the columns of `special` attributes."""
-    n, order = len(rows.counts), np.full(table.width, -1)
+    n, order = len(rows.counts), np.full(len(table.codings), -1)
     order[special] = np.arange(len(special))
     given = np.flatnonzero(order[rows.attributes] >= 0)
     absent = np.ones((n, len(special)), dtype=bool)

@@ -28,11 +28,6 @@ class Table(NamedTuple):
     labels: list[int]
     codings: list[Coding]
 
-    @property
-    def width(self) -> int:
-        """The number of attributes."""
-        return len(self.codings)
-
 
 class ArffRows(NamedTuple):
     """The rows as numbers: how many values each has, attributes (of sparse rows) and values, row after row."""
@@ -94,10 +89,11 @@ def _plain_row(row: bytes, braced: bool, binary: Mask) -> tuple[NDArray, NDArray
 
 def _careful_row(table: Table, line: int, text: str, braced: bool) -> tuple[NDArray, NDArray]:
     """Return attributes and values of any row, and refuse a broken one at the place of the error."""
-    need = f"pairs `index value` in braces, indices from 0 to {table.width - 1} once each,"
-    need = need if braced else f"{table.width} values separated by commas"
+    width = len(table.codings)
+    need = f"pairs `index value` in braces, indices from 0 to {width - 1} once each,"
+    need = need if braced else f"{width} values separated by commas"
     remedy = "quote values with spaces, commas or braces" if braced else "give one value for each attribute"
-    values, indices, given = array("d"), array("i"), bytearray(table.width)
+    values, indices, given = array("d"), array("i"), bytearray(width)
     place = after_spaces(text, int(braced))
     closed = braced and text.startswith("}", place)
     place += closed
@@ -105,10 +101,10 @@ def _careful_row(table: Table, line: int, text: str, braced: bool) -> tuple[NDAr
         index, start = len(values), place
         if braced:
             head = INDEX.match(text, place)
-            index, start = (int(head[1]), head.end()) if head else (table.width, place)
+            index, start = (int(head[1]), head.end()) if head else (width, place)
         word = VALUE.match(text, start)
-        if word is None or index >= table.width or given[index]:
-            got = text[place : place + 80] if braced or index < table.width else f"more than {index} values"
+        if word is None or index >= width or given[index]:
+            got = text[place : place + 80] if braced or index < width else f"more than {index} values"
             raise table.source.refuse(line, need, got, remedy)
         given[index] = 1
         indices.append(index)
@@ -120,7 +116,7 @@ def _careful_row(table: Table, line: int, text: str, braced: bool) -> tuple[NDAr
         place = after.end() if after else word.end()
     if not END.fullmatch(text, place):
         raise table.source.refuse(line, need, text[place : place + 80], "remove what follows (weights are not read)")
-    if not braced and len(values) != table.width:
+    if not braced and len(values) != width:
         raise table.source.refuse(line, need, f"{len(values)} values", remedy)
     order = np.argsort(np.array(indices, dtype=np.intc), kind="stable")
     return np.array(indices, dtype=np.intc)[order], np.array(values, dtype=np.float64)[order]

@@ -64,8 +64,7 @@ class Dataset:
     def rows(self, chosen: Indices | slice) -> Self:
         """Return the same data with some of its rows only."""
         known = None if self.observed is None else self.observed[chosen]
-        names = self.feature_names, self.label_names, self.counts_from
-        return type(self)(self.X[chosen], self.Y[chosen], known, *names)
+        return replace(self, X=self.X[chosen], Y=self.Y[chosen], observed=known)
 
 
 def assemble(

@@ -1,7 +1,6 @@
 """Published data sets in a folder, found by their names as the usual archives unpack them."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,7 +40,9 @@ def located(folder: str | os.PathLike[str] | None, names: tuple[str, ...]) -> di
 
 def _files(folder: Path, name: str) -> Files | None:
     parts: dict[str, Path] = {}
-    for path in _candidates(folder, name):
+    # The files of the folder, then those of the folder of that name in it.
+    inside = [path for path in sorted(folder.iterdir()) if path.is_dir() and path.name.lower() == name.lower()]
+    for path in (path for place in (folder, *inside) for path in sorted(place.iterdir()) if path.is_file()):
         stem, ending = path.stem.lower(), path.suffix.lower()
         if ending == ".xml" and stem == name.lower():
             parts.setdefault("labels", path)
@@ -50,12 +51,3 @@ def _files(folder: Path, name: str) -> Files | None:
                 if part in stem.removeprefix(name.lower()):
                     parts.setdefault(part, path)
     return Files(parts["train"], parts["test"], parts.get("labels")) if {"train", "test"} <= parts.keys() else None
-
-
-def _candidates(folder: Path, name: str) -> Iterator[Path]:
-    """Yield the files of a folder, then those of the folder of that name in it, each in order."""
-    inside = sorted(folder.iterdir())
-    yield from (path for path in inside if path.is_file())
-    for path in inside:
-        if path.is_dir() and path.name.lower() == name.lower():
-            yield from sorted(file for file in path.iterdir() if file.is_file())

@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from lrlab.arrays import Array, Indices
 from lrlab.datasets.dataset import Names
+from lrlab.datasets.labels import HINTS
 from lrlab.datasets.table import csv_rows, numbers, require_width
 from lrlab.datasets.text import LIMIT_BYTES, Source, number
 from lrlab.parameters import nearest
-
-HINTS = 5000
 
 
 @dataclass(frozen=True, eq=False)

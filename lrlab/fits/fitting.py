@@ -9,19 +9,10 @@ from lrlab.datasets import Dataset
 from lrlab.fits import tuning
 from lrlab.fits.fit_result import FitResult, Row
 from lrlab.fits.fitted_model import FittedModel
-from lrlab.fits.own_files import (
-    File,
-    checked_options,
-    count_auc_rows,
-    default_rank,
-    max_rank,
-    read,
-    require_rank,
-    require_share,
-)
+from lrlab.fits.own_files import File, checked_options, count_auc_rows, default_rank, max_rank, read, require_rank
 from lrlab.fits.validation import HELD_OUT_SHARE, METRIC, METRICS, Candidate, Result, TuningTask, evaluate, tuning_task
 from lrlab.models.multilabel import Multilabel
-from lrlab.models.own_rows import OwnProblem, hide, solver_stream, split
+from lrlab.models.own_rows import OwnProblem, solver_stream, split
 from lrlab.protocol import limits
 
 Progress = Callable[[int, float], None]
@@ -98,7 +89,8 @@ def fit(
     options = checked_options(MODEL, solver, settings)
     ending = limits({"max_iter": ITERATIONS if iterations is None else iterations, "max_seconds": max_seconds})
     task = tuning_task(solver, settings, rank, iterations, max_seconds, tune_by, seed) if tune_by else None
-    training, fresh = read(train, test, labels, observed, seed)
+    training = read(train, labels, observed, seed)
+    fresh = datasets.read(test, labels, like=training)
     require_rank(rank, training)
     columns = training.rows(slice(0, 0))
     fitted = Fit(solver=solver, options=options, auc_rows=count_auc_rows(fresh), columns=columns)
@@ -136,7 +128,7 @@ def tune(
     """
     checked_options(MODEL, solver, settings)
     task = tuning_task(solver, settings, rank, iterations, max_seconds, metric, seed)
-    rows = hide(datasets.read(train, labels), require_share(observed), seed)
+    rows = read(train, labels, observed, seed)
     require_rank(rank, rows)
     return tune_rows(rows, task, progress)
 

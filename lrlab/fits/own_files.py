@@ -36,19 +36,11 @@ def checked_options(model: str, solver: str, settings: Mapping[str, object]) -> 
     return settle(entry.run, settings)
 
 
-def read(train: File, test: File, labels: Any, observed: float, seed: int) -> tuple[Dataset, Dataset]:
-    """Return the rows of two files, with a share of the known training labels drawn as observed."""
-    require_share(observed)
-    training = datasets.read(train, labels)
-    fresh = datasets.read(test, labels, like=training)
-    return hide(training, observed, seed), fresh
-
-
-def require_share(observed: float) -> float:
-    """Return the share, or raise InputError unless it is one."""
+def read(train: File, labels: Any, observed: float, seed: int) -> Dataset:
+    """Return the rows of a file, with a share of their known labels drawn as observed."""
     if not 0 < observed <= 1:
         raise InputError("observed", "a share above 0, at most 1", observed, "give observed such a value, such as 0.2")
-    return observed
+    return hide(datasets.read(train, labels), observed, seed)
 
 
 def max_rank(data: Dataset) -> int:

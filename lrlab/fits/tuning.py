@@ -31,9 +31,12 @@ def search(task: TuningTask, max_rank: int) -> Search:
     max_rank: the largest possible rank.
     """
     options, better = task.entry.options, METRICS[task.metric].better
-    ranks = (ranks_of(max_rank) if not task.rank else [task.rank]) if "fitted_rank" in options else [0]
+    tried = [task.rank] if task.rank else [max(1, round(share * max_rank)) for share in RANK_SHARES]
+    ranks = list(dict.fromkeys(tried)) if "fitted_rank" in options else [0]
     parameter = options.get("regularization") if task.regularization is None else None
-    weights = weights_of(parameter) if parameter else [task.regularization]
+    weights: list[float | None] = [task.regularization]
+    if parameter:
+        weights = [*sorted({float(parameter.default), *(w for w in DECADES if parameter.low <= w <= parameter.high)})]
     results = list((yield [Candidate(ranks[0], weight) for weight in weights]))
     while parameter and (further := _beyond(parameter, results, better)):
         results += yield [Candidate(ranks[0], further)]
@@ -47,16 +50,6 @@ def search(task: TuningTask, max_rank: int) -> Search:
     if ranks[1:]:
         chosen += yield [Candidate(rank, chosen[0].candidate.regularization) for rank in ranks[1:]]
     return best_of(chosen, better)
-
-
-def ranks_of(largest: int) -> list[int]:
-    """Return the ranks that are tried, the middle one first."""
-    return list(dict.fromkeys(max(1, round(share * largest)) for share in RANK_SHARES))
-
-
-def weights_of(parameter: Parameter) -> list[float]:
-    """Return the regularisations that are tried first."""
-    return sorted({float(parameter.default), *(w for w in DECADES if parameter.low <= w <= parameter.high)})
 
 
 def best_of(results: Sequence[Result], better: int) -> Result:

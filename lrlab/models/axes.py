@@ -18,14 +18,6 @@ class Derived(NamedTuple):
     of: type[Any] = Spec
 
 
-def _sparsity(spec: Any) -> int:
-    return int(spec.sparsity or spec.p)
-
-
-def _share(spec: Any, freedom: float) -> float:
-    return float(freedom * spec.degrees_of_freedom / (spec.table[0] * spec.table[1]))
-
-
 DERIVED: dict[str, tuple[Derived, ...]] = {
     "ratio": (
         Derived("measurements per unknown, n/p", "n", lambda spec, ratio: round(ratio * spec.p)),
@@ -34,14 +26,20 @@ DERIVED: dict[str, tuple[Derived, ...]] = {
     "variance": (Derived("noise variance, σ²", "noise", lambda spec, variance: math.sqrt(variance)),),
     "dense-rate": (Derived("rate, √(p/n)", "n", lambda spec, rate: round(spec.p / rate**2)),),
     "sparse-rate": (
-        Derived("rate, √(s log p / n)", "n", lambda spec, rate: round(_sparsity(spec) * math.log(spec.p) / rate**2)),
+        Derived(
+            "rate, √(s log p / n)", "n",
+            lambda spec, rate: round((spec.sparsity or spec.p) * math.log(spec.p) / rate**2),
+        ),
     ),
     "per-freedom": (
         Derived(
             "measurements per degree of freedom", "m",
             lambda spec, ratio: round(ratio * spec.degrees_of_freedom), LowRankSpec,
         ),
-        Derived("measurements per degree of freedom", "observed", _share, LowRankSpec),
+        Derived(
+            "measurements per degree of freedom", "observed",
+            lambda spec, freedom: freedom * spec.degrees_of_freedom / math.prod(spec.table), LowRankSpec,
+        ),
     ),
     "missing": (Derived("share of the entries that is missing", "observed", lambda spec, missing: 1.0 - missing),),
 }  # fmt: skip

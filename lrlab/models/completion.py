@@ -9,7 +9,6 @@ from lrlab.model_entry import ModelEntry
 from lrlab.models.completion_problem import CompletionProblem, RegressionProblem
 from lrlab.models.low_rank import FAMILY, Condition, LowRankSpec, Noise, Rank
 from lrlab.parameters import InputError, Parameter
-from lrlab.protocol import Checkpoint, proceed
 
 LARGEST_TABLE = 10**8
 
@@ -49,6 +48,7 @@ class InductiveCompletion(TableSpec):
     """A table whose rows and columns have features."""
 
     model = "inductive-completion"
+    problem = CompletionProblem
     title = "Inductive matrix completion"
     summary = "A few entries of a table X W Y^T are seen; features X and Y predict even rows that have none."
 
@@ -100,16 +100,13 @@ class InductiveCompletion(TableSpec):
             return one
         return one * self.n1 * self.n2 * (1.0 - self.observed + self.noise**2) / (1.0 + self.noise**2)
 
-    def build(self, checkpoint: Checkpoint = proceed) -> CompletionProblem:
-        """Draw the truth."""
-        return CompletionProblem(self, self.factors(), checkpoint)
-
 
 @dataclass(frozen=True, kw_only=True)
 class MultilabelRegression(TableSpec):
     """Many regressions on the same features, whose coefficients are of low rank."""
 
     model = "multilabel-regression"
+    problem = RegressionProblem
     title = "Multi-label regression with missing values"
     summary = "Every point has many answers R = X W, of which few are observed; W (d, labels) is of low rank."
 
@@ -142,10 +139,6 @@ class MultilabelRegression(TableSpec):
     def moment_variance(self) -> float:
         """Variance of an entry: every answer takes part in one column alone."""
         return super().moment_variance * self.labels
-
-    def build(self, checkpoint: Checkpoint = proceed) -> RegressionProblem:
-        """Draw the truth."""
-        return RegressionProblem(self, self.factors(), checkpoint)
 
 
 ENTRIES = (

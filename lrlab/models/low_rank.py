@@ -38,7 +38,7 @@ Precision = Annotated[str, Parameter(meaning="arithmetic of data and solvers", c
 class LowRankSpec(Spec):
     """Linear measurements b = A(W) + noise of a matrix W (rows, columns) of low rank, ||W||_F = 1."""
 
-    title: ClassVar[str]
+    problem: ClassVar[type["LowRankProblem"]]
 
     @property
     @abstractmethod
@@ -73,9 +73,9 @@ class LowRankSpec(Spec):
             remedy = f"lower {name}, or make the matrix larger"
             raise InputError(name, f"in 1..min{self.size} = {min(self.size)}", self.true_rank, remedy)
 
-    @abstractmethod
     def build(self, checkpoint: Checkpoint = proceed) -> "LowRankProblem":
         """Draw the truth; the measurements are drawn when they are first asked for."""
+        return self.problem(self, self.factors(), checkpoint)
 
     @property
     def norm(self) -> float:

@@ -21,10 +21,33 @@ from lrlab.models.low_rank import (
 )
 from lrlab.operators.rank_one import SymmetricRankOne
 from lrlab.parameters import Parameter
-from lrlab.protocol import Checkpoint, child, proceed
+from lrlab.protocol import child
 
 FRESH = 1000
 """Fresh inputs on which a network is tested."""
+
+
+class NetworkProblem(LowRankProblem):
+    """Training samples (x_i, y_i) of a polynomial network."""
+
+    def draw(self) -> SymmetricRankOne:
+        """Return the measurement operator."""
+        spec = self.spec
+        return SymmetricRankOne(normal_rows(spec.streams().data, spec.m, spec.p, spec.precision, self.checkpoint))
+
+    @cached_property
+    def _fresh(self) -> tuple[Array, Array]:
+        X = child(self.spec.streams().data, 2**20).standard_normal((FRESH, self.spec.p))
+        return X, predict(self.truth, X)
+
+    def score(self, estimate: LowRank) -> dict[str, float]:
+        """Return the errors of L, the training `misfit`, and `test_error`, the same on 1,000 fresh inputs.
+
+        test_error = ||f(x) - y|| / ||y|| over fresh x, where y is free of noise.
+        """
+        X, y = self._fresh
+        test = np.linalg.norm(predict(estimate, X) - y) / np.linalg.norm(y)
+        return {**super().score(estimate), "test_error": float(test)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +55,7 @@ class PolynomialNetwork(LowRankSpec):
     """A network with one hidden layer of squares, L = sum_j alpha_j w_j w_j^T with orthonormal w_j, ||alpha|| = 1."""
 
     model = "polynomial-network"
+    problem = NetworkProblem
     title = "Polynomial network"
     summary = "A hidden layer of r squared units, y = x^T L x: its weights are a symmetric matrix of rank r."
 
@@ -81,33 +105,10 @@ class PolynomialNetwork(LowRankSpec):
         """Memory of all inputs and answers."""
         return (4 if self.precision == "single" else 8) * self.m * (self.p + 1)
 
-    def build(self, checkpoint: Checkpoint = proceed) -> "NetworkProblem":
-        """Draw the weights."""
+    def factors(self) -> LowRank:
+        """Return L with uniformly distributed hidden weights."""
         W = orthonormal(np.random.default_rng(self.streams().truth), self.p, self.r)
-        return NetworkProblem(self, LowRank(W, self.alpha, W), checkpoint)
-
-
-class NetworkProblem(LowRankProblem):
-    """Training samples (x_i, y_i) of a polynomial network."""
-
-    def draw(self) -> SymmetricRankOne:
-        """Return the measurement operator."""
-        spec = self.spec
-        return SymmetricRankOne(normal_rows(spec.streams().data, spec.m, spec.p, spec.precision, self.checkpoint))
-
-    @cached_property
-    def _fresh(self) -> tuple[Array, Array]:
-        X = child(self.spec.streams().data, 2**20).standard_normal((FRESH, self.spec.p))
-        return X, predict(self.truth, X)
-
-    def score(self, estimate: LowRank) -> dict[str, float]:
-        """Return the errors of L, the training `misfit`, and `test_error`, the same on 1,000 fresh inputs.
-
-        test_error = ||f(x) - y|| / ||y|| over fresh x, where y is free of noise.
-        """
-        X, y = self._fresh
-        test = np.linalg.norm(predict(estimate, X) - y) / np.linalg.norm(y)
-        return {**super().score(estimate), "test_error": float(test)}
+        return LowRank(W, self.alpha, W)
 
 
 def weights(estimate: LowRank) -> tuple[Array, Array]:

@@ -1,6 +1,7 @@
 """Rank-one matrix sensing, beside dense Gaussian measurements (Jain & Dhillon 2013, section 2)."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from lrlab.model_entry import ModelEntry
@@ -9,7 +10,18 @@ from lrlab.operators.dense import Dense
 from lrlab.operators.operator import Operator
 from lrlab.operators.rank_one import RankOne
 from lrlab.parameters import Parameter
-from lrlab.protocol import Checkpoint, proceed
+
+
+class RankOneProblem(LowRankProblem):
+    """Random measurements of a matrix: rank-one or dense."""
+
+    def draw(self) -> Operator:
+        """Return the measurement operator."""
+        spec, (left, right) = self.spec, self.spec.streams().data.spawn(2)
+        draw = partial(normal_rows, rows=spec.m, precision=spec.precision, checkpoint=self.checkpoint)
+        if spec.operator == "dense":
+            return Dense(draw(left, columns=spec.d1 * spec.d2).reshape(spec.m, spec.d1, spec.d2))
+        return RankOne(draw(left, columns=spec.d1), draw(right, columns=spec.d2))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,6 +29,7 @@ class RankOneSensing(LowRankSpec):
     """A matrix seen through random rank-one matrices, or dense ones."""
 
     model = "rank-one-sensing"
+    problem = RankOneProblem
     title = "Rank-one matrix sensing"
     summary = "Each measurement is x^T W y with random vectors x and y, where others take a whole random matrix."
 
@@ -47,27 +60,6 @@ class RankOneSensing(LowRankSpec):
         if self.operator == "gaussian":
             return "take precision=single"
         return "take operator=gaussian, whose rank-one measurements hold m (d1 + d2) numbers instead of m d1 d2"
-
-    def build(self, checkpoint: Checkpoint = proceed) -> "RankOneProblem":
-        """Draw the truth."""
-        return RankOneProblem(self, self.factors(), checkpoint)
-
-
-class RankOneProblem(LowRankProblem):
-    """Random measurements of a matrix: rank-one or dense."""
-
-    def draw(self) -> Operator:
-        """Return the measurement operator."""
-        spec, streams = self.spec, self.spec.streams().data.spawn(2)
-        if spec.operator == "dense":
-            A = normal_rows(streams[0], spec.m, spec.d1 * spec.d2, spec.precision, self.checkpoint)
-            return Dense(A.reshape(spec.m, spec.d1, spec.d2))
-        return RankOne(
-            *(
-                normal_rows(s, spec.m, d, spec.precision, self.checkpoint)
-                for s, d in zip(streams, spec.size, strict=True)
-            )
-        )
 
 
 ENTRY = ModelEntry(

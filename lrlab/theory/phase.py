@@ -31,6 +31,8 @@ LEFT_OUT = {"correlation": 10.0 / 13.0, "orthogonality": 5.0 / 6.0}
 # Chen & Candes keep answers up to nine times the mean; the others are bounded so that the limits above hold.
 LARGEST = 9.0
 LOWEST = -10.0
+SUPREMA = {"truncated": LARGEST, "correlation": LARGEST**0.25}
+"""Least upper bounds of the weights of a start, where they are not 1."""
 
 PANEL = 60
 FINE = 800
@@ -50,11 +52,6 @@ def weigh(start: str, s: Array, cut: float) -> Array:
     if start == "truncated":
         return np.where(s <= LARGEST, s, 0.0)
     return (s > cut) * (np.minimum(s, LARGEST) ** 0.25 if start == "correlation" else 1.0)
-
-
-def supremum(start: str) -> float:
-    """Return the least upper bound of T."""
-    return {"truncated": LARGEST, "correlation": LARGEST**0.25}.get(start, 1.0)
 
 
 class Law(NamedTuple):
@@ -158,7 +155,7 @@ def spike(field: str, start: str, noise: float, data: str) -> StartLimits:
     else:
         law = noisy_law(field, noise, power)
         cut = law.quantile(LEFT_OUT.get(start, 0.0))
-    return StartLimits(weigh(start, law.s, cut), law.weight, law.energy, supremum(start))
+    return StartLimits(weigh(start, law.s, cut), law.weight, law.energy, SUPREMA.get(start, 1.0))
 
 
 def density(field: str, r: Array) -> Array:
