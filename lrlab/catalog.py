@@ -151,6 +151,13 @@ def solvers_for(model: str) -> list[SolverEntry]:
     return list(SOLVERS[model])
 
 
+def given(names: Iterable[str], model: str) -> str:
+    """Return what each solver of a comparison knows beyond the data, as a sentence; nothing where none does."""
+    entries = [solver(name, model) for name in names]
+    known = [f"{', '.join(entry.knows)} ({entry.name})" for entry in entries if entry.knows]
+    return f"Given beyond the data: {'; '.join(known)}." if known else ""
+
+
 def compatible(spec: Spec, name: str) -> SolverEntry:
     """Return the entry of a solver that is made for the spec's model; InputError names those that are."""
     entry = solver(name, spec.model)

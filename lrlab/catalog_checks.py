@@ -105,7 +105,7 @@ def _check_model(where: str, entry: ModelEntry) -> None:
     undefined = ", ".join(sorted(getattr(spec, "__abstractmethods__", ())))
     require(not undefined, where, f"{spec.__name__} does not define {undefined}: add it to the class")
     for name, hint in inspect.get_annotations(spec).items():
-        known_field = get_origin(hint) is ClassVar or name in declared(spec)
+        known_field = ClassVar in (hint, get_origin(hint)) or name in declared(spec)
         remedy = f"write {name}: Annotated[type, Parameter(meaning=...)] = default, in a frozen dataclass"
         require(known_field, where, f"{spec.__name__}.{name} is not declared: {remedy}")
     for name in ("title", "summary"):

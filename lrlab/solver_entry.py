@@ -73,6 +73,11 @@ class SolverEntry:
         object.__setattr__(self, "reference", self.reference or " ".join(written[1].split() if written else ()))
 
     @property
+    def given(self) -> str:
+        """What it knows, as a sentence; nothing where it has the data alone."""
+        return f"Given beyond the data: {', '.join(self.knows)}." if self.knows else ""
+
+    @property
     def options(self) -> Mapping[str, Parameter]:
         """The declared options, by name."""
         return declared(self.run)

@@ -116,6 +116,11 @@ def test_every_model_has_solvers_that_accept_its_defaults(model):
     assert family(model).solvers[0] in names
 
 
+def test_a_comparison_names_what_each_solver_knows_beyond_the_data():
+    assert catalog.given(["altmin", "nuclear-norm"], "rank-one-sensing") == "Given beyond the data: rank (altmin)."
+    assert catalog.given(["wirtinger-flow"], "phase-retrieval") == ""
+
+
 def test_public_names():
     spec = lrlab.spec("one-bit-sensing", n=500, p=10, seed=2)
     trace = lrlab.solve(spec, "pairwise-moment", max_iter=5)

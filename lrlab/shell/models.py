@@ -52,5 +52,6 @@ def show() -> None:
         for p in model["parameters"]:
             print(f"  --set {p['name']}={p['default']:<10} {p['meaning']}")
         for s in model["solvers"]:
-            print(f"  --solver {s['solver']:<24} {s['summary']}")
+            given = catalog.solver(s["solver"], model["model"]).given
+            print(f"  --solver {s['solver']:<24} {s['summary']} {given}".rstrip())
         print()

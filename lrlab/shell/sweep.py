@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from lrlab import catalog
 from lrlab.parameters import duration
 from lrlab.shell.common import DONE, FAILED, add_json, plain, report
 
@@ -42,6 +43,8 @@ def run(options: argparse.Namespace) -> int:
         print(json.dumps(plain(document), allow_nan=False))
     else:
         show(rows, sweep.success.metric if sweep.success else None)
+        if sentence := catalog.given(sweep.solvers, sweep.spec.model):
+            print(sentence)
         print(f"{results.computed} trials run, {results.reused} taken from the store.{inferred(rows)}")
     if results.failures:
         sentence = next(iter(results.failures.values()))

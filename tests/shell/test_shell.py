@@ -47,7 +47,12 @@ def test_models_lists_parameters_and_solvers(capsys):
     assert "pairwise-moment" in [s["solver"] for s in listed["flipped-logistic"]["solvers"]]
     assert "picture" not in [p["name"] for p in listed["one-bit-sensing"]["parameters"]]
     assert main(["models"]) == 0
-    assert "--set noise" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "--set noise" in text
+    for name, known in {"tangent-descent": "rank", "phase-likelihood": "link", "biht": "sparsity"}.items():
+        [line, *_] = [line for line in text.splitlines() if f"--solver {name} " in line]
+        assert line.endswith(f"Given beyond the data: {known}.")
+    assert "Given" not in next(line for line in text.splitlines() if "--solver pairwise-moment " in line)
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,8 @@ def test_matrices_and_complex_signals_are_recovered_on_converge(model):
     drawn = figures(at)
     assert drawn[0]["data"][0]["name"] == "Gauss-Newton"
     if model != "phase-retrieval":
+        assert "Given beyond the data: rank." in at.get("html")[-1].proto.body
+    if model != "phase-retrieval":
         matrices = next(f for f in drawn if f["data"][0]["type"] == "heatmap")
         assert [trace["name"] for trace in matrices["data"]] == ["truth", "estimate", "difference"]
 
@@ -369,6 +371,8 @@ def test_a_sweep_of_the_library_is_shown_with_its_description(name):
     assert not at.exception and not errors(at)
     known = library.load(name)
     assert known.title in [element.value for element in at.subheader]
+    given = catalog.given(known.sweep.solvers, known.sweep.spec.model)
+    assert any(caption.value.endswith(f"the map, maybe inferred. {given}".rstrip()) for caption in at.caption)
     run = at.session_state["sweep:run"]
     assert run.wait(60) and (run.sweep, run.done) == (known.sweep, 0)
     assert not at.button(key="sweep-run").disabled

@@ -48,7 +48,8 @@ def choose_jobs(
         key = link.key(entry.name, name)
         if key not in st.session_state:
             st.session_state[key] = entry.name in at_first
-        wanted = st.checkbox(entry.title, st.session_state[key], key=key, help=f"{entry.summary}\n\n{entry.reference}")
+        about = f"{entry.summary} {entry.given}\n\n{entry.reference}"
+        wanted = st.checkbox(entry.title, st.session_state[key], key=key, help=about)
         chosen += [entry.name] if wanted else []
         settings = _options(link, entry, name) if wanted and entry.options else {}
         job = _job(problem, entry, settings, ending)

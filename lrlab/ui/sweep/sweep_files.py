@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
+from lrlab import catalog
 from lrlab.parameters import display_name
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.toml import to_toml
@@ -39,7 +40,8 @@ def offer(name: str, sweep: Sweep, figure: "go.Figure", figure_key: str, table: 
     )
     file = f"{sweep.spec.model}-{name}"
     with fold:
-        tables.view(table, note=NOTE.format(metric=display_name(metric)))
+        note = f"{NOTE.format(metric=display_name(metric))} {catalog.given(sweep.solvers, sweep.spec.model)}"
+        tables.view(table, note=note)
         with st.container(horizontal=True, key=f"{name}-offers"):
             with st.container(width="content"):
                 plot.component("save")(key=f"{name}-save", data={"key": figure_key.replace(".", "-"), "name": file})
