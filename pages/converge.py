@@ -5,7 +5,7 @@ import streamlit as st
 from lrlab.catalog import family
 from lrlab.engine.engine import get_engine
 from lrlab.ui.converge import curve_controls, results_view
-from lrlab.ui.shared import live, page, problem_controls, solver_controls
+from lrlab.ui.shared import code, live, page, problem_controls, solver_controls
 
 link = page.head(
     "converge",
@@ -24,5 +24,6 @@ with page.row():
     live.buttons("converge", lambda: get_engine().follow(jobs), ready=bool(jobs))
     settings = curve_controls.choose(link, model, spec)
 live.follow("converge", lambda: results_view.draw(settings, jobs))
-page.copy_jobs(jobs)
+if jobs:
+    page.copy(code.python(jobs), code.shell(jobs))
 link.write()

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -98,9 +99,9 @@ def _add_theory(
         return [(run, level) for run, level in known if level is not None and (level > 0 or not log_y)]
 
     for run, level in levels(measure):
-        look = {"name": f"theory: {run.title}", "showlegend": False, "legendgroup": "theory"}
-        hover = f"theory of {run.title}, exact for large n and p: %{{y:.4g}}"
-        theme.dashed(figure, extent, [level, level], run.colour, hover=hover, **look)
+        name, hover = f"theory: {run.title}", f"theory of {run.title}, exact for large n and p: %{{y:.4g}}"
+        look: dict[str, Any] = {"showlegend": False, "legendgroup": "theory"}
+        theme.dashed(figure, extent, [level, level], run.colour, name=name, hover=hover, **look)
     for run, start in levels(f"start_{measure}"):
         figure.add_scatter(
             x=extent[:1], y=[start], mode="markers", showlegend=False, legendgroup="theory",

@@ -1,10 +1,8 @@
 """Controls of the curves on the page *converge*: the measure, iterations or time, and the scale of the axes."""
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from lrlab.catalog import model_entry
-from lrlab.model_entry import Measure
 from lrlab.parameters import display_name
 from lrlab.protocol import Spec
 from lrlab.ui.widgets import controls
@@ -22,10 +20,11 @@ class CurveSettings(NamedTuple):
 
 def choose(link: Permalink, model: str, spec: object) -> CurveSettings:
     """Show the controls of the curves and return the settings."""
-    known = measures(model)
-    names = [name for name in known if name not in absent_measures(model, spec)]
-    titles = {name: display_name(name) for name in names}
-    measure = controls.choose(link, "show", titles, names[0], known[names[0]].meaning, "Show")
+    known = model_entry(model).family.measures
+    absent = absent_measures(model, spec)
+    titles = {name: display_name(name) for name in known if name not in absent}
+    first = next(iter(titles))
+    measure = controls.choose(link, "show", titles, first, known[first].meaning, "Show")
     time = controls.choose(
         link, "against", {"iteration": "iteration", "seconds": "seconds"}, "iteration",
         "iterations, or the time of the solver without scoring", "against",
@@ -35,11 +34,6 @@ def choose(link: Permalink, model: str, spec: object) -> CurveSettings:
         "which axes are logarithmic; an objective that is not positive stays linear", "axes",
     )  # fmt: skip
     return CurveSettings(measure, time, scale in ("log-x", "log-log"), scale in ("log-y", "log-log"))
-
-
-def measures(model: str) -> Mapping[str, Measure]:
-    """Return the measures of a model's family by name."""
-    return model_entry(model).family.measures
 
 
 def absent_measures(model: str, spec: object) -> set[str]:

@@ -13,8 +13,6 @@ from lrlab.protocol import Estimate, Spec
 from lrlab.ui.shared import live
 from lrlab.ui.widgets import plot
 
-SLIDER = " The slider shows the stored iterates."
-
 
 def aligned(spec: Spec, truth: Estimate) -> Callable[[Estimate], Estimate]:
     """Return the function that makes an estimate comparable to the truth: a phase rotation, or the spec's own."""
@@ -32,26 +30,32 @@ def real_parts(x: Any, spec: Spec) -> Any:
 
 def show(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], following: Any) -> None:
     """Draw the estimates against the truth, with a slider over the iterates when the run is over."""
-    ended = following and not following.alive and any(len(run.history) > 1 for run in drawn)
-
-    def frames(make: Callable[..., Any], real_truth: Estimate) -> str:
-        if not ended:
-            return ""
-        return live.once("converge:frames", id(following), lambda: plot.encode_frames(make(real_truth, drawn)))
-
     if truth is None:
         # A fit to labels has no truth to compare with; its spectrum is drawn instead.
         plot.show(factors.singular_values(None, drawn), key="converge.values", label="singular values")
         st.caption("Singular values of the coefficients, features x labels, fitted by each solver.")
         return
+    make: Callable[..., Any]
+    real = truth if isinstance(truth, LowRank) else real_parts(truth, spec)
     if isinstance(truth, LowRank):
-        _matrices(truth, drawn, frames(factors.matrix_frames, truth))
-        return
-    real_truth = real_parts(truth, spec)
-    if side := getattr(spec, "side", 0):
-        _pictures(real_truth, side, drawn, frames(picture.picture_frames, real_truth))
+        name, figure, make = "matrices", factors.matrices(truth, drawn), factors.matrix_frames
+        part = f", {factors.SIDE} of its rows and columns" if max(truth.shape) > factors.SIDE else ""
+        words = f"The matrix, {truth.shape[0]} x {truth.shape[1]}{part}; red is positive, blue negative."
+    elif side := getattr(spec, "side", 0):
+        name, figure, make = "picture", picture.pictures(real, drawn, columns=2), picture.picture_frames
+        words = f"The truth is a picture of {side} x {side} pixels; estimates use the grey levels of the truth."
     else:
-        _entries(real_truth, np.iscomplexobj(truth), drawn, frames(recovery.recovery_frames, real_truth))
+        figure = recovery.recovery(real, drawn, legend=False, height=360)
+        name, make = "estimate", recovery.recovery_frames
+        words = "Grey: the truth, a unit vector. Colours: the estimates, each with the sign that is closer to it."
+        if np.iscomplexobj(truth):
+            words = "Real parts of all entries, then imaginary ones; each estimate with the phase closest to the truth."
+    frames = ""
+    if following and not following.alive and any(len(run.history) > 1 for run in drawn):
+        frames = live.once("converge:frames", id(following), lambda: plot.encode_frames(make(real, drawn)))
+        words += " The slider shows the stored iterates."
+    plot.show(figure, key=f"converge.{name}", label="matrices" if name == "matrices" else "estimates", frames=frames)
+    st.caption(words)
 
 
 def show_values(truth: Estimate, drawn: Sequence[Recovery]) -> None:
@@ -59,25 +63,3 @@ def show_values(truth: Estimate, drawn: Sequence[Recovery]) -> None:
     if isinstance(truth, LowRank):
         plot.show(factors.singular_values(truth, drawn), key="converge.values", label="singular values")
         st.caption("Grey: the truth. Colours: the estimates.")
-
-
-def _matrices(truth: LowRank, drawn: Sequence[Recovery], moving: str) -> None:
-    plot.show(factors.matrices(truth, drawn), key="converge.matrices", label="matrices", frames=moving)
-    rows, columns = truth.shape
-    part = f", {factors.SIDE} of its rows and columns" if max(truth.shape) > factors.SIDE else ""
-    st.caption(f"The matrix, {rows} x {columns}{part}; red is positive, blue negative." + (SLIDER if moving else ""))
-
-
-def _pictures(truth: Any, side: int, drawn: Sequence[Recovery], moving: str) -> None:
-    plot.show(picture.pictures(truth, drawn, columns=2), key="converge.picture", label="estimates", frames=moving)
-    words = f"The truth is a picture of {side} x {side} pixels; estimates use the grey levels of the truth."
-    st.caption(words + (SLIDER if moving else ""))
-
-
-def _entries(truth: Any, doubled: bool, drawn: Sequence[Recovery], moving: str) -> None:
-    figure = recovery.recovery(truth, drawn, legend=False, height=360)
-    plot.show(figure, key="converge.estimate", label="estimates", frames=moving)
-    words = "Grey: the truth, a unit vector. Colours: the estimates, each with the sign that is closer to it."
-    if doubled:
-        words = "Real parts of all entries, then imaginary ones; each estimate with the phase closest to the truth."
-    st.caption(words + (SLIDER if moving else ""))

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 import streamlit as st
 
-from lrlab import catalog
-from lrlab.figures import labels, theme
-from lrlab.figures.recovery import Recovery
+from lrlab.engine.handles import LiveRun
+from lrlab.figures import labels
 from lrlab.fits.fitted_model import FittedModel
 from lrlab.fits.tuned_run import TunedRun
 from lrlab.models.multilabel import FAMILY
@@ -17,13 +16,13 @@ from lrlab.models.own_rows import OwnRows
 from lrlab.ui.own_data.fit_controls import BASELINE, FitPlan
 from lrlab.ui.own_data.row_source import RowTables
 from lrlab.ui.shared import live, progress
+from lrlab.ui.shared.captions import style_of
 from lrlab.ui.widgets import controls, plot, tables
 from lrlab.ui.widgets.permalink import Permalink
 
 PAGE = "own_data"
 SCORES = ("precision_3", "precision_1", "precision_5", "ndcg_3", "ndcg_5", "hamming", "auc")
 PAGE_MEASURES = {name: FAMILY.measures[name] for name in SCORES}
-STATES = {"waiting": "waiting", "running": "running", "failed": "failed"}
 EXPECTED_SETTINGS = 15
 """About the number of settings that tuning tries for a solver."""
 
@@ -56,7 +55,8 @@ def draw(settings: CurveSettings, plan: FitPlan | None) -> None:
         show_warnings(running, changed=plan is not None and plan.spec != followed.spec)
     curves, comparison_column = st.columns([1, 1.1], gap="medium")
     with curves:
-        drawn = recoveries(runs) if runs else [style_of(job.solver) for job in followed.jobs]
+        shown = runs or [LiveRun(job) for job in followed.jobs]
+        drawn = [replace(style_of(OwnRows.model, run.job.solver), rows=run.trace.rows) for run in shown]
         figure = labels.both_sides(drawn, settings.measure, settings.time)
         measure = PAGE_MEASURES[settings.measure]
         plot.show(figure, key="own_data.curves", label=f"{measure.title} against {settings.time}")
@@ -83,18 +83,6 @@ def show_warnings(running: Any, changed: bool) -> None:
             st.error(f"{one.job.entry.title}: {one.error}")
     if running.cancelled and not running.runs:
         st.caption("Cancelled during tuning: the settings tried so far are in the table below.")
-
-
-def style_of(solver: str) -> Recovery:
-    """Return the style of a solver, which does not depend on the others."""
-    names = [entry.name for entry in catalog.solvers_for(OwnRows.model)]
-    title = catalog.solver(solver, OwnRows.model).title
-    return Recovery(title, theme.colours(names)[solver], theme.dashes(names)[solver], theme.symbols(names)[solver])
-
-
-def recoveries(runs: Sequence[Any]) -> list[Recovery]:
-    """Return runs as they are drawn."""
-    return [replace(style_of(run.job.solver), rows=run.trace.rows) for run in runs]
 
 
 def show_progress(running: Any) -> None:
@@ -134,7 +122,7 @@ def comparison(runs: Sequence[Any], measure: str) -> pd.DataFrame:
     for run in runs:
         last = run.trace.rows[-1] if run.trace.rows else {}
         options = dict(run.job.options)
-        stop = run.trace.stop.name.replace("_", " ").lower() if run.trace.stop else STATES.get(run.state, "")
+        stop = run.trace.stop.name.replace("_", " ").lower() if run.trace.stop else run.state
         about = {"solver": run.job.entry.title, "lead": None, **{name: last.get(name) for name in PAGE_MEASURES}}
         about |= {"rank": rank_of(run), "regularization": options.get("regularization")}
         rows.append({**about, "iterations": len(run.trace.rows), "seconds": last.get("seconds"), "state": stop})

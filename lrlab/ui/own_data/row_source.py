@@ -3,7 +3,6 @@
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from lrlab.models.multilabel import Multilabel
 from lrlab.models.own_rows import OwnRows, split
 from lrlab.parameters import InputError, Parameter
 from lrlab.runs.memory import memory_limit
+from lrlab.ui.shared import live
 from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.permalink import Permalink
 
@@ -97,16 +97,11 @@ def choose(link: Permalink) -> RowTables | InputError | None:
     """Show the choice of rows; return them, the error in a file, or None where there is no file yet."""
     source = controls.choose(link, "rows", SOURCES, "sample", "the rows that solvers are fitted to", "Rows")
     if source == "sample":
-        return cached_tables("sample", sample)
+        return live.once(SESSION_KEY, "sample", sample)
     train = file(link, "train", "Training rows", "Features and labels: " + ", ".join(datasets.FORMATS.values()) + ".")
     test = file(link, "test", "Test rows (optional)", "In the same format; by default a share of the rows is held out.")
-    names_file = file(
-        link,
-        "names",
-        "List of labels (optional)",
-        "XML as of Mulan, or a text file with one name per line.",
-        listed=True,
-    )
+    words = "XML as of Mulan, or a text file with one name per line."
+    names_file = file(link, "names", "List of labels (optional)", words, listed=True)
     columns = st.text_input(
         "or which columns are labels", key=link.key("labels"), placeholder="last:6", disabled=names_file is not None,
         help="The number of columns at either end, as last:6 or first:6, or their names separated by commas.",
@@ -117,18 +112,11 @@ def choose(link: Permalink) -> RowTables | InputError | None:
         return stored_tables[1] if stored_tables and stored_tables[0] != "sample" else None
     files: Any = tuple(getattr(part, "file_id", None) for part in (train, test, names_file)), columns, share
     try:
-        return cached_tables(files, lambda: read(train, test, names_file, columns, float(TEST_SHARE.check(share))))
+        # An error leaves the old rows in place.
+        held = float(TEST_SHARE.check(share))
+        return live.once(SESSION_KEY, files, lambda: read(train, test, names_file, columns, held))
     except InputError as error:
         return error
-
-
-def cached_tables(source: object, make: Callable[[], RowTables]) -> RowTables:
-    """Return the session's rows, read again where the source has changed; an error leaves the old ones in place."""
-    stored_tables = st.session_state.get(SESSION_KEY)
-    if stored_tables is None or stored_tables[0] != source:
-        stored_tables = source, make()
-        st.session_state[SESSION_KEY] = stored_tables
-    return stored_tables[1]
 
 
 def file(link: Permalink, name: str, title: str, words: str, listed: bool = False) -> Any:
@@ -196,17 +184,10 @@ def read_and_remove(path: Path, labels: Any, like: Dataset | None = None) -> Dat
 
 def store_tables(title: str, folder: Folder, given: Dataset, fresh: Dataset) -> RowTables:
     """Write both tables to files for the workers, and return their description for the session."""
-    rows = RowTables(
-        title,
-        folder,
-        given.rows(slice(0, 0)),
-        fresh,
-        given.n,
-        given.X.nnz if issparse(given.X) else given.X.size,
-        1.0 if given.observed is None else given.observed.nnz / (given.n * given.L),
-        label_results.label_counts(given),
-        label_results.label_correlations(given),
-    )
+    entries = given.X.nnz if issparse(given.X) else given.X.size
+    known = 1.0 if given.observed is None else given.observed.nnz / (given.n * given.L)
+    counts, together = label_results.label_counts(given), label_results.label_correlations(given)
+    rows = RowTables(title, folder, given.rows(slice(0, 0)), fresh, given.n, entries, known, counts, together)
     datasets.save_npz(rows.train_file, given)
     datasets.save_npz(rows.test_file, fresh)
     return rows

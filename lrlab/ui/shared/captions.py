@@ -1,7 +1,10 @@
-"""Describes a problem in one line, for captions above figures."""
+"""What figures of all pages share: a problem in one line, and the style of a solver."""
 
 from collections.abc import Sequence
 
+from lrlab import catalog
+from lrlab.figures import theme
+from lrlab.figures.recovery import Recovery
 from lrlab.protocol import Spec
 
 
@@ -12,3 +15,10 @@ def describe_spec(spec: Spec, *, without: Sequence[str] = ()) -> str:
     return f"{spec.title}: " + ", ".join(
         f"{k} = {v:g}" if isinstance(v, float) else f"{k} = {v}" for k, v in values.items()
     )
+
+
+def style_of(model: str, solver: str) -> Recovery:
+    """Return a solver's title and style on a model, which do not depend on the other solvers that run."""
+    titles = {entry.name: entry.title for entry in catalog.solvers_for(model)}
+    looks = (look(list(titles))[solver] for look in (theme.colours, theme.dashes, theme.symbols))
+    return Recovery(titles[solver], *looks)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
@@ -10,9 +10,6 @@ from streamlit.runtime.pages_manager import PagesManager
 from lrlab.parameters import InputError
 from lrlab.ui.widgets import plot
 from lrlab.ui.widgets.permalink import Permalink
-
-if TYPE_CHECKING:
-    from lrlab.runs.job import Job
 
 
 def head(name: str, title: str, words: str) -> Permalink:
@@ -73,11 +70,3 @@ def copy(python: str, shell: str = "", toml: str = "") -> None:
     with fold:
         for tab, (text, language) in zip(st.tabs(list(forms)), forms.values(), strict=True):
             tab.code(text, language=language, wrap_lines=True)
-
-
-def copy_jobs(jobs: Sequence["Job"]) -> None:
-    """Show the jobs of one problem as code."""
-    from lrlab.ui.shared import code
-
-    if jobs:
-        copy(code.python(jobs), code.shell(jobs))

@@ -1,7 +1,6 @@
 """Buttons with the parameters of presets: one click fills in a page's widgets and runs it."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import streamlit as st
 
@@ -13,16 +12,14 @@ Address = Mapping[str, str]
 
 def spectrum_panels(name: str) -> list[tuple[str, Address]]:
     """Return title and address of each panel of a preset of kind `spectrum`."""
-    content = presets.load(name).content
-    return [(panel["title"].partition(":")[0], _address(content, panel)) for panel in content["panels"]]
-
-
-def _address(content: Mapping[str, Any], panel: Mapping[str, Any]) -> Address:
-    [(axis, values)] = panel["axes"].items()
-    span = {"from": min(values), "to": max(values), "points": len(values), "trials": content["trials"]}
-    spec = {"seed": content.get("seed", 0), **content.get("spec", {}), **panel.get("spec", {})}
-    named = {"model": panel["model"], "axis": axis, **span, **spec}
-    return {key: str(value) for key, value in named.items()}
+    content, panels = presets.load(name).content, []
+    for panel in content["panels"]:
+        [(axis, values)] = panel["axes"].items()
+        span = {"from": min(values), "to": max(values), "points": len(values), "trials": content["trials"]}
+        spec = {"seed": content.get("seed", 0), **content.get("spec", {}), **panel.get("spec", {})}
+        named = {"model": panel["model"], "axis": axis, **span, **spec}
+        panels.append((panel["title"].partition(":")[0], {key: str(value) for key, value in named.items()}))
+    return panels
 
 
 def show(page: str, choices: Sequence[tuple[str, Address]], words: str) -> None:

@@ -1,7 +1,6 @@
 """Downloads of a sweep: its figure, table and definition; and the same sweep as code."""
 
 from collections.abc import Callable
-from io import BytesIO
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -35,7 +34,7 @@ def offer(name: str, sweep: Sweep, figure: "go.Figure", figure_key: str, table: 
     offers: tuple[tuple[str, str, str, Callable[[], bytes]], ...] = (
         ("Figure, HTML", "html", "text/html", lambda: page_of(figure)),
         ("Table, CSV", "csv", "text/csv", lambda: table.to_csv(index=False).encode()),
-        ("Table, Parquet", "parquet", "application/vnd.apache.parquet", lambda: parquet(table)),
+        ("Table, Parquet", "parquet", "application/vnd.apache.parquet", lambda: table.to_parquet(index=False)),
         ("Definition, TOML", "toml", "application/toml", to_toml(sweep).encode),
     )
     file = f"{sweep.spec.model}-{name}"
@@ -53,13 +52,6 @@ def page_of(figure: "go.Figure") -> bytes:
     """Return a figure as a page that needs no other file."""
     config = {"responsive": True, "displaylogo": False}
     return str(figure.to_html(include_plotlyjs=True, config=config)).encode()
-
-
-def parquet(table: pd.DataFrame) -> bytes:
-    """Return a table as a Parquet file."""
-    file = BytesIO()
-    table.to_parquet(file, index=False)
-    return file.getvalue()
 
 
 def copy(sweep: Sweep) -> None:

@@ -1,7 +1,5 @@
 """Figures of a sweep: lines with bands along one axis, maps over two."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -63,7 +61,8 @@ def _draw_lines(page: str, results: Results, view: View) -> None:
     marks = {}
     if view.fits:
         marks = {f"half succeed, {row.solver}": row.half for row in midpoints(sweep, table).itertuples()}
-    title = map_view.title(sweep, SHARE) if view.show == SHARE else _title(sweep, view.show)
+    median = "" if view.show == SHARE else f"median {family(sweep.spec.model).measures[view.show].title}"
+    title = median or map_view.title(sweep, SHARE)
     figure = series(
         points, axis_title=x.title, value_title=title, log_x=x.spacing == "log", log_y=_log(points, view.show),
         bands=True, marks=marks, theory=_theory(sweep, view.show) if view.theory and view.show != SHARE else None,
@@ -79,18 +78,13 @@ def _draw_lines(page: str, results: Results, view: View) -> None:
     sweep_files.offer(page, sweep, figure, f"{page}.lines", table, metric)
 
 
-def _title(sweep: Sweep, show: str) -> str:
-    return f"median {family(sweep.spec.model).measures[show].title}"
-
-
 def _points(sweep: Sweep, table: pd.DataFrame, show: str) -> pd.DataFrame:
     [axis] = sweep.grid
     value, low, high = ("share", "low", "high") if show == SHARE else ("median", "lower_quartile", "upper_quartile")
     columns = {"solver": "series", axis: "x", value: "y", low: "low", high: "high"}
     points = table[["solver", axis, value, low, high, "trials"]].rename(columns=columns)
-    return (
-        points[points["y"].notna()].sort_values(["x"], kind="stable").astype(dict.fromkeys(("y", "low", "high"), float))
-    )
+    known = points[points["y"].notna()].sort_values(["x"], kind="stable")
+    return known.astype(dict.fromkeys(("y", "low", "high"), float))
 
 
 def _log(points: pd.DataFrame, show: str) -> bool:
@@ -101,10 +95,7 @@ def _log(points: pd.DataFrame, show: str) -> bool:
 
 
 def _theory(sweep: Sweep, show: str) -> pd.DataFrame:
-    rows: list[tuple[str, float, Any]] = []
-    for cell in sweep.cells:
-        [place] = cell.axes.values()
-        value = prediction(cell.job.predictions, show) if cell.job else None
-        if value is not None:
-            rows.append((cell.solver, place, value))
-    return pd.DataFrame(rows, columns=["series", "x", "y"])
+    [axis] = sweep.grid
+    cells = ((cell, cell.job) for cell in sweep.cells if cell.job)
+    rows = [(cell.solver, cell.axes[axis], prediction(job.predictions, show)) for cell, job in cells]
+    return pd.DataFrame(rows, columns=["series", "x", "y"]).dropna()

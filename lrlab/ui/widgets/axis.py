@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import streamlit as st
 
 from lrlab import catalog
 from lrlab.model_entry import Range
@@ -17,8 +16,6 @@ from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.permalink import Permalink
 
 FINE = 161
-
-
 FEWEST, MOST = 2, 60
 """Values of a range."""
 NONE = "none"
@@ -71,15 +68,11 @@ def choose(
         link.accept(prefix + part.name for part in (*_parts(0.0, 1.0, "linear", points), LISTED))
         return None
     low, high, scale = ranges.get(name) or catalog.model_entry(model).first_range(name)
-    parts, given = _parts(low, high, scale, points), list[Any]()
-    columns = st.columns(2, gap="small")
-    for k, part in enumerate(parts):
-        with columns[k % 2]:
-            given.append(controls.widget(link, part, name=prefix + part.name, scope=f"{model}.{prefix}{name}"))
+    scope = f"{model}.{prefix}{name}"
+    given = list(controls.widgets(link, _parts(low, high, scale, points), scope=scope, prefix=prefix).values())
     derived_axis = derived(catalog.MODELS[model], name)
     decides = derived_axis.decides if derived_axis else name
     look = {"label": "values instead", "placeholder": "200, 400, 800"}
-    scope = f"{model}.{prefix}{name}"
     text = str(controls.widget(link, LISTED, name=f"{prefix}values", scope=scope, **look)) if lists else ""
     try:
         whole = _is_whole(model, name)

@@ -96,15 +96,9 @@ def choose(
     if st.session_state.get(key) not in options:
         st.session_state[key] = link.value(name, parameter)
     chosen = st.segmented_control(
-        title,
-        list(options),
-        format_func=options.__getitem__,
-        key=key,
-        help=meaning,
-        required=True,
-        default=st.session_state[key],
-        **look,
-    )
+        title, list(options), format_func=options.__getitem__, key=key, help=meaning, required=True,
+        default=st.session_state[key], **look,
+    )  # fmt: skip
     link.put(name, chosen, parameter)
     return chosen
 

@@ -77,7 +77,7 @@ class Permalink:
                 self.add_error(InputError("address", "made of this page's parameters", name, remedy))
                 del state["given"][name]
         # An address set by a callback can be lost on a busy machine; setting it twice does no harm.
-        taken = st.session_state.pop(_taken(self.page), False)
+        taken = st.session_state.pop(f"{self.page}:taken", False)
         if taken or self._now != st.query_params.to_dict() or self._now != state["written"]:
             # Setting an empty address sends nothing to the browser.
             st.query_params.from_dict(self._now) if self._now else st.query_params.clear()
@@ -92,12 +92,8 @@ class Permalink:
 def take(page: str, address: Mapping[str, str]) -> None:
     """Open a page, from a callback, with the parameters of an address, as if it had been followed."""
     st.session_state.pop(f"{page}:link", None)
-    st.session_state[_taken(page)] = True
+    st.session_state[f"{page}:taken"] = True
     st.query_params.from_dict(dict(address))
-
-
-def _taken(page: str) -> str:
-    return f"{page}:taken"
 
 
 def _came(page: str) -> bool:
