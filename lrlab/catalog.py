@@ -13,14 +13,7 @@ from typing import NamedTuple, TypeVar
 
 import lrlab.models
 import lrlab.solvers
-from lrlab.catalog_checks import (
-    CatalogError,
-    check_families,
-    check_models,
-    check_solvers,
-    entries_of,
-    incomplete,
-)
+from lrlab.catalog_checks import CatalogError, check_families, check_models, check_solvers, entries_of, incomplete
 from lrlab.model_entry import Family, ModelEntry
 from lrlab.parameters import InputError, nearest, require_known
 from lrlab.protocol import Spec

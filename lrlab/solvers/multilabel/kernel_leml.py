@@ -37,8 +37,7 @@ def kernel_leml(
     problem: LabelData,
     *,
     kernel: Annotated[
-        str,
-        Parameter(meaning="rbf: exp(-||x - z||^2 / (2 h^2)); polynomial: (1 + <x, z> / h^2)^degree", choices=NAMES),
+        str, Parameter(meaning="rbf: exp(-||x - z||^2 / (2 h^2)); polynomial: (1 + <x, z> / h^2)^degree", choices=NAMES)
     ] = "rbf",
     bandwidth: Annotated[
         float,

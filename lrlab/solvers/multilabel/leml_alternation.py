@@ -17,8 +17,7 @@ from lrlab.solvers.multilabel.leml_products import Labels
 HalfStep = Callable[[Array, Array], Array]
 
 Regularization = Annotated[
-    float,
-    Parameter(meaning="weight of the penalty on the estimate", symbol="λ", low=0, high=1e9, scale="log"),
+    float, Parameter(meaning="weight of the penalty on the estimate", symbol="λ", low=0, high=1e9, scale="log")
 ]
 Penalty = Annotated[
     str,

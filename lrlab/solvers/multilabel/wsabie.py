@@ -145,16 +145,14 @@ def wsabie(
         ),
     ] = "adagrad",
     margin: Annotated[
-        float,
-        Parameter(meaning="by how much a label that is on shall outscore those that are off", low=0, high=1e3),
+        float, Parameter(meaning="by how much a label that is on shall outscore those that are off", low=0, high=1e3)
     ] = 1.0,
     norm: Annotated[
         float, Parameter(meaning="most length of an embedding", symbol="C", low=1e-3, high=1e4, scale="log")
     ] = 10.0,
     batch: Annotated[int, Parameter(meaning="labels that are on in one step", low=1, high=100_000, scale="log")] = 64,
     trials: Annotated[
-        int,
-        Parameter(meaning="most labels drawn for one that is off and in the way", low=1, high=100_000, scale="log"),
+        int, Parameter(meaning="most labels drawn for one that is off and in the way", low=1, high=100_000, scale="log")
     ] = 1000,
     fitted_rank: FittedRank = 0,
     rng: Generator,

@@ -65,8 +65,7 @@ def reweighted_amplitude_flow(
     step: Step = "conjugate",
     size: Size = 0.0,
     discount: Annotated[
-        float,
-        Parameter(meaning="weight |<a, z>| / (|<a, z>| + discount b) of a row", symbol="β", low=0, high=1000),
+        float, Parameter(meaning="weight |<a, z>| / (|<a, z>| + discount b) of a row", symbol="β", low=0, high=1000)
     ] = 10.0,
     rng: Generator,
 ) -> Iterator[Iterate]:
