@@ -1,6 +1,6 @@
 """Alternating minimisation for low-rank matrices from linear measurements (Jain & Dhillon 2013, Algorithm 1)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import repeat
 from typing import Annotated
 
@@ -21,6 +21,7 @@ from lrlab.solvers.low_rank.starts import spectral_start
 from lrlab.solvers.methods.matrix_memory import number_bytes
 
 Batch = tuple[Operator, Array]
+Fit = Callable[..., Array]
 
 SMALL_SYSTEM = 200
 INEXACT = 0.3
@@ -68,7 +69,9 @@ def altmin(
     Reference: Jain & Dhillon (2013), "Provable inductive matrix completion", Algorithm 1.
     """
     A, b = problem.operator, problem.b
-    exact = inner == "exact" or (inner == "auto" and isinstance(A, Entries) and cheap(A, problem.rank))
+    # The systems of a table are small: row by row without features, or of few features.
+    small = isinstance(A, Entries) and (A.plain or problem.rank * max(A.shape) <= SMALL_SYSTEM)
+    exact = inner == "exact" or (inner == "auto" and small)
     batches = _batches(A, b, fresh_samples)
     A0, b0 = next(batches)
     factors = Factors(A0, spectral_start(A0, b0, problem.rank, rng))
@@ -80,11 +83,6 @@ def altmin(
         fit, before = factors.fit, fit
         objective = (np.vdot(fit - b, fit - b) + ridge * np.vdot(factors.V, factors.V)) / 2
         yield Iterate(factors.estimate(), float(objective), unsettled(fit - b, fit - before, b))
-
-
-def cheap(A: Entries, rank: int) -> bool:
-    """Whether the normal equations of a table are small: row by row without features, or of few features."""
-    return A.plain or rank * max(A.shape) <= SMALL_SYSTEM
 
 
 class Factors:
@@ -108,28 +106,26 @@ class Factors:
     def refit_right(self, A: Operator, b: Array, ridge: float, exact: bool) -> None:
         """Minimise over V; afterwards V is orthonormal, and U carries the scale."""
         self.measure(A)
-        if not exact:
-            V = A.improve_right(self.P, b - self.fit, self.V, ridge, INEXACT)
-        elif ridge:
-            V = A.solve_right(self.P, b, ridge, self.V)
-        else:
-            # The correction instead of the factor: its rounding errors shrink with the misfit.
-            V = self.V + A.solve_right(self.P, b - self.fit)
-        self.V, R = np.linalg.qr(V)
+        improve, solve = A.improve_right, A.solve_right
+        self.V, R = np.linalg.qr(self._refitted(improve, solve, self.P, self.V, b, ridge, exact))
         self.U, self.P, self.Q = self.U @ R.T, self.P @ R.T, A.right(self.V)
 
     def refit_left(self, A: Operator, b: Array, ridge: float, exact: bool) -> None:
         """Minimise over U; afterwards U is orthonormal, and V carries the scale."""
         self.measure(A)
-        if not exact:
-            U = A.improve_left(self.Q, b - self.fit, self.U, ridge, INEXACT)
-        elif ridge:
-            U = A.solve_left(self.Q, b, ridge, self.U)
-        else:
-            # The correction instead of the factor: its rounding errors shrink with the misfit.
-            U = self.U + A.solve_left(self.Q, b - self.fit)
-        self.U, R = np.linalg.qr(U)
+        improve, solve = A.improve_left, A.solve_left
+        self.U, R = np.linalg.qr(self._refitted(improve, solve, self.Q, self.U, b, ridge, exact))
         self.V, self.Q, self.P = self.V @ R.T, self.Q @ R.T, A.left(self.U)
+
+    def _refitted(
+        self, improve: Fit, solve: Fit, images: Array, factor: Array, b: Array, ridge: float, exact: bool
+    ) -> Array:
+        if not exact:
+            return improve(images, b - self.fit, factor, ridge, INEXACT)
+        if ridge:
+            return solve(images, b, ridge, factor)
+        # The correction instead of the factor: its rounding errors shrink with the misfit.
+        return factor + solve(images, b - self.fit)
 
     def estimate(self) -> LowRank:
         """Return W, where U is orthonormal."""

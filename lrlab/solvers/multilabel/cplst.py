@@ -104,7 +104,9 @@ def plst(
 
 def ridge_parts(problem: LabelData, weight: float, centred: bool) -> tuple[Spectrum, Array, Array]:
     """Return the spectrum of X, the images of Y in it, and 1 / (s + lambda) on its range."""
-    require_all_labels(problem.mask is None)
+    if problem.mask is not None:
+        remedy = "observe all labels, or take leml-squared or binary-relevance"
+        raise InputError("observed", "1 for this solver, whose closed form needs all labels", "missing labels", remedy)
     X, Y = problem.X, problem.Y
     spectrum = Spectrum.of(X, centred)
     shrunk = np.divide(1.0, spectrum.s + weight, out=np.zeros_like(spectrum.s), where=spectrum.range)
@@ -131,13 +133,6 @@ def fitted(problem: LabelData, A: Array, V: Array, weight: float, centred: bool)
         offset = Y.mean(axis=0) - V @ images.mean(axis=0)
         Z, misfit = Centred.at(Z, offset), misfit - len(images) * float(offset @ offset)
     return Iterate(Z, (misfit + weight * float(np.vdot(A, A))) / 2)
-
-
-def require_all_labels(full: bool) -> None:
-    """Refuse tables with missing labels."""
-    if not full:
-        remedy = "observe all labels, or take leml-squared or binary-relevance"
-        raise InputError("observed", "1 for this solver, whose closed form needs all labels", "missing labels", remedy)
 
 
 def workspace(spec: Multilabel, options: Options) -> int:

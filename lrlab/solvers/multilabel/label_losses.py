@@ -1,6 +1,7 @@
 """Losses between a label a and a score b, with their derivatives in b (Yu et al. 2014, Table 1, corrected)."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -52,33 +53,26 @@ SQUARED = Loss(
 SQUARED_SIGNS = SQUARED._replace(off=-1.0, kind=Signed)
 """The same for labels -1 and +1, which features without a constant can follow."""
 
+sign_loss = partial(Loss, off=-1.0, on=1.0, kind=Signed)
+
 # The paper prints the first derivative with e^{-ab}, and the second one negative.
-LOGISTIC = Loss(
-    off=-1.0,
-    on=1.0,
+LOGISTIC = sign_loss(
     value=lambda a, b: np.logaddexp(0.0, -a * b),
     slope=lambda a, b: -a * expit(-a * b),
     curvature=lambda a, b: expit(b) * expit(-b),
-    kind=Signed,
 )
 """l = log(1 + e^{-ab}), with slope -a / (1 + e^{ab}) and curvature e^{-ab} / (1 + e^{-ab})^2."""
 
-SQUARED_HINGE = Loss(
-    off=-1.0,
-    on=1.0,
+SQUARED_HINGE = sign_loss(
     value=lambda a, b: np.maximum(0.0, 1.0 - a * b) ** 2,
     slope=lambda a, b: -2.0 * a * np.maximum(0.0, 1.0 - a * b),
     curvature=lambda a, b: 2.0 * (a * b < 1.0),
-    kind=Signed,
 )
 """l = max(0, 1 - ab)^2; its curvature jumps where ab = 1, and is 0 there."""
 
-HINGE = Loss(
-    off=-1.0,
-    on=1.0,
+HINGE = sign_loss(
     value=lambda a, b: np.maximum(0.0, 1.0 - a * b),
     slope=lambda a, b: -a * (a * b < 1.0),
     curvature=lambda a, b: np.zeros_like(b),
-    kind=Signed,
 )
 """l = max(0, 1 - ab); its slope jumps where ab = 1, and is 0 there."""

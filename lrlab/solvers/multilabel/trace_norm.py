@@ -90,26 +90,20 @@ class Losses:
         return value, gradient
 
 
-class WholeSquares:
+class WholeSquares(Losses):
     """Half the squared losses where all labels are observed: neither scores nor D are formed (Algorithm 2)."""
-
-    quadratic = True
 
     def __init__(self, labels: Labels) -> None:
         """Take features and labels."""
-        self.table, self.X = WholeTable(labels, 0.0), labels.X
-        self.moments = self.X.T @ labels.coded
-
-    def images(self, U: Array) -> Array:
-        """Return X U."""
-        return self.X @ U
+        super().__init__(labels)
+        self.table, self.moments = WholeTable(labels, 0.0), labels.X.T @ labels.coded
 
     def both(self, A: Array, H: Array) -> tuple[float, Array]:
         """Return ||Y - A H^T||_F^2 / 2 and X^T A H^T - X^T Y."""
-        return self.table.value(A, H), np.asarray((self.X.T @ A) @ H.T - self.moments)
+        return self.table.value(A, H), np.asarray((self.labels.X.T @ A) @ H.T - self.moments)
 
 
-def first_step(risk: Losses | WholeSquares, gradient: Array) -> float:
+def first_step(risk: Losses, gradient: Array) -> float:
     """Return 1 over the curvature along the leading direction downhill of losses whose second derivative is 1."""
     u = lowrank.from_dense(gradient, 1).U
     return 1.0 / (float(np.linalg.norm(risk.images(u))) ** 2 or 1.0)

@@ -55,7 +55,8 @@ def wirtinger_flow(
         yield Iterate(z, objective=objective, residual=steepness(g, z, float(np.mean(y * intensity))))
         d, before, k = direction(g, before, d, conjugate=step == "conjugate"), g, k + 1
         Ad = A @ d
-        t = scheduled(k, length) if step == "schedule" else best_step(Az, Ad, y)
+        paper = min(1.0 - math.exp(-k / WARM_UP), LARGEST_STEP) / (length**2 or 1.0)
+        t = paper if step == "schedule" else best_step(Az, Ad, y)
         z, Az = z + t * d, Az + t * Ad
 
 
@@ -72,11 +73,6 @@ def direction(g: Vector, before: Vector, d: Vector, *, conjugate: bool) -> Vecto
     beta = max(0.0, np.vdot(g - before, g).real / scale)
     turned = beta * d - g
     return turned if np.vdot(turned, g).real < 0 else -g
-
-
-def scheduled(k: int, length: float) -> float:
-    """Return the paper's step length in step k = 1, 2, ..."""
-    return min(1.0 - math.exp(-k / WARM_UP), LARGEST_STEP) / (length**2 or 1.0)
 
 
 def best_step(Az: Vector, Ad: Vector, y: Array) -> float:

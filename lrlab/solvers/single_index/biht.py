@@ -10,8 +10,13 @@ from lrlab.linalg import hard_threshold, unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
-from lrlab.solvers.single_index.requirements import refuse_first_moment, single_index_entry, vector_workspace
-from lrlab.solvers.single_index.sparsity import SupportSize, support_size
+from lrlab.solvers.single_index.requirements import (
+    SupportSize,
+    refuse_first_moment,
+    single_index_entry,
+    support_size,
+    vector_workspace,
+)
 
 Step = Annotated[
     float, Parameter(meaning="step size of the subgradient step", symbol="τ", low=0.001, high=100, scale="log")

@@ -17,8 +17,7 @@ from lrlab.solvers.single_index.link_fit import Fit, chosen, fit, fit_all
 from lrlab.solvers.single_index.link_free_moves import Moved, descended, exchanged, sharpened
 from lrlab.solvers.single_index.link_free_start import best_start
 from lrlab.solvers.single_index.link_smoothing import LogOdds
-from lrlab.solvers.single_index.requirements import VANISHING, needs_room, sparse_size
-from lrlab.solvers.single_index.sparsity import SupportSize, support_size
+from lrlab.solvers.single_index.requirements import VANISHING, SupportSize, needs_room, sparse_size, support_size
 
 # The smoothness is chosen anew in this many rounds at most, until it stays the same in three.
 CHOICES = 6

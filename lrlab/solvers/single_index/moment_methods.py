@@ -1,19 +1,20 @@
 """First-moment methods of single-index models: the mean of y x, and sliced inverse regression."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 from scipy.linalg import cho_factor, cho_solve
 
 from lrlab.arrays import Array
-from lrlab.linalg import hard_threshold, unit
+from lrlab.linalg import Gram, hard_threshold, unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.protocol import Iterate
 from lrlab.solver_entry import Options, all_of
-from lrlab.solvers.single_index.class_moments import ClassMoments, class_moments
 from lrlab.solvers.single_index.requirements import (
+    SupportSize,
     moment_workspace,
     needs_first_moment,
     needs_samples,
@@ -21,9 +22,35 @@ from lrlab.solvers.single_index.requirements import (
     single_index_entry,
     small_workspace,
     sparse_size,
+    support_size,
 )
-from lrlab.solvers.single_index.sparsity import SupportSize, support_size
 from lrlab.theory import limits
+
+
+class ClassMoments(NamedTuple):
+    """For the answers +1 and -1: counts, sums of x (p,), and sums of x x^T (p, p)."""
+
+    n_pos: int
+    n_neg: int
+    s_pos: Array
+    s_neg: Array
+    S_pos: Array
+    S_neg: Array
+
+
+def class_moments(problem: SingleIndexData) -> ClassMoments:
+    """Return the class moments of a single-index problem; one pass by blocks, memory 2 p^2 and a block."""
+    p = problem.shape[1]
+    grams = {1.0: Gram(p), -1.0: Gram(p)}
+    sums = {1.0: np.zeros(p), -1.0: np.zeros(p)}
+    counts = {1.0: 0, -1.0: 0}
+    for X, y in problem.blocks():
+        for answer in (1.0, -1.0):
+            chosen = X[y == answer]
+            grams[answer].add(chosen)
+            sums[answer] += chosen.sum(axis=0)
+            counts[answer] += len(chosen)
+    return ClassMoments(counts[1.0], counts[-1.0], sums[1.0], sums[-1.0], grams[1.0].matrix(), grams[-1.0].matrix())
 
 
 def marginal_mean(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> Iterator[Iterate]:

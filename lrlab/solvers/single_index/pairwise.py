@@ -13,7 +13,7 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solver_entry import Options, all_of
-from lrlab.solvers.single_index.class_moments import class_moments
+from lrlab.solvers.single_index.moment_methods import class_moments
 from lrlab.solvers.single_index.requirements import needs_gap, needs_samples, single_index_entry
 from lrlab.theory import spiked
 

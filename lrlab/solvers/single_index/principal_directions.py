@@ -14,8 +14,7 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate
 from lrlab.solver_entry import Options
-from lrlab.solvers.single_index.class_moments import class_moments
-from lrlab.solvers.single_index.moment_methods import covariance, empty_slice
+from lrlab.solvers.single_index.moment_methods import class_moments, covariance, empty_slice
 from lrlab.solvers.single_index.requirements import (
     VANISHING,
     moment_workspace,

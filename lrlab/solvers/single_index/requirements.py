@@ -1,10 +1,20 @@
-"""What several solvers of single-index models require, and the memory that they need."""
+"""What several solvers of single-index models require, the memory that they need, and an option that they share."""
 
 from functools import partial
+from typing import Annotated
 
+from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
-from lrlab.parameters import InputError
+from lrlab.parameters import InputError, Parameter
 from lrlab.solver_entry import Options, SolverEntry, all_of
+
+SupportSize = Annotated[
+    int,
+    Parameter(
+        meaning="non-zero entries kept; 0 for the signal's own number, p for all", symbol="ŝ", low=0, high=10_000
+    ),
+]
+"""The number of non-zero entries of a sparse solver's estimate."""
 
 single_index_entry = partial(SolverEntry, families=("single-index",))
 
@@ -41,6 +51,11 @@ def needs_gap(spec: SingleIndexSpec, options: Options) -> None:
 def refuse_link(spec: SingleIndexSpec, quantity: str, remedy: str) -> None:
     """Raise InputError: a moment of the link on which the solver depends is zero."""
     raise InputError("link", f"one with {quantity} other than 0 for this solver", f"0 on {spec.model}", remedy)
+
+
+def support_size(problem: SingleIndexData, kept: int) -> int:
+    """Return the number of non-zero entries: `kept`, or the signal's own number where it is 0."""
+    return kept or problem.sparsity
 
 
 def sparse_size(spec: SingleIndexSpec, options: Options) -> int:

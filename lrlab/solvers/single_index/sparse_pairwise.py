@@ -18,7 +18,7 @@ from lrlab.protocol import Iterate
 from lrlab.solver_entry import Options, all_of
 from lrlab.solvers.single_index.fantope import fantope_admm
 from lrlab.solvers.single_index.pairwise import Moment, Pairs, pair_moments
-from lrlab.solvers.single_index.requirements import needs_gap, needs_room, single_index_entry
+from lrlab.solvers.single_index.requirements import SupportSize, needs_gap, needs_room, single_index_entry, support_size
 from lrlab.theory.links import MEDIAN_ABS_NORMAL
 
 CHOICE_STEPS = 20
@@ -29,10 +29,7 @@ def sparse_pairwise_moment(
     *,
     pairs: Pairs = "consecutive",
     moment: Moment = "auto",
-    kept: Annotated[
-        int,
-        Parameter(meaning="non-zero entries kept in each step; 0 for the signal's own", symbol="ŝ", low=0, high=10_000),
-    ] = 0,
+    kept: SupportSize = 0,
     rho: Annotated[
         float,
         Parameter(meaning="weight of the l1 penalty in the first stage; 0 sets it from M", symbol="ρ", low=0, high=10),
@@ -65,7 +62,7 @@ def sparse_pairwise_moment(
     Reference: Yi, Wang, Caramanis, Liu (2015), "Optimal linear estimation under unknown nonlinear transform",
     Algorithm 2; Vu, Cho, Lei, Rohe (2013) for the first stage.
     """
-    s = kept or problem.sparsity
+    s = support_size(problem, kept)
     M, note = _chosen(problem, pairs, moment, s)
     penalty, scale = rho or automatic_penalty(M, problem.shape[0]), float(np.trace(M)) / len(M) or 1.0
     for state in islice(fantope_admm(M, penalty), start_iterations):

@@ -15,8 +15,13 @@ from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options
 from lrlab.solvers.single_index.likelihoods import LOGISTIC, newton
-from lrlab.solvers.single_index.requirements import refuse_first_moment, single_index_entry, sparse_size
-from lrlab.solvers.single_index.sparsity import SupportSize, support_size
+from lrlab.solvers.single_index.requirements import (
+    SupportSize,
+    refuse_first_moment,
+    single_index_entry,
+    sparse_size,
+    support_size,
+)
 
 NEWTON_STEPS = 25
 WORTHWHILE = 1e-6
