@@ -1,7 +1,7 @@
 """Messages of a task on a worker, and what takes the place of a value that could not be computed."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from lrlab.parameters import InputError
 from lrlab.protocol import Estimate, Stop
@@ -30,15 +30,13 @@ def one_line(error: BaseException) -> str:
     return " ".join(str(error).split())[:200]
 
 
-@dataclass(frozen=True)
-class Started:
+class Started(NamedTuple):
     """The task has begun on the worker with this address."""
 
     worker: str
 
 
-@dataclass(frozen=True)
-class NewIterates:
+class NewIterates(NamedTuple):
     """What a run has recorded since the last message.
 
     rows, history: new ones. stride: the trace holds every stride-th estimate. estimate: the newest, in single
@@ -54,23 +52,20 @@ class NewIterates:
     progress: float
 
 
-@dataclass(frozen=True)
-class Finished:
+class Finished(NamedTuple):
     """The run has ended; `iterates` are the last ones, None where it was ended by force or never began."""
 
     stop: Stop
     iterates: NewIterates | None = None
 
 
-@dataclass(frozen=True)
-class Failed:
+class Failed(NamedTuple):
     """A run, or all work that belongs together, cannot continue; the sentence says why ("" where it was cancelled)."""
 
     sentence: str
 
 
-@dataclass(frozen=True)
-class ChunkDone:
+class ChunkDone(NamedTuple):
     """(number of the item, value or Failure) of the items that were computed, and the seconds they took together."""
 
     results: list[tuple[int, Any]]

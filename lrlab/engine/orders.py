@@ -1,72 +1,62 @@
 """Orders to the engine's thread: from the threads that use the engine, and from its connection to the scheduler."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from lrlab.engine.messages import Message
 from lrlab.engine.work import Work
 
 
-@dataclass(frozen=True)
-class AddWork:
+class AddWork(NamedTuple):
     """Take on work, or more (number, item) pairs of it."""
 
     work: Work[Any]
     items: list[tuple[int, Any]]
 
 
-@dataclass(frozen=True)
-class CancelWork:
+class CancelWork(NamedTuple):
     """End work: what waits at once, what runs within a second."""
 
     work: Work[Any]
 
 
-@dataclass(frozen=True)
-class TaskMessage:
+class TaskMessage(NamedTuple):
     """A task has sent a message."""
 
     task: str
     message: Message
 
 
-@dataclass(frozen=True)
-class TaskDone:
+class TaskDone(NamedTuple):
     """Dask reports the end of a task; `error` is None where it returned, ConnectionError where it was lost."""
 
     task: str
     error: BaseException | None
 
 
-@dataclass(frozen=True)
-class TaskLocated:
+class TaskLocated(NamedTuple):
     """The scheduler reports that this worker has a task."""
 
     task: str
     worker: str
 
 
-@dataclass(frozen=True)
-class WorkerOutOfMemory:
+class WorkerOutOfMemory(NamedTuple):
     """A worker was ended because it outgrew its memory."""
 
     worker: str
 
 
-@dataclass(frozen=True)
-class WorkersChanged:
+class WorkersChanged(NamedTuple):
     """All workers that are there, with their numbers of threads."""
 
     threads: dict[str, int]
 
 
-@dataclass(frozen=True)
-class Warm:
+class Warm(NamedTuple):
     """Have every worker import what a job needs."""
 
 
-@dataclass(frozen=True)
-class Close:
+class Close(NamedTuple):
     """Cancel all work and end the engine."""
 
 

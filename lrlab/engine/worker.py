@@ -8,7 +8,7 @@ import pickle
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from lrlab.engine.messages import ChunkDone, Failed, Failure, Finished, Message, NewIterates, Started
@@ -57,7 +57,7 @@ class IterateSender:
 
     def last_iterates(self) -> NewIterates:
         """Return what was not sent, with the final estimate in full precision."""
-        return replace(self._new_iterates(), estimate=self._trace.estimate, progress=1.0)
+        return self._new_iterates()._replace(estimate=self._trace.estimate, progress=1.0)
 
     def _send_regularly(self) -> None:
         # A thread of its own: rows must not wait for an iteration that takes minutes.

@@ -152,9 +152,8 @@ def read(name: str, text: str) -> Preset:
     source.check(KINDS[kind if isinstance(kind, str) else "curves"], "a preset")
     for key in REQUIRED.get(str(kind), ()):
         if not source.content.get(key):
-            raise source.located(
-                InputError(key, "given", "nothing", f'add a line or a table "{key}" to the preset'), ()
-            )
+            remedy = f'add a line or a table "{key}" to the preset'
+            raise source.located(InputError(key, "given", "nothing", remedy), ())
     with source.locate(("trials",)):
         COUNT.check(source.content["trials"])
     for key, label in (("panels", "title"), ("series", "label"), ("columns", "label")):
@@ -164,6 +163,5 @@ def read(name: str, text: str) -> Preset:
                 error = InputError(label, f"different in all {key}", table[label], "name each differently")
                 raise source.located(error, (key, number, label))
             used.add(table[label])
-    texts = (source.content[key].strip() for key in ("title", "reference", "explanation"))
-    title, reference, explanation = texts
+    title, reference, explanation = (source.content[key].strip() for key in ("title", "reference", "explanation"))
     return Preset(name, title, str(kind), reference, explanation, source)

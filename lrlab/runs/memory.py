@@ -61,15 +61,14 @@ def require_memory(spec: Spec, entry: SolverEntry, options: Options) -> None:
 
 
 def _largest(spec: Spec, entry: SolverEntry, options: Options, name: str, low: int, limit: int) -> int:
+    def fits(size: int) -> bool:
+        return memory_needed(spec.replace(**{name: size}), entry, options) <= limit
+
     high = getattr(spec, name)
-    while low < high:
-        middle = (low + high + 1) // 2
-        try:
-            fits = memory_needed(spec.replace(**{name: middle}), entry, options) <= limit
-        except InputError:
-            return 0
-        low, high = (middle, high) if fits else (low, middle - 1)
     try:
-        return low if memory_needed(spec.replace(**{name: low}), entry, options) <= limit else 0
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if fits(middle) else (low, middle - 1)
+        return low if fits(low) else 0
     except InputError:
         return 0

@@ -7,12 +7,12 @@ from typing import Any
 import pandas as pd
 
 from lrlab import catalog
-from lrlab.engine.stream import StartStream, collect
+from lrlab.engine.stream import LocalStream, StartStream, collect
 from lrlab.models.axes import place
 from lrlab.parameters import settle
 from lrlab.protocol import Spec
 from lrlab.runs.memory import require_memory
-from lrlab.runs.trial import Progress, trial_spec
+from lrlab.runs.trial import Progress, silent, trial_spec
 
 Row = dict[str, Any]
 
@@ -32,22 +32,35 @@ class Draw:
         return {"axis": self.axis, "at": self.at, "trial": self.trial, "seed": self.spec.seed}
 
 
-def draws(spec: Spec, axis: str, values: Sequence[float], trials: int, solver: str) -> list[Draw]:
-    """Return `trials` draws at each value of an axis.
+@dataclass(frozen=True)
+class Spectrum:
+    """A kind of spectrum: `measure` gives the rows of a draw, `solver` bounds the memory that it takes."""
 
-    InputError where a value is out of bounds, or the data and what this solver needs beside it exceed the memory.
-    """
-    entry, planned = catalog.solver(solver, spec.model), list[Draw]()
-    options = settle(entry.run, {})
-    for value in values:
-        cell = place(spec, axis, value)
-        require_memory(cell, entry, options)
-        planned += [Draw(trial_spec(cell, trial), axis, float(value), trial) for trial in range(trials)]
-    return planned
+    measure: Callable[[Draw], list[Row]]
+    solver: str
 
+    def draws(self, spec: Spec, axis: str, values: Sequence[float], trials: int = 10) -> list[Draw]:
+        """Return what there is to draw: `trials` times at each value of an axis.
 
-def collect_draws(
-    measure: Callable[[Draw], list[Row]], planned: Sequence[Draw], start: StartStream, progress: Progress
-) -> pd.DataFrame:
-    """Return the rows that `measure` gives of all draws, as a tidy table."""
-    return pd.DataFrame([row for rows in collect(start(measure, planned), progress) for row in rows])
+        InputError where a value is out of bounds, or the data and what the solver needs beside it exceed the memory.
+        """
+        entry, planned = catalog.solver(self.solver, spec.model), list[Draw]()
+        options = settle(entry.run, {})
+        for value in values:
+            cell = place(spec, axis, value)
+            require_memory(cell, entry, options)
+            planned += [Draw(trial_spec(cell, trial), axis, float(value), trial) for trial in range(trials)]
+        return planned
+
+    def table(
+        self,
+        spec: Spec,
+        axis: str,
+        values: Sequence[float],
+        trials: int = 10,
+        start: StartStream = LocalStream,
+        progress: Progress = silent,
+    ) -> pd.DataFrame:
+        """Return the rows that `measure` gives of all draws, as a tidy table."""
+        planned = self.draws(spec, axis, values, trials)
+        return pd.DataFrame([row for rows in collect(start(self.measure, planned), progress) for row in rows])

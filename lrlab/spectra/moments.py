@@ -7,15 +7,13 @@ import numpy as np
 import pandas as pd
 
 from lrlab.arrays import Array
-from lrlab.engine.stream import LocalStream, StartStream
 from lrlab.models.axes import place
 from lrlab.models.low_rank import LowRankProblem, LowRankSpec
 from lrlab.models.network import PolynomialNetwork
 from lrlab.models.phase_retrieval import PhaseRetrieval, PhaseRetrievalProblem
 from lrlab.protocol import Spec
-from lrlab.runs.trial import Progress, silent
 from lrlab.solvers.low_rank.starts import leading_part
-from lrlab.spectra.draws import Draw, Row, collect_draws, draws
+from lrlab.spectra.draws import Draw, Row, Spectrum
 from lrlab.theory import phase, spiked_noise
 
 
@@ -47,21 +45,8 @@ def _weighted(problem: PhaseRetrievalProblem) -> tuple[Array, float]:
     return values[-2:][::-1], float(overlap)
 
 
-def moment_draws(spec: Spec, axis: str, values: Sequence[float], trials: int = 10) -> list[Draw]:
-    """Return what there is to draw; InputError where a value is out of bounds or memory would not suffice."""
-    return draws(spec, axis, values, trials, "gauss-newton")
-
-
-def moments(
-    spec: Spec,
-    axis: str,
-    values: Sequence[float],
-    trials: int = 10,
-    start: StartStream = LocalStream,
-    progress: Progress = silent,
-) -> pd.DataFrame:
-    """Return the rows of `moment_spectrum` for `trials` draws at each value of the axis, as a tidy table."""
-    return collect_draws(moment_spectrum, moment_draws(spec, axis, values, trials), start, progress)
+_SPECTRUM = Spectrum(moment_spectrum, "gauss-newton")
+moment_draws, moments = _SPECTRUM.draws, _SPECTRUM.table
 
 
 def predictions(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:

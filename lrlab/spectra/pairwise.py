@@ -6,13 +6,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lrlab.engine.stream import LocalStream, StartStream
 from lrlab.linalg import top_eigenpairs
 from lrlab.models.axes import place
 from lrlab.protocol import Spec
-from lrlab.runs.trial import Progress, silent
 from lrlab.solvers.single_index.pairwise import pair_moments
-from lrlab.spectra.draws import Draw, Row, collect_draws, draws
+from lrlab.spectra.draws import Draw, Row, Spectrum
 from lrlab.theory import spiked
 
 LEADING = 2
@@ -34,21 +32,8 @@ def pairwise_spectrum(draw: Draw) -> list[Row]:
     return rows
 
 
-def spectrum_draws(spec: Spec, axis: str, values: Sequence[float], trials: int = 10) -> list[Draw]:
-    """Return what there is to draw; InputError where a value is out of bounds or memory would not suffice."""
-    return draws(spec, axis, values, trials, "pairwise-moment")
-
-
-def spectrum(
-    spec: Spec,
-    axis: str,
-    values: Sequence[float],
-    trials: int = 10,
-    start: StartStream = LocalStream,
-    progress: Progress = silent,
-) -> pd.DataFrame:
-    """Return the rows of `pairwise_spectrum` for `trials` draws at each value of the axis, as a tidy table."""
-    return collect_draws(pairwise_spectrum, spectrum_draws(spec, axis, values, trials), start, progress)
+_SPECTRUM = Spectrum(pairwise_spectrum, "pairwise-moment")
+spectrum_draws, spectrum = _SPECTRUM.draws, _SPECTRUM.table
 
 
 def predictions(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:

@@ -28,20 +28,18 @@ def export(store: Store, out: Path) -> int:
         raise InputError("export", "another file than the store", out, "name another")
     try:
         handle, name = tempfile.mkstemp(prefix=f".{out.name}.", dir=out.parent)
+        os.close(handle)
+        unfinished = Path(name)
+        try:
+            written = write(columns(store), chain.from_iterable(map(store.rows, store.groups())), unfinished)
+            # What is there under the name stays until the new table is whole.
+            unfinished.chmod(0o644)
+            unfinished.replace(out)
+        finally:
+            unfinished.unlink(missing_ok=True)
+        return written
     except OSError as error:
         raise InputError("export", "a file that can be written", out, f"{error.strerror}: name another") from error
-    os.close(handle)
-    unfinished = Path(name)
-    try:
-        written = write(columns(store), chain.from_iterable(map(store.rows, store.groups())), unfinished)
-        # What is there under the name stays until the new table is whole.
-        unfinished.chmod(0o644)
-        unfinished.replace(out)
-    except OSError as error:
-        raise InputError("export", "a file that can be written", out, f"{error.strerror}: name another") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
-    return written
 
 
 def columns(store: Store) -> Columns:

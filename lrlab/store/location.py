@@ -6,6 +6,7 @@ import shutil
 import sys
 import tempfile
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 from lrlab.parameters import InputError
@@ -57,14 +58,8 @@ def get_shared_store() -> SharedStore:
     with _opening:
         if path not in _shared:
             if "LRLAB_STORE" not in os.environ:
-                _make_folder(path.parent)
+                # Where that fails, the store says that it cannot be written there.
+                with suppress(OSError):
+                    path.parent.mkdir(parents=True, exist_ok=True)
             _shared[path] = SharedStore(path)
         return _shared[path]
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        # The store then says that it cannot be written there.
-        return

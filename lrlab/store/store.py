@@ -5,9 +5,11 @@ A cell is a `Job`: spec with the sweep's seed, solver, options and limits. Its t
 """
 
 import json
+import math
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +17,6 @@ from lrlab.parameters import Value
 from lrlab.runs.job import Job
 from lrlab.runs.trial import Trial, TrialResult
 from lrlab.store import code_version, store_file
-from lrlab.store.packing import pack_scores, unpack_scores
 
 
 class TrialGroup(NamedTuple):
@@ -193,3 +194,25 @@ class Store:
         text = json.dumps(names)
         connection.execute("INSERT OR IGNORE INTO measures (names) VALUES (?)", (text,))
         return int(connection.execute("SELECT id FROM measures WHERE names = ?", (text,)).fetchone()[0])
+
+
+def pack_scores(result: TrialResult) -> str:
+    """Return scores as a JSON list: null for what is not a number, and as text what is infinite."""
+    return json.dumps([_number(value) for value in result.scores.values()], allow_nan=False)
+
+
+def _number(value: float) -> float | str | None:
+    if math.isnan(value):
+        return None
+    return float(value) if math.isfinite(value) else repr(float(value))
+
+
+def unpack_scores(names: str, scores: str) -> dict[str, float]:
+    """Return scores by name."""
+    values = [math.nan if value is None else float(value) for value in json.loads(scores)]
+    return dict(zip(_names(names), values, strict=True))
+
+
+@lru_cache(maxsize=1000)
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))

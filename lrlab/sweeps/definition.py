@@ -166,13 +166,10 @@ def _values(model: type[Spec], axis: str, given: Given) -> tuple[float, ...]:
     for value in values:
         if isinstance(value, str | bool):
             raise InputError(axis, "a list of numbers", f'"{value}"', "write numbers, without quotes")
-    checked = tuple((parameter or _quantity(axis)).check(value) for value in values)
+    smallest = 0.0 if axis in ZERO_ALLOWED else float(np.finfo(float).tiny)
+    quantity = Parameter(name=axis, default=1.0, meaning="a derived quantity", low=smallest)
+    checked = tuple((parameter or quantity).check(value) for value in values)
     if not checked or len(set(checked)) < len(checked):
         got = ", ".join(f"{value:g}" for value in checked) or "an empty list"
         raise InputError(axis, "a list of different numbers", got, "give each value once")
     return checked  # type: ignore[return-value]
-
-
-def _quantity(axis: str) -> Parameter:
-    smallest = 0.0 if axis in ZERO_ALLOWED else float(np.finfo(float).tiny)
-    return Parameter(name=axis, default=1.0, meaning="a derived quantity", low=smallest)

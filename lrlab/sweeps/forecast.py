@@ -2,25 +2,31 @@
 
 import math
 import os
+import time
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
 from itertools import product
 from statistics import median
 from typing import NamedTuple
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from lrlab.arrays import Array
 from lrlab.parameters import InputError
+from lrlab.protocol import Stop
+from lrlab.runs.job import Job
 from lrlab.runs.memory import cores, memory_needed
+from lrlab.runs.trial import Trial, run_trial
 from lrlab.store.store import Store
 from lrlab.sweeps.contour_search import interpolate_missing
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.run import read
 from lrlab.sweeps.solver_grid import SolverGrid
-from lrlab.sweeps.timed_trial import TimedTrial, time_trial
 
-MAX_SECONDS, MAX_DATA_BYTES = 0.8, 2**26
-"""Limits of the timed trials: seconds of all of them, and bytes of the data of each."""
+MAX_SECONDS, TRIAL_SECONDS, MAX_DATA_BYTES = 0.8, 0.15, 2**26
+"""Limits of the timed trials: seconds of all of them; of each, seconds after which it is cut off, and data."""
 DEFAULT_HOURS, NO_ITERATIONS_LIMIT = 24.0, 10**9
 
 
@@ -139,3 +145,34 @@ def _places(grid: SolverGrid, sizes: Array) -> Iterator[tuple[int, ...]]:
             if sizes[place] <= MAX_DATA_BYTES or not yielded:
                 yielded.add(place)
                 yield place
+
+
+class TimedTrial(NamedTuple):
+    """Times of a trial: seconds of its thread, of them the solver's; iterations; whole: it was not cut off."""
+
+    seconds: float
+    solver: float
+    iterations: int
+    whole: bool
+
+    def extrapolated(self, iterations: int, most: float) -> float:
+        """Return the seconds with so many iterations, the solver's at most so many."""
+        each = self.solver / max(1, self.iterations)
+        return self.seconds - self.solver + min(max(self.solver, each * iterations), most)
+
+
+@lru_cache(maxsize=200)
+def time_trial(job: Job) -> TimedTrial:
+    """Run the first trial of a job for a moment."""
+    short = replace(job, limits=job.limits._replace(max_seconds=min(TRIAL_SECONDS, job.limits.max_seconds)))
+    with threadpool_limits(1):
+        # Time of this thread alone, whatever else the machine does.
+        began, started = time.monotonic(), time.thread_time()
+        try:
+            result = run_trial(Trial(short, 0))
+        except Exception:
+            # It fails in the sweep too, and is reported there; until then it takes its time.
+            return TimedTrial(time.thread_time() - started, 0.0, 0, True)
+        seconds = time.thread_time() - started
+        fraction = min(1.0, result.seconds / max(time.monotonic() - began, 1e-6))
+    return TimedTrial(seconds, fraction * seconds, result.iterations, result.stop != Stop.TIMEOUT.name or short == job)

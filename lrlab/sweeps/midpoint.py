@@ -50,11 +50,7 @@ def midpoint(
 
 @lru_cache(maxsize=10_000)
 def _midpoint(
-    places: tuple[float, ...],
-    successes: tuple[int, ...],
-    trials: tuple[int, ...],
-    spacing: str,
-    confidence: float,
+    places: tuple[float, ...], successes: tuple[int, ...], trials: tuple[int, ...], spacing: str, confidence: float
 ) -> Midpoint | None:
     t = np.log(places) if spacing == "log" else np.array(places, dtype=float)
     start, width = t[0], t[-1] - t[0]

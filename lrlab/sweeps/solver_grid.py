@@ -101,10 +101,7 @@ def directions(sweep: Sweep, jobs: NDArray[np.object_]) -> Directions:
     for axis, name in enumerate(sweep.grid):
         others = [decided for k, decided in enumerate(sweep.decided) if k != axis]
         lines = np.moveaxis(jobs, axis, 1)
-        if all(_constant(line, other) for other in others for line in lines):
+        constant = (len({getattr(job.spec, o) for job in line if job}) <= 1 for o in others for line in lines)
+        if all(constant):
             known[axis] = (name in kind.grows) - (name in kind.falls)
     return known[0], known[1]
-
-
-def _constant(jobs: NDArray[np.object_], parameter: str) -> bool:
-    return len({getattr(job.spec, parameter) for job in jobs if job is not None}) <= 1

@@ -11,12 +11,10 @@ from lrlab.runs.job import make_job
 from lrlab.runs.memory import cores, memory_needed
 from lrlab.store.store import Store
 from lrlab.sweeps import forecast as forecasts
-from lrlab.sweeps import timed_trial
 from lrlab.sweeps.definition import Span, Sweep
-from lrlab.sweeps.forecast import Forecast, forecast, require_time
+from lrlab.sweeps.forecast import Forecast, TimedTrial, forecast, require_time, time_trial
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.run import run
-from lrlab.sweeps.timed_trial import TimedTrial, time_trial
 from lrlab.sweeps.toml import to_toml
 
 SWEEP = Sweep(
@@ -111,7 +109,7 @@ def test_of_an_adaptive_sweep_what_is_done_costs_nothing(clock):
 
 
 def test_a_trial_that_fails_is_forecast_too(monkeypatch):
-    monkeypatch.setattr(timed_trial, "run_trial", lambda item: 1 / 0)
+    monkeypatch.setattr(forecasts, "run_trial", lambda item: 1 / 0)
     time_trial.cache_clear()
     assert forecast(SWEEP).trials == SWEEP.total
     time_trial.cache_clear()
