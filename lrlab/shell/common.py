@@ -1,6 +1,7 @@
 """Shared by all commands: exit statuses, errors on one line, strict JSON, progress."""
 
 import argparse
+import json
 import math
 import sys
 from pathlib import Path
@@ -30,6 +31,17 @@ def require_place(name: str, path: Path, suffix: str) -> None:
     if path.suffix != suffix or not path.parent.is_dir():
         expected = f"a {suffix} file in a folder that exists"
         raise InputError(name, expected, path, f"name for example results{suffix}")
+
+
+def print_json(document: Any, indent: int | None = None) -> None:
+    """Print a document as strict JSON."""
+    print(json.dumps(plain(document), allow_nan=False, indent=indent))
+
+
+def add_settings(command: argparse.ArgumentParser, words: str) -> None:
+    """Give a command its --set."""
+    words = f"{words}; may be repeated"
+    command.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="settings", help=words)
 
 
 def plain(value: Any) -> Any:

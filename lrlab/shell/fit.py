@@ -1,13 +1,12 @@
 """python -m lrlab fit: a multi-label solver, or with --users or --items one of completion, on users' own files."""
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
 from lrlab.parameters import InputError
-from lrlab.shell.common import DONE, add_json, plain, require_place
+from lrlab.shell.common import DONE, add_json, add_settings, print_json, require_place
 from lrlab.shell.solve import settings_from
 
 PRINTED_SCORES = (
@@ -37,10 +36,7 @@ def add(commands: Any) -> None:
         "--observed", default=1.0, type=float, metavar="SHARE", help="share of the training labels that is observed"
     )
     command.add_argument("--seed", default=0, type=int, metavar="S", help="of the observed labels and of the solver")
-    command.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", dest="settings",
-        help="another option of the solver; may be repeated",
-    )  # fmt: skip
+    add_settings(command, "another option of the solver")
     command.add_argument(
         "--tune", nargs="?", const="ndcg@5", default="", metavar="METRIC",
         help="choose those of rank, regularization and iterations that are not given by this score on a fifth of "
@@ -56,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     if options.regularization is not None:
         settings["regularization"] = options.regularization
     result = (fit_rating_table if options.users or options.items else fit_rows)(options, settings).summary()
-    print(json.dumps(plain(result), allow_nan=False)) if options.json else show(result)
+    print_json(result) if options.json else show(result)
     return DONE
 
 

@@ -1,13 +1,12 @@
 """python -m lrlab models: the catalogue."""
 
 import argparse
-import json
 from collections.abc import Sequence
 from typing import Any
 
 from lrlab import catalog
 from lrlab.parameters import Parameter, declared
-from lrlab.shell.common import DONE, add_json, plain
+from lrlab.shell.common import DONE, add_json, print_json
 
 
 def add(commands: Any) -> None:
@@ -17,7 +16,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """List the catalogue."""
-    print(json.dumps(plain(catalogue()), indent=1)) if options.json else show()
+    print_json(catalogue(), indent=1) if options.json else show()
     return DONE
 
 

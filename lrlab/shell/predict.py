@@ -1,12 +1,11 @@
 """python -m lrlab predict: labels of new rows by a model that `fit --save` has written."""
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
 from lrlab.parameters import InputError
-from lrlab.shell.common import DONE, add_json, require_place
+from lrlab.shell.common import DONE, add_json, print_json, require_place
 
 
 def add(commands: Any) -> None:
@@ -36,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
         with options.out.open("w", newline="", encoding="utf-8") as stream:
             write_predictions(rows, stream)
     if options.json:
-        print(json.dumps({"solver": model.solver, "threshold": model.threshold, "predictions": rows}, allow_nan=False))
+        print_json({"solver": model.solver, "threshold": model.threshold, "predictions": rows})
     elif options.out:
         print(options.out)
     else:

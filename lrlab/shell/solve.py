@@ -1,7 +1,6 @@
 """python -m lrlab solve: one solver on one problem."""
 
 import argparse
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ from lrlab.parameters import InputError, declared, require_known
 from lrlab.protocol import Stop, drive_limits
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.run import run_job
-from lrlab.shell.common import DONE, INTERRUPTED, add_json, plain
+from lrlab.shell.common import DONE, INTERRUPTED, add_json, add_settings, print_json
 
 
 def add(commands: Any) -> None:
@@ -18,10 +17,7 @@ def add(commands: Any) -> None:
     solve = commands.add_parser("solve", help="run one solver on one problem")
     solve.add_argument("model", metavar="MODEL", help="a model's name, as listed by `models`")
     solve.add_argument("--solver", required=True, metavar="NAME", help="a solver's name, as listed by `models`")
-    solve.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", dest="settings",
-        help="a parameter of the model, an option of the solver, seed, tol, max_iter or max_seconds; may be repeated",
-    )  # fmt: skip
+    add_settings(solve, "a parameter of the model, an option of the solver, seed, tol, max_iter or max_seconds")
     add_json(solve)
 
 
@@ -29,7 +25,7 @@ def run(options: argparse.Namespace) -> int:
     """Run one job in this process."""
     trace = run_job(job_from(options.model, options.solver, settings_from(options.settings)))
     summary = trace.summary()
-    print(json.dumps(plain(summary), allow_nan=False)) if options.json else show(summary)
+    print_json(summary) if options.json else show(summary)
     return INTERRUPTED if trace.stop is Stop.CANCELLED else DONE
 
 

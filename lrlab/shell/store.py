@@ -1,11 +1,10 @@
 """python -m lrlab store: lists, exports and prunes stored trials."""
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
-from lrlab.shell.common import DONE, add_json, plain
+from lrlab.shell.common import DONE, add_json, print_json
 
 
 def add(commands: Any) -> None:
@@ -29,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         listed = [{**group._asdict(), "stale": group.stale} for group in groups]
         done = {"trials_pruned": pruned, "trials_exported": exported}
-        print(json.dumps(plain({"groups": listed, **done}), allow_nan=False))
+        print_json({"groups": listed, **done})
         return DONE
     for group in groups:
         settings = " ".join(f"{name}={value}" for name, value in group.settings.items())

@@ -1,14 +1,13 @@
 """python -m lrlab sweep: runs the sweep that a TOML file defines, and resumes it from its store."""
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
 from lrlab import catalog
 from lrlab.parameters import duration
-from lrlab.shell.common import DONE, FAILED, add_json, plain, report
+from lrlab.shell.common import DONE, FAILED, add_json, print_json, report
 
 
 def add(commands: Any) -> None:
@@ -39,8 +38,7 @@ def run(options: argparse.Namespace) -> int:
     rows = cell_rows(results)
     if options.json:
         points = {"contour": contour(results)} if sweep.adaptive else {}
-        document = {"cells": rows, "trials_run": results.computed, "trials_reused": results.reused, **points}
-        print(json.dumps(plain(document), allow_nan=False))
+        print_json({"cells": rows, "trials_run": results.computed, "trials_reused": results.reused, **points})
     else:
         show(rows, sweep.success.metric if sweep.success else None)
         if sentence := catalog.given(sweep.solvers, sweep.spec.model):

@@ -14,8 +14,8 @@ class CurveSettings(NamedTuple):
 
     measure: str
     time: str
-    log_x: bool
-    log_y: bool
+    log_x: bool = False
+    log_y: bool = False
 
 
 def choose(link: Permalink, model: str, spec: object) -> CurveSettings:
@@ -25,15 +25,18 @@ def choose(link: Permalink, model: str, spec: object) -> CurveSettings:
     titles = {name: display_name(name) for name in known if name not in absent}
     first = next(iter(titles))
     measure = controls.choose(link, "show", titles, first, known[first].meaning, "Show")
-    time = controls.choose(
-        link, "against", {"iteration": "iteration", "seconds": "seconds"}, "iteration",
-        "iterations, or the time of the solver without scoring", "against",
-    )  # fmt: skip
     scale = controls.choose(
         link, "axes", {"linear": "linear", "log-y": "log y", "log-x": "log x", "log-log": "log-log"}, "log-y",
         "which axes are logarithmic; an objective that is not positive stays linear", "axes",
     )  # fmt: skip
-    return CurveSettings(measure, time, scale in ("log-x", "log-log"), scale in ("log-y", "log-log"))
+    return CurveSettings(measure, choose_time(link), scale in ("log-x", "log-log"), scale in ("log-y", "log-log"))
+
+
+def choose_time(link: Permalink) -> str:
+    """Show the choice between iterations and time, and return "iteration" or "seconds"."""
+    times = {"iteration": "iteration", "seconds": "seconds"}
+    meaning = "iterations, or the time of the solver without scoring"
+    return controls.choose(link, "against", times, "iteration", meaning, "against")
 
 
 def absent_measures(model: str, spec: object) -> set[str]:

@@ -36,7 +36,7 @@ def show(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], following: Any)
         st.caption("Singular values of the coefficients, features x labels, fitted by each solver.")
         return
     make: Callable[..., Any]
-    real = truth if isinstance(truth, LowRank) else real_parts(truth, spec)
+    real: Any = truth if isinstance(truth, LowRank) else real_parts(truth, spec)
     if isinstance(truth, LowRank):
         name, figure, make = "matrices", factors.matrices(truth, drawn), factors.matrix_frames
         part = f", {factors.SIDE} of its rows and columns" if max(truth.shape) > factors.SIDE else ""

@@ -37,8 +37,12 @@ def show(link: Permalink, fitted: Mapping[str, FittedModel], tables: RowTables) 
         top = controls.widget(link, TOP)
         text = controls.widget(link, ROWS, label="Rows")
     try:
-        other = choose_other_rows(link, model)
-        chosen_rows = tables.test if other is None else other
+        words = "With the features of the training rows, with or without labels."
+        upload = row_source.file(link, "others", "Other rows to predict (default: the test rows)", words)
+        chosen_rows = tables.test
+        if upload is not None:
+            source = upload.file_id, id(model.columns)
+            chosen_rows = live.once("own_data:others", source, lambda: row_source.read_other_rows(upload, model))
         chosen, k = rows_of(str(text), chosen_rows.n), int(TOP.check(top))
     except InputError as error:
         page.show_errors(error)
@@ -51,16 +55,6 @@ def show(link: Permalink, fitted: Mapping[str, FittedModel], tables: RowTables) 
         table_view.download(title, csv, file, key="own_data-predictions", mime="text/csv")
         table_view.download("Model (.npz)", partial(as_npz, model), f"{model.solver}.npz", key="own_data-model")
     st.caption("`python -m lrlab predict MODEL.npz FILE` predicts with a downloaded model.")
-
-
-def choose_other_rows(link: Permalink, model: FittedModel) -> Dataset | None:
-    """Show the upload of other rows than the test rows; return them, or None."""
-    words = "With the features of the training rows, with or without labels."
-    upload = row_source.file(link, "others", "Other rows to predict (default: the test rows)", words)
-    if upload is None:
-        return None
-    source = upload.file_id, id(model.columns)
-    return live.once("own_data:others", source, lambda: row_source.read_other_rows(upload, model))
 
 
 def choose_solver(link: Permalink, name: str, fitted: Mapping[str, FittedModel]) -> str:

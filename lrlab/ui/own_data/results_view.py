@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -13,6 +13,7 @@ from lrlab.fits.fitted_model import FittedModel
 from lrlab.fits.tuned_run import TunedRun
 from lrlab.models.multilabel import FAMILY
 from lrlab.models.own_rows import OwnRows
+from lrlab.ui.converge.curve_controls import CurveSettings, choose_time
 from lrlab.ui.own_data.fit_controls import BASELINE, FitPlan
 from lrlab.ui.own_data.row_source import RowTables
 from lrlab.ui.shared import live, progress
@@ -27,20 +28,11 @@ EXPECTED_SETTINGS = 15
 """About the number of settings that tuning tries for a solver."""
 
 
-class CurveSettings(NamedTuple):
-    """The measure that is drawn, against "iteration" or "seconds"."""
-
-    measure: str
-    time: str
-
-
 def choose(link: Permalink) -> CurveSettings:
     """Show the controls of the curves and return the settings."""
     words = {name: measure.title for name, measure in PAGE_MEASURES.items()}
     measure = controls.choose(link, "show", words, "precision_3", "measure of the curves and of the comparison", "Show")
-    times = {"iteration": "iteration", "seconds": "seconds"}
-    time = controls.choose(link, "against", times, "iteration", "iterations, or the time of the solver", "against")
-    return CurveSettings(measure, time)
+    return CurveSettings(measure, choose_time(link))
 
 
 def draw(settings: CurveSettings, plan: FitPlan | None) -> None:

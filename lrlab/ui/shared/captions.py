@@ -19,6 +19,5 @@ def describe_spec(spec: Spec, *, without: Sequence[str] = ()) -> str:
 
 def style_of(model: str, solver: str) -> Recovery:
     """Return a solver's title and style on a model, which do not depend on the other solvers that run."""
-    titles = {entry.name: entry.title for entry in catalog.solvers_for(model)}
-    looks = (look(list(titles))[solver] for look in (theme.colours, theme.dashes, theme.symbols))
-    return Recovery(titles[solver], *looks)
+    names, title = [entry.name for entry in catalog.solvers_for(model)], catalog.solver(solver, model).title
+    return Recovery(title, theme.colours(names)[solver], theme.dashes(names)[solver], theme.symbols(names)[solver])

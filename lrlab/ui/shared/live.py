@@ -33,13 +33,6 @@ class Running(Protocol):
         """End it; results so far stay."""
 
 
-def start(page: str, running: Running, about: Any = None) -> None:
-    """Follow a new run on a page and cancel the previous one. `about`: what the run computes."""
-    stop(page)
-    st.session_state[f"{page}:run"], st.session_state[f"{page}:about"] = running, about
-    st.session_state[f"{page}:fresh"] = True
-
-
 def current(page: str) -> Any:
     """Return the current or the last run of a page, or None."""
     return st.session_state.get(f"{page}:run")
@@ -63,15 +56,22 @@ def stop(page: str) -> None:
 
 
 def buttons(page: str, begin: Callable[[], Running], *, ready: bool, about: Any = None) -> None:
-    """Show the buttons that start and end a run; `begin` starts it."""
+    """Show the buttons that start and end a run; `begin` starts a new one, which ends the previous one.
+
+    about: what the run computes.
+    """
     with st.container(horizontal=True, key=f"{page}-buttons", width="content"):
         pressed = st.button("Run", type="primary", key=f"{page}-run", disabled=not ready)
         if (pressed or st.session_state.pop(f"{page}:autorun", False)) and ready:
             try:
-                start(page, begin(), about)
+                running = begin()
             except InputError as error:
                 # The scheduler that LRLAB_SCHEDULER names does not answer.
                 st.error(str(error))
+            else:
+                stop(page)
+                st.session_state[f"{page}:run"], st.session_state[f"{page}:about"] = running, about
+                st.session_state[f"{page}:fresh"] = True
         st.button("Cancel", key=f"{page}-cancel", disabled=not alive(page), on_click=stop, args=(page,))
 
 

@@ -12,7 +12,7 @@ Address = Mapping[str, str]
 
 def spectrum_panels(name: str) -> list[tuple[str, Address]]:
     """Return title and address of each panel of a preset of kind `spectrum`."""
-    content, panels = presets.load(name).content, []
+    content, panels = presets.load(name).content, list[tuple[str, Address]]()
     for panel in content["panels"]:
         [(axis, values)] = panel["axes"].items()
         span = {"from": min(values), "to": max(values), "points": len(values), "trials": content["trials"]}

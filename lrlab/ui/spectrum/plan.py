@@ -49,13 +49,7 @@ def python_script(plan: SpectrumPlan) -> str:
     """Return the script that computes the same table."""
     module, name = ("pairwise", "spectrum") if is_pairwise(plan.spec.model) else ("moments", "moments")
     arguments = f"spec, {plan.along.name!r}, {list(plan.along.values)}, trials={plan.trials}"
-    return "\n".join(
-        [
-            "import lrlab",
-            f"from lrlab.spectra.{module} import {name}",
-            "",
-            f"spec = {code.spec_python(plan.spec)}",
-            f"table = {name}({arguments})",
-            "print(table)",
-        ]
+    return (
+        f"import lrlab\nfrom lrlab.spectra.{module} import {name}\n\nspec = {code.spec_python(plan.spec)}\n"
+        f"table = {name}({arguments})\nprint(table)"
     )

@@ -1,6 +1,5 @@
 """Widgets that define a sweep, and the page address that sets them to those of a given sweep."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -50,9 +49,10 @@ def choose(link: Permalink, *, plane: bool) -> tuple[Sweep | None, list[object]]
     if any(isinstance(part, InputError) for part in parts):
         return None, parts
     try:
+        changed = {k: v for k, v in parts[5].items() if v != declared(drive_limits)[k].default}
         sweep = Sweep(
             spec=parts[2], axes=tuple((a.name, a.given) for a in chosen), solvers=solvers,
-            trials=int(TRIALS.check(trials)), success=parts[4], settings={**parts[3], **_changed(parts[5])}, **adaptive,
+            trials=int(TRIALS.check(trials)), success=parts[4], settings={**parts[3], **changed}, **adaptive,
         )  # fmt: skip
         if sweep.total > MOST_TRIALS:
             got = f"{sweep.total:,}"
@@ -69,13 +69,8 @@ def address(sweep: Sweep) -> dict[str, str]:
     for prefix, (name, given) in zip(("x-", "y-"), sweep.axes, strict=False):
         values[f"{prefix}axis"] = name
         if isinstance(given, Span) and axis.FEWEST <= given.steps <= axis.MOST:
-            ends: dict[str, Value] = {
-                "from": given.low,
-                "to": given.high,
-                "points": given.steps,
-                "spacing": given.spacing,
-            }
-            values |= {prefix + key: value for key, value in ends.items()}
+            values |= {f"{prefix}from": given.low, f"{prefix}to": given.high, f"{prefix}points": given.steps}
+            values[f"{prefix}spacing"] = given.spacing
         else:
             values[f"{prefix}values"] = ", ".join(map(str, sweep.grid[name]))
     if len(sweep.axes) == 1:
@@ -86,8 +81,8 @@ def address(sweep: Sweep) -> dict[str, str]:
         values[f"{RULE}level"] = float(sweep.success.level or 0.0)
     values |= {"adaptive": sweep.adaptive, "tolerance": sweep.tolerance, "budget": sweep.budget}
     known = declared(drive_limits)
-    limits = {name: parameter.default for name, parameter in known.items()}
-    values |= limits | {k if k in known else OPTION + k: v for k, v in sweep.settings}
+    values |= {name: parameter.default for name, parameter in known.items()}
+    values |= {k if k in known else OPTION + k: v for k, v in sweep.settings}
     values |= {k: v for k, v in sweep.spec.public_values().items() if k not in sweep.decided}
     return {name: format_exact(value) for name, value in values.items()}
 
@@ -166,8 +161,3 @@ def _adaptive(link: Permalink, plane: bool) -> dict[str, Any]:
     if not controls.widget(link, wanted, label="adaptive: trials where the contour is"):
         return {"adaptive": False}
     return {"adaptive": True, **controls.widgets(link, parts)}
-
-
-def _changed(limits: Mapping[str, Value]) -> dict[str, Value]:
-    known = declared(drive_limits)
-    return {name: value for name, value in limits.items() if value != known[name].default}

@@ -31,8 +31,9 @@ def offer(name: str, sweep: Sweep, figure: "go.Figure", figure_key: str, table: 
     fold = st.expander("Table and files", key=f"{name}-table", on_change="rerun")
     if not fold.open:
         return
+    config = {"responsive": True, "displaylogo": False}
     offers: tuple[tuple[str, str, str, Callable[[], bytes]], ...] = (
-        ("Figure, HTML", "html", "text/html", lambda: page_of(figure)),
+        ("Figure, HTML", "html", "text/html", lambda: figure.to_html(include_plotlyjs=True, config=config).encode()),
         ("Table, CSV", "csv", "text/csv", lambda: table.to_csv(index=False).encode()),
         ("Table, Parquet", "parquet", "application/vnd.apache.parquet", lambda: table.to_parquet(index=False)),
         ("Definition, TOML", "toml", "application/toml", to_toml(sweep).encode),
@@ -48,12 +49,6 @@ def offer(name: str, sweep: Sweep, figure: "go.Figure", figure_key: str, table: 
                 tables.download(title, data, f"{file}.{ending}", key=f"{name}-file-{ending}", mime=mime)
 
 
-def page_of(figure: "go.Figure") -> bytes:
-    """Return a figure as a page that needs no other file."""
-    config = {"responsive": True, "displaylogo": False}
-    return str(figure.to_html(include_plotlyjs=True, config=config)).encode()
-
-
 def copy(sweep: Sweep) -> None:
     """Offer a sweep as Python, as a shell command and as TOML."""
     page.copy(python(sweep), shell(sweep), to_toml(sweep))
@@ -64,10 +59,8 @@ def python(sweep: Sweep) -> str:
     axes = "{" + ", ".join(f"{name!r}: {list(values)}" for name, values in sweep.grid.items()) + "}"
     settings = "".join(f", {name}={value!r}" for name, value in sweep.settings)
     call = f"axes=axes, solvers={list(sweep.solvers)!r}, trials={sweep.trials}{settings}"
-    return "\n".join(
-        ["import lrlab", "", f"spec = {code.spec_python(sweep.spec)}", f"axes = {axes}",
-         f"table = lrlab.sweep(spec, {call})", "print(table)"]
-    )  # fmt: skip
+    spec = f"import lrlab\n\nspec = {code.spec_python(sweep.spec)}"
+    return f"{spec}\naxes = {axes}\ntable = lrlab.sweep(spec, {call})\nprint(table)"
 
 
 def shell(sweep: Sweep) -> str:
