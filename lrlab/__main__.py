@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return BAD_INPUT
     except RuntimeError as error:
-        # The engine's message about a failed trial or lost workers.
+        # The engine's message about a failed trial or lost workers, or a solver's numerical breakdown.
         print(error, file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:

@@ -13,8 +13,12 @@ def align(estimate: Array, truth: Array) -> Array:
 
 
 def direction_error(estimate: Array, truth: Array) -> float:
-    """Return the sign-free distance min(||b - b*||, ||b + b*||) of unit vectors, in 0..sqrt(2)."""
-    return float(np.linalg.norm(align(estimate, truth) - truth))
+    """Return the sign-free distance min(||b - b*||, ||b + b*||) of unit vectors, in 0..sqrt(2).
+
+    An estimate that is zero names no direction and scores sqrt(2), the worst: its distance from the truth, 1, is less
+    than that of most guesses.
+    """
+    return float(np.linalg.norm(align(estimate, truth) - truth)) if np.any(estimate) else float(np.sqrt(2.0))
 
 
 def overlap(estimate: Array, truth: Array) -> float:
@@ -23,7 +27,7 @@ def overlap(estimate: Array, truth: Array) -> float:
 
 
 def support_recall(estimate: Array, truth: Array) -> float:
-    """Return the share of the true support among as many largest entries of the estimate, in 0..1."""
+    """Return the share of the true support among as many largest entries of the estimate that are not 0, in 0..1."""
     support = np.flatnonzero(truth)
     largest = np.argpartition(-np.abs(estimate), len(support) - 1)[: len(support)]
-    return len(np.intersect1d(support, largest)) / len(support)
+    return len(np.intersect1d(support, largest[np.asarray(estimate)[largest] != 0])) / len(support)

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from lrlab.parameters import InputError
 from lrlab.protocol import Estimate, Stop
+from lrlab.runs.run import NumericalBreakdown
 from lrlab.runs.trace import Row
 
 
@@ -20,6 +21,8 @@ class Failure:
         """Return an exception as one sentence."""
         if isinstance(error, InputError):
             return cls(str(error), error)
+        if isinstance(error, NumericalBreakdown):
+            return cls(str(error))
         if isinstance(error, MemoryError):
             return cls("The job needed more memory than there is: lower n or p.")
         return cls(f"The job failed inside the solver ({type(error).__name__}: {one_line(error)}).")

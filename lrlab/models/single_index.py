@@ -84,15 +84,15 @@ class SingleIndexSpec(PicturedSpec):
 class SingleIndexProblem:
     """Measurements of one spec, read in blocks; the truth, which only the score may look at.
 
-    Attributes: spec; truth (p,), unit norm; link; shape (n, p); sparsity, number of non-zero entries of the truth
-    (given to solvers that ask for it); X (n, p) and y (n,) in +-1, both read-only, where all of it is needed at once.
+    Attributes: spec; truth (p,), unit norm; link; shape (n, p); sparsity, number of non-zero entries that the spec
+    states, all p where it states none, as of pictures (given to solvers that ask for it); X (n, p) and y (n,) in +-1, both read-only, where all of it is needed at once.
     """
 
     def __init__(self, spec: SingleIndexSpec, checkpoint: Checkpoint = proceed) -> None:
         """Draw the truth."""
         self.spec, self.link, self.shape, self.checkpoint = spec, spec.link, (spec.n, spec.p), checkpoint
         self.truth = frozen(spec.draw_truth())
-        self.sparsity = int(np.count_nonzero(self.truth))
+        self.sparsity = spec.sparsity or spec.p
         # Even, so that a pair of consecutive measurements is never parted; and a function of p alone, so that the
         # first rows are the same for every n.
         self.block_rows = max(2, BLOCK_BYTES // (16 * spec.p) * 2)
@@ -154,7 +154,8 @@ class SingleIndexProblem:
 
         misfit = mean (y - f(<x, b-hat>))^2 with the true link f, the least-squares loss of single-index models, on at
         most the first 4,096 measurements, under the better of the two signs. support = share of the true support
-        among the largest entries (sparse truths only).
+        among the largest entries (sparse truths only). An estimate of zeros is none: error sqrt(2), overlap and
+        support 0.
         """
         b = metrics.align(estimate, self.truth)
         X, y = self._scored
@@ -165,7 +166,7 @@ class SingleIndexProblem:
             "overlap": metrics.overlap(b, self.truth),
             "misfit": float(misfit),
         }
-        if self.sparsity < self.shape[1]:
+        if not self.truth.all():
             scores["support"] = metrics.support_recall(b, self.truth)
         return scores
 

@@ -14,6 +14,16 @@ from lrlab.runs.trace import Row, Trace
 _thread = threading.local()
 
 
+class NumericalBreakdown(RuntimeError):
+    """A computation inside a solver came to no number; the message is one sentence, with the remedy."""
+
+    def __init__(self, solver: str, iterations: int, error: Exception) -> None:
+        """Word it."""
+        reason = " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
+        remedy = "take another seed or start, more measurements, or another solver"
+        super().__init__(f"{solver} broke down numerically after {iterations} iterations ({reason}): {remedy}.")
+
+
 @contextmanager
 def cancellable(check: Callable[[], bool]) -> Iterator[None]:
     """Let `check` end the runs of this thread: they look at it at every iterate and checkpoint."""
@@ -34,7 +44,9 @@ def solve(spec: Spec, solver: str, **settings: object) -> Trace:
     """Run a solver on a problem, here and now, and return its trace.
 
     `settings` are the solver's options and `tol`, `max_iter`, `max_seconds`. Raises InputError before anything is run
-    where the settings are wrong, the solver cannot handle the model, or memory would not suffice.
+    where the settings are wrong, the solver cannot handle the model, or memory would not suffice; NumericalBreakdown
+    where a computation inside the solver comes to no number. `max_seconds` is looked at between iterates and between
+    blocks of data: one large decomposition is not interrupted here, as it is on workers (pages, the shell).
     """
     return run_job(make_job(spec, solver, **settings))
 
@@ -76,6 +88,8 @@ def run_job(
         trace.stop = drive(iterates, hold if last_only else score, **job.limits._asdict(), cancelled=cancelled)
     except Interrupted as interruption:
         trace.stop = interruption.stop
+    except (np.linalg.LinAlgError, ArithmeticError) as error:
+        raise NumericalBreakdown(job.solver, len(trace.rows) or len(newest) and newest[0][0], error) from error
     for last in newest:
         score(*last)
     return trace
