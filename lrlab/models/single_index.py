@@ -85,7 +85,8 @@ class SingleIndexProblem:
     """Measurements of one spec, read in blocks; the truth, which only the score may look at.
 
     Attributes: spec; truth (p,), unit norm; link; shape (n, p); sparsity, number of non-zero entries that the spec
-    states, all p where it states none, as of pictures (given to solvers that ask for it); X (n, p) and y (n,) in +-1, both read-only, where all of it is needed at once.
+    states, all p where it states none, as of pictures (given to solvers that ask for it); X (n, p) and y (n,) in +-1,
+    both read-only, where all of it is needed at once.
     """
 
     def __init__(self, spec: SingleIndexSpec, checkpoint: Checkpoint = proceed) -> None:

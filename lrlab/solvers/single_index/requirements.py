@@ -59,7 +59,7 @@ def support_size(problem: SingleIndexData, kept: int) -> int:
 
 
 def sparse_size(spec: SingleIndexSpec, options: Options) -> int:
-    """Return the number of entries that a sparse solver keeps (a picture's own is only known once it is drawn)."""
+    """Return the number of entries that a sparse solver keeps."""
     return int(options["kept"]) or spec.sparsity or spec.p
 
 
