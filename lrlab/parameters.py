@@ -58,6 +58,7 @@ class Parameter:
     """The declaration of one number or choice: its meaning for users and the values that are accepted.
 
     `low` and `high` are inclusive. `name`, `kind` and `default` come from the annotated field or argument.
+    added: whether trials were stored before there was this parameter; at its default it then tells no trials apart.
     """
 
     meaning: str
@@ -68,6 +69,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
     scale: Literal["linear", "log"] = "linear"
     hidden: bool = False
+    added: bool = False
     name: str = ""
     kind: type = float
     default: Value = 0.0

@@ -2,10 +2,12 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 from functools import cache
 
 from lrlab import catalog
-from lrlab.parameters import Value
+from lrlab.parameters import Parameter, Value, declared
+from lrlab.protocol import Spec
 from lrlab.runs.job import Job
 from lrlab.store import code_graph
 from lrlab.store.code_graph import Definition
@@ -54,8 +56,24 @@ def current(model: str, solver: str, stored: str) -> bool:
 
 
 def settings(job: Job) -> dict[str, Value]:
-    """Return the options and limits of a job."""
-    return {**dict(job.options), **job.limits._asdict()}
+    """Return the options and limits of a job that tell its trials from others."""
+    return {**telling(dict(job.options), job.entry.options), **job.limits._asdict()}
+
+
+def telling(values: Mapping[str, Value], known: Mapping[str, Parameter]) -> dict[str, Value]:
+    """Return the values without added parameters at their defaults: trials of before have none, and stay the same."""
+    return {k: value for k, value in values.items() if not (known[k].added and value == known[k].default)}
+
+
+def spec_text(spec: Spec) -> str:
+    """Return the text by which specs of one model are compared."""
+    return text(telling(spec.values(), declared(type(spec))))
+
+
+def added_defaults(model: str) -> dict[str, Value]:
+    """Return the values that `spec_text` leaves out."""
+    known = declared(catalog.MODELS[model]) if model in catalog.MODELS else {}
+    return {name: parameter.default for name, parameter in known.items() if parameter.added}
 
 
 def text(values: dict[str, Value]) -> str:
@@ -68,7 +86,7 @@ def text(values: dict[str, Value]) -> str:
 def key(job: Job) -> bytes:
     """Return what tells the trials of a job from all others: a hash of all its values and of the code's version."""
     model, solver = job.spec.model, job.solver
-    return cell_key(model, text(job.spec.values()), solver, text(settings(job)), version(model, solver))
+    return cell_key(model, spec_text(job.spec), solver, text(settings(job)), version(model, solver))
 
 
 def cell_key(model: str, spec: str, solver: str, settings: str, version: str) -> bytes:

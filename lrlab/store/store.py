@@ -149,6 +149,7 @@ class Store:
                 (group.id,),
             )
             head, stale = {"model": group.model, "solver": group.solver}, group.stale
+            head |= code_version.added_defaults(group.model)
             for spec, trial, seed, stop, iterations, seconds, names, scores in rows:
                 values = json.loads(spec)
                 start = {**head, **values, "base_seed": values["seed"], "seed": seed, "trial": trial, **group.settings}
@@ -186,7 +187,7 @@ class Store:
         made = connection.execute(
             "INSERT INTO cells (key, spec, group_id) SELECT ?, ?, id FROM groups"
             " WHERE (model, solver, settings, version) = (?, ?, ?, ?)",
-            (key, code_version.text(job.spec.values()), *group),
+            (key, code_version.spec_text(job.spec), *group),
         )
         return int(made.lastrowid or 0)
 

@@ -2,10 +2,16 @@
 
 import os
 import time
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 import pytest
 
 from lrlab import catalog
+from lrlab.models.one_bit_sensing import OneBitSensing
+from lrlab.parameters import Parameter
+from lrlab.runs.job import make_job
+from lrlab.runs.trial import trial_spec
 from lrlab.store import code_graph, code_version
 from lrlab.store.code_graph import Definition
 from tests.store.conftest import forget
@@ -198,3 +204,19 @@ def test_a_solver_of_a_notebook_is_never_the_same(monkeypatch):
     assert first == code_version.version_of(root)
     forget()
     assert first != code_version.version_of(root)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Widened(OneBitSensing):
+    """The model after it got a parameter."""
+
+    tilt: Annotated[float, Parameter(meaning="a tilt of the plane", low=-1, high=1, added=True)] = 0.0
+
+
+def test_a_parameter_added_later_keeps_the_keys_of_trials_at_its_default():
+    job = make_job(OneBitSensing(n=100, p=5), "pairwise-moment")
+    widened = [replace(job, spec=Widened(n=100, p=5, tilt=tilt)) for tilt in (0.0, -0.0, 0.5, 1.0)]
+    keys = [code_version.key(each) for each in (job, *widened)]
+    assert keys[0] == keys[1] == keys[2] and len(set(keys)) == 3
+    assert "tilt" not in code_version.spec_text(widened[0].spec) and "tilt" in code_version.spec_text(widened[2].spec)
+    assert trial_spec(widened[0].spec, 3).seed == trial_spec(job.spec, 3).seed != trial_spec(widened[2].spec, 3).seed
