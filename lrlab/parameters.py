@@ -121,6 +121,11 @@ class Parameter:
         return f"give {self.name} such a value, for example {format_value(self.default)}"
 
 
+def gaussian_noise(added_to: str, symbol: str = "σ") -> Parameter:
+    """Declare the standard deviation of noise, whose meaning says what it is added to."""
+    return Parameter(meaning=f"standard deviation of Gaussian noise added to {added_to}", symbol=symbol, low=0, high=10)
+
+
 def bound(value: float) -> str:
     """Return a bound in words: whole numbers in full, `inf` as "any"."""
     if math.isinf(value):

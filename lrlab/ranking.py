@@ -9,7 +9,7 @@ file never decides; a pair of equal scores counts one half in every AUC. For nDC
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -20,6 +20,9 @@ Scores = Array | Callable[[slice], Array]
 
 BLOCK_ENTRIES = 2**21
 """Scores that are computed at a time."""
+
+SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
+"""Below a score, and not above it: as numpy counts in `searchsorted`."""
 
 THRESHOLDS = {"zero-one": 0.5, "signs": 0.0}
 """Where a score becomes a yes: half way between the two numbers by which a loss codes the labels."""
@@ -72,15 +75,11 @@ def _blocks(scores: Scores, Y: csr_array, observed: csr_array | None) -> Iterato
         yield _Block(block, known, *Y[rows].nonzero())
 
 
-def _search(values: Array, start: Indices, stop: Indices, sought: Array, right: bool) -> Indices:
-    """Return how many of the ascending values[start:stop] are below (`right`: at most) `sought`, all at once."""
-    low, high = start.copy(), stop.copy()
-    for _ in range(int(np.max(high - low, initial=0)).bit_length()):
-        middle = (low + high) // 2
-        there = values[np.minimum(middle, len(values) - 1)]
-        below = (low < high) & ((there <= sought) if right else (there < sought))
-        low, high = np.where(below, middle + 1, low), np.where(below, high, np.minimum(middle, high))
-    return low - start
+def _grouped(groups: Indices, values: Array) -> Vector:
+    """Return keys that sort by group and then by value: numpy orders complex numbers by their real part first."""
+    keys = np.empty(len(values), dtype=complex)
+    keys.real, keys.imag = groups, values
+    return keys
 
 
 def _expected_gain(block: _Block, discount: Array) -> Array:
@@ -95,10 +94,8 @@ def _expected_gain(block: _Block, discount: Array) -> Array:
     positive = block.positive
     inside = positive >= top[block.rows, -1]
     rows, positive = block.rows[inside], positive[inside]
-    ascending = top[:, ::-1].ravel()
-    start, stop = rows * k, (rows + 1) * k
-    first = k - _search(ascending, start, stop, positive, right=True)
-    last = k - _search(ascending, start, stop, positive, right=False)
+    ascending, keys = _grouped(np.repeat(np.arange(len(top)), k), top[:, ::-1].ravel()), _grouped(rows, positive)
+    last, first = ((rows + 1) * k - np.searchsorted(ascending, keys, side) for side in SIDES)
     boundary = (scores == top[:, -1:]).sum(1)[rows]
     tied = np.where(positive == top[rows, -1], boundary, last - first)
     return np.bincount(rows, (total[last] - total[first]) / tied, minlength=len(scores)).astype(np.float64, copy=False)
@@ -149,10 +146,9 @@ def instance_auc(scores: Scores, Y: csr_array, observed: csr_array | None = None
     total, count = 0.0, 0
     for block in _blocks(scores, Y, observed):
         n, L = block.scores.shape
-        ascending = np.sort(block.scores, axis=1).ravel()
-        start, stop = block.rows * L, block.rows * L + block.observed[block.rows]
-        below = _search(ascending, start, stop, block.positive, right=False)
-        reached = _search(ascending, start, stop, block.positive, right=True)
+        ascending = _grouped(np.repeat(np.arange(n), L), np.sort(block.scores, axis=1).ravel())
+        keys = _grouped(block.rows, block.positive)
+        below, reached = (np.searchsorted(ascending, keys, side) - block.rows * L for side in SIDES)
         wins = np.bincount(block.rows, (below + reached) / 2, minlength=n)
         positives = np.bincount(block.rows, minlength=n)
         areas = _areas(wins, positives, block.observed - positives)
@@ -185,18 +181,16 @@ def _pooled(
     A first pass sorts the positives of each group, which are few; a second one counts, for every known entry, the
     positives above it, so that no more than a block of scores is in memory.
     """
-    groups_and_scores = [(group(b.columns), b.positive) for b in _blocks(scores, Y, observed)]
-    owner = np.concatenate([g for g, _ in groups_and_scores]) if groups_and_scores else np.zeros(0, dtype=int)
-    values = np.concatenate([p for _, p in groups_and_scores]) if groups_and_scores else np.zeros(0)
-    values = values[np.lexsort((values, owner))]
-    positives = np.bincount(owner, minlength=groups)
-    stops = np.cumsum(positives)
+    keys = [_grouped(group(block.columns), block.positive) for block in _blocks(scores, Y, observed)]
+    ascending = np.sort(np.concatenate([np.empty(0, dtype=complex), *keys]))
+    positives = np.bincount(ascending.real.astype(int), minlength=groups)
+    starts = np.cumsum(positives) - positives
     wins, known = np.zeros(groups), np.zeros(groups, dtype=int)
-    for block in _blocks(scores, Y, observed) if len(values) else ():
+    for block in _blocks(scores, Y, observed) if len(ascending) else ():
         rows, columns = np.nonzero(np.isfinite(block.scores))
-        owner, entries = group(columns), block.scores[rows, columns]
-        start, stop = stops[owner] - positives[owner], stops[owner]
-        below = _search(values, start, stop, entries, right=False) + _search(values, start, stop, entries, right=True)
+        owner = group(columns)
+        entries = _grouped(owner, block.scores[rows, columns])
+        below = sum(np.searchsorted(ascending, entries, side) - starts[owner] for side in SIDES)
         wins += np.bincount(owner, positives[owner] - below / 2, minlength=groups)
         known += np.bincount(owner, minlength=groups)
     areas = np.full(groups, np.nan)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lrlab.datasets.dataset import Dataset, assemble
+from lrlab.datasets.dataset import Dataset, Names, assemble
 from lrlab.datasets.labels import FORMS, LabelChoice
 from lrlab.datasets.text import WORDS_GROWTH, Source, label_value, number, require_room
 from lrlab.parameters import InputError
@@ -68,9 +68,7 @@ def csv_rows(source: Source, limit_bytes: int) -> Iterator[Row]:
         raise source.refuse(reader.line_num, "fields in closed quotes", str(error), "check the quotes") from None
 
 
-def header_of(
-    source: Source, rows: Iterator[Row], required: bool = False
-) -> tuple[tuple[str, ...] | None, Iterator[Row]]:
+def header_of(source: Source, rows: Iterator[Row], required: bool) -> tuple[Names | None, Iterator[Row]]:
     """Return the names in the first row, None if it holds values (some numbers, no words), and the rows of values."""
     first = next(rows, None)
     if first is None:

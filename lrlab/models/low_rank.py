@@ -12,17 +12,14 @@ from lrlab.arrays import Array, frozen
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure
 from lrlab.operators.operator import Operator
-from lrlab.parameters import InputError, Parameter
+from lrlab.parameters import InputError, Parameter, gaussian_noise
 from lrlab.protocol import Checkpoint, Spec, child, proceed
 from lrlab.solver_entry import Options, SolverEntry
 
 DRAWN_ROWS = 4096
 """Rows drawn at a time: a block is a function of its index alone, so that fewer measurements are the first of more."""
 
-Noise = Annotated[
-    float,
-    Parameter(meaning="standard deviation of Gaussian noise added to each measurement", symbol="σ", low=0, high=10),
-]
+Noise = Annotated[float, gaussian_noise("each measurement")]
 Rank = Annotated[int, Parameter(meaning="rank of the matrix", symbol="k", low=1, high=1000)]
 Condition = Annotated[
     float,

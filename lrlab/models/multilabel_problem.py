@@ -1,7 +1,7 @@
 """Rows with features and labels to learn from, and rows to test on: drawn, or a person's own."""
 
 from collections.abc import Mapping
-from typing import Protocol, Self
+from typing import Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,8 @@ from lrlab import ranking
 from lrlab.arrays import Array, Matrix, frozen
 from lrlab.parameters import InputError
 from lrlab.protocol import Spec
+
+Table: TypeAlias = ArrayLike | sparse.sparray
 
 PLACES = (1, 3, 5)
 """How many labels of highest score are looked at."""
@@ -65,15 +67,7 @@ class MultilabelProblem:
             freeze(table)
 
     @classmethod
-    def of(
-        cls,
-        X: ArrayLike | sparse.sparray,
-        Y: ArrayLike | sparse.sparray,
-        mask: ArrayLike | sparse.sparray | None,
-        X_test: ArrayLike | sparse.sparray,
-        Y_test: ArrayLike | sparse.sparray,
-        rank: int,
-    ) -> Self:
+    def of(cls, X: Table, Y: Table, mask: Table | None, X_test: Table, Y_test: Table, rank: int) -> Self:
         """Return the problem of such tables, or raise InputError where their sizes do not fit.
 
         Any entry of Y that is not zero is a label that is on; those outside the mask are unknown, and are left out.
@@ -144,7 +138,7 @@ def only_observed(Y: csr_array, mask: csr_array | None) -> csr_array:
     return both
 
 
-def matrix(table: ArrayLike | sparse.sparray) -> Matrix:
+def matrix(table: Table) -> Matrix:
     """Return a table as sparse rows, sorted, or as a dense array, in double precision."""
     if not sparse.issparse(table):
         return np.array(table, dtype=float)
@@ -153,7 +147,7 @@ def matrix(table: ArrayLike | sparse.sparray) -> Matrix:
     return rows
 
 
-def pattern(table: ArrayLike | sparse.sparray) -> csr_array:
+def pattern(table: Table) -> csr_array:
     """Return 1 at the entries of a table that are not zero, as sparse rows, sorted."""
     rows = csr_array(table, copy=True)
     rows.sum_duplicates()

@@ -10,7 +10,7 @@ from lrlab.lowrank import LowRank
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
 from lrlab.models.low_rank import Rank
 from lrlab.models.one_bit_problem import BLOCK, FRESH, OneBitMultilabelProblem
-from lrlab.parameters import InputError, Parameter
+from lrlab.parameters import InputError, Parameter, gaussian_noise
 from lrlab.protocol import Checkpoint, Spec, proceed
 
 
@@ -42,15 +42,7 @@ class OneBitMultilabel(Spec):
             choices=("stream", "full"),
         ),
     ] = "stream"
-    noise: Annotated[
-        float,
-        Parameter(
-            meaning="standard deviation of Gaussian noise added to <x, w_j> before its sign is taken",
-            symbol="ξ",
-            low=0,
-            high=10,
-        ),
-    ] = 0.0
+    noise: Annotated[float, gaussian_noise("<x, w_j> before its sign is taken", "ξ")] = 0.0
     flip: Annotated[
         float, Parameter(meaning="share of the signs that is flipped, at random", symbol="p", low=0, high=0.5)
     ] = 0.0

@@ -11,7 +11,7 @@ import numpy as np
 from lrlab.arrays import Array, Vector, frozen
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
 from lrlab.models.pictures import Picture, PicturedSpec, Truth
-from lrlab.parameters import Parameter
+from lrlab.parameters import Parameter, gaussian_noise
 from lrlab.protocol import Checkpoint, child, proceed
 from lrlab.solver_entry import Options, SolverEntry
 
@@ -35,15 +35,7 @@ class PhaseRetrieval(PicturedSpec):
     data: Annotated[
         str, Parameter(meaning="what is measured: |<a, x>|, or its square", choices=("magnitude", "intensity"))
     ] = "magnitude"
-    noise: Annotated[
-        float,
-        Parameter(
-            meaning="standard deviation of Gaussian noise added to each answer; an answer below 0 is then set to 0",
-            symbol="σ",
-            low=0,
-            high=10,
-        ),
-    ] = 0.0
+    noise: Annotated[float, gaussian_noise("each answer; an answer below 0 is then set to 0")] = 0.0
     truth: Truth = "random"
     picture: Picture = ""
 

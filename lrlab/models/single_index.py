@@ -12,7 +12,7 @@ from lrlab import metrics
 from lrlab.arrays import Array, frozen
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure
 from lrlab.models.pictures import Picture, PicturedSpec, Truth
-from lrlab.parameters import InputError, Parameter
+from lrlab.parameters import InputError, Parameter, gaussian_noise
 from lrlab.protocol import Checkpoint, child, proceed
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.theory.links import Link
@@ -21,15 +21,7 @@ IN_MEMORY = 256 * 2**20
 BLOCK_BYTES = 16 * 2**20
 SCORED_ROWS = 4096
 
-Noise = Annotated[
-    float,
-    Parameter(
-        meaning="standard deviation of Gaussian noise added to <x, b> before it is quantised",
-        symbol="σ",
-        low=0,
-        high=10,
-    ),
-]
+Noise = Annotated[float, gaussian_noise("<x, b> before it is quantised")]
 
 
 @dataclass(frozen=True, kw_only=True)
