@@ -15,8 +15,8 @@ from lrlab.operators.entries import Entries
 from lrlab.operators.operator import Operator, unsettled
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import Options, SolverEntry
-from lrlab.solvers.low_rank.requirements import moment_workspace
+from lrlab.solver_entry import Options
+from lrlab.solvers.low_rank.requirements import moment_workspace, ranked_entry
 from lrlab.solvers.low_rank.starts import spectral_start
 from lrlab.solvers.methods.matrix_memory import number_bytes
 
@@ -161,12 +161,11 @@ def refuse_batches(spec: LowRankSpec, options: Options) -> None:
         raise InputError("fresh_samples", expected, sweeps, f"lower it to {most}, or leave it 0 to reuse all samples")
 
 
-ENTRY = SolverEntry(
+ENTRY = ranked_entry(
     title="Alternating minimisation (AltMin-LRROM)",
     summary="Least squares for each factor in turn, orthonormalised between, from a spectral start.",
     run=altmin,
     models=("rank-one-sensing", "inductive-completion", "multilabel-regression"),
-    knows=("rank",),
     workspace=workspace,
     refuse=refuse_batches,
 )

@@ -16,7 +16,7 @@ from lrlab.operators.operator import unsettled
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate
 from lrlab.solver_entry import Options, SolverEntry
-from lrlab.solvers.low_rank.requirements import BLOCK_BYTES
+from lrlab.solvers.low_rank.requirements import BLOCK_BYTES, ranked_entry
 from lrlab.solvers.low_rank.starts import leading_triples, spectral_start
 
 DECOMPOSED = 64**2
@@ -211,12 +211,11 @@ ENTRIES = (
         workspace=path_workspace,
         refuse=refuse_features,
     ),
-    SolverEntry(
+    ranked_entry(
         title="Alternating least squares",
         summary="Completion without features: every row of each factor by its own small least squares, with a ridge.",
         run=als,
         models=("inductive-completion",),
-        knows=("rank",),
         workspace=als_workspace,
         refuse=refuse_features,
     ),

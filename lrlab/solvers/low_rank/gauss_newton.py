@@ -11,7 +11,7 @@ from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator, alignment, unresolvable
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solver_entry import SolverEntry
+from lrlab.solvers.low_rank.requirements import ranked_entry
 from lrlab.solvers.low_rank.starts import spectral_start
 from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, Vector, line, moved, point, solved
 from lrlab.solvers.low_rank.tangent_descent import objective, tangent_workspace
@@ -106,11 +106,10 @@ def jacobian(operator: Operator, at: EvaluatedMatrix) -> tuple[Callable[[Vector]
     return measured, lambda r: Vector(operator.pull_left(r, Q), operator.pull_right(r, P))
 
 
-ENTRY = SolverEntry(
+ENTRY = ranked_entry(
     title="Gauss-Newton",
     summary="Solves the linear problem in each tangent space; exact from 1.5 times the degrees of freedom.",
     run=gauss_newton,
     families=("low-rank",),
-    knows=("rank",),
     workspace=tangent_workspace,
 )

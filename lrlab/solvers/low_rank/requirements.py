@@ -1,9 +1,21 @@
-"""Memory that several solvers of low-rank matrices need beyond the data."""
+"""Memory that several solvers of low-rank matrices need beyond the data, and an option that they share."""
+
+from functools import partial
+from typing import Annotated
 
 from lrlab.models.low_rank import LowRankSpec
-from lrlab.solver_entry import Options
+from lrlab.parameters import Parameter
+from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.low_rank.starts import DEPTH, FORMED, OVERSAMPLED
 from lrlab.solvers.methods.matrix_memory import number_bytes
+
+Directions = Annotated[
+    str,
+    Parameter(
+        meaning="conjugate: Polak-Ribiere combinations of projected or scaled gradients; gradient: these themselves",
+        choices=("conjugate", "gradient"),
+    ),
+]
 
 BLOCK_BYTES = 2**25
 """Row blocks of the data that are weighted or multiplied."""
@@ -21,3 +33,6 @@ def moment_workspace(spec: LowRankSpec, options: Options) -> int:
     krylov = 2 * (spec.true_rank + OVERSAMPLED) * DEPTH * (d1 + d2)
     whole = d1 * d2 <= FORMED or spec.values().get("operator") == "dense"
     return factors_workspace(spec, options) + number_bytes(spec) * (6 * d1 * d2 if whole else krylov)
+
+
+ranked_entry = partial(SolverEntry, knows=("rank",), workspace=moment_workspace)

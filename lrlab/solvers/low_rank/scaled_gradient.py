@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import count
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -12,10 +12,8 @@ from lrlab.linalg import solve_positive
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator, alignment
-from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import SolverEntry
-from lrlab.solvers.low_rank.requirements import moment_workspace
+from lrlab.solvers.low_rank.requirements import Directions, ranked_entry
 from lrlab.solvers.low_rank.starts import spectral_start
 
 Pair = tuple[Array, Array]
@@ -30,13 +28,7 @@ LEAST_VALUE = 1e-10
 def scaled_gradient(
     problem: LowRankData,
     *,
-    directions: Annotated[
-        str,
-        Parameter(
-            meaning="conjugate: Polak-Ribiere combinations of scaled gradients; gradient: these themselves",
-            choices=("conjugate", "gradient"),
-        ),
-    ] = "conjugate",
+    directions: Directions = "conjugate",
     rng: Generator,
 ) -> Iterator[Iterate]:
     r"""Recover W (d1, d2) of a known rank k, or a symmetric one, from b = A(W), m linear measurements.
@@ -193,11 +185,9 @@ def least(rest: Array, path: Path) -> float:
     return float(real[np.argmin(np.polyval(quartic, real))]) if len(real) else 0.0
 
 
-ENTRY = SolverEntry(
+ENTRY = ranked_entry(
     title="Scaled gradient descent",
     summary="Factor gradients scaled so that the condition number does not matter, with an exact line search.",
     run=scaled_gradient,
     families=("low-rank",),
-    knows=("rank",),
-    workspace=moment_workspace,
 )

@@ -14,8 +14,7 @@ from lrlab.operators.operator import Operator, unsettled
 from lrlab.operators.rank_one import RankOne
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import SolverEntry
-from lrlab.solvers.low_rank.requirements import moment_workspace
+from lrlab.solvers.low_rank.requirements import ranked_entry
 from lrlab.solvers.low_rank.starts import formed, leading_triples
 
 PROJECTED = 1e-14
@@ -107,12 +106,10 @@ class Descent:
         )
 
 
-ENTRY = SolverEntry(
+ENTRY = ranked_entry(
     name="svp",
     title="Singular value projection",
     summary="Gradient steps on the matrix, each projected to the rank; made for measurements with an isometry.",
     run=singular_value_projection,
     models=("rank-one-sensing", "inductive-completion"),
-    knows=("rank",),
-    workspace=moment_workspace,
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -11,9 +11,9 @@ from lrlab.lowrank import LowRank, from_core, from_product
 from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator, alignment, unresolvable
-from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solver_entry import Options
+from lrlab.solvers.low_rank.requirements import Directions, ranked_entry
 from lrlab.solvers.low_rank.starts import spectral_start
 from lrlab.solvers.low_rank.tangent import (
     EvaluatedMatrix,
@@ -40,10 +40,7 @@ REFINED, STUCK, MOST_REFINEMENTS = 3e-5, 0.998, 80
 def tangent_descent(
     problem: LowRankData,
     *,
-    directions: Annotated[
-        str,
-        Parameter(meaning="conjugate (Polak-Ribiere), or plain projected gradients", choices=("conjugate", "gradient")),
-    ] = "conjugate",
+    directions: Directions = "conjugate",
     rng: Generator,
 ) -> Iterates:
     r"""Recover a matrix W of rank k from b = A(W) + noise.
@@ -174,11 +171,10 @@ def tangent_workspace(spec: LowRankSpec, options: Options) -> int:
     return 8 * (spec.measurements * (12 * k + 8) + 60 * (k + 5) * (d1 + d2)) + first + 2**22
 
 
-ENTRY = SolverEntry(
+ENTRY = ranked_entry(
     title="Tangent descent",
     summary="Conjugate directions on the manifold of rank k, debiased gradients, exact steps: cheap and robust.",
     run=tangent_descent,
     families=("low-rank",),
-    knows=("rank",),
     workspace=tangent_workspace,
 )
