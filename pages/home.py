@@ -15,7 +15,7 @@ st.subheader("Try first", anchor=False)
 for start in range(0, len(EXAMPLES), 3):
     for column, one in zip(st.columns(3, gap="medium"), EXAMPLES[start : start + 3], strict=False):
         with column.container(border=True, height="stretch"):
-            st.page_link(f"pages/{one.page}.py", label=f":primary[**{one.title}**]", query_params=one.address)
+            st.page_link(f"pages/{one.page}.py", label=f":primary[**{one.title}**]", query_params=dict(one.address))
             st.caption(one.text)
 
 teach, research = st.columns(2, gap="medium")

@@ -67,13 +67,9 @@ def caption(run: Recovery, row: Mapping[str, float]) -> str:
 
 def picture_frames(truth: Array, runs: Sequence[Recovery]) -> list[go.Frame]:
     """Return the frames of `pictures`, one for each stored iteration."""
-    rows = [{int(row["iteration"]): row for row in run.rows} for run in runs]
 
     def draw(estimates: Sequence[Array | None], iteration: int) -> dict[str, Any]:
-        newest = [
-            by_iteration[max(k for k in by_iteration if k <= iteration)] if estimate is not None else {}
-            for by_iteration, estimate in zip(rows, estimates, strict=True)
-        ]
+        newest = [next((row for row in reversed(run.rows) if row["iteration"] <= iteration), {}) for run in runs]
         notes = [{"text": "truth"}, *({"text": caption(run, row)} for run, row in zip(runs, newest, strict=True))]
         return {
             "data": [go.Heatmap(z=grey(estimate, truth)) for estimate in estimates],

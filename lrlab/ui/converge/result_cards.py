@@ -9,8 +9,7 @@ import streamlit as st
 from lrlab.figures.convergence import prediction
 from lrlab.figures.recovery import Recovery
 from lrlab.model_entry import Measure
-from lrlab.parameters import display_name
-from lrlab.ui.shared.live import duration
+from lrlab.parameters import display_name, duration
 
 STYLE = """<style>
 .lr-runs { display: grid; gap: .6rem; }

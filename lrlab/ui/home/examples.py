@@ -1,5 +1,7 @@
 """The examples on the home page: each is a page with parameters."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 
@@ -9,7 +11,7 @@ class Example(NamedTuple):
     page: str
     title: str
     text: str
-    address: dict[str, str]
+    address: Mapping[str, str] = MappingProxyType({})
 
 
 EXAMPLES = (
@@ -18,7 +20,6 @@ EXAMPLES = (
         "Watch solvers converge",
         "3,000 signs of noisy projections of a signal with 20 entries. Algorithm 1 ends at the predicted error; a "
         "refinement that does not use the link function either ends ten times closer.",
-        {},
     ),
     Example(
         "converge",
@@ -39,14 +40,12 @@ EXAMPLES = (
         "Map a phase transition",
         "Squared overlap against noise and measurements per unknown. A coarse map of the whole plane comes first; "
         "further trials go where half of them succeed, near the line of theory. A click on a cell opens its trial.",
-        {},
     ),
     Example(
         "papers",
         "Recompute a published figure",
         "Figures and tables of five papers, computed on this machine beside the printed numbers, with exact "
         "predictions at their sizes and with newer solvers.",
-        {},
     ),
     Example(
         "converge",
@@ -88,7 +87,6 @@ EXAMPLES = (
         "Fit your own labels",
         "Upload rows with features and labels, hide some labels if you like, and compare low-rank solvers with a "
         "classifier for each label. Download predictions and models.",
-        {},
     ),
     Example(
         "sweep",

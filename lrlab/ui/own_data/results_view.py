@@ -58,10 +58,10 @@ def draw(settings: CurveSettings, plan: FitPlan | None) -> None:
     with comparison_column:
         compare(runs, settings.measure)
     if isinstance(running, TunedRun) and any(one.table for one in running.tunings):
-        tables.show(
-            lambda: tuning_table(running), key="own_data-tried", file="tuning", title="Settings tried in tuning",
-            note=f"score: {followed.tasks[0].metric} on the held-out rows, at the best iteration.",
-        )  # fmt: skip
+        rows = [{"solver": one.job.solver, **result.row()} for one in running.tunings for result in one.table]
+        note = f"score: {followed.tasks[0].metric} on the held-out rows, at the best iteration."
+        title, key = "Settings tried in tuning", "own_data-tried"
+        tables.show(lambda: pd.DataFrame(rows), key=key, file="tuning", title=title, note=note)
 
 
 def show_warnings(running: Any, changed: bool) -> None:
@@ -128,11 +128,6 @@ def rank_of(run: Any) -> int | None:
     """Return the rank of a solver's estimate, None for full-rank solvers."""
     options = dict(run.job.options)
     return int(options["fitted_rank"]) or run.job.spec.rank if "fitted_rank" in options else None
-
-
-def tuning_table(running: TunedRun) -> pd.DataFrame:
-    """Return all settings that tuning has tried."""
-    return pd.DataFrame([{"solver": one.job.solver, **result.row()} for one in running.tunings for result in one.table])
 
 
 def fitted_models(rows: RowTables) -> dict[str, FittedModel]:

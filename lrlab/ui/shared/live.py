@@ -11,7 +11,6 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from lrlab.parameters import InputError
-from lrlab.parameters import duration as duration
 
 POLL_SECONDS = 0.5
 FIRST_RESULT_SECONDS = 0.35

@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from lrlab.engine.messages import Failure
-from lrlab.ui.shared import live
+from lrlab.parameters import duration
 
 
 def show_batch_progress(batch: Any) -> None:
@@ -15,7 +15,7 @@ def show_batch_progress(batch: Any) -> None:
     if batch is None or not batch.alive:
         return
     left = batch.seconds_left
-    text = f"{batch.done:,} of {batch.total:,} trials" + (f", about {live.duration(left)} left" if left else "")
+    text = f"{batch.done:,} of {batch.total:,} trials" + (f", about {duration(left)} left" if left else "")
     place.progress(min(1.0, batch.done / max(1, batch.total)), text=text)
 
 
@@ -42,7 +42,7 @@ def show_run_progress(following: Any) -> None:
         return
     shares, left = zip(*(share_and_seconds_left(run) for run in following.runs), strict=True)
     done = sum(run.state in ("done", "failed") for run in following.runs)
-    text = f"{done} of {len(following.runs)} solvers done, at most {live.duration(max(left))} left"
+    text = f"{done} of {len(following.runs)} solvers done, at most {duration(max(left))} left"
     place.progress(min(1.0, sum(shares) / len(shares)), text=text)
 
 

@@ -51,7 +51,10 @@ def choose_jobs(
         about = f"{entry.summary} {entry.given}\n\n{entry.reference}"
         wanted = st.checkbox(entry.title, st.session_state[key], key=key, help=about)
         chosen += [entry.name] if wanted else []
-        settings = _options(link, entry, name) if wanted and entry.options else {}
+        settings = {}
+        if wanted and entry.options:
+            with st.expander("Options", key=link.key(f"{entry.name}-options", name)):
+                settings = widgets(link, list(entry.options.values()), scope=name, prefix=f"{entry.name}.")
         job = _job(problem, entry, settings, ending)
         if isinstance(job, InputError):
             st.caption(f":red[Unavailable: {job}]" if wanted else f"Unavailable: {job}")
@@ -70,11 +73,6 @@ def selected_solvers(link: Permalink, parameter: Parameter, names: Sequence[str]
             remedy = nearest(word, tuple(names)) or "leave it out"
             link.add_error(InputError("solvers", f"some of {', '.join(names)}", word, remedy))
     return known or str(parameter.default).split(",")
-
-
-def _options(link: Permalink, entry: SolverEntry, model: str) -> dict[str, Any]:
-    with st.expander("Options", key=link.key(f"{entry.name}-options", model)):
-        return widgets(link, list(entry.options.values()), scope=model, prefix=f"{entry.name}.")
 
 
 def _job(

@@ -1,12 +1,13 @@
 """Plans a spectrum from the controls of the page: draws along an axis, for any family."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from lrlab.catalog import MODELS
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
 from lrlab.protocol import Spec
-from lrlab.spectra.draws import Draw
+from lrlab.spectra.draws import Draw, Row
 from lrlab.spectra.moments import moment_draws, moment_spectrum
 from lrlab.spectra.pairwise import pairwise_spectrum, spectrum_draws
 from lrlab.ui.shared import code
@@ -20,27 +21,24 @@ def is_pairwise(model: str) -> bool:
 
 
 class SpectrumPlan(NamedTuple):
-    """The spec, the axis, the number of trials, and the draws."""
+    """The spec, the axis, the number of trials, the draws, and what computes the spectrum of one."""
 
     spec: Spec
     along: Axis
     trials: int
     draws: list[Draw]
-
-    @property
-    def measure(self):
-        """The function that computes the spectrum of a draw."""
-        return pairwise_spectrum if is_pairwise(self.spec.model) else moment_spectrum
+    measure: Callable[[Draw], list[Row]]
 
 
 def make_plan(spec: Spec | InputError, along: Axis | InputError, trials: object) -> SpectrumPlan | InputError | None:
     """Return the plan, the error in it, or None where the spec or the axis is an error."""
     if isinstance(spec, InputError) or isinstance(along, InputError):
         return None
-    drawn = spectrum_draws if is_pairwise(spec.model) else moment_draws
+    pairs, others = (spectrum_draws, pairwise_spectrum), (moment_draws, moment_spectrum)
+    drawn, measure = pairs if is_pairwise(spec.model) else others
     try:
         number = int(controls.TRIALS.check(trials))
-        return SpectrumPlan(spec, along, number, drawn(spec, along.name, along.values, number))
+        return SpectrumPlan(spec, along, number, drawn(spec, along.name, along.values, number), measure)
     except InputError as error:
         return error
 

@@ -4,7 +4,7 @@ import time
 
 import streamlit as st
 
-from lrlab.parameters import InputError
+from lrlab.parameters import InputError, duration
 from lrlab.presets import sweeps as library
 from lrlab.store.location import get_shared_store
 from lrlab.sweeps import history, session
@@ -49,7 +49,7 @@ def progress(past: Past) -> str:
         state = "running" if alive else "interrupted"
     age = time.time() - past.changed
     days = f"{age / DAY_SECONDS:.0f} days ago"
-    when = "just now" if age < 60 else f"{live.duration(age)} ago" if age < DAY_SECONDS else days
+    when = "just now" if age < 60 else f"{duration(age)} ago" if age < DAY_SECONDS else days
     return f"{state}, {past.done:,} of {past.total:,} trials, {when}"
 
 

@@ -2,14 +2,12 @@
 
 import streamlit as st
 
+from lrlab.parameters import duration
 from lrlab.store.location import get_shared_store
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.forecast import Forecast
 from lrlab.sweeps.pending_forecast import PendingForecast
 from lrlab.ui.shared import live
-
-WAIT_SECONDS = 5.0
-"""That Run waits for the forecast, which usually takes one."""
 
 
 def show(page: str, sweep: Sweep, done: int) -> PendingForecast:
@@ -34,12 +32,6 @@ def show(page: str, sweep: Sweep, done: int) -> PendingForecast:
     return expected
 
 
-def refusal(expected: PendingForecast) -> str:
-    """Return why a sweep is not to be run, or nothing."""
-    expected.wait(WAIT_SECONDS)
-    return expected.refused
-
-
 def words(expected: PendingForecast) -> str:
     """Return a forecast as text."""
     if expected.refused:
@@ -54,7 +46,7 @@ def describe(forecast: Forecast) -> str:
     if not forecast.trials:
         return "All trials have been computed: Run shows them."
     memory = f"{forecast.bytes / 2**20:.0f} MiB" if forecast.bytes < 2**30 else f"{forecast.bytes / 2**30:.1f} GiB"
-    return f"About {live.duration(forecast.seconds)} and {memory} per worker for up to {forecast.trials:,} trials."
+    return f"About {duration(forecast.seconds)} and {memory} per worker for up to {forecast.trials:,} trials."
 
 
 def _pending(page: str, sweep: Sweep, done: int) -> PendingForecast:

@@ -26,15 +26,10 @@ def open_on_click(sweep: Sweep, solver_at: int, together: bool) -> Callable[[plo
         place = data[:2] if len(sweep.grid) == 2 else [point.get("x")]
         for cell in sweep.cells:
             if cell.job and cell.solver == solver and list(cell.axes.values()) == place:
-                leave(sweep, cell, list(sweep.solvers) if together else [cell.solver])
+                st.session_state["converge:autorun"] = True
+                live.leave("pages/converge.py", address(sweep, cell, sweep.solvers if together else [cell.solver]))
 
     return click
-
-
-def leave(sweep: Sweep, cell: Cell, solvers: Sequence[str]) -> None:
-    """Go to Converge with the first trial of a cell."""
-    st.session_state["converge:autorun"] = True
-    live.leave("pages/converge.py", address(sweep, cell, solvers))
 
 
 def address(sweep: Sweep, cell: Cell, solvers: Sequence[str]) -> Mapping[str, str]:

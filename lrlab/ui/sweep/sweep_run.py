@@ -12,15 +12,13 @@ from lrlab.sweeps.session import SweepRun
 from lrlab.ui.shared import browser, live, progress
 from lrlab.ui.sweep import sweep_cost
 
-
-def current(page: str) -> SweepRun | None:
-    """Return the sweep that a page follows."""
-    return live.current(page)
+FORECAST_SECONDS = 5.0
+"""That Run waits for the forecast, which usually takes one."""
 
 
 def results(page: str, sweep: Sweep | None) -> Results | None:
     """Return the results of the sweep that a page follows, or, before the first one, of this one, without trials."""
-    if run := current(page):
+    if run := live.current(page):
         return run.results
     return live.once(f"{page}:empty", sweep, lambda: Results(sweep)) if sweep else None
 
@@ -32,14 +30,14 @@ def buttons(page: str, sweep: Sweep | None) -> None:
         st.warning(warning)
     if (
         sweep
-        and current(page) is None
+        and live.current(page) is None
         and (lost := session.under_way(sweep, get_shared_store(), browser.browser_key()))
     ):
         _follow(page, lost)
     if sweep and (state := st.session_state.pop(f"{page}:look", None)):
         look(page, sweep, state)
     with st.container(horizontal=True, key=f"{page}-buttons", width="content"):
-        run: Any = current(page)
+        run = live.current(page)
         same = run is not None and sweep is not None and run.sweep == sweep
         under_way = same and run.alive and not run.ending
         pressed = st.button("Run", type="primary", key=f"{page}-run", disabled=sweep is None or under_way)
@@ -62,15 +60,16 @@ def _run(page: str, sweep: Sweep, *, wanted: bool, known: SweepRun | None) -> No
     """Show the forecast of a sweep, and begin it if that is wanted and allowed."""
     done = known is not None and known.state == "done"
     forecast = None if done else sweep_cost.show(page, sweep, known.done if known else 0)
-    refused = sweep_cost.refusal(forecast) if forecast and wanted else ""
-    if wanted and not refused:
+    if forecast and wanted:
+        forecast.wait(FORECAST_SECONDS)
+    if wanted and not (forecast and forecast.refused):
         begin(page, sweep)
         st.rerun()
 
 
 def begin(page: str, sweep: Sweep) -> None:
     """Run a sweep on a page, in place of the one that was followed there."""
-    before = current(page)
+    before = live.current(page)
     run = session.get_run(sweep, get_shared_store(), browser.browser_key(), page, title(page, sweep))
     if before is not None and before is not run and before.alive:
         before.cancel()
@@ -99,7 +98,7 @@ def title(page: str, sweep: Sweep) -> str:
 
 def show_progress(page: str) -> None:
     """Show the progress of a sweep and the time that is left; how it ended; which trials failed."""
-    run = current(page)
+    run = live.current(page)
     progress.show_batch_progress(run)
     words = st.container()
     if run is None:
