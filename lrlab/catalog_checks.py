@@ -108,8 +108,12 @@ def _check_model(where: str, entry: ModelEntry) -> None:
         known_field = ClassVar in (hint, get_origin(hint)) or name in declared(spec)
         remedy = f"write {name}: Annotated[type, Parameter(meaning=...)] = default, in a frozen dataclass"
         require(known_field, where, f"{spec.__name__}.{name} is not declared: {remedy}")
-    for name in ("title", "summary"):
-        require(getattr(spec, name, ""), where, f'{spec.__name__} has no {name}: add {name} = "..." to the class')
+    constants = [
+        name for base in spec.__mro__ for name, hint in inspect.get_annotations(base).items()
+        if ClassVar in (hint, get_origin(hint))
+    ]  # fmt: skip
+    for name in constants:
+        require(getattr(spec, name, "") != "", where, f"{spec.__name__} has no {name}: add {name} = ... to the class")
     known = axes(spec)
     along = (entry.along,) if entry.along or entry.along_range else ()
     require_known((*entry.plane, *along, *entry.ranges), known, where, f"the axis of {spec.model}")

@@ -109,6 +109,7 @@ def test_solvers_of_other_families_are_made_for_a_family_that_names_them():
         (changed(weigh=abstractmethod(lambda self: 0)), "Changed does not define weigh: add it to the class"),
         (replace(MODEL, spec=Toy()), "spec must be a class derived from Spec, and not an instance"),
         (replace(MODEL, family="toys"), "family must be a Family, and not its name"),
+        (replace(MODEL, spec=type("Low", (RankOneSensing,), {"problem": ""})), "models.toy: Low has no problem: add"),
         (replace(MODEL, plane=("n",)), "plane must be two axes"),
         (replace(MODEL, plane=("n", "m")), "the axis of toy 'm' is unknown: take some of n, p"),
         (replace(MODEL, along="m"), "the axis of toy 'm' is unknown"),
