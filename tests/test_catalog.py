@@ -131,11 +131,11 @@ def test_public_names():
 def test_a_cancelled_pass_ends_in_the_middle_of_the_data(monkeypatch):
     monkeypatch.setattr("lrlab.models.single_index.IN_MEMORY", 0)
     monkeypatch.setattr("lrlab.models.single_index.BLOCK_BYTES", 2**14)
-    seen = []
+    fractions = []
     job = make_job(catalog.spec("one-bit-sensing", n=5000), "pairwise-moment")
-    trace = run_job(job, progress=seen.append, cancelled=lambda: len(seen) > 3)
-    assert trace.stop is Stop.CANCELLED and trace.rows == [] and len(seen) == 4
-    assert 0 < seen[-1] < 0.5
+    trace = run_job(job, progress=fractions.append, cancelled=lambda: len(fractions) > 3)
+    assert trace.stop is Stop.CANCELLED and trace.rows == [] and len(fractions) == 4
+    assert 0 < fractions[-1] < 0.5
 
 
 def test_the_wall_limit_holds_inside_a_pass(monkeypatch):

@@ -35,9 +35,9 @@ def files(tmp_path_factory):
     """Write ratings of all but three users and two items, ratings to test on, and both tables of features."""
     folder, (X, Y, R) = tmp_path_factory.mktemp("ratings"), table()
     rng = np.random.default_rng(1)
-    seen = rng.random((N1, N2)) < 0.4
-    seen[:3], seen[:, :2] = False, False
-    parts = {"train": seen, "test": ~seen & (rng.random((N1, N2)) < 0.3)}
+    observed = rng.random((N1, N2)) < 0.4
+    observed[:3], observed[:, :2] = False, False
+    parts = {"train": observed, "test": ~observed & (rng.random((N1, N2)) < 0.3)}
     for name, chosen in parts.items():
         rated = [(f"u{i}", f"i{j}", float(R[i, j])) for i, j in np.argwhere(chosen)]
         rng.shuffle(rated)
@@ -125,11 +125,11 @@ def test_ratings_from_the_shell(files, capsys):
 def test_bad_settings_are_one_sentence(files, capsys, extra, sentence):
     arguments = ["fit", str(files["train"]), "--test", str(files["test"])]
     assert main([*arguments, "--users", str(files["users"]), "--items", str(files["items"]), *extra]) == 2
-    told = capsys.readouterr().err
-    assert sentence in told and told.count("\n") == 1
+    message = capsys.readouterr().err
+    assert sentence in message and message.count("\n") == 1
 
 
-def test_a_user_without_features_is_told_by_the_line(files, tmp_path):
+def test_a_user_without_features_is_named_by_the_line(files, tmp_path):
     test = write(tmp_path / "test.csv", [("u1", "i1", 1), ("nobody", "i1", 1)])
     with pytest.raises(InputError, match="a name that the table of features has in line 2 of test.csv, got nobody"):
         fit_ratings(files["train"], test, files["users"], files["items"])

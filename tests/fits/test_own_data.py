@@ -270,10 +270,10 @@ def test_predict_from_the_shell(files, rows, tmp_path, capsys):
     capsys.readouterr()
     out = tmp_path / "out.csv"
     assert main(["predict", str(model), str(new), "--top", "2", "--out", str(out), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    document = json.loads(capsys.readouterr().out)
     written = list(csv.DictReader(out.read_text().splitlines()))
-    assert [row["label"] for row in written] == [row["label"] for row in told["predictions"]]
-    assert len(written) == 2 * rows[1].n and told["threshold"] == 0.5
+    assert [row["label"] for row in written] == [row["label"] for row in document["predictions"]]
+    assert len(written) == 2 * rows[1].n and document["threshold"] == 0.5
     assert main(["predict", str(model), str(new), "--top", "1"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == rows[1].n
     assert main(["predict", str(model), str(new), "--out", str(out)]) == 0
@@ -295,8 +295,8 @@ def test_the_shell_refuses_in_one_sentence(files, rows, tmp_path, capsys, argume
     save_model(tmp_path / "model.npz", fit(*files, rank=2, iterations=1).model)
     names = {"MODEL": tmp_path / "model.npz", "NEW": as_csv(tmp_path / "new.csv", rows[1], True), "TRAIN": files[0]}
     assert main([str(names.get(word, word)) for word in arguments]) == 2
-    told = capsys.readouterr().err
-    assert sentence in told and told.count("\n") == 1
+    message = capsys.readouterr().err
+    assert sentence in message and message.count("\n") == 1
 
 
 def saved(files, **changes):
@@ -401,9 +401,9 @@ def test_results_of_each_label_are_those_of_scikit_learn(files, rows, share, mon
     model, test = fit(*files, solver="leml-logistic", rank=3, iterations=2).model, hide(rows[1], share, 0)
     table = label_results.metrics_by_label(model, test)
     scores, truth = model.estimate.scores(test.X)(slice(None)), test.Y.toarray()
-    seen = np.ones(truth.shape, dtype=bool) if share == 1 else test.observed.toarray()
+    observed = np.ones(truth.shape, dtype=bool) if share == 1 else test.observed.toarray()
     for j, row in enumerate(table.itertuples()):
-        y, score = truth[seen[:, j], j], scores[seen[:, j], j]
+        y, score = truth[observed[:, j], j], scores[observed[:, j], j]
         assert (row.label, row.known, row.on, row.predicted) == (f"y{j}", len(y), y.sum(), (score > 0).sum())
         assert row.precision == pytest.approx(precision_score(y, score > 0, zero_division=np.nan), nan_ok=True)
         assert row.recall == pytest.approx(recall_score(y, score > 0), abs=1e-12)

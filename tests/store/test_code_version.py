@@ -130,7 +130,7 @@ def test_whatever_computes_numbers_counts(version, module, old, new):
     assert version() != version((f"lrlab.made_{module}", old, new))
 
 
-def test_constants_of_one_name_are_told_apart(version):
+def test_constants_of_one_name_differ(version):
     two = {"made_far": "LEVEL = 0.25\nSTEPS = 4\n", "made_tools": TOOLS.replace("LEVEL", "STEPS")}
     swapped = [("lrlab.made_far", "STEPS = 4", "STEPS = 3"), ("lrlab.made_solver", "STEPS = 3", "STEPS = 4")]
     assert version(**two) != version(*swapped, **two)

@@ -323,7 +323,7 @@ def test_the_shell_lists_exports_and_prunes(path, tmp_path, capsys, edit):
     assert document["trials_pruned"] == 12 and [group["solver"] for group in document["groups"]] == ["pairwise-moment"]
     for bad, sentence in [("trials.xls", "ends in .csv or .parquet"), ("no/trials.csv", "can be written")]:
         assert main(["store", str(path), "--export", str(tmp_path / bad)]) == 2
-        assert sentence in (told := capsys.readouterr().err) and told.count("\n") == 1
+        assert sentence in (message := capsys.readouterr().err) and message.count("\n") == 1
 
 
 def test_a_table_of_nothing_is_a_table(path, tmp_path):
@@ -354,8 +354,8 @@ def test_a_sweep_that_is_killed_again_and_again_gives_the_same_table(tmp_path, p
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         wait_for(path, int(total * (kill + chance.random()) / 5) + 1, process)
         process.send_signal(end)
-        told = process.communicate()[1]
-        assert (process.returncode, told) == ((130, "Interrupted.\n") if end == signal.SIGINT else (-end, ""))
+        message = process.communicate()[1]
+        assert (process.returncode, message) == ((130, "Interrupted.\n") if end == signal.SIGINT else (-end, ""))
     with Store(path) as store:
         before = sum(group.trials for group in store.groups())
     done = subprocess.run(command, capture_output=True, text=True)
@@ -387,17 +387,17 @@ def count(path):
 def test_results_get_first_what_was_there_and_then_what_arrives(path):
     with Store(path) as store:
         swept(replace(SWEEP, trials=1), store)
-        seen = []
+        states = []
 
         class Recorded(Results):
             def add(self, finished):
-                seen.append(dict(finished))
+                states.append(dict(finished))
                 super().add(finished)
 
         done = run(SWEEP, store, LocalStream, results=Recorded(SWEEP))
-        assert [len(finished) for finished in seen[: TOTAL // 3]] == [1] * (TOTAL // 3), "at first what the store has"
-        assert sum(map(len, seen)) == done.computed + done.reused == TOTAL
-        together = {trial: result for finished in seen for trial, result in finished.items()}
+        assert [len(finished) for finished in states[: TOTAL // 3]] == [1] * (TOTAL // 3), "at first what the store has"
+        assert sum(map(len, states)) == done.computed + done.reused == TOTAL
+        together = {trial: result for finished in states for trial, result in finished.items()}
         stored = {(job, n): o for job in SWEEP.jobs for n, o in store.results(job, SWEEP.trials).items()}
         assert {k: repr(v) for k, v in together.items()} == {k: repr(v) for k, v in stored.items()}
 

@@ -225,17 +225,17 @@ def test_a_picture_shows_what_was_measured_and_what_is_inferred():
         blank = infer(Results(SWEEP))
         assert blank["mean"].isna().all() and not blank["inferred"].any()
         results = run(SWEEP, store, LocalStream)
-        seen = infer(results)
+        picture = infer(results)
         rows = {(*cell["axes"].values(), cell["solver"]): cell for cell in cell_rows(results)}
-    assert len(seen) == sum(cell.job is not None for cell in SWEEP.cells) and seen["mean"].between(0, 1).all()
-    assert set(seen["inferred"]) == {True, False} and (seen["inferred"] == (seen["trials"] == 0)).all()
-    for cell in seen.itertuples():
+    assert len(picture) == sum(cell.job is not None for cell in SWEEP.cells) and picture["mean"].between(0, 1).all()
+    assert set(picture["inferred"]) == {True, False} and (picture["inferred"] == (picture["trials"] == 0)).all()
+    for cell in picture.itertuples():
         row = rows[cell.x, cell.y, cell.solver]
         assert row["trials"] == cell.trials and row["inferred"] == cell.inferred
         assert row["interval"] == pytest.approx([cell.low, cell.high])
         if not cell.inferred:
             assert cell.mean == row["successes"] / row["trials"]
-    assert (seen["low"] <= seen["high"]).mean() > 0.95, "but for chance"
+    assert (picture["low"] <= picture["high"]).mean() > 0.95, "but for chance"
 
 
 def test_a_mean_has_its_contour_at_the_level_of_its_model():
@@ -243,12 +243,12 @@ def test_a_mean_has_its_contour_at_the_level_of_its_model():
     assert sweep.contour == Success("overlap", above=0.5)
     with Store() as store:
         results = run(sweep, store, LocalStream)
-        seen = infer(results)
-        assert seen["inferred"].any() and seen["mean"].between(0, 1).all() and seen["low"].isna().all()
+        picture = infer(results)
+        assert picture["inferred"].any() and picture["mean"].between(0, 1).all() and picture["low"].isna().all()
         everywhere = Results(replace(sweep, adaptive=False))
         everywhere.add({Trial(job, n): result for job in sweep.jobs for n, result in results.results(job).items()})
         whole = infer(everywhere)
-        assert whole["mean"].isna().sum() == seen["inferred"].sum(), "only adaptive sweeps infer"
+        assert whole["mean"].isna().sum() == picture["inferred"].sum(), "only adaptive sweeps infer"
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -292,9 +292,9 @@ def test_one_axis_and_values_in_any_order():
     sweep = replace(SWEEP, axes={"ratio": [200, 2, 50, 100, 5, 20, 10, 30, 70]}, solvers=["pairwise-moment"], trials=9)
     with Store() as store:
         done = run(sweep, store, LocalStream)
-        seen = infer(done)
-    assert seen["x"].is_monotonic_increasing and seen["y"].isna().all() and done.computed < 0.5 * sweep.total
-    assert seen["mean"].iloc[0] < 0.5 < seen["mean"].iloc[-1] and seen["trials"].iloc[[0, -1]].gt(0).all()
+        picture = infer(done)
+    assert picture["x"].is_monotonic_increasing and picture["y"].isna().all() and done.computed < 0.5 * sweep.total
+    assert picture["mean"].iloc[0] < 0.5 < picture["mean"].iloc[-1] and picture["trials"].iloc[[0, -1]].gt(0).all()
 
 
 def test_places_that_are_the_same_problem_share_their_rounds():
@@ -315,10 +315,10 @@ def test_a_budget_is_kept_and_goes_to_the_contour():
 def test_rounds_depend_on_nothing_but_results():
     with Store() as store:
         results = run(SWEEP, store, LocalStream)
-    first, second = ([dict(asked) for asked in rounds(SWEEP, results)] for _ in range(2))
+    first, second = ([dict(requests) for requests in rounds(SWEEP, results)] for _ in range(2))
     assert first == second and len(first) > 2
-    numbers = pd.DataFrame([(job, n) for asked in first for job, part in asked.items() for n in part])
-    assert not numbers.duplicated().any(), "no trial is asked for twice"
+    numbers = pd.DataFrame([(job, n) for requests in first for job, part in requests.items() for n in part])
+    assert not numbers.duplicated().any(), "no trial is requested twice"
 
 
 def test_a_trial_without_a_number_is_no_success():

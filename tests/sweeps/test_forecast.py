@@ -30,22 +30,22 @@ def size(job):
 
 
 class Clock:
-    """Trials that take a nanosecond a byte, half as much again without noise; and what was asked for."""
+    """Trials that take a nanosecond a byte, half as much again without noise; and the jobs that were timed."""
 
     def __init__(self, longest=1e9):
         """Cut off what takes longer."""
-        self.asked, self.longest = [], longest
+        self.jobs, self.longest = [], longest
 
     def seconds(self, job):
         """Return the true time of a trial."""
         return job.spec.data_bytes * 1e-9 * (2.0 - job.spec.noise)
 
     def __call__(self, job):
-        """Return what is seen of a trial."""
-        self.asked.append(job)
+        """Return what is measured of a trial."""
+        self.jobs.append(job)
         whole = self.seconds(job)
-        seen = min(whole, self.longest)
-        return TimedTrial(seen, seen, round(40 * seen / whole), seen == whole)
+        measured = min(whole, self.longest)
+        return TimedTrial(measured, measured, round(40 * measured / whole), measured == whole)
 
     __wrapped__ = __call__
 
@@ -62,7 +62,7 @@ def test_what_was_not_measured_follows_from_sizes(clock):
     found = forecast(SWEEP, workers=1)
     true = sum(clock.seconds(job) for job in SWEEP.jobs) * SWEEP.trials
     assert found.trials == SWEEP.total and found.seconds == pytest.approx(true, rel=0.1)
-    assert found.bytes == max(map(size, SWEEP.jobs)) and len(set(clock.asked)) < len(SWEEP.jobs)
+    assert found.bytes == max(map(size, SWEEP.jobs)) and len(set(clock.jobs)) < len(SWEEP.jobs)
     assert forecast(SWEEP, workers=4).seconds == pytest.approx(found.seconds / 4)
     assert forecast(SWEEP).seconds == pytest.approx(found.seconds / cores())
 
@@ -118,16 +118,16 @@ def test_a_trial_that_fails_is_forecast_too(monkeypatch):
 def test_only_what_is_small_is_measured(clock, monkeypatch):
     monkeypatch.setattr(forecasts, "MAX_DATA_BYTES", 0)
     found = forecast(SWEEP, workers=1)
-    assert len(set(clock.asked)) == len(SWEEP.solvers), "the smallest cell of each"
+    assert len(set(clock.jobs)) == len(SWEEP.solvers), "the smallest cell of each"
     assert found.seconds == pytest.approx(sum(map(clock.seconds, SWEEP.jobs)) * SWEEP.trials, rel=0.5)
 
 
-def test_a_trial_is_seen_for_a_moment():
+def test_a_trial_is_timed_for_a_moment():
     job = SWEEP.jobs[0]
-    seen = time_trial(job)
-    assert seen.whole and seen.seconds > 0 and seen.iterations > 0
+    timed = time_trial(job)
+    assert timed.whole and timed.seconds > 0 and timed.iterations > 0
     long = make_job(spec("one-bit-sensing", n=10**5), "pairwise-moment", tol=0, max_iter=10**6)
-    assert not time_trial(long).whole and time_trial(long) is time_trial(long), "seen once"
+    assert not time_trial(long).whole and time_trial(long) is time_trial(long), "timed once"
 
 
 def test_what_takes_too_long_is_refused_with_what_fits(monkeypatch):
@@ -150,9 +150,9 @@ def test_the_shell_tells_beforehand_and_refuses(clock, tmp_path, capsys, monkeyp
     file.write_text(to_toml(SWEEP))
     monkeypatch.setenv("LRLAB_SWEEP_HOURS", "1e-12")
     assert main(["sweep", str(file), "--json"]) == 2
-    told = capsys.readouterr()
+    captured = capsys.readouterr()
     assert (
-        told.out == ""
-        and told.err.startswith("cells must be at most 0 within 1e-12 hours")
-        and told.err.count("\n") == 1
+        captured.out == ""
+        and captured.err.startswith("cells must be at most 0 within 1e-12 hours")
+        and captured.err.count("\n") == 1
     )

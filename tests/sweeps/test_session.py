@@ -139,7 +139,7 @@ def test_what_is_looked_at_is_read_and_not_computed(home):
     assert SweepRun(SWEEP, home).results.values(SWEEP.jobs[0], "error").size == 0
 
 
-def test_what_ends_a_sweep_is_told(home, monkeypatch):
+def test_what_ends_a_sweep_is_reported(home, monkeypatch):
     def refuse(function, items):
         raise InputError("scheduler", "the address of one that answers", "tcp://nowhere", "start one")
 

@@ -126,7 +126,7 @@ def test_the_predicted_line_is_where_the_overlap_leaves_zero():
     assert lines(Sweep(spec=spec, axes={"n": [100, 200]}, solvers=["save"])).empty, "there is no plane"
 
 
-def test_lines_that_differ_between_solvers_are_told_apart_and_others_are_drawn_once():
+def test_lines_that_differ_between_solvers_are_labelled_and_others_are_drawn_once():
     axes = {"threshold": Span(0.2, 1.5, 3), "ratio": Span(5.0, 400.0, 3, "log")}
     both = Sweep(spec=OneBitPhaseRetrieval(p=50), axes=axes, solvers=["pairwise-moment", "phd"])
     names = set(lines(both)["line"])

@@ -173,10 +173,10 @@ def changed(old, new):
         ("a = " + "[" * 5000, "sweep file must be TOML"),
     ],
 )
-def test_a_mistake_is_told_in_one_sentence(text, sentence):
-    with pytest.raises(InputError, match=sentence) as told:
+def test_a_mistake_is_one_sentence(text, sentence):
+    with pytest.raises(InputError, match=sentence) as error:
         parse(text)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(error.value)
 
 
 def test_a_file_that_cannot_be_read_is_refused(tmp_path, capsys):
