@@ -10,10 +10,12 @@ app: $(VENV)/.app
 	$(BIN)/streamlit run app.py
 
 test: check chromium
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n logical -m "not serial"
+	$(BIN)/python -m pytest -m serial
 
 test-fast: check
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -n logical -m "not slow and not serial"
+	$(BIN)/python -m pytest -m "serial and not slow"
 
 check: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -7,6 +7,7 @@ import sys
 import time
 import uuid
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -72,6 +73,16 @@ def code(definition: Definition) -> Code:
     return Code(writer.text(list(statements)), frozenset(writer.uses - {definition}))
 
 
+def parsed(text: bytes) -> ast.Module:
+    """Return the syntax tree of a source."""
+    for _ in range(10):
+        # Up to Python 3.12 the parser counts its depth for all threads together: one that parses at the same time (a
+        # page's script, say) disturbs the count, and the interpreter refuses the tree that it has made.
+        with suppress(SystemError):
+            return ast.parse(text)
+    return ast.parse(text)
+
+
 @cache
 def module(name: str) -> Module | None:
     """Return the definitions and imports of a module; None where its source is unknown."""
@@ -79,7 +90,7 @@ def module(name: str) -> Module | None:
     if text is None:
         return None
     statements: dict[str, list[ast.stmt]] = {}
-    tree = ast.parse(text)
+    tree = parsed(text)
     for statement in _top_level(tree.body):
         for target in _targets(statement):
             statements.setdefault(target, []).append(statement)
