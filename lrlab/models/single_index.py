@@ -191,8 +191,9 @@ FAMILY = Family(
     goal=Goal("overlap", above=0.5),
     solvers=("pairwise-moment", "link-free-refinement"),
     order=(
-        "pairwise-moment", "sparse-pairwise-moment", "phase-likelihood", "link-free-refinement", "marginal-mean", "sir",
-        "phd", "save", "biht", "nbiht", "logistic", "probit", "sparse-logistic", "sparse-probit", "subset-logistic",
+        "pairwise-moment", "sparse-pairwise-moment", "phase-likelihood", "link-free-refinement", "gamp",
+        "spectral-optimal", "marginal-mean", "sir", "phd", "save", "biht", "nbiht", "logistic", "probit",
+        "sparse-logistic", "sparse-probit", "subset-logistic",
     ),
     model_order=("one-bit-sensing", "flipped-logistic", "one-bit-phase-retrieval"),
     grows=("n", "ratio"),

@@ -1,7 +1,7 @@
 """Penalised maximum likelihood for the log-odds of `link_smoothing`, and the choice of their stiffness."""
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -20,8 +20,9 @@ from lrlab.solvers.single_index.link_smoothing import (
 NEWTON_STEPS = 30
 # Half the squared Newton decrement at which the loss summed over all rows has settled to ten decimals.
 DECREMENT = 1e-10
-# Keeps the normal matrix regular where cells are empty; too small to be felt.
-RIDGE = 1e-10
+# Where cells of the spline are empty the curvature is singular; so small a one is not felt elsewhere.
+SMALLEST_EIGENVALUE = 1e-13
+TINY = 1e-200
 LARGEST_LEVERAGE = 0.99
 
 
@@ -39,24 +40,47 @@ class Fit(NamedTuple):
         return float(self.held_out.mean())
 
 
+class _Coordinates(NamedTuple):
+    """An orthonormal basis of coefficients (19, 19), the `order` polynomials free of penalty first, and the penalty.
+
+    A sum of the curvature, which may be 1e-9, and a penalty of 1e7 would lose the curvature of the free polynomials to
+    rounding where answers are nearly separable.
+    """
+
+    basis: Array
+    order: int
+    penalty: Array
+
+
+@lru_cache(maxsize=len(SMOOTHNESS))
+def _coordinates(smoothness: Smoothness) -> _Coordinates:
+    order = smoothness.order
+    basis = np.linalg.qr(smoothness.free, mode="complete")[0]
+    penalty = np.zeros((COEFFICIENTS, COEFFICIENTS))
+    stiff = basis[:, order:]
+    penalty[order:, order:] = stiff.T @ smoothness.penalty @ stiff
+    return _Coordinates(basis, order, penalty)
+
+
 class _Design(NamedTuple):
     rows: IndexedAnswers
-    penalty: Array
+    coordinates: _Coordinates
     free: Array
 
 
 class _State:
-    """Objective, gradient and curvature at coefficients c (19,)."""
+    """Objective, gradient and curvature at coordinates a (19,) of the coefficients."""
 
-    def __init__(self, design: _Design, c: Array) -> None:
-        self.design, self.c = design, c
-        self.eta = design.rows.times(c)
+    def __init__(self, design: _Design, a: Array) -> None:
+        self.design, self.a = design, a
+        self.coefficients = design.coordinates.basis @ a
+        self.eta = design.rows.times(self.coefficients)
         self.chance = expit(self.eta)
         self.weight = self.chance * (1.0 - self.chance)
         self.information = (design.free * self.weight[:, None]).T @ design.free
         self.value = (
             loss(self.eta, design.rows.answers).sum()
-            + c @ design.penalty @ c / 2.0
+            + a @ design.coordinates.penalty @ a / 2.0
             - np.linalg.slogdet(self.information)[1] / 2.0
         )
 
@@ -64,17 +88,30 @@ class _State:
     def residual(self) -> Array:
         # d/d eta of log det(information) / 2 is h (1/2 - chance), with h the leverages of the free polynomials.
         free = self.design.free
-        h = self.weight * ((free @ np.linalg.inv(self.information)) * free).sum(axis=1)
+        h = self.weight * ((free @ inverse(self.information)) * free).sum(axis=1)
         return self.design.rows.answers - self.chance + h * (0.5 - self.chance)
 
     @cached_property
-    def curvature(self) -> Array:
-        return self.design.rows.gram(self.weight) + self.design.penalty
+    def inverse_curvature(self) -> Array:
+        basis = self.design.coordinates.basis
+        return inverse(basis.T @ self.design.rows.gram(self.weight) @ basis + self.design.coordinates.penalty)
 
     def step(self) -> tuple[Array, float]:
-        gradient = self.design.rows.adjoint(self.residual) - self.design.penalty @ self.c
-        step = np.linalg.solve(self.curvature, gradient)
+        basis, penalty = self.design.coordinates.basis, self.design.coordinates.penalty
+        gradient = basis.T @ self.design.rows.adjoint(self.residual) - penalty @ self.a
+        step = self.inverse_curvature @ gradient
         return step, float(gradient @ step)
+
+
+def inverse(A: Array) -> Array:
+    """Return the inverse of a symmetric positive semidefinite A, scaled to a unit diagonal, eigenvalues at least 1e-13.
+
+    The scale takes out the different sizes of coordinates; what is singular beyond that is made regular.
+    """
+    scale = 1.0 / np.sqrt(np.maximum(A.diagonal(), TINY))
+    values, vectors = np.linalg.eigh(A * np.outer(scale, scale))
+    half = scale[:, None] * vectors / np.sqrt(np.maximum(values, SMALLEST_EIGENVALUE))
+    return half @ half.T
 
 
 def fit(rows: IndexedAnswers, smoothness: Smoothness, start: Array) -> Fit:
@@ -87,26 +124,31 @@ def fit(rows: IndexedAnswers, smoothness: Smoothness, start: Array) -> Fit:
     held out    without its own answer eta_i moves by -(y_i - p_i) l_i / (1 - w_i l_i) to first order, l_i the diagonal
                 of B (B^T W B + P)^{-1} B^T (approximate leave-one-out; Rad & Maleki 2020)
     """
-    design = _Design(rows, smoothness.penalty + RIDGE * np.eye(COEFFICIENTS), rows.times(smoothness.free))
-    state = _State(design, start)
+    coordinates = _coordinates(smoothness)
+    design = _Design(rows, coordinates, rows.times(coordinates.basis[:, : coordinates.order]))
+    state = _State(design, coordinates.basis.T @ start)
+    if not np.isfinite(state.value):
+        # From a link so steep that no row is left on its slope there is no way down.
+        state = _State(design, np.zeros(COEFFICIENTS))
     for _ in range(NEWTON_STEPS):
         step, slope = state.step()
         lower = _lower(state, step, slope) if slope > DECREMENT else None
         if lower is None:
             break
         state = lower
-    spread = rows.diagonal(np.linalg.inv(state.curvature))
+    basis = coordinates.basis
+    spread = rows.diagonal(basis @ state.inverse_curvature @ basis.T)
     leverage = state.weight * spread
     without = state.eta - state.residual * spread / (1.0 - np.minimum(leverage, LARGEST_LEVERAGE))
     held_out = np.empty_like(without)
     held_out[rows.order] = loss(without, rows.answers)
-    return Fit(smoothness, LogOdds(state.c), held_out, float(leverage.sum()))
+    return Fit(smoothness, LogOdds(state.coefficients), held_out, float(leverage.sum()))
 
 
 def _lower(state: _State, step: Array, slope: float) -> _State | None:
     size = 1.0
     while size > 1e-4:
-        trial = _State(state.design, state.c + size * step)
+        trial = _State(state.design, state.a + size * step)
         if trial.value <= state.value - 1e-4 * size * slope:
             return trial
         size /= 2.0

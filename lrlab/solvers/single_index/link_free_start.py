@@ -1,5 +1,6 @@
 """Initial directions without the link: cross-fitted first and second moments; held-out data choose the better."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from lrlab.linalg import hard_threshold
 from lrlab.solvers.methods.sphere import normalised
 from lrlab.solvers.single_index.cross_fitting import CrossFit
 from lrlab.solvers.single_index.link_fit import Fit, chosen, fit_all
+from lrlab.solvers.single_index.spectral_candidates import candidate_weights, leading_columns
 
 POWER_STEPS = 30
 POWER_TOLERANCE = 0.01
@@ -28,7 +30,7 @@ class Start(NamedTuple):
 def best_start(data: CrossFit, s: int, rng: Generator) -> Start:
     """Return the moment direction whose smoothed link predicts unseen answers better."""
     starts = {}
-    for name, B in (("first", first_moment(data, s)), ("second", second_moment(data, s, rng))):
+    for name, B in directions(data, s, rng):
         Z = data.X @ B
         fits = fit_all(data.sample(Z))
         starts[name] = (B, Z, fits, chosen(fits))
@@ -36,6 +38,17 @@ def best_start(data: CrossFit, s: int, rng: Generator) -> Start:
     best = min(held_out, key=lambda name: held_out[name])
     losses = ", ".join(f"{held_out[name]:.3g} from the {name} moment" for name in starts)
     return Start(*starts[best], f"Start: {best} moment (held-out loss {losses}).")
+
+
+def directions(data: CrossFit, s: int, rng: Generator) -> Iterator[tuple[str, Array]]:
+    """Yield names and directions (p, K + 1): of the first moment, and of second moments that see different links."""
+    yield "first", first_moment(data, s)
+    n, p = data.X.shape
+    if s < p:
+        yield "second", second_moment(data, s, rng)
+        return
+    for name, weights in candidate_weights(float(data.answers.mean()), n / p).items():
+        yield f"second ({name})", leading_columns(data, weights, rng)
 
 
 def first_moment(data: CrossFit, s: int) -> Array:

@@ -1,5 +1,6 @@
 """Algorithm 1 of Yi et al. (2015): the leading eigenvector of a second moment of pairwise differences."""
 
+import math
 from collections.abc import Iterator
 from typing import Annotated
 
@@ -16,6 +17,7 @@ from lrlab.solver_entry import Options, all_of
 from lrlab.solvers.single_index.moment_methods import class_moments
 from lrlab.solvers.single_index.requirements import needs_gap, needs_samples, single_index_entry
 from lrlab.theory import spiked
+from lrlab.theory.bulk import Edge, upper_edge
 
 Pairs = Annotated[
     str,
@@ -27,7 +29,7 @@ Pairs = Annotated[
 Moment = Annotated[
     str,
     Parameter(
-        meaning="pairs with different answers (M), with equal answers (M'), or the matrix with the larger top gap",
+        meaning="pairs with different answers (M), with equal answers (M'), or the top eigenvalue that stands out more",
         choices=("auto", "M", "M'"),
     ),
 ]
@@ -73,16 +75,38 @@ def relative(difference: Array, scale: float) -> float:
 def chosen_moment(problem: SingleIndexData, pairs: str, moment: str) -> tuple[Array, str]:
     """Return M/4 or M'/4 (p, p) and a sentence that says which and why.
 
-    With `auto` the matrix with the larger gap between its two largest eigenvalues wins: phi > 0 opens a gap in M,
-    phi < 0 in M', and neither needs to be known.
+    With `auto` the matrix wins whose largest eigenvalue exceeds the edge of its noise by more Tracy-Widom scales:
+    phi > 0 lifts it in M, phi < 0 in M', and neither needs to be known. Gaps between the two largest eigenvalues would
+    not tell: noise of the matrix with the wider bulk has the larger ones.
     """
     M, M_agree = pair_moments(problem, pairs)
     if moment != "auto":
         return (M, "M, as chosen.") if moment == "M" else (M_agree, "M', as chosen.")
-    gaps = [float(values[0] - values[1]) for values in (top_eigenpairs(A, 2)[0] for A in (M, M_agree))]
-    winner = "M" if gaps[0] >= gaps[1] else "M'"
-    note = f"{winner} chosen: top gap {gaps[0]:.3g} in M/4, {gaps[1]:.3g} in M'/4."
+    edges = noise_edges(M, M_agree, problem.shape[0], pairs)
+    heights = [edge.height(float(top_eigenpairs(A, 1)[0][0])) for edge, A in zip(edges, (M, M_agree), strict=True)]
+    winner = "M" if heights[0] >= heights[1] else "M'"
+    scales = f"{heights[0]:.3g} Tracy-Widom scales above the edge of its noise in M/4, {heights[1]:.3g} in M'/4"
+    note = f"{winner} chosen: the top eigenvalue is {scales}."
     return (M if winner == "M" else M_agree), note
+
+
+def noise_edges(M: Array, M_agree: Array, n: int, pairs: str) -> tuple[Edge, Edge]:
+    """Return the edges of M/4 and M'/4 (p, p) if answers did not depend on x."""
+    p, traces = len(M), np.array([np.trace(M), np.trace(M_agree)])
+    if pairs == "consecutive":
+        # dx = sqrt(2) g, and each pair that counts adds about 2 p to the trace of the sum.
+        weight = 2.0 / (n // 2)
+        differ, agree = (upper_edge([weight], [trace / (weight * p)], p) for trace in traces)
+        return differ, agree
+    # A pair of all differs with probability 2 P (1 - P), P the share of either answer; the sums are those of
+    # `_all_pairs`, centred, with weights from the other class (M) or the own one (M').
+    share = float(traces[0] / traces.sum()) if traces.sum() > 0 else 0.0
+    more = n * (1.0 + math.sqrt(max(0.0, 1.0 - 2.0 * share))) / 2.0
+    less, count = n - more, n * (n - 1) / 2.0
+    return (
+        upper_edge([less / count, more / count], [more, less], p),
+        upper_edge([more / count, less / count], [more, less], p),
+    )
 
 
 def pair_moments(problem: SingleIndexData, pairs: str) -> tuple[Array, Array]:
@@ -116,11 +140,19 @@ def _all_pairs(problem: SingleIndexData) -> tuple[Array, Array]:
 
 
 def predict(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
-    """Return the limits of Lu & Li for consecutive pairs."""
+    """Return the limits of Lu & Li for consecutive pairs.
+
+    With `auto` they are those of the matrix that the link favours, M where phi > 0; a run may choose the other one, so
+    the overlap of each is given by its name.
+    """
     if options["pairs"] != "consecutive":
         return {}
-    p = spiked.predict(spec.link.moments, spec.n / spec.p, str(options["moment"]))
-    return {"predicted_overlap": p.overlap, "predicted_top": p.top, "predicted_second": p.second}
+    moments, ratio, moment = spec.link.moments, spec.n / spec.p, str(options["moment"])
+    p = spiked.predict(moments, ratio, moment)
+    predicted = {"predicted_overlap": p.overlap, "predicted_top": p.top, "predicted_second": p.second}
+    if moment == "auto":
+        predicted |= {f"predicted_overlap_{name}": spiked.predict(moments, ratio, name).overlap for name in ("M", "M'")}
+    return predicted
 
 
 def workspace(spec: SingleIndexSpec, options: Options) -> int:

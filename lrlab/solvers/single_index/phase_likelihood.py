@@ -15,8 +15,8 @@ from lrlab.parameters import InputError
 from lrlab.protocol import Iterate
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.methods.sphere import DAMPING, newton_directions, normalised, shortened
-from lrlab.solvers.single_index.principal_directions import phd
 from lrlab.solvers.single_index.requirements import VANISHING, needs_samples
+from lrlab.solvers.single_index.spectral_optimal import spectral_optimal
 
 WIDEST = 0.5
 STEPS_A_WIDTH = 8
@@ -29,7 +29,7 @@ def phase_likelihood(problem: SingleIndexData, *, rng: Generator) -> Iterator[It
 
     minimise    F_w(b) = mean -log P_w(y_i | <x_i, b>)  over ||b|| = 1, as if the noise had standard deviation w:
                 P_w(y = 1 | z) = Phi((|z| - threshold) / w) + Phi((-|z| - threshold) / w)
-    start       principal Hessian directions (`phd`), whose error is O(sqrt(p/n))
+    start       the spectral estimate of the largest overlap, whose weights the link tells (`spectral_optimal`)
     update      b <- (b + t D) / ||b + t D||,  D the Newton step (Fisher scoring) on the tangent space of the sphere by
                 conjugate gradients, t halved until F_w falls
     widths      w = 1/2, 1/4, ... down to s, where F_w is the exact likelihood. Without noise that is a step function,
@@ -47,7 +47,7 @@ def phase_likelihood(problem: SingleIndexData, *, rng: Generator) -> Iterator[It
     if abs(y.sum()) == n:
         remedy = "move the threshold towards 0.7, or raise n: where all answers agree they carry nothing"
         raise InputError("answers", "of both kinds", f"{n} times {y[0]:+.0f}", remedy)
-    b = next(phd(problem, whitening="sample" if n > p else "identity", rng=rng)).estimate
+    b = next(spectral_optimal(problem, weights="link", rng=rng)).estimate
     narrowest = final_width(link.noise, link.threshold, n, p)
     w, steps = max(WIDEST, narrowest), 0
     while True:

@@ -282,8 +282,11 @@ def test_refinement_lowers_the_loss_on_data_it_never_had(model):
     built, fresh = problem(model, n=n, noise=0.1), problem(model, n=3 * n, noise=0.1)
     assert (fresh.X[:n] == built.X).all(), "the first rows are the same for every n"
     states = rounds(built, 8)
-    held_out = [loss(s.fit.log_odds(fresh.X[n:] @ s.b)[0], (fresh.y[n:] + 1) / 2).mean() for s in states]
-    assert held_out[-1] < 0.7 * held_out[0]
+    answers = (fresh.y[n:] + 1) / 2
+    held_out = [loss(s.fit.log_odds(fresh.X[n:] @ s.b)[0], answers).mean() for s in states]
+    # Measured from the loss at the truth: how much there is to gain depends on how good the start is.
+    least = loss(states[-1].fit.log_odds(fresh.X[n:] @ fresh.truth)[0], answers).mean()
+    assert held_out[-1] - least < 0.2 * (held_out[0] - least)
     assert states[-1].fit.mean_held_out == pytest.approx(held_out[-1], rel=0.25), "leave-one-out is fair"
 
 
@@ -310,6 +313,6 @@ def test_the_note_gives_start_and_smoothness():
         for model in ("flipped-logistic", "one-bit-phase-retrieval")
     ]
     assert notes[0].startswith("Start: first moment (held-out loss")
-    assert notes[1].startswith("Start: second moment (held-out loss")
+    assert notes[1].startswith("Start: second (no narrows much) moment (held-out loss")
     names = [smoothness.name for smoothness in SMOOTHNESS]
     assert all(any(f"Log-odds: {name}, " in note for name in names) for note in notes)

@@ -1,0 +1,129 @@
+"""The spectral method that is best at weak recovery: an eigenvector of differently weighted covariances of answers."""
+
+from collections.abc import Iterator
+from typing import Annotated, NamedTuple
+
+from numpy.random import Generator
+from scipy.linalg import eigh
+
+from lrlab.arrays import Array
+from lrlab.linalg import top_eigenpairs, unit
+from lrlab.models.protocols import SingleIndexData
+from lrlab.models.single_index import SingleIndexSpec
+from lrlab.parameters import Parameter
+from lrlab.protocol import Iterate
+from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solvers.single_index.moment_methods import ClassMoments, class_moments, empty_slice
+from lrlab.solvers.single_index.requirements import moment_workspace, needs_second_moment
+from lrlab.theory.spectral import Weights, edge_scale, known_link_weights, link_free_weights, spike
+
+# Lanczos needs many steps where one answer has a large negative weight; up to this size LAPACK is faster.
+DENSE = 1500
+
+WeightsOption = Annotated[
+    str,
+    Parameter(
+        meaning="weights of both answers: from their counts, or from the link, which gives the largest overlap",
+        choices=("counts", "link"),
+    ),
+]
+
+
+class Leading(NamedTuple):
+    """Largest eigenvalue of (1/p) sum T(y_i) x_i x_i^T, its unit eigenvector b (p,), and a sentence on the choice."""
+
+    value: float
+    b: Array
+    note: str
+
+
+def spectral_optimal(
+    problem: SingleIndexData, *, weights: WeightsOption = "counts", rng: Generator
+) -> Iterator[Iterate]:
+    r"""Recover b up to sign from one-bit answers by the second moment that sees it at the fewest measurements.
+
+    maximise    b^T M b  over ||b|| = 1,  M = (1/p) sum T(y_i) x_i x_i^T
+    weights     `counts`: T = c_y / (1 + c_y), c_+ = +-sqrt(n_- p / (n_+ n)), c_- = -+sqrt(n_+ p / (n_- n)). The sign is
+                that of E[z^2 | y = 1] - 1, z = <x, b>, which the link would tell: the one is taken whose largest
+                eigenvalue exceeds the edge of the noise, 1, by more Tracy-Widom scales
+                `link`: T = 1 - 1 / E[z^2 | y], from the link; the largest overlap of all weights
+    converges   the overlap is positive above n/p = (1 - mu_0^2) / (mu_2 - mu_0)^2, below which no fast method does
+                better than a guess for links with mu_1 = 0; exactly, see `theory.spectral`
+
+    One pass over X (n, p) by blocks, memory O(p^2). Yields once: objective -b^T M b. Odd links have mu_2 = mu_0 and
+    are not seen. Where all answers agree, b is a random direction and the note says so.
+    Reference: Mondelli & Montanari (2018), "Fundamental limits of weak recovery with applications to phase retrieval",
+    eq. 10 (`counts`); Luo, Alghamdi & Lu (2019), "Optimal spectral initialization for signal recovery with applications
+    to phase retrieval", Theorem 1 (`link`).
+    """
+    moments = class_moments(problem)
+    n, p = problem.shape
+    if weights == "link":
+        estimate: Leading | None = leading(
+            moments, known_link_weights(problem.link.moments), p, "Weights from the link."
+        )
+    else:
+        estimate = leading_by_counts(moments, n, p)
+    if estimate is None:
+        yield Iterate(unit(rng.standard_normal(p)), objective=0.0, residual=0.0, note=empty_slice(moments))
+        return
+    yield Iterate(estimate.b, objective=-estimate.value, residual=0.0, note=estimate.note)
+
+
+def leading(moments: ClassMoments, T: Weights, p: int, note: str) -> Leading:
+    """Return the leading eigenpair of T_+ S_+ + T_- S_-, divided by p."""
+    M = T.pos / p * moments.S_pos
+    M += T.neg / p * moments.S_neg
+    last = len(M) - 1
+    if len(M) <= DENSE:
+        values, vectors = eigh(M, subset_by_index=(last, last), overwrite_a=True)
+    else:
+        values, vectors = top_eigenpairs(M, 1)
+    return Leading(float(values[0]), vectors[:, 0], note)
+
+
+def leading_by_counts(moments: ClassMoments, n: int, p: int) -> Leading | None:
+    """Return the leading eigenpair for the sign that stands out more; None where all answers agree.
+
+    A sign is left out where no link could be recovered with it at this n/p.
+    """
+    share, by_sign = moments.n_pos / n, {}
+    for sign in (1, -1):
+        T = link_free_weights(share, n / p, sign)
+        if T is not None:
+            at = leading(moments, T, p, "")
+            by_sign[sign] = (at, (at.value - 1.0) / edge_scale(share, n / p, p, sign))
+    if not by_sign:
+        return None
+    winner = max(by_sign, key=lambda sign: by_sign[sign][1])
+    at, height = by_sign[winner]
+    larger = "larger" if winner > 0 else "smaller"
+    others = "".join(f", {by_sign[sign][1]:.3g} for the other sign" for sign in by_sign if sign != winner)
+    note = f"|<x, b>| taken to be {larger} where y = 1: {height:.3g} Tracy-Widom scales above the noise{others}."
+    return Leading(at.value, at.b, note)
+
+
+def predict(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
+    """Return the limit for the sign that the link has."""
+    moments, ratio = spec.link.moments, spec.n / spec.p
+    if options["weights"] == "link":
+        weights: Weights | None = known_link_weights(moments)
+    else:
+        sign = 1 if moments.mu2 > moments.mu0 else -1
+        weights = link_free_weights((1.0 + moments.mu0) / 2.0, ratio, sign)
+    return {"predicted_overlap": spike(moments, ratio, weights).overlap if weights else 0.0}
+
+
+ENTRY = SolverEntry(
+    name="spectral-optimal",
+    title="Optimal spectral method",
+    summary="Eigenvector of a weighted covariance that sees even links at the fewest measurements; by default it "
+    "does not know the link.",
+    reference="Mondelli & Montanari (2018), eq. 10; Luo, Alghamdi & Lu (2019)",
+    run=spectral_optimal,
+    families=("single-index",),
+    streams=True,
+    workspace=moment_workspace,
+    refuse=needs_second_moment,
+    predict=predict,
+)

@@ -1,0 +1,59 @@
+"""State evolution of a spec of the single-index family: the best possible overlap, and what `gamp` does on the way."""
+
+from itertools import islice
+from typing import Protocol
+
+import numpy as np
+
+from lrlab.arrays import Array
+from lrlab.theory import spectral
+from lrlab.theory.links import Link
+from lrlab.theory.state_evolution import Overlaps, evolution, overlaps
+
+VANISHING = 1e-9
+
+
+class SingleIndex(Protocol):
+    """What theory needs to know of a spec; `truth` is "random" where the truth is drawn from the prior."""
+
+    @property
+    def n(self) -> int: ...  # noqa: D102
+    @property
+    def p(self) -> int: ...  # noqa: D102
+    @property
+    def sparsity(self) -> int: ...  # noqa: D102
+    @property
+    def truth(self) -> str: ...  # noqa: D102
+    @property
+    def link(self) -> Link: ...  # noqa: D102
+
+
+def rate(spec: SingleIndex) -> float:
+    """Return the rate of non-zero entries of the truth, 1 for a dense one."""
+    return spec.sparsity / spec.p if spec.sparsity else 1.0
+
+
+def best_overlap(spec: SingleIndex) -> Overlaps | None:
+    """Return the limits of the squared overlap for methods that know link, noise and rate; None for pictures.
+
+    A picture is not drawn from a prior: a method that knew it would need no data.
+    """
+    return overlaps(spec.link, spec.n / spec.p, rate(spec)) if spec.truth == "random" else None
+
+
+def is_symmetric(link: Link) -> bool:
+    """Return whether mu_1 = 0, so that b = 0 is a fixed point and the sign of b is lost."""
+    return abs(link.moments.mu1) < VANISHING
+
+
+def spectral_start(link: Link, ratio: float) -> spectral.Spike:
+    """Return the limits of the optimal spectral estimate, with which `gamp` starts for symmetric links."""
+    return spectral.spike(link.moments, ratio, spectral.known_link_weights(link.moments))
+
+
+def predicted_iterations(spec: SingleIndex, iterations: int) -> Array:
+    """Return the overlaps (iterations,) that state evolution predicts for the estimates which `gamp` yields."""
+    link, ratio = spec.link, spec.n / spec.p
+    first = [spectral_start(link, ratio).overlap] if is_symmetric(link) else []
+    following = evolution(link, ratio, rate(spec), *first)
+    return np.array([*first, *islice(following, iterations - len(first))])

@@ -1,0 +1,104 @@
+r"""The top eigenvector of (1/p) sum T(y_i) x_i x_i^T for two answers: weights, bulk edge, fluctuation, overlap.
+
+With e_y = E[z^2 - 1 | y], z = <x, b>, and u(t) = T t / (1 - T t) the limits at n/p = delta are (Lu & Li 2017, "Phase
+transitions of spectral initialization for high-dimensional nonconvex estimation", Theorem 1; Mondelli & Montanari
+2018, "Fundamental limits of weak recovery with applications to phase retrieval", Lemma 2)
+
+    eigenvalue      lambda(t) = 1/t + delta E[T / (1 - T t)], where delta E[e_y u(t)] = 1
+    bulk edge       lambda(t_edge), where delta E[u(t_edge)^2] = 1; the eigenvalue leaves the bulk where t < t_edge
+    overlap         (1 - delta E[u^2]) / (1 + delta E[e_y u^2])
+
+No weights recover anything below delta = 1 / E[e_y^2], since E[e_y u]^2 <= E[e_y^2] E[u^2]. Two choices attain it:
+
+    T = e_y / (1 + e_y), which has the largest overlap at each delta (Luo, Alghamdi & Lu 2019, "Optimal spectral
+    initialization for signal recovery with applications to phase retrieval"); its eigenvalue is 1
+    T = c_y / (1 + c_y) with c_y = k e_y, k^2 = 1 / (delta E[e_y^2]) (Mondelli & Montanari 2018, eq. 10); its edge is 1
+
+Since E[e_y] = 0, two answers leave nothing of c_y but its sign to the link: with shares P_+ and P_- of the answers,
+c_+ = +-sqrt(P_- / (delta P_+)) and c_- = -+sqrt(P_+ / (delta P_-)). The second choice needs no link.
+"""
+
+import math
+from typing import NamedTuple
+
+from lrlab.theory.links import Moments
+from lrlab.theory.principal_hessian import shares
+
+
+class Weights(NamedTuple):
+    """T(y) for y = +1 and y = -1."""
+
+    pos: float
+    neg: float
+
+
+class Spike(NamedTuple):
+    """Limits for one choice of weights.
+
+    value: eigenvalue along the truth, nan inside the bulk. overlap: <b, b-hat>^2. dual: t at the eigenvalue, nan inside
+    the bulk; for a measurement (x, y), (1 - t T(y)) <x, b-hat> tends to <x, b'>, b' the eigenvector without it.
+    """
+
+    value: float
+    overlap: float
+    dual: float
+
+
+INSIDE_BULK = Spike(math.nan, 0.0, math.nan)
+
+
+def excess(moments: Moments) -> Weights:
+    """Return e_y = E[z^2 | y] - 1 for both answers; 0 for an answer that is never given."""
+    q_pos, q_neg, k_pos, k_neg = shares(moments)
+    return Weights(k_pos / q_pos - 1.0 if q_pos > 0 else 0.0, k_neg / q_neg - 1.0 if q_neg > 0 else 0.0)
+
+
+def known_link_weights(moments: Moments) -> Weights:
+    """Return T = e_y / (1 + e_y), the weights of the largest overlap."""
+    return Weights(*(e / max(1.0 + e, 1e-12) for e in excess(moments)))
+
+
+def link_free_weights(share_pos: float, ratio: float, sign: int) -> Weights | None:
+    """Return T = c_y / (1 + c_y) from the share of the answers +1; sign: that of E[z^2 | y = 1] - 1.
+
+    None where some 1 + c_y <= 0: no link of that sign can be recovered at this n/p, as E[z^2 | y] would be negative.
+    """
+    if not 0.0 < share_pos < 1.0:
+        return None
+    odds = math.sqrt((1.0 - share_pos) / share_pos)
+    c_pos, c_neg = sign * odds / math.sqrt(ratio), -sign / (odds * math.sqrt(ratio))
+    return Weights(c_pos / (1.0 + c_pos), c_neg / (1.0 + c_neg)) if min(c_pos, c_neg) > -1.0 else None
+
+
+def edge_scale(share_pos: float, ratio: float, p: int, sign: int) -> float:
+    """Return the Tracy-Widom scale of the largest noise eigenvalue for `link_free_weights`, whose edge is 1.
+
+    For z(m) = -1/m + (1/p) sum T / (1 + T m), the inverse of the Stieltjes transform m of the bulk, the scale is
+    (z''/2)^(1/3) p^(-2/3) at the edge (El Karoui 2007, "Tracy-Widom limit for the largest eigenvalue of a large class
+    of complex sample covariance matrices"). Here z''/2 = 1 + delta E[c_y^3], which is
+    1 + sign (P_- - P_+) / sqrt(delta P_+ P_-).
+    """
+    cube = 1.0 + sign * (1.0 - 2.0 * share_pos) / math.sqrt(ratio * share_pos * (1.0 - share_pos))
+    return max(cube, 1e-6) ** (1.0 / 3.0) * p ** (-2.0 / 3.0)
+
+
+def spike(moments: Moments, ratio: float, weights: Weights) -> Spike:
+    """Return the limits of (1/p) sum T(y_i) x_i x_i^T at n/p = `ratio`."""
+    q_pos, q_neg = shares(moments)[:2]
+    e, (T_pos, T_neg) = excess(moments), weights
+    # P_+ e_+ = -P_- e_- makes delta E[e_y u] = 1 a quadratic equation in t.
+    a, b = T_pos * T_neg, T_pos + T_neg + ratio * q_pos * e.pos * (T_pos - T_neg)
+    root = b * b - 4.0 * a
+    if root < 0 or (a == 0 and b <= 0):
+        return INSIDE_BULK
+    candidates = [1.0 / b] if a == 0 else [(b - s * math.sqrt(root)) / (2.0 * a) for s in (1.0, -1.0)]
+    inside = [t for t in candidates if t > 0 and min(1.0 - T_pos * t, 1.0 - T_neg * t) > 0]
+    if not inside:
+        return INSIDE_BULK
+    t = min(inside)
+    u_pos, u_neg = T_pos * t / (1.0 - T_pos * t), T_neg * t / (1.0 - T_neg * t)
+    left = 1.0 - ratio * (q_pos * u_pos**2 + q_neg * u_neg**2)
+    if left <= 0:
+        return INSIDE_BULK
+    square = ratio * (q_pos * (1.0 + e.pos) * u_pos**2 + q_neg * (1.0 + e.neg) * u_neg**2)
+    return Spike((1.0 + ratio * (q_pos * u_pos + q_neg * u_neg)) / t, left / (left + square), t)

@@ -1,0 +1,140 @@
+"""GAMP and the optimal spectral method: fixed points, agreement with state evolution, refusals."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import lrlab
+from lrlab.models.flipped_logistic import FlippedLogistic
+from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
+from lrlab.models.one_bit_sensing import OneBitSensing
+from lrlab.parameters import InputError
+from lrlab.protocol import Stop
+from lrlab.solvers.single_index.gamp import gamp
+from lrlab.solvers.single_index.spectral_optimal import spectral_optimal
+from lrlab.theory.predicted_overlap import best_overlap, predicted_iterations
+
+SPECS = (
+    OneBitSensing(n=1200, p=600, noise=0.1),
+    OneBitSensing(n=3000, p=600, noise=1.0),
+    OneBitSensing(n=600, p=600, noise=0.1, sparsity=30),
+    FlippedLogistic(n=3000, p=600, flip=0.05, intercept=0.5),
+    OneBitPhaseRetrieval(n=3000, p=600, threshold=0.3),
+    OneBitPhaseRetrieval(n=3000, p=600, threshold=1.0),
+    OneBitPhaseRetrieval(n=3000, p=600, threshold=2.0, noise=0.1),
+)
+
+
+def iterates(problem, number, **options):
+    return list(itertools.islice(gamp(problem, rng=np.random.default_rng(0), **options), number))
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=repr)
+def test_the_best_overlap_is_attained_and_every_iteration_predicted(spec):
+    number, seeds = 25, 8
+    paths = []
+    for seed in range(seeds):
+        problem = spec.replace(seed=seed).build()
+        paths.append([problem.score(at.estimate)["overlap"] for at in iterates(problem, number)])
+    mean, error = np.mean(paths, axis=0), np.std(paths, axis=0, ddof=1) / np.sqrt(seeds)
+    predicted = predicted_iterations(spec, number)
+    assert np.all(np.abs(mean - predicted) < np.maximum(0.03, 3.5 * error))
+    assert abs(mean[-1] - best_overlap(spec).best) < max(0.02, 3 * error[-1])
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=repr)
+def test_a_run_converges_to_a_fixed_point(spec):
+    problem = spec.replace(n=spec.n // 2, p=spec.p // 2, sparsity=spec.sparsity // 2).build()
+    last = iterates(problem, 200)[-1]
+    assert last.residual < 1e-3 and np.linalg.norm(last.estimate) == pytest.approx(1.0)
+    again = iterates(problem, 200)[-1]
+    assert (again.estimate == last.estimate).all()
+
+
+def test_below_weak_recovery_nothing_is_claimed():
+    spec = OneBitPhaseRetrieval(n=1000, p=500, threshold=0.3)
+    traces = [lrlab.solve(spec.replace(seed=seed), "gamp") for seed in range(4)]
+    assert best_overlap(spec).best == 0.0
+    assert np.mean([trace.metrics["overlap"] for trace in traces]) < 0.03
+    assert traces[0].metrics["predicted_overlap"] == 0.0
+
+
+def test_it_beats_methods_that_know_less():
+    spec = OneBitSensing(n=1500, p=500, noise=0.1)
+    found = {name: lrlab.solve(spec, name).metrics["overlap"] for name in ("gamp", "sir", "probit", "marginal-mean")}
+    assert max(found, key=found.get) == "gamp"
+
+
+def test_a_sparse_prior_is_used_where_entries_are_limited():
+    problem = OneBitSensing(n=600, p=600, sparsity=30).build()
+    sparse, dense = (problem.score(iterates(problem, 30, kept=k)[-1].estimate)["overlap"] for k in (0, 600))
+    assert sparse > 0.9 > 0.6 > dense
+
+
+def test_small_and_extreme_problems_end_in_a_finite_estimate():
+    for spec in (
+        OneBitSensing(n=2, p=2, noise=0.0),
+        OneBitSensing(n=3000, p=2, noise=0.0),
+        OneBitSensing(n=50, p=20, noise=10.0),
+        FlippedLogistic(n=30, p=5, intercept=5.0),
+        OneBitPhaseRetrieval(n=40, p=20, threshold=5.0),
+        OneBitPhaseRetrieval(n=3000, p=5, threshold=0.01),
+        OneBitPhaseRetrieval(n=100, p=50, sparsity=1),
+    ):
+        assert all(np.isfinite(at.estimate).all() and np.isfinite(at.residual) for at in iterates(spec.build(), 60))
+
+
+def test_data_is_left_as_it_was_and_blocks_change_nothing(monkeypatch):
+    problem = FlippedLogistic(n=500, p=20).build()
+    before = problem.y.copy()
+    whole = iterates(problem, 10)[-1].estimate
+    monkeypatch.setattr("lrlab.solvers.single_index.gamp.ROWS", 64)
+    assert iterates(problem, 10)[-1].estimate == pytest.approx(whole, abs=1e-10)
+    assert (problem.y == before).all()
+
+
+def test_constant_links_are_refused():
+    for spec in (FlippedLogistic(flip=0.5), OneBitPhaseRetrieval(threshold=0.0)):
+        with pytest.raises(InputError, match="carries nothing"):
+            lrlab.solve(spec, "gamp")
+
+
+@pytest.mark.parametrize("weights", ["counts", "link"])
+def test_the_spectral_estimate_has_its_predicted_overlap(weights):
+    spec = OneBitPhaseRetrieval(n=4000, p=400, threshold=0.5)
+    traces = [lrlab.solve(spec.replace(seed=seed), "spectral-optimal", weights=weights) for seed in range(5)]
+    overlap = np.mean([trace.metrics["overlap"] for trace in traces])
+    assert overlap == pytest.approx(traces[0].metrics["predicted_overlap"], abs=0.03) and overlap > 0.85
+
+
+def test_spectral_weights_of_counts_find_the_sign_and_say_so():
+    wide, narrow = (OneBitPhaseRetrieval(n=2000, p=50, threshold=t).build() for t in (1.0, 0.4))
+    for problem in (wide, narrow):
+        flipped = OneBitPhaseRetrieval(n=2000, p=50, threshold=problem.spec.threshold).build()
+        flipped.__dict__["_data"] = (problem.X, -problem.y)
+        found = [next(spectral_optimal(at, rng=np.random.default_rng(0))) for at in (problem, flipped)]
+        assert "larger where y = 1" in found[0].note and "smaller where y = 1" in found[1].note
+        assert abs(found[0].estimate @ found[1].estimate) == pytest.approx(1.0)
+        assert found[0].objective == pytest.approx(found[1].objective)
+
+
+def test_the_spectral_objective_is_its_quadratic_form():
+    problem = OneBitPhaseRetrieval(n=900, p=30).build()
+    for weights in ("counts", "link"):
+        at = next(spectral_optimal(problem, weights=weights, rng=np.random.default_rng(0)))
+        (n, p), share = problem.shape, (problem.y > 0).mean()
+        c = np.where(problem.y > 0, np.sqrt((1 - share) / share), -np.sqrt(share / (1 - share))) / np.sqrt(n / p)
+        T = c / (1 + c)
+        if weights == "link":
+            mu0, _, mu2 = problem.link.moments
+            T = 1 - (1 + problem.y * mu0) / (1 + problem.y * mu2)
+        assert -at.objective == pytest.approx((T * (problem.X @ at.estimate) ** 2).sum() / p)
+
+
+def test_the_spectral_method_without_two_answers_or_a_second_moment():
+    constant = OneBitPhaseRetrieval(n=100, p=5, threshold=5.0)
+    trace = lrlab.solve(constant, "spectral-optimal")
+    assert trace.stop is Stop.CONVERGED and "All answers are the same" in trace.note
+    with pytest.raises(InputError, match="mu_2 - mu_0"):
+        lrlab.solve(OneBitSensing(), "spectral-optimal")

@@ -1,0 +1,88 @@
+"""Choices that are right and starts that see: M or M', starts of refinements, nearly separable answers."""
+
+import numpy as np
+import pytest
+
+import lrlab
+from lrlab.linalg import top_eigenpairs
+from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
+from lrlab.models.one_bit_sensing import OneBitSensing
+from lrlab.solvers.single_index.cross_fitting import CrossFit
+from lrlab.solvers.single_index.link_fit import fit, inverse
+from lrlab.solvers.single_index.link_smoothing import COEFFICIENTS, SMOOTHNESS, IndexedAnswers
+from lrlab.solvers.single_index.pairwise import noise_edges, pair_moments
+from lrlab.solvers.single_index.spectral_candidates import candidate_weights, leading_columns
+
+
+def wrong_choices(spec, seeds, pairs="consecutive"):
+    wrong = 0
+    for seed in range(seeds):
+        problem = spec.replace(seed=seed).build()
+        moments = pair_moments(problem, pairs)
+        edges = noise_edges(*moments, spec.n, pairs)
+        heights = [e.height(top_eigenpairs(M, 1)[0][0]) for e, M in zip(edges, moments, strict=True)]
+        wrong += (heights[0] < heights[1]) == (spec.link.moments.phi > 0)
+    return wrong / seeds
+
+
+def test_the_right_moment_is_chosen_where_it_stands_out():
+    assert wrong_choices(OneBitPhaseRetrieval(n=5000, p=100), 100) <= 0.17
+    assert wrong_choices(OneBitPhaseRetrieval(n=3000, p=20), 100) <= 0.03
+    assert wrong_choices(OneBitPhaseRetrieval(n=3000, p=20), 20, "all") == 0.0
+    assert wrong_choices(OneBitPhaseRetrieval(n=20_000, p=20, threshold=0.3), 10) == 0.0
+
+
+def test_a_wide_bulk_does_not_win_the_choice():
+    trace = lrlab.solve(OneBitSensing(n=8000, p=200, noise=0.316228, seed=104), "pairwise-moment")
+    assert trace.note.startswith("M chosen") and trace.metrics["overlap"] > 0.3
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        OneBitPhaseRetrieval(n=20_000, p=5, threshold=0.1, seed=1),
+        OneBitPhaseRetrieval(threshold=0.1, seed=5020),
+    ],
+    ids=("n=20000", "seed 5020"),
+)
+def test_nearly_separable_answers_are_fitted(spec):
+    trace = lrlab.solve(spec, "link-free-refinement", max_iter=30)
+    assert trace.metrics["overlap"] > 0.999
+
+
+def test_links_as_steep_as_the_answers_allow_can_be_fitted():
+    """A parabola switches twice within 1e-4: its curvature is 1e-16 of the penalty on what is not a parabola."""
+    z = np.concatenate([np.linspace(-3, 3, 4000), [-0.0401, 0.0401, -0.0399, 0.0399]])
+    rows = IndexedAnswers.of(z, (np.abs(z) > 0.04).astype(float))
+    for smoothness in SMOOTHNESS:
+        for start in (np.zeros(COEFFICIENTS), 1e6 * smoothness.free.sum(axis=1)):
+            found = fit(rows, smoothness, start)
+            assert np.isfinite(found.held_out).all() and np.isfinite(found.log_odds.coefficients).all()
+    assert found.mean_held_out < 0.05
+
+
+def test_the_inverse_is_exact_where_it_exists_and_finite_where_not():
+    A = np.diag([1e-12, 1.0, 1e7])
+    A[0, 1] = A[1, 0] = 5e-7
+    assert inverse(A) @ A == pytest.approx(np.eye(3), abs=1e-6)
+    assert np.isfinite(inverse(np.ones((4, 4)))).all() and np.isfinite(inverse(np.zeros((2, 2)))).all()
+
+
+def test_leading_columns_are_eigenvectors_of_what_each_column_sees():
+    problem = OneBitPhaseRetrieval(n=600, p=20, threshold=0.5).build()
+    data = CrossFit.split(problem.X, problem.y, np.random.default_rng(0))
+    for weights in candidate_weights(float(data.answers.mean()), 30.0).values():
+        B = leading_columns(data, weights, np.random.default_rng(1))
+        T = np.where(problem.y > 0, weights.pos, weights.neg)
+        for column in (0, data.folds):
+            own = problem.X[data.fold != column]
+            vector = np.linalg.eigh((own * T[data.fold != column, None]).T @ own)[1][:, -1]
+            assert abs(vector @ B[:, column]) > 0.98
+        assert ((B * B[:, -1:]).sum(axis=0) >= 0).all()
+
+
+def test_a_narrow_band_is_found_with_and_without_its_link():
+    spec = OneBitPhaseRetrieval(n=800, p=100, threshold=0.3)
+    for solver, least in (("phase-likelihood", 8), ("link-free-refinement", 6)):
+        overlaps = [lrlab.solve(spec.replace(seed=seed), solver).metrics["overlap"] for seed in range(8)]
+        assert sum(overlap >= 0.98 for overlap in overlaps) >= least, (solver, overlaps)

@@ -1,0 +1,103 @@
+"""Weighted covariances of two answers: spikes, edges and fluctuations against simulation and closed forms."""
+
+import numpy as np
+import pytest
+
+from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
+from lrlab.theory import bulk, spiked
+from lrlab.theory.links import LogisticLink, SignLink, ThresholdLink
+from lrlab.theory.principal_hessian import identity_spike
+from lrlab.theory.spectral import Weights, edge_scale, excess, known_link_weights, link_free_weights, spike
+from lrlab.theory.state_evolution import weak_recovery
+
+P = 300
+
+
+def top(T, X, y):
+    p = X.shape[1]
+    values, vectors = np.linalg.eigh((X * np.where(y > 0, T.pos, T.neg)[:, None]).T @ X / p)
+    return values[-1], vectors[:, -1]
+
+
+def share(moments):
+    return (1 + moments.mu0) / 2
+
+
+@pytest.mark.parametrize(("threshold", "ratio"), [(0.3, 10), (1.0, 5), (2.0, 10)])
+def test_spikes_against_simulation(threshold, ratio):
+    moments = ThresholdLink(0.0, threshold).moments
+    for T in (known_link_weights(moments), link_free_weights(share(moments), ratio, 1)):
+        limit = spike(moments, ratio, T)
+        found = []
+        for seed in range(4):
+            problem = OneBitPhaseRetrieval(n=ratio * P, p=P, threshold=threshold, seed=seed).build()
+            value, vector = top(T, problem.X, problem.y)
+            found.append((value, (vector @ problem.truth) ** 2))
+        value, overlap = np.mean(found, axis=0)
+        assert overlap == pytest.approx(limit.overlap, abs=0.06)
+        assert value == pytest.approx(limit.value, rel=0.15)
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.6745, 1.0, 1.5, 2.0])
+def test_both_choices_of_weights_begin_to_see_at_weak_recovery(threshold):
+    moments = ThresholdLink(0.0, threshold).moments
+    exact = weak_recovery(moments)
+    for factor, visible in ((0.98, False), (1.02, True)):
+        for T in (known_link_weights(moments), link_free_weights(share(moments), factor * exact, 1)):
+            assert (spike(moments, factor * exact, T).overlap > 0) == visible
+
+
+def test_the_known_link_gives_the_largest_overlap_and_the_eigenvalue_1():
+    moments, ratio = ThresholdLink(0.2, 0.8).moments, 4.0
+    best = spike(moments, ratio, known_link_weights(moments))
+    assert best.value == pytest.approx(1.0)
+    others = [spike(moments, ratio, Weights(np.cos(a), np.sin(a))).overlap for a in np.linspace(0, 2 * np.pi, 721)]
+    assert max(others) <= best.overlap + 1e-12 and max(others) > best.overlap - 1e-2
+
+
+def test_the_centred_answer_is_one_choice_of_weights():
+    moments, ratio = ThresholdLink(0.0, 1.0).moments, 8.0
+    T = Weights(1 - moments.mu0, -1 - moments.mu0)
+    limit, (value, off) = spike(moments, ratio, T), identity_spike(moments, ratio)
+    assert limit.overlap == pytest.approx(1 / (1 + off)) and limit.value == pytest.approx(ratio * value)
+
+
+def test_odd_links_and_signs_that_no_link_can_have():
+    odd = SignLink(0.1).moments
+    assert excess(odd) == pytest.approx((0, 0)) and spike(odd, 100.0, link_free_weights(0.5, 100.0, 1)).overlap == 0
+    assert link_free_weights(0.0, 2.0, 1) is None and link_free_weights(1.0, 2.0, -1) is None
+    # With 3 of 4 answers +1 a narrower <x, b> at -1 is visible from n/p = 3 on only.
+    assert link_free_weights(0.75, 2.9, 1) is None and link_free_weights(0.75, 3.1, 1) is not None
+    assert known_link_weights(LogisticLink(0.0, 0.5).moments) == pytest.approx((0, 0))
+
+
+@pytest.mark.parametrize(("positive", "sign"), [(0.3, 1), (0.3, -1), (0.5, 1)])
+def test_noise_reaches_the_edge_with_tracy_widom_fluctuations(positive, sign):
+    """The Tracy-Widom law (beta = 1) has mean -1.21 and standard deviation 1.27."""
+    p, ratio, rng = 100, 6.0, np.random.default_rng(3)
+    n = int(p * ratio)
+    T, heights, others = link_free_weights(positive, ratio, sign), [], []
+    edge = bulk.upper_edge(T, [positive * n, (1 - positive) * n], p)
+    assert edge.value == pytest.approx(p, rel=1e-6)
+    assert edge.scale == pytest.approx(p * edge_scale(positive, ratio, p, sign), rel=1e-6)
+    for _ in range(120):
+        X, y = rng.standard_normal((n, p)), np.where(np.arange(n) < positive * n, 1.0, -1.0)
+        value = top(T, X, y)[0]
+        heights.append((value - 1) / edge_scale(positive, ratio, p, sign))
+        others.append(edge.height(p * value))
+    assert heights == pytest.approx(others, abs=1e-3)
+    assert np.mean(heights) == pytest.approx(-1.21, abs=0.5) and np.std(heights) == pytest.approx(1.27, abs=0.3)
+
+
+def test_the_edge_of_pairs_is_the_known_one():
+    p, n, pi = 50, 4000, 0.3
+    pairs = n // 2
+    edge = bulk.upper_edge([1 / pairs], [pi * pairs], p)
+    assert edge.value == pytest.approx(spiked.bulk_edge(pi, pairs / p), rel=1e-9)
+    assert bulk.upper_edge([0.0], [10], p) == bulk.upper_edge([1.0], [0], p) == (0.0, 0.0)
+    assert bulk.Edge(0.0, 0.0).height(1.0) == 0.0
+    # Marchenko & Pastur: (1 + sqrt(p/n))^2, scale as Johnstone (2001) without his corrections of order 1/n.
+    wishart = bulk.upper_edge([1.0], [n], p)
+    assert wishart.value == pytest.approx((np.sqrt(n) + np.sqrt(p)) ** 2, rel=1e-9)
+    johnstone = (np.sqrt(n) + np.sqrt(p)) * (1 / np.sqrt(n) + 1 / np.sqrt(p)) ** (1 / 3)
+    assert wishart.scale == pytest.approx(johnstone, rel=1e-6)
