@@ -69,11 +69,6 @@ class OneBitMultilabel(Spec):
         signs = 12 * self.d2 if self.observation == "full" else 16
         return self.m * (8 * self.d1 + signs) + FRESH * (8 * self.d1 + 24 * self.d2) + 24 * BLOCK
 
-    @property
-    def memory_advice(self) -> str:
-        """Streaming solvers hold a block of a batch."""
-        return "take a solver that reads a batch in blocks, such as one-bit-power"
-
     def truth(self) -> LowRank:
         """Return W."""
         rng = np.random.default_rng(self.streams().truth)

@@ -46,11 +46,6 @@ class SingleIndexSpec(PicturedSpec):
         """Memory of all measurements, held at once."""
         return 8 * self.n * (self.p + 1)
 
-    @property
-    def memory_advice(self) -> str:
-        """Streaming solvers hold a block of the measurements."""
-        return "take a solver that reads the data in blocks, such as pairwise-moment"
-
     def check(self) -> None:
         """Refuse what no truth can fulfil."""
         if self.sparsity > self.p:

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from lrlab import catalog
 from lrlab.models.single_index import IN_MEMORY
 from lrlab.parameters import InputError, declared
 from lrlab.protocol import Spec
@@ -53,11 +54,27 @@ def require_memory(spec: Spec, entry: SolverEntry, options: Options) -> None:
         largest = parameter and _largest(spec, entry, options, name, int(parameter.low), limit)
         if largest:
             got = f"{getattr(spec, name)}, which needs {needed / GIB:.1f} GiB"
-            remedy = " or ".join([f"lower {name}", *filter(None, [spec.memory_advice])])
+            remedy = " or ".join(
+                [f"lower {name}", *filter(None, [_solver_that_fits(spec, entry, limit), spec.memory_advice])]
+            )
             raise InputError(
                 name, f"at most {largest} for {entry.name} within {limit / GIB:.1f} GiB of memory", got, remedy
             )
     raise InputError("memory", f"at most {limit / GIB:.1f} GiB", f"{needed / GIB:.1f} GiB", "make the problem smaller")
+
+
+def _solver_that_fits(spec: Spec, entry: SolverEntry, limit: int) -> str:
+    if entry.streams:
+        return ""
+    for other in catalog.solvers_for(spec.model):
+        options = dict(other.settle({}).options)
+        try:
+            other.refuse(spec, options)
+        except InputError:
+            continue
+        if other.streams and memory_needed(spec, other, options) <= limit:
+            return f"take a solver that reads the data in blocks, such as {other.name}"
+    return ""
 
 
 def _largest(spec: Spec, entry: SolverEntry, options: Options, name: str, low: int, limit: int) -> int:

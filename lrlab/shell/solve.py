@@ -8,8 +8,13 @@ from lrlab import catalog
 from lrlab.parameters import InputError, declared, require_known
 from lrlab.protocol import Stop, drive_limits
 from lrlab.runs.job import Job, make_job
+from lrlab.runs.memory import memory_needed
 from lrlab.runs.run import run_job
+from lrlab.runs.trace import Trace
 from lrlab.shell.common import DONE, INTERRUPTED, add_json, add_settings, print_json
+
+IN_PROCESS_BYTES = 2**28
+"""Jobs that need more run on a worker: a decomposition of theirs may outlast max_seconds, and cannot be ended here."""
 
 
 def add(commands: Any) -> None:
@@ -22,11 +27,28 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run one job in this process."""
-    trace = run_job(job_from(options.model, options.solver, settings_from(options.settings)))
+    """Run one job: in this process, or, where it is large, on a worker."""
+    job = job_from(options.model, options.solver, settings_from(options.settings))
+    large = memory_needed(job.spec, job.entry, dict(job.options)) > IN_PROCESS_BYTES
+    trace = run_on_worker(job) if large else run_job(job)
     summary = trace.summary()
     print_json(summary) if options.json else show(summary)
     return INTERRUPTED if trace.stop is Stop.CANCELLED else DONE
+
+
+def run_on_worker(job: Job) -> Trace:
+    """Return the trace of a job that ends by its time limit even inside a decomposition; RuntimeError where it fails.
+
+    A run that is ended by force has all iterates before, and the stop TIMEOUT.
+    """
+    from lrlab.engine.engine import get_engine
+
+    following = get_engine().follow([job])
+    following.wait()
+    [run] = following.runs
+    if run.error:
+        raise RuntimeError(run.error)
+    return run.trace
 
 
 def settings_from(texts: Sequence[str]) -> dict[str, str]:

@@ -99,3 +99,23 @@ def test_too_large_for_memory_is_refused_with_what_fits(monkeypatch, capsys):
     monkeypatch.setenv("LRLAB_MEMORY_GIB", "1")
     assert main([*SOLVE, "--set", "p=10000", "--set", "n=20000"]) == 2
     assert "p must be at most" in (printed := capsys.readouterr().err) and printed.count("\n") == 1
+
+
+def test_the_advice_on_memory_fits_the_solver(monkeypatch, capsys):
+    monkeypatch.setenv("LRLAB_MEMORY_GIB", "1")
+    large = ["--set", "n=1000000", "--set", "p=10000"]
+    for model, solver, advised in (
+        ("one-bit-sensing", "logistic", "marginal-mean"),
+        ("one-bit-phase-retrieval", "phase-likelihood", ""),
+        ("one-bit-sensing", "pairwise-moment", ""),
+    ):
+        assert main(["solve", model, "--solver", solver, *large]) == 2
+        printed = capsys.readouterr().err
+        assert f"such as {advised}" in printed if advised else "take a solver" not in printed
+
+
+def test_a_large_job_runs_on_a_worker_with_the_same_result(engine, monkeypatch, capsys):
+    monkeypatch.setattr("lrlab.shell.solve.IN_PROCESS_BYTES", 0)
+    assert main([*SOLVE, "--set", "n=500", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["metrics"] == lrlab.solve(lrlab.spec("one-bit-sensing", n=500), "pairwise-moment").metrics

@@ -278,3 +278,16 @@ def test_what_cannot_work_is_refused_beforehand():
         lrlab.solve(lrlab.spec("flipped-logistic", flip=0.5, p=20, sparsity=2), NAME)
     with pytest.raises(lrlab.InputError, match=r"rho must be a number in 0\.\.10, got -1"):
         lrlab.solve(SPEC, NAME, rho=-1)
+
+
+@pytest.mark.slow
+def test_with_few_samples_the_second_stage_is_not_worse_than_its_start():
+    ends, starts = [], []
+    for seed in (1, 2, 3):
+        trace = lrlab.solve(
+            catalog.spec("one-bit-sensing", n=1000, p=1000, sparsity=5, seed=seed), NAME, start_tol=0.01
+        )
+        assert "Second stage" in trace.note
+        ends.append(trace.rows[-1]["error"])
+        starts.append(min(row["error"] for row in trace.rows))
+    assert np.mean(ends) < 0.4 and np.mean(ends) < np.mean(starts) + 0.1
