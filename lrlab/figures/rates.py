@@ -16,12 +16,13 @@ def rates(
     axis_title: str,
     limit: float,
     exact: pd.DataFrame | None = None,
+    exact_name: str = "exact limit for large p",
 ) -> go.Figure:
     """Return mean errors over a rate, one series per setting.
 
     points: columns series, rate, error, standard_error, trials, n, used (whether the fit uses it: filled markers).
     fits: (slope, R^2) by series, and for all of them together as "pooled". limit: the largest rate of the region.
-    exact: rate, error of a prediction to lay beside the dots.
+    exact: rate, error of a prediction to lay beside the dots, called `exact_name`.
     """
     figure = go.Figure()
     names = list(dict.fromkeys(points["series"]))
@@ -33,8 +34,8 @@ def rates(
             hoverinfo="skip", name=f"error = {slope:.3g} × rate, fitted to all filled dots (R² = {quality:.3f})",
         )  # fmt: skip
     if exact is not None:
-        name, hover = "exact limit for large p", "exact limit: %{y:.3f}"
-        theme.dashed(figure, exact["rate"], exact["error"], name=name, hover=hover)
+        hover = "exact limit: %{y:.3f}"
+        theme.dashed(figure, exact["rate"], exact["error"], name=exact_name, hover=hover)
     for name in names:
         _series(figure, points[points["series"] == name], name, fits[name][1], colours[name], symbols[name])
     figure.add_vrect(x0=0.0, x1=limit, fillcolor=theme.faint(theme.PALETTE[2], 0.10), line_width=0, layer="below")

@@ -23,7 +23,7 @@ def eigenvalues(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str) -
     for name, words, population, colour, symbol in SERIES:
         figure.add_scatter(
             x=curve["at"], y=curve[population], mode="lines", line=theme.POPULATION, legendgroup="population",
-            name="infinite data, E[M]/4 (the paper's curve)", showlegend=name == "top",
+            name="infinite data, E[M]/4", showlegend=name == "top",
             hovertemplate=f"{words} of E[M]/4: %{{y:.4g}}<extra></extra>",
         )  # fmt: skip
         predicted, hover = f"{words}, predicted at this n/p", f"{words}, predicted: %{{y:.4g}}"

@@ -74,6 +74,18 @@ def run(
     return paths
 
 
+def verdicts(table: Path) -> list[str]:
+    """Return a sentence for each claim of the paper that the table of points and summaries judges."""
+    import pandas as pd
+
+    rows = pd.read_csv(table, dtype=str).fillna("")
+    judged = rows[rows["verdict"] != ""].itertuples() if "verdict" in rows else ()
+    return [
+        f"{row.panel}: {row.verdict}. Measured: {row.measured}; predicted: {row.predicted}. {row.remark}".rstrip()
+        for row in judged
+    ]
+
+
 def _writable(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -43,9 +43,11 @@ def _file(figure: Toml, required: Sequence[str], *parts: Toml) -> Keys:
 
 
 KINDS: Mapping[str, Keys] = {
-    "spectrum": _file({}, (), _MODEL, _AXES, _tables("panels", {"title": str, **_MODEL, **_AXES}, "title")),
+    "spectrum": _file(
+        {}, (), _MODEL, _AXES, _tables("panels", {"title": str, "claim": str, **_MODEL, **_AXES}, "title"),
+    ),
     "rates": _file(
-        {"threshold_factor": float}, ("threshold_factor",),
+        {"threshold_factor": float, "claim": str}, ("threshold_factor",),
         _MODEL, _AXES, _SOLVERS, _tables("series", _SERIES, "label"),
         _tables("panels", {"title": str, **_MODEL, **_AXES, "trials": (int, [int])}, "title"),
     ),

@@ -16,10 +16,13 @@ from lrlab.parameters import require_known
 from lrlab.presets.cases import Case, axes_path, axis_of, plan_cases
 from lrlab.presets.definition import Preset
 from lrlab.presets.result import Panel, Plan, Result, panel_table
+from lrlab.presets.verdict import Verdict
 from lrlab.protocol import Spec
 from lrlab.theory import limits, spiked
 
 CURVE_POINTS = 161
+STRAIGHT, SPREAD, ROOM = 0.9, 0.25, 0.1
+"""A claim of one line holds with at least such an R^2 and slopes that differ by less; errors within ROOM lie on it."""
 RATES = {
     "dense-rate": lambda spec: limits.dense_rate(spec.n, spec.p),
     "sparse-rate": lambda spec: limits.sparse_rate(spec.n, spec.p, spec.sparsity or spec.p),
@@ -48,7 +51,7 @@ def _figures(preset: Preset, cases: Sequence[Case], rows: pd.DataFrame) -> Resul
         chosen = chosen.assign(
             axis=axis, at=chosen[axis], rate=[RATES[axis](spec) for spec in at], n=[spec.n for spec in at]
         ).drop(columns=axis)
-        made, table = _panel(title, axis, own, preset.content["figure"]["threshold_factor"], chosen)
+        made, table = _panel(title, axis, own, preset.content["figure"], chosen)
         panels.append(made)
         tables.append(table)
         trials.append(chosen)
@@ -56,10 +59,11 @@ def _figures(preset: Preset, cases: Sequence[Case], rows: pd.DataFrame) -> Resul
 
 
 def _panel(
-    title: str, axis: str, cases: Sequence[Case], factor: float, rows: pd.DataFrame
+    title: str, axis: str, cases: Sequence[Case], settings: Mapping[str, Any], rows: pd.DataFrame
 ) -> tuple[Panel, pd.DataFrame]:
     # The threshold and the limit at a rate belong to the model: any of its specs will do.
-    spec = cases[0].spec
+    spec: Any = cases[0].spec
+    factor = settings["threshold_factor"]
     limit = largest_rate(spec, factor)
     cells = [
         mean_errors(rows[rows["series"] == case.labels["series"]]).assign(
@@ -71,18 +75,30 @@ def _panel(
     # Decided by theory before anything is drawn, not by how straight the dots lie.
     points["used"] = points["rate"] <= limit
     fits = _fits(points)
-    exact = None
-    if axis == "dense-rate":
-        grid = np.linspace(points["rate"].min(), points["rate"].max(), CURVE_POINTS)
-        exact = predicted_errors(spec, axis, grid)
-    figure = draw(points, fits, axis_title=axes(type(spec))[axis], limit=limit, exact=exact)
+    dense = axis == "dense-rate"
+    # Algorithm 1's error on the same measurements: the prediction, or, for sparse signals, what is gained on.
+    points["predicted_error" if dense else "dense_error"] = [
+        dense_error(spec, n / p) for n, p in zip(points["n"], points["p"], strict=True)
+    ]
+    grid = np.linspace(points["rate"].min(), points["rate"].max(), CURVE_POINTS)
+    exact = predicted_errors(spec, axis, grid)
+    name = "exact limit for large p" if dense else f"Algorithm 1 at {cases[0].labels['series']}: exact limit"
+    figure = draw(points, fits, axis_title=axes(type(spec))[axis], limit=limit, exact=exact, exact_name=name)
     used = points[points["used"]].groupby("series").size()
     summaries = [
         {"level": "pooled" if name == "pooled" else "series", "series": name, "slope": slope, "r2": quality,
          "points_used": used.sum() if name == "pooled" else used.get(name, 0), "largest_rate": limit}
         for name, (slope, quality) in fits.items()
     ]  # fmt: skip
-    return Panel(title, figure, _caption(fits, limit, factor)), panel_table(title, spec.model, points, summaries)
+    caption = _caption(fits, limit, factor)
+    if dense:
+        for summary in summaries:
+            summary["exact_slope"] = spiked.predict(spec.link.moments, 1.0).slope
+    if "claim" in settings:
+        verdict = _verdict(settings["claim"], points, fits, summaries[-1].get("exact_slope"))
+        caption = f"{caption} {verdict.sentence}"
+        summaries[-1] |= verdict.columns
+    return Panel(title, figure, caption), panel_table(title, spec.model, points, summaries)
 
 
 def mean_errors(table: pd.DataFrame) -> pd.DataFrame:
@@ -127,9 +143,13 @@ def predicted_errors(spec: Spec, axis: str, values: Iterable[float]) -> pd.DataF
     rows = []
     for value in values:
         cell: Any = place(spec, axis, value)
-        overlap = spiked.predict(cell.link.moments, cell.n / cell.p).overlap
-        rows.append({"at": value, "rate": RATES[axis](cell), "error": float(np.sqrt(2.0 - 2.0 * np.sqrt(overlap)))})
+        rows.append({"at": value, "rate": RATES[axis](cell), "error": dense_error(cell, cell.n / cell.p)})
     return pd.DataFrame(rows)
+
+
+def dense_error(spec: Any, ratio: float) -> float:
+    """Return the exact limit of Algorithm 1's error under the link of a spec, at n/p = `ratio`."""
+    return float(np.sqrt(2.0 - 2.0 * np.sqrt(spiked.predict(spec.link.moments, ratio).overlap)))
 
 
 def _fits(points: pd.DataFrame) -> dict[str, tuple[float, float]]:
@@ -144,4 +164,22 @@ def _caption(fits: Mapping[str, tuple[float, float]], limit: float, factor: floa
     return (
         f"Where n is at least {factor:g} times the spectral threshold (shaded, rate up to {limit:.3g}), the error is "
         f"{slope:.3g} × rate: R² = {pooled:.3f} for all settings together, and {worst:.3f} or more for each."
+    )
+
+
+def _verdict(claim: str, points: pd.DataFrame, fits: Mapping[str, tuple[float, float]], exact: float | None) -> Verdict:
+    slope, quality = fits["pooled"]
+    slopes = [own for name, (own, _) in fits.items() if name != "pooled" and np.isfinite(own)]
+    spread = f"{min(slopes):.3g} to {max(slopes):.3g}" if slopes else "none"
+    beyond = points[~points["used"].astype(bool)]
+    departure = float((beyond["error"] / (slope * beyond["rate"]) - 1.0).abs().max()) if len(beyond) else 0.0
+    remark = (
+        f"Beyond the shaded region the errors leave the line, by up to {departure:.0%}." if departure > ROOM else ""
+    )
+    return Verdict(
+        claim,
+        measured=f"error = {slope:.4g} × rate, R² = {quality:.3f}, slopes of the series {spread}",
+        predicted="a line; the theorem leaves its slope open" if exact is None else f"slope {exact:.4g} for large n/p",
+        holds=bool(slopes) and quality >= STRAIGHT and max(slopes) <= (1.0 + SPREAD) * min(slopes),
+        remark=remark,
     )

@@ -1,6 +1,6 @@
 """Presets of kind `spectrum`: the two largest eigenvalues of the pairwise moments along an axis, a panel per model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,7 @@ from lrlab.models.axes import axes
 from lrlab.presets.cases import axes_path, axis_of
 from lrlab.presets.definition import Preset
 from lrlab.presets.result import Panel, Plan, Result, panel_table
+from lrlab.presets.verdict import Verdict
 from lrlab.protocol import Spec
 from lrlab.spectra import pairwise
 from lrlab.spectra.draws import Row
@@ -17,6 +18,8 @@ from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.toml import make_axis
 
 CURVE_POINTS = 121
+ROOM = 0.1
+"""Relative deviation within which means of trials agree with a prediction."""
 DEVIATIONS = ("top_deviation", "second_deviation", "population_top_deviation", "population_second_deviation")
 
 
@@ -31,7 +34,7 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
             own = pairwise.spectrum_draws(spec, axis, values, trials or preset.content["trials"])
         items += own
         owners += [panel["title"]] * len(own)
-        made.append((panel["title"], spec, axis, values))
+        made.append((panel["title"], panel.get("claim", ""), spec, axis, values))
 
     def finish(results: Sequence[list[Row]]) -> Result:
         rows = [{"panel": owner, **row} for owner, own in zip(owners, results, strict=True) for row in own]
@@ -43,7 +46,7 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
 
 
 def _panel(
-    title: str, spec: Spec, axis: str, values: Sequence[float], rows: pd.DataFrame
+    title: str, claim: str, spec: Spec, axis: str, values: Sequence[float], rows: pd.DataFrame
 ) -> tuple[Panel, pd.DataFrame]:
     points = pairwise.informative(pairwise.compare(rows, pairwise.predictions(spec, axis, values)))
     grid = np.linspace(min(values), max(values), CURVE_POINTS).tolist()
@@ -57,4 +60,25 @@ def _panel(
         f"{abs(largest['population_second_deviation']):.0%}."
     )
     summary = {"level": "panel", "axis": axis, "trials": points["trials"].sum(), **largest}
+    if claim:
+        verdict = _verdict(claim, points, largest)
+        caption, summary = f"{caption} {verdict.sentence}", summary | verdict.columns
     return Panel(title, figure, caption), panel_table(title, spec.model, points, [summary])
+
+
+def _verdict(claim: str, points: pd.DataFrame, largest: Mapping[str, float]) -> Verdict:
+    off, endless = abs(largest["population_second_deviation"]), _range(points["population_rest"])
+    return Verdict(
+        claim,
+        measured=f"largest eigenvalue {_range(points['mean_top'])}, second {_range(points['mean_second'])}",
+        predicted=f"second {_range(points['second'])} at this n/p, {endless} for infinite data",
+        holds=max(abs(largest["top_deviation"]), abs(largest["second_deviation"])) <= ROOM
+        and bool((points["mean_top"] > points["mean_second"]).all()),
+        remark=f"The second eigenvalue is off its value for infinite data by up to {off:.0%}: noise spreads the bulk."
+        if off > ROOM
+        else "",
+    )
+
+
+def _range(values: pd.Series) -> str:
+    return f"{values.min():.3g} to {values.max():.3g}"

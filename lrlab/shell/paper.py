@@ -30,6 +30,8 @@ def run(options: argparse.Namespace) -> int:
     if options.name == "list":
         print("\n".join(presets.names()))
         return DONE
-    for path in presets.run(options.name, options.out, progress=report, trials=options.trials, data=options.data):
-        print(path)
+    paths = presets.run(options.name, options.out, progress=report, trials=options.trials, data=options.data)
+    print("\n".join(map(str, paths)))
+    for sentence in presets.verdicts(paths[1]):
+        print(sentence)
     return DONE

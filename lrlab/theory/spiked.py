@@ -18,7 +18,7 @@ class Prediction(NamedTuple):
 
     moment: "M" or "M'". top, second: the two largest eigenvalues of M/4 (the second is the bulk edge).
     overlap: <b, b-hat>^2. threshold: the n/p above which the overlap is positive (inf when phi = 0).
-    population_top, population_rest: the eigenvalues of E[M]/4, which the paper plots (Lemma 3.2, Corollary 3.3).
+    population_top, population_rest: the eigenvalues of E[M]/4 (Lemma 3.2, Corollary 3.3).
     """
 
     moment: str
@@ -28,6 +28,12 @@ class Prediction(NamedTuple):
     threshold: float
     population_top: float
     population_rest: float
+
+    @property
+    def slope(self) -> float:
+        """2 sqrt(1 - mu_0^2 + phi) / phi for M: what (1 - overlap) n/p tends to, as a root."""
+        gap = self.population_top - self.population_rest
+        return 2.0 * math.sqrt(self.population_top) / gap if gap > 0 else math.inf
 
 
 def predict(moments: Moments, ratio: float, moment: str = "auto") -> Prediction:

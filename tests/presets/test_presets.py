@@ -45,7 +45,14 @@ def test_the_paper_s_settings_are_the_files_settings():
     two = presets.plan(FIGURES["yi2015-fig2"])
     assert {i.job.spec.p for i in two.items} == {10, 20, 40} and {i.number for i in two.items} == set(range(100))
     three = presets.plan(FIGURES["yi2015-fig3"])
-    assert {(i.job.spec.p, i.job.spec.sparsity) for i in three.items} == {(100, 5), (100, 10), (200, 5), (200, 10)}
+    assert {(i.job.spec.p, i.job.spec.sparsity) for i in three.items} == {
+        (100, 5),
+        (100, 10),
+        (200, 5),
+        (200, 10),
+        (400, 5),
+    }
+    assert any(i.job.spec.n < i.job.spec.p for i in three.items)
     for plan in (two, three):
         specs = [item.job.spec for item in plan.items]
         assert {s.flip for s in specs if s.model == "flipped-logistic"} == {0.1}
@@ -199,3 +206,30 @@ def test_wrong_names_places_and_numbers_are_refused(tmp_path):
         presets.run("yi2015-fig1", file)
     with pytest.raises(lrlab.InputError, match="trials must be a whole number of 2 or more, got 1"):
         presets.plan(FIGURES["yi2015-fig1"], trials=1)
+
+
+def test_verdicts_stand_in_captions_and_tables(first_figure, tmp_path):
+    table = first_figure.table
+    judged = table[table["verdict"].notna()]
+    assert judged["verdict"].tolist() == ["reproduced with a remark"] * 3
+    assert all("Verdict: reproduced with a remark" in panel.caption for panel in first_figure.panels)
+    table.to_csv(tmp_path / "table.csv", index=False)
+    sentences = presets.verdicts(tmp_path / "table.csv")
+    assert len(sentences) == 3 and all("stays close" not in s and "Measured: largest" in s for s in sentences)
+
+
+def test_figure_2_carries_predictions_and_the_exact_slopes():
+    values = {
+        model: [0.02, 0.025, 0.03] for model in ("flipped-logistic", "one-bit-sensing", "one-bit-phase-retrieval")
+    }
+    table = small("yi2015-fig2", values, trials=2, series=1).table
+    slopes = table[table["level"] == "pooled"].set_index("model")["exact_slope"].astype(float)
+    assert slopes.round(2).to_dict() == {
+        "flipped-logistic": 19.27,
+        "one-bit-sensing": 4.34,
+        "one-bit-phase-retrieval": 6.25,
+    }
+    points = table[table["level"] == "point"]
+    assert points["predicted_error"].notna().all()
+    near = points[(points["model"] == "one-bit-sensing") & (points["rate"] < 0.021)]
+    assert float(near["predicted_error"].iloc[0] / near["rate"].iloc[0]) == pytest.approx(4.34, rel=0.02)

@@ -165,10 +165,7 @@ def test_the_figure_shows_the_table_with_distinct_curves():
     np.testing.assert_allclose(dots.y, points["mean_top"])
     np.testing.assert_allclose(dots.error_y.array, points["sd_top"])
     np.testing.assert_allclose(named["second, predicted at this n/p"].y, curve["second"])
-    assert (
-        named["largest, predicted at this n/p"].line.dash
-        != named["infinite data, E[M]/4 (the paper's curve)"].line.dash
-    )
+    assert named["largest, predicted at this n/p"].line.dash != named["infinite data, E[M]/4"].line.dash
     assert figure.layout.xaxis.title.text == "magnitude above which y = +1, θ"
     assert figure.layout.yaxis.title.text == "eigenvalue of M/4"
     second = drawn.overlaps(points, curve, axis_title="θ")

@@ -1,0 +1,37 @@
+"""Verdicts on the claims of a paper: what it says, what was measured, what theory predicts."""
+
+from typing import Any, NamedTuple
+
+REPRODUCED, REMARK, FAILED = "reproduced", "reproduced with a remark", "not reproduced"
+
+
+class Verdict(NamedTuple):
+    """One claim of a paper in its words, the measured and the predicted values as text, and the remark ("" for none).
+
+    holds: whether the measurements agree with the claim, the remark aside.
+    """
+
+    paper: str
+    measured: str
+    predicted: str
+    holds: bool
+    remark: str = ""
+
+    @property
+    def word(self) -> str:
+        """The verdict in one of three words."""
+        return (REMARK if self.remark else REPRODUCED) if self.holds else FAILED
+
+    @property
+    def sentence(self) -> str:
+        """The verdict as a person reads it."""
+        start = (
+            f"Verdict: {self.word}. The paper: “{self.paper}”. Measured: {self.measured}; predicted: {self.predicted}."
+        )
+        return f"{start} {self.remark}".rstrip()
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The verdict as columns of a table."""
+        values = {"paper": self.paper, "measured": self.measured, "predicted": self.predicted, "remark": self.remark}
+        return {"verdict": self.word, **values}
