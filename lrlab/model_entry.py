@@ -49,6 +49,11 @@ class Goal:
         return f"mean {name}" if self.below is None else f"share of trials with {name} < {self.below:g}"
 
 
+def no_limits(spec: Any) -> dict[str, float]:
+    """Name no limit of all methods."""
+    return {}
+
+
 def no_lines(spec: Any, entry: SolverEntry, options: Options) -> dict[str, bool]:
     """Draw no line of theory."""
     return {}
@@ -65,6 +70,8 @@ class Family:
     ranges: first ranges of axes of maps where they differ from `AXIS_RANGES`.
     limits: limits of the runs of a first map, ample for a trial that succeeds.
     grows, falls: axes along which success becomes more, or less, frequent while all other parameters stay.
+    best(spec): what no method can exceed, as `best_...` numbers, and where no fast method is known to reach it, what
+    these reach, as `best_fast_...`.
     lines(spec, entry, options): for each line that theory draws through a map, whether a spec lies on its good side.
     """
 
@@ -79,6 +86,7 @@ class Family:
     limits: Mapping[str, Value] = field(default_factory=dict)
     grows: tuple[str, ...] = ()
     falls: tuple[str, ...] = ()
+    best: Callable[[Any], dict[str, float]] = no_limits
     lines: Callable[[Any, SolverEntry, Options], dict[str, bool]] = no_lines
 
     @property

@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -31,6 +31,11 @@ def no_prediction(spec: Any, options: Options) -> dict[str, float]:
     return {}
 
 
+def no_iterations(spec: Any, options: Options, iterations: int) -> Sequence[float]:
+    """Predict no iterate."""
+    return ()
+
+
 class Settings(NamedTuple):
     """The checked settings of a run: the solver's options in the order of their declaration, and the run's limits."""
 
@@ -51,6 +56,7 @@ class SolverEntry:
     workspace(spec, options): bytes that it needs beyond the data.
     refuse(spec, options): raises InputError where it cannot work, before anything is run.
     predict(spec, options): exact theory for this spec as `predicted_...` numbers; empty where there is none.
+    predict_iterations(spec, options, iterations): exact theory for the overlap of each of the first iterates.
     """
 
     title: str
@@ -65,6 +71,7 @@ class SolverEntry:
     streams: bool = False
     refuse: Callable[[Any, Options], None] = accept
     predict: Callable[[Any, Options], dict[str, float]] = no_prediction
+    predict_iterations: Callable[[Any, Options, int], Sequence[float]] = no_iterations
 
     def __post_init__(self) -> None:
         """Take name and reference from the generator function where they are not given."""

@@ -18,14 +18,23 @@ EMPTY = 100.0
 TIMES = {"iteration": "iteration", "seconds": "solver time (s)"}
 
 
-def prediction(predictions: Mapping[str, float], measure: str) -> float | None:
+LIMITS = {"best": "no method can do better", "best_fast": "no fast method is known to do better"}
+"""What the `best_...` and `best_fast_...` numbers among predictions mean."""
+
+
+def prediction(predictions: Mapping[str, float], measure: str, prefix: str = "predicted") -> float | None:
     """Return the prediction of a measure, or None; the error follows from the overlap of unit vectors."""
-    if f"predicted_{measure}" in predictions:
-        return predictions[f"predicted_{measure}"]
-    for error, overlap in (("error", "predicted_overlap"), ("start_error", "predicted_start_overlap")):
+    if f"{prefix}_{measure}" in predictions:
+        return predictions[f"{prefix}_{measure}"]
+    for error, overlap in (("error", f"{prefix}_overlap"), ("start_error", f"{prefix}_start_overlap")):
         if measure == error and overlap in predictions:
-            return math.sqrt(2.0 - 2.0 * math.sqrt(predictions[overlap]))
+            return error_of(predictions[overlap])
     return None
+
+
+def error_of(overlap: float) -> float:
+    """Return the distance of unit vectors with a squared overlap."""
+    return math.sqrt(max(0.0, 2.0 - 2.0 * math.sqrt(overlap)))
 
 
 def curves(
@@ -52,7 +61,7 @@ def curves(
     for run, few in zip(runs, rows, strict=True):
         _add_curve(figure, run, [(r[time], r[measure]) for r in few if math.isfinite(r.get(measure, math.nan))], last)
     first = min((few[0][time] for few in rows if few), default=0.0 if time == "seconds" else 1.0)
-    _add_theory(figure, runs, measure, (first, max(last, 2.0 * first)), log_y)
+    _add_theory(figure, runs, measure, time, (first, max(last, 2.0 * first)), log_y)
     figure.update_xaxes(type="log" if log_x else "linear")
     figure.update_yaxes(type="log" if log_y else "linear", exponentformat="power")
     if log_y and values and max(values) < 300 * min(values):
@@ -92,7 +101,7 @@ def _add_curve(figure: go.Figure, run: Recovery, points: Sequence[tuple[float, f
 
 
 def _add_theory(
-    figure: go.Figure, runs: Sequence[Recovery], measure: str, extent: tuple[float, float], log_y: bool
+    figure: go.Figure, runs: Sequence[Recovery], measure: str, time: str, extent: tuple[float, float], log_y: bool
 ) -> None:
     def levels(name: str) -> list[tuple[Recovery, float]]:
         known = [(run, prediction(run.predictions, name)) for run in runs]
@@ -108,5 +117,20 @@ def _add_theory(
             marker={"symbol": "star-open", "size": 13, "color": run.colour, "line": {"width": 2}},
             hovertemplate="theory of the start: %{y:.4g}<extra>" + run.title + "</extra>",
         )  # fmt: skip
+    for prefix, words in LIMITS.items():
+        limit = prediction(runs[0].predictions, measure, prefix) if runs else None
+        if limit is not None and (limit > 0 or not log_y):
+            hover = f"{words}, for large n and p: %{{y:.4g}}"
+            figure.add_scatter(
+                x=extent, y=[limit, limit], mode="lines", name=words, hovertemplate=f"{hover}<extra></extra>",
+                line={**theme.POPULATION, "width": 2.5},
+            )  # fmt: skip
+    for run in runs:
+        if run.expected and measure in ("error", "overlap") and time == "iteration":
+            expected = run.expected if measure == "overlap" else [error_of(overlap) for overlap in run.expected]
+            theme.dashed(
+                figure, list(range(1, 1 + len(expected))), expected, run.colour, legendgroup="theory", showlegend=False,
+                hover=f"theory of {run.title} after %{{x}} iterations: %{{y:.4g}}",
+            )  # fmt: skip
     if levels(measure):
         theme.dashed(figure, [None], [None], name="theory, exact for large n and p", legendgroup="theory")

@@ -23,7 +23,8 @@ class Recovery:
     """One solver's run, as it is drawn.
 
     title, colour, dash, symbol: its style. rows: one an iterate: iteration, seconds and scores. predictions:
-    `predicted_...` numbers of theory. history: stored (iteration, estimate); estimate: the newest one.
+    `predicted_...` and `best_...` numbers of theory. expected: overlaps that theory predicts for the first iterates.
+    history: stored (iteration, estimate); estimate: the newest one.
     """
 
     title: str
@@ -32,6 +33,7 @@ class Recovery:
     symbol: str = "circle"
     rows: Sequence[Mapping[str, float]] = ()
     predictions: Mapping[str, float] = field(default_factory=dict)
+    expected: Sequence[float] = ()
     history: Sequence[tuple[int, Any]] = ()
     estimate: Any = None
 

@@ -16,6 +16,7 @@ from lrlab.parameters import InputError, Parameter, gaussian_noise
 from lrlab.protocol import Checkpoint, child, proceed
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.theory.links import Link
+from lrlab.theory.predicted_overlap import best_overlap
 
 IN_MEMORY = 256 * 2**20
 BLOCK_BYTES = 16 * 2**20
@@ -168,6 +169,15 @@ def theory_lines(spec: SingleIndexSpec, entry: SolverEntry, options: Options) ->
     return {} if predicted is None else {"predicted threshold": predicted > 0}
 
 
+def best(spec: SingleIndexSpec) -> dict[str, float]:
+    """Return the largest overlap of all methods, and that of the fast ones where it is smaller, for large n and p."""
+    limits = best_overlap(spec)
+    if limits is None:
+        return {}
+    fast = {"best_fast_overlap": limits.fast} if limits.fast < limits.best else {}
+    return {"best_overlap": limits.best, **fast}
+
+
 FAMILY = Family(
     name="single-index",
     measures={
@@ -193,5 +203,6 @@ FAMILY = Family(
     model_order=("one-bit-sensing", "flipped-logistic", "one-bit-phase-retrieval"),
     grows=("n", "ratio"),
     falls=("p", "sparsity", "noise", "variance", "flip", "dense-rate", "sparse-rate"),
+    best=best,
     lines=theory_lines,
 )  # fmt: skip

@@ -29,8 +29,8 @@ class Job:
 
     @property
     def predictions(self) -> dict[str, float]:
-        """What theory predicts for this job, as `predicted_...` numbers."""
-        return self.entry.predict(self.spec, dict(self.options))
+        """What theory predicts for this job, as `predicted_...` numbers, and for all methods, as `best_...` ones."""
+        return self.entry.predict(self.spec, dict(self.options)) | catalog.family(self.spec.model).best(self.spec)
 
 
 def make_job(spec: Spec, solver: str, **settings: object) -> Job:

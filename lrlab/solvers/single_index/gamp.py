@@ -19,7 +19,7 @@ from lrlab.solvers.single_index.requirements import VANISHING, SupportSize, need
 from lrlab.solvers.single_index.spectral_optimal import leading
 from lrlab.theory import priors
 from lrlab.theory.channels import TINY, answer
-from lrlab.theory.predicted_overlap import best_overlap, is_symmetric, spectral_start
+from lrlab.theory.predicted_overlap import best_overlap, is_symmetric, predicted_iterations, spectral_start
 from lrlab.theory.spectral import known_link_weights
 
 # Variances cannot fall to 0: answers without noise would then be events of probability 0.
@@ -157,6 +157,13 @@ def predict(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
     return {} if limits is None or options["kept"] else {"predicted_overlap": limits.fast}
 
 
+def predict_iterations(spec: SingleIndexSpec, options: Options, iterations: int) -> list[float]:
+    """Return what state evolution predicts for the first iterates, where the solver is given the prior of the truth."""
+    if spec.truth != "random" or options["kept"]:
+        return []
+    return [float(overlap) for overlap in predicted_iterations(spec, iterations)]
+
+
 def workspace(spec: SingleIndexSpec, options: Options) -> int:
     """Hold the moments of both answers for the spectral start, a block of the link's quadrature, vectors (n,)."""
     return 48 * spec.p**2 + 100 * spec.n + 2**28
@@ -174,4 +181,5 @@ ENTRY = SolverEntry(
     workspace=workspace,
     refuse=refuse,
     predict=predict,
+    predict_iterations=predict_iterations,
 )

@@ -59,17 +59,28 @@ def draw_curves(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery]) 
     estimates.show_values(truth_of(spec), drawn)
 
 
+EXPECTED_ITERATIONS = 40
+"""Iterations of a solver whose prediction is drawn one by one."""
+
+
 def recoveries(spec: Spec, runs: Sequence[Any]) -> list[Recovery]:
     """Return runs as they are drawn."""
     comparable = estimates.aligned(spec, truth_of(spec))
     return [
         replace(
             captions.style_of(spec.model, run.job.solver), rows=run.trace.rows, predictions=run.job.predictions,
+            expected=expected(run.job, min(len(run.trace.rows), EXPECTED_ITERATIONS)),
             history=[(k, comparable(estimate)) for k, estimate in run.trace.history],
             estimate=None if run.trace.estimate is None else comparable(run.trace.estimate),
         )
         for run in runs
     ]  # fmt: skip
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def expected(job: Job, iterations: int) -> Sequence[float]:
+    """Return the overlaps that theory predicts for the first iterates of a job."""
+    return job.entry.predict_iterations(job.spec, dict(job.options), iterations) if iterations else ()
 
 
 def theory_caption(drawn: Sequence[Recovery], measure: str) -> str:

@@ -1,0 +1,46 @@
+"""What no method can exceed: among the metrics of a run, and as lines on figures."""
+
+import numpy as np
+import pytest
+
+import lrlab
+from lrlab import catalog
+from lrlab.figures import convergence
+from lrlab.figures.recovery import Recovery
+from lrlab.theory.predicted_overlap import best_overlap
+
+
+def test_metrics_name_what_no_method_can_exceed():
+    spec = lrlab.spec("one-bit-sensing", n=400, p=100, sparsity=5)
+    metrics = lrlab.solve(spec, "marginal-mean").metrics
+    assert metrics["best_overlap"] == best_overlap(spec).best > metrics["overlap"]
+    assert "best_fast_overlap" not in metrics
+
+
+def test_where_fast_methods_end_earlier_both_limits_are_given():
+    # Sparse even links have a hard region above the threshold of information.
+    spec = lrlab.spec("one-bit-phase-retrieval", n=500, p=1000, sparsity=20, threshold=1.0)
+    limits, stated = best_overlap(spec), catalog.family(spec.model).best(spec)
+    assert limits.fast < limits.best
+    assert stated == {"best_overlap": limits.best, "best_fast_overlap": limits.fast}
+
+
+def test_pictures_have_no_limits():
+    assert catalog.family("one-bit-sensing").best(lrlab.spec("one-bit-sensing", truth="digit-3", p=64)) == {}
+
+
+@pytest.mark.parametrize("measure", ["overlap", "error"])
+def test_limits_and_expected_iterates_are_drawn(measure):
+    predictions = {"predicted_overlap": 0.5, "best_overlap": 0.81, "best_fast_overlap": 0.64}
+    rows = [{"iteration": k, "seconds": 0.1 * k, "overlap": 0.5, "error": 0.7} for k in (1, 2, 3)]
+    run = Recovery("gamp", rows=rows, predictions=predictions, expected=[0.25, 0.49])
+    drawn = {trace.name or trace.hovertemplate: trace for trace in convergence.curves([run], measure).data}
+    levels = {words: drawn[words].y[0] for words in convergence.LIMITS.values()}
+    overlaps = np.array([0.81, 0.64])
+    wanted = overlaps if measure == "overlap" else np.sqrt(2 - 2 * np.sqrt(overlaps))
+    assert list(levels.values()) == pytest.approx(list(wanted))
+    [path] = [
+        trace for trace in drawn.values() if trace.hovertemplate and "after %{x} iterations" in trace.hovertemplate
+    ]
+    assert list(path.x) == [1, 2] and path.y[0] == pytest.approx(0.25 if measure == "overlap" else 1.0)
+    assert not any("iterations" in (t.hovertemplate or "") for t in convergence.curves([run], measure, "seconds").data)
