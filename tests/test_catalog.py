@@ -17,6 +17,7 @@ SIZES = {
     "one-bit-sensing": SINGLE_INDEX,
     "flipped-logistic": SINGLE_INDEX,
     "one-bit-phase-retrieval": SINGLE_INDEX,
+    "custom-link": {**SINGLE_INDEX, "link": "three levels"},
     "rank-one-sensing": {"m": 200, "d1": 10, "d2": 8, "rank": 2},
     "inductive-completion": {"n1": 40, "n2": 30, "d1": 6, "d2": 5, "rank": 2, "observed": 0.4},
     "multilabel-regression": {"n": 60, "d": 5, "labels": 12, "rank": 2, "observed": 0.5},

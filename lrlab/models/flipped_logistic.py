@@ -24,7 +24,7 @@ class FlippedLogistic(SingleIndexSpec):
     intercept: Annotated[float, Parameter(meaning="added to <x, b>", symbol="ζ", low=-5, high=5)] = 0.0
 
     @property
-    def link(self) -> Link:  # noqa: D102
+    def link_function(self) -> Link:  # noqa: D102
         return LogisticLink(self.noise, self.flip, self.intercept)
 
 

@@ -21,8 +21,8 @@ class OneBitPhaseRetrieval(SingleIndexSpec):
     threshold: Annotated[float, Parameter(meaning="magnitude above which y = +1", symbol="θ", low=0, high=5)] = 1.0
 
     @property
-    def link(self) -> Link:  # noqa: D102
-        return ThresholdLink(self.noise, self.threshold)
+    def link_function(self) -> Link:  # noqa: D102
+        return ThresholdLink(self.noise, self.threshold, flip=self.flip)
 
 
 ENTRY = ModelEntry(spec=OneBitPhaseRetrieval, family=FAMILY, plane=("threshold", "ratio"), along="threshold")

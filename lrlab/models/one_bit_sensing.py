@@ -18,8 +18,8 @@ class OneBitSensing(SingleIndexSpec):
     noise: Noise = 0.1
 
     @property
-    def link(self) -> Link:  # noqa: D102
-        return SignLink(self.noise)
+    def link_function(self) -> Link:  # noqa: D102
+        return SignLink(self.noise, flip=self.flip)
 
 
 ENTRY = ModelEntry(spec=OneBitSensing, family=FAMILY, plane=("variance", "ratio"), along="variance")

@@ -11,6 +11,7 @@ import numpy as np
 from lrlab import metrics
 from lrlab.arrays import Array, frozen
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure
+from lrlab.models import designs
 from lrlab.models.pictures import Picture, PicturedSpec, Truth
 from lrlab.parameters import InputError, Parameter, gaussian_noise
 from lrlab.protocol import Checkpoint, child, proceed
@@ -24,6 +25,19 @@ SCORED_ROWS = 4096
 
 Noise = Annotated[float, gaussian_noise("<x, b> before it is quantised")]
 
+Entries = Annotated[
+    str,
+    Parameter(
+        meaning="non-zero entries of a random signal: Gaussian, or equal but for their signs",
+        choices=("gaussian", "equal"),
+        added=True,
+    ),
+]
+Flip = Annotated[
+    float,
+    Parameter(meaning="probability that an answer is flipped", symbol="pₑ", low=0, high=0.5, added=True),
+]
+
 
 @dataclass(frozen=True, kw_only=True)
 class SingleIndexSpec(PicturedSpec):
@@ -36,11 +50,26 @@ class SingleIndexSpec(PicturedSpec):
     ] = 0
     truth: Truth = "random"
     picture: Picture = ""
+    entries: Entries = "gaussian"
+    flip: Flip = 0.0
+    design: designs.Design = "gaussian"
+    correlation: designs.Correlation = 0.5
+    freedom: designs.Freedom = 5.0
 
     @property
     @abstractmethod
-    def link(self) -> Link:
+    def link_function(self) -> Link:
         """The link function f."""
+
+    @property
+    def theory_holds(self) -> bool:
+        """Whether the predictions apply, which are for Gaussian designs."""
+        return self.design == "gaussian"
+
+    @property
+    def remark(self) -> str:
+        """Say where theory says nothing."""
+        return "" if self.theory_holds else f"No prediction: theory is for Gaussian designs, this one is {self.design}."
 
     @property
     def data_bytes(self) -> int:
@@ -65,7 +94,8 @@ class SingleIndexSpec(PicturedSpec):
         b = self.drawn_picture()
         if b is None:
             b, s, rng = np.zeros(self.p), self.sparsity or self.p, np.random.default_rng(self.streams().truth)
-            b[rng.choice(self.p, size=s, replace=False) if s < self.p else slice(None)] = rng.standard_normal(s)
+            values = rng.standard_normal(s) if self.entries == "gaussian" else rng.choice([-1.0, 1.0], size=s)
+            b[rng.choice(self.p, size=s, replace=False) if s < self.p else slice(None)] = values
         return b / np.linalg.norm(b)
 
 
@@ -79,7 +109,7 @@ class SingleIndexProblem:
 
     def __init__(self, spec: SingleIndexSpec, checkpoint: Checkpoint = proceed) -> None:
         """Draw the truth."""
-        self.spec, self.link, self.shape, self.checkpoint = spec, spec.link, (spec.n, spec.p), checkpoint
+        self.spec, self.link, self.shape, self.checkpoint = spec, spec.link_function, (spec.n, spec.p), checkpoint
         self.truth = frozen(spec.draw_truth())
         self.sparsity = spec.sparsity or spec.p
         # Even, so that a pair of consecutive measurements is never parted; and a function of p alone, so that the
@@ -107,9 +137,10 @@ class SingleIndexProblem:
     def _draw(self, index: int, out: Array | None = None) -> tuple[Array, Array]:
         (n, p), streams = self.shape, self.spec.streams()
         rows = min(self.block_rows, n - index * self.block_rows)
-        X = child(streams.data, index).standard_normal((rows, p), out=out)
+        X = np.empty((rows, p)) if out is None else out
+        designs.draw(self.spec.design, child(streams.data, index), X, self.spec.correlation, self.spec.freedom)
         rng = child(streams.noise, index)
-        noisy = X @ self.truth + self.spec.link.noise * rng.standard_normal(rows)
+        noisy = X @ self.truth + self.link.noise * rng.standard_normal(rows)
         y = np.where(rng.random(rows) < (1.0 + self.link.base(noisy)) / 2.0, 1.0, -1.0)
         return X, y
 
@@ -200,7 +231,7 @@ FAMILY = Family(
         "spectral-optimal", "marginal-mean", "sir", "phd", "save", "biht", "nbiht", "logistic", "probit",
         "sparse-logistic", "sparse-probit", "subset-logistic",
     ),
-    model_order=("one-bit-sensing", "flipped-logistic", "one-bit-phase-retrieval"),
+    model_order=("one-bit-sensing", "flipped-logistic", "one-bit-phase-retrieval", "custom-link"),
     grows=("n", "ratio"),
     falls=("p", "sparsity", "noise", "variance", "flip", "dense-rate", "sparse-rate"),
     best=best,

@@ -93,7 +93,7 @@ def _panel(
     caption = _caption(fits, limit, factor)
     if dense:
         for summary in summaries:
-            summary["exact_slope"] = spiked.predict(spec.link.moments, 1.0).slope
+            summary["exact_slope"] = spiked.predict(spec.link_function.moments, 1.0).slope
     if "claim" in settings:
         verdict = _verdict(settings["claim"], points, fits, summaries[-1].get("exact_slope"))
         caption = f"{caption} {verdict.sentence}"
@@ -122,7 +122,7 @@ def largest_rate(spec: Any, factor: float) -> float:
     sqrt(d / n) with d = p or, for sparse signals, d = s log p in the place of p: n >= factor * threshold * d is
     rate <= 1 / sqrt(factor * threshold).
     """
-    return float((factor * spiked.predict(spec.link.moments, 1.0).threshold) ** -0.5)
+    return float((factor * spiked.predict(spec.link_function.moments, 1.0).threshold) ** -0.5)
 
 
 def line_through_origin(rate: Sequence[float], error: Sequence[float]) -> tuple[float, float]:
@@ -149,7 +149,7 @@ def predicted_errors(spec: Spec, axis: str, values: Iterable[float]) -> pd.DataF
 
 def dense_error(spec: Any, ratio: float) -> float:
     """Return the exact limit of Algorithm 1's error under the link of a spec, at n/p = `ratio`."""
-    return float(np.sqrt(2.0 - 2.0 * np.sqrt(spiked.predict(spec.link.moments, ratio).overlap)))
+    return float(np.sqrt(2.0 - 2.0 * np.sqrt(spiked.predict(spec.link_function.moments, ratio).overlap)))
 
 
 def _fits(points: pd.DataFrame) -> dict[str, tuple[float, float]]:

@@ -73,13 +73,14 @@ class Trace:
     def summary(self) -> dict[str, Any]:
         """Return all of it as plain values, as `solve --json` prints it."""
         spec = self.job.spec
+        said = self.stop.value if self.stop else "", self.note, getattr(spec, "remark", "")
         return {
             "model": spec.model,
             "spec": spec.public_values(),
             "solver": self.job.solver,
             "options": {**dict(self.job.options), **self.job.limits._asdict()},
             "stop": self.stop.name if self.stop else None,
-            "message": " ".join(part for part in (self.stop.value if self.stop else "", self.note) if part),
+            "message": " ".join(part for part in said if part),
             "iterations": len(self.rows),
             "seconds": self.rows[-1]["seconds"] if self.rows else 0.0,
             "metrics": self.metrics,

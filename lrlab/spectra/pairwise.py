@@ -40,14 +40,17 @@ def predictions(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:
     """Return what theory says of both moments at each value: axis, at, phi and the fields of `spiked.Prediction`.
 
     top, second and overlap hold at this n/p in the limit of large p; population_top and population_rest are the
-    eigenvalues of E[M]/4, the limit of infinite data. n/p must exceed `threshold` for an overlap.
+    eigenvalues of E[M]/4, the limit of infinite data. n/p must exceed `threshold` for an overlap. All are nan for other
+    designs than Gaussian.
     """
     rows = []
     for value in values:
         cell: Any = place(spec, axis, value)
-        moments = cell.link.moments
+        moments = cell.link_function.moments
         for moment in ("M", "M'"):
             limits = spiked.predict(moments, cell.n / cell.p, moment)._asdict()
+            if not cell.theory_holds:
+                limits = dict.fromkeys(limits, np.nan)
             rows.append({"axis": axis, "at": float(value), "phi": moments.phi, "ratio": cell.n / cell.p, **limits})
     return pd.DataFrame(rows)
 

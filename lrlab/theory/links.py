@@ -10,7 +10,7 @@ the noise: mu_0 = m_0, mu_1 = m_1 / tau, mu_2 = m_2 / tau^2 + m_0 s^2 / tau^2 wi
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -43,30 +43,42 @@ class Moments(NamedTuple):
 
 @dataclass(frozen=True)
 class Link(ABC):
-    """A link function: `noise` is the standard deviation of what is added to the index."""
+    """A link function: `noise` is the standard deviation of what is added to the index.
+
+    flip: the probability that an answer is flipped, which scales f by 1 - 2 flip.
+    """
 
     noise: float = 0.0
+    flip: float = field(default=0.0, kw_only=True)
 
     @property
     def tau(self) -> float:
         """Standard deviation of the noisy index."""
         return math.hypot(1.0, self.noise)
 
-    @abstractmethod
     def base(self, index: Array) -> Array:
         """Return E[Y | noisy index], in -1..1."""
+        return (1.0 - 2.0 * self.flip) * self.sharp(index)
 
-    @abstractmethod
     def __call__(self, index: Array) -> Array:
         """Return E[Y | index] = f(index), in -1..1."""
+        return (1.0 - 2.0 * self.flip) * self.smooth(index)
 
     @abstractmethod
-    def base_moments(self) -> tuple[float, float, float]:
-        """Return m_k = E[f0(tau Z) Z^k], k = 0, 1, 2."""
+    def sharp(self, index: Array) -> Array:
+        """Return f0 without flips."""
+
+    @abstractmethod
+    def smooth(self, index: Array) -> Array:
+        """Return f, the mean of f0 over the noise, without flips."""
+
+    @abstractmethod
+    def sharp_moments(self) -> tuple[float, float, float]:
+        """Return m_k = E[f0(tau Z) Z^k], k = 0, 1, 2, without flips."""
 
     @property
     def moments(self) -> Moments:
-        """Moments of the noisy link."""
+        """Moments of the noisy link with its flips."""
         return noisy_moments(self)
 
 
@@ -74,7 +86,7 @@ class Link(ABC):
 @lru_cache(maxsize=4096)
 def noisy_moments(link: Link) -> Moments:
     """Return mu_0, mu_1, mu_2 from the moments of the base link."""
-    m0, m1, m2 = link.base_moments()
+    m0, m1, m2 = ((1.0 - 2.0 * link.flip) * moment for moment in link.sharp_moments())
     shrink = 1.0 / link.tau**2
     return Moments(m0, m1 / link.tau, m2 * shrink + m0 * (1.0 - shrink))
 
@@ -83,41 +95,41 @@ def noisy_moments(link: Link) -> Moments:
 class SignLink(Link):
     """One-bit sensing, f0(v) = sign(v), so f(z) = erf(z / (s sqrt 2)) (eq. 2.7)."""
 
-    def base(self, index: Array) -> Array:  # noqa: D102
+    def sharp(self, index: Array) -> Array:  # noqa: D102
         return np.sign(index)
 
-    def __call__(self, index: Array) -> Array:  # noqa: D102
+    def smooth(self, index: Array) -> Array:  # noqa: D102
         return erf(index / (self.noise * math.sqrt(2.0))) if self.noise > 0 else np.sign(index)
 
-    def base_moments(self) -> tuple[float, float, float]:  # noqa: D102
+    def sharp_moments(self) -> tuple[float, float, float]:  # noqa: D102
         return 0.0, math.sqrt(2.0 / math.pi), 0.0
 
 
 @dataclass(frozen=True)
 class LogisticLink(Link):
-    """Flipped logistic, f0(v) = (1 - 2 flip) tanh((v + intercept) / 2) (eq. 2.3, its misprint corrected)."""
+    """Flipped logistic, f0(v) = tanh((v + intercept) / 2) (eq. 2.3, its misprint corrected)."""
 
     flip: float = 0.0
     intercept: float = 0.0
 
-    def base(self, index: Array) -> Array:  # noqa: D102
-        return (1.0 - 2.0 * self.flip) * np.tanh((np.asarray(index) + self.intercept) / 2.0)
+    def sharp(self, index: Array) -> Array:  # noqa: D102
+        return np.tanh((np.asarray(index) + self.intercept) / 2.0)
 
-    def __call__(self, index: Array) -> Array:  # noqa: D102
+    def smooth(self, index: Array) -> Array:  # noqa: D102
         if self.noise == 0:
-            return self.base(index)
+            return self.sharp(index)
         # The trapezoidal rule converges geometrically for an analytic integrand with a Gaussian weight: the poles of
         # tanh(v / 2) at +-i pi leave an error of exp(-2 pi^2 / (noise / 8)), below 1e-6 for noise <= 10.
         nodes = np.linspace(-8.0, 8.0, 129)
         weights = normal_density(nodes) / 8.0
-        return self.base(np.asarray(index)[..., None] + self.noise * nodes) @ weights
+        return self.sharp(np.asarray(index)[..., None] + self.noise * nodes) @ weights
 
-    def base_moments(self) -> tuple[float, float, float]:  # noqa: D102
+    def sharp_moments(self) -> tuple[float, float, float]:  # noqa: D102
         # Imported here: scipy.integrate would double the time that the lab takes to start.
         from scipy.integrate import quad
 
         def integrand(z: float, k: int) -> float:
-            return float(self.base(np.asarray(self.tau * z)) * z**k * normal_density(z))
+            return float(self.sharp(np.asarray(self.tau * z)) * z**k * normal_density(z))
 
         # The kink of a steep tanh is named, so that the adaptive rule looks there.
         kink = min(max(-self.intercept / self.tau, -11.0), 11.0)
@@ -134,17 +146,17 @@ class ThresholdLink(Link):
 
     threshold: float = 1.0
 
-    def base(self, index: Array) -> Array:  # noqa: D102
+    def sharp(self, index: Array) -> Array:  # noqa: D102
         return np.sign(np.abs(index) - self.threshold)
 
-    def __call__(self, index: Array) -> Array:  # noqa: D102
+    def smooth(self, index: Array) -> Array:  # noqa: D102
         if self.noise == 0:
-            return self.base(index)
+            return self.sharp(index)
         upper = ndtr((np.asarray(index) - self.threshold) / self.noise)
         lower = ndtr((-np.asarray(index) - self.threshold) / self.noise)
         return 2.0 * (upper + lower) - 1.0
 
-    def base_moments(self) -> tuple[float, float, float]:  # noqa: D102
+    def sharp_moments(self) -> tuple[float, float, float]:  # noqa: D102
         t = self.threshold / self.tau
         tail = float(ndtr(-t))
         return 4.0 * tail - 1.0, 0.0, 4.0 * (t * float(normal_density(t)) + tail) - 1.0

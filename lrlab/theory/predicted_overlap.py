@@ -25,7 +25,12 @@ class SingleIndex(Protocol):
     @property
     def truth(self) -> str: ...  # noqa: D102
     @property
-    def link(self) -> Link: ...  # noqa: D102
+    def entries(self) -> str: ...  # noqa: D102
+    @property
+    def theory_holds(self) -> bool: ...  # noqa: D102
+
+    @property
+    def link_function(self) -> Link: ...  # noqa: D102
 
 
 def rate(spec: SingleIndex) -> float:
@@ -34,11 +39,13 @@ def rate(spec: SingleIndex) -> float:
 
 
 def best_overlap(spec: SingleIndex) -> Overlaps | None:
-    """Return the limits of the squared overlap for methods that know link, noise and rate; None for pictures.
+    """Return the limits of the squared overlap for methods that know link, noise and rate; None where there are none.
 
-    A picture is not drawn from a prior: a method that knew it would need no data.
+    A picture is not drawn from a prior: a method that knew it would need no data. Neither are equal entries drawn from
+    this one; and designs other than Gaussian have no such theory.
     """
-    return overlaps(spec.link, spec.n / spec.p, rate(spec)) if spec.truth == "random" else None
+    known = spec.truth == "random" and spec.entries == "gaussian" and spec.theory_holds
+    return overlaps(spec.link_function, spec.n / spec.p, rate(spec)) if known else None
 
 
 def is_symmetric(link: Link) -> bool:
@@ -53,7 +60,7 @@ def spectral_start(link: Link, ratio: float) -> spectral.Spike:
 
 def predicted_iterations(spec: SingleIndex, iterations: int) -> Array:
     """Return the overlaps (iterations,) that state evolution predicts for the estimates which `gamp` yields."""
-    link, ratio = spec.link, spec.n / spec.p
+    link, ratio = spec.link_function, spec.n / spec.p
     first = [spectral_start(link, ratio).overlap] if is_symmetric(link) else []
     following = evolution(link, ratio, rate(spec), *first)
     return np.array([*first, *islice(following, iterations - len(first))])

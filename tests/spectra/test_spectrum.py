@@ -41,7 +41,7 @@ def test_every_numeric_parameter_is_an_axis_and_every_axis_has_a_title():
     assert {"n", "p", "flip", "intercept", "noise", "ratio", "variance", "dense-rate", "sparse-rate"} <= set(own)
     assert "seed" not in own and "truth" not in own and all(own.values())
     assert own["flip"] == "probability that an answer is flipped, pₑ"
-    assert "flip" not in axes(OneBitSensing)
+    assert "intercept" not in axes(OneBitSensing)
 
 
 def test_derived_axes_decide_their_parameter():

@@ -120,7 +120,7 @@ def test_the_predicted_line_is_where_the_overlap_leaves_zero():
     assert len(line) > 20
     assert set(line.pop("line")) == {"predicted threshold"}
     for x, y in line.itertuples(index=False):
-        exact = spiked.predict(spec.replace(threshold=x).link.moments, y).threshold
+        exact = spiked.predict(spec.replace(threshold=x).link_function.moments, y).threshold
         assert y == pytest.approx(exact, abs=0.1 + 0.5 / 50), "n is whole, so n/p moves in steps of 1/p"
     assert lines(Sweep(spec=spec, axes={"noise": [0.0, 1.0], "n": [100, 200]}, solvers=["save"])).dropna().empty
     assert lines(Sweep(spec=spec, axes={"n": [100, 200]}, solvers=["save"])).empty, "there is no plane"

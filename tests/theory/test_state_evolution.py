@@ -36,7 +36,7 @@ class Formula(Link):
 
     name: str = "sin"
 
-    def base(self, index):  # noqa: D102
+    def sharp(self, index):  # noqa: D102
         z = np.asarray(index, dtype=float)
         return {
             "sin": np.sin(z),
@@ -46,10 +46,10 @@ class Formula(Link):
             "tent": np.clip(1.0 - np.abs(z - 0.3), -1.0, 1.0),
         }[self.name]
 
-    def __call__(self, index):  # noqa: D102
-        return self.base(index)
+    def smooth(self, index):  # noqa: D102
+        return self.sharp(index)
 
-    def base_moments(self):  # noqa: D102
+    def sharp_moments(self):  # noqa: D102
         raise NotImplementedError
 
 

@@ -52,7 +52,7 @@ def test_known_values():
 @pytest.mark.parametrize("pairs", ["consecutive", "all"])
 def test_lemma_3_2_and_corollary_3_3(spec, pairs):
     """E[M/4] = phi b b^T + (1 - mu_0^2) I and E[M'/4] = -phi b b^T + (1 + mu_0^2) I."""
-    problem, (mu0, _, _), phi = spec.build(), spec.link.moments, spec.link.moments.phi
+    problem, (mu0, _, _), phi = spec.build(), spec.link_function.moments, spec.link_function.moments.phi
     for M, sign in zip(pair_moments(problem, pairs), (1.0, -1.0), strict=True):
         expected = sign * phi * np.outer(problem.truth, problem.truth) + (1 - sign * mu0**2) * np.eye(4)
         assert np.abs(M - expected).max() < 0.03
@@ -74,7 +74,7 @@ def test_thresholds_of_one_bit_sensing(n, noise, threshold_ratio):
     FlippedLogistic(n=60_000, p=200, flip=0.0),
 ], ids=repr)  # fmt: skip
 def test_spiked_prediction_against_simulation(spec):
-    prediction = spiked.predict(spec.link.moments, spec.n / spec.p)
+    prediction = spiked.predict(spec.link_function.moments, spec.n / spec.p)
     samples = []
     for seed in range(6):
         problem = spec.replace(seed=seed).build()
@@ -98,7 +98,7 @@ def test_marginal_mean_overlap_against_simulation():
     for seed in range(8):
         problem = spec.replace(seed=seed).build()
         samples.append(problem.score(problem.X.T @ problem.y)["overlap"])
-    assert np.mean(samples) == pytest.approx(limits.marginal_mean_overlap(spec.link.moments, 4.0), abs=0.02)
+    assert np.mean(samples) == pytest.approx(limits.marginal_mean_overlap(spec.link_function.moments, 4.0), abs=0.02)
 
 
 def test_rates():

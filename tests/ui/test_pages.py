@@ -199,7 +199,7 @@ def test_the_address_fills_in_the_widgets():
         ({"nn": "3"}, 'address must be made of this page\'s parameters, got nn: did you mean "n"?'),
         ({"model": "one-bit"}, 'did you mean "one-bit-sensing"?'),
         ({"solvers": "sirr"}, 'did you mean "sir"?'),
-        ({"flip": "0.1"}, "got flip"),
+        ({"intercept": "0.1"}, "got intercept"),
         ({"show": "eror"}, 'did you mean "error"?'),
     ],
 )

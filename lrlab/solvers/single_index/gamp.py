@@ -13,9 +13,9 @@ from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solver_entry import Options
 from lrlab.solvers.single_index.moment_methods import class_moments
-from lrlab.solvers.single_index.requirements import VANISHING, SupportSize, needs_room, support_size
+from lrlab.solvers.single_index.requirements import VANISHING, SupportSize, needs_room, single_index_entry, support_size
 from lrlab.solvers.single_index.spectral_optimal import leading
 from lrlab.theory import priors
 from lrlab.theory.channels import TINY, answer
@@ -144,7 +144,7 @@ def _note(now: State, rate: float, step: float) -> str:
 def refuse(spec: SingleIndexSpec, options: Options) -> None:
     """Refuse links that neither moment sees."""
     needs_room(spec, options)
-    mu0, mu1, mu2 = spec.link.moments
+    mu0, mu1, mu2 = spec.link_function.moments
     if max(abs(mu1), abs(mu2 - mu0)) < VANISHING:
         expected = "one whose answers depend on <x, b>, in mu_1 or mu_2 - mu_0"
         remedy = "lower the flip below 0.5, or raise the threshold above 0: such a link carries nothing"
@@ -169,14 +169,13 @@ def workspace(spec: SingleIndexSpec, options: Options) -> int:
     return 48 * spec.p**2 + 100 * spec.n + 2**28
 
 
-ENTRY = SolverEntry(
+ENTRY = single_index_entry(
     name="gamp",
     title="Approximate message passing (GAMP)",
     summary="The posterior mean; knows the link, its noise and the share of non-zero entries, and reaches the best "
     "overlap that any fast method is known to reach.",
     reference="Rangan (2011), Algorithm 1; Barbier et al. (2019)",
     run=gamp,
-    families=("single-index",),
     knows=("link", "sparsity"),
     workspace=workspace,
     refuse=refuse,

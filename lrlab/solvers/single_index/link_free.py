@@ -113,7 +113,7 @@ def refuse(spec: SingleIndexSpec, options: Options) -> None:
     if spec.n < 2 * entries:
         remedy = f"raise n, or keep at most {max(1, spec.n // 2)} entries (kept)"
         raise InputError("n", f"at least twice the {entries} entries kept = {2 * entries}", spec.n, remedy)
-    mu0, mu1, mu2 = spec.link.moments
+    mu0, mu1, mu2 = spec.link_function.moments
     if max(abs(mu1), abs(mu2 - mu0)) < VANISHING:
         expected = "one whose answers depend on <x, b>, in mu_1 or mu_2 - mu_0"
         remedy = "lower the flip below 0.5, or raise the threshold above 0: such a link carries nothing"

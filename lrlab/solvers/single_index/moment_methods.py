@@ -117,12 +117,12 @@ def predict_marginal_mean(spec: SingleIndexSpec, options: Options) -> dict[str, 
     """Return the overlap of the dense mean of y x."""
     if spec.side or sparse_size(spec, options) < spec.p:
         return {}
-    return {"predicted_overlap": limits.marginal_mean_overlap(spec.link.moments, spec.n / spec.p)}
+    return {"predicted_overlap": limits.marginal_mean_overlap(spec.link_function.moments, spec.n / spec.p)}
 
 
 def predict_sir(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
     """Return the overlap of least squares."""
-    return {"predicted_overlap": limits.least_squares_overlap(spec.link.moments, spec.n / spec.p)}
+    return {"predicted_overlap": limits.least_squares_overlap(spec.link_function.moments, spec.n / spec.p)}
 
 
 ENTRIES = (

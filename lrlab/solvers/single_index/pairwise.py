@@ -147,7 +147,7 @@ def predict(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
     """
     if options["pairs"] != "consecutive":
         return {}
-    moments, ratio, moment = spec.link.moments, spec.n / spec.p, str(options["moment"])
+    moments, ratio, moment = spec.link_function.moments, spec.n / spec.p, str(options["moment"])
     p = spiked.predict(moments, ratio, moment)
     predicted = {"predicted_overlap": p.overlap, "predicted_top": p.top, "predicted_second": p.second}
     if moment == "auto":

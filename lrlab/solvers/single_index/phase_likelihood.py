@@ -120,7 +120,7 @@ def descended(problem: SingleIndexData, b: Array, D: Array, at: Likelihood, widt
 def refuse(spec: SingleIndexSpec, options: Options) -> None:
     """Refuse too few measurements, and thresholds that all magnitudes exceed."""
     needs_samples(spec, options)
-    moments = spec.link.moments
+    moments = spec.link_function.moments
     if abs(moments.mu2 - moments.mu0) < VANISHING:
         remedy = "raise the threshold: every magnitude exceeds it, so that all answers are the same"
         raise InputError("threshold", "above 0 for this solver", spec.values()["threshold"], remedy)

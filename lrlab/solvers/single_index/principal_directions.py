@@ -120,14 +120,14 @@ def refuse_phd(spec: SingleIndexSpec, options: Options) -> None:
 
 def predict_phd(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
     """Return the overlap of principal Hessian directions."""
-    limit = principal_hessian.predict(spec.link.moments, spec.n / spec.p, str(options["whitening"]))
+    limit = principal_hessian.predict(spec.link_function.moments, spec.n / spec.p, str(options["whitening"]))
     return {"predicted_overlap": limit.overlap}
 
 
 def refuse_save(spec: SingleIndexSpec, options: Options) -> None:
     """Refuse fewer measurements than the inverse covariance wants, and links that leave the variance as it is."""
     needs_samples(spec, options)
-    mu0, mu1, mu2 = spec.link.moments
+    mu0, mu1, mu2 = spec.link_function.moments
     # 1 - Var(z | y = +-1), for each answer that is ever given.
     changes = [1 - (1 + a * mu2) / (1 + a * mu0) + (mu1 / (1 + a * mu0)) ** 2 for a in (1, -1) if 1 + a * mu0 > 0]
     if max(map(abs, changes)) < VANISHING:

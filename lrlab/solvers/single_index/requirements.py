@@ -1,12 +1,11 @@
 """What several solvers of single-index models require, the memory that they need, and an option that they share."""
 
-from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, Parameter
-from lrlab.solver_entry import Options, SolverEntry, all_of
+from lrlab.solver_entry import Options, SolverEntry, all_of, no_prediction
 
 SupportSize = Annotated[
     int,
@@ -16,7 +15,16 @@ SupportSize = Annotated[
 ]
 """The number of non-zero entries of a sparse solver's estimate."""
 
-single_index_entry = partial(SolverEntry, families=("single-index",))
+
+def single_index_entry(**parts: Any) -> SolverEntry:
+    """Return the entry of a solver for the family, whose predictions are empty where theory makes no claim."""
+    predict = parts.pop("predict", no_prediction)
+
+    def applicable(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
+        return predict(spec, options) if spec.theory_holds else {}
+
+    return SolverEntry(families=("single-index",), predict=applicable, **parts)
+
 
 VANISHING = 1e-9
 """Below this size of a moment the answers carry no direction that a method built on it could recover."""
@@ -31,20 +39,20 @@ def needs_samples(spec: SingleIndexSpec, options: Options) -> None:
 
 def needs_first_moment(spec: SingleIndexSpec, options: Options) -> None:
     """Refuse links with mu_1 = E[f(Z) Z] = 0, whose mean of y x says nothing."""
-    if abs(spec.link.moments.mu1) < VANISHING:
+    if abs(spec.link_function.moments.mu1) < VANISHING:
         refuse_link(spec, "mu_1 = E[f(Z) Z]", "take a solver that uses second moments, such as pairwise-moment")
 
 
 def needs_second_moment(spec: SingleIndexSpec, options: Options) -> None:
     """Refuse links with mu_2 = mu_0, whose mean of y x x^T says nothing (all odd links)."""
-    moments = spec.link.moments
+    moments = spec.link_function.moments
     if abs(moments.mu2 - moments.mu0) < VANISHING:
         refuse_link(spec, "mu_2 - mu_0 = E[f(Z) (Z^2 - 1)]", "take marginal-mean or pairwise-moment")
 
 
 def needs_gap(spec: SingleIndexSpec, options: Options) -> None:
     """Refuse links with phi = 0, for which neither M nor M' has a population gap."""
-    if abs(spec.link.moments.phi) < VANISHING:
+    if abs(spec.link_function.moments.phi) < VANISHING:
         refuse_link(spec, "phi = mu_1^2 - mu_0 mu_2 + mu_0^2", "lower the noise or flip, or move the threshold")
 
 

@@ -12,9 +12,9 @@ from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solver_entry import Options
 from lrlab.solvers.single_index.moment_methods import ClassMoments, class_moments, empty_slice
-from lrlab.solvers.single_index.requirements import moment_workspace, needs_second_moment
+from lrlab.solvers.single_index.requirements import moment_workspace, needs_second_moment, single_index_entry
 from lrlab.theory.spectral import Weights, edge_scale, known_link_weights, link_free_weights, spike
 
 # Lanczos needs many steps where one answer has a large negative weight; up to this size LAPACK is faster.
@@ -105,7 +105,7 @@ def leading_by_counts(moments: ClassMoments, n: int, p: int) -> Leading | None:
 
 def predict(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
     """Return the limit for the sign that the link has."""
-    moments, ratio = spec.link.moments, spec.n / spec.p
+    moments, ratio = spec.link_function.moments, spec.n / spec.p
     if options["weights"] == "link":
         weights: Weights | None = known_link_weights(moments)
     else:
@@ -114,14 +114,13 @@ def predict(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
     return {"predicted_overlap": spike(moments, ratio, weights).overlap if weights else 0.0}
 
 
-ENTRY = SolverEntry(
+ENTRY = single_index_entry(
     name="spectral-optimal",
     title="Optimal spectral method",
     summary="Eigenvector of a weighted covariance that sees even links at the fewest measurements; by default it "
     "does not know the link.",
     reference="Mondelli & Montanari (2018), eq. 10; Luo, Alghamdi & Lu (2019)",
     run=spectral_optimal,
-    families=("single-index",),
     streams=True,
     workspace=moment_workspace,
     refuse=needs_second_moment,

@@ -172,7 +172,7 @@ def test_least_squares_and_marginal_mean_reach_their_limits(ratio):
 )
 def test_phd_reaches_its_limit(model, settings, whitening):
     spec = lrlab.spec(model, p=200, **settings)
-    limit = principal_hessian.predict(spec.link.moments, spec.n / 200, whitening)
+    limit = principal_hessian.predict(spec.link_function.moments, spec.n / 200, whitening)
     traces = [lrlab.solve(spec.replace(seed=k), "phd", whitening=whitening) for k in range(4)]
     assert traces[0].metrics["predicted_overlap"] == limit.overlap
     assert np.mean([t.metrics["overlap"] for t in traces]) == pytest.approx(limit.overlap, abs=0.06)
@@ -181,7 +181,7 @@ def test_phd_reaches_its_limit(model, settings, whitening):
 
 
 def test_limits_where_recovery_is_impossible():
-    odd, even = SENSING.link.moments, PHASE.link.moments
+    odd, even = SENSING.link_function.moments, PHASE.link_function.moments
     assert principal_hessian.predict(odd, 20.0).overlap == 0
     assert limits.least_squares_overlap(even, 20.0) == 0 == limits.least_squares_overlap(odd, 0.9)
     assert principal_hessian.predict(even, 1e6).overlap == pytest.approx(1, abs=1e-4)

@@ -169,7 +169,7 @@ def test_it_recovers_a_sparse_signal_where_the_dense_method_does_worse(spec):
     dense = lrlab.solve(
         spec, "pairwise-moment", eigensolver="lanczos", moment="M" if "M chosen" in trace.note else "M'"
     )
-    assert ("M' chosen" if spec.link.moments.phi < 0 else "M chosen") in trace.note
+    assert ("M' chosen" if spec.link_function.moments.phi < 0 else "M chosen") in trace.note
     assert trace.metrics["support"] >= 0.75
     assert trace.metrics["error"] < 0.4
     assert trace.metrics["error"] < 0.6 * dense.metrics["error"]

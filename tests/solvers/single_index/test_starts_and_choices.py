@@ -21,7 +21,7 @@ def wrong_choices(spec, seeds, pairs="consecutive"):
         moments = pair_moments(problem, pairs)
         edges = noise_edges(*moments, spec.n, pairs)
         heights = [e.height(top_eigenpairs(M, 1)[0][0]) for e, M in zip(edges, moments, strict=True)]
-        wrong += (heights[0] < heights[1]) == (spec.link.moments.phi > 0)
+        wrong += (heights[0] < heights[1]) == (spec.link_function.moments.phi > 0)
     return wrong / seeds
 
 

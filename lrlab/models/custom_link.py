@@ -1,0 +1,41 @@
+"""Single-index models with any link: a formula in z that a person types, or a ready one."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from lrlab.model_entry import ModelEntry
+from lrlab.models.single_index import FAMILY, Noise, SingleIndexSpec
+from lrlab.parameters import Parameter
+from lrlab.theory.formula_link import READY, FormulaLink, checked
+from lrlab.theory.links import Link
+
+
+@dataclass(frozen=True, kw_only=True)
+class CustomLink(SingleIndexSpec):
+    """Answers by a link that is a formula in z."""
+
+    model = "custom-link"
+    title = "Custom link"
+    summary = "P(y = 1) = (1 + f(<x, b> + σ e))/2 for a formula f in z, with values in -1..1, that you type."
+
+    noise: Noise = 0.0
+    link: Annotated[
+        str,
+        Parameter(
+            meaning="a formula in z: numbers, + - * / ^, abs, sign, sin, cos, exp, tanh, erf, min, max, comparisons"
+            f" (1 or 0); or one of: {', '.join(READY)}",
+            symbol="f",
+        ),
+    ] = "sin 2z"
+
+    def check(self) -> None:
+        """Refuse what is no formula, or leaves -1..1."""
+        super().check()
+        checked(self.link)
+
+    @property
+    def link_function(self) -> Link:  # noqa: D102
+        return FormulaLink(self.noise, self.link, flip=self.flip)
+
+
+ENTRY = ModelEntry(spec=CustomLink, family=FAMILY, plane=("flip", "ratio"), along="flip")

@@ -1,0 +1,193 @@
+"""Formulas in z as functions of arrays: a parser by recursive descent, which never runs a text as Python.
+
+comparison  sum [(< | <= | > | >= | == | !=) sum]                    1 where it holds, else 0
+sum         product {(+ | -) product}
+product     unary {(* | /) unary}
+unary       (- | +) unary | power
+power       atom [^ unary]                                           -z^2 is -(z^2), 2^3^2 is 2^(3^2)
+atom        number | z | name(comparison {, comparison}) | (comparison)
+"""
+
+import operator
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import erf
+
+from lrlab.arrays import Array
+from lrlab.parameters import InputError
+
+LONGEST = 200
+DEEPEST = 20
+TOKEN = re.compile(
+    r"\s*(?:([0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?)|([A-Za-z_]\w*)|(.))", re.A
+)
+SYMBOLS = re.compile(r"\*\*|[<>=!]=|.", re.S)
+
+Function = Callable[[Array], Array]
+
+FUNCTIONS: dict[str, Callable[[Array], Array]] = {
+    "abs": np.abs, "sign": np.sign, "sin": np.sin, "cos": np.cos, "exp": np.exp, "tanh": np.tanh, "erf": erf,
+}  # fmt: skip
+EXTREMES: dict[str, Callable[[Array, Array], Array]] = {"min": np.minimum, "max": np.maximum}
+COMPARISONS: dict[str, Callable[[Array, Array], Array]] = {
+    "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal, "==": np.equal, "!=": np.not_equal,
+}  # fmt: skip
+SUMS = {"+": operator.add, "-": operator.sub}
+PRODUCTS = {"*": operator.mul, "/": operator.truediv}
+
+
+class Formula(NamedTuple):
+    """A function of z, and the functions in it whose changes of sign are where it may jump or bend."""
+
+    value: Function
+    switches: tuple[Function, ...]
+
+    def __call__(self, z: Array | float) -> Array:
+        """Return the values at z; not finite where it is not defined."""
+        z = np.asarray(z, dtype=float)
+        with np.errstate(all="ignore"):
+            return np.broadcast_to(np.asarray(self.value(z), dtype=float), z.shape)
+
+
+class Token(NamedTuple):
+    """A number, a name or a symbol, and the place of its first character, counted from 1."""
+
+    kind: str
+    text: str
+    place: int
+
+
+@lru_cache(maxsize=1024)
+def parse(text: str) -> Formula:
+    """Return the formula that a text says; InputError with the place where it says none."""
+    if len(text) > LONGEST:
+        raise InputError("link", f"at most {LONGEST} characters", f"{len(text)}", "shorten the formula")
+    parser = _Parser(text)
+    value = parser.comparison(0)
+    if parser.next.kind != "end":
+        parser.fail("an operator or the end")
+    return Formula(value, tuple(parser.switches))
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self.text, self.place, self.switches = text, 0, list[Function]()
+        self.next = self.read()
+
+    def read(self) -> Token:
+        """Return the next token."""
+        match = TOKEN.match(self.text, self.place)
+        if match is None:
+            return Token("end", "the end", len(self.text) + 1)
+        kind = ("number", "name", "symbol")[(match.lastindex or 1) - 1]
+        start = match.start(match.lastindex or 1)
+        word = match[match.lastindex or 1] if kind != "symbol" else SYMBOLS.match(self.text, start)[0]  # type: ignore[index]
+        self.place = start + len(word)
+        return Token(kind, word, start + 1)
+
+    def take(self, *symbols: str) -> str:
+        """Return the next token if it is one of these symbols, and move on; else nothing."""
+        if self.next.kind != "symbol" or self.next.text not in symbols:
+            return ""
+        taken, self.next = self.next.text, self.read()
+        return taken
+
+    def fail(self, expected: str) -> None:
+        """Raise the sentence that names the place."""
+        got = self.next.text if self.next.kind == "end" else f'"{self.next.text}"'
+        remedy = f"at character {self.next.place} write {expected} instead of {got}"
+        raise InputError("link", "a formula in z", self.text or "none", remedy)
+
+    def comparison(self, depth: int) -> Function:
+        left = self.sum(depth)
+        if not (symbol := self.take(*COMPARISONS)):
+            return left
+        right, holds = self.sum(depth), COMPARISONS[symbol]
+        self.switches.append(lambda z: left(z) - right(z))
+        return lambda z: holds(left(z), right(z)).astype(float)
+
+    def sum(self, depth: int) -> Function:
+        return self.chain(SUMS, self.product, depth)
+
+    def product(self, depth: int) -> Function:
+        return self.chain(PRODUCTS, self.unary, depth)
+
+    def chain(self, operators: dict[str, Callable], part: Callable[[int], Function], depth: int) -> Function:
+        first, rest = part(depth), list[tuple[Callable, Function]]()
+        while symbol := self.take(*operators):
+            rest.append((operators[symbol], part(depth)))
+
+        def value(z: Array) -> Array:
+            total = first(z)
+            for combine, each in rest:
+                total = combine(total, each(z))
+            return total
+
+        return value if rest else first
+
+    def unary(self, depth: int) -> Function:
+        if depth > DEEPEST:
+            raise InputError("link", f"nested at most {DEEPEST} deep", self.text, "simplify the formula")
+        if symbol := self.take("-", "+"):
+            inner = self.unary(depth + 1)
+            return (lambda z: -inner(z)) if symbol == "-" else inner
+        base = self.atom(depth)
+        if not self.take("^", "**"):
+            return base
+        exponent = self.unary(depth + 1)
+        return lambda z: np.power(base(z), exponent(z))
+
+    def atom(self, depth: int) -> Function:
+        token = self.next
+        if token.kind == "number":
+            number = np.asarray(float(token.text))
+            if not np.isfinite(number):
+                self.fail("a smaller number")
+            self.next = self.read()
+            return lambda z: number
+        if token.kind == "name":
+            return self.named(token, depth)
+        if not self.take("("):
+            self.fail("a number, z, a function or (")
+        inner = self.comparison(depth + 1)
+        if not self.take(")"):
+            self.fail(")")
+        return inner
+
+    def named(self, token: Token, depth: int) -> Function:
+        name = token.text
+        if name != "z" and name not in FUNCTIONS and name not in EXTREMES:
+            self.fail(f"z or one of {', '.join((*FUNCTIONS, *EXTREMES))}")
+        self.next = self.read()
+        if name == "z":
+            return lambda z: z
+        if not self.take("("):
+            self.fail("(")
+        given = [self.comparison(depth + 1)]
+        while name in EXTREMES and self.take(","):
+            given.append(self.comparison(depth + 1))
+        if name in EXTREMES and len(given) < 2:
+            self.fail(f", and a second argument of {name}")
+        if not self.take(")"):
+            self.fail(")")
+        return self.extreme(name, given) if name in EXTREMES else self.function(name, given[0])
+
+    def function(self, name: str, inner: Function) -> Function:
+        apply = FUNCTIONS[name]
+        if name in ("abs", "sign"):
+            self.switches.append(inner)
+        return lambda z: apply(inner(z))
+
+    def extreme(self, name: str, given: list[Function]) -> Function:
+        choose, value = EXTREMES[name], given[0]
+        for other in given[1:]:
+            value = self.smaller_or_larger(choose, value, other)
+        return value
+
+    def smaller_or_larger(self, choose: Callable[[Array, Array], Array], left: Function, right: Function) -> Function:
+        self.switches.append(lambda z: left(z) - right(z))
+        return lambda z: choose(left(z), right(z))

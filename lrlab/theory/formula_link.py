@@ -1,0 +1,130 @@
+"""Links given by a formula in z, checked to stay within -1..1, with moments by adaptive piecewise quadrature."""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from lrlab.arrays import Array
+from lrlab.parameters import InputError
+from lrlab.theory import formula
+from lrlab.theory.links import Link, normal_density
+from lrlab.theory.smoothing import smoothed
+
+READY = {
+    "sin z": "sin(z)",
+    "sin 2z": "sin(2*z)",
+    "cos 2z": "cos(2*z)",
+    "cubic": "max(-1, min(1, (z^3 - 3*z)/2))",
+    "three levels": "(z > 1) - (z < -1)",
+    "offset band": "2*(z > 0.5)*(z < 1.5) - 1",
+    "bump": "2*exp(-z^2) - 1",
+}
+"""Names that stand for formulas."""
+
+REACH = 100.0
+"""A formula is checked for |z| up to here, ten standard deviations of the noisiest index; it is constant beyond."""
+STEP = 0.001
+FEWER = 1001
+HALVINGS = 60
+CELL = 0.1
+ORDER = 12
+TOLERANCE = 1e-12
+MOST_CELLS = 100_000
+NORMAL_REACH = 9.0
+
+
+@lru_cache(maxsize=256)
+def checked(text: str) -> formula.Formula:
+    """Return the formula of a text or of a name in READY; InputError where it is none or leaves -1..1."""
+    parsed = formula.parse(READY.get(text, text))
+    grid = _grid()
+    values = parsed(grid)
+    wrong = ~(np.abs(values) <= 1.0 + 1e-9)
+    if wrong.any():
+        # The place that is nearest to 0 is the one that matters most.
+        worst = np.flatnonzero(wrong)[np.argmin(np.abs(grid[wrong]))]
+        what = f"{values[worst]:.6g} at z = {grid[worst]:.4g}"
+        remedy = "scale it, or bound it: max(-1, min(1, ...))"
+        raise InputError("link", f"finite and within -1..1 for |z| <= {REACH:g}", what, remedy)
+    return parsed
+
+
+@dataclass(frozen=True)
+class FormulaLink(Link):
+    """A link whose f0 is a formula in z, see `theory.formula`."""
+
+    text: str = "sin 2z"
+
+    def sharp(self, index: Array) -> Array:  # noqa: D102
+        values = checked(self.text)(np.clip(index, -REACH, REACH))
+        return np.clip(np.nan_to_num(values), -1.0, 1.0)
+
+    def smooth(self, index: Array) -> Array:  # noqa: D102
+        return smoothed(FormulaLink(text=self.text), index, self.noise)[0] if self.noise > 0 else self.sharp(index)
+
+    def sharp_moments(self) -> tuple[float, float, float]:  # noqa: D102
+        far = NORMAL_REACH * self.tau
+        cells = np.linspace(-far, far, 2 * math.ceil(far / CELL) + 1)
+        places = np.union1d(cells, [c for c in breakpoints(self.text) if abs(c) < far])
+        left, right = places[:-1] / self.tau, places[1:] / self.tau
+        total, coarse = np.zeros(3), self._integrals(left, right)
+        while left.size:
+            middle = (left + right) / 2.0
+            halves = self._integrals(left, middle), self._integrals(middle, right)
+            rough = np.abs(coarse - halves[0] - halves[1]).max(axis=0) > TOLERANCE
+            rough &= right - left > TOLERANCE
+            total += (halves[0] + halves[1])[:, ~rough].sum(axis=1)
+            left, right = np.r_[left[rough], middle[rough]], np.r_[middle[rough], right[rough]]
+            coarse = np.hstack([half[:, rough] for half in halves])
+            if left.size > MOST_CELLS:
+                remedy = "lower its frequencies"
+                raise InputError("link", "one whose moments can be computed to 1e-6", self.text, remedy)
+        return float(total[0]), float(total[1]), float(total[2])
+
+    def _integrals(self, left: Array, right: Array) -> Array:
+        """Return the integrals (3, cells) of f0(tau z) z^k pdf(z) over cells, by Gauss and Legendre."""
+        nodes, weights = _legendre()
+        half = (right - left) / 2.0
+        z = (left + half)[:, None] + half[:, None] * nodes
+        weighted = self.sharp(self.tau * z) * normal_density(z) * weights * half[:, None]
+        return np.stack([(weighted * z**k).sum(axis=1) for k in range(3)])
+
+
+@lru_cache(maxsize=256)
+def breakpoints(text: str) -> tuple[float, ...]:
+    """Return where a formula may jump or bend within the reach: changes of sign of its switches, to rounding."""
+    grid, places = _grid(), list[float]()
+    for switch in checked(text).switches:
+        g = formula.Formula(switch, ())
+        places += _sign_changes(g, grid)
+        values = g(grid)
+        size, one_sign = np.abs(values), (values[1:-1] * values[:-2] > 0) & (values[1:-1] * values[2:] > 0)
+        # Two changes of sign may hide between neighbours: look closer where the size is smallest.
+        low = 1 + np.flatnonzero(one_sign & (size[1:-1] <= size[:-2]) & (size[1:-1] < size[2:]))
+        for node in low[np.argsort(np.abs(grid[low]))][:FEWER]:
+            places += _sign_changes(g, np.linspace(grid[node - 1], grid[node + 1], FEWER))
+    return tuple(sorted(set(places)))
+
+
+def _sign_changes(g: formula.Formula, grid: Array) -> list[float]:
+    signs = np.sign(g(grid))
+    at = np.flatnonzero(signs[:-1] != signs[1:])
+    left, right, before = grid[at], grid[at + 1], signs[at]
+    for _ in range(HALVINGS):
+        middle = (left + right) / 2.0
+        same = np.sign(g(middle)) == before
+        left, right = np.where(same, middle, left), np.where(same, right, middle)
+    return [float(place) for place in right]
+
+
+@lru_cache(maxsize=1)
+def _grid() -> Array:
+    return np.arange(-round(REACH / STEP), round(REACH / STEP) + 1) * STEP
+
+
+@lru_cache(maxsize=1)
+def _legendre() -> tuple[Array, Array]:
+    nodes, weights = np.polynomial.legendre.leggauss(ORDER)
+    return nodes, weights

@@ -1,0 +1,95 @@
+"""Any link, flips, entries and designs: what is drawn, and that every solver gives a result or one sentence."""
+
+import numpy as np
+import pytest
+
+from lrlab import catalog
+from lrlab.models.custom_link import CustomLink
+from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
+from lrlab.models.one_bit_sensing import OneBitSensing
+from lrlab.parameters import InputError
+from lrlab.protocol import Stop
+from lrlab.runs.job import make_job
+from lrlab.runs.run import run_job
+from lrlab.theory.formula_link import READY
+
+MODELS = ("one-bit-sensing", "flipped-logistic", "one-bit-phase-retrieval", "custom-link")
+DESIGNS = ("gaussian", "correlated", "student", "rademacher")
+STOPS = {Stop.CONVERGED, Stop.FINISHED, Stop.STALLED, Stop.MAX_ITER, Stop.TIMEOUT}
+
+
+@pytest.mark.parametrize("name", READY)
+def test_answers_follow_a_typed_link_with_noise_and_flips(name):
+    problem = CustomLink(link=name, n=200_000, p=4, noise=0.3, flip=0.1).build()
+    index = problem.X @ problem.truth
+    edges = np.quantile(index, np.linspace(0, 1, 21))
+    for low, high in zip(edges, edges[1:], strict=False):
+        inside = (index >= low) & (index <= high)
+        assert problem.y[inside].mean() == pytest.approx(
+            problem.link(index[inside]).mean(), abs=5 / inside.sum() ** 0.5
+        )
+    measured = [float((problem.y * index**k).mean()) for k in range(3)]
+    assert measured == pytest.approx(problem.link.moments, abs=0.02)
+
+
+def test_flips_thin_out_the_answers_of_every_model():
+    for spec in (OneBitSensing(n=100_000, p=3, noise=0.0), OneBitPhaseRetrieval(n=100_000, p=3)):
+        clean, flipped = spec.build(), spec.replace(flip=0.2).build()
+        assert (clean.X == flipped.X).all()
+        assert (clean.y != flipped.y).mean() == pytest.approx(0.2, abs=0.01)
+        assert flipped.link.moments == pytest.approx([0.6 * moment for moment in clean.link.moments])
+
+
+def test_equal_entries_have_one_size():
+    for sparsity in (0, 5):
+        truth = OneBitSensing(p=40, sparsity=sparsity, entries="equal").build().truth
+        assert len(set(np.round(np.abs(truth[truth != 0]), 12))) == 1 and np.count_nonzero(truth) == (sparsity or 40)
+        assert len(set(np.sign(truth[truth != 0]))) == 2
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_designs_have_their_moments(design):
+    spec = OneBitSensing(n=100_000, p=4, design=design, correlation=-0.7, freedom=6)
+    X = spec.build().X
+    lag = np.abs(np.subtract.outer(range(4), range(4)))
+    expected = (-0.7) ** lag if design == "correlated" else np.eye(4)
+    assert np.cov(X.T) == pytest.approx(expected, abs=0.03)
+    kurtosis = {"student": 6.0, "rademacher": 1.0}.get(design, 3.0)
+    assert (X**4).mean() == pytest.approx(kurtosis, rel=0.15)
+    assert (spec.replace(n=500).build().X == X[:500]).all(), "more measurements extend the data"
+    assert bool(spec.remark) == (design != "gaussian")
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("model", MODELS)
+def test_every_solver_gives_a_result_or_one_sentence(model, design):
+    spec = catalog.spec(model, n=400, p=8, design=design, entries="equal", flip=0.05, sparsity=3, seed=2)
+    ran = 0
+    for entry in catalog.solvers_for(model):
+        try:
+            job = make_job(spec, entry.name, max_iter=6, max_seconds=10)
+        except InputError as refusal:
+            assert "\n" not in str(refusal)
+            continue
+        trace, ran = run_job(job), ran + 1
+        assert trace.stop in STOPS and np.isfinite(trace.estimate).all()
+        assert design == "gaussian" or not job.predictions
+        assert (spec.remark in trace.summary()["message"]) and ("Gaussian" in spec.remark) == (design != "gaussian")
+    assert ran >= 2
+
+
+@pytest.mark.parametrize(("link", "least"), [("sin z", 0.9), ("sin 2z", 0.8), ("cos 2z", 0.8), ("three levels", 0.9)])
+def test_a_typed_link_is_recovered(link, least):
+    spec = CustomLink(link=link, n=100_000, p=10, seed=1)
+    trace = run_job(make_job(spec, "pairwise-moment"))
+    assert trace.metrics["overlap"] > least
+    assert trace.metrics["predicted_overlap"] == pytest.approx(trace.metrics["overlap"], abs=0.1)
+
+
+def test_solvers_refuse_links_that_carry_nothing_for_them():
+    with pytest.raises(InputError, match="mu_1"):
+        make_job(CustomLink(link="cos 2z"), "marginal-mean")
+    with pytest.raises(InputError, match="phi"):
+        make_job(CustomLink(link="0"), "pairwise-moment")
+    with pytest.raises(InputError, match="at character 2"):
+        catalog.spec("custom-link", link="2z")

@@ -1,0 +1,152 @@
+"""Links that people type: the grammar, its sentences, the check of the range, and the moments."""
+
+import ast
+import math
+import operator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.special import erf
+
+from lrlab.parameters import InputError
+from lrlab.theory import formula
+from lrlab.theory.formula_link import READY, FormulaLink, checked
+from lrlab.theory.links import LogisticLink, SignLink, ThresholdLink
+
+Z = np.array([-3.7, -1.0, -0.25, 0.0, 0.5, 1.0, 2.25])
+CALLS = {
+    "abs": np.abs, "sign": np.sign, "sin": np.sin, "cos": np.cos, "exp": np.exp, "tanh": np.tanh, "erf": erf,
+    "min": lambda *values: np.min(values, axis=0), "max": lambda *values: np.max(values, axis=0),
+}  # fmt: skip
+BINARY = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: np.power,
+}  # fmt: skip
+COMPARED = {
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}  # fmt: skip
+
+
+def by_python(node):
+    """Return the values of a syntax tree of Python at Z."""
+    if isinstance(node, ast.Expression):
+        return by_python(node.body)
+    if isinstance(node, ast.Constant):
+        return np.full(Z.shape, float(node.value))
+    if isinstance(node, ast.Name):
+        return Z
+    if isinstance(node, ast.UnaryOp):
+        return -by_python(node.operand) if isinstance(node.op, ast.USub) else by_python(node.operand)
+    if isinstance(node, ast.BinOp):
+        return BINARY[type(node.op)](by_python(node.left), by_python(node.right))
+    if isinstance(node, ast.Compare):
+        return COMPARED[type(node.ops[0])](by_python(node.left), by_python(node.comparators[0])).astype(float)
+    return CALLS[node.func.id](*(by_python(argument) for argument in node.args))
+
+
+NUMBERS = st.sampled_from(["0", "1", "2", ".5", "3.25", "1e-1", "2.", "7E0"])
+
+
+def larger(inner):
+    return st.one_of(
+        st.builds("{} {} {}".format, inner, st.sampled_from(["+", "-", "*", "/", "^"]), inner),
+        st.builds("({} {} {})".format, inner, st.sampled_from(list(formula.COMPARISONS)), inner),
+        st.builds("-{}".format, inner),
+        st.builds("({})".format, inner),
+        st.builds("{}({})".format, st.sampled_from(list(formula.FUNCTIONS)), inner),
+        st.builds("{}({},{})".format, st.sampled_from(["min", "max"]), inner, inner),
+    )
+
+
+FORMULAS = st.recursive(st.one_of(NUMBERS, st.just("z")), larger, max_leaves=12)
+SOUP = st.lists(
+    st.sampled_from([*formula.FUNCTIONS, *"z0129.+-*/^(),<>=! eé_&", "min", "max", "**", "__import__", "lambda"]),
+    max_size=60,
+).map("".join)
+
+
+@settings(max_examples=2000, deadline=None)
+@given(FORMULAS)
+def test_a_formula_is_what_python_makes_of_it(text):
+    try:
+        parsed = formula.parse(text)
+    except InputError as refusal:
+        assert len(text) > formula.LONGEST or "nested" in str(refusal)
+        return
+    with np.errstate(all="ignore"):
+        expected = by_python(ast.parse(text.replace("^", "**"), mode="eval"))
+    np.testing.assert_allclose(parsed(Z), expected, rtol=1e-12, atol=1e-300)
+
+
+@settings(max_examples=2000, deadline=None)
+@given(st.one_of(SOUP, st.text(max_size=220)))
+def test_any_text_is_a_formula_or_one_sentence(text):
+    try:
+        assert formula.parse(text)(Z).shape == Z.shape
+    except InputError as refusal:
+        assert str(refusal).startswith("link must be ") and "\n" not in str(refusal)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", r"got none: at character 1 write a number, z, a function or \( instead of the end"),
+        ("2z", 'at character 2 write an operator or the end instead of "z"'),
+        ("sin(2*z", r"at character 8 write \) instead of the end"),
+        ("1 + foo(z)", 'at character 5 write z or one of abs, .* instead of "foo"'),
+        ("max(z)", "at character 6 write , and a second argument of max"),
+        ("__import__('os')", "at character 1 write z or one of"),
+        ("1e999", "write a smaller number"),
+        ("z" * 201, "at most 200 characters, got 201"),
+        ("-" * 150 + "z", "nested at most 20 deep"),
+        ("(" * 90 + "z", "nested at most 20 deep"),
+        ("sin(z) + 0.5", "within -1..1 for |z| <= 100, got 1.0.* at z = 0.52"),
+        ("1/z", "got inf at z = 0"),
+        ("z^0.5/100", "got nan at z = -0.001"),
+    ],
+)  # fmt: skip
+def test_what_is_no_link_is_refused_with_its_place(text, sentence):
+    with pytest.raises(InputError, match=sentence.replace("|z|", r"\|z\|")):
+        checked(text)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.4])
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("sign(z)", SignLink), ("(z > 0) - (z < 0)", SignLink), ("tanh(z/2)", LogisticLink),
+        ("sign(abs(z) - 1)", ThresholdLink), ("2*(abs(z) > 1) - 1", ThresholdLink),
+        ("2*max(z > 1, z < -1) - 1", ThresholdLink),
+    ],
+)  # fmt: skip
+def test_typed_links_are_those_that_are_known(text, known, noise):
+    typed, exact = FormulaLink(noise, text, flip=0.1), known(noise, flip=0.1)
+    assert typed.moments == pytest.approx(exact.moments, abs=1e-9)
+    points = np.linspace(-4, 4, 801) + 1e-4
+    np.testing.assert_allclose(typed(points), exact(points), atol=1e-6)
+
+
+def test_moments_of_links_with_a_closed_form():
+    assert FormulaLink(text="sin 2z").moments == pytest.approx((0, 2 * math.exp(-2), 0), abs=1e-12)
+    assert FormulaLink(text="cos 2z").moments == pytest.approx((math.exp(-2), 0, -3 * math.exp(-2)), abs=1e-12)
+    assert FormulaLink(0.5, "sin(z)").moments.mu1 == pytest.approx(math.exp(-1.25 / 2), abs=1e-12)
+    narrow = 2e-4 / math.sqrt(2 * math.pi)
+    assert FormulaLink(text="abs(z) < 0.0001").moments.mu0 == pytest.approx(narrow, rel=1e-6)
+    shifted = FormulaLink(text="2*(abs(z - 0.30037) < 0.00005) - 1").moments.mu0
+    assert shifted == pytest.approx(2e-4 * math.exp(-(0.30037**2) / 2) / math.sqrt(2 * math.pi) - 1, abs=1e-9)
+
+
+def weighted(z, link, k):
+    return float(link(np.array(z))) * z**k * math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+
+
+@pytest.mark.parametrize("name", READY)
+def test_ready_links_have_a_direction(name):
+    link = FormulaLink(text=name)
+    for k, moment in enumerate(link.moments):
+        cuts = [-2, -1, 0, 0.5, 1, 1.5, 2]
+        assert moment == pytest.approx(quad(weighted, -9, 9, args=(link, k), points=cuts, limit=200)[0], abs=1e-6)
+    assert abs(link.moments.phi) > 0.05
