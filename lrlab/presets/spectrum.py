@@ -81,4 +81,4 @@ def _verdict(claim: str, points: pd.DataFrame, largest: Mapping[str, float]) -> 
 
 
 def _range(values: pd.Series) -> str:
-    return f"{values.min():.3g} to {values.max():.3g}"
+    return " to ".join(dict.fromkeys(f"{value:.3g}" for value in (values.min(), values.max())))
