@@ -74,6 +74,7 @@ def test_every_solver_gives_a_result_or_one_sentence(model, design):
         trace, ran = run_job(job), ran + 1
         assert trace.stop in STOPS and np.isfinite(trace.estimate).all()
         assert design == "gaussian" or not job.predictions
+        assert not entry.predict_iterations(spec, dict(job.options), 3), "equal entries are no prior of GAMP's"
         assert (spec.remark in trace.summary()["message"]) and ("Gaussian" in spec.remark) == (design != "gaussian")
     assert ran >= 2
 

@@ -159,7 +159,7 @@ def predict(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
 
 def predict_iterations(spec: SingleIndexSpec, options: Options, iterations: int) -> list[float]:
     """Return what state evolution predicts for the first iterates, where the solver is given the prior of the truth."""
-    if spec.truth != "random" or options["kept"]:
+    if best_overlap(spec) is None or options["kept"]:
         return []
     return [float(overlap) for overlap in predicted_iterations(spec, iterations)]
 
