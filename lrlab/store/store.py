@@ -148,12 +148,12 @@ class Store:
                 " ON cell = cells.id JOIN measures ON measures = measures.id WHERE group_id = ?",
                 (group.id,),
             )
-            head: dict[str, Value] = {"model": group.model, "solver": group.solver}
+            stale, head = group.stale, dict[str, Value](model=group.model, solver=group.solver)
             head |= code_version.added_defaults(group.model)
             for spec, trial, seed, stop, iterations, seconds, names, scores in rows:
                 values = json.loads(spec)
                 start = {**head, **values, "base_seed": values["seed"], "seed": seed, "trial": trial, **group.settings}
-                ending = {"stop": stop, "iterations": iterations, "seconds": seconds, "stale": group.stale}
+                ending = {"stop": stop, "iterations": iterations, "seconds": seconds, "stale": stale}
                 yield {**start, **unpack_scores(names, scores), **ending}
 
     @contextmanager
