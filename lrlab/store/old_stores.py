@@ -30,6 +30,8 @@ FINISHING = frozenset(
     {"altmin", "geco", "gfm", "leml-squared", "marginal-mean", "one-bit-likelihood", "pairwise-moment"}
 )
 """Where these end by themselves they are FINISHED."""
+GIVEN_SUPPORT = frozenset({"marginal-mean", "sir", "biht", "nbiht", "subset-logistic"})
+"""They were given the size of a picture's support, and no longer are."""
 IN_PASSES = frozenset({"binary-relevance", "svm"})
 MOST_PASSES = 4
 
@@ -111,6 +113,8 @@ def _stop_today(about: Cell, stop: str, iterations: int, residual: float | None)
     Format 2 knew one word for all runs that ended before their limits.
     """
     solver, small = about.solver, residual is not None and residual <= about.tol
+    if solver in GIVEN_SUPPORT and about.spec.get("truth", "random") != "random":
+        return None
     if solver == "gauss-newton" and about.model != "phase-retrieval":
         # Its residual says more today where the inner problem was not solved, unless the misfit was all gone.
         return Stop.CONVERGED if stop == "CONVERGED" and residual == 0 else None

@@ -83,7 +83,7 @@ def test_each_example_on_the_home_page_opens_and_can_be_run(example):
 
 
 def test_converge_runs_to_the_end_and_shows_scores_beside_theory():
-    at = finished(opened("converge", solvers="pairwise-moment", **SMALL), "converge")
+    at = finished(opened("converge", solvers="pairwise-moment", max_iter="1000", **SMALL), "converge")
     [run] = at.session_state["converge:run"].runs
     assert run.state == "done" and run.trace.stop.name == "CONVERGED"
     rows = at.get("html")[-1].proto.body

@@ -166,7 +166,7 @@ def predict_iterations(spec: SingleIndexSpec, options: Options, iterations: int)
 
 def workspace(spec: SingleIndexSpec, options: Options) -> int:
     """Hold the moments of both answers for the spectral start, a block of the link's quadrature, vectors (n,)."""
-    return 48 * spec.p**2 + 100 * spec.n + 2**28
+    return 48 * spec.p**2 + 320 * spec.n + 2**26
 
 
 ENTRY = single_index_entry(

@@ -133,14 +133,14 @@ def workspace(spec: SingleIndexSpec, options: Options) -> int:
 ENTRIES = (
     single_index_entry(
         title="Sparse logistic regression",
-        summary="Logistic regression with an l1 penalty chosen by cross-validation; is not told the sparsity.",
+        summary="Logistic regression with an l1 penalty chosen by cross-validation; needs no sparsity.",
         run=sparse_logistic,
         workspace=workspace,
         refuse=refuse_sparse_regression,
     ),
     single_index_entry(
         title="Sparse probit regression",
-        summary="Probit regression with an l1 penalty chosen by cross-validation; is not told the sparsity.",
+        summary="Probit regression with an l1 penalty chosen by cross-validation; needs no sparsity.",
         run=sparse_probit,
         workspace=workspace,
         refuse=refuse_sparse_regression,
