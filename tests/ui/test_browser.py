@@ -191,7 +191,7 @@ def test_errors_are_one_sentence_and_input_is_not_lost(page, address, tmp_path):
     page.locator("input[type=file]").set_input_files(picture_file(tmp_path))
     expect(page.get_by_role("button", name="Run", exact=True)).to_be_enabled()
     press(page, "Run")
-    ended = page.get_by_text(re.compile("chosen: top gap"))
+    ended = page.get_by_text(re.compile("chosen: the top eigenvalue"))
     expect(ended).to_be_visible()
     page.locator("input[type=file]").set_input_files(text)
     expect(page.get_by_text(re.compile(sentence))).to_be_visible()
@@ -310,24 +310,24 @@ def visible_table(page: Page) -> str:
 
 
 def test_a_sweep_is_paused_and_resumed_from_the_list_after_a_reload(page, address):
-    sweep = "sweep?p=8&solvers=marginal-mean,sir&x-points=4&y-axis=noise&y-points=3&trials=400"
+    sweep = "sweep?p=8&solvers=marginal-mean,sir&x-points=4&y-axis=noise&y-points=3&trials=4000"
     opened(page, f"{address}/{sweep}", "Sweep")
     press(page, "Run")
-    expect(page.get_by_text(re.compile("of 9,600 trials, about"))).to_be_visible()
+    expect(page.get_by_text(re.compile("of 96,000 trials, about"))).to_be_visible()
     press(page, "Pause")
-    expect(page.get_by_text(re.compile("Paused: .* of 9,600 trials were computed"))).to_be_visible()
+    expect(page.get_by_text(re.compile("Paused: .* of 96,000 trials were computed"))).to_be_visible()
     before = visible_table(page)
     page.goto(f"{address}/sweep")
     page.locator(".st-key-sweep-past").get_by_text("Past sweeps").click()
-    expect(page.get_by_text(re.compile(r"paused, [\d,]+ of 9,600 trials"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"paused, [\d,]+ of 96,000 trials"))).to_be_visible()
     page.locator(".st-key-sweep-open-0 button").click()
-    expect(page.get_by_text(re.compile("Paused: .* of 9,600 trials were computed"))).to_be_visible()
+    expect(page.get_by_text(re.compile("Paused: .* of 96,000 trials were computed"))).to_be_visible()
     expect(page).to_have_url(re.compile("y-axis=noise"))
     assert visible_table(page) == before
     press(page, "Resume")
-    expect(page.get_by_text(re.compile("of 9,600 trials, about"))).to_be_visible()
+    expect(page.get_by_text(re.compile("of 96,000 trials, about"))).to_be_visible()
     press(page, "Cancel")
-    expect(page.get_by_text(re.compile("Cancelled: .* of 9,600 trials were computed"))).to_be_visible()
+    expect(page.get_by_text(re.compile("Cancelled: .* of 96,000 trials were computed"))).to_be_visible()
 
 
 def test_a_sweep_that_runs_is_followed_again_after_a_reload(page, address):
