@@ -6,6 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
+from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import ModelEntry
@@ -20,7 +21,7 @@ from lrlab.models.low_rank import (
     orthonormal,
 )
 from lrlab.operators.rank_one import SymmetricRankOne
-from lrlab.parameters import Parameter
+from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import child
 
 FRESH = 1000
@@ -52,7 +53,12 @@ class NetworkProblem(LowRankProblem):
 
 @dataclass(frozen=True, kw_only=True)
 class PolynomialNetwork(LowRankSpec):
-    """A network with one hidden layer of squares, L = sum_j alpha_j w_j w_j^T with orthonormal w_j, ||alpha|| = 1."""
+    """A network with one hidden layer of squares, L = sum_j alpha_j w_j w_j^T with orthonormal w_j, ||alpha|| = 1.
+
+    With weights=gaussian L is U diag(+-1) U^T over its norm, the entries of U (p, r) standard normal, and alpha are its
+    eigenvalues: the experiments of Soltani & Hegde (section 4), but for the norm: they do not divide by ||U U^T||_F,
+    so that noise of theirs is by this factor less than the same number here.
+    """
 
     model = "polynomial-network"
     problem = NetworkProblem
@@ -68,6 +74,22 @@ class PolynomialNetwork(LowRankSpec):
     )
     noise: Noise = 0.0
     precision: Precision = "double"
+    weights: Annotated[
+        str,
+        Parameter(
+            meaning="hidden weights: orthonormal, with the condition as given, or independent Gaussian numbers, whose "
+            "condition is random",
+            choices=("orthonormal", "gaussian"),
+            added=True,
+        ),
+    ] = "orthonormal"
+
+    def check(self) -> None:
+        """Refuse a rank that no such matrix has, and a condition beside weights that have their own."""
+        super().check()
+        if self.weights == "gaussian" and self.condition != 1:
+            expected = "1 where weights=gaussian, whose condition is random"
+            raise InputError("condition", expected, self.condition, "take weights=orthonormal to choose it")
 
     @property
     def size(self) -> tuple[int, int]:  # noqa: D102
@@ -90,10 +112,15 @@ class PolynomialNetwork(LowRankSpec):
     @property
     def alpha(self) -> Array:
         """Output weights (r,), ||alpha|| = 1; both signs occur as soon as there are two units, if they are mixed."""
-        alpha = np.geomspace(1.0, 1.0 / self.condition, self.r)
-        if self.signs == "mixed":
-            alpha = alpha * np.where(np.arange(self.r) % 2, -1.0, 1.0)
+        if self.weights == "gaussian":
+            return self.factors().s
+        alpha = self._signs * np.geomspace(1.0, 1.0 / self.condition, self.r)
         return alpha / np.linalg.norm(alpha)
+
+    @property
+    def _signs(self) -> Array:
+        alternating = np.where(np.arange(self.r) % 2, -1.0, 1.0)
+        return alternating if self.signs == "mixed" else np.abs(alternating)
 
     @property
     def moment_variance(self) -> float:
@@ -106,9 +133,14 @@ class PolynomialNetwork(LowRankSpec):
         return (4 if self.precision == "single" else 8) * self.m * (self.p + 1)
 
     def factors(self) -> LowRank:
-        """Return L with uniformly distributed hidden weights."""
-        W = orthonormal(np.random.default_rng(self.streams().truth), self.p, self.r)
-        return LowRank(W, self.alpha, W)
+        """Return L with uniformly distributed hidden weights, or with Gaussian ones."""
+        rng = np.random.default_rng(self.streams().truth)
+        if self.weights == "orthonormal":
+            W = orthonormal(rng, self.p, self.r)
+            return LowRank(W, self.alpha, W)
+        Q, R = np.linalg.qr(rng.standard_normal((self.p, self.r)))
+        core = (R * self._signs) @ R.T
+        return lowrank.from_core(Q, core / np.linalg.norm(core), self.r)
 
 
 def weights(estimate: LowRank) -> tuple[Array, Array]:

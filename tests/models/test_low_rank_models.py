@@ -73,6 +73,22 @@ def test_a_network_is_its_weights():
     assert (positive.truth.s > 0).all()
 
 
+@pytest.mark.parametrize("signs", ["mixed", "positive"])
+def test_gaussian_weights_are_those_of_the_paper(signs):
+    spec = lrlab.spec("polynomial-network", p=40, r=3, signs=signs, weights="gaussian", seed=1)
+    truth = spec.build().truth
+    U = np.random.default_rng(spec.streams().truth).standard_normal((40, 3))
+    L = (U * (np.array([1, -1, 1]) if signs == "mixed" else 1)) @ U.T
+    np.testing.assert_allclose(truth.dense(), L / np.linalg.norm(L), atol=1e-12)
+    np.testing.assert_allclose(spec.alpha, truth.s)
+    conditions = [
+        np.ptp(np.log(np.abs(spec.replace(p=100, r=5, signs="positive", seed=k).alpha))) for k in range(1000, 1200)
+    ]
+    assert 1.8 < np.exp(np.median(conditions)) < 2.1
+    with pytest.raises(InputError, match="condition must be 1 where weights=gaussian, .* got 3: take weights=orthon"):
+        spec.replace(condition=3.0)
+
+
 def test_features_are_whitened_and_uneven_rows_have_a_large_incoherence():
     even, uneven = (
         InductiveCompletion(n1=300, n2=300, d1=10, d2=10, features=name).build()

@@ -25,27 +25,29 @@ class Head(NamedTuple):
 def block_krylov(times: Callable[[Array], Array], start: Array, k: int, blocks: int, beside: Array) -> Head:
     r"""Return an approximate head of rank k of C = (I - B B^T) G (I - B B^T), G (p, p) symmetric, `times` V -> G V.
 
-    The basis Q of the Krylov space [C S, C^2 S, ..., C^blocks S] of a start S (p, b), b >= k, is orthonormalised block
-    by block, as the plain powers turn into multiples of one another; Z = Q U_k with the k leading left singular
+    Q is an orthonormal basis of the Krylov space [C S, C^2 S, ..., C^blocks S] of a start S (p, b), b >= k: each block
+    is G times the last one, made orthogonal to B and to all before it. Z = Q U_k with the k leading left singular
     vectors U_k of Q^T C. That is the best the space has to offer: ||Z^T C||_F is largest.
 
     B = `beside` (p, c) has orthonormal columns, none for a head of G itself. Z is orthogonal to it.
-    Algorithm 3 multiplies by G twice between blocks and keeps every second product; G is symmetric, so that each
-    product enlarges the space towards the same eigenvectors, and all are kept. Costs `blocks` products with b columns
-    and one with as many as Q has; G Z comes with it.
+    The product that leads to the next block is also the one that Q^T C asks for: no column is multiplied by G twice.
+    `blocks` + 1 products with b columns in all, never more columns at a time, and G Z comes with them. Algorithm 3
+    takes all of Q once more, and multiplies by G twice between blocks and keeps every second product; G is symmetric,
+    so that each product enlarges the space towards the same eigenvectors, and all are kept.
     Reference: Musco & Musco (2015), "Randomized block Krylov methods for stronger and faster approximate singular
     value decomposition", Algorithm 2; Soltani & Hegde (2018), Algorithms 3 and 4.
     """
     outside = lambda V: V - beside @ (beside.T @ V)  # noqa: E731
-    blocks_so_far = []
-    block = outside(start)
+    p, (basis, product) = len(start), (beside, times(outside(start)))
+    products = []
     for _ in range(blocks):
-        block = np.linalg.qr(outside(times(block)))[0]
-        blocks_so_far.append(block)
-    Q = np.linalg.qr(np.hstack(blocks_so_far)[:, : len(start) - beside.shape[1]])[0]
-    # Once more: directions in which the blocks nearly repeat one another are orthogonal to B only up to rounding.
-    Q = np.linalg.qr(outside(Q))[0]
-    GQ = times(Q)
+        # By Householder's QR the block is orthogonal to the basis also where the space is exhausted.
+        block = np.linalg.qr(np.hstack([basis, product])[:, :p])[0][:, basis.shape[1] :]
+        if not block.shape[1]:
+            break
+        basis, product = np.hstack([basis, block]), times(block)
+        products.append(product)
+    Q, GQ = basis[:, beside.shape[1] :], np.hstack(products)
     # By the p x bq product itself: its Gram matrix would lose half the digits.
     vectors = np.linalg.svd(outside(GQ).T, full_matrices=False)[0][:, :k]
     return Head(Q @ vectors, GQ @ vectors)

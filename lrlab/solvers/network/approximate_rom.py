@@ -14,9 +14,10 @@ from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import Options
+from lrlab.solver_entry import Options, all_of
 from lrlab.solvers.methods.block_krylov import Head, Oversampling, block_krylov, nothing, random_start
 from lrlab.solvers.methods.matrix_memory import image_bytes
+from lrlab.solvers.network.batches import ALL_USED, AddedBatches, batch_bytes, batches, refuse_batches
 from lrlab.solvers.network.debiased import (
     EvaluatedSymmetric,
     Gradient,
@@ -58,6 +59,7 @@ def ap_rom(
     oversampling: Oversampling = 5,
     step_rule: StepRule = "adaptive",
     step: Step = 1.0,
+    fresh_batches: AddedBatches = 0,
     rng: Generator,
 ) -> Iterator[Iterate]:
     r"""Recover the symmetric L of a polynomial network by gradient descent with approximate projections.
@@ -83,24 +85,29 @@ def ap_rom(
     operator, b, r = problem.operator, problem.b, problem.rank
     blocks = depth(blocks, operator.shape[0])
     empty = lowrank.zero(operator.shape, r, operator.dtype)
-    G = Gradient(operator, -b)
+    parts = batches(operator, b, fresh_batches)
+    part, answers = next(parts)
+    G = Gradient(part, -answers)
     leading = _head(G, nothing(operator.shape[0], operator.dtype), r, blocks, oversampling, rng)
     now = point(operator, b, _tail(empty, leading, 1.0, "two-sided"))
     if step_rule == "adaptive":
         now = shortened(operator, b, now)
     lowest = now.objective
-    while True:
-        G = Gradient(operator, now.d)
-        leading = _gradient_head(now, G, head, blocks, oversampling, rng)
+    for part, answers in parts:
+        # Where all samples are reused the misfit of the estimate is at hand.
+        current = now if part is operator else point(part, answers, now.L)
+        G = Gradient(part, current.d)
+        leading = _gradient_head(current, G, head, blocks, oversampling, rng)
         move = lambda eta: point(operator, b, _tail(now.L, leading, eta, head))  # noqa: B023, E731
         if step_rule == "adaptive":
-            GU = leading.GZ[:, :r] if head == "tangent" else G.times(now.L.U, now.P)
-            eta = adaptive_step(operator, now, GU)
+            GU = leading.GZ[:, :r] if head == "tangent" else G.times(now.L.U, current.P)
+            eta = adaptive_step(part, current, GU)
             eta, following = halve(lowest, move(eta), eta, move)
         else:
             eta, following = step, move(step)
         yield Iterate(now.L, now.objective, residual(b, now, following.L, eta), f"Step {eta:.3g}.")
         now, lowest = following, min(lowest, following.objective)
+    yield Iterate(now.L, now.objective, note=ALL_USED)
 
 
 def depth(blocks: int, p: int) -> int:
@@ -137,8 +144,7 @@ def _tail(L: LowRank, leading: Head, eta: float, head: str) -> LowRank:
 def workspace(spec: LowRankSpec, options: Options) -> int:
     """Hold the Krylov space, G times it, and the images of the whole of it."""
     block = 2 * spec.true_rank + int(options["oversampling"])
-    blocks = depth(int(options["blocks"]), spec.size[0])
-    return image_bytes(spec, block * blocks + 4 * spec.true_rank)
+    return image_bytes(spec, block + 4 * spec.true_rank) + batch_bytes(spec, options)
 
 
 def refuse_wide(spec: LowRankSpec, options: Options) -> None:
@@ -155,5 +161,5 @@ ENTRY = network_entry(
     summary="EP-ROM with a block Krylov head of the gradient in place of the gradient; products only.",
     run=ap_rom,
     workspace=workspace,
-    refuse=refuse_wide,
+    refuse=all_of(refuse_wide, refuse_batches),
 )

@@ -1,7 +1,6 @@
 """gFM: one power step a batch for polynomial networks (Lin & Ye 2016)."""
 
 from collections.abc import Iterator
-from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
@@ -12,11 +11,11 @@ from lrlab.lowrank import LowRank
 from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator
-from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate
 from lrlab.solver_entry import Options
 from lrlab.solvers.methods.block_krylov import block_krylov, nothing, random_start
 from lrlab.solvers.methods.matrix_memory import image_bytes
+from lrlab.solvers.network.batches import ALL_USED, Batches, batch_bytes, batches, refuse_batches
 from lrlab.solvers.network.debiased import (
     Gradient,
     Step,
@@ -35,10 +34,7 @@ def gfm(
     *,
     step_rule: StepRule = "adaptive",
     step: Step = 1.0,
-    fresh_batches: Annotated[
-        int,
-        Parameter(meaning="split the samples into so many batches, one an iteration; 0: reuse all", low=0, high=1000),
-    ] = 0,
+    fresh_batches: Batches = 0,
     rng: Generator,
 ) -> Iterator[Iterate]:
     r"""Recover the symmetric L of a polynomial network by one power step on the moments an iteration.
@@ -60,16 +56,13 @@ def gfm(
     matrix sensing", Algorithm 1; debiased as in Soltani & Hegde (2018), section 5.3.
     """
     operator, b, r = problem.operator, problem.b, problem.rank
-    if fresh_batches > operator.size:
-        remedy = f"lower it to {operator.size} or less, or raise m"
-        raise InputError("fresh_batches", f"at most the number of samples {operator.size}", fresh_batches, remedy)
-    batches = _batches(operator, b, fresh_batches)
-    part, answers = next(batches)
+    parts = batches(operator, b, fresh_batches)
+    part, answers = next(parts)
     now = point(operator, b, _start(part, answers, r, rng))
     if step_rule == "adaptive":
         now = shortened(operator, b, now)
     lowest = now.objective
-    for part, answers in batches:
+    for part, answers in parts:
         # Where all samples are reused the misfit of the estimate is at hand.
         current = now if part is operator else point(part, answers, now.L)
         G = Gradient(part, current.d)
@@ -79,15 +72,7 @@ def gfm(
         eta, following = halve(lowest, move(eta), eta, move) if step_rule == "adaptive" else (eta, move(eta))
         yield Iterate(now.L, now.objective, residual(b, now, following.L, eta), f"Step {eta:.3g}.")
         now, lowest = following, min(lowest, following.objective)
-    yield Iterate(now.L, now.objective, note="All batches are used.")
-
-
-def _batches(operator: Operator, b: Array, count: int) -> Iterator[tuple[Operator, Array]]:
-    """Yield the operator and answers of each batch; all samples, endlessly, where count is 0."""
-    while not count:
-        yield operator, b
-    for rows in np.array_split(np.arange(operator.size), count):
-        yield operator.subset(rows), b[rows]
+    yield Iterate(now.L, now.objective, note=ALL_USED)
 
 
 def _start(operator: Operator, b: Array, r: int, rng: Generator) -> LowRank:
@@ -109,15 +94,7 @@ def _power_step(L: LowRank, G: Gradient, GU: Array, eta: float) -> LowRank:
 
 def workspace(spec: LowRankSpec, options: Options) -> int:
     """Hold images of U and V, and a copy of one batch."""
-    batches = int(options["fresh_batches"])
-    return image_bytes(spec, 6 * spec.true_rank) + (spec.data_bytes // batches if batches else 0)
-
-
-def refuse_batches(spec: LowRankSpec, options: Options) -> None:
-    """Refuse more batches than there are samples."""
-    batches, m = int(options["fresh_batches"]), spec.measurements
-    if batches > m:
-        raise InputError("fresh_batches", f"at most the number of samples m = {m}", batches, "lower it, or raise m")
+    return image_bytes(spec, 6 * spec.true_rank) + batch_bytes(spec, options)
 
 
 ENTRY = network_entry(

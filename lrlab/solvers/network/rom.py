@@ -17,6 +17,7 @@ from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solver_entry import Options
 from lrlab.solvers.methods.matrix_memory import image_bytes, square_bytes
+from lrlab.solvers.network.batches import ALL_USED, AddedBatches, batch_bytes, batches, refuse_batches
 from lrlab.solvers.network.debiased import (
     Gradient,
     Step,
@@ -49,6 +50,7 @@ def ep_rom(
             choices=("corrected", "printed"),
         ),
     ] = "corrected",
+    fresh_batches: AddedBatches = 0,
     rng: Generator,
 ) -> Iterator[Iterate]:
     r"""Recover the symmetric L of a polynomial network by projected gradient descent.
@@ -65,6 +67,8 @@ def ep_rom(
     G is the gradient of ||A(L) - b||^2 / (4m) without its bias tr(L - L_true) I / 2. Algorithm 1 prints the trace
     term with the opposite sign, G + mean(d) I, which section 5.3 has right: `printed` takes that, with the fixed step,
     and doubles the bias instead of removing it.
+    The proofs draw fresh samples for each iteration; `fresh_batches` splits those given, one batch an iteration, and
+    ends with the last one; objective and residual are those of all samples.
     X (m, p). Memory p^2 and m p^2 operations an iteration with `exact`; with `lanczos` only products G V.
     Yields endlessly: residual = ||L_next - L||_F / (eta ||L||_F), 0 when ||A(L) - b|| is rounding error.
     Reference: Soltani & Hegde (2018), Algorithm 1 (EP-ROM) and section 5.3; the step after Tanner & Wei (2013),
@@ -73,22 +77,27 @@ def ep_rom(
     operator, b, r = problem.operator, problem.b, problem.rank
     project = _exact if projection == "exact" or r >= operator.shape[0] - 1 else _lanczos
     adaptive = step_rule == "adaptive" and trace_sign == "corrected"
+    parts = batches(operator, b, fresh_batches)
+    part, answers = next(parts)
     zero = lowrank.zero(operator.shape, r, operator.dtype)
-    nearest, _ = project(zero, _gradient(operator, -b, trace_sign), r, rng)
+    nearest, _ = project(zero, _gradient(part, -answers, trace_sign), r, rng)
     now = point(operator, b, nearest(1.0))
     if adaptive:
         now = shortened(operator, b, now)
     lowest = now.objective
-    while True:
-        nearest, times = project(now.L, _gradient(operator, now.d, trace_sign), r, rng)
+    for part, answers in parts:
+        # Where all samples are reused the misfit of the estimate is at hand.
+        current = now if part is operator else point(part, answers, now.L)
+        nearest, times = project(now.L, _gradient(part, current.d, trace_sign), r, rng)
         move = lambda eta: point(operator, b, nearest(eta))  # noqa: B023, E731
         if adaptive:
-            eta = adaptive_step(operator, now, times(now.L.U))
+            eta = adaptive_step(part, current, times(now.L.U))
             eta, following = halve(lowest, move(eta), eta, move)
         else:
             eta, following = step, move(step)
         yield Iterate(now.L, now.objective, residual(b, now, following.L, eta), f"Step {eta:.3g}.")
         now, lowest = following, min(lowest, following.objective)
+    yield Iterate(now.L, now.objective, note=ALL_USED)
 
 
 def _gradient(operator: Operator, d: Array, trace_sign: str) -> Gradient:
@@ -128,6 +137,7 @@ def _lanczos(L: LowRank, G: Gradient, r: int, rng: Generator) -> tuple[Nearest, 
 def workspace(spec: LowRankSpec, options: Options) -> int:
     """Hold G, L, their sum, its eigenvectors and LAPACK's own; Lanczos holds single columns instead."""
     few = image_bytes(spec, 4 * spec.true_rank + 20)
+    few += batch_bytes(spec, options)
     return few if options["projection"] == "lanczos" else few + square_bytes(spec, 8)
 
 
@@ -136,4 +146,5 @@ ENTRY = network_entry(
     summary="Projected gradient descent without the bias of the trace; forms the whole p x p gradient.",
     run=ep_rom,
     workspace=workspace,
+    refuse=refuse_batches,
 )

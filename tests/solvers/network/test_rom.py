@@ -1,5 +1,6 @@
 """Solvers of polynomial networks: they recover what their papers say, and their iterates say what they claim."""
 
+import tracemalloc
 from itertools import islice
 
 import numpy as np
@@ -153,8 +154,9 @@ def test_what_cannot_work_is_refused():
         assert entry.workspace(EASY, settings[name]) > 0
     with pytest.raises(InputError, match="r must be at most p / 2 = 12 for this solver, got 13"):
         entries["ap-rom"].refuse(EASY.replace(r=13), settings["ap-rom"])
-    with pytest.raises(InputError, match="fresh_batches must be at most the number of samples m = 100, got 200"):
-        entries["gfm"].refuse(EASY.replace(m=100), {**settings["gfm"], "fresh_batches": 200})
+    for name in SOLVERS:
+        with pytest.raises(InputError, match="fresh_batches must be at most the number of samples m = 100, got 200"):
+            entries[name].refuse(EASY.replace(m=100), {**settings[name], "fresh_batches": 200})
 
 
 @pytest.mark.parametrize("name", ["ep-rom", "gfm", "geco"])
@@ -164,12 +166,22 @@ def test_full_rank_is_recovered_too(name):
     assert stop is Stop.CONVERGED and problem.score(trace[-1].estimate)["error"] < 1e-8
 
 
-def test_fresh_batches_end_with_the_last_one():
-    stop, trace, problem = run(gfm, EASY.replace(m=12000), fresh_batches=6)
+@STEPPING
+def test_fresh_batches_end_with_the_last_one(solver):
+    stop, trace, problem = run(solver, EASY.replace(m=12000), fresh_batches=6)
     assert stop is Stop.FINISHED and len(trace) == 6 and trace[-1].residual is None
     assert problem.score(trace[-1].estimate)["error"] < 0.02
     with pytest.raises(InputError, match="fresh_batches must be at most the number of samples 100, got 101"):
-        run(gfm, EASY.replace(m=100), fresh_batches=101)
+        run(solver, EASY.replace(m=100), fresh_batches=101)
+
+
+@STEPPING
+def test_an_iteration_on_a_fresh_batch_sees_that_batch_alone(solver):
+    spec = EASY.replace(m=3000)
+    fixed = [run(solver, s, fresh_batches=n, step_rule="fixed")[1] for s, n in ((spec, 3), (spec.replace(m=2000), 2))]
+    for one, other in zip(fixed[0][:2], fixed[1], strict=True):
+        assert np.allclose(one.estimate.dense(), other.estimate.dense(), atol=1e-12)
+        assert one.objective > other.objective, "the objective is that of all samples"
 
 
 @pytest.mark.parametrize("head", ["tangent", "two-sided", "one-sided"])
@@ -203,6 +215,37 @@ def test_heads_are_those_of_the_singular_value_decomposition():
         Z, GZ = block_krylov(lambda V: G @ V, random_start(60, 6, rng, G.dtype), 3, 9, beside)
         assert np.allclose(Z @ Z.T, best @ best.T, atol=1e-6) and np.allclose(GZ, G @ Z, atol=1e-12)
         assert np.abs(beside.T @ Z).max(initial=0) < 1e-12
+
+
+def test_no_column_of_the_krylov_space_is_multiplied_twice():
+    rng, seen = np.random.default_rng(5), []
+    G = rng.standard_normal((80, 80))
+    G, B, S = G + G.T, np.linalg.qr(rng.standard_normal((80, 4)))[0], rng.standard_normal((80, 6))
+
+    def times(V):
+        seen.append(V.shape[1])
+        return G @ V
+
+    Z, GZ = block_krylov(times, S, 3, 5, B)
+    assert seen == [6] * 6, "one block at a time: the image of a block is all that is held beside the data"
+    C = (np.eye(80) - B @ B.T) @ G @ (np.eye(80) - B @ B.T)
+    Q = np.linalg.qr(np.hstack([np.linalg.matrix_power(C / 10, k) @ S for k in range(1, 6)]))[0]
+    head = Q @ np.linalg.svd(Q.T @ C)[0][:, :3]
+    assert np.allclose(Z @ Z.T, head @ head.T, atol=1e-8) and np.allclose(GZ, G @ Z, atol=1e-12)
+
+
+@pytest.mark.parametrize("head", ["tangent", "one-sided"])
+def test_deep_heads_hold_little_beside_the_data(head):
+    problem = PolynomialNetwork(m=6000, p=300, r=3, seed=1).build()
+    problem.load(everything=True)
+    tracemalloc.start()
+    try:
+        for _ in islice(ap_rom(problem, head=head, blocks=7, rng=np.random.default_rng(0)), 2):
+            pass
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 0.25 * problem.spec.data_bytes
 
 
 @pytest.mark.parametrize("blocks", [1, 2, 20])
