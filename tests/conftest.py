@@ -1,12 +1,24 @@
-"""What all tests share: one engine for the whole session, and processes that Ctrl-C ends."""
+"""What all tests share: one BLAS thread, one engine for a session, long files first, and processes that Ctrl-C ends."""
 
 import os
 import signal
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
-from lrlab.engine.engine import Engine, close_engines, get_engine
+if TYPE_CHECKING:
+    from lrlab.engine.engine import Engine
+
+# Read when numpy is imported, which is why lrlab is imported inside the fixture. Each core runs a test: threads of
+# linear algebra beside them would wait for each other, at twice the time.
+os.environ.update({name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")})
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest: no core is left alone with one of them at the end."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: (item.path not in slow, item.path.parent.name != "ui"))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -16,8 +28,10 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 @pytest.fixture(scope="session")
-def engine() -> Iterator[Engine]:
+def engine() -> "Iterator[Engine]":
     """Return the engine of this process, warm; pages that are tested in this process use the same one."""
+    from lrlab.engine.engine import close_engines, get_engine
+
     engine = get_engine()
     engine.warm()
     yield engine

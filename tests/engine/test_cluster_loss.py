@@ -22,7 +22,7 @@ from lrlab.sweeps.run import run as run_sweep
 from lrlab.sweeps.tables import cell_rows
 from lrlab.sweeps.toml import to_toml
 
-pytestmark = [pytest.mark.slow, pytest.mark.serial]
+pytestmark = pytest.mark.slow
 PATIENCE = 120.0
 SWEEP = Sweep(
     spec=spec("one-bit-sensing", p=40),

@@ -34,7 +34,6 @@ from lrlab.sweeps.run import sweep
 # Workers cannot import this file: what it defines travels by value.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
-pytestmark = pytest.mark.serial
 PATIENCE = 30.0
 MARK = Path(tempfile.gettempdir()) / f"lrlab-test-{uuid.uuid4().hex}"
 SMALL = 0.25

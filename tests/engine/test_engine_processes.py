@@ -18,7 +18,7 @@ from lrlab.engine.stream import collect
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.run import run_job
 
-pytestmark = [pytest.mark.slow, pytest.mark.serial]
+pytestmark = pytest.mark.slow
 PATIENCE = 30.0
 
 

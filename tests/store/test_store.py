@@ -344,7 +344,6 @@ ratio = { from = 10, to = 100, steps = 5, spacing = "log" }
 """
 
 
-@pytest.mark.serial
 @pytest.mark.slow
 def test_a_sweep_that_is_killed_again_and_again_gives_the_same_table(tmp_path, path):
     definition, chance = tmp_path / "sweep.toml", random.Random(0)
