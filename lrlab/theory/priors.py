@@ -5,7 +5,7 @@ Gaussian prior. The lab draws s = rate p non-zero entries and then scales b to l
 """
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit
@@ -13,7 +13,9 @@ from scipy.special import expit
 from lrlab.arrays import Array
 
 # log z over which z^2 pdf(z) has all its mass; the step resolves the onset of a non-zero entry, of width 1/40 or more.
-LOG_Z = np.linspace(-24.0, 2.25, 1500)
+LOG_Z = np.linspace(-12.0, 2.25, 700)
+LOG_PRECISIONS, ONSET = np.arange(-26.0, 36.0, 0.4), np.arange(-4.0, 8.0, 0.1)
+"""Where the overlap is tabled over log precision; more closely around that of a non-zero entry's variance."""
 
 
 class Posterior(NamedTuple):
@@ -45,6 +47,24 @@ def level(log_precision: Array, rate: float) -> Array:
     levels = np.full(log_hat.shape, -np.inf)
     levels[known] = _sparse_level(log_hat[known], rate)
     return levels
+
+
+def log_precision(levels: Array, rate: float) -> Array:
+    """Return the logarithm of the precision at which the mean square of the posterior mean is q = expit(levels)."""
+    if rate >= 1.0:
+        return np.array(levels, dtype=float)
+    return _inverse(rate)(levels)
+
+
+@lru_cache(maxsize=1024)
+def _inverse(rate: float) -> Any:
+    # Imported here: it is not needed to start the lab.
+    from scipy.interpolate import CubicSpline
+
+    onset = ONSET + np.log(rate)
+    far = (LOG_PRECISIONS < onset[0] - 0.1) | (LOG_PRECISIONS > onset[-1] + 0.1)
+    log_precisions = np.sort(np.concatenate([LOG_PRECISIONS[far], onset]))
+    return CubicSpline(_sparse_level(log_precisions, rate), log_precisions)
 
 
 def _sparse_level(log_hat: Array, rate: float) -> Array:

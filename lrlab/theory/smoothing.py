@@ -30,10 +30,15 @@ class Break(NamedTuple):
     kink: float
 
 
-def smoothed(link: Link, w: Array, S: Array | float) -> tuple[Array, Array, Array]:
-    """Return E f0(w + S e), and its first and second derivatives in w; w and S are broadcast."""
+def smoothed(
+    link: Link, w: Array, S: Array | float, nodes: tuple[Array, Array] | None = None
+) -> tuple[Array, Array, Array]:
+    """Return E f0(w + S e), and its first and second derivatives in w; w and S are broadcast.
+
+    nodes: places e and weights of another quadrature over the normal density.
+    """
     w, S = np.broadcast_arrays(np.asarray(w, dtype=float), np.asarray(S, dtype=float))
-    e, weights = _hermite()
+    e, weights = nodes or _hermite()
     inside = breaks(link)
     v = w[..., None] + S[..., None] * e
     rest = np.array(link.base(v), dtype=float) - sum((_step(b, v) for b in inside), np.zeros_like(v))

@@ -3,12 +3,16 @@ r"""What can be recovered at all in a single-index model: state evolution of Bay
 For x ~ N(0, I_p), n = alpha p answers and a truth with independent entries of variance 1/p, the squared overlap q of
 the posterior mean follows one scalar recursion in the limit of large p,
 
-    q_hat = alpha I(q),   I(q) = E_w sum_y P g^2,   w ~ N(0, q), index variance V = 1 - q (`theory.channels`),
-    q = E[E[b | b + e / sqrt(q_hat)]^2] (`theory.priors`),
+    q_hat = alpha I(q)                                 (`theory.information`)
+    q = E[E[b | b + e / sqrt(q_hat)]^2]                (`theory.priors`)
 
 whose fixed points are the stationary points of the free entropy. From q ~ 0 it ends where the best known fast methods
-end; the fixed point of the largest free entropy is the best possible overlap. Along q_hat = alpha I(q) the free
-entropy has the slope (1/2) (q_next - q) dq_hat/dq, so that two fixed points are compared by an area.
+end; the fixed point of the largest free entropy is the best possible overlap.
+
+Let q_hat(q) solve the second line. Then q is a fixed point at one alpha = q_hat(q) / I(q), known without iteration, and
+the free entropy at alpha is alpha F(q) - G(q), F' = I / 2, G' = q_hat / 2. So fast methods exceed an overlap q where
+n/p exceeds the alpha of every smaller one, and the best possible overlap exceeds it where n/p exceeds the slope at q
+of the lower convex hull of G over F.
 
 References: Rangan (2011), "Generalized approximate message passing for estimation with random linear mixing"; Barbier,
 Krzakala, Macris, Miolane, Zdeborova (2019), "Optimal errors and phase transitions in high-dimensional generalized
@@ -18,22 +22,23 @@ linear models", eqs. 4-8.
 import math
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
 
 from lrlab.arrays import Array
 from lrlab.theory import priors
-from lrlab.theory.channels import TINY, answer
-from lrlab.theory.links import Link, LogisticLink, Moments, SignLink, ThresholdLink
-from lrlab.theory.smoothing import breaks
+from lrlab.theory.information import LEVELS, log_information
+from lrlab.theory.links import Link, Moments
 
-# log(q / (1 - q)) of overlaps from 1e-8 to within 1e-13 of 1.
-NODES = np.linspace(-18.0, 30.0, 193)
 SMALLEST = -60.0
-SPREAD = 8.5
-ORDER = 40
+FINE = np.linspace(LEVELS[0], LEVELS[-1], 1537)
+"""Levels log(q / (1 - q)) on which fixed points are followed."""
+NEWTON, LONGEST = 3, 0.2
+"""Steps that bring a fixed point of the splines to that of the recursion, and the longest of them."""
+NEVER = 700.0
+"""log n/p where an answer says nothing."""
 
 
 class Overlaps(NamedTuple):
@@ -54,9 +59,29 @@ class Overlaps(NamedTuple):
         return "hard" if self.best > level else "impossible"
 
 
+class Ratios(NamedTuple):
+    """The n/p above which an overlap is exceeded: by the best known fast methods, and by the best of all."""
+
+    fast: float
+    best: float
+
+
 def overlaps(link: Link, ratio: float, rate: float = 1.0) -> Overlaps:
     """Return the limits at n/p = `ratio` > 0 for a truth whose entries are non-zero at the rate `rate` in (0, 1]."""
     return _overlaps(link, float(ratio), float(rate))
+
+
+@lru_cache(maxsize=65536)
+def ratios(link: Link, level: float, rate: float = 1.0) -> Ratios:
+    """Return the n/p above which the limits exceed an overlap `level` in [0, 1); inf where none is large enough."""
+    curve = _curve(link, rate)
+    at = float(np.clip(logit(level), FINE[0], FINE[-1]))
+    own = curve.log_ratio(link, rate, at)
+    fast = max(own, float(curve.log_ratios[at >= FINE].max(initial=-math.inf)))
+    # Where the hull leaves the curve it is a chord; on the curve its slope is the curve's own.
+    cell = min(int(np.searchsorted(FINE, at, side="right")) - 1, len(FINE) - 2)
+    best = float(curve.hull[cell]) if curve.bridged[cell] else own
+    return Ratios(*(math.exp(value) if value < NEVER else math.inf for value in (fast, min(best, fast))))
 
 
 def weak_recovery(moments: Moments) -> float:
@@ -82,36 +107,26 @@ def evolution(link: Link, ratio: float, rate: float = 1.0, start: float = 0.0) -
 
 @lru_cache(maxsize=65536)
 def _overlaps(link: Link, ratio: float, rate: float) -> Overlaps:
-    log_hat = math.log(ratio) + _table(link)
-    following = priors.level(log_hat, rate)
-    ahead = following - NODES
+    curve, log_ratio = _curve(link, rate), math.log(ratio)
+    ahead = log_ratio - curve.log_ratios
     # Upward steps before, downward after: where the recursion comes to rest.
     stable = np.flatnonzero((ahead[:-1] > 0) & (ahead[1:] <= 0))
-    roots = [_root(link, ratio, rate, int(i)) for i in stable]
-    levels = ([-math.inf] if not ahead[0] > 0 else []) + roots
-    fast, informed = float(expit(levels[0])), float(expit(levels[-1]))
-    if len(levels) == 1:
-        return Overlaps(fast, informed, informed)
-    # In steps of log q_hat: the free entropy of each node, up to a constant.
-    slope = np.nan_to_num((expit(following) - expit(NODES)) * np.exp(log_hat))
-    steps = np.diff(np.where(np.isfinite(log_hat), log_hat, -800.0))
-    entropy = np.concatenate([[0.0], np.cumsum((slope[1:] + slope[:-1]) / 2.0 * steps)])
-    # The information about the sign of -q: at the left end q is 0 to rounding.
-    values = np.interp(levels, NODES, entropy)
-    return Overlaps(fast, informed, float(expit(levels[int(np.argmax(values))])))
+    levels = [_polished(link, log_ratio, rate, float(FINE[k] + FINE[k + 1]) / 2.0) for k in stable]
+    levels = [-math.inf] * bool(ahead[0] <= 0) + levels + [float(FINE[-1])] * bool(ahead[-1] > 0)
+    entropy = ratio * curve.F - curve.G
+    best = levels[int(np.argmax(np.interp(levels, FINE, entropy)))]
+    return Overlaps(*(float(expit(level)) for level in (levels[0], levels[-1], best)))
 
 
-def _root(link: Link, ratio: float, rate: float, index: int) -> float:
-    # Imported here: it is not needed to start the lab.
-    from scipy.optimize import brentq
-
-    def ahead(level: float) -> float:
-        return _next(link, ratio, rate, level) - level
-
-    low, high = float(NODES[index]), float(NODES[index + 1])
-    if ahead(high) >= 0:
-        return high
-    return float(brentq(ahead, low, high, xtol=1e-10)) if ahead(low) > 0 else low
+def _polished(link: Link, log_ratio: float, rate: float, level: float) -> float:
+    curve = _curve(link, rate)
+    for _ in range(NEWTON):
+        slope = float(curve.spline(level, 1))
+        if slope <= 0:
+            break
+        step = (log_ratio - curve.log_ratio(link, rate, level)) / slope
+        level += min(max(step, -LONGEST), LONGEST)
+    return level
 
 
 def _next(link: Link, ratio: float, rate: float, level: float) -> float:
@@ -119,64 +134,54 @@ def _next(link: Link, ratio: float, rate: float, level: float) -> float:
     return float(priors.level(log_hat, rate)[0])
 
 
+class _Curve(NamedTuple):
+    """The fixed points of one link and prior: log n/p of each of the levels FINE, by a spline through exact ones.
+
+    F, G: of the free entropy. hull: logarithm of the slope of the hull of each cell, bridged: whether it is a chord.
+    """
+
+    spline: Any
+    log_ratios: Array
+    F: Array
+    G: Array
+    hull: Array
+    bridged: Array
+
+    def log_ratio(self, link: Link, rate: float, level: float) -> float:
+        """Return log n/p of a level without the error of the spline over the link."""
+        at = np.array([level])
+        return float(np.nan_to_num(priors.log_precision(at, rate) - log_information(link, at), posinf=NEVER)[0])
+
+
+@lru_cache(maxsize=1024)
+def _curve(link: Link, rate: float) -> _Curve:
+    # Imported here: they are not needed to start the lab.
+    from scipy.interpolate import CubicSpline
+    from scipy.optimize import isotonic_regression
+
+    log_hat = priors.log_precision(LEVELS, rate)
+    spline = CubicSpline(LEVELS, np.nan_to_num(log_hat - _table(link), posinf=NEVER))
+    log_ratios, log_hat = spline(FINE), priors.log_precision(FINE, rate)
+    # dq = q (1 - q) dlevel.
+    G_slope = np.exp(log_hat) * expit(FINE) * expit(-FINE) / 2.0
+    dF, dG = (_cells(slope) for slope in (G_slope * np.exp(-np.maximum(log_ratios, -NEVER)), G_slope))
+    F, G = (np.concatenate([[0.0], np.cumsum(cells)]) for cells in (dF, dG))
+    dF = np.maximum(dF, np.finfo(float).tiny)
+    slopes = np.log(np.maximum(dG / dF, np.finfo(float).tiny))
+    if np.all(np.diff(log_ratios) >= 0):
+        return _Curve(spline, log_ratios, F, G, slopes, np.zeros(len(slopes), dtype=bool))
+    pooled = isotonic_regression(dG / dF, weights=dF)
+    chords = np.diff(pooled.blocks) > 1
+    return _Curve(spline, log_ratios, F, G, np.log(pooled.x), np.repeat(chords, np.diff(pooled.blocks)))
+
+
+def _cells(values: Array) -> Array:
+    return (values[1:] + values[:-1]) / 2.0 * (FINE[1] - FINE[0])
+
+
 # Neither n/p nor the prior enters: a map or a sweep needs one table for each link.
 @lru_cache(maxsize=1024)
 def _table(link: Link) -> Array:
-    table = log_information(link, NODES)
+    table = log_information(link, LEVELS)
     table.setflags(write=False)
     return table
-
-
-def log_information(link: Link, levels: Array, order: int = ORDER) -> Array:
-    """Return log I(q) at q = expit(levels) (k,); -inf where an answer says nothing.
-
-    Gauss-Legendre on either side of each place where the link is steep, in x with w = place + scale sinh(x), so that
-    nodes crowd where an index of variance V can tell answers apart.
-    """
-    q, V = expit(levels), expit(-levels)
-    S = np.sqrt(V + link.noise**2)
-    places, narrowest, reach = _steep(link)
-    scale = np.maximum(S, narrowest)
-    spread = SPREAD * np.sqrt(q)
-    x, weights = _legendre(order)
-    middles = np.concatenate([[-np.inf], (places[1:] + places[:-1]) / 2.0, [np.inf]])
-    total = np.zeros_like(q)
-    for k, place in enumerate(places):
-        for low, high in ((middles[k], place), (place, middles[k + 1])):
-            begin = np.clip(np.maximum(low, place - reach * S), -spread, spread)
-            end = np.clip(np.minimum(high, place + reach * S), -spread, spread)
-            lower, upper = np.arcsinh((begin - place) / scale), np.arcsinh((end - place) / scale)
-            half = np.maximum(upper - lower, 0.0) / 2.0
-            t = (upper + lower)[:, None] / 2.0 + half[:, None] * x
-            w = place + scale[:, None] * np.sinh(t)
-            weight = half[:, None] * weights * scale[:, None] * np.cosh(t)
-            total += (weight * _density(w, q) * _fisher(link, w, V[:, None])).sum(axis=1)
-    with np.errstate(divide="ignore"):
-        return np.log(total)
-
-
-@lru_cache(maxsize=8)
-def _legendre(order: int) -> tuple[Array, Array]:
-    return np.polynomial.legendre.leggauss(order)
-
-
-def _density(w: Array, q: Array) -> Array:
-    return np.exp(-np.square(w) / (2.0 * q[:, None])) / np.sqrt(2.0 * math.pi * q[:, None])
-
-
-def _fisher(link: Link, w: Array, V: Array) -> Array:
-    # sum_y P g^2 = P g^2 / (1 - P) for either answer; taken for the less likely one, whose 1 - P does not cancel.
-    at = answer(link, w, V, np.where(link.base(w) > 0, -1.0, 1.0))
-    return np.exp(at.log_chance) * at.score**2 / np.maximum(-np.expm1(at.log_chance), TINY)
-
-
-def _steep(link: Link) -> tuple[Array, float, float]:
-    """Return where the base link is steep, over what width at least, and after how many deviations it is flat."""
-    if isinstance(link, SignLink):
-        return np.zeros(1), 0.0, 9.0
-    if isinstance(link, ThresholdLink):
-        return np.unique([-link.threshold, link.threshold]), 0.0, 9.0
-    if isinstance(link, LogisticLink):
-        return np.array([-link.intercept]), 1.0, math.inf
-    places = np.unique([b.place for b in breaks(link)])
-    return (places, 0.0, math.inf) if len(places) else (np.zeros(1), 0.5, math.inf)

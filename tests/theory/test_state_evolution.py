@@ -15,10 +15,11 @@ from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
 from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.theory import priors
 from lrlab.theory.channels import answer
+from lrlab.theory.formula_link import READY, FormulaLink, breakpoints
 from lrlab.theory.links import Link, LogisticLink, SignLink, ThresholdLink
 from lrlab.theory.predicted_overlap import best_overlap, predicted_iterations
 from lrlab.theory.smoothing import breaks, smoothed
-from lrlab.theory.state_evolution import Overlaps, evolution, log_information, overlaps, weak_recovery
+from lrlab.theory.state_evolution import Overlaps, evolution, log_information, overlaps, ratios, weak_recovery
 
 LINKS = (
     SignLink(0.1),
@@ -189,6 +190,26 @@ def test_information_of_the_one_bit_channel_by_slow_quadrature():
 
 
 @pytest.mark.parametrize(
+    "text", [*READY.values(), "tanh(20*(z - 1))", "sign(z)*(1 - exp(-z^2))", "0.9*cos(3*z)*(z > 0)"]
+)
+@pytest.mark.parametrize("flip", [0.0, 0.1])
+def test_information_of_any_link_by_dense_quadrature(text, flip):
+    link = FormulaLink(0.0, text, flip=flip)
+    edges = np.union1d(np.linspace(-13, 13, 105), [c for c in breakpoints(text) if abs(c) < 13])
+    x, weights = np.polynomial.legendre.leggauss(16)
+    half = np.diff(edges)[:, None] / 2
+    v = (edges[:-1, None] + half + half * x).ravel()
+    mass = (half * weights).ravel() * link.base(v)
+    for q in (0.05, 0.5, 0.95):
+        S, sd = np.sqrt(1 - q), np.sqrt(q)
+        w = np.linspace(-8 * sd, 8 * sd, 501)
+        kernel = norm.pdf(v, w[:, None], S)
+        f, slope = kernel @ mass, (kernel * (v - w[:, None])) @ mass / S**2
+        exact = np.trapezoid(norm.pdf(w, 0, sd) * slope**2 / np.maximum(1 - f**2, 1e-14), w)
+        assert np.exp(log_information(link, np.array([logit(q)])))[0] == pytest.approx(exact, rel=1e-4)
+
+
+@pytest.mark.parametrize(
     ("threshold", "ratio"), [(0.3, 3.44), (0.5, 1.91), (0.6745, 1.36), (1.0, 0.925), (1.5, 0.767), (2.0, 0.931)]
 )
 def test_weak_recovery_begins_where_the_fixed_point_leaves_zero(threshold, ratio):
@@ -197,6 +218,28 @@ def test_weak_recovery_begins_where_the_fixed_point_leaves_zero(threshold, ratio
     assert exact == pytest.approx(ratio, abs=6e-3)
     assert overlaps(link, 0.99 * exact).fast == 0.0 < overlaps(link, 1.01 * exact).fast
     assert overlaps(link, 0.99 * exact, rate=0.1).fast == 0.0 < overlaps(link, 1.01 * exact, rate=0.1).fast
+
+
+@pytest.mark.parametrize(
+    "link", [*LINKS, FormulaLink(0.0, "sin(2*z)"), FormulaLink(0.0, "cos(2*z)", flip=0.1)], ids=repr
+)
+@pytest.mark.parametrize("rate", [1.0, 0.3, 0.03, 1e-4])
+def test_limits_pass_a_level_at_the_ratio_that_is_known_without_iteration(link, rate):
+    for level in (0.05, 0.5, 0.9):
+        fast, best = ratios(link, level, rate)
+        assert 0 < best <= fast < np.inf
+        assert overlaps(link, 0.998 * fast, rate).fast <= level < overlaps(link, 1.002 * fast, rate).fast
+        assert overlaps(link, 0.998 * best, rate).best <= level < overlaps(link, 1.002 * best, rate).best
+
+
+def test_at_the_level_0_the_ratio_is_that_of_weak_recovery():
+    for threshold, ratio in ((0.3, 3.44), (1.0, 0.925)):
+        link = ThresholdLink(0.0, threshold)
+        assert ratios(link, 0.0).fast == pytest.approx(weak_recovery(link.moments), rel=1e-5)
+        assert ratios(link, 0.0).fast == pytest.approx(ratio, abs=6e-3)
+        assert ratios(link, 0.0, 0.05).fast == pytest.approx(weak_recovery(link.moments), rel=1e-5)
+    assert ratios(SignLink(0.1), 0.0).fast < 1e-6
+    assert ratios(LogisticLink(0.0, 0.5), 0.3) == (np.inf, np.inf)
 
 
 def test_weak_recovery_of_links_that_are_not_even_and_of_constants():
