@@ -158,20 +158,21 @@ def least_squares(
     """
     gradient = pull(rest) - ridge * U
     direction, now = gradient, float(np.vdot(gradient, gradient))
-    target, floor = rtol**2 * now, (4 * np.finfo(rest.dtype).eps) ** 2
+    target, floor, largest = rtol**2 * now, (4 * float(np.finfo(rest.dtype).eps)) ** 2, 1.0
     for _ in range(limit):
         if now == 0.0:
             break
         image = forward(direction)
         curvature = float(image @ image) + ridge * float(np.vdot(direction, direction))
+        largest = max(largest, curvature / now)
         # A direction in the null space of the measurements, but for rounding errors of the gradient.
-        if not curvature > floor * now:
+        if not curvature > floor * largest * now:
             break
         step = now / curvature
         U, rest = U + step * direction, rest - step * image
         gradient = pull(rest) - ridge * U
         before, now = now, float(np.vdot(gradient, gradient))
-        if now <= target:
+        if now <= max(target, floor * largest * float(rest @ rest)):
             break
         direction = gradient + (now / before) * direction
     return U

@@ -19,7 +19,12 @@ MAX_ESTIMATES = 200
 
 def single(estimate: Estimate) -> Estimate:
     """Return the estimate in single precision: enough for figures, at half the memory."""
-    half = [part.astype(np.complex64 if np.iscomplexobj(part) else np.float32) for part in parts(estimate)]
+    with np.errstate(over="ignore"):
+        # Of an estimate that diverges: its largest entries stay finite.
+        half = [
+            np.nan_to_num(part.astype(np.complex64 if np.iscomplexobj(part) else np.float32), copy=False)
+            for part in parts(estimate)
+        ]
     return type(estimate)(*half) if isinstance(estimate, tuple) else half[0]
 
 

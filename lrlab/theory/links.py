@@ -22,6 +22,9 @@ from lrlab.arrays import Array
 MEDIAN_ABS_NORMAL = float(ndtri(0.75))
 """The median of |Z|, 0.6745: phi changes sign where threshold / tau crosses it (Yi et al. 2015, Lemma 3.4c)."""
 
+LEAST_NOISE = 1e-15
+"""Less does not change an index of size 1."""
+
 
 def normal_density(z: Array | float) -> Array:
     """Return the standard normal density."""
@@ -50,6 +53,11 @@ class Link(ABC):
 
     noise: float = 0.0
     flip: float = field(default=0.0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Take noise below rounding for none: quotients by it would overflow."""
+        if self.noise < LEAST_NOISE:
+            object.__setattr__(self, "noise", 0.0)
 
     @property
     def tau(self) -> float:

@@ -74,21 +74,26 @@ def gauss_newton(
 def least_squares_step(operator: Operator, at: EvaluatedMatrix, tol: float, limit: int) -> tuple[Vector, int, float]:
     """Return the tangent vector whose image is nearest to minus the misfit, of least norm.
 
-    Beside it the steps it took, and the share of the gradient that remains: 0 unless `limit` was reached before `tol`.
+    Beside it the steps it took, and the share of the gradient that remains: 0 unless `limit` was reached before `tol`
+    or rounding error.
     """
     measured, pulled = jacobian(operator, at)
     X = Vector(np.zeros_like(at.W.U), np.zeros_like(at.W.V))
     r = -at.misfit
     S = pulled(r)
     D, first = S, S.dot(S)
-    now, target, count = first, tol**2 * first, 0
+    now, target, count, largest = first, tol**2 * first, 0, 0.0
     while now > target and count < limit:
+        operator.checkpoint(count / limit)
         image = measured(D)
-        alpha = now / float(image @ image)
+        curvature = float(image @ image)
+        largest = max(largest, curvature / D.dot(D))
+        alpha = now / curvature
         X, r = X.plus(D, alpha), r - alpha * image
         S = pulled(r)
         before, now = now, S.dot(S)
         D, count = S.plus(D, now / before), count + 1
+        target = max(target, (4 * float(np.finfo(r.dtype).eps)) ** 2 * largest * float(r @ r))
     return X, count, 0.0 if now <= target else min(1.0, float(np.sqrt(now / first)))
 
 

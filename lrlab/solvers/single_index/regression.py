@@ -74,7 +74,7 @@ def maximum_likelihood(likelihood: Likelihood, X: Array, y: Array) -> Iterates:
         hessian = LinearOperator((p + 1, p + 1), matvec=lambda v: hessian_times(theta, v), dtype=float)
         return float(gradient @ cg(hessian, gradient, maxiter=p + 1)[0]) > 64 * np.finfo(float).eps * value
 
-    theta = np.zeros(p + 1)
+    theta, started = np.zeros(p + 1), False
     steepest = float(np.abs(value_and_gradient(theta)[1]).max()) or 1.0
     while True:
         # Newton-CG keeps nothing from step to step: one step at a time is the same path as all at once.
@@ -87,10 +87,14 @@ def maximum_likelihood(likelihood: Likelihood, X: Array, y: Array) -> Iterates:
             options={"maxiter": 1, "xtol": 0.0},
         )
         if not np.isfinite(step.x).all() or (step.x == theta).all():
+            if not started:
+                value, gradient = value_and_gradient(theta)
+                residual = float(np.abs(gradient).max()) / steepest
+                yield Iterate(theta[1:], objective=value / n, residual=residual, note="b = 0: no step improves it.")
             # The likelihood of separable answers has no maximum: as far as it goes is where the method ends.
             separated = margin(theta).min() > 0
             return Stop.FINISHED if separated else Stop.STALLED if improvable(theta) else Stop.CONVERGED
-        theta = step.x
+        theta, started = step.x, True
         yield Iterate(
             theta[1:].copy(),
             objective=float(step.fun) / n,

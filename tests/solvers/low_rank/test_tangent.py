@@ -122,6 +122,19 @@ def test_objective_and_residual_of_every_iterate_are_recomputed(name, solver):
         np.testing.assert_allclose(W.V.T @ W.V, np.eye(problem.rank), atol=1e-10)
 
 
+def test_gauss_newton_knows_the_optimum_of_a_problem_that_is_linear():
+    # A matrix of full rank has no curvature: after one step only rounding errors of the gradient are left.
+    spec = lrlab.spec("rank-one-sensing", m=13, d1=1, d2=6, rank=1, noise=5.0)
+    trace = lrlab.solve(spec, "gauss-newton")
+    problem = spec.build()
+    A = np.stack(
+        [problem.operator.forward(lowrank.LowRank(np.ones((1, 1)), np.ones(1), e[:, None])) for e in np.eye(6)]
+    )
+    optimum = np.linalg.lstsq(A.T, problem.b, rcond=None)[0]
+    np.testing.assert_allclose((trace.estimate.left @ trace.estimate.V.T).ravel(), optimum, rtol=1e-8)
+    assert trace.stop is Stop.CONVERGED and len(trace.rows) == 2
+
+
 def test_gauss_newton_ends_at_a_stationary_point_when_there_is_noise():
     problem = SPECS["gaussian"].replace(noise=0.3).build()
     trace = lrlab.solve(SPECS["gaussian"].replace(noise=0.3), "gauss-newton", inner_tol=1e-6)
