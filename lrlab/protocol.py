@@ -134,23 +134,32 @@ class Iterate:
     objective: the solver's own objective, as in its docstring.
     residual: distance from a fixed point or from optimality, relative, 0 when solved; a run stops at `tol`.
     note: what the solver decided on the way, for the person who looks (for example which moment was chosen).
+    optimal: whether a residual of 0 means a stationary point of the objective, not a fixed point of the update alone.
     """
 
     estimate: Estimate
     objective: float | None = None
     residual: float | None = None
     note: str = ""
+    optimal: bool = True
 
 
 class Stop(Enum):
     """Why a run ended; the value is the sentence for the person who looks, with the remedy.
 
     CONVERGED is a claim of optimality: the residual fell to `tol`, or the solver returned it after such a test.
+    SETTLED: the residual fell to `tol`, but is that of a fixed point of the update (`Iterate.optimal` is false).
     FINISHED: the solver ended by itself, as closed forms, methods of one pass and paths do.
+    EXHAUSTED: a method that takes fresh samples for each iteration has used all of them.
     """
 
     CONVERGED = "Converged: the residual fell below the tolerance."
+    SETTLED = (
+        "Settled: the update moves the estimate by less than the tolerance; this is a fixed point of the method, which"
+        " need not minimise the misfit."
+    )
     FINISHED = "Finished: the method is complete."
+    EXHAUSTED = "Exhausted: every batch of fresh samples is used; raise the number of measurements, or reuse samples."
     STALLED = (
         "Stalled: no step improves the estimate any more, though it is not optimal;"
         " take another start or seed, more measurements, or another solver."
@@ -238,7 +247,7 @@ def drive(
             if objective > 1e6 * (first + 1.0):
                 return Stop.DIVERGED
         if iterate.residual is not None and iterate.residual <= tol:
-            return Stop.CONVERGED
+            return Stop.CONVERGED if iterate.optimal else Stop.SETTLED
         if cancelled():
             return Stop.CANCELLED
         if seconds >= max_seconds:

@@ -14,7 +14,7 @@ from lrlab.models.protocols import LowRankData
 from lrlab.operators.entries import Entries
 from lrlab.operators.operator import Operator, unsettled
 from lrlab.parameters import InputError, Parameter
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options
 from lrlab.solvers.low_rank.requirements import moment_workspace, ranked_entry
 from lrlab.solvers.low_rank.starts import spectral_start
@@ -52,7 +52,7 @@ def altmin(
         ),
     ] = 0,
     rng: Generator,
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Recover W (d1, d2) of a known rank k from b = A(W), m linear measurements.
 
     minimise    F(W) = ||A(W) - b||^2 / 2 + ridge ||W||_F^2 / 2  over W = U V^T, U (d1, k), V (d2, k)
@@ -65,7 +65,7 @@ def altmin(
     Inexact half-sweeps start at the present factor and end when their gradient has fallen to 0.3 of that at entry.
     Yields after each sweep (V, then U): objective F over all samples; residual the change of A(W) in the sweep
     relative to the misfit A(W) - b, 0 when that is rounding error.
-    Memory O(m k) beside the data; exact also (k d)^2.
+    Memory O(m k) beside the data; exact also (k d)^2. With fresh samples it ends EXHAUSTED.
     Reference: Jain & Dhillon (2013), "Provable inductive matrix completion", Algorithm 1.
     """
     A, b = problem.operator, problem.b
@@ -83,6 +83,7 @@ def altmin(
         fit, before = factors.fit, fit
         objective = (np.vdot(fit - b, fit - b) + ridge * np.vdot(factors.V, factors.V)) / 2
         yield Iterate(factors.estimate(), float(objective), unsettled(fit - b, fit - before, b))
+    return Stop.EXHAUSTED
 
 
 class Factors:

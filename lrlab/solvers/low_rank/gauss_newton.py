@@ -13,8 +13,9 @@ from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solvers.low_rank.requirements import ranked_entry
 from lrlab.solvers.low_rank.starts import spectral_start
-from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, Vector, line, moved, point, solved
-from lrlab.solvers.low_rank.tangent_descent import objective, tangent_workspace
+from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, Line, Vector, line, moved, point, solved
+from lrlab.solvers.low_rank.tangent_descent import tangent_workspace
+from lrlab.solvers.low_rank.whole_steps import WholeSteps, objective
 
 HALVINGS = 20
 
@@ -41,6 +42,7 @@ def gauss_newton(
     minimise   f(W) = ||A(W) - b||^2 / 2  over rank W = k
     update     (A, B) = the least (in norm) that minimises ||A(W + A V^T + U B^T) - b||,  B = A where W is symmetric,
                W <- nearest matrix of rank k to W + t (A V^T + U B^T),  t = 1, halved until f falls
+    leaves     minima that have the wrong terms by a step with the whole gradient, see `WholeSteps`
     converges  quadratically without noise, from a spectral start and about 1.5 times the degrees of freedom, whatever
                the condition number of W: U and V are orthonormal, s does not enter the linear problem
 
@@ -53,6 +55,7 @@ def gauss_newton(
     """  # fmt: skip
     operator, b = problem.operator, problem.b
     at = point(operator, spectral_start(operator, b, problem.rank, rng), b)
+    leave = WholeSteps(operator, b, rng).leave
     while True:
         step, inner, remaining = least_squares_step(operator, at, inner_tol, inner_steps)
         along = line(operator, at, step)
@@ -60,15 +63,22 @@ def gauss_newton(
         yield Iterate(at.W, objective(at), residual, f"{inner} inner steps.")
         if solved(at.misfit, b):
             return Stop.CONVERGED
-        times = 1.0
-        for _ in range(HALVINGS):
-            new = moved(operator, at, along, times, b)
-            if objective(new) < objective(at):
-                break
-            times /= 2
-        else:
+        new = halved(operator, at, along, b)
+        better = leave(new or at, objective(at)) or new
+        if better is None:
             return Stop.CONVERGED if unresolvable(residual, b) else Stop.STALLED
-        at = new
+        at = better
+
+
+def halved(operator: Operator, at: EvaluatedMatrix, along: Line, b: Array) -> EvaluatedMatrix | None:
+    """Return the point at step 1, halved until f falls; None if it never does."""
+    times = 1.0
+    for _ in range(HALVINGS):
+        new = moved(operator, at, along, times, b)
+        if objective(new) < objective(at):
+            return new
+        times /= 2
+    return None
 
 
 def least_squares_step(operator: Operator, at: EvaluatedMatrix, tol: float, limit: int) -> tuple[Vector, int, float]:
@@ -84,6 +94,7 @@ def least_squares_step(operator: Operator, at: EvaluatedMatrix, tol: float, limi
     D, first = S, S.dot(S)
     now, target, count, largest = first, tol**2 * first, 0, 0.0
     while now > target and count < limit:
+        # With many unknowns there are hundreds of steps: a cancelled run ends before the next one.
         operator.checkpoint(count / limit)
         image = measured(D)
         curvature = float(image @ image)

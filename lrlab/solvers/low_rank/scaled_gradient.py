@@ -13,10 +13,11 @@ from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator, alignment
 from lrlab.protocol import Iterate
+from lrlab.solvers.low_rank.factor_path import Pair, Path, least
 from lrlab.solvers.low_rank.requirements import Directions, ranked_entry
 from lrlab.solvers.low_rank.starts import spectral_start
-
-Pair = tuple[Array, Array]
+from lrlab.solvers.low_rank.tangent import EvaluatedMatrix
+from lrlab.solvers.low_rank.whole_steps import WholeSteps
 
 REFRESHED = 10
 """Iterations after which images are computed from the factors again, lest rounding errors add up."""
@@ -39,6 +40,8 @@ def scaled_gradient(
     update      W <- (U + eta X) diag(s) (V + eta Y)^T; F is a quartic polynomial of eta, minimised exactly
     symmetric   s is then refitted by least squares with U fixed: on the path itself no value could change its sign,
                 and the small ones of a spectral start have arbitrary signs
+    leaves      minima that have the wrong terms (of a symmetric W, the wrong signs): where progress is slow, by a
+                step with the whole gradient, see `WholeSteps`
     converges   linearly at a rate that does not depend on the singular values of W
 
     Start: the leading part of the moment of b. Yields the point before each step: objective F; residual the cosine
@@ -49,7 +52,7 @@ def scaled_gradient(
     """
     A, b = problem.operator, problem.b
     point = MatrixWithImages.at(A, spectral_start(A, b, problem.rank, rng))
-    old = None
+    old, leave = None, WholeSteps(A, b, rng).leave
     for iteration in count(1):
         rest = point.fit(A) - b
         gradient, steepest = descent(A, point, rest)
@@ -63,6 +66,9 @@ def scaled_gradient(
         path = Path.along(A, point, step)
         yield Iterate(point.W, float(rest @ rest) / 2, alignment(rest, path.first, b))
         point, turn = point.moved(A, b, step, path, least(rest, path))
+        better = leave(point.evaluated(A, b), float(rest @ rest) / 2)
+        if better is not None:
+            point, turn = MatrixWithImages(*better[:3]), None
         old = None if turn is None or slope <= 0 else Memory(turned(steepest, turn), turned(step, turn), slope)
         if iteration % REFRESHED == 0:
             point = MatrixWithImages.at(A, point.W)
@@ -103,8 +109,12 @@ class MatrixWithImages(NamedTuple):
         """Return A(W)."""
         return A.pair(self.P * self.W.s, self.Q)
 
+    def evaluated(self, A: Operator, b: Array) -> EvaluatedMatrix:
+        """Return it with its misfit."""
+        return EvaluatedMatrix(*self, self.fit(A) - b)
+
     def moved(
-        self, A: Operator, b: Array, step: Pair, path: "Path", eta: float
+        self, A: Operator, b: Array, step: Pair, path: Path, eta: float
     ) -> tuple["MatrixWithImages", Pair | None]:
         """Return the point at eta, and the k x k matrices that turn (U + eta X, V + eta Y) into its factors.
 
@@ -153,36 +163,6 @@ def descent(A: Operator, point: MatrixWithImages, rest: Array) -> tuple[Pair, Pa
     left = A.pull_left(rest, point.Q)
     right = left if A.symmetric else A.pull_right(rest, point.P)
     return (left * s, right * s), (-left / divisor, -right / divisor)
-
-
-class Path(NamedTuple):
-    """A(W(eta)) = A(W) + eta first + eta^2 second, and the images P of X and Q of Y."""
-
-    first: Array
-    second: Array
-    P: Array
-    Q: Array
-
-    @staticmethod
-    def along(A: Operator, point: MatrixWithImages, step: Pair) -> "Path":
-        """Return the path from a point."""
-        P, s = A.left(step[0]), point.W.s
-        Q = P if A.symmetric else A.right(step[1])
-        cross = A.pair(P * s, point.Q)
-        first = 2 * cross if A.symmetric else cross + A.pair(point.P * s, Q)
-        return Path(first, A.pair(P * s, Q), P, Q)
-
-
-def least(rest: Array, path: Path) -> float:
-    """Return the eta that minimises ||rest + eta first + eta^2 second||^2, a root of its cubic derivative."""
-    first, second = path.first, path.second
-    products = (second @ second / 2, first @ second, first @ first / 2 + rest @ second, rest @ first)
-    quartic = np.array([*products, 0.0], dtype=np.float64)
-    if not np.isfinite(quartic).all() or not quartic[:3].any():
-        return 0.0
-    roots = np.roots(np.polyder(quartic))
-    real = roots.real[np.abs(roots.imag) <= 1e-8 * np.abs(roots)]
-    return float(real[np.argmin(np.polyval(quartic, real))]) if len(real) else 0.0
 
 
 ENTRY = ranked_entry(

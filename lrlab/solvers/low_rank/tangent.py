@@ -25,6 +25,11 @@ class Vector(NamedTuple):
         """Return the sum of products of all entries of A and B."""
         return float((self.A * other.A).sum() + (self.B * other.B).sum())
 
+    def inner(self, other: "Vector", W: LowRank) -> float:
+        """Return the inner product of both as matrices, tangent at W."""
+        along = (W.U.T @ self.A).T * (W.V.T @ other.B) + (W.U.T @ other.A).T * (W.V.T @ self.B)
+        return self.dot(other) + float(along.sum())
+
     def plus(self, other: "Vector", times: float) -> "Vector":
         """Return this vector plus another one, scaled."""
         return Vector(self.A + times * other.A, self.B + times * other.B)
@@ -76,11 +81,25 @@ def projected(operator: Operator, W: LowRank, right: Array, left: Array) -> Vect
 
 
 def gradient(operator: Operator, at: EvaluatedMatrix) -> Vector:
-    """Return the tangent vector nearest to the unbiased estimate of W - W_true that the misfit gives."""
+    """Return the gradient of f = ||A(W) - b||^2 / 2 on the manifold, times `scale`: the projection of A*(misfit)."""
     W = at.W
-    right = operator.moment_left(at.misfit, W.V, at.Q)
-    left = right if operator.symmetric else operator.moment_right(at.misfit, W.U, at.P)
+    right = operator.scale * operator.pull_left(at.misfit, at.Q)
+    left = right if operator.symmetric else operator.scale * operator.pull_right(at.misfit, at.P)
     return projected(operator, W, right, left)
+
+
+def newton_step(operator: Operator, W: LowRank, slope: Vector) -> Vector:
+    """Return the step to the minimum if A*A were its mean: minus the gradient, without the bias of the trace.
+
+    Where W is symmetric the mean of scale A*A takes T to T + c tr(T) I, c = scale m trace. On the tangent space I is
+    U U^T, so that the inverse takes T to T - c tr(T) U U^T / (1 + c k).
+    """
+    if not operator.trace:
+        return slope.times(-1.0)
+    c = operator.scale * operator.size * operator.trace
+    trace = 2.0 * float((W.U * slope.A).sum())
+    A = W.U * W.U.dtype.type(c * trace / (2 * (1 + c * W.U.shape[1]))) - slope.A
+    return Vector(A, A)
 
 
 def transported(operator: Operator, direction: Vector, old: LowRank, new: LowRank) -> Vector:

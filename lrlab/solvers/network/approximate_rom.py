@@ -1,7 +1,6 @@
 """AP-ROM: projected gradient descent for polynomial networks, with approximate projections."""
 
 import math
-from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
@@ -13,11 +12,11 @@ from lrlab.lowrank import LowRank
 from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
 from lrlab.parameters import InputError, Parameter
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options, all_of
 from lrlab.solvers.methods.block_krylov import Head, Oversampling, block_krylov, nothing, random_start
 from lrlab.solvers.methods.matrix_memory import image_bytes
-from lrlab.solvers.network.batches import ALL_USED, AddedBatches, batch_bytes, batches, refuse_batches
+from lrlab.solvers.network.batches import AddedBatches, batch_bytes, batches, refuse_batches
 from lrlab.solvers.network.debiased import (
     EvaluatedSymmetric,
     Gradient,
@@ -25,9 +24,9 @@ from lrlab.solvers.network.debiased import (
     StepRule,
     adaptive_step,
     halve,
+    iterate,
     network_entry,
     point,
-    residual,
     shortened,
 )
 
@@ -61,7 +60,7 @@ def ap_rom(
     step: Step = 1.0,
     fresh_batches: AddedBatches = 0,
     rng: Generator,
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Recover the symmetric L of a polynomial network by gradient descent with approximate projections.
 
     minimise    ||A(L) - b||^2 / 2  over symmetric L (p, p) of rank r,  A(L)_i = x_i^T L x_i
@@ -105,9 +104,10 @@ def ap_rom(
             eta, following = halve(lowest, move(eta), eta, move)
         else:
             eta, following = step, move(step)
-        yield Iterate(now.L, now.objective, residual(b, now, following.L, eta), f"Step {eta:.3g}.")
+        yield iterate(b, now, following.L, eta, f"Step {eta:.3g}.")
         now, lowest = following, min(lowest, following.objective)
-    yield Iterate(now.L, now.objective, note=ALL_USED)
+    yield Iterate(now.L, now.objective)
+    return Stop.EXHAUSTED
 
 
 def depth(blocks: int, p: int) -> int:

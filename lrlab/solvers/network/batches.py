@@ -17,8 +17,6 @@ Batches = Annotated[int, Parameter(meaning=MEANING, low=0, high=1000)]
 AddedBatches = Annotated[int, Parameter(meaning=MEANING, low=0, high=1000, added=True)]
 """The same for solvers that had trials stored before there was this option."""
 
-ALL_USED = "All batches are used."
-
 
 def batches(operator: Operator, b: Array, count: int) -> Iterator[tuple[Operator, Array]]:
     """Yield the operator and answers of each batch; all samples, endlessly, where count is 0.

@@ -11,6 +11,7 @@ from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.operators.operator import Operator
 from lrlab.parameters import Parameter
+from lrlab.protocol import Iterate
 from lrlab.solver_entry import SolverEntry
 
 StepRule = Annotated[
@@ -122,13 +123,14 @@ def halve(
     return eta, following
 
 
-def residual(b: Array, now: EvaluatedSymmetric, following: LowRank, step: float) -> float:
-    """Return ||L_next - L||_F / (step ||L||_F), and 0 where that, or ||A(L) - b|| / ||b||, is rounding error."""
-    eps = float(np.finfo(b.dtype).eps)
-    if np.linalg.norm(now.d) <= SOLVED * eps * np.linalg.norm(b):
-        return 0.0
-    size = float(np.linalg.norm(now.L.s))
-    if size == 0.0:
-        return 1.0
-    moved = float(np.linalg.norm(lowrank.difference(following, now.L))) / (step * size)
-    return moved if moved > STILL * eps else 0.0
+def iterate(b: Array, now: EvaluatedSymmetric, following: LowRank, step: float, note: str) -> Iterate:
+    """Return the iterate at L with the residual ||L_next - L||_F / (step ||L||_F), 0 where that is rounding error.
+
+    Where G comes to rest is not where the gradient of ||A(L) - b||^2 does, unless ||A(L) - b|| is rounding error: the
+    residual is then 0, and L optimal.
+    """
+    eps, size = float(np.finfo(b.dtype).eps), float(np.linalg.norm(now.L.s))
+    solved = bool(np.linalg.norm(now.d) <= SOLVED * eps * np.linalg.norm(b))
+    moved = float(np.linalg.norm(lowrank.difference(following, now.L))) / (step * size) if size else 1.0
+    residual = 0.0 if solved or moved <= STILL * eps else moved
+    return Iterate(now.L, now.objective, residual, note, optimal=solved)

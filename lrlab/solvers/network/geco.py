@@ -16,7 +16,7 @@ from lrlab.protocol import Iterate
 from lrlab.solver_entry import Options
 from lrlab.solvers.methods.block_krylov import Blocks, Oversampling, block_krylov, nothing, random_start
 from lrlab.solvers.methods.matrix_memory import image_bytes
-from lrlab.solvers.network.debiased import EvaluatedSymmetric, Gradient, network_entry, point, residual
+from lrlab.solvers.network.debiased import EvaluatedSymmetric, Gradient, iterate, network_entry, point
 
 REFIT, REFIT_STEPS = 1e-10, 50
 """A refit, by conjugate gradients on at most (r + 1)^2 unknowns, ends when its gradient has fallen by this factor."""
@@ -71,7 +71,7 @@ def geco(
             u = block_krylov(G.times, start, 1, blocks, nothing(operator.shape[0], operator.dtype)).Z
         following = _grow(operator, b, now, u, r)
         if now.L.s.size:
-            yield Iterate(now.L, now.objective, residual(b, now, following.L, 1.0), f"{now.L.s.size} units.")
+            yield iterate(b, now, following.L, 1.0, f"{now.L.s.size} units.")
         now = following
 
 

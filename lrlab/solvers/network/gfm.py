@@ -1,7 +1,5 @@
 """gFM: one power step a batch for polynomial networks (Lin & Ye 2016)."""
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.random import Generator
 
@@ -11,20 +9,20 @@ from lrlab.lowrank import LowRank
 from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options
 from lrlab.solvers.methods.block_krylov import block_krylov, nothing, random_start
 from lrlab.solvers.methods.matrix_memory import image_bytes
-from lrlab.solvers.network.batches import ALL_USED, Batches, batch_bytes, batches, refuse_batches
+from lrlab.solvers.network.batches import Batches, batch_bytes, batches, refuse_batches
 from lrlab.solvers.network.debiased import (
     Gradient,
     Step,
     StepRule,
     adaptive_step,
     halve,
+    iterate,
     network_entry,
     point,
-    residual,
     shortened,
 )
 
@@ -36,7 +34,7 @@ def gfm(
     step: Step = 1.0,
     fresh_batches: Batches = 0,
     rng: Generator,
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Recover the symmetric L of a polynomial network by one power step on the moments an iteration.
 
     minimise    ||A(L) - b||^2 / 2  over symmetric L (p, p) of rank r,  A(L)_i = x_i^T L x_i
@@ -70,9 +68,10 @@ def gfm(
         eta = adaptive_step(part, current, GU) if step_rule == "adaptive" else step
         move = lambda eta: point(operator, b, _power_step(now.L, G, GU, eta))  # noqa: B023, E731
         eta, following = halve(lowest, move(eta), eta, move) if step_rule == "adaptive" else (eta, move(eta))
-        yield Iterate(now.L, now.objective, residual(b, now, following.L, eta), f"Step {eta:.3g}.")
+        yield iterate(b, now, following.L, eta, f"Step {eta:.3g}.")
         now, lowest = following, min(lowest, following.objective)
-    yield Iterate(now.L, now.objective, note=ALL_USED)
+    yield Iterate(now.L, now.objective)
+    return Stop.EXHAUSTED
 
 
 def _start(operator: Operator, b: Array, r: int, rng: Generator) -> LowRank:

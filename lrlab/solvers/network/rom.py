@@ -1,6 +1,6 @@
 """EP-ROM: projected gradient descent for polynomial networks, with exact projections."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Annotated
 
 import numpy as np
@@ -14,19 +14,19 @@ from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator
 from lrlab.parameters import Parameter
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options
 from lrlab.solvers.methods.matrix_memory import image_bytes, square_bytes
-from lrlab.solvers.network.batches import ALL_USED, AddedBatches, batch_bytes, batches, refuse_batches
+from lrlab.solvers.network.batches import AddedBatches, batch_bytes, batches, refuse_batches
 from lrlab.solvers.network.debiased import (
     Gradient,
     Step,
     StepRule,
     adaptive_step,
     halve,
+    iterate,
     network_entry,
     point,
-    residual,
     shortened,
 )
 
@@ -52,7 +52,7 @@ def ep_rom(
     ] = "corrected",
     fresh_batches: AddedBatches = 0,
     rng: Generator,
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Recover the symmetric L of a polynomial network by projected gradient descent.
 
     minimise    ||A(L) - b||^2 / 2  over symmetric L (p, p) of rank r,  A(L)_i = x_i^T L x_i
@@ -95,9 +95,10 @@ def ep_rom(
             eta, following = halve(lowest, move(eta), eta, move)
         else:
             eta, following = step, move(step)
-        yield Iterate(now.L, now.objective, residual(b, now, following.L, eta), f"Step {eta:.3g}.")
+        yield iterate(b, now, following.L, eta, f"Step {eta:.3g}.")
         now, lowest = following, min(lowest, following.objective)
-    yield Iterate(now.L, now.objective, note=ALL_USED)
+    yield Iterate(now.L, now.objective)
+    return Stop.EXHAUSTED
 
 
 def _gradient(operator: Operator, d: Array, trace_sign: str) -> Gradient:
