@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from lrlab import catalog
 from lrlab.protocol import Stop
 from lrlab.store import code_version
@@ -26,10 +24,12 @@ RENAMES = (
 )
 CLOSED_FORMS = frozenset({"marginal-mean", "sir", "phd", "save", "cplst", "plst", "bcs"})
 """They claimed a residual of 0 after their only iterate, and are now FINISHED."""
-FINISHING = frozenset(
-    {"altmin", "geco", "gfm", "leml-squared", "marginal-mean", "one-bit-likelihood", "pairwise-moment"}
-)
+FINISHING = frozenset({"geco", "leml-squared", "marginal-mean", "one-bit-likelihood", "pairwise-moment"})
 """Where these end by themselves they are FINISHED."""
+EXHAUSTING = frozenset({"altmin", "gfm"})
+"""Where these end by themselves all batches of fresh samples are used."""
+SETTLING = frozenset({"ep-rom", "ap-rom", "gfm", "geco"})
+"""Their residual is that of a fixed point; where it is 0 it may have been the misfit that was."""
 GIVEN_SUPPORT = frozenset({"marginal-mean", "sir", "biht", "nbiht", "subset-logistic"})
 """They were given the size of a picture's support, and no longer are."""
 IN_PASSES = frozenset({"binary-relevance", "svm"})
@@ -115,21 +115,19 @@ def _stop_today(about: Cell, stop: str, iterations: int, residual: float | None)
     solver, small = about.solver, residual is not None and residual <= about.tol
     if solver in GIVEN_SUPPORT and about.spec.get("truth", "random") != "random":
         return None
-    if solver == "gauss-newton" and about.model != "phase-retrieval":
-        # Its residual says more today where the inner problem was not solved, unless the misfit was all gone.
-        return Stop.CONVERGED if stop == "CONVERGED" and residual == 0 else None
     if stop != "CONVERGED":
         return Stop.__members__.get(stop)
+    if small and solver in SETTLING:
+        return Stop.SETTLED if residual else None
     if small:
         closed = solver in CLOSED_FORMS and residual == 0 and iterations == 1
         return Stop.FINISHED if closed else Stop.CONVERGED
+    if solver in EXHAUSTING:
+        return Stop.EXHAUSTED
     if solver in FINISHING or (solver in IN_PASSES and iterations < MOST_PASSES):
         return Stop.FINISHED
     if solver == "one-bit-power":
         return Stop.FINISHED if about.spec["observation"] == "stream" else Stop.CONVERGED
-    if solver == "tangent-descent":
-        eps = float(np.finfo(np.float32 if about.spec.get("precision") == "single" else float).eps)
-        return Stop.CONVERGED if residual is not None and residual**2 <= 64 * eps else Stop.STALLED
     return None
 
 

@@ -153,7 +153,7 @@ def test_altmin_follows_algorithm_1():
 def test_fresh_samples_end_after_their_sweeps():
     problem = SENSING.replace(m=6000).build()
     stop, iterates = run(altmin, problem, fresh_samples=5)
-    assert stop == Stop.FINISHED and len(iterates) == 5
+    assert stop == Stop.EXHAUSTED and len(iterates) == 5
     errors = [problem.score(iterate.estimate)["error"] for iterate in iterates]
     assert errors[-1] < 1e-2 * errors[0]
     assert len(run(altmin, FEATURES.replace(observed=1.0, noise=0.1).build(), fresh_samples=2)[1]) == 2

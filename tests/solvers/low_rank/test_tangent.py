@@ -39,12 +39,29 @@ def direction(spec, at, seed=3):
 
 
 @pytest.mark.parametrize("name", SPECS)
-def test_the_gradient_is_the_projection_of_the_moment(name):
+def test_the_gradient_is_the_projection_of_the_adjoint(name):
     problem, at = somewhere(SPECS[name])
-    G, (U, _, V) = problem.operator.moment(at.misfit), at.W
-    projected = dense(problem.operator, at.W, tangent.gradient(problem.operator, at))
+    operator, (U, _, V) = problem.operator, at.W
+    G = operator.scale * operator.adjoint(at.misfit)
+    slope = tangent.gradient(operator, at)
     expected = U @ (U.T @ G) + (G @ V) @ V.T - U @ (U.T @ G @ V) @ V.T
-    np.testing.assert_allclose(projected, expected, atol=1e-10 * np.abs(G).max())
+    np.testing.assert_allclose(dense(operator, at.W, slope), expected, atol=1e-10 * np.abs(G).max())
+    # Along any tangent vector it is the derivative of f, whose Taylor expansion ends with its square.
+    step = direction(SPECS[name], at)
+    image = operator.forward(lowrank.from_dense(dense(operator, at.W, step)))
+    assert slope.inner(step, at.W) == pytest.approx(operator.scale * float(at.misfit @ image), rel=1e-8)
+    assert step.inner(slope, at.W) == pytest.approx(float((dense(operator, at.W, step) * G).sum()), rel=1e-8)
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_a_newton_step_solves_the_mean_problem(name):
+    """On the tangent space the mean of scale A*A is the identity, and half the trace more where W is symmetric."""
+    problem, at = somewhere(SPECS[name])
+    operator, U = problem.operator, at.W.U
+    slope = tangent.gradient(operator, at)
+    step = dense(operator, at.W, tangent.newton_step(operator, at.W, slope))
+    mean = step + (np.trace(step) / 2 * U @ U.T if operator.symmetric else 0)
+    np.testing.assert_allclose(mean, -dense(operator, at.W, slope), atol=1e-12 * np.abs(mean).max())
 
 
 @pytest.mark.parametrize("name", SPECS)

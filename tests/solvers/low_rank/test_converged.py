@@ -1,0 +1,99 @@
+"""CONVERGED is a claim: the true gradient on the tangent space is zero, for any solver, noise and shape."""
+
+import numpy as np
+import pytest
+
+import lrlab
+from lrlab import catalog, lowrank
+from lrlab.operators.operator import rounding_error
+from lrlab.parameters import InputError
+from lrlab.protocol import Stop
+from lrlab.solvers.low_rank import tangent
+from lrlab.solvers.low_rank.whole_steps import WholeSteps
+
+SPECS = {
+    "gaussian": lrlab.spec("rank-one-sensing", m=250, d1=12, d2=9, rank=3, condition=10),
+    "network": lrlab.spec("polynomial-network", m=200, p=12, r=3, condition=30),
+    "features": lrlab.spec("inductive-completion", n1=70, n2=60, d1=8, d2=7, rank=2, observed=0.1),
+    "plain": lrlab.spec("inductive-completion", n1=24, n2=20, rank=2, observed=0.5, features="canonical"),
+    "regression": lrlab.spec("multilabel-regression", n=90, d=6, labels=10, rank=2, observed=0.4),
+    "few": lrlab.spec("rank-one-sensing", m=40, d1=12, d2=9, rank=3),
+    "few samples": lrlab.spec("polynomial-network", m=40, p=12, r=3),
+}
+CLAIMS = [(name, entry.name) for name, spec in SPECS.items() for entry in catalog.solvers_for(spec.model)]
+
+
+def cosine(problem, W, penalty=0.0):
+    """Return the cosine between the misfit and the image of the steepest direction on the tangent space at W.
+
+    With a penalty ||W||_*, the gradient of the sum on the tangent space, relative to that of the misfit.
+    """
+    rest = problem.operator.forward(W) - problem.b
+    kept = np.abs(W.s) > 0
+    U, V = W.U[:, kept], W.V[:, kept]
+    pulled = problem.operator.adjoint(rest)
+    G = pulled + penalty * (U * np.sign(W.s[kept])) @ V.T
+    T = U @ (U.T @ G) + (G @ V) @ V.T - U @ (U.T @ G @ V) @ V.T
+    if penalty:
+        return float(np.linalg.norm(T) / np.linalg.norm(pulled))
+    image = problem.operator.forward(lowrank.from_dense(T))
+    size = float(np.linalg.norm(rest) * np.linalg.norm(image))
+    solved = np.linalg.norm(rest) <= 2 * rounding_error(problem.b)
+    return 0.0 if solved or not size else float((T * T).sum()) / size
+
+
+def penalty_of(name, problem, options):
+    """Return the weight of the nuclear norm in a solver's objective."""
+    pulled = problem.operator.adjoint(problem.b)
+    if name == "nuclear-norm":
+        return options["mu_share"] * np.linalg.norm(pulled, 2)
+    if name == "soft-impute":
+        return options["shrinkage"] * np.linalg.norm(pulled, 2)
+    return options["ridge"] if name == "als" else 0.0
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.3])
+@pytest.mark.parametrize(("case", "name"), CLAIMS)
+def test_every_converged_run_is_stationary(case, name, noise):
+    try:
+        trace = lrlab.solve(SPECS[case].replace(noise=noise, seed=1003), name, max_iter=600)
+    except InputError as refusal:
+        pytest.skip(f"refused: {refusal}")
+    if trace.stop is Stop.CONVERGED:
+        penalty = penalty_of(name, trace.problem, dict(trace.job.options))
+        assert cosine(trace.problem, trace.estimate, penalty) < 1e-6
+    if noise and name in ("ep-rom", "ap-rom", "gfm", "geco"):
+        assert trace.stop is not Stop.CONVERGED, "its fixed points are not stationary"
+
+
+@pytest.mark.parametrize("name", ["tangent-descent", "scaled-gradient", "gauss-newton"])
+@pytest.mark.parametrize(("signs", "condition"), [("mixed", 10), ("mixed", 1000), ("positive", 100)])
+def test_networks_whose_units_differ_are_recovered(name, signs, condition):
+    """All of these ended at points of the wrong signs, which some called converged."""
+    spec = lrlab.spec("polynomial-network", p=40, r=4, m=480, signs=signs, condition=condition, seed=1001)
+    trace = lrlab.solve(spec, name)
+    assert trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-10
+
+
+def test_the_example_of_the_issue():
+    trace = lrlab.solve(lrlab.spec("polynomial-network", m=3000, condition=10), "tangent-descent")
+    assert trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-10
+
+
+@pytest.mark.parametrize("formed", [True, False])
+@pytest.mark.parametrize("case", ["gaussian", "network"])
+def test_a_step_with_the_whole_gradient_exchanges_the_weakest_term(case, formed, monkeypatch):
+    """From the truth with its weakest term replaced, where the tangent space does not contain what is missing."""
+    monkeypatch.setattr("lrlab.solvers.low_rank.starts.FORMED", 10**6 if formed else 0)
+    problem = SPECS[case].replace(m=2000, condition=2).build()
+    U, s, V = problem.truth
+    wrong = lowrank.LowRank(U, np.append(s[:-1], -0.01 * s[-1]), V)
+    steps = WholeSteps(problem.operator, problem.b, np.random.default_rng(0))
+    at = tangent.point(problem.operator, wrong, problem.b)
+    value = float(at.misfit @ at.misfit) / 2
+    assert steps.leave(at, 2 * value) is None, "the last step went well"
+    better = steps.leave(at, value)
+    assert float(better.misfit @ better.misfit) < value
+    expected = problem.operator.forward(better.W) - problem.b
+    np.testing.assert_allclose(better.misfit, expected, atol=1e-12)
+    assert steps.leave(tangent.point(problem.operator, problem.truth, problem.b), 0.0) is None
