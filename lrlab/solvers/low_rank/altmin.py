@@ -17,7 +17,7 @@ from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options
 from lrlab.solvers.low_rank.requirements import moment_workspace, ranked_entry
-from lrlab.solvers.low_rank.starts import spectral_start
+from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.methods.matrix_memory import number_bytes
 
 Batch = tuple[Operator, Array]
@@ -51,12 +51,13 @@ def altmin(
             high=10_000,
         ),
     ] = 0,
+    start: Start = "moment",
     rng: Generator,
 ) -> Iterates:
     r"""Recover W (d1, d2) of a known rank k from b = A(W), m linear measurements.
 
     minimise    F(W) = ||A(W) - b||^2 / 2 + ridge ||W||_F^2 / 2  over W = U V^T, U (d1, k), V (d2, k)
-    start       the leading singular vectors of the moment of b
+    start       the leading singular vectors of the moment of b, by default
     update      V <- argmin_V F(U V^T), orthonormalised by QR; U <- argmin_U F(U V^T), orthonormalised by QR
     converges   linearly, on Gaussian vectors from about twice as many measurements as W has degrees of freedom; the
                 rate hardly depends on the singular values of W, since each least-squares problem has orthonormal
@@ -74,7 +75,7 @@ def altmin(
     exact = inner == "exact" or (inner == "auto" and small)
     batches = _batches(A, b, fresh_samples)
     A0, b0 = next(batches)
-    factors = Factors(A0, spectral_start(A0, b0, problem.rank, rng))
+    factors = Factors(A0, started(A0, b0, problem.rank, rng, start))
     fit = np.zeros_like(b)
     for right, left in zip(batches, batches, strict=True):
         factors.refit_right(*right, ridge, exact)
@@ -144,7 +145,7 @@ def _batches(A: Operator, b: Array, sweeps: int) -> Iterator[Batch]:
         raise InputError("fresh_samples", f"such that 2H+1 <= {len(b)} measurements", sweeps, remedy)
     rows = np.arange(len(b))
     # Every count-th sample: consecutive entries of a table would all lie in a few of its rows.
-    return ((A.subset(rows[start::count]), b[start::count]) for start in range(count))
+    return ((A.subset(rows[first::count]), b[first::count]) for first in range(count))
 
 
 def workspace(spec: LowRankSpec, options: Options) -> int:

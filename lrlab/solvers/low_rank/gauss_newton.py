@@ -12,7 +12,7 @@ from lrlab.operators.operator import Operator, alignment, unresolvable
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solvers.low_rank.requirements import ranked_entry
-from lrlab.solvers.low_rank.starts import spectral_start
+from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, Line, Vector, line, moved, point, solved
 from lrlab.solvers.low_rank.tangent_descent import tangent_workspace
 from lrlab.solvers.low_rank.whole_steps import WholeSteps, objective
@@ -35,6 +35,7 @@ def gauss_newton(
     inner_steps: Annotated[
         int, Parameter(meaning="most conjugate-gradient steps in one iteration", low=1, high=100_000, scale="log")
     ] = 500,
+    start: Start = "moment",
     rng: Generator,
 ) -> Iterates:
     r"""Recover a matrix W = U diag(s) V^T of rank k from b = A(W) + noise.
@@ -54,7 +55,7 @@ def gauss_newton(
     Reference: Zilber & Nadler (2022), "GNIMC", updates of the tangent kind; Paige & Saunders (1982), CGLS in section 7.
     """  # fmt: skip
     operator, b = problem.operator, problem.b
-    at = point(operator, spectral_start(operator, b, problem.rank, rng), b)
+    at = point(operator, started(operator, b, problem.rank, rng, start), b)
     leave = WholeSteps(operator, b, rng).leave
     while True:
         step, inner, remaining = least_squares_step(operator, at, inner_tol, inner_steps)

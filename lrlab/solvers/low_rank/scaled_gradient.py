@@ -15,7 +15,7 @@ from lrlab.operators.operator import Operator, alignment
 from lrlab.protocol import Iterate
 from lrlab.solvers.low_rank.factor_path import Pair, Path, least
 from lrlab.solvers.low_rank.requirements import Directions, ranked_entry
-from lrlab.solvers.low_rank.starts import spectral_start
+from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.low_rank.tangent import EvaluatedMatrix
 from lrlab.solvers.low_rank.whole_steps import WholeSteps
 
@@ -30,6 +30,7 @@ def scaled_gradient(
     problem: LowRankData,
     *,
     directions: Directions = "conjugate",
+    start: Start = "moment",
     rng: Generator,
 ) -> Iterator[Iterate]:
     r"""Recover W (d1, d2) of a known rank k, or a symmetric one, from b = A(W), m linear measurements.
@@ -51,7 +52,7 @@ def scaled_gradient(
     descent" (ScaledGD); Polak & Ribiere (1969). The line search and the refit are additions of this lab.
     """
     A, b = problem.operator, problem.b
-    point = MatrixWithImages.at(A, spectral_start(A, b, problem.rank, rng))
+    point = MatrixWithImages.at(A, started(A, b, problem.rank, rng, start))
     old, leave = None, WholeSteps(A, b, rng).leave
     for iteration in count(1):
         rest = point.fit(A) - b

@@ -1,6 +1,7 @@
 """Spectral starts: the leading singular triples or eigenpairs of the moment of linear measurements, by products."""
 
 from collections.abc import Callable
+from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
@@ -11,11 +12,25 @@ from lrlab.lowrank import LowRank
 from lrlab.operators.dense import Dense
 from lrlab.operators.entries import Entries
 from lrlab.operators.operator import Operator
+from lrlab.parameters import Parameter
 
 Product = Callable[[Array], Array]
 
 FORMED = 400**2
 """Moments of up to so many entries are formed and decomposed: cheaper than the passes of an iteration."""
+
+CLIPPED = 2.0
+"""Root mean squares at which answers are clipped for the clipped moment."""
+
+Start = Annotated[
+    str,
+    Parameter(
+        meaning="start: the leading part of the moment of the answers; of the moment of answers clipped at twice their "
+        "root mean square, better with few samples of a network; or a random matrix of the rank",
+        choices=("moment", "clipped", "random"),
+        added=True,
+    ),
+]
 
 OVERSAMPLED = 5
 DEPTH = 12
@@ -36,6 +51,24 @@ def spectral_start(operator: Operator, b: Array, rank: int, rng: Generator, sett
         W = leading_part(white, b, min(rank, *white.shape), rng, settled)
         return lowrank.from_product(left(W.left), right(W.V), rank)
     return leading_part(operator, b, rank, rng, settled)
+
+
+def started(operator: Operator, b: Array, rank: int, rng: Generator, start: str, settled: float = SETTLED) -> LowRank:
+    """Return the matrix that a solver starts from, see `Start`; a random one has the norm that b lets W expect."""
+    if start != "random":
+        return spectral_start(operator, clipped(b) if start == "clipped" else b, rank, rng, settled)
+    U, V = (np.linalg.qr(rng.standard_normal((d, rank)))[0].astype(operator.dtype) for d in operator.shape)
+    # E[scale ||A(W)||^2] = ||W||^2, but for the trace of a symmetric W.
+    s = np.full(rank, float(np.sqrt(operator.scale / rank) * np.linalg.norm(b)), operator.dtype)
+    if not operator.symmetric:
+        return LowRank(U, s, V)
+    return LowRank(U, s * rng.choice([-1.0, 1.0], rank).astype(operator.dtype), U)
+
+
+def clipped(b: Array) -> Array:
+    """Return b with no entry larger than twice their root mean square: few large ones would rule the moment."""
+    most = CLIPPED * np.sqrt(np.mean(b * b))
+    return np.clip(b, -most, most)
 
 
 def leading_part(operator: Operator, b: Array, rank: int, rng: Generator, settled: float = SETTLED) -> LowRank:

@@ -13,7 +13,7 @@ from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options
 from lrlab.solvers.low_rank.conjugate_descent import descent
 from lrlab.solvers.low_rank.requirements import Directions, ranked_entry
-from lrlab.solvers.low_rank.starts import spectral_start
+from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.low_rank.tangent import point
 from lrlab.solvers.low_rank.whole_steps import WholeSteps, objective
 
@@ -29,6 +29,7 @@ def tangent_descent(
     problem: LowRankData,
     *,
     directions: Directions = "conjugate",
+    start: Start = "moment",
     rng: Generator,
 ) -> Iterates:
     r"""Recover a matrix W of rank k from b = A(W) + noise.
@@ -53,17 +54,17 @@ def tangent_descent(
     section 5.3, for the bias of the trace.
     """
     operator, b = problem.operator, problem.b
-    start = refined_start(operator, b, problem.rank, rng)
+    first = refined_start(operator, b, problem.rank, rng, start)
     residual = None
     conjugately, leave = directions == "conjugate", WholeSteps(operator, b, rng).leave
-    for at, image in descent(operator, b, point(operator, start, b), conjugately=conjugately, leave=leave):
+    for at, image in descent(operator, b, point(operator, first, b), conjugately=conjugately, leave=leave):
         residual = None if image is None else alignment(at.misfit, image, b)
         yield Iterate(at.W, objective(at), residual)
     return Stop.CONVERGED if residual is not None and unresolvable(residual, b) else Stop.STALLED
 
 
-def refined_start(operator: Operator, b: np.ndarray, rank: int, rng: Generator) -> LowRank:
-    """Return the spectral start; of much data, that of its first part, refined there before the rest is read.
+def refined_start(operator: Operator, b: np.ndarray, rank: int, rng: Generator, start: str) -> LowRank:
+    """Return the start; of much data, that of its first part, refined there before the rest is read.
 
     A few times the degrees of freedom decide a matrix as well as all measurements do, up to noise; single precision
     will do until the others are read.
@@ -73,11 +74,11 @@ def refined_start(operator: Operator, b: np.ndarray, rank: int, rng: Generator) 
     count = FIRST_PART * freedom
     few = operator.first(count) if operator.size * (d1 + d2) > MUCH and 2 * count < operator.size else None
     if few is None:
-        return spectral_start(operator, b, rank, rng)
+        return started(operator, b, rank, rng, start)
     part = b[:count].astype(few.dtype)
-    start = point(few, spectral_start(few, part, rank, rng, settled=ROUGH), part)
+    rough = point(few, started(few, part, rank, rng, start, settled=ROUGH), part)
     before = size = np.inf
-    for at, _ in islice(descent(few, part, start, conjugately=True), MOST_REFINEMENTS):
+    for at, _ in islice(descent(few, part, rough, conjugately=True), MOST_REFINEMENTS):
         size = float(np.linalg.norm(at.misfit))
         # Solved to single precision, or down to the noise, where only more data helps.
         if size < REFINED * np.linalg.norm(part) or size > STUCK * before:
@@ -85,7 +86,7 @@ def refined_start(operator: Operator, b: np.ndarray, rank: int, rng: Generator) 
         before = size
     if size > np.linalg.norm(part) / 2:
         # Noise, or a wrong turn: the moment of all measurements is the better start.
-        return spectral_start(operator, b, rank, rng)
+        return started(operator, b, rank, rng, start)
     return LowRank(*(factor.astype(operator.dtype) for factor in orthonormalised(at.W)))
 
 

@@ -10,6 +10,7 @@ from lrlab.models.network import PolynomialNetwork
 from lrlab.models.rank_one_sensing import RankOneSensing
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop, drive
+from lrlab.runs.run import solve
 from lrlab.solvers.low_rank import completion, scaled_gradient, starts
 from lrlab.solvers.low_rank.altmin import altmin
 from lrlab.solvers.low_rank.completion import als, soft_impute
@@ -108,6 +109,31 @@ def test_a_spectral_start_is_the_leading_part_of_the_moment(spec, monkeypatch):
     if spec not in (LABELS, FEATURES):
         best = lowrank.from_symmetric(A.moment(b), k) if A.symmetric else lowrank.from_dense(A.moment(b), k)
         assert lowrank.errors(formed, best)["error"] < 1e-10
+
+
+def test_clipped_and_random_starts():
+    problem = NETWORK.replace(m=4000).build()
+    A, b, rng = problem.operator, problem.b, np.random.default_rng(2)
+    most = 2 * np.sqrt((b**2).mean())
+    clipped = starts.started(A, b, 3, rng, "clipped")
+    expected = lowrank.from_symmetric(A.moment(np.where(np.abs(b) > most, most * np.sign(b), b)), 3)
+    assert clipped.dense() == pytest.approx(expected.dense(), abs=1e-10)
+    for spec in (NETWORK, SENSING, TABLE):
+        problem = spec.replace(m=4000).build() if "m" in spec.values() else spec.build()
+        W = starts.started(problem.operator, problem.b, problem.rank, rng, "random")
+        assert np.linalg.norm(W.s) == pytest.approx(np.linalg.norm(problem.truth.s), rel=0.35)
+        assert W.U.T @ W.U == pytest.approx(np.eye(problem.rank), abs=1e-12)
+        assert (W.U is W.V) == problem.operator.symmetric
+
+
+@pytest.mark.parametrize("start", ["clipped", "random"])
+@pytest.mark.parametrize("name", ["tangent-descent", "scaled-gradient", "gauss-newton", "altmin"])
+def test_other_starts_lead_to_the_same_matrix(name, start):
+    for spec in (SENSING, NETWORK.replace(m=600)):
+        if spec.model in catalog.solver(name, "rank-one-sensing").models:
+            trace = solve(spec, name, start=start, max_iter=400)
+            assert trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-10
+            assert trace.rows[0]["error"] != solve(spec, name, max_iter=1).rows[0]["error"]
 
 
 def test_krylov_spaces_give_singular_triples_and_eigenpairs():
