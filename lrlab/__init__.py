@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lrlab.catalog import spec
+    from lrlab.engine.solve import solve
     from lrlab.fits.fitted_model import load_model, save_model
     from lrlab.fits.fitting import fit
     from lrlab.fits.fitting_ratings import fit_ratings
     from lrlab.parameters import InputError
     from lrlab.protocol import Spec, Stop
-    from lrlab.runs.run import solve
     from lrlab.runs.trace import Trace
     from lrlab.sweeps.run import sweep
 
@@ -28,7 +28,7 @@ _HOMES = {
     "fit_ratings": "lrlab.fits.fitting_ratings",
     "load_model": "lrlab.fits.fitted_model",
     "save_model": "lrlab.fits.fitted_model",
-    "solve": "lrlab.runs.run",
+    "solve": "lrlab.engine.solve",
     "spec": "lrlab.catalog",
     "sweep": "lrlab.sweeps.run",
 }

@@ -11,7 +11,7 @@ from collections import deque
 from typing import Any
 
 from lrlab.engine.cluster import Cluster
-from lrlab.engine.messages import Message, Started, one_line
+from lrlab.engine.messages import ChunkDone, Message, Started, one_line
 from lrlab.engine.orders import (
     AddWork,
     CancelWork,
@@ -137,6 +137,8 @@ class Dispatcher:
                 return
         if not task.settled and task.work.receive(task.assignment, message):
             task.settled, task.deadline = True, float("inf")
+            if isinstance(message, ChunkDone) and message.overdue:
+                task.deadline, task.at_deadline = task.last_message_at + CANCEL_SECONDS, Stop.TIMEOUT
         if task.settled and task.dask_done:
             self._forget(name)
 

@@ -1,5 +1,6 @@
 """Messages of a task on a worker, and what takes the place of a value that could not be computed."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -69,10 +70,15 @@ class Failed(NamedTuple):
 
 
 class ChunkDone(NamedTuple):
-    """(number of the item, value or Failure) of the items that were computed, and the seconds they took together."""
+    """(number of the item, value or Failure) of the items that were computed, and the seconds they took together.
+
+    overdue: the last of them has not come back in time; its value is what it had so far, and its worker is to end.
+    """
 
     results: list[tuple[int, Any]]
     seconds: float
+    overdue: bool = False
 
 
 Message = Started | NewIterates | Finished | Failed | ChunkDone
+Send = Callable[[Message], None]

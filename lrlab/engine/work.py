@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from lrlab.engine.chunks import GRACE_SECONDS, ComputeChunk
 from lrlab.engine.handles import Inbox
 from lrlab.engine.messages import ChunkDone, Failed, Failure, Finished, Message
-from lrlab.engine.worker import Assignment, ComputeChunk, FollowJob
+from lrlab.engine.worker import Assignment, FollowJob
 from lrlab.protocol import Stop
 from lrlab.runs.job import Job
 
@@ -175,7 +176,8 @@ class MapWork(Work[ComputeChunk]):
         return ComputeChunk(self._function, numbers, items, 2.0 * self._chunk_seconds)
 
     def max_seconds(self, assignment: ComputeChunk) -> float:  # noqa: D102
-        return self._item_seconds * len(assignment.numbers)
+        limits = (getattr(item, "max_seconds", self._item_seconds) + GRACE_SECONDS for item in assignment.items)
+        return sum(min(limit, self._item_seconds) for limit in limits)
 
     def receive(self, assignment: ComputeChunk, message: Message) -> bool:  # noqa: D102
         if not isinstance(message, ChunkDone):

@@ -6,20 +6,18 @@ Embedded workers load this module before their first task, so that a click does 
 import os
 import pickle
 import threading
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from lrlab.engine.messages import ChunkDone, Failed, Failure, Finished, Message, NewIterates, Started
+from lrlab.engine.chunks import ComputeChunk
+from lrlab.engine.messages import Failed, Failure, Finished, Message, NewIterates, Send, Started
 from lrlab.protocol import Iterate
 from lrlab.runs.job import Job
-from lrlab.runs.run import cancellable, cancelled, run_job
+from lrlab.runs.run import cancellable, run_job
 from lrlab.runs.trace import Row, Trace, single
 
 SEND_SECONDS = 0.05
 NICENESS = 5
-Send = Callable[[Message], None]
 
 _cancelled_tasks: set[str] = set()
 
@@ -99,28 +97,6 @@ class FollowJob:
             send(Failed(Failure.of(error).sentence))
         else:
             send(Finished(stop, sender.last_iterates()))
-
-
-@dataclass(frozen=True)
-class ComputeChunk:
-    """Compute some items of many; those not begun after `seconds` are handed back."""
-
-    function: Callable[[Any], Any]
-    numbers: list[int]
-    items: list[Any]
-    seconds: float
-
-    def run(self, send: Send) -> None:
-        """Send ChunkDone with the items that were computed."""
-        started, results = time.perf_counter(), list[tuple[int, Any]]()
-        for number, item in zip(self.numbers, self.items, strict=True):
-            if cancelled() or (results and time.perf_counter() - started > self.seconds):
-                break
-            try:
-                results.append((number, self.function(item)))
-            except Exception as error:
-                results.append((number, Failure.of(error)))
-        send(ChunkDone(results, time.perf_counter() - started))
 
 
 Assignment = FollowJob | ComputeChunk

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -46,9 +47,41 @@ def solve(spec: Spec, solver: str, **settings: object) -> Trace:
     `settings` are the solver's options and `tol`, `max_iter`, `max_seconds`. Raises InputError before anything is run
     where the settings are wrong, the solver cannot handle the model, or memory would not suffice; NumericalBreakdown
     where a computation inside the solver comes to no number. `max_seconds` is looked at between iterates and between
-    blocks of data: one large decomposition is not interrupted here, as it is on workers (pages, the shell).
+    blocks of data: one large decomposition is not interrupted here, as it is on workers, see `lrlab.solve`.
     """
     return run_job(make_job(spec, solver, **settings))
+
+
+class Newest:
+    """The newest iterate of a run whose iterates are not scored as they come: number, solver time, iterate."""
+
+    def __init__(self) -> None:
+        """Nothing has begun."""
+        self.held: tuple[int, float, Iterate] | None = None
+        self._trace: Trace | None = None
+        self._problem: Any = None
+
+    def begin(self, trace: Trace, problem: Any) -> None:
+        """Take note of the run."""
+        self._trace, self._problem = trace, problem
+
+    def hold(self, iteration: int, seconds: float, iterate: Iterate) -> None:
+        """Take an iterate in the place of the one before."""
+        self.held = iteration, seconds, iterate
+
+    @property
+    def iterations(self) -> int:
+        """Number of iterates."""
+        return self.held[0] if self.held else 0
+
+    def scored(self) -> Row:
+        """Return the row of the newest iterate, empty where there is none, while the run does not come back in time."""
+        if self.held is None or self._trace is None:
+            return {}
+        # Lets the data be read, see `run_job`.
+        self._trace.stop = Stop.TIMEOUT
+        scores: Row = self._problem.score(self.held[2].estimate)
+        return _row(*self.held) | scores
 
 
 def run_job(
@@ -56,13 +89,13 @@ def run_job(
     watch: Callable[[Row, Iterate], None] = lambda row, iterate: None,
     progress: Callable[[float], None] = lambda fraction: None,
     cancelled: Callable[[], bool] = cancelled,
-    last_only: bool = False,
+    newest: Newest | None = None,
 ) -> Trace:
     """Run a checked job; `watch` gets each scored iterate, `progress` the fraction of each pass over the data.
 
-    With `last_only` the last iterate alone is scored and recorded: in a short run, scores cost more than the solver.
+    With `newest` the last iterate alone is scored and recorded: in a short run, scores cost more than the solver.
     """
-    trace, newest = Trace(job), list[tuple[int, float, Iterate]]()
+    trace = Trace(job)
     # The limit holds inside an iteration too: a pass over data that is drawn anew may take minutes.
     deadline = time.monotonic() + job.limits.max_seconds
 
@@ -77,21 +110,21 @@ def run_job(
         trace.record(row, iterate)
         watch(row, iterate)
 
-    def hold(iteration: int, seconds: float, iterate: Iterate) -> None:
-        newest[:] = [(iteration, seconds, iterate)]
-
     try:
         problem = job.spec.build(checkpoint)
         problem.load(everything=not job.entry.streams)
         rng = np.random.default_rng(job.spec.streams().solver)
         iterates = job.entry.run(problem, **dict(job.options), rng=rng)
-        trace.stop = drive(iterates, hold if last_only else score, **job.limits._asdict(), cancelled=cancelled)
+        if newest is not None:
+            newest.begin(trace, problem)
+        hold = score if newest is None else newest.hold
+        trace.stop = drive(iterates, hold, **job.limits._asdict(), cancelled=cancelled)
     except Interrupted as interruption:
         trace.stop = interruption.stop
     except (np.linalg.LinAlgError, ArithmeticError) as error:
-        raise NumericalBreakdown(job.solver, len(trace.rows) or len(newest) and newest[0][0], error) from error
-    for last in newest:
-        score(*last)
+        raise NumericalBreakdown(job.solver, len(trace.rows) or (newest.iterations if newest else 0), error) from error
+    if newest is not None and newest.held is not None:
+        score(*newest.held)
     return trace
 
 

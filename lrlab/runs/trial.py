@@ -2,13 +2,16 @@
 
 import hashlib
 import json
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from lrlab.parameters import declared
-from lrlab.protocol import Spec
+from lrlab.protocol import Spec, Stop
 from lrlab.runs.job import Job
-from lrlab.runs.run import run_job
+from lrlab.runs.run import Newest, run_job
+from lrlab.runs.trace import Row
 
 Progress = Callable[[int, int], None]
 """Called with the number of trials done and the number of all."""
@@ -28,6 +31,11 @@ class Trial(NamedTuple):
         """The job on the trial's own seed."""
         return self.job.on(trial_spec(self.job.spec, self.number))
 
+    @property
+    def max_seconds(self) -> float:
+        """After how long it is to end; where it does not, a worker ends it by force."""
+        return self.job.limits.max_seconds
+
 
 class TrialResult(NamedTuple):
     """The result of a trial: its own seed, how it ended, solver time, and the scores of its last iterate."""
@@ -45,21 +53,51 @@ class TrialResult(NamedTuple):
         return {**about, **self.scores, **trial.job.predictions, **ending}
 
 
+_under_way: dict[int, Callable[[], Any]] = {}
+"""What gives the result so far of what a thread computes, by the thread's number."""
+
+
+@contextmanager
+def interruptible(result_so_far: Callable[[], Any]) -> Iterator[None]:
+    """Let another thread have the result so far of what is computed here, for it may not come back in time."""
+    thread = threading.get_ident()
+    _under_way[thread] = result_so_far
+    try:
+        yield
+    finally:
+        del _under_way[thread]
+
+
+def result_so_far(thread: int) -> Any:
+    """Return the result so far of what a thread computes; None where nothing is known of it."""
+    result = _under_way.get(thread)
+    return None if result is None else result()
+
+
 def run_trial(trial: Trial) -> TrialResult:
     """Run a trial and score its last iterate."""
-    job = trial.seeded
-    trace = run_job(job, last_only=True)
-    scores = dict(trace.rows[-1]) if trace.rows else {}
+    job, newest = trial.seeded, Newest()
+    with interruptible(lambda: _result(job, Stop.TIMEOUT, newest.scored())):
+        trace = run_job(job, newest=newest)
+    return _result(job, trace.stop, trace.rows[-1] if trace.rows else {})
+
+
+def _result(job: Job, stop: Stop | None, last: Row) -> TrialResult:
+    scores = dict(last)
     iterations, seconds = int(scores.pop("iteration", 0)), scores.pop("seconds", 0.0)
-    return TrialResult(job.spec.seed, trace.stop.name if trace.stop else "", iterations, seconds, scores)
+    return TrialResult(job.spec.seed, stop.name if stop else "", iterations, seconds, scores)
 
 
 def run_traced(trial: Trial) -> list[dict[str, Any]]:
     """Run a trial and return a row per iterate: solver, trial, seed, iteration, seconds, scores, and how it ended."""
-    job = trial.seeded
-    trace = run_job(job)
+    job, rows = trial.seeded, list[Row]()
     about = {"solver": job.solver, "trial": trial.number, "seed": job.spec.seed}
-    return [{**about, **row, "stop": trace.stop.name if trace.stop else ""} for row in trace.rows]
+
+    def table(stop: Stop | None) -> list[dict[str, Any]]:
+        return [{**about, **row, "stop": stop.name if stop else ""} for row in rows]
+
+    with interruptible(lambda: table(Stop.TIMEOUT)):
+        return table(run_job(job, watch=lambda row, iterate: rows.append(row)).stop)
 
 
 def trial_spec(spec: Spec, trial: int) -> Spec:

@@ -5,50 +5,29 @@ from collections.abc import Sequence
 from typing import Any
 
 from lrlab import catalog
+from lrlab.engine import solve
 from lrlab.parameters import InputError, declared, require_known
 from lrlab.protocol import Stop, drive_limits
 from lrlab.runs.job import Job, make_job
-from lrlab.runs.memory import memory_needed
-from lrlab.runs.run import run_job
-from lrlab.runs.trace import Trace
 from lrlab.shell.common import DONE, INTERRUPTED, add_json, add_settings, print_json
-
-IN_PROCESS_BYTES = 2**28
-"""Jobs that need more run on a worker: a decomposition of theirs may outlast max_seconds, and cannot be ended here."""
 
 
 def add(commands: Any) -> None:
     """Add the command."""
-    solve = commands.add_parser("solve", help="run one solver on one problem")
-    solve.add_argument("model", metavar="MODEL", help="a model's name, as listed by `models`")
-    solve.add_argument("--solver", required=True, metavar="NAME", help="a solver's name, as listed by `models`")
-    add_settings(solve, "a parameter of the model, an option of the solver, seed, tol, max_iter or max_seconds")
-    add_json(solve)
+    command = commands.add_parser("solve", help="run one solver on one problem")
+    command.add_argument("model", metavar="MODEL", help="a model's name, as listed by `models`")
+    command.add_argument("--solver", required=True, metavar="NAME", help="a solver's name, as listed by `models`")
+    add_settings(command, "a parameter of the model, an option of the solver, seed, tol, max_iter or max_seconds")
+    add_json(command)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run one job: in this process, or, where it is large, on a worker."""
     job = job_from(options.model, options.solver, settings_from(options.settings))
-    large = memory_needed(job.spec, job.entry, dict(job.options)) > IN_PROCESS_BYTES
-    trace = run_on_worker(job) if large else run_job(job)
+    trace = solve.run(job)
     summary = trace.summary()
     print_json(summary) if options.json else show(summary)
     return INTERRUPTED if trace.stop is Stop.CANCELLED else DONE
-
-
-def run_on_worker(job: Job) -> Trace:
-    """Return the trace of a job that ends by its time limit even inside a decomposition; RuntimeError where it fails.
-
-    A run that is ended by force has all iterates before, and the stop TIMEOUT.
-    """
-    from lrlab.engine.engine import get_engine
-
-    following = get_engine().follow([job])
-    following.wait()
-    [run] = following.runs
-    if run.error:
-        raise RuntimeError(run.error)
-    return run.trace
 
 
 def settings_from(texts: Sequence[str]) -> dict[str, str]:

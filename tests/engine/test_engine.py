@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import cloudpickle
 import numpy as np
@@ -20,15 +21,18 @@ import pandas as pd
 import pytest
 
 from lrlab import InputError, Stop, solve, spec
+from lrlab.engine import chunks
 from lrlab.engine.engine import Engine, on_workers
 from lrlab.engine.handles import Following, Inbox
 from lrlab.engine.messages import ChunkDone, Failure
 from lrlab.engine.stream import Collection, LocalStream, collect
 from lrlab.engine.work import MapWork, TaskLoss
 from lrlab.models.one_bit_sensing import OneBitSensing
+from lrlab.models.single_index import SingleIndexProblem
 from lrlab.runs.job import Job, make_job
-from lrlab.runs.run import run_job
+from lrlab.runs.run import Newest, run_job
 from lrlab.runs.trace import Trace
+from lrlab.runs.trial import Trial, interruptible, run_trial
 from lrlab.sweeps.run import sweep
 
 # Workers cannot import this file: what it defines travels by value.
@@ -55,6 +59,28 @@ class LockedInterpreter(OneBitSensing):
     def build(self, checkpoint=None):
         """Take minutes in one call."""
         return sum(range(10**11))
+
+
+class Later(SingleIndexProblem):
+    """A problem whose data does not come back when it is read for the sixth time."""
+
+    reads = 0
+
+    @property
+    def X(self):  # noqa: D102
+        self.reads += 1
+        if self.reads == 6:
+            time.sleep(600)
+        return super().X
+
+
+@dataclass(frozen=True, kw_only=True)
+class StopsLater(OneBitSensing):
+    """A model on which a solver is stuck after some iterates."""
+
+    def build(self, checkpoint=None):
+        """Return its problem."""
+        return Later(self, checkpoint)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,6 +234,46 @@ def test_the_time_limit_holds_for_a_run_that_does_not_check_the_time(engine):
     assert following.runs[0].trace.stop is Stop.TIMEOUT
 
 
+class Limited(NamedTuple):
+    """An item that is to end within a time."""
+
+    number: int
+    max_seconds: float
+
+
+def test_an_item_that_is_overdue_leaves_what_it_has_so_far(monkeypatch):
+    monkeypatch.setattr(chunks, "OVERTIME_SECONDS", 0.0)
+    monkeypatch.setattr(chunks, "WATCH_SECONDS", 0.01)
+    sent, arrived = [], threading.Event()
+
+    def send(message):
+        sent.append(message)
+        arrived.set()
+
+    def function(item):
+        with interruptible(lambda: ("so far", item.number)):
+            if item.number == 1:
+                arrived.wait(PATIENCE)
+        return "whole"
+
+    items = [Limited(0, PATIENCE), Limited(1, 0.0), Limited(2, PATIENCE)]
+    chunks.ComputeChunk(function, [5, 6, 7], items, PATIENCE).run(send)
+    (message,) = sent
+    assert message.results == [(5, "whole"), (6, ("so far", 1))] and message.overdue
+    inbox = Inbox()
+    work = MapWork(function, PATIENCE, float("inf"), inbox)
+    work.add(list(enumerate(items)))
+    assert work.max_seconds(chunks.ComputeChunk(function, [0], items[:1], PATIENCE)) >= PATIENCE
+
+
+def test_a_trial_that_does_not_check_the_time_ends_with_its_newest_iterate(engine):
+    trials = [Trial(replace(on(StopsLater, max_seconds=0.1), solver="gamp", options=(("kept", 0),)), 0)]
+    (result,) = collect(engine.map(run_trial, trials))
+    assert result.stop == Stop.TIMEOUT.name and result.iterations >= 1
+    assert 0.0 < result.scores["overlap"] <= 1.0
+    assert collect(engine.map(math.sqrt, [4.0, 9.0])) == [2.0, 3.0]
+
+
 def test_waiting_jobs_are_cancelled_before_they_start(small_engine):
     following = small_engine.follow([on(SlowData), short()])
     following.cancel()
@@ -335,7 +401,7 @@ def test_a_table_is_the_same_wherever_its_trials_ran(engine, small_engine):
 @pytest.mark.parametrize("limits", [{}, {"max_iter": 7}, {"max_seconds": 0.0}])
 def test_a_trial_has_the_numbers_of_the_last_iterate(limits):
     job = make_job(spec("one-bit-phase-retrieval"), "pairwise-moment", **limits)
-    full, last = run_job(job), run_job(job, last_only=True)
+    full, last = run_job(job), run_job(job, newest=Newest())
     assert untimed(last) == untimed(full)[-1:] and last.stop is full.stop
     if full.rows:
         np.testing.assert_array_equal(last.estimate, full.estimate)

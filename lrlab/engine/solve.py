@@ -1,0 +1,43 @@
+"""Runs a solver in this process, or, where the job is large, on a worker that the time limit ends."""
+
+from lrlab.engine.engine import get_engine
+from lrlab.protocol import Spec
+from lrlab.runs.job import Job, make_job
+from lrlab.runs.memory import memory_needed
+from lrlab.runs.run import run_job
+from lrlab.runs.trace import Trace
+
+IN_PROCESS_BYTES = 2**28
+"""Jobs that need more run on a worker: a decomposition of theirs may outlast max_seconds, and cannot be ended here."""
+
+
+def solve(spec: Spec, solver: str, *, worker: bool | None = None, **settings: object) -> Trace:
+    """Run a solver on a problem and return its trace.
+
+    `settings` are the solver's options and `tol`, `max_iter`, `max_seconds`. A job that needs more than 256 MiB runs on
+    a worker process, others in this one; `worker` = True or False decides otherwise. On a worker `max_seconds` holds
+    even inside one long decomposition: the worker is ended, the iterates before are in the trace, and its stop is
+    TIMEOUT. In this process the time is looked at between iterates and between blocks of data.
+
+    Raises InputError before anything is run where the settings are wrong, the solver cannot handle the model, or memory
+    would not suffice; RuntimeError with one sentence where a computation inside the solver comes to no number, or where
+    the worker fails.
+    """
+    return run(make_job(spec, solver, **settings), worker)
+
+
+def run(job: Job, worker: bool | None = None) -> Trace:
+    """Return the trace of a checked job, see `solve`."""
+    if worker is None:
+        worker = memory_needed(job.spec, job.entry, dict(job.options)) > IN_PROCESS_BYTES
+    return run_on_worker(job) if worker else run_job(job)
+
+
+def run_on_worker(job: Job) -> Trace:
+    """Return the trace of a job that is run on a worker; RuntimeError where it fails."""
+    following = get_engine().follow([job])
+    following.wait()
+    [followed] = following.runs
+    if followed.error:
+        raise RuntimeError(followed.error)
+    return followed.trace
