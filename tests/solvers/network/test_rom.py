@@ -10,6 +10,7 @@ from lrlab import catalog, lowrank
 from lrlab.models.network import PolynomialNetwork
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop, drive
+from lrlab.solvers.low_rank.altmin import altmin
 from lrlab.solvers.methods.block_krylov import block_krylov, nothing, random_start
 from lrlab.solvers.network import debiased
 from lrlab.solvers.network.approximate_rom import ap_rom, depth
@@ -274,6 +275,22 @@ def test_greedy_growth_adds_a_unit_at_a_time(replacement):
     assert (len(trace) == 3) == (replacement == "none")
     error = problem.score(trace[-1].estimate)["error"]
     assert error < 1e-8 if replacement != "none" else 1e-3 < error < 0.5
+
+
+def test_alternating_least_squares_converge_slowly_on_symmetric_matrices():
+    """Errors fall like a power of the sweeps: never a claim of convergence, and never a loss that is not there."""
+    stop, trace, problem = run(altmin, EASY, max_iter=120)
+    errors = [problem.score(trace[k].estimate)["error"] for k in (9, 29, 119)]
+    assert stop is Stop.MAX_ITER and errors[0] < 0.05 and 1e-8 < errors[2] < errors[1] < errors[0]
+    X, b = problem.operator.X, problem.b
+    for iterate in trace[::40]:
+        L = iterate.estimate.dense()
+        d = np.einsum("ij,jk,ik->i", X, L, X) - b
+        assert iterate.objective == pytest.approx(d @ d / 2) and np.allclose(L, L.T)
+        assert iterate.estimate.U is iterate.estimate.V and iterate.estimate.s.size == 2
+        assert iterate.residual > 1e-6
+    _, exact, _ = run(altmin, EASY, max_iter=10, inner="exact")
+    assert problem.score(exact[-1].estimate)["error"] < 0.05
 
 
 def test_refits_are_the_least_squares_of_all_units():
