@@ -34,7 +34,7 @@ HeadRule = Annotated[
     str,
     Parameter(
         meaning="the part of the gradient that is used: along the current factors plus a head of rank r of the rest, "
-        "on both sides; a head of rank 2r on both sides; or on one side only, as printed",
+        "on both sides; the paper's head of rank 2r, on both sides; or on one side only, as it is printed",
         choices=("tangent", "two-sided", "one-sided"),
     ),
 ]
@@ -43,7 +43,7 @@ Depth = Annotated[
     int,
     Parameter(
         meaning="blocks of the Krylov space in which heads are sought; 0 for log p of them, rounded up, as the paper's "
-        "guarantee asks; 2 need hardly more iterations on Gaussian data, and less than half the time",
+        "guarantee asks: 7 at p = 1000, which need as many iterations as 2, and more than twice the time",
         low=0,
         high=20,
     ),
@@ -54,7 +54,7 @@ def ap_rom(
     problem: LowRankData,
     *,
     head: HeadRule = "tangent",
-    blocks: Depth = 0,
+    blocks: Depth = 2,
     oversampling: Oversampling = 5,
     step_rule: StepRule = "adaptive",
     step: Step = 1.0,
@@ -67,18 +67,22 @@ def ap_rom(
     start       the part of rank r of the unbiased moment M of the answers, by block Krylov; times the adaptive step
     update      L <- T(L - eta H(G)),  G = A*(d) / (2m) - (mean(d) / 2) I,  d = A(L) - b
     head        H(G) = P G + G P - P G P, where P projects on the columns of L and a head of rank r of the rest of G
-                (`tangent`), or on a head of rank 2r of G (`two-sided`); H(G) = (P G + G P) / 2 (`one-sided`)
+                (`tangent`, not in the paper), or on a head of rank 2r of G, as in the paper (`two-sided`);
+                H(G) = (P G + G P) / 2 with the same P (`one-sided`, as printed)
     tail        T: the nearest matrix of rank r, exactly, on the few columns that L and H(G) live on
     eta         `fixed`: `step`, 1 in the paper. `adaptive`: the root of <T, G(L - eta T)>, T the tangent part of G,
                 halved while the objective is twice the lowest so far
     converges   `tangent`: as EP-ROM does, and to the same L, as both stand still where the tangent part of G is 0.
-                The other two look for the leading directions of G alone: with noise, or few samples, those are
-                directions of the noise, and the rest of the error stays
+                The paper's look for the leading directions of G alone: with noise, or few samples, those are
+                directions of the noise, and the rest of the error stays: at p = 100, r = 5, m = 8500, noise .1 it is
+                1.10 to 1.42 times that of least squares on the true tangent space, with `tangent` 1.00 times
 
     (P G + G P) / 2 is the part of the paper's P G on which A depends: answers do not distinguish L from its transpose.
-    X (m, p), never a p x p matrix: heads by block Krylov on products G V, two passes over X each; `blocks` of them and
-    one with as many columns as all have, the paper's q = Theta(log(p) / sqrt(eps)) with eps = 1. Yields endlessly:
-    residual = ||L_next - L||_F / (eta ||L||_F), 0 when ||A(L) - b|| is rounding error.
+    X (m, p), never a p x p matrix: heads by block Krylov, `blocks` + 1 products G V of two passes over X each; the
+    paper takes q = Theta(log(p) / sqrt(eps)) blocks. The number of iterations is the same from 2 blocks on (p = 100 and
+    400, condition 1 to 10), the time grows with it. `fresh_batches` splits the samples, one batch an iteration, and
+    ends with the last; objective and residual are those of all. Otherwise yields endlessly: residual =
+    ||L_next - L||_F / (eta ||L||_F), 0 when ||A(L) - b|| is rounding error.
     Reference: Soltani & Hegde (2018), Algorithm 2 (AP-ROM), Algorithms 3 and 4 (MBK-SVD).
     """
     operator, b, r = problem.operator, problem.b, problem.rank

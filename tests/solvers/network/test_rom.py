@@ -200,11 +200,12 @@ def test_only_the_tangent_head_converges_with_noise():
     assert ends["tangent"].residual < 1e-9 < 1e-5 < min(ends["two-sided"].residual, ends["one-sided"].residual)
 
 
-def test_heads_have_the_depth_of_the_paper_by_default():
+def test_the_depth_of_heads():
     assert [depth(0, p) for p in (1, 2, 100, 1000)] == [1, 1, 5, 7] and depth(2, 1000) == 2
     spec = EASY.replace(p=24)
-    ends = [run(ap_rom, spec, blocks=blocks, max_iter=5)[1][-1].objective for blocks in (0, 4, 1)]
-    assert ends[0] == ends[1] != ends[2]
+    ends = [run(ap_rom, spec, max_iter=5, **own)[1][-1].objective for own in ({}, {"blocks": 2}, {"blocks": 0})]
+    assert ends[0] == ends[1] != ends[2], "two blocks by default"
+    assert ends[2] == run(ap_rom, spec, blocks=4, max_iter=5)[1][-1].objective
 
 
 def test_heads_are_those_of_the_singular_value_decomposition():
