@@ -16,6 +16,8 @@ class Derived(NamedTuple):
     decides: str
     value: Callable[[Any, float], Value]
     of: type[Any] = Spec
+    others: Callable[[Any, float], dict[str, Value]] = lambda spec, value: {}
+    """What else it decides, by name."""
 
 
 DERIVED: dict[str, tuple[Derived, ...]] = {
@@ -41,11 +43,18 @@ DERIVED: dict[str, tuple[Derived, ...]] = {
             lambda spec, freedom: freedom * spec.degrees_of_freedom / math.prod(spec.table), LowRankSpec,
         ),
     ),
+    "side": (
+        Derived(
+            "rows and columns of the matrix, with the measurements per row held", "d1",
+            lambda spec, side: round(side), LowRankSpec,
+            lambda spec, side: {"d2": round(side), "m": max(1, round(spec.m * side / spec.d1))},
+        ),
+    ),
     "missing": (Derived("share of the entries that is missing", "observed", lambda spec, missing: 1.0 - missing),),
 }  # fmt: skip
 """What can decide a parameter; the first that a model has the parameters for is meant."""
 
-NEEDS = {"ratio": "p", "dense-rate": "p", "sparse-rate": "sparsity"}
+NEEDS = {"ratio": "p", "dense-rate": "p", "sparse-rate": "sparsity", "side": "operator"}
 """The parameter, beside the decided one, by which a quantity is defined."""
 ZERO_ALLOWED = ("variance", "missing")
 
@@ -74,4 +83,4 @@ def place(spec: Spec, axis: str, value: float) -> Spec:
     low = "0 or more" if axis in ZERO_ALLOWED else "above 0"
     if not math.isfinite(value) or value < 0 or (value == 0 and axis not in ZERO_ALLOWED):
         raise InputError(axis, f"a finite number, {low}", value, f"give {axis} such a value")
-    return spec.replace(**{quantity.decides: quantity.value(spec, value)})
+    return spec.replace(**{quantity.decides: quantity.value(spec, value), **quantity.others(spec, value)})

@@ -78,12 +78,11 @@ def verdicts(table: Path) -> list[str]:
     """Return a sentence for each claim of the paper that the table of points and summaries judges."""
     import pandas as pd
 
+    from lrlab.presets.verdict import values
+
     rows = pd.read_csv(table, dtype=str).fillna("")
     judged = rows[rows["verdict"] != ""].itertuples() if "verdict" in rows else ()
-    return [
-        f"{row.panel}: {row.verdict}. Measured: {row.measured}; predicted: {row.predicted}. {row.remark}".rstrip()
-        for row in judged
-    ]
+    return [f"{row.panel}: {row.verdict}. {values(row.measured, row.predicted, row.remark)}" for row in judged]
 
 
 def _writable(folder: Path) -> Path:

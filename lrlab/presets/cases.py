@@ -7,7 +7,8 @@ from typing import Any
 import pandas as pd
 
 from lrlab.parameters import InputError
-from lrlab.presets.definition import Preset
+from lrlab.presets.definition import Preset, Toml
+from lrlab.presets.grid import variants
 from lrlab.presets.result import Plan, Result
 from lrlab.protocol import Spec
 from lrlab.runs.job import make_job
@@ -20,9 +21,9 @@ from lrlab.sweeps.toml_source import Path
 
 @dataclass(frozen=True)
 class Case:
-    """A series in a panel or column: its labels, the spec before it is moved along the axis, and the cells."""
+    """A series in a panel or column: its labels (`grid`: the value tried), the spec before the axis, and the cells."""
 
-    labels: Mapping[str, str]
+    labels: Mapping[str, Any]
     spec: Spec
     cells: Sequence[Cell]
     trials: Sequence[int]
@@ -69,9 +70,16 @@ def all_cases(preset: Preset, trials: int | None) -> list[Case]:
     cases = []
     for i, place in enumerate(places):
         for j, series in enumerate(preset.series):
-            labels = {name: place["title" if key == "panels" else "label"], "series": series["label"]}
-            spec, own = _cells(preset, (key, i), ("series", j))
-            cases.append(Case(labels, spec, own, _numbers(preset, (key, i), len(own), trials)))
+            if series["label"] not in place.get("ratio", [series["label"]]):
+                continue
+            with preset.source.locate(("series", j)):
+                tried = variants(series)
+            for extra in tried:
+                labels = {name: place["title" if key == "panels" else "label"], "series": series["label"]}
+                spec, own = _cells(preset, (key, i), ("series", j), extra)
+                numbers = _numbers(preset, (key, i), len(own), trials)
+                tried_value = {"grid": next(iter(extra.values()))} if extra else {}
+                cases.append(Case({**labels, **tried_value}, spec, own, numbers))
     return cases
 
 
@@ -89,10 +97,10 @@ def axes_path(preset: Preset, panel: Path) -> Path:
     return ("axes",) if "axes" in preset.content and "axes" not in preset.table(panel) else (*panel, "axes")
 
 
-def _cells(preset: Preset, place: Path, series: Path) -> tuple[Spec, Sequence[Cell]]:
+def _cells(preset: Preset, place: Path, series: Path, extra: Toml) -> tuple[Spec, Sequence[Cell]]:
     spec, one = preset.spec(place, series), preset.table(series)
     special = preset.table(place).get("settings", {}).get(one["label"], {})
-    settings = {**preset.content.get("settings", {}), **one.get("settings", {}), **special}
+    settings = {**preset.content.get("settings", {}), **one.get("settings", {}), **special, **extra}
     with preset.source.locate(series, (*place, "settings", one["label"]), ("settings",), ("solvers",)):
         if "solver" not in one:
             raise InputError("solver", "given", "nothing", "add it to the series, or solvers with one name above all")

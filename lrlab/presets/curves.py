@@ -13,6 +13,7 @@ from lrlab.figures.series import series as draw
 from lrlab.models.axes import axes
 from lrlab.models.low_rank import LowRankSpec
 from lrlab.parameters import InputError
+from lrlab.presets import claims, grid
 from lrlab.presets.cases import Case, axis_of, plan_cases
 from lrlab.presets.definition import Preset
 from lrlab.presets.result import Panel, Plan, Result, panel_table
@@ -20,6 +21,9 @@ from lrlab.protocol import Spec
 from lrlab.sweeps.definition_parts import Success
 from lrlab.sweeps.statistics import summarise
 from lrlab.sweeps.toml import make_success
+
+CHOSEN_BY = "error"
+"""The measure by which a value of a grid is chosen where no success is defined."""
 
 
 def plan(preset: Preset, trials: int | None = None) -> Plan:
@@ -54,17 +58,25 @@ def _panel(preset: Preset, number: int, success: Success | None, rows: pd.DataFr
     if success:
         # A trial without an estimate has failed; left out, it would flatter.
         ran[measure] = ran[measure].fillna(np.inf if success.above is None else -np.inf)
+    ran = grid.chosen(ran, ["series", axis], success.metric if success else CHOSEN_BY)
     points = _points([series["label"] for series in preset.series], axis, ran, measure, success)
+    if "ratio" in panel:
+        points = ratios(panel["ratio"], axis, ran, measure)
     freedom = _degrees_of_freedom(axis, spec)
+    title = " over ".join(panel.get("ratio", [look["measure_title"]]))
     figure = draw(
-        points, axis_title=axes(type(spec))[axis], value_title=look["measure_title"],
+        points, axis_title=axes(type(spec))[axis], value_title=title,
         log_x=look.get("log_x", False), log_y=look.get("log_y", False), marks=freedom,
     )  # fmt: skip
+    if "published" in panel:
+        figure.add_hline(y=panel["published"], line={"dash": "dot"}, annotation_text=f"paper: {panel['published']:g}")
     halves = half_points(points) if success else {}
     summaries = [{"level": "series", "series": name, "half": value} for name, value in halves.items()]
+    found = claims.verdicts(preset, panel["title"], points)
     points = points.drop(columns="y").rename(columns={"x": axis}).assign(**freedom)
-    table = panel_table(panel["title"], spec.model, points, summaries)
-    return Panel(panel["title"], figure, _caption(halves, without_estimate)), table
+    table = panel_table(panel["title"], spec.model, points, summaries + claims.rows(found))
+    words = _caption(halves, without_estimate) + grid.words(ran) + claims.caption(found)
+    return Panel(panel["title"], figure, words), table
 
 
 def _points(labels: Sequence[str], axis: str, ran: pd.DataFrame, measure: str, success: Success | None) -> pd.DataFrame:
@@ -74,6 +86,19 @@ def _points(labels: Sequence[str], axis: str, ran: pd.DataFrame, measure: str, s
     parts = ("share", "low", "high") if success else ("median", "lower_quartile", "upper_quartile")
     points = points.assign(**{name: points[part] for name, part in zip(("y", "low", "high"), parts, strict=True)})
     return points.sort_values(["series", "x"], key=lambda c: c.map(labels.index) if c.name == "series" else c)
+
+
+def ratios(labels: Sequence[str], axis: str, ran: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """Return the ratio of a measure of two series at each value x: the median and quartiles over pairs of trials."""
+    parts = []
+    for x, rows in ran.groupby(axis):
+        over, under = (rows[rows["series"] == label][measure].to_numpy(float) for label in labels)
+        if len(over) and len(under):
+            low, middle, high = np.quantile(np.divide.outer(over, under), (0.25, 0.5, 0.75))
+            parts.append({"x": x, "y": middle, "median": middle, "low": low, "high": high, "trials": len(over)})
+    return pd.DataFrame(parts, columns=["x", "y", "median", "low", "high", "trials"]).assign(
+        series=" over ".join(labels)
+    )
 
 
 def _degrees_of_freedom(axis: str, spec: Spec) -> dict[str, float]:

@@ -25,8 +25,18 @@ _MODEL = {"model": str, "spec": dict}
 _AXES = {"axes": dict}
 _SOLVERS = {"solvers": [str], "settings": dict}
 _SERIES = {"label": str, "solver": str, "settings": dict, "spec": dict}
+_RATIO = {"ratio": [str], "published": float}
+_GRID = {**_SERIES, "grid": dict}
 _MEASURE = {"measure": str, "measure_title": str}
 _SCALES = {"log_x": bool, "log_y": bool}
+
+
+_RULE = {
+    "rule": str, "quantity": str, "lower": [str], "higher": [str], "series": [str],
+    "by": float, "within": float, "level": float, "at": float,
+}  # fmt: skip
+_REMARK = Keys({"text": str, **_RULE}, ("text", "rule"))
+_CLAIM = {"paper": str, "panel": str, "remark": _REMARK, **_RULE}
 
 
 def _tables(key: str, kinds: Toml, *required: str) -> dict[str, list[Keys]]:
@@ -53,13 +63,15 @@ KINDS: Mapping[str, Keys] = {
     ),
     "curves": _file(
         {**_MEASURE, **_SCALES}, ("measure_title",),
-        _MODEL, _AXES, _SOLVERS, {"success": SUCCESS}, _tables("series", _SERIES, "label"),
-        _tables("panels", {"title": str, **_MODEL, **_AXES, "trials": int}, "title"),
+        _MODEL, _AXES, _SOLVERS, {"success": SUCCESS}, _tables("series", _GRID, "label"),
+        _tables("panels", {"title": str, **_MODEL, **_AXES, "trials": int, **_RATIO}, "title"),
+        _tables("claims", _CLAIM, "paper", "rule"),
     ),
     "traces": _file(
         {**_MEASURE, **_SCALES, "against": str}, ("measure", "measure_title", "against"),
-        _MODEL, _SOLVERS, _tables("series", _SERIES, "label"),
+        _MODEL, _SOLVERS, _tables("series", _GRID, "label"),
         _tables("panels", {"title": str, **_MODEL, **_MEASURE, "trials": int}, "title"),
+        _tables("claims", _CLAIM, "paper", "rule"),
     ),
     "comparison": _file(
         {}, (),
@@ -166,4 +178,9 @@ def read(name: str, text: str) -> Preset:
                 raise source.located(error, (key, number, label))
             used.add(table[label])
     title, reference, explanation = (source.content[key].strip() for key in ("title", "reference", "explanation"))
-    return Preset(name, title, str(kind), reference, explanation, source)
+    preset = Preset(name, title, str(kind), reference, explanation, source)
+    if "claims" in source.content:
+        from lrlab.presets import claims
+
+        claims.check(preset)
+    return preset

@@ -10,10 +10,14 @@ import pandas as pd
 from lrlab.figures.convergence import TIMES
 from lrlab.figures.series import series as draw
 from lrlab.parameters import require_known
+from lrlab.presets import claims, grid
 from lrlab.presets.cases import Case, plan_cases
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.result import Panel, Plan, Result, panel_table
 from lrlab.runs.trial import run_traced
+
+CHOSEN_BY = "error"
+"""The measure by which a value of a grid is chosen."""
 
 
 def plan(preset: Preset, trials: int | None = None) -> Plan:
@@ -33,21 +37,25 @@ def _figures(preset: Preset, cases: Sequence[Case], rows: pd.DataFrame) -> Resul
     for number, panel in enumerate(preset.panels):
         model = preset.spec(("panels", number)).model
         own = rows[rows["panel"] == panel["title"]]
-        parts.append(_panel({**preset.content["figure"], **panel}, model, own))
+        parts.append(_panel(preset, {**preset.content["figure"], **panel}, model, own))
     return Result([panel for panel, _ in parts], pd.concat([table for _, table in parts], ignore_index=True), rows)
 
 
-def _panel(look: Toml, model: str, rows: pd.DataFrame) -> tuple[Panel, pd.DataFrame]:
+def _panel(preset: Preset, look: Toml, model: str, rows: pd.DataFrame) -> tuple[Panel, pd.DataFrame]:
+    rows = grid.chosen(rows, ["series"], CHOSEN_BY)
     points = median_traces(rows, look["measure"])
+    placed = points.assign(x=points[look["against"]])
     figure = draw(
-        points.assign(x=points[look["against"]]), axis_title=TIMES[look["against"]], value_title=look["measure_title"],
+        placed, axis_title=TIMES[look["against"]], value_title=look["measure_title"],
         log_x=look.get("log_x", False), log_y=look.get("log_y", True),
     )  # fmt: skip
     last = points.groupby("series", sort=False).tail(1)
     ends = ", ".join(f"{row.series} {row.y:.2g} ({row.seconds:.3g} s)" for row in last.itertuples())
-    caption = f"Medians of the trials, with quartiles. At the end: {ends}."
-    return Panel(look["title"], figure, caption), panel_table(
-        look["title"], model, points.rename(columns={"y": look["measure"]})
+    caption = f"Medians of the trials, with quartiles. At the end: {ends}.{grid.words(rows)}"
+    found = claims.verdicts(preset, look["title"], placed)
+    table = points.rename(columns={"y": look["measure"]})
+    return Panel(look["title"], figure, caption + claims.caption(found)), panel_table(
+        look["title"], model, table, claims.rows(found)
     )
 
 

@@ -6,9 +6,10 @@ REPRODUCED, REMARK, FAILED = "reproduced", "reproduced with a remark", "not repr
 
 
 class Verdict(NamedTuple):
-    """One claim of a paper in its words, the measured and the predicted values as text, and the remark ("" for none).
+    """One claim of a paper in its words, the measured and the predicted values as text, and the remark.
 
-    holds: whether the measurements agree with the claim, the remark aside.
+    predicted and remark are "" where there is none. holds: whether the measurements agree with the claim, the remark
+    aside.
     """
 
     paper: str
@@ -25,13 +26,16 @@ class Verdict(NamedTuple):
     @property
     def sentence(self) -> str:
         """The verdict as a person reads it."""
-        start = (
-            f"Verdict: {self.word}. The paper: “{self.paper}”. Measured: {self.measured}; predicted: {self.predicted}."
-        )
-        return f"{start} {self.remark}".rstrip()
+        return f"Verdict: {self.word}. The paper: “{self.paper}”. {values(self.measured, self.predicted, self.remark)}"
 
     @property
     def columns(self) -> dict[str, Any]:
         """The verdict as columns of a table."""
         values = {"paper": self.paper, "measured": self.measured, "predicted": self.predicted, "remark": self.remark}
         return {"verdict": self.word, **values}
+
+
+def values(measured: str, predicted: str, remark: str) -> str:
+    """Return a sentence on what was measured and predicted, and the remark."""
+    theory = f"; predicted: {predicted}" if predicted else ""
+    return f"Measured: {measured}{theory}. {remark}".rstrip()

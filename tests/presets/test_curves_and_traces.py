@@ -1,5 +1,6 @@
 """Presets of kinds `curves` and `traces`: small versions of their figures, and the statistics that these show."""
 
+import copy
 import dataclasses
 
 import numpy as np
@@ -8,7 +9,8 @@ import pytest
 
 from lrlab import presets
 from lrlab.engine.stream import LocalStream, collect
-from lrlab.presets import curves, traces
+from lrlab.models.axes import place
+from lrlab.presets import claims, curves, traces
 from lrlab.sweeps.toml_source import Source
 
 
@@ -50,7 +52,7 @@ def test_half_points():
 
 def test_figures_of_errors_show_medians_and_leave_out_what_cannot_be():
     result = small("jain2013-fig1d", axes={"d": [1, 4]}, trials=3)
-    points = result.table
+    points = result.table[result.table["level"] == "point"]
     assert set(zip(points["series"], points["d"], strict=True)) == {
         ("k = 1", 1),
         ("k = 1", 4),
@@ -65,11 +67,90 @@ def test_figures_of_traces_share_their_runs_between_panels():
     content = presets.load("soltani2018-fig2b").content
     spec = {"p": 12, "r": 2, "m": 400, "noise": 0.1}
     plan = small_plan("soltani2018-fig2b", spec=spec, trials=2, settings={"max_iter": 5, "tol": 0})
-    assert len(plan.items) == 2 * len(content["series"])
+    values = sum(len(one.get("grid", {"": [1]}).popitem()[1]) for one in copy.deepcopy(content["series"]))
+    assert len(plan.items) == 2 * values > 2 * len(content["series"])
     result = plan.finish(collect(LocalStream(plan.function, plan.items)))
     misfit, error = result.panels
     assert "misfit" in misfit.figure.layout.yaxis.title.text and "L̂" in error.figure.layout.yaxis.title.text
     assert set(result.table["panel"]) == {misfit.title, error.title}
+
+
+def judged(result):
+    """Return the rows of claims of a result's table."""
+    return result.table[result.table["level"] == "claim"]
+
+
+def test_a_claim_is_judged_by_the_series_it_names():
+    spec = {"d1": 12, "d2": 12, "rank": 1}
+    result = small("jain2013-fig1a", axes={"m": [60, 200]}, trials=3, spec=spec, claims=[
+        {"paper": "similar", "rule": "similar", "series": ["AltMin, rank-one", "AltMin, dense"], "within": 1e6},
+        {"paper": "large", "rule": "above", "series": ["AltMin, rank-one"], "level": 0.5, "at": 200},
+        {"paper": "small", "rule": "below", "series": ["AltMin, rank-one"], "level": 0.5, "quantity": "largest",
+         "remark": {"text": "Rank-one", "rule": "below", "series": ["AltMin, dense"], "level": 0.5}},
+        {"paper": "of nothing", "rule": "below", "series": ["AltMin, left out"], "level": 0.5},
+    ])  # fmt: skip
+    found = judged(result).set_index("paper")["verdict"].to_dict()
+    assert found == {"similar": "reproduced", "large": "not reproduced", "small": "reproduced with a remark"}
+    assert "Verdict: not reproduced. The paper: “large”. Measured: AltMin, rank-one" in result.panels[0].caption
+    assert judged(result)["remark"].str.startswith("Rank-one (AltMin, dense ").tolist() == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("rule", "holds"),
+    [
+        ({"rule": "order", "quantity": "half", "lower": ["a"], "higher": ["b"]}, True),
+        ({"rule": "order", "quantity": "half", "lower": ["b"], "higher": ["a"]}, False),
+        ({"rule": "order", "quantity": "half", "lower": ["a"], "higher": ["b", "c"]}, True),
+        ({"rule": "order", "quantity": "half", "lower": ["c"], "higher": ["a"]}, False),
+        ({"rule": "order", "quantity": "last", "lower": ["c"], "higher": ["a"], "by": 4}, True),
+        ({"rule": "order", "quantity": "last", "lower": ["c"], "higher": ["a"], "by": 6}, False),
+        ({"rule": "rising", "series": ["a", "b"]}, True),
+        ({"rule": "rising", "series": ["a", "c"]}, False),
+        ({"rule": "similar", "series": ["a", "b"], "within": 10}, True),
+        ({"rule": "similar", "series": ["a", "b"], "within": 2}, False),
+        ({"rule": "below", "series": ["c"], "quantity": "largest", "level": 0.3}, True),
+        ({"rule": "above", "series": ["a", "c"], "at": 2, "level": 0.2}, True),
+        ({"rule": "above", "series": ["nothing"], "level": 0.2}, False),
+        ({"rule": "below", "series": ["a"], "quantity": "end", "level": 4}, True),
+    ],
+)
+def test_rules_of_claims(rule, holds):
+    shares = {"a": [0.1, 0.7, 1.0, 1.0], "b": [0.1, 0.1, 0.6, 1.0], "c": [0.3, 0.2, 0.2, 0.2]}
+    points = pd.DataFrame([(name, x + 1, y) for name, ys in shares.items() for x, y in enumerate(ys)])
+    points.columns = ["series", "x", "y"]
+    assert claims.RULES[rule["rule"]].judge(rule, points).holds == holds
+
+
+def test_the_best_value_of_a_grid_is_shown_and_all_are_in_the_table_of_trials():
+    content = presets.load("soltani2018-fig2b").content
+    series = [one for one in content["series"] if one["solver"] in ("nuclear-norm", "gfm")]
+    convex = next(one for one in series if one["solver"] == "nuclear-norm")
+    convex = {**convex, "grid": {"mu_share": [0.5, 0.02]}}
+    spec = {"p": 12, "r": 2, "m": 400, "noise": 0.1}
+    limits = {"max_iter": 60, "tol": 0}
+    result = small("soltani2018-fig2b", spec=spec, trials=2, settings=limits, series=[series[0], convex])
+    assert "convex (FASTA): 0.02" in result.panels[1].caption
+    trials = result.trials[result.trials["series"] == convex["label"]]
+    assert set(trials["grid"]) == {0.5, 0.02}
+    points = result.table[
+        (result.table["series"] == convex["label"]) & (result.table["panel"] == "Error of the matrix")
+    ]
+    last = trials.groupby(["grid", "trial"]).tail(1).groupby("grid")["error"].median()
+    assert points["error"].iloc[-1] == pytest.approx(last[0.02]) and last[0.02] < last[0.5]
+
+
+def test_a_ratio_of_two_series_along_the_size():
+    panel = {"title": "ratio", "axes": {"side": [5, 10]}, "spec": {"m": 500}, "published": 100.0,
+             "ratio": ["AltMin, dense", "AltMin, rank-one"]}  # fmt: skip
+    result = small("jain2013-fig1b", panels=[panel], trials=2, claims=[], spec={"d1": 10, "d2": 10, "rank": 1})
+    specs = {(row.series, row.side) for row in result.trials.itertuples()}
+    assert specs == {(name, side) for name in panel["ratio"] for side in (5, 10)}
+    seconds = result.trials.groupby(["side", "series"])["seconds"].apply(list)
+    ratios = np.divide.outer(seconds[10, "AltMin, dense"], seconds[10, "AltMin, rank-one"])
+    points = result.table[result.table["level"] == "point"].set_index("side")
+    assert points["median"][10] == pytest.approx(np.median(ratios))
+    spec = place(presets.load("jain2013-fig1b").spec(("panels", 1)), "side", 25)
+    assert (spec.d1, spec.d2, spec.m) == (25, 25, 1000), "40 measurements per row"
 
 
 def test_a_run_that_has_ended_keeps_its_last_value_in_the_median():
