@@ -32,6 +32,9 @@ def values(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str) -> go.
     for name, words, colour, symbol, limit in SERIES[1:] if one else SERIES:
         theme.dashed(figure, curve["at"], curve[limit], colour, hover=f"{words}, theory: %{{y:.4g}}")
         theme.dots(figure, points, name, words, colour, symbol)
+    if "mean_clipped_largest" in points:
+        for name, words, colour, symbol, _ in SERIES[1:] if one else SERIES:
+            theme.dots(figure, points, f"clipped_{name}", f"clipped answers, {words}", colour, f"{symbol}-open")
     theme.dashed(figure, [None], [None], name="theory")
     return theme.style(figure, axis_title, "singular value of the moment", height=480)
 
@@ -41,6 +44,8 @@ def overlaps(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str) -> g
     figure, colour = go.Figure(), theme.PALETTE[0]
     theme.dashed(figure, curve["at"], curve["overlap"], colour, hover="theory: %{y:.3f}")
     theme.dots(figure, points, "overlap", "overlap of the start with the truth", colour, "circle")
+    if "mean_clipped_overlap" in points:
+        theme.dots(figure, points, "clipped_overlap", "the same with clipped answers", colour, "circle-open")
     if (curve["edge"] > 0).all():
         # Where the bulk ends below zero, as for weights of either sign, a share of the k-th value has no meaning.
         mean, sd = (points[f"{kind}_gap"] / points["mean_smallest"] for kind in ("mean", "sd"))

@@ -118,6 +118,13 @@ class MultilabelRegression(TableSpec):
     _column_name = "labels"
 
     @property
+    def remark(self) -> str:
+        """Say where the points do not decide W."""
+        if self.n >= self.d:
+            return super().remark
+        return f"Fewer points (n = {self.n}) than features (d = {self.d}): their answers do not decide W."
+
+    @property
     def table(self) -> tuple[int, int]:  # noqa: D102
         return self.n, self.labels
 

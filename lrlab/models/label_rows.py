@@ -46,6 +46,13 @@ class LabelRows(Spec):
         return self.d, self.labels
 
     @property
+    def remark(self) -> str:
+        """Say where the rows do not decide W."""
+        if self.n >= self.d:
+            return ""
+        return f"Fewer rows (n = {self.n}) than features (d = {self.d}): only regularisation decides between matrices."
+
+    @property
     def feature_entries(self) -> int:
         """Stored features of the rows given, about."""
         return self.n * (self.d if self.density == 1 else 1 + math.ceil(self.density * (self.d - 1)))

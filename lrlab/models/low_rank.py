@@ -59,6 +59,16 @@ class LowRankSpec(Spec):
         return k * (rows + columns - k)
 
     @property
+    def remark(self) -> str:
+        """Say where no method can recover W."""
+        m, unknowns = self.measurements, self.degrees_of_freedom
+        if m >= unknowns:
+            return ""
+        return (
+            f"Fewer measurements ({m}) than unknowns ({unknowns}): many matrices fit them, and none is recovered."
+        )
+
+    @property
     def moment_variance(self) -> float:
         """Variance of an entry of the unbiased moment that spectral starts decompose: E[b^2] / m here."""
         return (1.0 + float(self.values()["noise"]) ** 2) / self.measurements

@@ -12,7 +12,7 @@ from lrlab.models.low_rank import LowRankProblem, LowRankSpec
 from lrlab.models.network import PolynomialNetwork
 from lrlab.models.phase_retrieval import PhaseRetrieval, PhaseRetrievalProblem
 from lrlab.protocol import Spec
-from lrlab.solvers.low_rank.starts import leading_part
+from lrlab.solvers.low_rank.starts import clipped, leading_part
 from lrlab.spectra.draws import Draw, Row, Spectrum
 from lrlab.theory import phase, spiked_noise
 
@@ -23,16 +23,23 @@ def moment_spectrum(draw: Draw) -> list[Row]:
     Low-rank models: the moment scale A*(b), debiased where the measurements are symmetric, whose mean is W. Phase
     retrieval: (1/m) sum T(s_i) a_i a_i^* with the weights T of the "optimal" start, k = 1. A row: axis, at, trial,
     seed, rank (1 is the largest), value, its size; and overlap, the mean squared cosine of the k leading vectors with
-    the truth, ||U^* U_true||_F^2 / k.
+    the truth, ||U^* U_true||_F^2 / k. Low-rank models: clipped_value and clipped_overlap, of the clipped moment A*(b')
+    with answers b' that are clipped at twice their root mean square.
     """
     problem = draw.spec.build()
-    sizes, overlap = (_weighted if isinstance(draw.spec, PhaseRetrieval) else _debiased)(problem)
-    return [{**draw.place, "rank": j, "value": float(s), "overlap": overlap} for j, s in enumerate(sizes, start=1)]
+    phaseless = isinstance(problem, PhaseRetrievalProblem)
+    sizes, overlap = _weighted(problem) if phaseless else _debiased(problem, problem.b)
+    rows = [{**draw.place, "rank": j, "value": float(s), "overlap": overlap} for j, s in enumerate(sizes, start=1)]
+    if not phaseless:
+        sizes, overlap = _debiased(problem, clipped(problem.b))
+        for row, s in zip(rows, sizes, strict=True):
+            row |= {"clipped_value": float(s), "clipped_overlap": overlap}
+    return rows
 
 
-def _debiased(problem: LowRankProblem) -> tuple[Array, float]:
+def _debiased(problem: LowRankProblem, b: Array) -> tuple[Array, float]:
     k, rng = problem.rank, np.random.default_rng(problem.spec.streams().solver)
-    leading = leading_part(problem.operator, problem.b, min(k + 1, *problem.operator.shape), rng)
+    leading = leading_part(problem.operator, b, min(k + 1, *problem.operator.shape), rng)
     overlap = float(((leading.U[:, :k].T @ problem.truth.U) ** 2).sum()) / k
     return np.sort(np.abs(leading.s))[::-1], overlap
 
@@ -95,20 +102,22 @@ def compare(table: pd.DataFrame, rank_of: dict[float, int]) -> pd.DataFrame:
     """Return one row for each value of the axis: mean and spread of the first, k-th and (k + 1)-th value, the gap.
 
     rank_of: k at each value of the axis. Columns: at, trials, mean_ and sd_ of largest, smallest, next, gap (k-th minus
-    next) and overlap. Where the matrix has no (k + 1)-th value, next is 0.
+    next) and overlap. Where the matrix has no (k + 1)-th value, next is 0. The same with `clipped_` before each, of the
+    clipped moment, where there is one.
     """
     rows = []
     for at, group in table.groupby("at"):
-        k = rank_of[float(at)]
-        values = group.pivot(index="trial", columns="rank", values="value")
-        following = values[k + 1] if k + 1 in values else 0.0 * values[k]
-        values_of = {
-            "largest": values[1],
-            "smallest": values[k],
-            "next": following,
-            "gap": values[k] - following,
-            "overlap": group[group["rank"] == 1]["overlap"],
-        }
+        k, values_of = rank_of[float(at)], dict[str, pd.Series]()
+        for kind in ("", "clipped_") if "clipped_value" in group else ("",):
+            values = group.pivot(index="trial", columns="rank", values=f"{kind}value")
+            following = values[k + 1] if k + 1 in values else 0.0 * values[k]
+            values_of |= {
+                f"{kind}largest": values[1],
+                f"{kind}smallest": values[k],
+                f"{kind}next": following,
+                f"{kind}gap": values[k] - following,
+                f"{kind}overlap": group[group["rank"] == 1][f"{kind}overlap"],
+            }
         statistics = {f"mean_{name}": float(v.mean()) for name, v in values_of.items()}
         statistics |= {f"sd_{name}": float(v.std(ddof=1)) for name, v in values_of.items()}
         rows.append({"at": float(at), "trials": len(values), **statistics})

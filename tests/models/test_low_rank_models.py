@@ -1,10 +1,14 @@
 """Low-rank models: what is drawn, what is scored, what is refused, and that a run ends inside a long product."""
 
+import json
+import re
+
 import numpy as np
 import pytest
 
 import lrlab
 from lrlab import catalog
+from lrlab.__main__ import main
 from lrlab.models import network
 from lrlab.models.completion import InductiveCompletion
 from lrlab.parameters import InputError
@@ -144,3 +148,22 @@ def test_divergence_is_reported_with_its_remedy_and_finite_numbers():
     trace = lrlab.solve(spec, "ep-rom", trace_sign="printed")
     assert trace.stop is Stop.DIVERGED and "smaller step" in trace.stop.value
     assert np.isfinite(trace.table["error"]).all()
+
+
+@pytest.mark.parametrize(
+    ("model", "few", "enough", "sentence"),
+    [
+        ("rank-one-sensing", {"m": 474}, {"m": 475}, r"Fewer measurements \(474\) than unknowns \(475\)"),
+        ("polynomial-network", {"m": 489}, {"m": 490}, r"Fewer measurements \(489\) than unknowns \(490\)"),
+        ("multilabel-regression", {"n": 19, "observed": 1.0}, {"n": 20, "observed": 1.0}, "Fewer points .n = 19"),
+        ("multilabel", {"n": 99}, {"n": 100}, r"Fewer rows \(n = 99\) than features \(d = 100\)"),
+    ],
+)
+def test_too_few_measurements_are_said_before_the_run_and_in_its_result(model, few, enough, sentence, capsys):
+    spec = catalog.spec(model, **few)
+    assert re.match(sentence, spec.remark) and not catalog.spec(model, **enough).remark
+    values = [f"--set={name}={value}" for name, value in few.items()]
+    solver = "leml-squared" if model == "multilabel" else "gauss-newton"
+    assert main(["solve", model, "--solver", solver, "--set=max_iter=1", "--json", *values]) == 0
+    said = capsys.readouterr()
+    assert said.err == spec.remark + "\n" and spec.remark in json.loads(said.out)["message"]

@@ -52,6 +52,9 @@ def descent(
         steepest = newton_step(operator, at.W, slope)
         direction = conjugate(operator, last, at, slope, steepest) if last and conjugately else steepest
         along = line(operator, at, direction)
+        if solved(at.misfit, b):
+            # The data has been read for this direction: a step along it leaves nothing but rounding.
+            at = searched(operator, at, along, b) or at
         if steps:
             yield at, along.image
         if solved(at.misfit, b):

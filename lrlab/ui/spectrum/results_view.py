@@ -23,7 +23,8 @@ MATRICES = (
     r"The moment is the average of each measurement times its measurement matrix; its mean is the matrix $W$. Solvers "
     r"start from its $k$ leading singular vectors (eigenvectors for a network), which are close to those of $W$ "
     "only while their values stay above the rest. Dashed: the limit for Gaussian, independent noise of the moment, a "
-    "good approximation for many measurements."
+    "good approximation for many measurements. Open symbols: the moment of answers clipped at twice their root mean "
+    "square (`start=clipped`), which large answers do not rule."
 )
 PHASES = (
     r"The moment averages $a a^*$ with the weights of the optimal start, which favour large measurements. Its leading "
