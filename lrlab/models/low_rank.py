@@ -64,9 +64,7 @@ class LowRankSpec(Spec):
         m, unknowns = self.measurements, self.degrees_of_freedom
         if m >= unknowns:
             return ""
-        return (
-            f"Fewer measurements ({m}) than unknowns ({unknowns}): many matrices fit them, and none is recovered."
-        )
+        return f"Fewer measurements ({m}) than unknowns ({unknowns}): many matrices fit them, and none is recovered."
 
     @property
     def moment_variance(self) -> float:
