@@ -49,13 +49,35 @@ class Goal:
         return f"mean {name}" if self.below is None else f"share of trials with {name} < {self.below:g}"
 
 
+class Level(NamedTuple):
+    """A rule: a measure above a level, or below it."""
+
+    measure: str
+    value: float
+    below: bool = False
+
+    @property
+    def words(self) -> str:
+        """The level as the name of a line."""
+        return f"{display_name(self.measure)} = {self.value:g}"
+
+
+IMPOSSIBLE, HARD, POSSIBLE = "impossible", "hard", "possible"
+"""What no method can do, what no known fast method can, and the rest."""
+
+
 def no_limits(spec: Any) -> dict[str, float]:
     """Name no limit of all methods."""
     return {}
 
 
-def no_lines(spec: Any, entry: SolverEntry, options: Options) -> dict[str, bool]:
+def no_lines(spec: Any, entry: SolverEntry, options: Options, goal: Level) -> dict[str, bool]:
     """Draw no line of theory."""
+    return {}
+
+
+def no_margins(spec: Any, goal: Level) -> dict[str, float]:
+    """Name no region of theory."""
     return {}
 
 
@@ -72,7 +94,10 @@ class Family:
     grows, falls: axes along which success becomes more, or less, frequent while all other parameters stay.
     best(spec): what no method can exceed, as `best_...` numbers, and where no fast method is known to reach it, what
     these reach, as `best_fast_...`.
-    lines(spec, entry, options): for each line that theory draws through a map, whether a spec lies on its good side.
+    lines(spec, entry, options, level): for each line that theory draws through a map whose contour is at a level,
+    whether a spec lies on its good side.
+    margins(spec, level): for each limit of all methods at a level, how far a spec lies on its good side, on a scale on
+    which it changes smoothly (negative: on the other side): IMPOSSIBLE, HARD and further lines.
     """
 
     name: str
@@ -87,7 +112,8 @@ class Family:
     grows: tuple[str, ...] = ()
     falls: tuple[str, ...] = ()
     best: Callable[[Any], dict[str, float]] = no_limits
-    lines: Callable[[Any, SolverEntry, Options], dict[str, bool]] = no_lines
+    lines: Callable[[Any, SolverEntry, Options, Level], dict[str, bool]] = no_lines
+    margins: Callable[[Any, Level], dict[str, float]] = no_margins
 
     @property
     def reads(self) -> tuple[str, ...]:

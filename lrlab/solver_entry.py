@@ -56,6 +56,7 @@ class SolverEntry:
     workspace(spec, options): bytes that it needs beyond the data.
     refuse(spec, options): raises InputError where it cannot work, before anything is run.
     predict(spec, options): exact theory for this spec as `predicted_...` numbers; empty where there is none.
+    attains: whether it is predicted to do what the best known fast methods do, so that their lines are its own.
     predict_iterations(spec, options, iterations): exact theory for the overlap of each of the first iterates.
     """
 
@@ -71,6 +72,7 @@ class SolverEntry:
     streams: bool = False
     refuse: Callable[[Any, Options], None] = accept
     predict: Callable[[Any, Options], dict[str, float]] = no_prediction
+    attains: bool = False
     predict_iterations: Callable[[Any, Options, int], Sequence[float]] = no_iterations
 
     def __post_init__(self) -> None:

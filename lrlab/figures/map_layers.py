@@ -14,8 +14,25 @@ from lrlab.figures import theme
 Place = Mapping[str, int]
 """Row and column of a map in its figure, from 1."""
 
+REGIONS = {
+    "impossible": {"shape": "/", "size": 9, "solidity": 0.22},
+    "hard": {"shape": ".", "size": 7, "solidity": 0.25},
+}
+"""Hatches of the regions of theory: colours of cells stay readable below them."""
+LABEL = {"bgcolor": "rgba(255, 255, 255, 0.85)", "font": {"size": 12, "color": "#31333f"}, "borderpad": 2}
+LINE_DASHES = (*theme.DASHES[1:], "dot", "dash")
+
 FAINT = 0.45
 """Opacity of inferred cells."""
+
+
+class Region(NamedTuple):
+    """A region: closed outlines x, y, apart by nan, holes winding the other way; where its name goes."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    label: tuple[float, float]
 
 
 class Scale(NamedTuple):
@@ -101,12 +118,33 @@ class Layers:
         """Draw named lines: points line, x, y, each line's in order, apart by a row of nan."""
         for k, (name, points) in enumerate(lines.groupby("line", sort=False)):
             look = {"x": points["x"], "y": points["y"], "mode": "lines", "name": str(name)}
-            dash = theme.DASHES[1 + k % (len(theme.DASHES) - 1)]
+            dash = LINE_DASHES[k % len(LINE_DASHES)]
             white = go.Scatter(**look, line={"color": "#ffffff", "width": 5}, showlegend=False, hoverinfo="skip")
             self._add(white, place)
             ink = {"color": theme.INK, "width": 2.5, "dash": dash}
             hover = f"{name} at %{{x:.4g}}, %{{y:.4g}}<extra></extra>"
             self._add(go.Scatter(**look, line=ink, hovertemplate=hover), place)
+
+    def regions(self, regions: Sequence[Region], place: Place) -> None:
+        """Hatch regions up to the edges of the map, each with its name where it is widest."""
+        for region in regions:
+            axes = (self._x, self._y)
+            if region.name in REGIONS:
+                x, y = (self._to_edges(axis, values) for axis, values in zip(axes, region[1:3], strict=True))
+                hatch = {**REGIONS[region.name], "fgcolor": theme.INK, "bgcolor": "rgba(0, 0, 0, 0)"}
+                look = {"fill": "toself", "fillpattern": hatch, "line": {"color": theme.INK, "width": 1.2}}
+                self._add(go.Scatter(x=x, y=y, name=region.name, mode="lines", hoverinfo="skip", **look), place)
+            if all(map(math.isfinite, region.label)):
+                logs = (axis.spacing == "log" for axis in axes)
+                at = [math.log10(v) if log else v for v, log in zip(region.label, logs, strict=True)]
+                self._figure.add_annotation(**LABEL, **place, x=at[0], y=at[1], text=region.name, showarrow=False)
+
+    @staticmethod
+    def _to_edges(axis: Scale, values: Sequence[float]) -> list[float]:
+        # Theory is evaluated between the first and the last value; half a cell further nothing is measured.
+        low, high = min(axis.values), max(axis.values)
+        ends = [(low, float(axis.edges[0])), (high, float(axis.edges[-1]))]
+        return [next((edge for end, edge in ends if math.isclose(value, end)), value) for value in values]
 
     def axes(self, place: Place, below: bool, left: bool) -> None:
         """Give the axes of a map their ranges, and where nothing is `below` or to the `left` of it, their titles."""

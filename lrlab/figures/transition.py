@@ -1,7 +1,7 @@
 """Maps of phase transitions: contours of several solvers on one map, or one map per solver."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import pandas as pd
@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from lrlab.figures import theme
-from lrlab.figures.map_layers import Layers, Scale, cell_text
+from lrlab.figures.map_layers import Layers, Region, Scale, cell_text
 
 Maps = Mapping[str, pd.DataFrame]
 ONLY = {"row": 1, "col": 1}
@@ -26,18 +26,26 @@ class Score(NamedTuple):
 
 
 def transition(
-    maps: Maps, x: Scale, y: Scale, score: Score, *, lines: pd.DataFrame | None = None, fits: pd.DataFrame | None = None
+    maps: Maps,
+    x: Scale,
+    y: Scale,
+    score: Score,
+    *,
+    lines: pd.DataFrame | None = None,
+    regions: Sequence[Region] = (),
+    fits: pd.DataFrame | None = None,
 ) -> go.Figure:
     """Return the map of the first solver in colours, and the contours of all of them.
 
     maps: by solver, one row a cell: x, y, value (nan where it is not known), trials, inferred (predicted from other
     cells); and for the text on hover successes, low and high (nan where nothing is counted) and spread. lines: named
-    points line, x, y of theory, each line's points in order, apart by a row of nan. fits: solver, x, half, low, high:
-    where half of the trials succeed. A cell's customdata begins with x, y and the solver.
+    points line, x, y of theory, each line's points in order, apart by a row of nan. regions: of theory. fits: solver,
+    x, half, low, high: where half of the trials succeed. A cell's customdata begins with x, y and the solver.
     """
     figure = make_subplots(1, 1)
     layers, colours, first = Layers(figure, x, y), theme.colours(list(maps)), next(iter(maps))
     layers.cells(first, maps[first], _together(maps, score), ONLY)
+    layers.regions(regions, ONLY)
     for solver, cells in maps.items():
         if score.level is not None:
             layers.contour(cells, score.level, f"{score.contour}, {solver}", colours[solver], ONLY)
@@ -50,7 +58,14 @@ def transition(
 
 
 def multiples(
-    maps: Maps, x: Scale, y: Scale, score: Score, *, columns: int = 3, lines: pd.DataFrame | None = None
+    maps: Maps,
+    x: Scale,
+    y: Scale,
+    score: Score,
+    *,
+    columns: int = 3,
+    lines: pd.DataFrame | None = None,
+    regions: Sequence[Region] = (),
 ) -> go.Figure:
     """Return one map per solver, `columns` in a row, with the same axes and colours; arguments as of `transition`.
 
@@ -65,6 +80,7 @@ def multiples(
     for k, (solver, cells) in enumerate(maps.items()):
         place = {"row": k // columns + 1, "col": k % columns + 1}
         layers.cells(solver, cells, [cell_text(cell, score.name) for cell in cells.itertuples()], place)
+        layers.regions(regions, place)
         if score.level is not None:
             layers.contour(cells, score.level, score.contour, theme.PALETTE[1], place)
         if lines is not None:

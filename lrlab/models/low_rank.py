@@ -10,7 +10,7 @@ import numpy as np
 from lrlab import lowrank
 from lrlab.arrays import Array, frozen
 from lrlab.lowrank import LowRank
-from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure
+from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Level, Measure
 from lrlab.operators.operator import Operator
 from lrlab.parameters import InputError, Parameter, gaussian_noise
 from lrlab.protocol import Checkpoint, Spec, child, proceed
@@ -159,7 +159,7 @@ class LowRankProblem(ABC):
         return {**lowrank.errors(estimate, self.truth), "misfit": float(misfit)}
 
 
-def theory_lines(spec: LowRankSpec, entry: SolverEntry, options: Options) -> dict[str, bool]:
+def theory_lines(spec: LowRankSpec, entry: SolverEntry, options: Options, level: Level) -> dict[str, bool]:
     """Return whether there are at least as many measurements as unknowns, and enough for nuclear-norm minimisation.
 
     The latter compares the measurements with the statistical dimension, which holds for dense Gaussian matrices.

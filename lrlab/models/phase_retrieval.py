@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from lrlab.arrays import Array, Vector, frozen
-from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
+from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Level, Measure, ModelEntry
 from lrlab.models.pictures import Picture, PicturedSpec, Truth
 from lrlab.parameters import Parameter, gaussian_noise
 from lrlab.protocol import Checkpoint, child, proceed
@@ -152,7 +152,7 @@ def align_phase(estimate: Vector, truth: Vector) -> Vector:
     return estimate * (inner / abs(inner)) if inner != 0 else estimate
 
 
-def theory_lines(spec: PhaseRetrieval, entry: SolverEntry, options: Options) -> dict[str, bool]:
+def theory_lines(spec: PhaseRetrieval, entry: SolverEntry, options: Options, level: Level) -> dict[str, bool]:
     """Return whether there are at least as many measurements as real unknowns, up to one global phase or sign."""
     return {"degrees of freedom": spec.m >= (2 * spec.p - 1 if spec.field == "complex" else spec.p)}
 

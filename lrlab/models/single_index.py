@@ -13,11 +13,10 @@ from lrlab.arrays import Array, frozen
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure
 from lrlab.models import designs
 from lrlab.models.pictures import Picture, PicturedSpec, Truth
+from lrlab.models.single_index_limits import best, margins, theory_lines
 from lrlab.parameters import InputError, Parameter, gaussian_noise
 from lrlab.protocol import Checkpoint, child, proceed
-from lrlab.solver_entry import Options, SolverEntry
 from lrlab.theory.links import Link
-from lrlab.theory.predicted_overlap import best_overlap
 
 IN_MEMORY = 256 * 2**20
 BLOCK_BYTES = 16 * 2**20
@@ -191,24 +190,6 @@ class SingleIndexProblem:
         return scores
 
 
-def theory_lines(spec: SingleIndexSpec, entry: SolverEntry, options: Options) -> dict[str, bool]:
-    """Return whether the overlap that theory predicts for a solver is above zero."""
-    try:
-        predicted = entry.predict(spec, options).get("predicted_overlap")
-    except InputError:
-        return {}
-    return {} if predicted is None else {"predicted threshold": predicted > 0}
-
-
-def best(spec: SingleIndexSpec) -> dict[str, float]:
-    """Return the largest overlap of all methods, and that of the fast ones where it is smaller, for large n and p."""
-    limits = best_overlap(spec)
-    if limits is None:
-        return {}
-    fast = {"best_fast_overlap": limits.fast} if limits.fast < limits.best else {}
-    return {"best_overlap": limits.best, **fast}
-
-
 FAMILY = Family(
     name="single-index",
     measures={
@@ -236,4 +217,5 @@ FAMILY = Family(
     falls=("p", "sparsity", "noise", "variance", "flip", "dense-rate", "sparse-rate"),
     best=best,
     lines=theory_lines,
+    margins=margins,
 )  # fmt: skip

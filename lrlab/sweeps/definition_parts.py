@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lrlab.arrays import Mask
+from lrlab.model_entry import Level
 from lrlab.parameters import InputError, Parameter, require_known
 
 STEPS = Parameter(name="steps", kind=int, default=10, meaning="values of an axis", low=1, high=10_000)
@@ -68,6 +69,11 @@ class Success:
     def level(self) -> float:
         """The level."""
         return self.above if self.below is None else self.below  # type: ignore[return-value]
+
+    @property
+    def at(self) -> Level:
+        """The level as theory reads it."""
+        return Level(self.metric, self.level, self.above is None)
 
     def reached(self, values: ArrayLike) -> Mask:
         """Return which values of the measure are successes; what is not a number is none."""

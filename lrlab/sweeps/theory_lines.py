@@ -84,7 +84,7 @@ class _Lines:
     def _possible(self, x: float, y: float) -> dict[str, bool]:
         try:
             there = spec_at(self._sweep.spec, ((self._x, x), (self._y, round(y) if self._whole(self._y) else y)))
-            return catalog.family(there.model).lines(there, self._entry, self._options)
+            return catalog.family(there.model).lines(there, self._entry, self._options, self._sweep.contour.at)
         except InputError:
             return {}
 

@@ -81,8 +81,8 @@ def _log(values: ArrayLike) -> Array:
 
 def _sharp_fisher(link: Link, at: Nodes) -> Array:
     # P g^2 / (1 - P) for either answer; taken for the less likely one, whose 1 - P does not cancel.
-    seen = answer(link, at.w, np.square(at.S) - link.noise**2, np.where(link.base(at.w) > 0, -1.0, 1.0))
-    return np.exp(seen.log_chance) * seen.score**2 / np.maximum(-np.expm1(seen.log_chance), TINY)
+    likelihood = answer(link, at.w, np.square(at.S) - link.noise**2, np.where(link.base(at.w) > 0, -1.0, 1.0))
+    return np.exp(likelihood.log_chance) * likelihood.score**2 / np.maximum(-np.expm1(likelihood.log_chance), TINY)
 
 
 # Flips only scale f: a map along them needs the curves once.
@@ -161,14 +161,14 @@ def _places(link: Link) -> Array:
         return np.unique([-link.threshold, link.threshold])
     v = np.linspace(-REACH, REACH, CELLS + 1) + 1e-4 * math.pi
     f = np.asarray(link.base(v), dtype=float)
-    found = [b.place for b in breaks(link)]
+    features = [b.place for b in breaks(link)]
     for height, least in ((np.abs(np.gradient(f, v)), STEEP), (np.abs(f), FULL)):
         rise, fall = height[1:-1] - height[:-2], height[1:-1] - height[2:]
         for k in np.flatnonzero((np.minimum(rise, fall) > 1e-9) & (height[1:-1] > least)):
             # The top of the parabola through three nodes.
-            found.append(float(v[k + 1] + (v[1] - v[0]) * (rise[k] - fall[k]) / (2.0 * (rise[k] + fall[k]))))
+            features.append(float(v[k + 1] + (v[1] - v[0]) * (rise[k] - fall[k]) / (2.0 * (rise[k] + fall[k]))))
     places: list[float] = []
     # At 0 the density of w is divided, which is narrow where q is small.
-    for place in [*found, 0.0]:
+    for place in [*features, 0.0]:
         places += [place] if all(abs(place - other) > 0.02 for other in places) else []
     return np.sort(np.array(places))

@@ -8,7 +8,7 @@ import numpy as np
 from lrlab.arrays import Array
 from lrlab.theory import spectral
 from lrlab.theory.links import Link
-from lrlab.theory.state_evolution import Overlaps, evolution, overlaps
+from lrlab.theory.state_evolution import Overlaps, Ratios, evolution, overlaps, ratios
 
 VANISHING = 1e-9
 
@@ -44,8 +44,16 @@ def best_overlap(spec: SingleIndex) -> Overlaps | None:
     A picture is not drawn from a prior: a method that knew it would need no data. Neither are equal entries drawn from
     this one; and designs other than Gaussian have no such theory.
     """
-    known = spec.truth == "random" and spec.entries == "gaussian" and spec.theory_holds
-    return overlaps(spec.link_function, spec.n / spec.p, rate(spec)) if known else None
+    return overlaps(spec.link_function, spec.n / spec.p, rate(spec)) if _known(spec) else None
+
+
+def best_ratios(spec: SingleIndex, level: float) -> Ratios | None:
+    """Return the n/p above which the limits exceed an overlap `level` in [0, 1); None where there are none."""
+    return ratios(spec.link_function, level, rate(spec)) if _known(spec) else None
+
+
+def _known(spec: SingleIndex) -> bool:
+    return spec.truth == "random" and spec.entries == "gaussian" and spec.theory_holds
 
 
 def is_symmetric(link: Link) -> bool:

@@ -116,9 +116,9 @@ def test_a_summary_counts_what_was_measured():
 def test_the_predicted_line_is_where_the_overlap_leaves_zero():
     spec = OneBitPhaseRetrieval(p=50)
     axes = {"threshold": Span(0.2, 1.5, 5), "ratio": Span(5.0, 400.0, 5, "log")}
-    line = lines(Sweep(spec=spec, axes=axes, solvers=["pairwise-moment"])).dropna()
+    drawn = lines(Sweep(spec=spec, axes=axes, solvers=["pairwise-moment"])).dropna()
+    line = drawn[drawn.pop("line") == "predicted threshold"]
     assert len(line) > 20
-    assert set(line.pop("line")) == {"predicted threshold"}
     for x, y in line.itertuples(index=False):
         exact = spiked.predict(spec.replace(threshold=x).link_function.moments, y).threshold
         assert y == pytest.approx(exact, abs=0.1 + 0.5 / 50), "n is whole, so n/p moves in steps of 1/p"
@@ -130,7 +130,8 @@ def test_lines_that_differ_between_solvers_are_labelled_and_others_are_drawn_onc
     axes = {"threshold": Span(0.2, 1.5, 3), "ratio": Span(5.0, 400.0, 3, "log")}
     both = Sweep(spec=OneBitPhaseRetrieval(p=50), axes=axes, solvers=["pairwise-moment", "phd"])
     names = set(lines(both)["line"])
-    assert names == {"predicted threshold, pairwise-moment", "predicted threshold, phd"}
+    kinds = ("predicted threshold", "predicted overlap = 0.5")
+    assert names == {f"{kind}, {solver}" for kind in kinds for solver in ("pairwise-moment", "phd")}
     spec = lrlab.spec("rank-one-sensing", d1=12, d2=10)
     low_rank = Sweep(spec=spec, axes={"rank": [1, 2, 3], "m": [10, 60, 300]}, solvers=["gauss-newton", "altmin"])
     line = lines(low_rank).dropna()

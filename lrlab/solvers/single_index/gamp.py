@@ -180,5 +180,6 @@ ENTRY = single_index_entry(
     workspace=workspace,
     refuse=refuse,
     predict=predict,
+    attains=True,
     predict_iterations=predict_iterations,
 )

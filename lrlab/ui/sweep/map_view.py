@@ -1,16 +1,17 @@
 """Maps of a sweep over two axes, also while it runs; a click on a cell opens its first trial."""
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from lrlab.figures.map_layers import Scale
+from lrlab.figures.map_layers import Region, Scale
 from lrlab.figures.transition import Score, multiples, transition
 from lrlab.models import axes
 from lrlab.parameters import Parameter, display_name
-from lrlab.sweeps import theory_lines
+from lrlab.sweeps import theory_lines, theory_regions
 from lrlab.sweeps.adaptive import infer
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.definition_parts import spacing
@@ -27,10 +28,18 @@ SHARE = "share"
 BOUNDED = ("overlap", "support", "precision_1", "precision_3", "precision_5", "hamming", "auc")
 """Scores that lie between 0 and 1."""
 LINES = {
-    "predicted threshold": "The predicted threshold is exact for large n and p.",
+    "predicted threshold": "The predicted threshold, above which a method does better than a guess, is exact for "
+    "large n and p.",
+    "weak recovery": "Weak recovery: from there on some fast method does better than a guess.",
     "degrees of freedom": "With fewer measurements than degrees of freedom nothing can succeed.",
     "statistical dimension": "At the statistical dimension the convex programme goes from failure to success "
     "(Amelunxen et al. 2014).",
+}
+
+
+REGIONS = {
+    "impossible": "Impossible: for large n and p no method can do better than {level}.",
+    "hard": "Hard: some method can, but no fast method is known to.",
 }
 
 
@@ -96,17 +105,19 @@ def draw(page: str, results: Results, view: View) -> None:
     table = live.once(f"{page}:table-{metric}", (results, results.changes), lambda: results.table(metric))
     held(sweep, table)
     x, y = scales(sweep)
-    lines = live.once(f"{page}:lines", sweep, lambda: theory_lines.lines(sweep)) if view.theory else None
+    lines, regions = live.once(f"{page}:lines", sweep, lambda: theory(sweep)) if view.theory else (None, ())
     score, cells = _score(sweep, view.show), _cells(page, results, table, view.show)
     maps, narrow = {solver: cells[cells["solver"] == solver] for solver in sweep.solvers}, None
     if view.apart:
-        figure, narrow = (multiples(maps, x, y, score, columns=columns, lines=lines) for columns in (3, 1))
+        figure, narrow = (
+            multiples(maps, x, y, score, columns=columns, lines=lines, regions=regions) for columns in (3, 1)
+        )
     else:
         fits = midpoints(sweep, table).rename(columns={across: "x"}) if view.fits else None
-        figure = transition(maps, x, y, score, lines=lines, fits=fits)
+        figure = transition(maps, x, y, score, lines=lines, regions=regions, fits=fits)
     click = open_on_click(sweep, 2, together=not view.apart)
     plot.show(figure, key=f"{page}.map", label=f"{score.name} over the plane", narrow=narrow, on_click=click)
-    _explain(score, lines)
+    _explain(sweep, score, lines, regions)
     shown = table.assign(shown=cells["value"], inferred=cells["inferred"])
     sweep_files.offer(page, sweep, figure, f"{page}.map", shown, metric)
 
@@ -136,7 +147,20 @@ def _cells(page: str, results: Results, table: pd.DataFrame, show: str) -> pd.Da
     return cells.assign(inferred=inferred)
 
 
-def _explain(score: Score, lines: Any) -> None:
-    names = [] if lines is None else dict.fromkeys(name.partition(",")[0] for name in lines["line"])
-    words = " ".join(LINES[name] for name in names)
-    st.caption(f"Colour: {score.name}. {words} **A click on a cell opens its first trial on Converge.**")
+def theory(sweep: Sweep) -> tuple[pd.DataFrame, Sequence[Region]]:
+    """Return the lines and the regions that theory draws over the plane of a sweep."""
+    limits = theory_regions.regions(sweep)
+    points = [(name, *point) for name, several in limits.lines.items() for point in several]
+    lines = pd.concat([theory_lines.lines(sweep), pd.DataFrame(points, columns=["line", "x", "y"])])
+    return lines, [Region(*region) for region in limits.regions]
+
+
+def _explain(sweep: Sweep, score: Score, lines: pd.DataFrame | None, regions: Sequence[Region]) -> None:
+    names = [] if lines is None else list(dict.fromkeys(name.partition(",")[0] for name in lines["line"]))
+    words = [LINES[name] for name in names if name in LINES]
+    if any(name.startswith("predicted ") and " = " in name for name in names):
+        words.append("Beside the contour: where theory predicts it.")
+    level = sweep.contour.at.words
+    words += [REGIONS[region.name].format(level=level) for region in regions if region.name in REGIONS]
+    words.append("**A click on a cell opens its first trial on Converge.**")
+    st.caption(f"Colour: {score.name}. {' '.join(words)}")

@@ -1,0 +1,184 @@
+"""Regions of a plane in which no method, or no known fast one, reaches the contour's level."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lrlab
+from lrlab import catalog
+from lrlab.figures.map_layers import Region, Scale
+from lrlab.figures.transition import Score, multiples, transition
+from lrlab.models.axes import axes as axes_of
+from lrlab.parameters import InputError
+from lrlab.sweeps.cells import spec_at
+from lrlab.sweeps.definition import Span, Sweep
+from lrlab.sweeps.definition_parts import Success
+from lrlab.sweeps.theory_lines import lines
+from lrlab.sweeps.theory_regions import regions
+from lrlab.theory import spiked
+from lrlab.theory.predicted_overlap import best_overlap, best_ratios
+
+PLANES = {
+    "threshold": ("one-bit-phase-retrieval", {"threshold": Span(0.3, 2.0, 9), "ratio": Span(0.2, 20.0, 9, "log")}, {}),
+    "sparse": (
+        "one-bit-phase-retrieval",
+        {"threshold": Span(0.3, 2.0, 9), "ratio": Span(0.1, 10.0, 9, "log")},
+        {"p": 1000, "sparsity": 50},
+    ),
+    "sparsity": ("one-bit-sensing", {"sparsity": Span(1, 40, 9), "n": Span(20, 800, 9, "log")}, {"p": 200}),
+    "two of the link": (
+        "one-bit-phase-retrieval",
+        {"threshold": Span(0.3, 2.0, 5), "noise": Span(0.0, 1.5, 5)},
+        {"n": 120, "p": 20},
+    ),
+    "intercept": ("flipped-logistic", {"intercept": Span(-2.0, 2.0, 5), "p": Span(10, 200, 5, "log")}, {"n": 500}),
+    "any link": ("custom-link", {"flip": Span(0.0, 0.3, 5), "ratio": Span(0.5, 50.0, 5, "log")}, {}),
+}
+
+
+def sweep_of(model, axes, more, **definition):
+    return Sweep(spec=lrlab.spec(model, **more), axes=axes, solvers=["gamp"], **definition)
+
+
+def winding(region, x, y):
+    """Return how often the outlines of a region wind around a point."""
+    total, dx, dy = 0.0, np.array(region.x) - x, np.array(region.y) - y
+    for loop in np.split(np.arange(len(dx)), np.flatnonzero(np.isnan(dx)) + 1):
+        angles = np.arctan2(dy[loop], dx[loop])
+        turns = np.diff(angles[np.isfinite(angles)])
+        total += np.sum((turns + np.pi) % (2 * np.pi) - np.pi)
+    return round(total / (2 * np.pi))
+
+
+@pytest.mark.parametrize("plane", PLANES)
+def test_regions_agree_with_direct_state_evolution(plane):
+    sweep = sweep_of(*PLANES[plane])
+    by_name = {region.name: region for region in regions(sweep).regions}
+    assert ("hard" in by_name) == (plane == "sparse") and {"impossible", "possible"} <= set(by_name)
+    rng, counted = np.random.default_rng(1003), 0
+    for _ in range(40):
+        point = {}
+        for axis, values in sweep.grid.items():
+            low, high = min(values), max(values)
+            value = rng.uniform(low, high) if low <= 0 else np.exp(rng.uniform(np.log(low), np.log(high)))
+            point[axis] = float(round(value)) if axis in ("n", "p", "sparsity") else value
+        spec = spec_at(sweep.spec, point.items())
+        needed, ratio = best_ratios(spec, 0.5), spec.n / spec.p
+        if min(abs(math.log(ratio / value)) for value in needed) < 0.1:
+            continue
+        counted += 1
+        x, y = point.values()
+        inside = {name for name, region in by_name.items() if winding(region, x, y)}
+        expected = best_overlap(spec).region(0.5)
+        assert inside == {expected} - {"possible"}, point
+    assert counted > 20
+
+
+def at(points, x):
+    """Return where a line passes x."""
+    return next(
+        np.exp(np.interp(x, (a[0], b[0]), np.log((a[1], b[1]))))
+        for a, b in itertools.pairwise(sorted(points))
+        if a[0] <= x <= b[0]
+    )
+
+
+def test_weak_recovery_and_the_level_are_two_lines():
+    axes = {"threshold": Span(0.2, 2.0, 10), "ratio": Span(0.5, 20.0, 10, "log")}
+    sweep = sweep_of("one-bit-phase-retrieval", axes, {"p": 1000})
+    drawn = regions(sweep).lines
+    assert set(drawn) == {"weak recovery", "predicted overlap = 0.5"}
+    for threshold, ratio in ((0.3, 3.44), (1.0, 0.925)):
+        assert at([p for p in drawn["weak recovery"] if p[0] == p[0]], threshold) == pytest.approx(ratio, rel=0.03)
+    level = at([p for p in drawn["predicted overlap = 0.5"] if p[0] == p[0]], 1.0)
+    assert best_overlap(sweep.spec.replace(n=round(1000 * level))).fast == pytest.approx(0.5, abs=0.02)
+
+
+def test_the_predicted_line_of_a_solver_is_at_the_level_of_the_contour():
+    spec = lrlab.spec("one-bit-phase-retrieval", p=1000)
+    axes = {"threshold": Span(0.8, 1.5, 3), "ratio": Span(5.0, 400.0, 5, "log")}
+    drawn = lines(Sweep(spec=spec, axes=axes, solvers=["pairwise-moment"])).dropna()
+    assert set(drawn["line"]) == {"predicted overlap = 0.5", "predicted threshold"}
+    for _, x, y in drawn[drawn["line"] == "predicted overlap = 0.5"].itertuples(index=False):
+        moments = spec.replace(threshold=x).link_function.moments
+        assert spiked.predict(moments, 0.99 * y).overlap < 0.5 < spiked.predict(moments, 1.01 * y).overlap
+
+
+def test_an_error_below_a_level_is_an_overlap_above_one():
+    model, axes, more = PLANES["threshold"]
+    by_error = sweep_of(model, axes, more, success=Success("error", below=math.sqrt(2.0 - 2.0 * math.sqrt(0.5))))
+    (one, _), (other, _) = regions(by_error).regions, regions(sweep_of(model, axes, more)).regions
+    assert one.x == pytest.approx(other.x, nan_ok=True) and one.y == pytest.approx(other.y, nan_ok=True)
+    for rule in (Success("misfit", below=0.5), Success("overlap", below=0.5), Success("overlap", above=1.5)):
+        assert not regions(sweep_of(model, axes, more, success=rule)).regions
+
+
+@pytest.mark.parametrize("more", [{"design": "student"}, {"truth": "digit-3", "p": 64}, {"entries": "equal"}])
+def test_where_theory_says_nothing_nothing_is_drawn(more):
+    model, axes, _ = PLANES["threshold"]
+    assert regions(sweep_of(model, axes, more)) == ((), {})
+    assert lines(sweep_of(model, axes, more)).empty
+    low_rank = Sweep(spec=lrlab.spec("rank-one-sensing"), axes={"rank": [1, 2], "m": [60, 300]}, solvers=["altmin"])
+    assert regions(low_rank) == ((), {})
+
+
+def test_random_planes_have_regions_or_none_and_never_an_error(count=3, seed=2026):
+    rng, drawn = np.random.default_rng(seed), 0
+    models = ("one-bit-sensing", "flipped-logistic", "one-bit-phase-retrieval", "custom-link")
+    while drawn < count:
+        sweep = random_sweep(rng, models[drawn % 4])
+        if sweep is None:
+            continue
+        drawn += 1
+        for region in regions(sweep).regions:
+            assert len(region.x) == len(region.y)
+            for values, axis in ((region.x, 0), (region.y, 1)):
+                ends = list(sweep.grid.values())[axis]
+                inside = [value for value in values if not math.isnan(value)]
+                assert all(min(ends) * (1 - 1e-9) - 1e-9 <= v <= max(ends) * (1 + 1e-9) + 1e-9 for v in inside)
+
+
+def random_sweep(rng, model):
+    """Return a sweep over two random axes, or None where the draw is refused."""
+    entry = catalog.model_entry(model)
+    names = rng.choice(list(axes_of(entry.spec)), size=2, replace=False)
+    try:
+        spec = lrlab.spec(
+            model, n=int(np.exp(rng.uniform(2, 9))), p=int(np.exp(rng.uniform(1, 6))), flip=rng.choice([0.0, 0.2]),
+            sparsity=int(rng.choice([0, 2])), noise=rng.choice([0.0, 0.3]),
+        )  # fmt: skip
+        axes = {}
+        for name in names:
+            low, high, spacing = entry.first_range(str(name))
+            axes[str(name)] = Span(low, min(high, 1e6), 4, spacing)
+        if rng.random() < 0.3:
+            rule = Success("overlap", above=float(rng.choice([0.0, 0.1, 0.99])))
+            return Sweep(spec=spec, axes=axes, solvers=["gamp"], success=rule)
+        return Sweep(spec=spec, axes=axes, solvers=["gamp"])
+    except InputError:
+        return None
+
+
+def test_regions_are_hatched_to_the_edges_of_the_map_with_their_names():
+    x, y = Scale("threshold", [0.5, 1.0, 1.5]), Scale("n/p", [1.0, 10.0, 100.0], "log")
+    rows = [(a, b, 0.1 * a, 2, False, math.nan, math.nan, math.nan, math.nan) for a in x.values for b in y.values]
+    columns = ["x", "y", "value", "trials", "inferred", "successes", "low", "high", "spread"]
+    cells = pd.DataFrame(rows, columns=columns)
+    drawn = [
+        Region("impossible", [0.5, 1.5, 1.5, 0.5, 0.5], [1.0, 1.0, 5.0, 5.0, 1.0], (1.0, 2.0)),
+        Region("possible", [], [], (1.0, 50.0)),
+    ]
+    maps = {"gamp": cells, "sir": cells}
+    for figure, count in (
+        (transition(maps, x, y, Score("s"), regions=drawn), 1),
+        (multiples(maps, x, y, Score("s"), regions=drawn), 2),
+    ):
+        hatched = [trace for trace in figure.data if trace.name == "impossible"]
+        assert len(hatched) == count and sum(trace.showlegend for trace in hatched) == 1
+        assert hatched[0].fillpattern.shape == "/" and (min(hatched[0].x), max(hatched[0].x)) == (0.25, 1.75)
+        assert min(hatched[0].y) == pytest.approx(10**-0.5) and max(hatched[0].y) == 5.0
+        notes = {note.text: note.y for note in figure.layout.annotations if note.text in ("impossible", "possible")}
+        assert notes == pytest.approx({"impossible": math.log10(2), "possible": math.log10(50)})
