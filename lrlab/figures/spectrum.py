@@ -13,12 +13,17 @@ SERIES = (
 COLUMNS = ("at", "trials", "mean_top", "sd_top", "mean_second", "sd_second", "mean_overlap")
 
 
-def eigenvalues(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str) -> go.Figure:
+def eigenvalues(
+    points: pd.DataFrame, curve: pd.DataFrame, bands: pd.DataFrame | None = None, *, axis_title: str
+) -> go.Figure:
     """Return the two largest eigenvalues: dots with bars for the trials, dashed predictions, dotted population curves.
 
-    points: rows of `spectra.pairwise.compare`; curve: rows of `predictions` on a fine grid; one moment a value.
+    points: rows of `spectra.pairwise.compare`; curve: rows of `predictions` on a fine grid; bands: rows of `bands`; one
+    moment a value.
     """
     figure = go.Figure()
+    for name, words, _, colour, _ in SERIES:
+        _band(figure, bands, name, f"{words}, 90% of draws at this n and p", colour)
     trials = f"mean ± sd of {points['trials'].max()} trials"
     for name, words, population, colour, symbol in SERIES:
         figure.add_scatter(
@@ -34,9 +39,12 @@ def eigenvalues(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str) -
     return theme.style(figure, axis_title, "eigenvalue of M/4", height=480)
 
 
-def overlaps(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str) -> go.Figure:
+def overlaps(
+    points: pd.DataFrame, curve: pd.DataFrame, bands: pd.DataFrame | None = None, *, axis_title: str
+) -> go.Figure:
     """Return the squared overlap of the leading eigenvector with the truth: dots, and its prediction."""
     figure, (colour, symbol) = go.Figure(), SERIES[0][3:]
+    _band(figure, bands, "overlap", "90% of draws at this n and p", colour)
     name, hover = "predicted at this n/p", "predicted: %{y:.3f}"
     theme.dashed(figure, curve["at"], curve["overlap"], colour, name=name, hover=hover)
     legend = f"simulated (mean of {points['trials'].max()} trials)"
@@ -44,6 +52,16 @@ def overlaps(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str) -> g
     _shade_recoverable(figure, curve)
     figure.update_yaxes(range=[-0.02, 1.02])
     return theme.style(figure, axis_title, "squared overlap  ⟨b̂, b⟩²", height=480)
+
+
+def _band(figure: go.Figure, bands: pd.DataFrame | None, name: str, words: str, colour: str) -> None:
+    if bands is None or bands.empty:
+        return
+    around = {"x": [*bands["at"], *bands["at"][::-1]], "y": [*bands[f"low_{name}"], *bands[f"high_{name}"][::-1]]}
+    figure.add_scatter(
+        **around, mode="lines", line={"width": 0}, fill="toself", fillcolor=theme.faint(colour), name=words,
+        hoverinfo="skip",
+    )  # fmt: skip
 
 
 def _shade_recoverable(figure: go.Figure, curve: pd.DataFrame) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from lrlab.figures.spectrum import eigenvalues
+from lrlab.figures.spectrum import eigenvalues, recoverable
 from lrlab.models.axes import axes
 from lrlab.presets.cases import axes_path, axis_of
 from lrlab.presets.definition import Preset
@@ -18,6 +18,8 @@ from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.toml import make_axis
 
 CURVE_POINTS = 121
+BAND_STEP = 5
+"""The band is drawn at every so many points of the curves."""
 ROOM = 0.1
 """Relative deviation within which means of trials agree with a prediction."""
 DEVIATIONS = ("top_deviation", "second_deviation", "population_top_deviation", "population_second_deviation")
@@ -51,7 +53,8 @@ def _panel(
     points = pairwise.informative(pairwise.compare(rows, pairwise.predictions(spec, axis, values)))
     grid = np.linspace(min(values), max(values), CURVE_POINTS).tolist()
     curve = pairwise.informative(pairwise.predictions(spec, axis, grid))
-    figure = eigenvalues(points, curve, axis_title=axes(type(spec))[axis])
+    bands = pairwise.bands(spec, axis, grid[::BAND_STEP])
+    figure = eigenvalues(points, curve, bands, axis_title=axes(type(spec))[axis])
     largest = {name: float(points.loc[points[name].abs().idxmax(), name]) for name in DEVIATIONS}
     caption = (
         "Mean of the trials against the prediction at this n/p: the largest eigenvalue lies within "
@@ -60,10 +63,22 @@ def _panel(
         f"{abs(largest['population_second_deviation']):.0%}."
     )
     summary = {"level": "panel", "axis": axis, "trials": points["trials"].sum(), **largest}
+    if overlaps := _overlaps_at_the_threshold(spec, axis, curve):
+        summary["threshold_overlap"] = max(overlaps)
+        words = " and ".join(f"{overlap:.2f}" for overlap in overlaps)
+        caption += f" Where the dashed curves meet, draws at this n and p have a mean overlap of {words}, not 0."
     if claim:
         verdict = _verdict(claim, points, largest)
         caption, summary = f"{caption} {verdict.sentence}", summary | verdict.columns
     return Panel(title, figure, caption), panel_table(title, spec.model, points, [summary])
+
+
+def _overlaps_at_the_threshold(spec: Spec, axis: str, curve: pd.DataFrame) -> list[float]:
+    """Return the mean squared overlap of draws at each end of the recoverable intervals inside the axis."""
+    ends = [end for interval in recoverable(curve) for end in interval]
+    inside = [end for end in ends if curve["at"].min() < end < curve["at"].max()]
+    bands = pairwise.bands(spec, axis, inside)
+    return bands["mean_overlap"].tolist() if len(bands) else []
 
 
 def _verdict(claim: str, points: pd.DataFrame, largest: Mapping[str, float]) -> Verdict:
@@ -71,7 +86,7 @@ def _verdict(claim: str, points: pd.DataFrame, largest: Mapping[str, float]) -> 
     return Verdict(
         claim,
         measured=f"largest eigenvalue {_range(points['mean_top'])}, second {_range(points['mean_second'])}",
-        predicted=f"second {_range(points['second'])} at this n/p, {endless} for infinite data",
+        predicted=f"second {_range(points['second'])} at this n and p, {endless} for infinite data",
         holds=max(abs(largest["top_deviation"]), abs(largest["second_deviation"])) <= ROOM
         and bool((points["mean_top"] > points["mean_second"]).all()),
         remark=f"The second eigenvalue is off its value for infinite data by up to {off:.0%}: noise spreads the bulk."

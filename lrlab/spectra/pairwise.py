@@ -12,8 +12,14 @@ from lrlab.protocol import Spec
 from lrlab.solvers.single_index.pairwise import pair_moments
 from lrlab.spectra.draws import Draw, Row, Spectrum
 from lrlab.theory import spiked
+from lrlab.theory.bulk import upper_edge
+from lrlab.theory.finite_moment import DRAWS, finite_moment
 
 LEADING = 2
+LARGEST_BAND = 200
+"""Unknowns p up to which bands are drawn: they narrow, and take longer, as p grows."""
+OUTER = 0.05
+"""Share of the draws below, and above, a band."""
 
 
 def pairwise_spectrum(draw: Draw) -> list[Row]:
@@ -39,19 +45,49 @@ spectrum_draws, spectrum = _SPECTRUM.draws, _SPECTRUM.table
 def predictions(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:
     """Return what theory says of both moments at each value: axis, at, phi and the fields of `spiked.Prediction`.
 
-    top, second and overlap hold at this n/p in the limit of large p; population_top and population_rest are the
-    eigenvalues of E[M]/4, the limit of infinite data. n/p must exceed `threshold` for an overlap. All are nan for other
-    designs than Gaussian.
+    top and overlap hold at this n/p in the limit of large p; second is the mean of the largest eigenvalue of noise at
+    this p, the edge of the bulk plus the mean of its Tracy-Widom fluctuation, and so is top where the signal is lost.
+    population_top and population_rest are the eigenvalues of E[M]/4, the limit of infinite data. n/p must exceed
+    `threshold` for an overlap. All are nan for other designs than Gaussian.
     """
     rows = []
     for value in values:
         cell: Any = place(spec, axis, value)
         moments = cell.link_function.moments
         for moment in ("M", "M'"):
-            limits = spiked.predict(moments, cell.n / cell.p, moment)._asdict()
+            limit = spiked.predict(moments, cell.n / cell.p, moment)
+            noise = _noise_mean(cell.n, cell.p, limit.population_rest / 2.0)
+            limits = limit._asdict() | {"second": noise, "top": limit.top if limit.overlap > 0 else noise}
             if not cell.theory_holds:
                 limits = dict.fromkeys(limits, np.nan)
             rows.append({"axis": axis, "at": float(value), "phi": moments.phi, "ratio": cell.n / cell.p, **limits})
+    return pd.DataFrame(rows)
+
+
+def _noise_mean(n: int, p: int, share: float) -> float:
+    """Return the mean of the largest eigenvalue of M/4 where a share of the pairs counts and none shows the signal."""
+    return upper_edge([2.0 / (n // 2)], [n // 2 * share], p).mean
+
+
+def bands(spec: Spec, axis: str, values: Sequence[float], moment: str = "auto", draws: int = DRAWS) -> pd.DataFrame:
+    """Return what finite p does at each value, by draws from the exact law (`theory.finite_moment`).
+
+    moment: "M", "M'", or the informative one ("auto"). Columns: at, moment; for top, second and overlap `low_` and
+    `high_`, between which 90% of the draws lie, and `mean_`. Empty for other designs than Gaussian and for p above
+    LARGEST_BAND.
+    """
+    rows = []
+    for value in values:
+        cell: Any = place(spec, axis, value)
+        link = cell.link_function
+        if not cell.theory_holds or cell.p > LARGEST_BAND:
+            continue
+        own = moment if moment != "auto" else "M" if link.moments.phi >= 0 else "M'"
+        row: Row = {"at": float(value), "moment": own}
+        for name, drawn in finite_moment(link, cell.n, cell.p, own, draws)._asdict().items():
+            low, high = np.quantile(drawn, [OUTER, 1.0 - OUTER])
+            row |= {f"low_{name}": float(low), f"high_{name}": float(high), f"mean_{name}": float(drawn.mean())}
+        rows.append(row)
     return pd.DataFrame(rows)
 
 

@@ -17,6 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 HALVINGS = 60
+TRACY_WIDOM_MEAN = -1.2065335745820
+"""Mean of the Tracy-Widom variable of order 1 (Bornemann 2010, "On the numerical evaluation of distributions in random
+matrix theory", table 1)."""
 
 
 class Edge(NamedTuple):
@@ -24,6 +27,11 @@ class Edge(NamedTuple):
 
     value: float
     scale: float
+
+    @property
+    def mean(self) -> float:
+        """Mean of the largest eigenvalue of noise at this p."""
+        return self.value + TRACY_WIDOM_MEAN * self.scale
 
     def height(self, eigenvalue: float) -> float:
         """Return by how many Tracy-Widom scales an eigenvalue exceeds the edge; 0 where there is no noise."""

@@ -73,6 +73,15 @@ def test_figure_1_agrees_with_the_prediction_and_not_with_the_population_curve(f
         assert abs(panel["population_second_deviation"]) > 2 * abs(panel["second_deviation"])
 
 
+def test_figure_1_shows_and_says_what_finite_p_does(first_figure):
+    for panel in first_figure.panels:
+        bands = [trace for trace in panel.figure.data if trace.fill == "toself"]
+        assert [trace.name.partition(",")[0] for trace in bands] == ["largest", "second"]
+    logistic, sensing, phase = first_figure.panels
+    assert all("draws at this n and p have a mean overlap of 0.2" in panel.caption for panel in (logistic, phase))
+    assert "Where the dashed curves meet" not in sensing.caption, "they do not meet for variances up to 2"
+
+
 def test_figure_1_takes_the_moment_with_a_gap_and_can_be_computed_again_from_its_trials(first_figure):
     table, trials = first_figure.table, first_figure.trials
     phase = table[(table["level"] == "point") & (table["model"] == "one-bit-phase-retrieval")]

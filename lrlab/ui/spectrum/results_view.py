@@ -1,6 +1,7 @@
 """Shows a spectrum along an axis: progress, the figures of its moment, tables."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -31,8 +32,12 @@ PHASES = (
     "eigenvector overlaps with the signal once its eigenvalue leaves the bulk. Dashed: exact for large $m$ and $p$ "
     "(Lu & Li 2017)."
 )
+BAND_POINTS, BAND_DRAWS = 24, 100
+"""Where a band is drawn along the axis, and from how many draws."""
 PAIRS = (
-    "Dashed: the exact limit at this $n/p$. Dotted: the eigenvalues for infinite $n$. Shaded: recovery possible, since "
+    "Dashed: the limit at this $n/p$; for the second eigenvalue the mean of the largest one of noise at this $p$ "
+    "(Tracy-Widom). Bands: where 90% of draws lie at this $n$ and $p$ (up to $p = 200$); where the dashed curves meet, "
+    "the change is gradual at small $p$. Dotted: the eigenvalues for infinite $n$. Shaded: recovery possible, since "
     "$n/p$ exceeds the threshold above which the squared overlap of the leading eigenvector with the signal (1 is "
     "exact) does not vanish as $n$ and $p$ grow."
 )
@@ -89,7 +94,15 @@ def _draw_pairwise(plan: SpectrumPlan, rows: list[Row], moment: str) -> pd.DataF
     if rows:
         points = of_moment(pairwise.compare(pd.DataFrame(rows), predicted("spectrum:exact", along.values)))
     curve = of_moment(predicted("spectrum:curve", fine(along)))
-    _show((pairwise_figures.eigenvalues, pairwise_figures.overlaps), points, curve, along)
+    grid = fine(along)
+    coarse = [*grid[: -1 : max(1, len(grid) // BAND_POINTS)], grid[-1]]
+    bands = live.once(
+        "spectrum:bands",
+        (spec, along, moment),
+        lambda: pairwise.bands(spec, along.name, coarse, moment, BAND_DRAWS),
+    )
+    makers = [partial(make, bands=bands) for make in (pairwise_figures.eigenvalues, pairwise_figures.overlaps)]
+    _show(makers, points, curve, along)
     return points
 
 
