@@ -4,6 +4,9 @@ import numpy as np
 
 from lrlab.arrays import Array
 
+NORMAL_95 = 1.959964
+"""A standard normal number lies within +- this with probability 95%."""
+
 
 def align(estimate: Array, truth: Array) -> Array:
     """Return the unit vector along `estimate`, with the sign that is nearer to `truth` (p,)."""
@@ -24,6 +27,20 @@ def direction_error(estimate: Array, truth: Array) -> float:
 def overlap(estimate: Array, truth: Array) -> float:
     """Return the squared cosine <b, b*>^2 / ||b||^2, in 0..1."""
     return float(align(estimate, truth) @ truth) ** 2
+
+
+def interval_scores(estimate: Array, standard_errors: Array, truth: Array) -> dict[str, float]:
+    """Return `coverage`, the share of entries whose 95% interval holds the truth, and `width`, the mean width.
+
+    The interval of an entry is that of the unit vector with the sign nearer to the truth, +-1.96 standard errors.
+    Entries without a standard error are left out; where none has one there are no scores.
+    """
+    known = np.isfinite(standard_errors)
+    if not known.any():
+        return {}
+    reach = NORMAL_95 * standard_errors[known]
+    inside = np.abs(align(estimate, truth) - truth)[known] <= reach
+    return {"coverage": float(inside.mean()), "width": float(2.0 * reach.mean())}
 
 
 def support_recall(estimate: Array, truth: Array) -> float:

@@ -135,6 +135,8 @@ class Iterate:
     residual: distance from a fixed point or from optimality, relative, 0 when solved; a run stops at `tol`.
     note: what the solver decided on the way, for the person who looks (for example which moment was chosen).
     optimal: whether a residual of 0 means a stationary point of the objective, not a fixed point of the update alone.
+    standard_errors: computes those of the entries of the estimate, scaled to unit length; nan for an entry that has
+    none, None where no entry has one. Called for iterates that are scored; to be cached by the solver.
     """
 
     estimate: Estimate
@@ -142,6 +144,7 @@ class Iterate:
     residual: float | None = None
     note: str = ""
     optimal: bool = True
+    standard_errors: Callable[[], Array | None] | None = None
 
 
 class Stop(Enum):

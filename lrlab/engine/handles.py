@@ -85,7 +85,7 @@ class LiveRun:
         trace.stride = new.stride
         trace.history = [pair for pair in trace.history + new.history if (pair[0] - 1) % new.stride == 0]
         if new.estimate is not None:
-            trace.estimate, trace.note = new.estimate, new.note
+            trace.estimate, trace.note, trace.standard_errors = new.estimate, new.note, new.standard_errors
         self.progress = new.progress
 
 

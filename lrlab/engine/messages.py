@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from lrlab.arrays import Array
 from lrlab.parameters import InputError
 from lrlab.protocol import Estimate, Stop
 from lrlab.runs.run import NumericalBreakdown
@@ -45,7 +46,7 @@ class NewIterates(NamedTuple):
 
     rows, history: new ones. stride: the trace holds every stride-th estimate. estimate: the newest, in single
     precision until the run has ended; None where the model's estimates are not shown. progress: fraction of the pass
-    over the data.
+    over the data. standard_errors: of the newest estimate.
     """
 
     rows: list[Row]
@@ -54,6 +55,7 @@ class NewIterates(NamedTuple):
     estimate: Estimate | None
     note: str
     progress: float
+    standard_errors: Array | None = None
 
 
 class Finished(NamedTuple):

@@ -24,7 +24,7 @@ class Recovery:
 
     title, colour, dash, symbol: its style. rows: one an iterate: iteration, seconds and scores. predictions:
     `predicted_...` and `best_...` numbers of theory. expected: overlaps that theory predicts for the first iterates.
-    history: stored (iteration, estimate); estimate: the newest one.
+    history: stored (iteration, estimate); estimate: the newest one; standard_errors: of its entries, at unit length.
     """
 
     title: str
@@ -36,13 +36,21 @@ class Recovery:
     expected: Sequence[float] = ()
     history: Sequence[tuple[int, Any]] = ()
     estimate: Any = None
+    standard_errors: Array | None = None
+
+    def bars(self, drawn: bool) -> dict[str, Any]:
+        """Return 95% intervals of the entries as a trace's error bars."""
+        if self.standard_errors is None:
+            return {}
+        reach = (metrics.NORMAL_95 * self.standard_errors).astype(np.float32)
+        return {"error_y": {"array": reach, "visible": drawn, "width": 2, "thickness": 1.2, "color": self.colour}}
 
 
 def recovery(truth: Array, runs: Sequence[Recovery], *, legend: bool = True, height: int = 400) -> go.Figure:
     """Return the estimates against the truth, with the sign that is nearer to it.
 
-    Up to 64 entries: truth as stems and estimates as markers, entry by entry. Longer: estimate against truth, where
-    the diagonal is exact.
+    Up to 64 entries: truth as stems and estimates as markers, entry by entry, with their 95% intervals where a solver
+    has them. Longer: estimate against truth, where the diagonal is exact.
     """
     figure = go.Figure()
     indices, stems = entries(truth), len(truth) <= STEMS
@@ -55,7 +63,7 @@ def recovery(truth: Array, runs: Sequence[Recovery], *, legend: bool = True, hei
         look = {"color": run.colour, "symbol": run.symbol, "size": 7 if stems else 5, "opacity": 0.9 if stems else 0.6}
         figure.add_scatter(
             x=x, y=y, mode="markers", name=run.title, marker=look, hovertemplate="%{x:.3g}: %{y:.3g}",
-            showlegend=run.estimate is not None,
+            showlegend=run.estimate is not None, **(run.bars(True) if stems else {}),
         )  # fmt: skip
     titles = ("entry j", "bⱼ and estimate b̂ⱼ") if stems else ("true entry  bⱼ", "estimated entry  b̂ⱼ")
     return theme.style(figure.update_layout(showlegend=legend), *titles, height=height)
@@ -124,10 +132,14 @@ def frames(runs: Sequence[Recovery], draw: Callable[[Sequence[Array | None], int
 
 def recovery_frames(truth: Array, runs: Sequence[Recovery]) -> list[go.Frame]:
     """Return the frames of `recovery`."""
-    indices, first = entries(truth), 2 if len(truth) <= STEMS else 1
+    indices, stems = entries(truth), len(truth) <= STEMS
+    first = 2 if stems else 1
 
     def draw(estimates: Sequence[Array | None], iteration: int) -> dict[str, Any]:
         places = spread(truth, runs, indices, estimates)
-        return {"data": [go.Scatter(y=y) for _, y in places], "traces": list(range(first, first + len(runs)))}
+        # Intervals belong to the last estimate alone.
+        bars = [run.bars(b is run.estimate) if stems else {} for run, b in zip(runs, estimates, strict=True)]
+        data = [go.Scatter(y=y, **bar) for (_, y), bar in zip(places, bars, strict=True)]
+        return {"data": data, "traces": list(range(first, first + len(runs)))}
 
     return frames(runs, draw)

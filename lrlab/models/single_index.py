@@ -204,6 +204,10 @@ FAMILY = Family(
         "support": Measure(
             "support recall", "share of the true non-zero entries among as many largest entries of the estimate"
         ),
+        "coverage": Measure(
+            "coverage of 95% intervals", "share of entries whose 95% interval, where a solver has them, holds the truth"
+        ),
+        "width": Measure("width of 95% intervals", "mean width of the 95% intervals of the entries"),
     },
     goal=Goal("overlap", above=0.5),
     solvers=("pairwise-moment", "link-free-refinement"),

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lrlab import metrics
 from lrlab.protocol import Interrupted, Iterate, Spec, Stop, drive
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.trace import Row, Trace
@@ -107,6 +108,9 @@ def run_job(
 
     def score(iteration: int, seconds: float, iterate: Iterate) -> None:
         row = _row(iteration, seconds, iterate) | problem.score(iterate.estimate)
+        errors = iterate.standard_errors() if iterate.standard_errors else None
+        if errors is not None:
+            row |= metrics.interval_scores(iterate.estimate, errors, problem.truth)
         trace.record(row, iterate)
         watch(row, iterate)
 

@@ -1,6 +1,7 @@
 """Refinement of a direction together with its unknown link: semiparametric M-estimation on the sphere."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from lrlab.protocol import Iterate
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.single_index.cross_fitting import FOLDS, CrossFit, Derivatives
 from lrlab.solvers.single_index.link_fit import Fit, chosen, fit, fit_all
+from lrlab.solvers.single_index.link_free_errors import MOST_ENTRIES, standard_errors
 from lrlab.solvers.single_index.link_free_moves import Moved, descended, exchanged, sharpened
 from lrlab.solvers.single_index.link_free_start import best_start
 from lrlab.solvers.single_index.link_smoothing import LogOdds
@@ -41,13 +43,21 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
     A link fitted to the indices of the sample itself would be too steep, as b has bent towards the answers: held-out
     indices show the link blurred by the error of b, and that is what a noisy b should be judged by (see `sharpened`).
 
+    intervals   b_j +- 1.96 standard errors, by the efficient score and a sandwich on the tangent space of the sphere,
+                Cov = c (sum x~_i x~_i^T)^+, x~_i = x_i - E[x | z_i], c from leaving out rows (see `link_free_errors`);
+                of entries that are kept, up to 500; they take the chosen support for the true one
+
     X (n, p), y (n,) in +-1. Yields after each estimate of the link: objective F, residual the length of D, not less
-    than k / s while exchanges go on; the note says which start and which smoothness were chosen.
+    than k / s while exchanges go on, standard errors; the note says which start and which smoothness were chosen.
     Raises InputError when all answers are the same. Memory: three arrays (n, 11) beside X.
     Reference: after Hardle, Hall & Ichimura (1993), "Optimal smoothing in single-index models", and Delecroix,
-    Hristache & Patilea (2006), "On semiparametric M-estimation in single-index regression".
+    Hristache & Patilea (2006), "On semiparametric M-estimation in single-index regression"; intervals after Newey &
+    Stoker (1993), "Efficiency of weighted average derivative estimators and index models".
     """
-    yield from (state.iterate() for state in refinement(problem.X, problem.y, support_size(problem, kept), rng))
+    X, answers = problem.X, (problem.y + 1.0) / 2.0
+    for state in refinement(X, problem.y, support_size(problem, kept), rng):
+        # Computed where they are looked at: for the last iterate alone in a sweep.
+        yield state.iterate(cache(partial(standard_errors, X, answers, state.b, state.link)))
 
 
 class State(NamedTuple):
@@ -67,13 +77,14 @@ class State(NamedTuple):
         """The direction fitted to all data (p,)."""
         return self.B[:, -1]
 
-    def iterate(self) -> Iterate:
-        """Return the state as an iterate."""
+    def iterate(self, errors: Callable[[], Array | None] | None = None) -> Iterate:
+        """Return the state as an iterate, with what computes its standard errors."""
         sparse = f", {np.count_nonzero(self.b)} entries" if np.count_nonzero(self.b) < len(self.b) else ""
         link = f"Log-odds: {self.fit.smoothness.name}, {self.fit.parameters:.1f} effective parameters"
         note = f"{self.start} {link}, held-out loss {self.fit.mean_held_out:.3g}{sparse}."
         residual = max(float(np.linalg.norm(self.step[:, -1])), float(self.exchanges[-1]))
-        return Iterate(self.b, objective=float(self.at.loss[-1]) / len(self.Z), residual=residual, note=note)
+        objective = float(self.at.loss[-1]) / len(self.Z)
+        return Iterate(self.b, objective=objective, residual=residual, note=note, standard_errors=errors)
 
 
 def refinement(X: Array, y: Array, s: int, rng: Generator) -> Iterator[State]:
@@ -123,7 +134,8 @@ def refuse(spec: SingleIndexSpec, options: Options) -> None:
 def workspace(spec: SingleIndexSpec, options: Options) -> int:
     """Hold indices, trial indices and weights of all columns, the spline of every row; columns of length p."""
     columns = FOLDS + 1
-    return 8 * spec.n * (5 * columns + 40) + 8 * spec.p * 16 * columns + 2**26
+    errors = 3 * min(spec.p, MOST_ENTRIES)
+    return 8 * spec.n * (max(5 * columns, errors) + 40) + 8 * spec.p * 16 * columns + 2**26
 
 
 ENTRY = SolverEntry(

@@ -48,6 +48,8 @@ def show(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], following: Any)
         figure = recovery.recovery(real, drawn, legend=False, height=360)
         name, make = "estimate", recovery.recovery_frames
         words = "Grey: the truth, a unit vector. Colours: the estimates, each with the sign that is closer to it."
+        if len(real) <= recovery.STEMS and any(run.standard_errors is not None for run in drawn):
+            words += " Bars: 95% intervals of the entries."
         if np.iscomplexobj(truth):
             words = "Real parts of all entries, then imaginary ones; each estimate with the phase closest to the truth."
     frames = ""

@@ -25,7 +25,7 @@ from lrlab.ui.widgets import controls, plot
 from lrlab.ui.widgets.permalink import Permalink
 
 SHARE = "share"
-BOUNDED = ("overlap", "support", "precision_1", "precision_3", "precision_5", "hamming", "auc")
+BOUNDED = ("overlap", "support", "coverage", "precision_1", "precision_3", "precision_5", "hamming", "auc")
 """Scores that lie between 0 and 1."""
 LINES = {
     "predicted threshold": "The predicted threshold, above which a method does better than a guess, is exact for "

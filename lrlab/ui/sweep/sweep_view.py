@@ -21,6 +21,9 @@ from lrlab.ui.widgets.permalink import Permalink
 WIDE = 100.0
 """Ratio of the largest to the smallest value above which a scale is logarithmic."""
 
+MEANS = ("coverage",)
+"""Shares of a trial's entries whose mean over trials is what is claimed; of few entries a median would be coarse."""
+
 
 def choices(link: Permalink, sweep: Sweep | None) -> View:
     """Show the choices about the figure."""
@@ -61,8 +64,9 @@ def _draw_lines(page: str, results: Results, view: View) -> None:
     marks = {}
     if view.fits:
         marks = {f"half succeed, {row.solver}": row.half for row in midpoints(sweep, table).itertuples()}
-    median = "" if view.show == SHARE else f"median {family(sweep.spec.model).measures[view.show].title}"
-    title = median or map_view.title(sweep, SHARE)
+    average = "mean" if view.show in MEANS else "median"
+    scored = "" if view.show == SHARE else f"{average} {family(sweep.spec.model).measures[view.show].title}"
+    title = scored or map_view.title(sweep, SHARE)
     figure = series(
         points, axis_title=x.title, value_title=title, log_x=x.spacing == "log", log_y=_log(points, view.show),
         bands=True, marks=marks, theory=_theory(sweep, view.show) if view.theory and view.show != SHARE else None,
@@ -74,6 +78,7 @@ def _draw_lines(page: str, results: Results, view: View) -> None:
     click = open_on_click(sweep, 3, together=False)
     plot.show(figure, key=f"{page}.lines", label=f"{title} along {x.title}", on_click=click)
     band = "95% intervals of the shares" if view.show == SHARE else "from the first to the third quartile"
+    band = "95% intervals of the means" if view.show in MEANS else band
     st.caption(f"Bands: {band}. **A click on a point opens its first trial on Converge.**")
     sweep_files.offer(page, sweep, figure, f"{page}.lines", table, metric)
 
@@ -81,6 +86,10 @@ def _draw_lines(page: str, results: Results, view: View) -> None:
 def _points(sweep: Sweep, table: pd.DataFrame, show: str) -> pd.DataFrame:
     [axis] = sweep.grid
     value, low, high = ("share", "low", "high") if show == SHARE else ("median", "lower_quartile", "upper_quartile")
+    if show in MEANS:
+        error = 1.96 * table["spread"] / np.sqrt(table["trials"].where(table["trials"] > 0))
+        table = table.assign(low=table["mean"] - error, high=table["mean"] + error)
+        value, low, high = "mean", "low", "high"
     columns = {"solver": "series", axis: "x", value: "y", low: "low", high: "high"}
     points = table[["solver", axis, value, low, high, "trials"]].rename(columns=columns)
     known = points[points["y"].notna()].sort_values(["x"], kind="stable")
