@@ -36,6 +36,12 @@ SHAPES = {
 }
 FREE = ("nuclear-norm", "soft-impute", "binary-relevance", "svm")
 """Convex programmes that choose the rank themselves, or do without."""
+BELOW_THRESHOLD = [
+    ("flipped-logistic", "pairwise-moment"),
+    ("flipped-logistic", "sparse-pairwise-moment"),
+    ("one-bit-phase-retrieval", "pairwise-moment"),
+]
+"""Moments that by theory need n / p far above the 50 here: what they return has nothing to do with the signal."""
 CLAIMS = [(model, entry.name) for model in catalog.MODELS for entry in catalog.solvers_for(model)]
 
 
@@ -64,8 +70,8 @@ def test_every_claim_runs_or_is_refused_with_a_reason(model, name):
     if model == "multilabel":
         assert trace.table["auc"].max() > 0.7, "better than chance"
     else:
-        # A direction drawn at random has about 1.4 (BIHT drifts off when there is noise).
-        assert trace.table["error"].min() < 1.3
+        # An estimate of 0 has 1, a direction drawn at random about 1.4.
+        assert trace.table["error"].min() < 0.9 or (model, name) in BELOW_THRESHOLD
     again = trace.problem.score(trace.estimate)
     assert {name: trace.metrics[name] for name in again} == pytest.approx(again)
 
