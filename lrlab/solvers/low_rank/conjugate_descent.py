@@ -101,5 +101,4 @@ def conjugate(operator: Operator, last: Leg, at: EvaluatedMatrix, slope: Vector,
     beta = slope.inner(change, W) / last.slope.inner(last.steepest, last.W)
     if beta <= 0:
         return steepest
-    direction = transported(operator, last.direction, last.W, W).times(beta).plus(steepest, 1.0)
-    return direction if slope.inner(direction, W) < 0 else steepest
+    return transported(operator, last.direction, last.W, W).times(beta).plus(steepest, 1.0)

@@ -26,9 +26,11 @@ class Vector(NamedTuple):
         return float((self.A * other.A).sum() + (self.B * other.B).sum())
 
     def inner(self, other: "Vector", W: LowRank) -> float:
-        """Return the inner product of both as matrices, tangent at W."""
-        along = (W.U.T @ self.A).T * (W.V.T @ other.B) + (W.U.T @ other.A).T * (W.V.T @ self.B)
-        return self.dot(other) + float(along.sum())
+        """Return the inner product of both as matrices, tangent at W; of a general W, B is orthogonal to V."""
+        if W.U is not W.V:
+            return self.dot(other)
+        along = ((W.U.T @ self.A).T * (W.U.T @ other.A)).sum()
+        return 2.0 * float((self.A * other.A).sum() + along)
 
     def plus(self, other: "Vector", times: float) -> "Vector":
         """Return this vector plus another one, scaled."""

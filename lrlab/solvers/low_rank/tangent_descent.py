@@ -87,7 +87,8 @@ def refined_start(operator: Operator, b: np.ndarray, rank: int, rng: Generator, 
     if size > np.linalg.norm(part) / 2:
         # Noise, or a wrong turn: the moment of all measurements is the better start.
         return started(operator, b, rank, rng, start)
-    return LowRank(*(factor.astype(operator.dtype) for factor in orthonormalised(at.W)))
+    U, s, V = (factor.astype(operator.dtype) for factor in orthonormalised(at.W))
+    return LowRank(U, s, U if operator.symmetric else V)
 
 
 def orthonormalised(W: LowRank) -> LowRank:

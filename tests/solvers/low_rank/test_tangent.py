@@ -47,7 +47,7 @@ def test_the_gradient_is_the_projection_of_the_adjoint(name):
     expected = U @ (U.T @ G) + (G @ V) @ V.T - U @ (U.T @ G @ V) @ V.T
     np.testing.assert_allclose(dense(operator, at.W, slope), expected, atol=1e-10 * np.abs(G).max())
     # Along any tangent vector it is the derivative of f, whose Taylor expansion ends with its square.
-    step = direction(SPECS[name], at)
+    step = tangent.transported(operator, direction(SPECS[name], at), at.W, at.W)
     image = operator.forward(lowrank.from_dense(dense(operator, at.W, step)))
     assert slope.inner(step, at.W) == pytest.approx(operator.scale * float(at.misfit @ image), rel=1e-8)
     assert step.inner(slope, at.W) == pytest.approx(float((dense(operator, at.W, step) * G).sum()), rel=1e-8)
