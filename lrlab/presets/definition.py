@@ -73,6 +73,12 @@ KINDS: Mapping[str, Keys] = {
         _tables("panels", {"title": str, **_MODEL, **_MEASURE, "trials": int}, "title"),
         _tables("claims", _CLAIM, "paper", "rule"),
     ),
+    "scaling": _file(
+        {"measure": str, "level": float}, ("measure", "level"),
+        _MODEL, _SOLVERS,
+        _tables("series", {**_SERIES, "claimed": dict, "paper": str, "why": str}, "label"),
+        _tables("panels", {"title": str, **_MODEL, **_AXES, "quantity": str}, "title", "axes", "quantity"),
+    ),
     "comparison": _file(
         {}, (),
         _MODEL, _SOLVERS, _tables("series", {**_SERIES, "paper": dict}, "label"),

@@ -1,0 +1,75 @@
+"""Presets of kind `scaling`: times of runs, their exponents, and what is said of claimed ones."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lrlab import InputError, presets
+from lrlab.engine.stream import LocalStream, collect
+from lrlab.presets import scaling
+from lrlab.sweeps.toml_source import Source
+
+LOOK = {"measure": "error", "level": 0.1}
+
+
+def traced(power, trials=3):
+    """Return rows of runs whose iterations take x^power milliseconds, and whose errors halve in each."""
+    return pd.DataFrame(
+        [
+            {"series": "one", "m": x, "trial": k, "iteration": i, "seconds": 5.0 + i * x**power / 1e3, "error": 0.5**i}
+            for x in (10, 20, 40, 80)
+            for k in range(trials)
+            for i in range(1, 8)
+        ]
+    )
+
+
+def test_times_of_an_iteration_leave_out_the_start_and_give_the_exponent():
+    points = scaling.times(traced(1.5), "m", "iteration", LOOK)
+    assert points["y"].tolist() == pytest.approx([x**1.5 / 1e3 for x in (10, 20, 40, 80)])
+    assert scaling.exponent(points) == pytest.approx((1.5, 1.5, 1.5), abs=1e-6)
+
+
+def test_times_to_an_accuracy_are_those_of_the_first_iterate_below_it():
+    points = scaling.times(traced(1.0), "m", "accuracy", LOOK)
+    assert points["y"].tolist() == pytest.approx([5.0 + 4 * x / 1e3 for x in (10, 20, 40, 80)])
+    never = scaling.times(traced(1.0), "m", "accuracy", {**LOOK, "level": 1e-9})
+    assert never.empty and np.isnan(scaling.exponent(never)).all()
+
+
+@pytest.mark.parametrize(
+    ("found", "claimed", "word"),
+    [
+        ((1.0, 0.9, 1.1), 1.0, "reproduced"),
+        ((1.0, 0.9, 1.1), 2.0, "reproduced with a remark"),
+        ((1.0, 0.9, 1.1), 0.0, "not reproduced"),
+    ],
+)
+def test_a_claimed_exponent_is_an_upper_bound(found, claimed, word):
+    verdict = scaling.judged({"label": "one", "why": "It reads the data."}, "m", found, claimed)
+    assert verdict.word == word and ("reads the data" in verdict.remark) == (word == "not reproduced")
+
+
+def test_table_1_in_small():
+    preset, source = presets.load("soltani2018-table1"), Source("")
+    panels = [
+        {"title": f"{quantity} {axis}", "axes": {axis: values}, "spec": spec, "quantity": quantity}
+        for axis, values, spec in (("m", [200, 400, 800], {"p": 8}), ("p", [6, 8, 12], {"m": 800}))
+        for quantity in ("iteration", "accuracy")
+    ]
+    source.content = {**preset.content, "panels": panels, "spec": {"r": 1}, "settings": {"max_iter": 20}}
+    plan = presets.plan(dataclasses.replace(preset, source=source), 2)
+    assert len(plan.items) == 2 * 5 * len(preset.series), "panels share their runs"
+    result = plan.finish(collect(LocalStream(plan.function, plan.items)))
+    series = result.table[result.table["level"] == "series"]
+    claimed = series[series["claimed"].notna()]
+    assert len(series) == 4 * len(preset.series) and set(claimed["verdict"]) <= {
+        "reproduced", "reproduced with a remark", "not reproduced",
+    }  # fmt: skip
+    known = series.dropna(subset=["exponent"])
+    assert len(known) > 20 and (known["low_95"] <= known["exponent"]).all() and "claimed 2" in result.panels[2].caption
+    source.content = {**source.content, "panels": [{**panels[0], "axes": {"m": [200, 400]}}]}
+    with pytest.raises(InputError, match="axes must be at least three values"):
+        presets.plan(dataclasses.replace(preset, source=source), 2)
