@@ -30,6 +30,8 @@ SMALLER = {
     "sparse-probit": {"n": 20_000},
     "soft-impute": {"features": "canonical"},
     "als": {"features": "canonical"},
+    "matrix-irls": {"features": "canonical", "n1": 1000, "n2": 1000},
+    "r2rils": {"features": "canonical", "n1": 1000, "n2": 1000},
     "bcs": {"labels": 50},
 }
 """Other sizes for those that would take long, or that need a table without features."""

@@ -198,7 +198,8 @@ FAMILY = Family(
     goal=Goal("spectral_error", 0.05),
     solvers=("gauss-newton", "tangent-descent", "altmin", "ep-rom"),
     order=(
-        "tangent-descent", "gauss-newton", "altmin", "scaled-gradient", "svp", "soft-impute", "als", "ep-rom", "ap-rom",
+        "tangent-descent", "gauss-newton", "gnimc", "matrix-irls", "r2rils", "altmin", "scaled-gradient", "svp",
+        "soft-impute", "als", "ep-rom", "ap-rom",
         "gfm", "geco", "nuclear-norm",
     ),
     model_order=("rank-one-sensing", "inductive-completion", "multilabel-regression", "polynomial-network"),

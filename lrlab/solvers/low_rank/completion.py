@@ -13,10 +13,10 @@ from lrlab.models.completion import TableSpec
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.entries import Entries
 from lrlab.operators.operator import unsettled
-from lrlab.parameters import InputError, Parameter
+from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solver_entry import Options, SolverEntry
-from lrlab.solvers.low_rank.requirements import BLOCK_BYTES, ranked_entry
+from lrlab.solvers.low_rank.requirements import BLOCK_BYTES, ranked_entry, refuse_features
 from lrlab.solvers.low_rank.starts import leading_triples, spectral_start
 
 DECOMPOSED = 64**2
@@ -187,13 +187,6 @@ def path_workspace(spec: TableSpec, options: Options) -> int:
     """Return bytes of tables of intermediate rank, decomposed whole where they are small."""
     n1, n2 = spec.table
     return BLOCK_BYTES + 64 * spec.measurements + 8 * 8 * min(n1 * n2, 400 * (n1 + n2))
-
-
-def refuse_features(spec: TableSpec, options: Options) -> None:
-    """Refuse tables with features, which these solvers do not use."""
-    if spec.values().get("features") != "canonical":
-        got, remedy = spec.values().get("features"), "set features=canonical, or take altmin, which uses features"
-        raise InputError("features", "canonical for this solver, which completes a table without features", got, remedy)
 
 
 def als_workspace(spec: TableSpec, options: Options) -> int:

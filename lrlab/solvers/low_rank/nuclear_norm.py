@@ -57,6 +57,9 @@ def nuclear_norm(
     Bregman iterative methods for matrix rank minimization".
     """
     operator, b = problem.operator, problem.b
+    if not b.any():
+        yield Iterate(lowrank.zero(operator.shape, 1, operator.dtype), 0.0, 0.0, "All measurements are 0: W = 0.")
+        return
     pulled = operator.adjoint(b)
     # The curvature along the leading direction u v^T of the first step.
     u, s, vt = lowrank.from_dense(pulled, 1)

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Annotated
 
 from lrlab.models.low_rank import LowRankSpec
-from lrlab.parameters import Parameter
+from lrlab.parameters import InputError, Parameter
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.low_rank.starts import DEPTH, FORMED, OVERSAMPLED
 from lrlab.solvers.methods.matrix_memory import number_bytes
@@ -33,6 +33,13 @@ def moment_workspace(spec: LowRankSpec, options: Options) -> int:
     krylov = 2 * (spec.true_rank + OVERSAMPLED) * DEPTH * (d1 + d2)
     whole = d1 * d2 <= FORMED or spec.values().get("operator") == "dense"
     return factors_workspace(spec, options) + number_bytes(spec) * (6 * d1 * d2 if whole else krylov)
+
+
+def refuse_features(spec: LowRankSpec, options: Options) -> None:
+    """Refuse tables with features, which these solvers do not use."""
+    if spec.values().get("features") != "canonical":
+        got, remedy = spec.values().get("features"), "set features=canonical, or take altmin, which uses features"
+        raise InputError("features", "canonical for this solver, which completes a table without features", got, remedy)
 
 
 ranked_entry = partial(SolverEntry, knows=("rank",), workspace=moment_workspace)

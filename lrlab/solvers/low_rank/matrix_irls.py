@@ -1,0 +1,215 @@
+"""MatrixIRLS: completion of a table by least squares reweighted for a smoothed log-determinant."""
+
+from collections.abc import Callable
+from typing import Annotated, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from lrlab import lowrank
+from lrlab.arrays import Array
+from lrlab.lowrank import LowRank
+from lrlab.models.completion import TableSpec
+from lrlab.models.protocols import LowRankData
+from lrlab.operators.entries import Entries
+from lrlab.parameters import Parameter
+from lrlab.protocol import Iterate, Iterates, Stop
+from lrlab.solver_entry import Options
+from lrlab.solvers.low_rank.requirements import BLOCK_BYTES, ranked_entry, refuse_features
+from lrlab.solvers.low_rank.starts import leading_triples
+from lrlab.solvers.low_rank.stationarity import stationarity
+from lrlab.solvers.low_rank.tangent import point, solved
+
+DECOMPOSED = 200**2
+"""Tables of up to so many entries are decomposed whole."""
+
+SHARE = 20
+"""From this share of all singular values on, decomposing the whole table is faster."""
+
+LEAST_GAP = 1e-12
+SETTLED = 1e-14
+COARSEST, FINEST = 1e-3, 1e-15
+"""Bounds of the accuracy of the weighted least-squares problem, relative to its right-hand side."""
+
+
+def matrix_irls(
+    problem: LowRankData,
+    *,
+    inner_tol: Annotated[
+        float,
+        Parameter(
+            meaning="accuracy of a weighted least-squares problem, relative to eps over the largest singular value",
+            low=1e-12,
+            high=1,
+            scale="log",
+        ),
+    ] = 1e-2,
+    inner_steps: Annotated[
+        int, Parameter(meaning="most conjugate-gradient steps in one iteration", low=1, high=100_000, scale="log")
+    ] = 200,
+    rng: Generator,
+) -> Iterates:
+    r"""Complete a table X (n1, n2) of rank about k from its entries b at m places.
+
+    minimise   F_eps(X) = sum_i f(sigma_i(X)) over X with the given entries; f(s) = log s from eps on, below
+               log eps + (s^2 / eps^2 - 1) / 2: a smoothed log-determinant
+    start      X zero beside the entries
+    update     eps <- min(eps, sigma_{k+1}(X)), with the weights w_ij = 1 / (max(sigma_i, eps) max(sigma_j, eps)) of
+               U^T Z V in the singular bases of X:  X <- argmin <Z, W(Z)> over Z with the given entries
+    converges  quadratically near a table of rank k, whatever its singular values; no step can raise F_eps
+
+    With the tangent space T of the r singular triples above eps, X = P_T(G) + what is left of the entries, where G
+    minimises ||P_T(G) - b||^2 + <G, v G> at the observed places, v = eps^2 / (sigma_i sigma_j - eps^2) in the core,
+    eps / (sigma_i - eps) beside it: conjugate gradients in r (n1 + n2) unknowns, with that diagonal as
+    preconditioner, O(m r) each. The rank k decides eps alone; it may be too large.
+    Yields after each update the leading part of X, of rank k: objective ||A(W) - b||^2 / 2 there; residual the cosine
+    between the misfit and what a step along the tangent gradient changes of it, which stays above 0 where noise makes
+    X pass through entries that no matrix of rank k has. Ends FINISHED when X moves no more.
+    Reference: Kuemmerle & Mayrink Verdun (2021), "A scalable second order method for ill-conditioned matrix completion
+    from few samples", Algorithm 1 and its implementation in the tangent space (MatrixIRLS).
+    """  # fmt: skip
+    A, b = problem.operator, problem.b
+    assert isinstance(A, Entries)
+    eps, X = np.inf, Filled.entries(A, b)
+    while True:
+        triples = X.triples(A, problem.rank + 1, rng)
+        W = triples.truncated(problem.rank)
+        at = point(A, W, b)
+        yield Iterate(W, float(at.misfit @ at.misfit) / 2, stationarity(A, at, b), f"Smoothing eps {eps:.2e}.")
+        if solved(at.misfit, b):
+            return Stop.CONVERGED
+        eps = min(eps, float(triples.s[-1]))
+        above = triples.truncated(int((triples.s > eps * (1 + LEAST_GAP)).sum()))
+        tol = min(max(inner_tol * eps / float(triples.s[0]), FINEST), COARSEST)
+        new = reweighted(A, b, above, eps, X, tol, inner_steps)
+        if not len(above.s) or new.distance(X, A) <= SETTLED * float(np.linalg.norm(triples.s)):
+            return Stop.FINISHED
+        X = new
+
+
+class Filled(NamedTuple):
+    """The table U L^T + R V^T + S: U, V orthonormal, S sparse with the values `rest` at the observed places."""
+
+    U: Array
+    L: Array
+    R: Array
+    V: Array
+    rest: Array
+
+    @staticmethod
+    def entries(A: Entries, b: Array) -> "Filled":
+        """Return the zero-filled table."""
+        (n1, n2), none = A.shape, 0
+        return Filled(np.zeros((n1, none)), np.zeros((n2, none)), np.zeros((n1, none)), np.zeros((n2, none)), b)
+
+    def times(self, A: Entries, V: Array) -> Array:
+        """Return the table times V (n2, any)."""
+        return self.U @ (self.L.T @ V) + self.R @ (self.V.T @ V) + A.sparse(self.rest) @ V
+
+    def transposed(self, A: Entries, U: Array) -> Array:
+        """Return the transposed table times U (n1, any)."""
+        return self.L @ (self.U.T @ U) + self.V @ (self.R.T @ U) + A.sparse(self.rest).T @ U
+
+    def dense(self, A: Entries) -> Array:
+        """Return the table itself."""
+        return self.U @ self.L.T + self.R @ self.V.T + A.sparse(self.rest).toarray()
+
+    def triples(self, A: Entries, count: int, rng: Generator) -> LowRank:
+        """Return the leading singular triples."""
+        if A.shape[0] * A.shape[1] <= DECOMPOSED or SHARE * count > min(A.shape):
+            return lowrank.from_dense(self.dense(A), count)
+        near = self.V if self.V.shape[1] else None
+        return leading_triples(
+            lambda V: self.times(A, V), lambda U: self.transposed(A, U), A.shape, count, rng, A.dtype,
+            near=near, settled=1e-12,
+        )  # fmt: skip
+
+    def distance(self, other: "Filled", A: Entries) -> float:
+        """Return a bound on the Frobenius norm of the difference: that of its factors plus that of its entries."""
+        left = np.hstack([self.U, self.R, -other.U, -other.R])
+        right = np.hstack([self.L, self.V, other.L, other.V])
+        factors = lowrank.from_product(left, right).s
+        return float(np.linalg.norm(factors) + np.linalg.norm(self.rest - other.rest))
+
+
+Parts = tuple[Array, Array, Array]
+"""A tangent vector U C V^T + B V^T + U D^T with B orthogonal to U and D to V: (C, B, D)."""
+
+
+def reweighted(A: Entries, b: Array, at: LowRank, eps: float, X: Filled, tol: float, limit: int) -> Filled:
+    """Return the table of least <Z, W(Z)> that has the given entries."""
+    (U, s, V), beside = at, eps / (at.s - eps)
+    weights = eps**2 / (np.outer(s, s) - eps**2), beside, beside
+    share = len(b) / (A.shape[0] * A.shape[1])
+
+    def measured(G: Parts) -> Array:
+        return A.pair(np.hstack([U @ G[0] + G[1], U]), np.hstack([V, G[2]]))
+
+    def tangent(right: Array, left: Array) -> Parts:
+        C = U.T @ right
+        return C, right - U @ C, left - V @ C.T
+
+    def pulled(r: Array) -> Parts:
+        S = A.sparse(r)
+        return tangent(S @ V, S.T @ U)
+
+    def normal(G: Parts) -> Parts:
+        return combined(pulled(measured(G)), tuple(v * g for v, g in zip(weights, G, strict=True)), 1.0)  # type: ignore[arg-type]
+
+    def eased(G: Parts) -> Parts:
+        return tuple(g / (share + v) for v, g in zip(weights, G, strict=True))  # type: ignore[return-value]
+
+    # Of a table that solves the problem for other weights, the part that these leave of it.
+    start = tuple(g / (1 + v) for v, g in zip(weights, tangent(X.times(A, V), X.transposed(A, U)), strict=True))
+    G = conjugate_gradients(normal, eased, pulled(b), start, tol, limit)  # type: ignore[arg-type]
+    C, B, D = G
+    return Filled(U, D, U @ C + B, V, b - measured(G))
+
+
+def conjugate_gradients(
+    normal: Callable[[Parts], Parts], eased: Callable[[Parts], Parts], rhs: Parts, G: Parts, tol: float, limit: int
+) -> Parts:
+    """Return the solution of normal(G) = rhs to a relative tolerance, by preconditioned conjugate gradients."""
+    rest = combined(rhs, normal(G), -1.0)
+    target = tol**2 * inner(rhs, rhs)
+    better = eased(rest)
+    direction, now = better, inner(rest, better)
+    for _ in range(limit):
+        if inner(rest, rest) <= target:
+            break
+        image = normal(direction)
+        step = now / inner(direction, image)
+        G, rest = combined(G, direction, step), combined(rest, image, -step)
+        better = eased(rest)
+        before, now = now, inner(rest, better)
+        direction = combined(better, direction, now / before)
+    return G
+
+
+def combined(one: Parts, other: Parts, times: float) -> Parts:
+    """Return one plus a multiple of another."""
+    return tuple(a + times * b for a, b in zip(one, other, strict=True))  # type: ignore[return-value]
+
+
+def inner(one: Parts, other: Parts) -> float:
+    """Return the inner product."""
+    return sum(float(np.vdot(a, b)) for a, b in zip(one, other, strict=True))
+
+
+def workspace(spec: TableSpec, options: Options) -> int:
+    """Hold the table itself where it is decomposed whole, a Krylov basis otherwise, and a dozen tangent vectors."""
+    n1, n2 = spec.table
+    k = spec.true_rank + 1
+    whole = n1 * n2 <= DECOMPOSED or SHARE * k > min(n1, n2)
+    return BLOCK_BYTES + 64 * spec.measurements + 8 * (40 * k * (n1 + n2) + (6 * n1 * n2 if whole else 0))
+
+
+ENTRY = ranked_entry(
+    name="matrix-irls",
+    title="MatrixIRLS (log-determinant)",
+    summary="Reweighted least squares for a smoothed log-determinant: for ill-conditioned tables with few entries.",
+    run=matrix_irls,
+    models=("inductive-completion",),
+    workspace=workspace,
+    refuse=refuse_features,
+)

@@ -1,0 +1,167 @@
+"""Completion of ill-conditioned tables from few entries: GNIMC, MatrixIRLS, R2RILS and damped Gauss-Newton."""
+
+from itertools import islice
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.sparse.linalg import lsqr
+
+import lrlab
+from lrlab import catalog, lowrank
+from lrlab.operators.rank_one import RankOne
+from lrlab.parameters import InputError
+from lrlab.protocol import Stop
+from lrlab.solvers.low_rank import gauss_newton, gnimc, matrix_irls, r2rils, stationarity, tangent
+
+TABLE = lrlab.spec("inductive-completion", features="canonical", n1=40, n2=35, rank=3, observed=0.5)
+HARD = lrlab.spec(
+    "inductive-completion", features="canonical", n1=80, n2=80, rank=3, observed=0.24, condition=10, seed=1000
+)
+"""3.3 times the degrees of freedom."""
+SOLVERS = ("gnimc", "matrix-irls", "r2rils")
+
+
+@pytest.mark.parametrize("name", [*SOLVERS, "gauss-newton"])
+def test_a_table_is_completed_from_few_entries(name):
+    trace = lrlab.solve(HARD, name)
+    assert trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-10
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_objective_and_residual_are_those_of_the_estimate(name):
+    problem = TABLE.replace(noise=0.1).build()
+    run = catalog.solver(name).run
+    for iterate in islice(run(problem, rng=np.random.default_rng(0)), 4):
+        at = tangent.point(problem.operator, iterate.estimate, problem.b)
+        assert iterate.objective == pytest.approx(at.misfit @ at.misfit / 2)
+        U, _, V = iterate.estimate
+        G = problem.operator.adjoint(at.misfit)
+        step = lowrank.from_dense(G @ V @ V.T + U @ U.T @ G)
+        image = problem.operator.forward(step)
+        cosine = image @ at.misfit / np.linalg.norm(image) / np.linalg.norm(at.misfit)
+        assert iterate.residual == pytest.approx(cosine, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["matrix-irls", "r2rils"])
+def test_features_are_refused(name):
+    with pytest.raises(InputError, match="set features=canonical"):
+        lrlab.solve(lrlab.spec("inductive-completion"), name)
+
+
+def test_the_tangent_gradient_is_the_derivative_of_the_objective():
+    problem = TABLE.build()
+    at = tangent.point(problem.operator, TABLE.replace(seed=9).build().truth, problem.b)
+    slope, rng = stationarity.tangent_gradient(problem.operator, at), np.random.default_rng(0)
+    A, B = rng.standard_normal(at.W.U.shape), rng.standard_normal(at.W.V.shape)
+
+    def f(t):
+        rest = at.misfit + t * problem.operator.forward(lowrank.from_dense(A @ at.W.V.T + at.W.U @ B.T))
+        return rest @ rest / 2
+
+    assert (f(1e-4) - f(-1e-4)) / 2e-4 == pytest.approx(slope.dot(tangent.Vector(A, B)), rel=1e-6)
+
+
+def test_the_update_of_gnimc_is_that_of_its_factors_whatever_their_scaling():
+    rng = np.random.default_rng(2)
+    problem = lrlab.spec("rank-one-sensing", d1=7, d2=6, rank=2, m=60).build()
+    W = lowrank.from_product(rng.standard_normal((7, 2)), rng.standard_normal((6, 2)))
+    at = tangent.point(problem.operator, W, problem.b)
+    new = gnimc.multiplied(W, gauss_newton.least_squares_step(problem.operator, at, 1e-15, 500)[0]).dense()
+    # The factors themselves, scaled unequally, and LSQR in bases of theirs that are orthonormal.
+    C = rng.standard_normal((2, 2))
+    U, V = W.left @ C, W.V @ np.linalg.inv(C).T
+    Qu, Ru = np.linalg.qr(U)
+    Qv, Rv = np.linalg.qr(V)
+    assert isinstance(problem.operator, RankOne)
+    rows = [np.concatenate([np.outer(x, Qv.T @ y).ravel(), np.outer(y, Qu.T @ x).ravel()])
+            for x, y in zip(problem.operator.X, problem.operator.Y, strict=True)]  # fmt: skip
+    z = lsqr(np.array(rows), -at.misfit, atol=1e-15, btol=1e-15, iter_lim=500)[0]
+    dU, dV = z[:14].reshape(7, 2) @ np.linalg.inv(Rv).T, z[14:].reshape(6, 2) @ np.linalg.inv(Ru).T
+    np.testing.assert_allclose(new, (U + dU) @ (V + dV).T, atol=1e-8)
+
+
+@pytest.mark.parametrize("eps", [0.01, 0.3])
+def test_reweighted_least_squares_has_the_entries_and_the_least_weighted_norm(eps):
+    problem = lrlab.spec("inductive-completion", features="canonical", n1=7, n2=6, rank=2, observed=0.6).build()
+    A, b = problem.operator, problem.b
+    W = lowrank.from_dense(np.random.default_rng(0).standard_normal((7, 6)), 2)
+    start = matrix_irls.Filled.entries(A, b)
+    X = matrix_irls.reweighted(A, b, W, eps * W.s[1], start, 1e-15, 500).dense(A)
+    U, s, Vt = np.linalg.svd(W.dense())
+    sizes = np.maximum(np.pad(s[:2], (0, 5)), eps * W.s[1])
+    weights = 1 / np.outer(sizes[:7], sizes[:6])
+    assert np.allclose(X[A.rows, A.columns], b, atol=1e-9)
+    free = np.ones((7, 6), bool)
+    free[A.rows, A.columns] = False
+
+    def weighted(z):
+        Z = X.copy()
+        Z[free] = z
+        return np.sum(weights * (U.T @ Z @ Vt.T) ** 2)
+
+    assert minimize(weighted, X[free], tol=1e-12).fun == pytest.approx(weighted(X[free]), rel=1e-6)
+
+
+def test_reweighted_iterations_never_raise_the_smoothed_log_determinant():
+    problem = TABLE.replace(noise=0.1).build()
+    A, b, k = problem.operator, problem.b, problem.rank
+    X, eps = matrix_irls.Filled.entries(A, b), np.inf
+    values = []
+    for _ in range(12):
+        triples = X.triples(A, k + 1, np.random.default_rng(0))
+        eps = min(eps, triples.s[-1])
+        before = smoothed(X.dense(A), eps)
+        X = matrix_irls.reweighted(A, b, triples.truncated(int((triples.s > eps).sum())), eps, X, 1e-13, 1000)
+        values.append((before, smoothed(X.dense(A), eps)))
+    assert all(after <= before + 1e-9 for before, after in values) and values[-1][1] < values[0][0] - 1
+
+
+def smoothed(X, eps):
+    s = np.linalg.svd(X, compute_uv=False)
+    return np.sum(np.where(s >= eps, np.log(np.maximum(s, eps)), np.log(eps) + (s**2 / eps**2 - 1) / 2))
+
+
+def test_large_tables_are_decomposed_by_products(monkeypatch):
+    whole = lrlab.solve(HARD, "matrix-irls")
+    monkeypatch.setattr(matrix_irls, "DECOMPOSED", 0)
+    monkeypatch.setattr(matrix_irls, "SHARE", 1)
+    trace = lrlab.solve(HARD, "matrix-irls")
+    assert trace.metrics["error"] < 1e-10 and abs(len(trace.rows) - len(whole.rows)) <= 3
+
+
+def test_columns_are_scaled_to_length_one():
+    assert np.allclose(np.linalg.norm(r2rils.scaled(np.diag([3.0, 4.0])), axis=0), 1)
+    assert not r2rils.scaled(np.zeros((3, 2))).any()
+
+
+@pytest.mark.parametrize("model", ["rank-one-sensing", "polynomial-network"])
+def test_a_penalised_step_minimises_its_problem(model):
+    sizes = {"d1": 6, "d2": 5, "rank": 2, "m": 50} if model == "rank-one-sensing" else {"p": 6, "r": 2, "m": 60}
+    spec = lrlab.spec(model, condition=10, **sizes)
+    problem = spec.build()
+    at = tangent.point(problem.operator, spec.replace(seed=9).build().truth, problem.b)
+    step, _, _ = gauss_newton.least_squares_step(problem.operator, at, 1e-14, 500, 3.0)
+    measured, _ = gauss_newton.jacobian(problem.operator, at)
+    symmetric, (U, s, V) = problem.operator.symmetric, at.W
+    root = np.sqrt(np.abs(s))
+
+    def f(t, A, B):
+        # In factors U |s|^1/2 and V |s|^1/2, whose squared sizes are the nuclear norm twice.
+        moved = step.plus(tangent.Vector(A, A if symmetric else B), t)
+        left, right = U * s / root + moved.A / root, V * (s if symmetric else root**2) / root + moved.B / root
+        rest = at.misfit + measured(moved)
+        return rest @ rest + 3.0 * (np.sum(left**2) + np.sum(right**2))
+
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        A, B = rng.standard_normal(at.W.U.shape), rng.standard_normal(at.W.V.shape)
+        assert abs(f(1e-3, A, B) - f(-1e-3, A, B)) < 1e-7 * f(0, A, B)
+
+
+def test_a_table_of_zeros_is_zero():
+    problem = TABLE.build()
+    problem.b = np.zeros_like(problem.b)
+    for name in (*SOLVERS, "gauss-newton", "nuclear-norm"):
+        iterate = next(catalog.solver(name).run(problem, rng=np.random.default_rng(0)))
+        assert not iterate.estimate.dense().any() and iterate.residual == 0 and iterate.objective == 0
