@@ -36,11 +36,21 @@ def no_iterations(spec: Any, options: Options, iterations: int) -> Sequence[floa
     return ()
 
 
+def nothing_more(options: Options) -> tuple[str, ...]:
+    """Name nothing that a solver is given by its options."""
+    return ()
+
+
 class Settings(NamedTuple):
     """The checked settings of a run: the solver's options in the order of their declaration, and the run's limits."""
 
     options: tuple[tuple[str, Value], ...]
     limits: Limits
+
+
+def given_words(knows: Sequence[str]) -> str:
+    """Return what a solver is given beyond the data as a sentence; nothing where it has the data alone."""
+    return f"Given beyond the data: {', '.join(knows)}." if knows else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +62,7 @@ class SolverEntry:
     run: the generator function; its annotated keywords are the options.
     models: names of the models it is made for; families: names of families for all of whose models it is made.
     knows: what it is given beyond the data, such as "link", "rank" or "sparsity", unless an option says otherwise.
+    knows_with(options): what it is given beyond that where its options say so.
     streams: whether it reads the data in blocks; if not, all data is held at once.
     workspace(spec, options): bytes that it needs beyond the data.
     refuse(spec, options): raises InputError where it cannot work, before anything is run.
@@ -69,6 +80,7 @@ class SolverEntry:
     families: tuple[str, ...] = ()
     workspace: Callable[[Any, Options], int]
     knows: tuple[str, ...] = ()
+    knows_with: Callable[[Options], tuple[str, ...]] = nothing_more
     streams: bool = False
     refuse: Callable[[Any, Options], None] = accept
     predict: Callable[[Any, Options], dict[str, float]] = no_prediction
@@ -84,7 +96,7 @@ class SolverEntry:
     @property
     def given(self) -> str:
         """What it knows, as a sentence; nothing where it has the data alone."""
-        return f"Given beyond the data: {', '.join(self.knows)}." if self.knows else ""
+        return given_words(self.knows)
 
     @property
     def options(self) -> Mapping[str, Parameter]:

@@ -128,6 +128,13 @@ def test_a_comparison_names_what_each_solver_knows_beyond_the_data():
     assert catalog.given(["wirtinger-flow"], "phase-retrieval") == ""
 
 
+def test_a_job_says_what_its_options_give_the_solver():
+    spec = catalog.spec("one-bit-phase-retrieval")
+    words = {weights: make_job(spec, "spectral-optimal", weights=weights).given for weights in ("counts", "link")}
+    assert words == {"counts": "", "link": "Given beyond the data: link."}
+    assert make_job(spec, "gamp").given == "Given beyond the data: link, sparsity."
+
+
 def test_public_names():
     spec = lrlab.spec("one-bit-sensing", n=500, p=10, seed=2)
     trace = lrlab.solve(spec, "pairwise-moment", max_iter=5)

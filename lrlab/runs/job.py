@@ -6,7 +6,7 @@ from lrlab import catalog
 from lrlab.parameters import Value
 from lrlab.protocol import Limits, Spec
 from lrlab.runs.memory import require_memory
-from lrlab.solver_entry import SolverEntry
+from lrlab.solver_entry import SolverEntry, given_words
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,11 @@ class Job:
     def entry(self) -> SolverEntry:
         """The solver's entry on the catalogue."""
         return catalog.solver(self.solver, self.spec.model)
+
+    @property
+    def given(self) -> str:
+        """What the solver is given beyond the data, with these options, as a sentence."""
+        return given_words((*self.entry.knows, *self.entry.knows_with(dict(self.options))))
 
     def on(self, spec: Spec) -> "Job":
         """Return the same job on another spec of the same shape (another seed), which needs no new checks."""

@@ -121,6 +121,7 @@ ENTRY = single_index_entry(
     "does not know the link.",
     reference="Mondelli & Montanari (2018), eq. 10; Luo, Alghamdi & Lu (2019)",
     run=spectral_optimal,
+    knows_with=lambda options: ("link",) if options["weights"] == "link" else (),
     streams=True,
     workspace=moment_workspace,
     refuse=needs_second_moment,

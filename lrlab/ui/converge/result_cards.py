@@ -47,7 +47,7 @@ def card(run: Any, look: Recovery, measures: Mapping[str, Measure]) -> str:
         words, mark = escape(" ".join(part for part in (stop, trace.note if trace else "") if part)), ""
     if run.state == "running" and run.progress and not row:
         words = f"Reading the data: {100 * run.progress:.0f}%."
-    words = " ".join(part for part in (words, run.job.entry.given) if part)
+    words = " ".join(part for part in (words, run.job.given) if part)
     numbers = [
         number_html("iterations", f"{len(look.rows)}"),
         number_html("solver time", duration(row.get("seconds", 0.0))),

@@ -43,8 +43,14 @@ def draw(settings: CurveSettings, jobs: Sequence[Job]) -> None:
         meanings = " ".join(f"{name}: {measure.meaning}." for name, measure in family(spec.model).measures.items())
         tables.show(
             lambda: table(following.runs), key="converge-table", file=f"{spec.model}-convergence",
-            note=f"One row per iterate. seconds: solver time. {meanings}",
+            note=f"One row per iterate. seconds: solver time. {meanings} {given(following.runs)}".rstrip(),
         )  # fmt: skip
+
+
+def given(runs: Sequence[LiveRun]) -> str:
+    """Return what each solver is given beyond the data, as sentences."""
+    words = dict.fromkeys(f"{run.job.solver}: {sentence}" for run in runs if (sentence := run.job.given))
+    return " ".join(words)
 
 
 def draw_curves(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery]) -> None:
