@@ -291,3 +291,17 @@ def test_with_few_samples_the_second_stage_is_not_worse_than_its_start():
         ends.append(trace.rows[-1]["error"])
         starts.append(min(row["error"] for row in trace.rows))
     assert np.mean(ends) < 0.4 and np.mean(ends) < np.mean(starts) + 0.1
+
+
+def test_entries_that_do_not_stand_out_are_left_out():
+    errors = [
+        [
+            lrlab.solve(SPEC.replace(noise=0.0, sparsity=10, seed=seed), NAME, kept=kept).metrics["error"]
+            for kept in (0, 10)
+        ]
+        for seed in range(1001, 1013)
+    ]
+    chosen, all_of_them = np.mean(errors, axis=0)
+    assert chosen < 0.95 * all_of_them
+    dense = lrlab.solve(SPEC.replace(sparsity=0, n=2000), NAME, max_iter=60)
+    assert "with 60 of 60 entries" in dense.note, "a signal that is not sparse has all of them"
