@@ -16,12 +16,14 @@ class Measure(NamedTuple):
     """A score for people: its axis title and its meaning.
 
     common: whether all models of the family have it. constant: whether it belongs to the problem, not to an iterate.
+    quotient: the score and the limit of all methods (`Family.best`) of which it is the quotient; none for a score.
     """
 
     title: str
     meaning: str
     common: bool = True
     constant: bool = False
+    quotient: tuple[str, str] = ("", "")
 
 
 COMMON_MEASURES: Mapping[str, Measure] = {

@@ -17,11 +17,13 @@ def series(
     bands: bool = False,
     marks: dict[str, float] | None = None,
     theory: pd.DataFrame | None = None,
+    limits: pd.DataFrame | None = None,
 ) -> go.Figure:
     """Return one line per series.
 
     points: columns series, x, y, low, high (ends of the bars, or of `bands`), trials. marks: upright lines, by name.
-    theory: series, x, y of dashed lines of exact predictions. A point's customdata is trials, low, high, series.
+    theory: series, x, y of dashed lines of exact predictions. limits: name, x, y of lines of all methods.
+    A point's customdata is trials, low, high, series.
     """
     figure = go.Figure()
     theory_names = [] if theory is None else theory["series"]
@@ -46,6 +48,10 @@ def series(
             line, words = theory[theory["series"] == name], f"theory, {name}"
             hover = f"{words}<br>%{{x:.5g}}: %{{y:.3g}}"
             theme.dashed(figure, line["x"], line["y"], colours[name], name=words, hover=hover, showlegend=len(line) > 0)
+    for k, (name, line) in enumerate(() if limits is None else limits.groupby("name", sort=False)):
+        hover = f"{name}, for large n and p<br>%{{x:.5g}}: %{{y:.3g}}<extra></extra>"
+        look = {**theme.POPULATION, "width": 2.5, "dash": ("dash", "dot")[k % 2]}
+        figure.add_scatter(x=line["x"], y=line["y"], name=name, mode="lines", line=look, hovertemplate=hover)
     extent = [float(points["low"].min()), float(points["high"].max())] if len(points) else [0.0, 1.0]
     for name, x in (marks or {}).items():
         theme.dashed(figure, [x, x], extent, name=f"{name} ({x:.4g})", hover=f"{name}: %{{x:.4g}}")

@@ -199,6 +199,11 @@ FAMILY = Family(
         "overlap": Measure(
             "squared overlap  ⟨b̂, b⟩²", "squared cosine with the truth: 1 is exact, 1/p is a random guess"
         ),
+        "share_of_best": Measure(
+            "overlap / best possible overlap",
+            "squared overlap as a share of what no method can exceed at this n/p: 1 is as good as possible",
+            quotient=("overlap", "best_overlap"),
+        ),
         "misfit": Measure("misfit  mean (y − f(⟨x, b̂⟩))²", "squared loss of the answers under the true link f"),
         **COMMON_MEASURES,
         "support": Measure(

@@ -50,7 +50,12 @@ class TrialResult(NamedTuple):
         """Return the columns of a table of trials, without those that name the cell."""
         about = {"solver": trial.job.solver, "trial": trial.number, "seed": self.seed}
         ending = {"stop": self.stop, "iterations": self.iterations, "seconds": self.seconds, "refused": ""}
-        return {**about, **self.scores, **trial.job.predictions, **ending}
+        shares = {
+            name: self.scores[score] / limit
+            for name, (score, limit) in trial.job.quotients().items()
+            if score in self.scores
+        }
+        return {**about, **self.scores, **shares, **trial.job.predictions, **ending}
 
 
 _under_way: dict[int, Callable[[], Any]] = {}

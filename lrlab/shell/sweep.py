@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,9 @@ def run(options: argparse.Namespace) -> int:
         points = {"contour": contour(results)} if sweep.adaptive else {}
         print_json({"cells": rows, "trials_run": results.computed, "trials_reused": results.reused, **points})
     else:
-        show(rows, sweep.success.metric if sweep.success else None)
+        measures = catalog.family(sweep.spec.model).measures
+        shares = [name for name, measure in measures.items() if measure.quotient[0]]
+        show(rows, sweep.success.metric if sweep.success else None, shares)
         if sentence := catalog.given(sweep.solvers, sweep.spec.model):
             print(sentence)
         print(f"{results.computed} trials run, {results.reused} taken from the store.{inferred(rows)}")
@@ -65,13 +68,15 @@ def inferred(rows: list[dict[str, Any]]) -> str:
     return f" {measured} cells were measured, {number} inferred." if number else ""
 
 
-def show(rows: list[dict[str, Any]], metric: str | None) -> None:
-    """Print cells for people: shares of successes with their intervals, and the median of the measure."""
+def show(rows: list[dict[str, Any]], metric: str | None, shares: Sequence[str] = ()) -> None:
+    """Print cells for people: successes with their intervals, and medians of the measure and of shares of limits."""
     measure = metric or next(
         (name for row in rows for name in ("error", *row["metrics"]) if name in row["metrics"]), ""
     )
+    medians = [measure, *(name for name in shares if name != measure and any(name in row["metrics"] for row in rows))]
     axes = list(rows[0]["axes"])
-    lines = [[*axes, "solver", "trials", "successes", "95% interval", f"median {measure}"]]
+    titles = [f"median {name}" for name in medians]
+    lines = [[*axes, "solver", "trials", "successes", "95% interval", *titles]]
     for row in rows:
         place = [f"{row['axes'][axis]:.6g}" for axis in axes]
         if row["refused"]:
@@ -80,8 +85,8 @@ def show(rows: list[dict[str, Any]], metric: str | None) -> None:
         low, high = row["interval"] or (0, 0)
         successes = "inferred" if row["inferred"] else f"{row['successes']}"
         counted = [successes, f"{low:.2f}..{high:.2f}"] if row["interval"] else ["-", "-"]
-        median = f"{row['metrics'][measure][1]:.4g}" if measure in row["metrics"] else "-"
-        lines.append([*place, row["solver"], f"{row['trials']}", *counted, median])
+        centres = [f"{row['metrics'][name][1]:.4g}" if name in row["metrics"] else "-" for name in medians]
+        lines.append([*place, row["solver"], f"{row['trials']}", *counted, *centres])
     full = [line for line in lines if len(line) == len(lines[0])]
     widths = [max(len(line[k]) for line in full) for k in range(len(lines[0]))]
     for line in lines:

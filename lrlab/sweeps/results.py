@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from lrlab import catalog
 from lrlab.arrays import Array
 from lrlab.parameters import InputError
 from lrlab.runs.job import Job
@@ -32,6 +33,8 @@ class Results:
     def __init__(self, sweep: Sweep) -> None:
         """Start without trials."""
         self.sweep, self.cells = sweep, sweep.cells
+        measures = catalog.family(sweep.spec.model).measures
+        self._quotients = {name: measure.quotient[0] for name, measure in measures.items() if measure.quotient[0]}
         self.changes = self.computed = self.reused = 0
         self.complete = False
         self.failures: dict[Trial, str] = {}
@@ -56,8 +59,9 @@ class Results:
                 self._columns[job].set(number, result)
             self.changes += 1
         rule, scores = self.sweep.success, next((r.scores for r in finished.values() if r.scores), {})
-        if rule and scores and rule.metric not in scores:
-            metrics = ", ".join(scores)
+        known = [*scores, *(name for name, score in self._quotients.items() if score in scores)]
+        if rule and scores and rule.metric not in known:
+            metrics = ", ".join(known)
             raise InputError("metric", f"one that these trials have ({metrics})", rule.metric, "name one of them")
 
     def finished(self, job: Job) -> int:
@@ -71,7 +75,10 @@ class Results:
         below: leave out trials with this number and higher ones.
         """
         with self._lock:
-            return self._columns[job].values(name, below) if job in self._columns else np.empty(0)
+            if job not in self._columns:
+                return np.empty(0)
+            score, limit = job.quotients().get(name, (name, 1.0)) if name in self._quotients else (name, 1.0)
+            return self._columns[job].values(score, below) / limit
 
     def results(self, job: Job) -> dict[int, TrialResult]:
         """Return the finished trials of a job by their numbers."""
@@ -98,7 +105,9 @@ class Results:
     def metrics(self, job: Job) -> dict[str, list[float]]:
         """Return the quartiles of all scores and of the number of iterations, and thrice each prediction of theory."""
         with self._lock:
-            names = [*self._columns[job].scores, "iterations"] if job in self._columns else []
+            scored = self._columns[job].scores if job in self._columns else {}
+            shares = [name for name, (score, _) in job.quotients().items() if score in scored]
+            names = [*scored, *shares, "iterations"] if scored else []
             scores = {name: statistics.quartiles(self.values(job, name)) for name in names}
         return scores | {name: [value] * 3 for name, value in job.predictions.items()}
 

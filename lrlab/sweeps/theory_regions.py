@@ -5,6 +5,7 @@ grid, and their signs traced.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,9 +94,9 @@ def _margins(sweep: Sweep) -> tuple[Array, Array, dict[str, Array]]:
     Columns are added where a margin is not linear between those that are there.
     """
     across, upwards = sweep.grid
-    ends = [_at(sweep, min(sweep.grid[across]), end(sweep.grid[upwards])) for end in (min, max)]
-    y = _nodes(sweep, upwards, ROWS if _kind(ends[0]) == _kind(ends[1]) else FEW)
-    first = _nodes(sweep, across, FEW)
+    ends = [kind_at(sweep, (min(sweep.grid[across]), end(sweep.grid[upwards]))) for end in (min, max)]
+    y = grid_nodes(sweep, upwards, ROWS if ends[0] == ends[1] else FEW)
+    first = grid_nodes(sweep, across, FEW)
     columns = {x: _column(sweep, x, y) for x in first}
     names = dict.fromkeys(name for column in columns.values() for name in column)
     if not names:
@@ -125,21 +126,23 @@ def _curved(x: Array, fields: Array) -> Mask:
 def _column(sweep: Sweep, x: float, y: Array) -> dict[str, Array]:
     column: dict[str, Array] = {}
     for k, at in enumerate(y):
-        there = _at(sweep, x, at)
+        there = spec_near(sweep, (x, at))
         known = {} if there is None else catalog.family(there.model).margins(there, sweep.contour.at)
         for name, margin in known.items():
             column.setdefault(name, np.full(len(y), FARTHEST))[k] = np.clip(margin, -FARTHEST, FARTHEST)
     return column
 
 
-def _kind(spec: Any) -> object:
-    """Return what of a spec a limit depends on beside n/p, where theory knows it."""
+def kind_at(sweep: Sweep, point: Sequence[float]) -> object:
+    """Return what a limit depends on at a point beside n/p, where theory knows it."""
+    spec = spec_near(sweep, point)
     return None if spec is None else (getattr(spec, "link_function", None), *map(spec.values().get, ("sparsity", "p")))
 
 
-def _at(sweep: Sweep, x: float, y: float) -> Any:
+def spec_near(sweep: Sweep, point: Sequence[float]) -> Any:
+    """Return the spec at a point of the plane, with whole numbers rounded; None where there is none."""
     try:
-        pairs = zip(sweep.grid, (x, y), strict=True)
+        pairs = zip(sweep.grid, point, strict=True)
         return spec_at(sweep.spec, [(axis, round(v) if _whole(sweep, axis) else float(v)) for axis, v in pairs])
     except InputError:
         return None
@@ -150,7 +153,8 @@ def _whole(sweep: Sweep, axis: str) -> bool:
     return parameter is not None and parameter.kind is int
 
 
-def _nodes(sweep: Sweep, axis: str, count: int) -> Array:
+def grid_nodes(sweep: Sweep, axis: str, count: int) -> Array:
+    """Return places along an axis, spaced as its values are; whole numbers where it has these."""
     low, high = min(sweep.grid[axis]), max(sweep.grid[axis])
     log = spacing(dict(sweep.axes)[axis]) == "log" and low > 0
     values = (np.geomspace if log else np.linspace)(low, high, count)

@@ -1,13 +1,15 @@
 """What no method can exceed: among the metrics of a run, and as lines on figures."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import lrlab
 from lrlab import catalog
-from lrlab.figures import convergence
+from lrlab.figures import convergence, series
 from lrlab.figures.recovery import Recovery
 from lrlab.theory.predicted_overlap import best_overlap
+from lrlab.ui.converge.results_view import theory_caption
 
 
 def test_metrics_name_what_no_method_can_exceed():
@@ -27,6 +29,27 @@ def test_where_fast_methods_end_earlier_both_limits_are_given():
 
 def test_pictures_have_no_limits():
     assert catalog.family("one-bit-sensing").best(lrlab.spec("one-bit-sensing", truth="digit-3", p=64)) == {}
+
+
+def test_captions_say_what_dots_and_curves_are():
+    limited = Recovery("gamp", predictions={"predicted_overlap": 0.5, "best_overlap": 0.8}, expected=[0.2, 0.4])
+    words = theory_caption([limited], "overlap")
+    assert "Dotted: no method can do better." in words and "each iterate of gamp" in words
+    assert "no fast method" not in words
+    hard = Recovery("sir", predictions={"best_overlap": 0.8, "best_fast_overlap": 0.5})
+    assert "no fast method is known to do better than the other" in theory_caption([hard], "error")
+    assert theory_caption([limited], "misfit") == theory_caption([], "error") == ""
+
+
+def test_limits_lie_over_the_lines_of_a_sweep():
+    columns = ["series", "x", "y", "low", "high", "trials"]
+    points = pd.DataFrame([("sir", x, 0.5, 0.4, 0.6, 3) for x in (1.0, 2.0)], columns=columns)
+    names = list(convergence.LIMITS.values())
+    curves = pd.DataFrame([(name, x, 0.9) for name in names for x in (1.0, 2.0)], columns=["name", "x", "y"])
+    figure = series.series(points, axis_title="n/p", value_title="overlap", limits=curves)
+    drawn = {trace.name: trace for trace in figure.data if trace.name in names}
+    assert list(drawn) == names and [drawn[name].line.dash for name in names] == ["dash", "dot"]
+    assert all(list(trace.x) == [1.0, 2.0] and list(trace.y) == [0.9, 0.9] for trace in drawn.values())
 
 
 @pytest.mark.parametrize("measure", ["overlap", "error"])

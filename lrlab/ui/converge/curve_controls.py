@@ -40,12 +40,12 @@ def choose_time(link: Permalink) -> str:
 
 
 def absent_measures(model: str, spec: object) -> set[str]:
-    """Return the measures that a model, or a spec of it, does not have, and those that no iterate changes."""
+    """Return the measures that a model, or a spec of it, does not have, that no iterate changes, or that are shares."""
     entry = model_entry(model)
     absent = {
         name
         for name, measure in entry.family.measures.items()
-        if measure.constant or not (measure.common or name in entry.measures)
+        if measure.constant or measure.quotient[0] or not (measure.common or name in entry.measures)
     }
     if not (isinstance(spec, Spec) and spec.values().get("sparsity")):
         absent.add("support")

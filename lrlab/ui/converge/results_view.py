@@ -94,9 +94,23 @@ def theory_caption(drawn: Sequence[Recovery], measure: str) -> str:
     """Return what the lines and marks of theory are, or nothing where there are none."""
     if any(convergence.prediction(run.predictions, f"start_{measure}") is not None for run in drawn):
         return "Star: the exact prediction of the start, for large m and p."
-    if all(convergence.prediction(run.predictions, measure) is None for run in drawn):
-        return ""
-    return "Dashed: the exact prediction at this n/p, for large n and p, of where the solver ends."
+    words = []
+    if any(convergence.prediction(run.predictions, measure) is not None for run in drawn):
+        words.append("Dashed: the exact prediction at this n/p, for large n and p, of where the solver ends.")
+    iterated = [run.title for run in drawn if run.expected and measure in ("error", "overlap")]
+    if iterated:
+        words.append(f"Dashed and curved: of each iterate of {', '.join(iterated)}.")
+    # The same for all runs, as they are of one problem.
+    known = drawn[0].predictions if drawn else {}
+    limits = [convergence.prediction(known, measure, prefix) for prefix in convergence.LIMITS]
+    if limits[0] is not None:
+        hard = (
+            " than the better line; no fast method is known to do better than the other"
+            if limits[1] is not None
+            else ""
+        )
+        words.append(f"Dotted: no method can do better{hard}.")
+    return " ".join(words)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

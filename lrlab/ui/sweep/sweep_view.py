@@ -5,9 +5,11 @@ import pandas as pd
 import streamlit as st
 
 from lrlab.catalog import family
-from lrlab.figures.convergence import prediction
+from lrlab.figures.convergence import LIMITS, prediction
 from lrlab.figures.series import series
 from lrlab.parameters import display_name
+from lrlab.runs.job import Job
+from lrlab.sweeps import theory_limits
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.midpoint import midpoints
 from lrlab.sweeps.results import Results
@@ -67,9 +69,11 @@ def _draw_lines(page: str, results: Results, view: View) -> None:
     average = "mean" if view.show in MEANS else "median"
     scored = "" if view.show == SHARE else f"{average} {family(sweep.spec.model).measures[view.show].title}"
     title = scored or map_view.title(sweep, SHARE)
+    limits = _limits(page, sweep, view.show) if view.theory else None
     figure = series(
         points, axis_title=x.title, value_title=title, log_x=x.spacing == "log", log_y=_log(points, view.show),
         bands=True, marks=marks, theory=_theory(sweep, view.show) if view.theory and view.show != SHARE else None,
+        limits=limits,
     )  # fmt: skip
     ends = x.edges[[0, -1]]
     figure.update_xaxes(range=list(np.log10(ends) if x.spacing == "log" else ends))
@@ -79,7 +83,7 @@ def _draw_lines(page: str, results: Results, view: View) -> None:
     plot.show(figure, key=f"{page}.lines", label=f"{title} along {x.title}", on_click=click)
     band = "95% intervals of the shares" if view.show == SHARE else "from the first to the third quartile"
     band = "95% intervals of the means" if view.show in MEANS else band
-    st.caption(f"Bands: {band}. **A click on a point opens its first trial on Converge.**")
+    st.caption(f"Bands: {band}. {_limit_words(limits)}**A click on a point opens its first trial on Converge.**")
     sweep_files.offer(page, sweep, figure, f"{page}.lines", table, metric)
 
 
@@ -106,5 +110,29 @@ def _log(points: pd.DataFrame, show: str) -> bool:
 def _theory(sweep: Sweep, show: str) -> pd.DataFrame:
     [axis] = sweep.grid
     cells = ((cell, cell.job) for cell in sweep.cells if cell.job)
-    rows = [(cell.solver, cell.axes[axis], prediction(job.predictions, show)) for cell, job in cells]
+    rows = [(cell.solver, cell.axes[axis], _predicted(job, show)) for cell, job in cells]
     return pd.DataFrame(rows, columns=["series", "x", "y"]).dropna()
+
+
+def _predicted(job: Job, show: str) -> float | None:
+    score, limit = job.quotients().get(show, (show, 1.0))
+    predicted = prediction(job.predictions, score)
+    return None if predicted is None else predicted / limit
+
+
+def _limits(page: str, sweep: Sweep, show: str) -> pd.DataFrame:
+    """Return the curves that no method, or no known fast one, can exceed: name, x, y."""
+    points = live.once(f"{page}:limits", sweep, lambda: theory_limits.limits(sweep))
+    rows = [
+        (LIMITS[limit], x, prediction({f"best_{name}": value for name, value in scores.items()}, show, "best"))
+        for limit, x, scores in points
+    ]
+    return pd.DataFrame(rows, columns=["name", "x", "y"]).dropna()
+
+
+def _limit_words(limits: pd.DataFrame | None) -> str:
+    names = [] if limits is None else list(limits["name"].unique())
+    if not names:
+        return ""
+    hard = "; dotted: no fast method is known to do better" if len(names) > 1 else ""
+    return f"Grey and dashed: for large n and p, no method can do better{hard}. "

@@ -1,0 +1,65 @@
+"""Limits along an axis, and scores as a share of them."""
+
+import numpy as np
+import pytest
+
+import lrlab
+from lrlab.engine.stream import LocalStream
+from lrlab.runs.job import make_job
+from lrlab.shell.sweep import show
+from lrlab.store.store import Store
+from lrlab.sweeps.definition import Span, Sweep
+from lrlab.sweeps.definition_parts import Success
+from lrlab.sweeps.run import run
+from lrlab.sweeps.tables import cell_rows
+from lrlab.sweeps.theory_limits import limits
+from lrlab.theory.predicted_overlap import best_overlap
+
+
+def test_limits_along_an_axis_are_those_of_state_evolution():
+    spec = lrlab.spec("one-bit-phase-retrieval", p=1000, sparsity=50)
+    points = limits(Sweep(spec=spec, axes={"ratio": Span(0.2, 5.0, 5, "log")}, solvers=["gamp"]))
+    by_name = {name: [point for point in points if point.limit == name] for name in ("best", "best_fast")}
+    assert len(by_name["best"]) == len(by_name["best_fast"]) > 40
+    for name, several in by_name.items():
+        for _, x, scores in several[::7]:
+            exact = best_overlap(spec.replace(n=round(1000 * x)))
+            assert scores == {"overlap": exact.best if name == "best" else exact.fast}
+    assert all(b.scores["overlap"] >= f.scores["overlap"] for b, f in zip(*by_name.values(), strict=True))
+
+
+def test_limits_of_links_of_their_own_are_at_the_points_of_the_sweep_and_single_where_no_region_is_hard():
+    spec = lrlab.spec("one-bit-sensing", n=300, p=100)
+    points = limits(Sweep(spec=spec, axes={"noise": [0.1, 0.4, 1.0]}, solvers=["sir"]))
+    assert [(point.limit, point.x) for point in points] == [("best", 0.1), ("best", 0.4), ("best", 1.0)]
+
+
+@pytest.mark.parametrize("more", [{"design": "rademacher"}, {"truth": "digit-3", "p": 64}])
+def test_where_theory_says_nothing_there_is_no_limit_and_no_share(more):
+    spec = lrlab.spec("one-bit-sensing", **more)
+    assert limits(Sweep(spec=spec, axes={"noise": [0.1, 0.4]}, solvers=["sir"])) == []
+    assert make_job(spec, "sir").quotients() == {}
+
+
+def test_the_overlap_stands_as_a_share_of_the_best_in_tables_rules_and_the_shell(capsys):
+    spec, axes = lrlab.spec("one-bit-sensing", p=20), {"ratio": [5, 20]}
+    rows = lrlab.sweep(spec, axes, ["marginal-mean", "sir"], trials=2, start=LocalStream)
+    assert rows["share_of_best"].to_numpy() == pytest.approx((rows["overlap"] / rows["best_overlap"]).to_numpy())
+    rule = Success("share_of_best", above=0.8)
+    sweep = Sweep(spec=spec, axes=axes, solvers=["marginal-mean"], trials=2, success=rule)
+    with Store(None) as store:
+        results = run(sweep, store, LocalStream)
+    own = rows[rows["solver"] == "marginal-mean"].groupby("ratio")["share_of_best"]
+    assert results.table("share_of_best")["mean"].to_numpy() == pytest.approx(own.mean().to_numpy())
+    assert list(results.table("error")["successes"]) == list(own.apply(lambda shares: (shares > 0.8).sum()))
+    cells = cell_rows(results)
+    assert cells[0]["metrics"]["share_of_best"][1] == pytest.approx(own.median().iloc[0])
+    show(cells, "error", ["share_of_best"])
+    assert "median share_of_best" in capsys.readouterr().out.splitlines()[0]
+
+
+def test_where_nothing_is_possible_there_is_no_share():
+    spec = lrlab.spec("one-bit-phase-retrieval", n=40, p=100)
+    assert best_overlap(spec).best == 0.0 and make_job(spec, "gamp").quotients() == {}
+    rows = lrlab.sweep(spec, {"n": [40]}, ["gamp"], trials=1, start=LocalStream)
+    assert "share_of_best" not in rows and np.isfinite(rows["overlap"]).all()
