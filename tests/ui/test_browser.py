@@ -309,6 +309,12 @@ def visible_table(page: Page) -> str:
     return Path(file.value.path()).read_text()
 
 
+MORE_TRIALS = """before => {
+  const shown = document.body.innerText.match(/([\\d,]+) of 96,000 trials, about/);
+  return shown && Number(shown[1].replaceAll(",", "")) > before;
+}"""
+
+
 def test_a_sweep_is_paused_and_resumed_from_the_list_after_a_reload(page, address):
     sweep = "sweep?p=8&solvers=marginal-mean,sir&x-points=4&y-axis=noise&y-points=3&trials=4000"
     opened(page, f"{address}/{sweep}", "Sweep")
@@ -324,8 +330,10 @@ def test_a_sweep_is_paused_and_resumed_from_the_list_after_a_reload(page, addres
     expect(page.get_by_text(re.compile("Paused: .* of 96,000 trials were computed"))).to_be_visible()
     expect(page).to_have_url(re.compile("y-axis=noise"))
     assert visible_table(page) == before
+    paused = page.get_by_text(re.compile("Paused: .* of 96,000 trials were computed")).inner_text()
     press(page, "Resume")
-    expect(page.get_by_text(re.compile("of 96,000 trials, about"))).to_be_visible()
+    # Once results of the resumed run are drawn, no button moves below the pointer any more.
+    wait_until(page, MORE_TRIALS, int(re.search(r"([\d,]+) of", paused)[1].replace(",", "")))
     press(page, "Cancel")
     expect(page.get_by_text(re.compile("Cancelled: .* of 96,000 trials were computed"))).to_be_visible()
 

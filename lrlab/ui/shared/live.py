@@ -48,6 +48,16 @@ def alive(page: str) -> bool:
     return running is not None and running.alive
 
 
+def alive_as_shown(page: str) -> bool:
+    """Return whether a run of a page is alive, for its buttons; `follow` draws the page again where that has changed.
+
+    A run may end between its buttons and its figure: without a poll, the buttons of a run would stay there for good.
+    """
+    shown: bool = alive(page)
+    st.session_state[f"{page}:shown-alive"] = shown
+    return shown
+
+
 def stop(page: str) -> None:
     """Cancel the run of a page."""
     if alive(page):
@@ -71,7 +81,7 @@ def buttons(page: str, begin: Callable[[], Running], *, ready: bool, about: Any 
                 stop(page)
                 st.session_state[f"{page}:run"], st.session_state[f"{page}:about"] = running, about
                 st.session_state[f"{page}:fresh"] = True
-        st.button("Cancel", key=f"{page}-cancel", disabled=not alive(page), on_click=stop, args=(page,))
+        st.button("Cancel", key=f"{page}-cancel", disabled=not alive_as_shown(page), on_click=stop, args=(page,))
 
 
 def once(name: str, source: object, make: Callable[[], T]) -> T:
@@ -95,7 +105,7 @@ def follow(page: str, draw: Callable[[], None]) -> None:
     a second later.
     """
     running = current(page)
-    began = alive(page)
+    began = st.session_state.get(f"{page}:shown-alive", False) or alive(page)
 
     def poll() -> None:
         if running is not None:

@@ -37,18 +37,18 @@ def buttons(page: str, sweep: Sweep | None) -> None:
     if sweep and (state := st.session_state.pop(f"{page}:look", None)):
         look(page, sweep, state)
     with st.container(horizontal=True, key=f"{page}-buttons", width="content"):
-        run = live.current(page)
+        run, alive = live.current(page), live.alive_as_shown(page)
         same = run is not None and sweep is not None and run.sweep == sweep
-        under_way = same and run.alive and not run.ending
+        under_way = same and alive and not run.ending
         pressed = st.button("Run", type="primary", key=f"{page}-run", disabled=sweep is None or under_way)
         wanted = st.session_state.pop(f"{page}:autorun", False)
-        paused = run is not None and not run.alive and run.state == "paused"
+        paused = run is not None and not alive and run.state == "paused"
         if paused:
             st.button("Resume", key=f"{page}-resume", on_click=run and run.go_on)
         else:
-            idle = run is None or not run.alive or run.ending
+            idle = not alive or run.ending
             st.button("Pause", key=f"{page}-pause", disabled=idle, on_click=run and run.pause)
-        over = run is None or not (run.alive or paused)
+        over = not (alive or paused)
         st.button("Cancel", key=f"{page}-cancel", disabled=over, on_click=run and run.cancel)
     # A place of its own: figures that moved to another one would be drawn from scratch.
     with st.container():

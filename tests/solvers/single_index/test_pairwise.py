@@ -39,7 +39,7 @@ def test_moments_equal_the_sums_of_the_paper(pairs, n):
 
 @pytest.mark.parametrize("pairs", ["consecutive", "all"])
 def test_blocks_give_the_moments_of_the_whole(pairs, monkeypatch):
-    spec = OneBitSensing(n=901, p=7)
+    spec = OneBitSensing(n=401, p=7)
     stored, drawn = spec.build(), spec.build()
     stored.block_rows = drawn.block_rows = 100
     whole = by_definition(stored.X, stored.y, pairs)
