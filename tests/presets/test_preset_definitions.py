@@ -181,3 +181,18 @@ def test_a_mistake_is_one_sentence_with_its_line_before_a_trial_runs(text, old, 
     marker = broken.rindex(WHERE_MISSING[old]) if not new else start + max(new.rfind("\n"), 0) + 1
     line = broken.count("\n", 0, marker) + 1
     assert str(caught.value).startswith(f"small.toml, line {line}: ") and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", [name for name in presets.names() if name.startswith(("jain2013", "soltani2018"))])
+def test_figures_of_low_rank_papers_end_with_verdicts(name):
+    content = presets.load(name).content
+    panels = {claim.get("panel", presets.load(name).panels[0]["title"]) for claim in content.get("claims", ())}
+    assert panels or any("claimed" in series for series in content["series"])
+
+
+def test_both_heads_of_ap_rom_stand_at_three_depths():
+    series = [
+        one["settings"] for one in presets.load("soltani2018-fig2c").content["series"] if one["solver"] == "ap-rom"
+    ]
+    heads = {(one["head"], one["blocks"]) for one in series}
+    assert heads == {(head, blocks) for head in ("one-sided", "tangent") for blocks in (2, 4, 7)}
