@@ -29,6 +29,7 @@ class Dense(Operator):
 
     def pair(self, P: Array, Q: Array) -> Array:
         """Return <A_i, P Q^T>."""
+        self.checkpoint(1.0)
         return self.A.reshape(self.size, -1) @ (P @ Q.T).ravel()
 
     def forward(self, W: LowRank) -> Array:
@@ -45,6 +46,7 @@ class Dense(Operator):
 
     def adjoint(self, r: Array) -> Array:
         """Return sum_i r_i A_i."""
+        self.checkpoint(1.0)
         return (r @ self.A.reshape(self.size, -1)).reshape(self.shape)
 
     def left_normal(self, Q: Array) -> Array:
@@ -62,4 +64,4 @@ class Dense(Operator):
 
     def subset(self, rows: Indices) -> "Dense":
         """Return the operator of some of the measurements."""
-        return Dense(self.A[rows])
+        return self._watched(Dense(self.A[rows]))

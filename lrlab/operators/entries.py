@@ -51,7 +51,7 @@ class Entries(Operator):
         """
         X, left = _basis(self.X)
         Y, right = _basis(self.Y)
-        return Entries(X, Y, self.table, self.rows, self.columns, self.scale), left, right
+        return self._watched(Entries(X, Y, self.table, self.rows, self.columns, self.scale)), left, right
 
     def sparse(self, r: Array) -> csr_array:
         """Return the n1 x n2 matrix with r (m,) at the observed places and nothing elsewhere."""
@@ -67,6 +67,7 @@ class Entries(Operator):
 
     def pair(self, P: Array, Q: Array) -> Array:
         """Return (P Q^T) at the observed places."""
+        self.checkpoint(1.0)
         n1, n2 = self.table
         values, height = np.zeros(self.size), max(1, BLOCK_ENTRIES // n2)
         if n1 * n2 > DENSE_SHARE * self.size:
@@ -119,7 +120,7 @@ class Entries(Operator):
     def subset(self, rows: Indices) -> "Entries":
         """Return the operator of some of the measurements, given by sorted indices."""
         scale = self.scale * self.size / len(rows)
-        return Entries(self.X, self.Y, self.table, self.rows[rows], self.columns[rows], scale)
+        return self._watched(Entries(self.X, self.Y, self.table, self.rows[rows], self.columns[rows], scale))
 
     @staticmethod
     def _grams(mask: csr_array, Q: Array) -> Array:

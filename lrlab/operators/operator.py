@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,6 +15,7 @@ DIRECT_UNKNOWNS = 600
 
 
 Checkpoint = Callable[[float], None]
+Derived = TypeVar("Derived", bound="Operator")
 
 
 def proceed(fraction: float) -> None:
@@ -38,7 +40,7 @@ class Operator(ABC):
     symmetric: bool = False
     trace: float = 0.0
     checkpoint: Checkpoint = staticmethod(proceed)
-    """Called with a share of each long pass over the data; it raises where the run has to end."""
+    """Called before each product with the data, and in the middle of long ones; it raises where the run has to end."""
 
     @abstractmethod
     def left(self, U: Array) -> Array:
@@ -131,6 +133,11 @@ class Operator(ABC):
         Measurements that are drawn independently of each other are; entries of a table, which are sorted, are not.
         """
         return None
+
+    def _watched(self, other: Derived) -> Derived:
+        """Return an operator made from this one, with the same checkpoint."""
+        other.checkpoint = self.checkpoint
+        return other
 
     def subset(self, rows: Indices) -> "Operator":
         """Return the operator of some of the measurements, rows (indices into 0..m-1)."""

@@ -8,7 +8,6 @@ from lrlab.arrays import Array, Indices
 from lrlab.operators.operator import Checkpoint, Operator, proceed
 
 BLOCK_BYTES = 8 * 2**20
-LONG_PASS = 2**28
 
 
 class RankOne(Operator):
@@ -26,7 +25,7 @@ class RankOne(Operator):
 
     def left(self, U: Array) -> Array:
         """Return X U."""
-        self._pause()
+        self.checkpoint(1.0)
         return tall(self.X, U)
 
     def right(self, V: Array) -> Array:
@@ -39,7 +38,7 @@ class RankOne(Operator):
 
     def pull_left(self, r: Array, Q: Array) -> Array:
         """Return X^T diag(r) Q."""
-        self._pause()
+        self.checkpoint(1.0)
         return ((r[:, None] * Q).T @ self.X).T
 
     def pull_right(self, r: Array, P: Array) -> Array:
@@ -50,26 +49,21 @@ class RankOne(Operator):
         """Return X^T diag(r) Y, by row blocks: scaling all rows at once would copy the data."""
         return weighted_gram(self.X, r, self.Y, self.checkpoint)
 
-    def _pause(self) -> None:
-        # One product with so much data takes a tenth of a second: a cancelled run ends before it.
-        if self.X.nbytes > LONG_PASS:
-            self.checkpoint(1.0)
-
     def left_normal(self, Q: Array) -> Array:
         """Return the blocks X^T diag(q_a q_b) X."""
-        return products_gram(self.X, Q)
+        return products_gram(self.X, Q, self.checkpoint)
 
     def right_normal(self, P: Array) -> Array:
         """Return the blocks Y^T diag(p_a p_b) Y."""
-        return products_gram(self.Y, P)
+        return products_gram(self.Y, P, self.checkpoint)
 
     def first(self, count: int) -> Self:
         """Return the operator of the first measurements, in single precision."""
-        return type(self)(*(part[:count].astype(np.float32) for part in self.vectors))
+        return self._watched(type(self)(*(part[:count].astype(np.float32) for part in self.vectors)))
 
     def subset(self, rows: Indices) -> Self:
         """Return the operator of some of the measurements."""
-        return type(self)(*(part[rows] for part in self.vectors))
+        return self._watched(type(self)(*(part[rows] for part in self.vectors)))
 
 
 def tall(X: Array, U: Array) -> Array:
@@ -104,7 +98,7 @@ def weighted_gram(X: Array, r: Array, Y: Array, checkpoint: Checkpoint = proceed
     return total
 
 
-def products_gram(X: Array, Q: Array) -> Array:
+def products_gram(X: Array, Q: Array, checkpoint: Checkpoint = proceed) -> Array:
     """Return the (k d, k d) Gram matrix of the products q_ia x_ij, reading by row blocks.
 
     One large symmetric product a block: twice as fast as its k^2 blocks one by one.
@@ -113,6 +107,7 @@ def products_gram(X: Array, Q: Array) -> Array:
     total = np.zeros((unknowns, unknowns), X.dtype)
     rows = max(64, BLOCK_BYTES // (X.itemsize * unknowns))
     for start in range(0, len(X), rows):
+        checkpoint(start / len(X))
         cut = slice(start, start + rows)
         products = (Q[cut, :, None] * X[cut, None, :]).reshape(-1, unknowns)
         total += products.T @ products

@@ -135,12 +135,34 @@ def test_dense_measurements_that_do_not_fit_are_refused_with_the_reason(monkeypa
     assert make_job(spec.replace(operator="gaussian"), "altmin")
 
 
-def test_a_cancelled_run_ends_inside_a_pass(monkeypatch):
-    monkeypatch.setattr("lrlab.operators.rank_one.LONG_PASS", 0)
+INNER = [
+    ("polynomial-network", "gauss-newton", {}),
+    ("rank-one-sensing", "gauss-newton", {"inner_tol": 1e-13}),
+    ("rank-one-sensing", "altmin", {"inner": "inexact"}),
+    ("rank-one-sensing", "tangent-descent", {}),
+    ("inductive-completion", "gauss-newton", {"inner_tol": 1e-13}),
+    ("polynomial-network", "nuclear-norm", {}),
+    ("polynomial-network", "ap-rom", {}),
+    ("polynomial-network", "geco", {}),
+]
+
+
+@pytest.mark.parametrize(("model", "name", "options"), INNER, ids=[f"{m}-{n}" for m, n, _ in INNER])
+def test_a_cancelled_run_ends_before_its_next_product_with_the_data(model, name, options):
+    """In the middle of an iteration, however many products it has: no more are begun once a run is cancelled."""
     updates = []
-    job = make_job(catalog.spec("polynomial-network", m=500, p=20), "tangent-descent", tol=0)
-    trace = run_job(job, progress=updates.append, cancelled=lambda: len(updates) > 6)
-    assert trace.stop is Stop.CANCELLED and len(updates) == 7
+    job = make_job(catalog.spec(model, **SMALL[model]), name, tol=0, **options)
+    for most in (3, 17):
+        updates.clear()
+        trace = run_job(job, progress=updates.append, cancelled=lambda most=most: len(updates) > most)
+        assert trace.stop is Stop.CANCELLED and len(updates) == most + 1
+
+
+def test_batches_and_first_parts_end_with_the_run():
+    problem = catalog.spec("rank-one-sensing", **SMALL["rank-one-sensing"]).build(lambda fraction: None)
+    operator = problem.operator
+    for other in (operator.first(50), operator.subset(np.arange(50))):
+        assert other.checkpoint is operator.checkpoint
 
 
 def test_divergence_is_reported_with_its_remedy_and_finite_numbers():
