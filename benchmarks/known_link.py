@@ -1,0 +1,116 @@
+"""What not knowing the link costs: link-free refinement over maximum likelihood with the link, started at the truth.
+
+python benchmarks/known_link.py [--trials 40] [--first-seed 0] [--links "sin z,bump"] [--set n=3000 ...]
+
+For each link: median of the ratios of errors, ratio of the median errors, and the median errors. Without noise a link
+that jumps has no maximum of its likelihood but a set of them: such a link is widened, as if the index had noise, until
+the width is half the error that the Fisher information then allows (as `phase-likelihood` does).
+"""
+
+import argparse
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from lrlab import catalog, metrics
+from lrlab.arrays import Array
+from lrlab.models.single_index import SingleIndexProblem
+from lrlab.runs.run import solve
+from lrlab.solvers.methods.sphere import DAMPING, newton_directions, normalised, shortened
+from lrlab.theory.channels import answer
+from lrlab.theory.formula_link import READY
+from lrlab.theory.links import Link, normal_density
+
+SOLVER = "link-free-refinement"
+GRID = np.linspace(-9.0, 9.0, 18_001)
+WIDEST, NARROWEST = 0.5, 1e-4
+STEPS, HALVINGS, SETTLED = 60, 20, 1e-6
+SLACK = 1e-12
+
+
+class Likelihood(NamedTuple):
+    """On the grid: log P(y | z) and its slope in z, for y = +1 and -1, and the Fisher information of an answer."""
+
+    log_chance: tuple[Array, Array]
+    slope: tuple[Array, Array]
+    information: Array
+
+    @classmethod
+    def of(cls, link: Link, width: float) -> "Likelihood":
+        """Tabulate the likelihood of a link whose index is known up to noise of this standard deviation."""
+        yes, no = (answer(link, GRID, width**2, y) for y in (1.0, -1.0))
+        information = np.exp(yes.log_chance) * yes.score**2 + np.exp(no.log_chance) * no.score**2
+        return cls((yes.log_chance, no.log_chance), (yes.score, no.score), information)
+
+    def loss(self, z: Array, y: Array) -> float:
+        """Return the summed loss of answers at indices z (n,)."""
+        return -float(self._own(self.log_chance, z, y).sum())
+
+    def descent(self, z: Array, y: Array) -> Array:
+        """Return minus the derivative of each answer's loss (n,)."""
+        return self._own(self.slope, z, y)
+
+    @staticmethod
+    def _own(tables: tuple[Array, Array], z: Array, y: Array) -> Array:
+        yes, no = (np.interp(z, GRID, table) for table in tables)
+        return np.where(y > 0, yes, no)
+
+
+def known_link(problem: SingleIndexProblem) -> Likelihood:
+    """Return the likelihood at the final width: half the error that the information at that width allows."""
+    (n, p), width = problem.shape, WIDEST
+    while True:
+        likelihood = Likelihood.of(problem.link, width)
+        average = float((likelihood.information * normal_density(GRID)).sum() * (GRID[1] - GRID[0]))
+        if width <= max(NARROWEST, math.sqrt(p / (n * average)) / 2.0):
+            return likelihood
+        width = max(width / 2.0, NARROWEST)
+
+
+def maximum_likelihood(problem: SingleIndexProblem) -> Array:
+    """Return the maximum (p,) of the likelihood next to the truth, by Newton steps with the Fisher information."""
+    X, y, likelihood, b = problem.X, problem.y, known_link(problem), problem.truth
+    for _ in range(STEPS):
+        z = X @ b
+        weights, descent = np.interp(z, GRID, likelihood.information), (X.T @ likelihood.descent(z, y))[:, None]
+        B, damping = b[:, None], np.maximum(b @ descent, 0.0) + DAMPING * weights.sum()
+
+        def curved(V: Array, weights: Array = weights) -> Array:
+            return X.T @ (weights[:, None] * (X @ V))
+
+        D = shortened(newton_directions(curved, B, descent, np.ones_like(B), damping))
+        allowed = likelihood.loss(z, y) * (1.0 + SLACK)
+        trials = (normalised(B + D / 2.0**k)[:, 0] for k in range(HALVINGS))
+        lower = next((trial for trial in trials if likelihood.loss(X @ trial, y) <= allowed), b)
+        moved, b = float(np.linalg.norm(lower - b)), lower
+        if moved < SETTLED:
+            break
+    return b
+
+
+def main() -> None:
+    """Measure the links."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--trials", type=int, default=40)
+    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--links", default=",".join(READY))
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
+    given = parser.parse_args()
+    for link in given.links.split(","):
+        spec = catalog.spec("custom-link", link=link, **dict(text.split("=", 1) for text in given.set))
+        errors = []
+        for seed in range(given.first_seed, given.first_seed + given.trials):
+            problem = spec.replace(seed=seed).build()
+            known = metrics.direction_error(maximum_likelihood(problem), problem.truth)
+            errors.append((solve(problem.spec, SOLVER).metrics["error"], known))
+        free, informed = np.array(errors).T
+        print(
+            f"{link:<13} n={spec.n} p={spec.p}: median of ratios {np.median(free / informed):.3f}, ratio of medians"
+            f" {np.median(free) / np.median(informed):.3f} (errors {np.median(free):.4f}, {np.median(informed):.4f})",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
