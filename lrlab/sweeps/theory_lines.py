@@ -30,7 +30,9 @@ def lines(sweep: Sweep) -> pd.DataFrame:
     rows = []
     for name, by_solver in pieces.items():
         # By their text, in which nan is nan.
-        alike = len(by_solver) == 1 or len({repr(points) for points in by_solver.values()}) == 1
+        alike = len({repr(points) for points in by_solver.values()}) == 1
+        # A prediction of some solvers is not to be taken for one of all.
+        alike &= len(by_solver) == len(sweep.solvers) or not name.startswith("predicted")
         for solver, points in list(by_solver.items())[: 1 if alike else None]:
             rows += [(name if alike else f"{name}, {solver}", *point) for point in points]
     return pd.DataFrame(rows, columns=["line", "x", "y"])

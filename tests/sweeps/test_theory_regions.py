@@ -107,6 +107,16 @@ def test_the_predicted_line_of_a_solver_is_at_the_level_of_the_contour():
         assert spiked.predict(moments, 0.99 * y).overlap < 0.5 < spiked.predict(moments, 1.01 * y).overlap
 
 
+def test_predictions_of_some_solvers_have_their_names():
+    model, axes, more = PLANES["threshold"]
+    sweep = Sweep(
+        spec=lrlab.spec(model, **more), axes=axes, solvers=["gamp", "pairwise-moment", "link-free-refinement"]
+    )
+    own = {f"predicted {kind}, pairwise-moment" for kind in ("overlap = 0.5", "threshold")}
+    assert set(lines(sweep).dropna()["line"]) <= own
+    assert set(regions(sweep).lines) == {"predicted overlap = 0.5, gamp", "weak recovery"}
+
+
 def test_an_error_below_a_level_is_an_overlap_above_one():
     model, axes, more = PLANES["threshold"]
     by_error = sweep_of(model, axes, more, success=Success("error", below=math.sqrt(2.0 - 2.0 * math.sqrt(0.5))))
