@@ -67,6 +67,7 @@ def test_converged_is_said_of_small_residuals_only(model, name, hard):
         assert not residual <= trace.job.limits.tol
 
 
+@pytest.mark.slow
 def test_gauss_newton_stalls_where_its_linear_problems_cannot_be_solved():
     """Five measurements more than degrees of freedom: stationary as far as the inner solves tell, and far off."""
     spec = lrlab.spec("rank-one-sensing", m=480, seed=2)

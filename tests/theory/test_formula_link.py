@@ -68,6 +68,7 @@ SOUP = st.lists(
 ).map("".join)
 
 
+@pytest.mark.slow
 @settings(max_examples=2000, deadline=None)
 @given(FORMULAS)
 def test_a_formula_is_what_python_makes_of_it(text):

@@ -222,16 +222,16 @@ def test_heads_are_those_of_the_singular_value_decomposition():
 
 
 def test_no_column_of_the_krylov_space_is_multiplied_twice():
-    rng, seen = np.random.default_rng(5), []
+    rng, widths = np.random.default_rng(5), []
     G = rng.standard_normal((80, 80))
     G, B, S = G + G.T, np.linalg.qr(rng.standard_normal((80, 4)))[0], rng.standard_normal((80, 6))
 
     def times(V):
-        seen.append(V.shape[1])
+        widths.append(V.shape[1])
         return G @ V
 
     Z, GZ = block_krylov(times, S, 3, 5, B)
-    assert seen == [6] * 6, "one block at a time: the image of a block is all that is held beside the data"
+    assert widths == [6] * 6, "one block at a time: the image of a block is all that is held beside the data"
     C = (np.eye(80) - B @ B.T) @ G @ (np.eye(80) - B @ B.T)
     Q = np.linalg.qr(np.hstack([np.linalg.matrix_power(C / 10, k) @ S for k in range(1, 6)]))[0]
     head = Q @ np.linalg.svd(Q.T @ C)[0][:, :3]

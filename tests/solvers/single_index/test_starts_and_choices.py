@@ -81,6 +81,7 @@ def test_leading_columns_are_eigenvectors_of_what_each_column_sees():
         assert ((B * B[:, -1:]).sum(axis=0) >= 0).all()
 
 
+@pytest.mark.slow
 def test_a_narrow_band_is_found_with_and_without_its_link():
     spec = OneBitPhaseRetrieval(n=800, p=100, threshold=0.3)
     for solver, least in (("phase-likelihood", 8), ("link-free-refinement", 6)):
