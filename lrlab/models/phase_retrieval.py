@@ -9,11 +9,11 @@ from typing import Annotated
 import numpy as np
 
 from lrlab.arrays import Array, Vector, frozen
-from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Level, Measure, ModelEntry
+from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
+from lrlab.models.phase_retrieval_limits import best, margins, theory_lines
 from lrlab.models.pictures import Picture, PicturedSpec, Truth
 from lrlab.parameters import Parameter, gaussian_noise
 from lrlab.protocol import Checkpoint, child, proceed
-from lrlab.solver_entry import Options, SolverEntry
 
 BLOCK_BYTES = 16 * 2**20
 SCORED_ROWS = 4096
@@ -77,16 +77,16 @@ def standard(rng: np.random.Generator, out: Vector) -> Vector:
 class PhaseRetrievalProblem:
     """Measurements of one spec; the truth, which only the score may look at.
 
-    Attributes: spec; truth (p,), unit norm; shape (m, p); data, what was measured: magnitude or intensity; A (m, p), of
-    the field's numbers, its rows such that (A x)_i = <a_i, x>; y (m,) >= 0, the answers; magnitude and intensity (m,),
-    y or its square root, y or its square. All of them are read-only. Noise can make an answer negative, which no
-    magnitude is: it is then set to 0.
+    Attributes: spec; truth (p,), unit norm; noise, its standard deviation; shape (m, p); data, what was measured:
+    magnitude or intensity; A (m, p), of the field's numbers, its rows such that (A x)_i = <a_i, x>; y (m,) >= 0, the
+    answers; magnitude and intensity (m,), y or its square root, y or its square. All of them are read-only. Noise can
+    make an answer negative, which no magnitude is: it is then set to 0.
     """
 
     def __init__(self, spec: PhaseRetrieval, checkpoint: Checkpoint = proceed) -> None:
         """Draw the truth."""
         self.spec, self.shape, self.data, self.checkpoint = spec, (spec.m, spec.p), spec.data, checkpoint
-        self.truth = frozen(spec.draw_truth())
+        self.truth, self.noise = frozen(spec.draw_truth()), spec.noise
         # A function of p and the field alone, so that the first rows are the same for every m.
         self.block_rows = max(1, BLOCK_BYTES // (spec.entry_bytes * spec.p))
 
@@ -152,11 +152,6 @@ def align_phase(estimate: Vector, truth: Vector) -> Vector:
     return estimate * (inner / abs(inner)) if inner != 0 else estimate
 
 
-def theory_lines(spec: PhaseRetrieval, entry: SolverEntry, options: Options, level: Level) -> dict[str, bool]:
-    """Return whether there are at least as many measurements as real unknowns, up to one global phase or sign."""
-    return {"degrees of freedom": spec.m >= (2 * spec.p - 1 if spec.field == "complex" else spec.p)}
-
-
 FAMILY = Family(
     name="phase-retrieval",
     measures={
@@ -173,12 +168,15 @@ FAMILY = Family(
         "truncated-amplitude-flow",
         "reweighted-amplitude-flow",
         "gauss-newton",
+        "gamp",
     ),
     ranges={"ratio": (1.5, 6.0, "linear"), "p": (16.0, 96.0, "log"), "m": (100.0, 1000.0, "log")},
     limits={"max_iter": 60},
     grows=("m", "ratio"),
     falls=("p", "noise"),
+    best=best,
     lines=theory_lines,
+    margins=margins,
 )
 
 ENTRY = ModelEntry(

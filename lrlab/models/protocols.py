@@ -43,14 +43,20 @@ class LowRankData(Protocol):
 
 
 class PhaseData(Protocol):
-    """Magnitudes (m,) or intensities, their squares, of projections A x, A (m, p); data: which of them was measured."""
+    """Magnitudes (m,) or intensities, their squares, of projections A x, A (m, p); data: which of them was measured.
+
+    noise: its standard deviation, for solvers whose entry says that they know it. y: the answers as they were measured.
+    """
 
     shape: tuple[int, int]
     data: str
+    noise: float
     checkpoint: Checkpoint
 
     @property
     def A(self) -> Vector: ...  # noqa: D102
+    @property
+    def y(self) -> Array: ...  # noqa: D102
     @property
     def magnitude(self) -> Array: ...  # noqa: D102
     @property

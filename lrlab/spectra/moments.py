@@ -14,7 +14,7 @@ from lrlab.models.phase_retrieval import PhaseRetrieval, PhaseRetrievalProblem
 from lrlab.protocol import Spec
 from lrlab.solvers.low_rank.starts import clipped, leading_part
 from lrlab.spectra.draws import Draw, Row, Spectrum
-from lrlab.theory import phase, spiked_noise
+from lrlab.theory import phase, phase_weights, spiked_noise
 
 
 def moment_spectrum(draw: Draw) -> list[Row]:
@@ -46,7 +46,7 @@ def _debiased(problem: LowRankProblem, b: Array) -> tuple[Array, float]:
 
 def _weighted(problem: PhaseRetrievalProblem) -> tuple[Array, float]:
     s = problem.intensity / problem.intensity.mean()
-    weighted = problem.A * phase.weigh("optimal", s, 0.0)[:, None]
+    weighted = problem.A * phase_weights.weigh("optimal", s, 0.0)[:, None]
     values, vectors = np.linalg.eigh(problem.A.conj().T @ weighted / len(s))
     overlap = abs(np.vdot(vectors[:, -1], problem.truth)) ** 2 / float(np.vdot(problem.truth, problem.truth).real)
     return values[-2:][::-1], float(overlap)

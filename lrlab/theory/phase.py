@@ -23,35 +23,12 @@ from typing import NamedTuple
 import numpy as np
 
 from lrlab.arrays import Array
-
-STARTS = ("optimal", "correlation", "orthogonality", "truncated", "random")
-
-# The share of smallest answers that a start leaves out: |I| = 3m/13 and m/6 answers remain.
-LEFT_OUT = {"correlation": 10.0 / 13.0, "orthogonality": 5.0 / 6.0}
-# Chen & Candes keep answers up to nine times the mean; the others are bounded so that the limits above hold.
-LARGEST = 9.0
-LOWEST = -10.0
-SUPREMA = {"truncated": LARGEST, "correlation": LARGEST**0.25}
-"""Least upper bounds of the weights of a start, where they are not 1."""
+from lrlab.theory.phase_weights import LEFT_OUT, LOWEST, SUPREMA, softening, weigh
 
 PANEL = 60
 FINE = 800
 # Less noise than this moves the overlap by less than 0.005, and is narrower than what the nodes of its law resolve.
 NEGLIGIBLE_NOISE = 0.04
-
-
-def weigh(start: str, s: Array, cut: float) -> Array:
-    """Return the weights T(s) of answers s >= 0 whose mean is 1; `cut` is their quantile LEFT_OUT[start].
-
-    optimal: 1 - 1/s, not below -10 (Luo, Alghamdi & Lu 2019). truncated: s up to 9, else 0 (Chen & Candes 2015).
-    orthogonality: 1 above the cut (Wang, Giannakis & Eldar 2018). correlation: the fourth root of s above the cut,
-    constant from 9 on (Wang, Giannakis, Saad & Chen 2018).
-    """
-    if start == "optimal":
-        return 1.0 - 1.0 / np.maximum(s, 1.0 / (1.0 - LOWEST))
-    if start == "truncated":
-        return np.where(s <= LARGEST, s, 0.0)
-    return (s > cut) * (np.minimum(s, LARGEST) ** 0.25 if start == "correlation" else 1.0)
 
 
 class Law(NamedTuple):
@@ -72,12 +49,20 @@ def start_overlap(ratio: float, field: str, start: str, *, noise: float = 0.0, d
     field: "real" or "complex". noise: standard deviation, added to `data`, "magnitude" or "intensity", with negative
     answers set to 0. Good to about 0.005, and 0 below the weak-recovery threshold.
     """
-    return 0.0 if start == "random" else spike(field, start, noise, data).overlap(ratio)
+    return 0.0 if start == "random" else spike(field, start, noise, data, ratio).overlap(ratio)
 
 
 def weak_threshold(field: str, start: str, *, noise: float = 0.0, data: str = "magnitude") -> float:
     """Return the m/p above which the start's overlap is positive; inf for a random one."""
-    return math.inf if start == "random" else spike(field, start, noise, data).threshold()
+    if start == "random":
+        return math.inf
+    ratio = 0.5 if field == "real" else 1.0
+    for _ in range(60):
+        # The weights of `threshold` depend on the ratio, weakly.
+        before, ratio = ratio, spike(field, start, noise, data, ratio).threshold()
+        if math.isclose(before, ratio, rel_tol=1e-9):
+            break
+    return ratio
 
 
 class StartLimits:
@@ -123,9 +108,12 @@ class StartLimits:
         return edge if lam is None else lam * (rest + self.mean(1, lam, self.weight)), edge
 
     def threshold(self) -> float:
-        """Return the m/p from which phi > psi at the minimum of psi, where 1/delta = E[(Z / (lambda - Z))^2]."""
+        """Return the m/p from which phi > psi at the minimum of psi, where 1/delta = E[(Z / (lambda - Z))^2].
+
+        Or, where that is below `top` at which psi then has its minimum, the m/p from which phi > psi there.
+        """
         lam = self._root(lambda lam: -self.excess(lam, self.mean(2, lam, self.weight)))
-        return 1.0 / self.mean(2, lam, self.weight)
+        return 1.0 / max(self.mean(2, lam, self.weight), self.mean(1, lam, self.energy - self.weight))
 
     def _root(self, function: Callable[[float], float], low: float = -math.inf) -> float:
         """Return where a function, positive at first, crosses 0 above `low`; the lower end where it is not."""
@@ -144,18 +132,24 @@ class StartLimits:
         return self.top + math.exp(brentq(at, first, last, xtol=1e-10))
 
 
+def spike(field: str, start: str, noise: float, data: str, ratio: float = 1.0) -> StartLimits:
+    """Return the law of Z for a start at m/p = `ratio`."""
+    return _spike(field, start, noise, data, softening(field, ratio) if start == "threshold" else 1.0)
+
+
 @lru_cache(maxsize=64)
-def spike(field: str, start: str, noise: float, data: str) -> StartLimits:
-    """Return the law of Z for a start."""
+def _spike(field: str, start: str, noise: float, data: str, soft: float) -> StartLimits:
     power = 1 if data == "magnitude" else 2
     if noise < NEGLIGIBLE_NOISE:
         rough = clean_law(field, ())
         cut = rough.quantile(LEFT_OUT.get(start, 0.0))
-        law = clean_law(field, (math.sqrt(cut), 3.0, math.sqrt(1.0 / (1.0 - LOWEST))))
+        # Where `threshold` reaches LOWEST.
+        kink = math.sqrt(max(0.0, 1.0 + soft * LOWEST / (1.0 - LOWEST)))
+        law = clean_law(field, (math.sqrt(cut), 3.0, math.sqrt(1.0 / (1.0 - LOWEST)), kink))
     else:
         law = noisy_law(field, noise, power)
         cut = law.quantile(LEFT_OUT.get(start, 0.0))
-    return StartLimits(weigh(start, law.s, cut), law.weight, law.energy, SUPREMA.get(start, 1.0))
+    return StartLimits(weigh(start, law.s, cut, soft), law.weight, law.energy, SUPREMA.get(start, 1.0))
 
 
 def density(field: str, r: Array) -> Array:

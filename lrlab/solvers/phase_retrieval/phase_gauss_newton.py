@@ -59,9 +59,14 @@ def phase_gauss_newton(
     References: Gao, Xu (2017), "Phaseless recovery using the Gauss-Newton method"; Nielsen (1999), "Damping parameter
     in Marquardt's method", for l.
     """
+    yield from descent(problem, initial(problem, start, rng), loss)
+
+
+def descent(problem: PhaseData, z: Vector, loss: str) -> Iterator[Iterate]:
+    """Yield z (p,) and what becomes of it by damped Gauss-Newton steps: see `phase_gauss_newton`."""
     A, b = problem.A, problem.magnitude
     compare = comparison(loss, b, SOFTENING[problem.data])
-    z, damping, growth, note = initial(problem, start, rng), FIRST_DAMPING, 2.0, "The start."
+    damping, growth, note = FIRST_DAMPING, 2.0, "The start."
     Az = A @ z
     while True:
         at = compare(Az)

@@ -15,7 +15,8 @@ from lrlab.models.phase_retrieval import PhaseRetrieval
 from lrlab.models.protocols import PhaseData
 from lrlab.parameters import Parameter
 from lrlab.solver_entry import Options, SolverEntry
-from lrlab.theory.phase import LEFT_OUT, STARTS, start_overlap, weigh
+from lrlab.theory.phase import start_overlap
+from lrlab.theory.phase_weights import LEFT_OUT, STARTS, softening, weigh
 
 Start = Annotated[
     str,
@@ -36,15 +37,13 @@ def initial(problem: PhaseData, start: str, rng: Generator) -> Vector:
     """Return z (p,) whose length is the root of the mean intensity, E |<a, x>|^2 = ||x||^2, in the start's direction.
 
     The direction is the leading eigenvector of (1/m) sum T(s_i) a_i a_i^*, s_i = intensity over its mean, with the
-    weights T of `theory.phase.weigh`. Two passes over A (m, p) a Lanczos step; no p x p matrix is made.
+    weights T of `theory.phase_weights`. Two passes over A (m, p) a Lanczos step; no p x p matrix is made.
     """
-    A, intensity = problem.A, problem.intensity
+    A, mean = problem.A, float(problem.intensity.mean())
     m, p = A.shape
-    mean = float(intensity.mean())
     v = rng.standard_normal(p * A.itemsize // 8).view(A.dtype)
     if start != "random" and mean > 0:
-        s = intensity / mean
-        T = weigh(start, s, float(np.quantile(s, LEFT_OUT.get(start, 0.0))))
+        T = start_weights(problem, start)
 
         def product(u: Vector, done: float) -> Vector:
             problem.checkpoint(done)
@@ -52,6 +51,13 @@ def initial(problem: PhaseData, start: str, rng: Generator) -> Vector:
 
         v = leading_vector(product, v)
     return math.sqrt(mean) * unit(v)
+
+
+def start_weights(problem: PhaseData, start: str) -> Array:
+    """Return the weights T (m,) of the answers, which are not all 0, for a start other than "random"."""
+    (m, p), s = problem.shape, problem.intensity / problem.intensity.mean()
+    cut = float(np.quantile(s, LEFT_OUT.get(start, 0.0)))
+    return weigh(start, s, cut, softening("complex" if np.iscomplexobj(problem.A) else "real", m / p))
 
 
 def leading_vector(product: Product, v: Vector) -> Vector:

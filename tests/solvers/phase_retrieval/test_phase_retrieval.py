@@ -12,7 +12,7 @@ from lrlab.models.phase_retrieval import PhaseRetrieval, align_phase
 from lrlab.parameters import InputError
 from lrlab.protocol import Interrupted, Stop, drive
 from lrlab.solvers.phase_retrieval import phase_gauss_newton
-from lrlab.theory.phase import STARTS
+from lrlab.theory.phase_weights import STARTS
 
 KINDS = [(field, data) for field in ("real", "complex") for data in ("magnitude", "intensity")]
 
@@ -155,7 +155,7 @@ def losses(name, problem, z, softening=0.1):
     return np.mean((size - b) ** 2) / 2
 
 
-@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("name", [name for name in SOLVERS if name != "gamp"])
 @pytest.mark.parametrize("noise", [0.0, 0.3, 3.0])
 def test_objectives_of_iterates_are_recomputed_and_noise_does_not_diverge(name, noise):
     problem, iterates, _ = solved(SMALL.replace(noise=noise, seed=1), name, max_iter=60)
@@ -195,7 +195,8 @@ def test_the_catalogue_refuses_and_predicts():
         options = {name: parameter.default for name, parameter in entry.options.items()}
         assert entry.workspace(SMALL, options) > 0
         prediction = entry.predict(PhaseRetrieval(), options)
-        assert prediction == {"predicted_start_overlap": pytest.approx(0.861, abs=2e-3)}
+        expected = {"predicted_start_overlap": pytest.approx(0.861, abs=2e-3)}
+        assert prediction == expected | ({"predicted_overlap": 1.0} if entry.name == "gamp" else {})
     with pytest.raises(InputError, match="m must be more than p = 32 for this solver, got 32: raise m or"):
         catalog.solvers_for("phase-retrieval")[0].refuse(SMALL.replace(m=32), {})
 

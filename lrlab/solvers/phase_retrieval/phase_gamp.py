@@ -1,0 +1,177 @@
+"""Generalised approximate message passing for phase retrieval: the posterior mean of the signal given magnitudes."""
+
+import math
+from collections.abc import Iterator
+from typing import Annotated
+
+import numpy as np
+from numpy.random import Generator
+
+from lrlab.arrays import Vector
+from lrlab.models.phase_retrieval import PhaseRetrieval
+from lrlab.models.protocols import PhaseData
+from lrlab.parameters import Parameter
+from lrlab.protocol import Iterate, Iterates, Stop
+from lrlab.solver_entry import Options
+from lrlab.solvers.phase_retrieval.phase_gauss_newton import descent
+from lrlab.solvers.phase_retrieval.phase_messages import ROWS, State, updated
+from lrlab.solvers.phase_retrieval.phase_start import (
+    Start,
+    initial,
+    phase_entry,
+    predict_start,
+    start_weights,
+    vectors_workspace,
+)
+from lrlab.theory.channels import TINY
+from lrlab.theory.magnitudes import ORDER, Magnitudes
+from lrlab.theory.phase import spike
+from lrlab.theory.phase_limits import channel_of, overlaps, predicted_iterations
+
+Refine = Annotated[
+    str,
+    Parameter(
+        meaning="what ends a run on exact answers once 99.9% are recovered: Gauss-Newton steps, or more of the same",
+        choices=("gauss-newton", "none"),
+    ),
+]
+
+PATIENCE, DAMPED = 20, 0.8
+RECOVERED = 1e-3
+STATIONARY, FITTED = 1e-8, 1e-6
+
+
+def gamp(problem: PhaseData, *, start: Start = "optimal", refine: Refine = "gauss-newton", rng: Generator) -> Iterates:
+    r"""Recover x up to a global phase by its posterior mean: the fewest measurements of all fast methods known.
+
+    estimate    E[x | A, y] for x with entries N(0, c/p), complex ones circular, c the mean intensity. Since A looks the
+                same in every direction, only ||x|| matters, and pictures are recovered as often as random signals
+    matching    w <- a w, V <- mean (v_i + |m_i - w_i|^2),  a = sum Re(m_i conj(w_i)) / sum |w_i|^2, three times: the
+                scale and the variance at which the answers are most likely, by expectation maximisation, with the
+                posterior means and variances m_i, v_i of `theory.magnitudes`. In the limit of large p nothing changes;
+                at p of some hundreds, iterates diverge without it
+    update      g_i = (m_i - w_i) / V,  h_i = (V - v_i) / V^2,  S = 1 / sum_i h_i,  R = z + S A^* g
+                z <- R (c/p) / (c/p + S),  V <- p S (c/p) / (c/p + S),  w <- A z - V g
+    start       z = sqrt(q) v, v the spectral estimate and q its predicted overlap, V = c (1 - q),
+                w_i = (1 - t T(y_i)) <a_i, z>, the projection on an eigenvector that has not seen measurement i (t and T
+                of `theory.phase`; compare Mondelli & Venkataramanan 2021, "Approximate message passing with spectral
+                initialization")
+    damping     none, until the change has not fallen for twenty iterations: then g and z go 0.8 of the way
+    converges   for independent Gaussian A and large p to the fixed point of `theory.phase_limits`, which also predicts
+                each iteration: exact answers are recovered above m/p = 1.13 real and 2.03 complex. Other designs, such
+                as masked Fourier transforms, have another theory, and the method may diverge on them
+
+    A (m, p), entries of variance 1. Knows the standard deviation of the noise. Yields endlessly z, scaled to the
+    posterior mean of ||x||^2; residual the larger of ||z_next - z|| and |V_next - V|, both relative to ||x||. Where
+    answers are exact, the misfit || |A z| - y || / ||y|| is part of the residual, so that nothing converges that does
+    not fit; a fixed point that does not is STALLED. V falls by p/m (2p/m) an iteration at the end, which Gauss-Newton
+    steps cut short (`refine`). Two passes over A an iteration, memory O(m).
+    References: Rangan (2011), "Generalized approximate message passing for estimation with random linear mixing",
+    Algorithm 1 with scalar variances; Maillard, Loureiro, Krzakala, Zdeborova (2020), "Phase retrieval in high
+    dimensions: statistical and computational phase transitions".
+    """
+    channel = Magnitudes("complex" if np.iscomplexobj(problem.A) else "real", problem.noise, problem.data)
+    c = signal_size(problem, channel)
+    if c <= 0:
+        yield Iterate(np.zeros(problem.shape[1], problem.A.dtype), residual=0.0, note="All answers are 0.")
+        return Stop.FINISHED
+    now, step, changes = started(problem, channel, start, c, rng), 1.0, list[float]()
+    while True:
+        following = updated(problem, channel, now, c, step)
+        change = max(float(np.linalg.norm(following.z - now.z)) / math.sqrt(c), abs(following.V - now.V) / c)
+        scale = math.sqrt(1.0 + now.V / max(float(np.vdot(now.z, now.z).real), TINY))
+        misfit = unfitted(problem, scale * now.Az) if channel.sharp else 0.0
+        damped = "" if step == 1.0 else f"; steps damped to {step:.2g}"
+        note = f"Own estimate of the overlap {1.0 - now.V / c:.4g}{damped}."
+        yield Iterate(scale * now.z, residual=max(change, misfit), note=note)
+        if channel.sharp and refine == "gauss-newton" and now.V < RECOVERED * c:
+            return (yield from refined(problem, scale * now.z))
+        if channel.sharp and change < STATIONARY and misfit > FITTED:
+            return Stop.STALLED
+        now, changes = following, [*changes, change / step]
+        if step == 1.0 and oscillates(changes):
+            step = DAMPED
+
+
+def signal_size(problem: PhaseData, channel: Magnitudes) -> float:
+    """Return an estimate of ||x||^2: the mean intensity, less that of noise where it is added before squaring."""
+    mean = float(problem.intensity.mean())
+    return max(mean - problem.noise**2, 0.01 * mean) if channel.power == 1 else mean
+
+
+def oscillates(changes: list[float]) -> bool:
+    """Return whether the last twenty changes are hardly smaller than the twenty before them."""
+    return len(changes) >= 2 * PATIENCE and min(changes[-PATIENCE:]) > 0.9 * min(changes[-2 * PATIENCE : -PATIENCE])
+
+
+def started(problem: PhaseData, channel: Magnitudes, start: str, c: float, rng: Generator) -> State:
+    """Return the spectral estimate, scaled to be a posterior mean of the overlap that is predicted for it."""
+    (m, p), z = problem.shape, initial(problem, start, rng)
+    q, pull = 0.0, 0.0 * problem.y
+    if start != "random":
+        limits = spike(channel.field, start, problem.noise, problem.data, m / p)
+        q, lam = limits.overlap(m / p), limits.ends(p / m)[1]
+        # Below the weak-recovery threshold of the start the estimate is noise.
+        pull = start_weights(problem, start) / lam if lam else pull
+    q = min(max(q, 1.0 / math.sqrt(p)), 1.0 - 1.0 / p)
+    z = z * math.sqrt(q * c / float(np.vdot(z, z).real))
+    Az = problem.A @ z
+    return State(z, c * (1.0 - q), (1.0 - pull) * Az, None, Az)
+
+
+def unfitted(problem: PhaseData, Az: Vector) -> float:
+    """Return || |A z| - y || / ||y||, y the magnitudes."""
+    b = problem.magnitude
+    return float(np.linalg.norm(np.abs(Az) - b) / np.linalg.norm(b))
+
+
+def refined(problem: PhaseData, z: Vector) -> Iterates:
+    """Yield what Gauss-Newton steps make of z (p,); STALLED where they end at a point that does not fit."""
+    steps: Iterator[Iterate] = descent(problem, z, "balanced")
+    next(steps)
+    for at in steps:
+        misfit = unfitted(problem, problem.A @ at.estimate)
+        slope = at.residual or 0.0
+        yield Iterate(at.estimate, residual=max(slope, misfit), note=f"Refined by Gauss-Newton. {at.note}")
+        if slope < STATIONARY and misfit > FITTED:
+            return Stop.STALLED
+
+
+def predict(spec: PhaseRetrieval, options: Options) -> dict[str, float]:
+    """Return the overlap of the start and that of the fixed point of state evolution."""
+    fast = overlaps(channel_of(spec), spec.m / spec.p).fast
+    return {**predict_start(spec, options), "predicted_overlap": fast}
+
+
+def predict_iterations(spec: PhaseRetrieval, options: Options, iterations: int) -> list[float]:
+    """Return what state evolution predicts for the first iterates, up to where Gauss-Newton takes over.
+
+    Nothing where the start has no overlap: what chance gives it has no limit.
+    """
+    start = predict_start(spec, options)["predicted_start_overlap"]
+    if start == 0.0:
+        return []
+    expected = predicted_iterations(channel_of(spec), spec.m / spec.p, start, iterations)
+    ends = [k for k, q in enumerate(expected) if 1.0 - q < RECOVERED]
+    if ends and options["refine"] == "gauss-newton" and channel_of(spec).sharp:
+        expected = expected[: ends[0] + 1]
+    return expected
+
+
+def workspace(spec: PhaseRetrieval, options: Options) -> int:
+    """Hold more vectors than other solvers, and a block of the quadrature where there is noise."""
+    block = 80 * ORDER * min(ROWS, spec.m) if spec.noise else 0
+    return vectors_workspace(spec, options) + 16 * 8 * spec.m + block
+
+
+ENTRY = phase_entry(
+    name="gamp",
+    title="Approximate message passing (GAMP)",
+    summary="The posterior mean; knows the noise, and recovers from the fewest measurements of all fast methods known.",
+    run=gamp,
+    knows=("noise",),
+    workspace=workspace,
+    predict=predict,
+    attains=True,
+    predict_iterations=predict_iterations,
+)

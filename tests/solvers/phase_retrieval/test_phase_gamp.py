@@ -1,0 +1,141 @@
+"""GAMP of phase retrieval: exact where theory says so, every iteration predicted, and no claim that does not hold."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import lrlab
+from lrlab import catalog
+from lrlab.model_entry import Level
+from lrlab.models.phase_retrieval import PhaseRetrieval
+from lrlab.protocol import Stop
+from lrlab.solvers.phase_retrieval import phase_gamp
+from lrlab.solvers.phase_retrieval.phase_gamp import gamp, predict_iterations
+from lrlab.theory.magnitudes import Magnitudes
+from lrlab.theory.phase_limits import overlaps
+
+OPTIONS = {"start": "optimal", "refine": "none"}
+FIELDS = ("real", "complex")
+LIMITS = {"impossible": 1.0, "hard": 1.128, "weak recovery": 0.5}
+
+
+def iterates(problem, number, **options):
+    return list(itertools.islice(gamp(problem, rng=np.random.default_rng(0), **options), number))
+
+
+@pytest.mark.parametrize(("field", "ratio"), [("real", 1.4), ("complex", 2.5)])
+def test_exact_answers_are_recovered_with_few_measurements(field, ratio):
+    for seed in range(1000, 1004):
+        trace = lrlab.solve(PhaseRetrieval(p=300, m=round(300 * ratio), field=field, seed=seed), "gamp")
+        assert trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-6 and len(trace.rows) < 100
+        assert trace.metrics["predicted_overlap"] == trace.metrics["best_overlap"] == 1.0
+
+
+@pytest.mark.parametrize(("field", "ratio"), [("real", 0.9), ("complex", 1.9)])
+def test_below_the_threshold_of_information_nothing_is_claimed(field, ratio):
+    for seed in range(1000, 1003):
+        spec = PhaseRetrieval(p=200, m=round(200 * ratio), field=field, seed=seed)
+        trace = lrlab.solve(spec, "gamp")
+        assert trace.stop in (Stop.STALLED, Stop.MAX_ITER) and trace.metrics["error"] > 0.1
+        assert trace.metrics["best_overlap"] == trace.metrics["predicted_overlap"] < 0.8
+
+
+SPECS = (
+    PhaseRetrieval(m=700, p=500, field="real"),
+    PhaseRetrieval(m=450, p=500, field="real"),
+    PhaseRetrieval(m=750, p=300, field="complex"),
+    PhaseRetrieval(m=900, p=300, field="complex", noise=0.2),
+    PhaseRetrieval(m=540, p=300, field="real", noise=0.3, data="intensity"),
+)
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=repr)
+def test_every_iteration_is_predicted(spec):
+    number, seeds = 12, 5
+    paths = []
+    for seed in range(seeds):
+        problem = spec.replace(seed=seed).build()
+        paths.append([problem.score(at.estimate)["overlap"] for at in iterates(problem, number, refine="none")])
+    mean, error = np.mean(paths, axis=0), np.std(paths, axis=0, ddof=1) / np.sqrt(seeds)
+    predicted = predict_iterations(spec, OPTIONS, number)
+    assert np.all(np.abs(mean - predicted) < np.maximum(0.06, 4 * error))
+
+
+@pytest.mark.parametrize(("field", "data"), [("real", "intensity"), ("complex", "magnitude")])
+def test_noisy_answers_end_at_the_fixed_point(field, data):
+    spec = PhaseRetrieval(m=800, p=200, field=field, data=data, noise=0.3)
+    traces = [lrlab.solve(spec.replace(seed=seed), "gamp", tol=1e-5) for seed in range(2)]
+    assert all(trace.stop is Stop.CONVERGED for trace in traces)
+    limits = overlaps(Magnitudes(field, 0.3, data), 4.0)
+    assert np.mean([trace.metrics["overlap"] for trace in traces]) == pytest.approx(limits.best, abs=0.03)
+
+
+def test_pictures_are_recovered_as_often_as_random_signals():
+    spec = PhaseRetrieval(m=650, p=256, field="complex", truth="phantom")
+    trace = lrlab.solve(spec, "gamp")
+    assert trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-6
+    assert trace.metrics["predicted_overlap"] == 1.0 and "best_overlap" not in trace.metrics
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_without_refinement_it_converges_by_itself(field):
+    spec = PhaseRetrieval(m=800, p=200, field=field)
+    trace = lrlab.solve(spec, "gamp", refine="none")
+    assert trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-6
+    assert len(trace.rows) > len(lrlab.solve(spec, "gamp").rows)
+
+
+def test_a_refinement_that_does_not_fit_is_said_to_have_stalled():
+    problem = PhaseRetrieval(m=40, p=30, field="real", seed=1).build()
+    steps = phase_gamp.refined(problem, np.random.default_rng(0).standard_normal(30))
+    stop = None
+    try:
+        while True:
+            at = next(steps)
+            assert at.residual > 1e-3
+    except StopIteration as ending:
+        stop = ending.value
+    assert stop is Stop.STALLED
+
+
+@pytest.mark.parametrize("start", ["random", "truncated"])
+def test_other_starts_predict_what_has_a_limit(start):
+    spec = PhaseRetrieval(m=640, p=200, field="real")
+    options = OPTIONS | {"start": start}
+    expected = predict_iterations(spec, options, 5)
+    assert len(expected) == (0 if start == "random" else 5)
+    trace = lrlab.solve(spec, "gamp", start=start)
+    assert trace.metrics["error"] < 1e-6
+
+
+def test_predictions_end_where_gauss_newton_takes_over():
+    spec = PhaseRetrieval(m=1500, p=500, field="real")
+    expected = predict_iterations(spec, {"start": "optimal", "refine": "gauss-newton"}, 100)
+    assert 3 < len(expected) < 30 and expected[-1] > 0.999 > expected[-2]
+    assert len(predict_iterations(spec, OPTIONS, 100)) == 100
+
+
+def test_blocks_of_rows_change_nothing(monkeypatch):
+    problem = PhaseRetrieval(m=300, p=40, noise=0.1).build()
+    whole = iterates(problem, 8)[-1].estimate
+    monkeypatch.setattr("lrlab.solvers.phase_retrieval.phase_messages.ROWS", 64)
+    assert iterates(problem, 8)[-1].estimate == pytest.approx(whole, abs=1e-9)
+
+
+def test_limits_of_the_family():
+    best = catalog.family("phase-retrieval").best
+    assert best(PhaseRetrieval(m=105, p=100, field="real")) == {
+        "best_overlap": 1.0,
+        "best_fast_overlap": pytest.approx(0.569, abs=2e-3),
+    }
+    assert best(PhaseRetrieval(m=90, p=100)) == {"best_overlap": 0.0}
+    assert best(PhaseRetrieval(m=90, p=64, truth="digit-3")) == {}
+
+
+def test_margins_of_the_family_change_sign_at_the_thresholds():
+    margins = catalog.family("phase-retrieval").margins
+    at = margins(PhaseRetrieval(m=210, p=200, field="real"), Level("error", 0.001, below=True))
+    assert at == pytest.approx({name: np.log(1.05 / r) for name, r in LIMITS.items()}, abs=2e-3)
+    assert margins(PhaseRetrieval(), Level("misfit", 0.1, below=True)) == {}
+    assert margins(PhaseRetrieval(p=64, truth="digit-3"), Level("error", 0.1, below=True)) == {}
