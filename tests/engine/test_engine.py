@@ -62,14 +62,14 @@ class LockedInterpreter(OneBitSensing):
 
 
 class Later(SingleIndexProblem):
-    """A problem whose data does not come back when it is read for the sixth time."""
+    """A problem whose data does not come back when it is read for the twelfth time."""
 
     reads = 0
 
     @property
     def X(self):  # noqa: D102
         self.reads += 1
-        if self.reads == 6:
+        if self.reads == 12:
             time.sleep(600)
         return super().X
 
@@ -155,6 +155,11 @@ def on(model: type[OneBitSensing], **limits: float) -> Job:
     return replace(job, spec=model(), limits=job.limits._replace(**limits))
 
 
+def stuck(**limits: float) -> Job:
+    """Return a job that does not come back after some iterates."""
+    return replace(on(StopsLater, **limits), solver="gamp", options=(("kept", 0),))
+
+
 def until(condition: Callable[[], bool], following: Following | None = None) -> None:
     """Wait, refreshing, until the condition holds."""
     deadline = time.monotonic() + PATIENCE
@@ -229,9 +234,11 @@ def test_a_run_that_ignores_cancellation_is_ended_with_its_worker_and_others_con
 
 
 def test_the_time_limit_holds_for_a_run_that_does_not_check_the_time(engine):
-    following = engine.follow([on(SlowData, max_seconds=0.1)])
+    following = engine.follow([on(SlowData, max_seconds=0.1), stuck(max_seconds=1.0)])
     assert following.wait(PATIENCE)
-    assert following.runs[0].trace.stop is Stop.TIMEOUT
+    none, some = (run.trace for run in following.runs)
+    assert none.stop is some.stop is Stop.TIMEOUT and not none.rows
+    assert some.rows and some.estimate.shape == (20,), "the iterates before are still there"
 
 
 class Limited(NamedTuple):
@@ -267,8 +274,7 @@ def test_an_item_that_is_overdue_leaves_what_it_has_so_far(monkeypatch):
 
 
 def test_a_trial_that_does_not_check_the_time_ends_with_its_newest_iterate(engine):
-    trials = [Trial(replace(on(StopsLater, max_seconds=0.1), solver="gamp", options=(("kept", 0),)), 0)]
-    (result,) = collect(engine.map(run_trial, trials))
+    (result,) = collect(engine.map(run_trial, [Trial(stuck(max_seconds=1.0), 0)]))
     assert result.stop == Stop.TIMEOUT.name and result.iterations >= 1
     assert 0.0 < result.scores["overlap"] <= 1.0
     assert collect(engine.map(math.sqrt, [4.0, 9.0])) == [2.0, 3.0]

@@ -149,6 +149,16 @@ def test_figure_3_in_small_is_straight_and_the_same_for_every_sparsity():
     assert alone["points_used"] == 1 and np.isnan(alone["r2"]), "one point makes no line"
 
 
+@pytest.mark.parametrize(("trials", "bent", "holds"), [(3, 0.4, True), (100, 0.4, False), (100, 0.1, True)])
+def test_a_verdict_on_a_line_allows_for_the_errors_of_its_dots(trials, bent, holds):
+    rate = np.tile(np.linspace(0.02, 0.1, 5), 2)
+    error = 5.0 * rate * (1.0 + bent * np.tile([-1.0, 1.0, 0.0, 1.0, -1.0], 2))
+    points = pd.DataFrame({"rate": rate, "error": error, "series": ["one"] * 5 + ["two"] * 5, "used": True})
+    points = points.assign(trials=trials, standard_error=0.05 * error)
+    verdict = rates._verdict("a line", points, rates._fits(points), 5.0)
+    assert bool(verdict.holds) is holds and ("uncertain" in verdict.remark) == (trials < 10)
+
+
 def test_a_row_of_rates_is_a_run_of_the_library():
     content = {
         "figure": {"kind": "rates", "threshold_factor": 4.0},
