@@ -387,6 +387,12 @@ def test_a_sweep_along_one_axis_has_lines_with_bands_and_theory():
     at.selectbox(key=next(box.key for box in at.selectbox if box.label == "Show")).set_value("share").run()
     [chart] = figures(at)
     assert chart["layout"]["yaxis"]["title"]["text"] == "share of trials with overlap > 0.5"
+    at.selectbox(key=next(box.key for box in at.selectbox if box.label == "Show")).set_value("share_of_best").run()
+    [chart] = figures(at)
+    assert chart["layout"]["yaxis"]["title"]["text"] == "median overlap / best possible overlap"
+    assert chart["layout"]["yaxis"]["type"] == "linear"
+    at.selectbox(key=next(box.key for box in at.selectbox if box.label == "Show")).set_value("overlap").run()
+    assert "no method can do better" in [trace.get("name") for trace in figures(at)[0]["data"]]
 
 
 @pytest.mark.parametrize("name", library.names())

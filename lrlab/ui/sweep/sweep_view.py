@@ -70,8 +70,12 @@ def _draw_lines(page: str, results: Results, view: View) -> None:
     scored = "" if view.show == SHARE else f"{average} {family(sweep.spec.model).measures[view.show].title}"
     title = scored or map_view.title(sweep, SHARE)
     limits = _limits(page, sweep, view.show) if view.theory else None
+    measure = family(sweep.spec.model).measures.get(view.show)
+    # Shares of a limit are read from 0 to 1 and a little above, as trials of finite size go beyond it by chance.
+    quotient = measure is not None and bool(measure.quotient[0])
     figure = series(
-        points, axis_title=x.title, value_title=title, log_x=x.spacing == "log", log_y=_log(points, view.show),
+        points, axis_title=x.title, value_title=title, log_x=x.spacing == "log",
+        log_y=_log(points, view.show, quotient),
         bands=True, marks=marks, theory=_theory(sweep, view.show) if view.theory and view.show != SHARE else None,
         limits=limits,
     )  # fmt: skip
@@ -100,8 +104,8 @@ def _points(sweep: Sweep, table: pd.DataFrame, show: str) -> pd.DataFrame:
     return known.astype(dict.fromkeys(("y", "low", "high"), float))
 
 
-def _log(points: pd.DataFrame, show: str) -> bool:
-    if show in (SHARE, *BOUNDED) or points.empty:
+def _log(points: pd.DataFrame, show: str, quotient: bool) -> bool:
+    if show in (SHARE, *BOUNDED) or quotient or points.empty:
         return False
     smallest, largest = points[["y", "low"]].min().min(), points[["y", "high"]].max().max()
     return bool(smallest > 0 and largest / smallest > WIDE)
