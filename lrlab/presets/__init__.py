@@ -28,7 +28,7 @@ def names() -> list[str]:
 @cache
 def load(name: str) -> "Preset":
     """Return a preset; InputError for an unknown name, or with the line where its file is not in the form."""
-    from lrlab.presets.definition import read
+    from lrlab.presets.reading import read
 
     require_known(name, tuple(names()), what="preset")
     return read(name, files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))

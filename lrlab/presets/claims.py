@@ -32,11 +32,11 @@ class Judged(NamedTuple):
 
 def half(x: np.ndarray, share: np.ndarray) -> float:
     """Return where a share last rises through one half, x[0] where it is above at once, infinity where it never is."""
-    found = float(x[0]) if len(x) and share[0] >= 0.5 else float("inf")
+    place = float(x[0]) if len(x) and share[0] >= 0.5 else float("inf")
     for k in range(len(x) - 1):
         if share[k] < 0.5 <= share[k + 1]:
-            found = float(x[k] + (0.5 - share[k]) / (share[k + 1] - share[k]) * (x[k + 1] - x[k]))
-    return found
+            place = float(x[k] + (0.5 - share[k]) / (share[k + 1] - share[k]) * (x[k + 1] - x[k]))
+    return place
 
 
 QUANTITIES: Mapping[str, Callable[[np.ndarray, np.ndarray], float]] = {
@@ -72,14 +72,14 @@ def check(preset: Preset) -> None:
                     require_known(label, labels, what="series")
 
 
-def caption(found: Sequence[Verdict]) -> str:
+def caption(judged: Sequence[Verdict]) -> str:
     """Return the sentences of verdicts, to stand behind a caption."""
-    return "".join(f" {verdict.sentence}" for verdict in found)
+    return "".join(f" {verdict.sentence}" for verdict in judged)
 
 
-def rows(found: Sequence[Verdict]) -> list[dict[str, Any]]:
+def rows(judged: Sequence[Verdict]) -> list[dict[str, Any]]:
     """Return the verdicts as rows of a table."""
-    return [{"level": "claim", **verdict.columns} for verdict in found]
+    return [{"level": "claim", **verdict.columns} for verdict in judged]
 
 
 def _labels(preset: Preset) -> tuple[str, ...]:
@@ -108,14 +108,14 @@ def _verdict(claim: Toml, points: pd.DataFrame) -> Verdict:
 
 def _numbers(rule: Toml, labels: Sequence[str], points: pd.DataFrame) -> dict[str, float]:
     """Return the quantity of each series; infinity where it has no points, as where all of its trials failed."""
-    found = {}
+    numbers = {}
     for label in labels:
         own = points[points["series"] == label].dropna(subset=["y"])
         if "at" in rule:
             own = own[own["x"] == rule["at"]]
         x, y = own["x"].to_numpy(float), own["y"].to_numpy(float)
-        found[label] = QUANTITIES[rule.get("quantity", "last")](x, y) if len(own) else float("inf")
-    return found
+        numbers[label] = QUANTITIES[rule.get("quantity", "last")](x, y) if len(own) else float("inf")
+    return numbers
 
 
 def _words(numbers: Mapping[str, float]) -> str:

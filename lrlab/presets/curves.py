@@ -72,10 +72,10 @@ def _panel(preset: Preset, number: int, success: Success | None, rows: pd.DataFr
         figure.add_hline(y=panel["published"], line={"dash": "dot"}, annotation_text=f"paper: {panel['published']:g}")
     halves = half_points(points) if success else {}
     summaries = [{"level": "series", "series": name, "half": value} for name, value in halves.items()]
-    found = claims.verdicts(preset, panel["title"], points)
+    judged = claims.verdicts(preset, panel["title"], points)
     points = points.drop(columns="y").rename(columns={"x": axis}).assign(**freedom)
-    table = panel_table(panel["title"], spec.model, points, summaries + claims.rows(found))
-    words = _caption(halves, without_estimate) + grid.words(ran) + claims.caption(found)
+    table = panel_table(panel["title"], spec.model, points, summaries + claims.rows(judged))
+    words = _caption(halves, without_estimate) + grid.words(ran) + claims.caption(judged)
     return Panel(panel["title"], figure, words), table
 
 

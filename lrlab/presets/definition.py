@@ -13,7 +13,6 @@ from typing import Any
 from lrlab.catalog import family
 from lrlab.parameters import InputError, require_known
 from lrlab.protocol import Spec
-from lrlab.sweeps.definition import COUNT
 from lrlab.sweeps.toml import ABOUT, SUCCESS, make_spec
 from lrlab.sweeps.toml_source import Keys, Path, Source
 
@@ -159,34 +158,3 @@ class Preset:
         """Raise InputError unless trials of a model have such a measure."""
         with self.source.locate(*paths):
             require_known(measure, (*family(model).measures, *RUN_MEASURES), what="measure")
-
-
-def read(name: str, text: str) -> Preset:
-    """Return the preset of a file's text; InputError, with the line, for unknown or missing keys and wrong kinds."""
-    source = Source(text, "preset file", f"{name}.toml")
-    figure = source.content.get("figure")
-    kind = figure.get("kind") if isinstance(figure, dict) else None
-    if isinstance(kind, str):
-        with source.locate(("figure",)):
-            require_known(kind, KINDS, what="kind")
-    source.check(KINDS[kind if isinstance(kind, str) else "curves"], "a preset")
-    for key in REQUIRED.get(str(kind), ()):
-        if not source.content.get(key):
-            remedy = f'add a line or a table "{key}" to the preset'
-            raise source.located(InputError(key, "given", "nothing", remedy), ())
-    with source.locate(("trials",)):
-        COUNT.check(source.content["trials"])
-    for key, label in (("panels", "title"), ("series", "label"), ("columns", "label")):
-        used = set[str]()
-        for number, table in enumerate(source.content.get(key, ())):
-            if table[label] in used:
-                error = InputError(label, f"different in all {key}", table[label], "name each differently")
-                raise source.located(error, (key, number, label))
-            used.add(table[label])
-    title, reference, explanation = (source.content[key].strip() for key in ("title", "reference", "explanation"))
-    preset = Preset(name, title, str(kind), reference, explanation, source)
-    if "claims" in source.content:
-        from lrlab.presets import claims
-
-        claims.check(preset)
-    return preset

@@ -44,8 +44,8 @@ def words(rows: pd.DataFrame, by: Sequence[str] = ("series",)) -> str:
     """Return a sentence on the values that were chosen, nothing where there is no grid."""
     if "grid" not in rows or not rows["grid"].notna().any():
         return ""
-    found = [
+    best = [
         f"{name}: {', '.join(f'{value:g}' for value in sorted(set(group['grid'])))}"
         for name, group in rows.dropna(subset=["grid"]).groupby("series", sort=False)
     ]
-    return f" Best of a grid, by the error with the truth at hand: {'; '.join(found)}."
+    return f" Best of a grid, by the error with the truth at hand: {'; '.join(best)}."

@@ -75,11 +75,11 @@ def times(rows: pd.DataFrame, axis: str, quantity: str, look: Toml) -> pd.DataFr
     parts = []
     for (name, x), group in rows.groupby(["series", axis], sort=False):
         runs = [run.sort_values("iteration") for _, run in group.groupby("trial")]
-        found = np.array([value for run in runs if not np.isnan(value := _seconds(run, quantity, look))] or [np.inf])
+        seconds = np.array([value for run in runs if not np.isnan(value := _seconds(run, quantity, look))] or [np.inf])
         # Between two infinite values there is no number.
         with np.errstate(invalid="ignore"):
-            low, middle, high = np.quantile(found, (0.25, 0.5, 0.75))
-        parts.append({"series": name, "x": x, axis: x, "y": middle, "low": low, "high": high, "trials": len(found)})
+            low, middle, high = np.quantile(seconds, (0.25, 0.5, 0.75))
+        parts.append({"series": name, "x": x, axis: x, "y": middle, "low": low, "high": high, "trials": len(seconds)})
     return pd.DataFrame(parts).replace([np.inf, -np.inf], np.nan).dropna(subset=["y"])
 
 
@@ -101,9 +101,9 @@ def exponent(points: pd.DataFrame) -> tuple[float, float, float]:
     return float(fit.slope), float(fit.slope) - half, float(fit.slope) + half
 
 
-def judged(series: Toml, axis: str, found: tuple[float, float, float], claimed: float) -> Verdict:
+def judged(series: Toml, axis: str, fitted: tuple[float, float, float], claimed: float) -> Verdict:
     """Return the verdict on a claimed exponent: an upper bound, which may be far from sharp at these sizes."""
-    slope, low, high = found
+    slope, low, high = fitted
     remark = ""
     if low > claimed:
         remark = series.get("why", "")

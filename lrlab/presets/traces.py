@@ -52,10 +52,10 @@ def _panel(preset: Preset, look: Toml, model: str, rows: pd.DataFrame) -> tuple[
     last = points.groupby("series", sort=False).tail(1)
     ends = ", ".join(f"{row.series} {row.y:.2g} ({row.seconds:.3g} s)" for row in last.itertuples())
     caption = f"Medians of the trials, with quartiles. At the end: {ends}.{grid.words(rows)}"
-    found = claims.verdicts(preset, look["title"], placed)
+    judged = claims.verdicts(preset, look["title"], placed)
     table = points.rename(columns={"y": look["measure"]})
-    return Panel(look["title"], figure, caption + claims.caption(found)), panel_table(
-        look["title"], model, table, claims.rows(found)
+    return Panel(look["title"], figure, caption + claims.caption(judged)), panel_table(
+        look["title"], model, table, claims.rows(judged)
     )
 
 

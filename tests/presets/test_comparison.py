@@ -7,7 +7,7 @@ from lrlab import presets, solve
 from lrlab.engine.stream import LocalStream, collect
 from lrlab.models.one_bit_multilabel import OneBitMultilabel
 from lrlab.presets import comparison
-from lrlab.presets.definition import read
+from lrlab.presets.reading import read
 
 TEXT = """
 title = "t"

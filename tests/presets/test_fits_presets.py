@@ -11,7 +11,7 @@ from lrlab.fits.fitting import fit
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError
 from lrlab.presets import fits
-from lrlab.presets.definition import read
+from lrlab.presets.reading import read
 
 TEXT = """
 title = "t"

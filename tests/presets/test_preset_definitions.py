@@ -7,7 +7,7 @@ import pytest
 from lrlab import InputError, presets
 from lrlab.engine.stream import LocalStream, collect
 from lrlab.presets import sweeps
-from lrlab.presets.definition import read
+from lrlab.presets.reading import read
 from lrlab.sweeps.toml import titled
 
 CURVES = """title = "Small"
