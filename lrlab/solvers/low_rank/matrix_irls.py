@@ -46,7 +46,7 @@ def matrix_irls(
     ] = 1e-2,
     inner_steps: Annotated[
         int, Parameter(meaning="most conjugate-gradient steps in one iteration", low=1, high=100_000, scale="log")
-    ] = 200,
+    ] = 60,
     rng: Generator,
 ) -> Iterates:
     r"""Complete a table X (n1, n2) of rank about k from its entries b at m places.
