@@ -173,6 +173,7 @@ AXIS_RANGES: Mapping[str, Range] = {
     "d1": (10.0, 100.0, "linear"),
     "d2": (10.0, 100.0, "linear"),
     "rank": (1.0, 10.0, "linear"),
+    "assumed_rank": (1.0, 10.0, "linear"),
     "r": (1.0, 8.0, "linear"),
     "condition": (1.0, 1000.0, "log"),
     "observed": (0.001, 0.1, "log"),

@@ -1,6 +1,8 @@
 """Problems whose truth is a low-rank matrix: what their specs share, and the facts of their family."""
 
+import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, ClassVar
@@ -18,6 +20,9 @@ from lrlab.solver_entry import Options, SolverEntry
 
 DRAWN_ROWS = 4096
 """Rows drawn at a time: a block is a function of its index alone, so that fewer measurements are the first of more."""
+
+EXCESS, NEGLIGIBLE = 1.2, 1e-6
+"""A misfit of so many times what noise leaves, plus what slow convergence leaves, is one of a wrong rank."""
 
 Noise = Annotated[float, gaussian_noise("each measurement")]
 Rank = Annotated[int, Parameter(meaning="rank of the matrix", symbol="k", low=1, high=1000)]
@@ -37,6 +42,10 @@ class LowRankSpec(Spec):
 
     problem: ClassVar[type["LowRankProblem"]]
 
+    assumed_rank: Annotated[
+        int, Parameter(meaning="rank that solvers are given, 0: the true one", low=0, high=1000, added=True)
+    ] = 0
+
     @property
     @abstractmethod
     def size(self) -> tuple[int, int]:
@@ -53,6 +62,11 @@ class LowRankSpec(Spec):
         return int(self.values()["rank"])
 
     @property
+    def given_rank(self) -> int:
+        """Rank that solvers are given."""
+        return self.assumed_rank or self.true_rank
+
+    @property
     def degrees_of_freedom(self) -> int:
         """Dimension of the manifold of such matrices: no method recovers from fewer measurements."""
         (rows, columns), k = self.size, self.true_rank
@@ -63,8 +77,21 @@ class LowRankSpec(Spec):
         """Say where no method can recover W."""
         m, unknowns = self.measurements, self.degrees_of_freedom
         if m >= unknowns:
-            return ""
+            wrong = self.given_rank != self.true_rank
+            return f"Solvers are given the rank {self.given_rank}; the true one is {self.true_rank}." if wrong else ""
         return f"Fewer measurements ({m}) than unknowns ({unknowns}): many matrices fit them, and none is recovered."
+
+    def judgement(self, scores: Mapping[str, float]) -> str:
+        """Say where the misfit of an estimate shows that an assumed rank is too small."""
+        noise = float(self.values()["noise"])
+        leaves = noise / math.sqrt(1.0 + noise**2)
+        misfit = scores.get("misfit", 0.0)
+        if not self.assumed_rank or not misfit > EXCESS * leaves + NEGLIGIBLE:
+            return ""
+        return (
+            f"The misfit, {misfit:.2g}, is larger than noise leaves, {leaves:.2g}: the run is not at its end, or the "
+            f"assumed rank {self.assumed_rank} is too small."
+        )
 
     @property
     def moment_variance(self) -> float:
@@ -77,6 +104,9 @@ class LowRankSpec(Spec):
             name = "r" if "r" in self.values() else "rank"
             remedy = f"lower {name}, or make the matrix larger"
             raise InputError(name, f"in 1..min{self.size} = {min(self.size)}", self.true_rank, remedy)
+        if self.assumed_rank > min(self.size):
+            expected = f"in 0..min{self.size} = {min(self.size)}"
+            raise InputError("assumed_rank", expected, self.assumed_rank, "lower it, or make the matrix larger")
 
     def build(self, checkpoint: Checkpoint = proceed) -> "LowRankProblem":
         """Draw the truth; the measurements are drawn when they are first asked for."""
@@ -119,15 +149,15 @@ def normal_rows(stream: np.random.SeedSequence, rows: int, columns: int, precisi
 class LowRankProblem(ABC):
     """Measurements of one spec, and the truth, which only the score may look at.
 
-    Attributes: spec; truth (LowRank); rank, given to solvers that ask for it; operator; b (m,), read-only; exact,
-    whether the measurements are without noise.
+    Attributes: spec; truth (LowRank); rank, true or assumed, given to solvers that ask for it; operator;
+    b (m,), read-only; exact, whether the measurements are without noise.
     """
 
     spec: Any
 
     def __init__(self, spec: LowRankSpec, truth: LowRank, checkpoint: Checkpoint = proceed) -> None:
         """Keep the truth."""
-        self.spec, self.truth, self.rank, self.checkpoint = spec, truth, spec.true_rank, checkpoint
+        self.spec, self.truth, self.rank, self.checkpoint = spec, truth, spec.given_rank, checkpoint
         for part in truth:
             frozen(part)
 

@@ -84,7 +84,8 @@ class Trace:
     def summary(self) -> dict[str, Any]:
         """Return all of it as plain values, as `solve --json` prints it."""
         spec = self.job.spec
-        said = self.stop.value if self.stop else "", self.note, getattr(spec, "remark", "")
+        judged = getattr(spec, "judgement", lambda scores: "")(self.rows[-1] if self.rows else {})
+        said = self.stop.value if self.stop else "", self.note, getattr(spec, "remark", ""), judged
         return {
             "model": spec.model,
             "spec": spec.public_values(),

@@ -176,7 +176,7 @@ def _batches(A: Operator, b: Array, sweeps: int) -> Iterator[Batch]:
 
 def workspace(spec: LowRankSpec, options: Options) -> int:
     """Return bytes of a spectral start, and of the normal equations of a factor where they are formed."""
-    unknowns = min(spec.true_rank * max(spec.size), 600)
+    unknowns = min(spec.given_rank * max(spec.size), 600)
     return moment_workspace(spec, options) + 3 * number_bytes(spec) * unknowns**2
 
 

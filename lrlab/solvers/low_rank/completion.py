@@ -191,7 +191,7 @@ def path_workspace(spec: TableSpec, options: Options) -> int:
 
 def als_workspace(spec: TableSpec, options: Options) -> int:
     """Hold what is left of the entries, in two orders, and a normal matrix for each row of a factor."""
-    k, (n1, n2) = spec.true_rank, spec.table
+    k, (n1, n2) = spec.given_rank, spec.table
     return BLOCK_BYTES + 24 * spec.measurements + 8 * (n1 + n2) * (k * k + 4 * k)
 
 

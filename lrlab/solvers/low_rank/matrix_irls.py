@@ -199,7 +199,7 @@ def inner(one: Parts, other: Parts) -> float:
 def workspace(spec: TableSpec, options: Options) -> int:
     """Hold the table itself where it is decomposed whole, a Krylov basis otherwise, and a dozen tangent vectors."""
     n1, n2 = spec.table
-    k = spec.true_rank + 1
+    k = spec.given_rank + 1
     whole = n1 * n2 <= DECOMPOSED or SHARE * k > min(n1, n2)
     return BLOCK_BYTES + 64 * spec.measurements + 8 * (40 * k * (n1 + n2) + (6 * n1 * n2 if whole else 0))
 

@@ -24,13 +24,13 @@ BLOCK_BYTES = 2**25
 def factors_workspace(spec: LowRankSpec, options: Options) -> int:
     """Return bytes of a dozen images and factors of the estimate, and of matrices of the size of the truth."""
     (d1, d2), rows = spec.size, max(spec.measurements, *getattr(spec, "table", (0, 0)))
-    return BLOCK_BYTES + number_bytes(spec) * (12 * spec.true_rank * (rows + d1 + d2) + 8 * spec.measurements)
+    return BLOCK_BYTES + number_bytes(spec) * (12 * spec.given_rank * (rows + d1 + d2) + 8 * spec.measurements)
 
 
 def moment_workspace(spec: LowRankSpec, options: Options) -> int:
     """Return bytes of the images, and of a matrix d1 x d2 that is formed and decomposed, or of its Krylov space."""
     d1, d2 = spec.size
-    krylov = 2 * (spec.true_rank + OVERSAMPLED) * DEPTH * (d1 + d2)
+    krylov = 2 * (spec.given_rank + OVERSAMPLED) * DEPTH * (d1 + d2)
     whole = d1 * d2 <= FORMED or spec.values().get("operator") == "dense"
     return factors_workspace(spec, options) + number_bytes(spec) * (6 * d1 * d2 if whole else krylov)
 

@@ -101,7 +101,7 @@ def orthonormalised(W: LowRank) -> LowRank:
 
 def tangent_workspace(spec: LowRankSpec, options: Options) -> int:
     """Hold a dozen images of factors and vectors of length m; the start's basis, and the first part of the data."""
-    k, (d1, d2) = spec.true_rank, spec.size
+    k, (d1, d2) = spec.given_rank, spec.size
     first = 4 * min(spec.measurements // 2, FIRST_PART * spec.degrees_of_freedom) * (d1 + d2)
     return 8 * (spec.measurements * (12 * k + 8) + 60 * (k + 5) * (d1 + d2)) + first + 2**22
 

@@ -148,13 +148,13 @@ def _tail(L: LowRank, leading: Head, eta: float, head: str) -> LowRank:
 
 def workspace(spec: LowRankSpec, options: Options) -> int:
     """Hold the Krylov space, G times it, and the images of the whole of it."""
-    block = 2 * spec.true_rank + int(options["oversampling"])
-    return image_bytes(spec, block + 4 * spec.true_rank) + batch_bytes(spec, options)
+    block = 2 * spec.given_rank + int(options["oversampling"])
+    return image_bytes(spec, block + 4 * spec.given_rank) + batch_bytes(spec, options)
 
 
 def refuse_wide(spec: LowRankSpec, options: Options) -> None:
     """Refuse ranks above p / 2: a head of rank 2r would be everything."""
-    p, r = spec.size[0], spec.true_rank
+    p, r = spec.size[0], spec.given_rank
     if 2 * r > p:
         raise InputError(
             "r", f"at most p / 2 = {p / 2:g} for this solver", r, "lower r or raise p; ep-rom has no limit"

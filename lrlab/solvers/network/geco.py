@@ -100,7 +100,7 @@ def _refit(operator: Operator, b: Array, Q: Array, core: Array, r: int) -> Evalu
 
 def workspace(spec: LowRankSpec, options: Options) -> int:
     """Hold the Krylov space of one eigenvector, and the images of all units."""
-    return image_bytes(spec, 4 * spec.true_rank + 2 * (1 + int(options["oversampling"])) * int(options["blocks"]))
+    return image_bytes(spec, 4 * spec.given_rank + 2 * (1 + int(options["oversampling"])) * int(options["blocks"]))
 
 
 ENTRY = network_entry(

@@ -93,7 +93,7 @@ def _power_step(L: LowRank, G: Gradient, GU: Array, eta: float) -> LowRank:
 
 def workspace(spec: LowRankSpec, options: Options) -> int:
     """Hold images of U and V, and a copy of one batch."""
-    return image_bytes(spec, 6 * spec.true_rank) + batch_bytes(spec, options)
+    return image_bytes(spec, 6 * spec.given_rank) + batch_bytes(spec, options)
 
 
 ENTRY = network_entry(

@@ -137,7 +137,7 @@ def _lanczos(L: LowRank, G: Gradient, r: int, rng: Generator) -> tuple[Nearest, 
 
 def workspace(spec: LowRankSpec, options: Options) -> int:
     """Hold G, L, their sum, its eigenvectors and LAPACK's own; Lanczos holds single columns instead."""
-    few = image_bytes(spec, 4 * spec.true_rank + 20)
+    few = image_bytes(spec, 4 * spec.given_rank + 20)
     few += batch_bytes(spec, options)
     return few if options["projection"] == "lanczos" else few + square_bytes(spec, 8)
 
