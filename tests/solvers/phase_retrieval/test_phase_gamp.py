@@ -12,6 +12,9 @@ from lrlab.models.phase_retrieval import PhaseRetrieval
 from lrlab.protocol import Stop
 from lrlab.solvers.phase_retrieval import phase_gamp
 from lrlab.solvers.phase_retrieval.phase_gamp import gamp, predict_iterations
+from lrlab.sweeps.definition import Span, Sweep
+from lrlab.sweeps.definition_parts import Success
+from lrlab.sweeps.theory_regions import regions
 from lrlab.theory.magnitudes import Magnitudes
 from lrlab.theory.phase_limits import overlaps
 
@@ -139,3 +142,13 @@ def test_margins_of_the_family_change_sign_at_the_thresholds():
     assert at == pytest.approx({name: np.log(1.05 / r) for name, r in LIMITS.items()}, abs=2e-3)
     assert margins(PhaseRetrieval(), Level("misfit", 0.1, below=True)) == {}
     assert margins(PhaseRetrieval(p=64, truth="digit-3"), Level("error", 0.1, below=True)) == {}
+
+
+def test_maps_hatch_what_is_impossible_and_hard():
+    spec = PhaseRetrieval(field="real")
+    axes = {"p": Span(16, 96, 5, "log"), "ratio": Span(0.3, 3.0, 9)}
+    found = regions(Sweep(spec=spec, axes=axes, solvers=["gamp"], success=Success("error", below=0.001)))
+    tops = {region.name: np.nanmax(region.y) for region in found.regions if region.y}
+    # m is a whole number, which shifts m/p by up to 1/16 at p = 16.
+    assert tops == pytest.approx({"impossible": 1.0, "hard": 1.128}, abs=0.05)
+    assert set(found.lines) == {"weak recovery", "predicted error = 0.001"}
