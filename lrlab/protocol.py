@@ -69,8 +69,7 @@ def proceed(fraction: float) -> None:
 class Spec(ABC):
     """A small, frozen, hashable description of a problem; it travels to where the data is then built.
 
-    A model is a subclass whose fields are annotated with `Parameter`. Values are checked on construction:
-    InputError says in one sentence what is wrong.
+    A model is a subclass whose fields are annotated with `Parameter`; it raises InputError for a wrong value.
     watched: whether estimates are looked at while a run goes on; where not, the last one alone is kept and sent.
     """
 
@@ -135,8 +134,7 @@ class Iterate:
     residual: distance from a fixed point or from optimality, relative, 0 when solved; a run stops at `tol`.
     note: what the solver decided on the way, for the person who looks (for example which moment was chosen).
     optimal: whether a residual of 0 means a stationary point of the objective, not a fixed point of the update alone.
-    standard_errors: computes those of the entries of the estimate, scaled to unit length; nan for an entry that has
-    none, None where no entry has one. Called for iterates that are scored; to be cached by the solver.
+    standard_errors: computes those of the entries, scaled to unit length; nan for an entry, or None, without any.
     """
 
     estimate: Estimate
@@ -157,15 +155,11 @@ class Stop(Enum):
     """
 
     CONVERGED = "Converged: the residual fell below the tolerance."
-    SETTLED = (
-        "Settled: the update moves the estimate by less than the tolerance; this is a fixed point of the method, which"
-        " need not minimise the misfit."
-    )
+    SETTLED = "Settled: the update stands still, at a fixed point of the method, which need not minimise the misfit."
     FINISHED = "Finished: the method is complete."
     EXHAUSTED = "Exhausted: every batch of fresh samples is used; raise the number of measurements, or reuse samples."
     STALLED = (
-        "Stalled: no step improves the estimate any more, though it is not optimal;"
-        " take another start or seed, more measurements, or another solver."
+        "Stalled: no step improves the estimate, not optimal yet; take another start, seed or solver, or more data."
     )
     MAX_ITER = "Stopped at the iteration limit before the tolerance was reached: raise max_iter or loosen tol."
     TIMEOUT = "Stopped at the time limit: raise max_seconds, or make the problem smaller."
@@ -224,9 +218,8 @@ def drive(
 ) -> Stop:
     """Run a solver to its end and say why it ended: the only owner of loop, clock and stopping.
 
-    `watch(iteration, seconds, iterate)` gets every iterate; seconds are solver time, the time spent in `watch`
-    does not count. An iterate that is not finite is not passed on. Where the solver ends by itself, what it returns
-    is the reason, FINISHED if nothing.
+    `watch(iteration, seconds, iterate)` gets every finite iterate; its own time does not count as the solver's.
+    Where the solver ends by itself, what it returns is the reason, FINISHED if nothing.
     """
     seconds, first = 0.0, None
     for iteration in range(1, max_iter + 1):
@@ -239,9 +232,8 @@ def drive(
             return interruption.stop
         seconds += time.perf_counter() - started
         objective = iterate.objective
-        if not all(np.isfinite(part).all() for part in parts(iterate.estimate)) or (
-            objective is not None and not np.isfinite(objective)
-        ):
+        known = objective is None or np.isfinite(objective)
+        if not (known and all(np.isfinite(part).all() for part in parts(iterate.estimate))):
             return Stop.NONFINITE
         watch(iteration, seconds, iterate)
         if objective is not None:

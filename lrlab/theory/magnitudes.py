@@ -94,16 +94,16 @@ def log_radius(field: str, r: Array, size: Array, V: Array | float) -> Array:
 def _averaged(channel: Magnitudes, size: Array, V: Array, y: Array) -> Answer:
     """Return log P, m - |w| and v of noisy answers, by Gauss-Legendre over |z| where both densities have their mass."""
     low, high = window(channel, size, V)
-    seen_low, seen_high = (np.maximum(y + s * REACH * channel.noise, 0.0) ** (1 / channel.power) for s in (-1.0, 1.0))
-    begin, end = np.maximum(low, seen_low), np.minimum(high, seen_high)
+    least, most = (np.maximum(y + s * REACH * channel.noise, 0.0) ** (1 / channel.power) for s in (-1.0, 1.0))
+    begin, end = np.maximum(low, least), np.minimum(high, most)
     # Where they contradict each other, the mass lies in the gap.
     begin, width = np.minimum(begin, end), np.maximum(np.abs(end - begin), TINY)
     x, weights = legendre(ORDER)
     r = begin[..., None] + width[..., None] * (1.0 + x) / 2.0
     size, V, y = size[..., None], V[..., None], y[..., None]
     miss = (y - r**channel.power) / channel.noise
-    seen = np.where(y > 0, -np.square(miss) / 2.0 - LOG_ROOT_TWO_PI - math.log(channel.noise), log_ndtr(miss))
-    log_weight = log_radius(channel.field, r, size, V) + seen
+    log_likelihood = np.where(y > 0, -np.square(miss) / 2.0 - LOG_ROOT_TWO_PI - math.log(channel.noise), log_ndtr(miss))
+    log_weight = log_radius(channel.field, r, size, V) + log_likelihood
     top = log_weight.max(axis=-1, keepdims=True)
     weight = weights / 2.0 * np.exp(log_weight - top)
     total = weight.sum(axis=-1, keepdims=True)

@@ -39,14 +39,14 @@ def posterior(channel, w, V, y):
         inside = lambda t: np.cos(t) ** turn * np.exp(-(r * r + w * w - 2 * r * w * np.cos(t)) / V)  # noqa: E731
         return 2 * r / V * quad(inside, 0, np.pi, epsabs=1e-13)[0] / np.pi
 
-    def seen(r):
+    def density(r):
         low = norm.cdf(0.0, r**power, channel.noise)
         return norm.pdf(y, r**power, channel.noise) if y > 0 else low
 
     ends = sorted({0.0, w, w + 8 * sd, *(max(y + k * channel.noise, 0.0) ** (1 / power) for k in (-6, 0, 6))})
     pieces = list(itertools.pairwise(ends))
     moments = [
-        sum(quad(lambda r, t=t: r**t * radius(r, t % 2) * seen(r), a, b, epsabs=1e-12)[0] for a, b in pieces)
+        sum(quad(lambda r, t=t: r**t * radius(r, t % 2) * density(r), a, b, epsabs=1e-12)[0] for a, b in pieces)
         for t in (0, 1)
     ]
     return moments[0], moments[1] / moments[0]

@@ -29,7 +29,7 @@ class State(NamedTuple):
     Az: Vector
 
 
-class Seen(NamedTuple):
+class AnswerStatistics(NamedTuple):
     """What the answers say at (w, V): g (m,), and the mean h."""
 
     score: Vector
@@ -39,10 +39,12 @@ class Seen(NamedTuple):
 def updated(problem: PhaseData, channel: Magnitudes, now: State, c: float, step: float) -> State:
     """Return the state after matching and one update, of which g and z move by the share `step`."""
     m, p = problem.shape
-    z, V, w, seen = matched(problem, channel, now, c)
-    score = seen.score if now.score is None else step * seen.score + (1.0 - step) * now.score
+    z, V, w, answered = matched(problem, channel, now, c)
+    score = answered.score if now.score is None else step * answered.score + (1.0 - step) * now.score
     # The mean h is that of |g|^2 under the model, which cannot be negative.
-    precision = seen.curvature if seen.curvature > 0 else float(np.vdot(seen.score, seen.score).real) / m
+    precision = (
+        answered.curvature if answered.curvature > 0 else float(np.vdot(answered.score, answered.score).real) / m
+    )
     S = 1.0 / max(m * precision, TINY)
     shrink = c / (c + p * S)
     z = step * shrink * (z + S * adjoint(problem.A, score)) + (1.0 - step) * z
@@ -51,21 +53,25 @@ def updated(problem: PhaseData, channel: Magnitudes, now: State, c: float, step:
     return State(z, V, Az - V * score, score, Az)
 
 
-def matched(problem: PhaseData, channel: Magnitudes, now: State, c: float) -> tuple[Vector, float, Vector, Seen]:
+def matched(
+    problem: PhaseData, channel: Magnitudes, now: State, c: float
+) -> tuple[Vector, float, Vector, AnswerStatistics]:
     """Return z, V and w at the scale and variance at which the answers are most likely, and what these say there."""
     z, V, w = now.z, now.V, now.w
     for _ in range(MATCHINGS):
-        seen, size = answers(problem, channel, w, V), float(np.vdot(w, w).real)
-        inner = V * float(np.vdot(w, seen.score).real)
+        answered, size = answers(problem, channel, w, V), float(np.vdot(w, w).real)
+        inner = V * float(np.vdot(w, answered.score).real)
         a = min(max(1.0 + inner / max(size, TINY), 0.5), 2.0)
         # mean |m - a w|^2 + mean v.
-        gap = V**2 * float(np.vdot(seen.score, seen.score).real) - 2.0 * (a - 1.0) * inner + (a - 1.0) ** 2 * size
-        V = min(max(gap / len(w) + V - V**2 * seen.curvature, LEAST_VARIANCE * c), c)
+        gap = (
+            V**2 * float(np.vdot(answered.score, answered.score).real) - 2.0 * (a - 1.0) * inner + (a - 1.0) ** 2 * size
+        )
+        V = min(max(gap / len(w) + V - V**2 * answered.curvature, LEAST_VARIANCE * c), c)
         z, w = a * z, a * w
     return z, V, w, answers(problem, channel, w, V)
 
 
-def answers(problem: PhaseData, channel: Magnitudes, w: Vector, V: float) -> Seen:
+def answers(problem: PhaseData, channel: Magnitudes, w: Vector, V: float) -> AnswerStatistics:
     """Return what the answers say, by blocks of rows: noise takes some hundred numbers a row."""
     score, total = np.empty_like(w), 0.0
     for start in range(0, len(w), ROWS):
@@ -73,4 +79,4 @@ def answers(problem: PhaseData, channel: Magnitudes, w: Vector, V: float) -> See
         rows = slice(start, start + ROWS)
         at = answer(channel, w[rows], V, problem.y[rows])
         score[rows], total = at.score, total + float(at.curvature.sum())
-    return Seen(score, total / len(w))
+    return AnswerStatistics(score, total / len(w))
