@@ -171,7 +171,7 @@ FAMILY = Family(
         "gamp",
     ),
     ranges={"ratio": (1.5, 6.0, "linear"), "p": (16.0, 96.0, "log"), "m": (100.0, 1000.0, "log")},
-    limits={"max_iter": 60},
+    limits={"max_iter": 150},
     grows=("m", "ratio"),
     falls=("p", "noise"),
     best=best,
