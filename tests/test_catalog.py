@@ -34,7 +34,7 @@ SHAPES = {
     "multilabel": [(8, 2), (2,), (9, 2)],
     "one-bit-multilabel": [(10, 2), (2,), (8, 2)],
 }
-FREE = ("nuclear-norm", "soft-impute", "binary-relevance", "svm")
+FREE = ("least-squares", "nuclear-norm", "soft-impute", "binary-relevance", "svm")
 """Convex programmes that choose the rank themselves, or do without."""
 BELOW_THRESHOLD = [
     ("flipped-logistic", "pairwise-moment"),

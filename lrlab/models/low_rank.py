@@ -195,6 +195,8 @@ def theory_lines(spec: LowRankSpec, entry: SolverEntry, options: Options, level:
     The latter compares the measurements with the statistical dimension, which holds for dense Gaussian matrices.
     """
     lines = {"degrees of freedom": spec.measurements >= spec.degrees_of_freedom}
+    if entry.name == "least-squares":
+        lines["all entries"] = spec.measurements >= math.prod(spec.size)
     if entry.name == "nuclear-norm" and spec.values().get("operator") == "dense":
         # Imported where it is used: scipy.optimize would slow down the start of the shell.
         from lrlab.theory.statistical_dimension import nuclear_norm

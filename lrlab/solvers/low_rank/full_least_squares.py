@@ -1,0 +1,62 @@
+"""Least squares over all entries of the matrix: what measurements give without any use of low rank."""
+
+from typing import Annotated
+
+import numpy as np
+from numpy.random import Generator
+
+from lrlab import lowrank
+from lrlab.models.low_rank import LowRankSpec
+from lrlab.models.protocols import LowRankData
+from lrlab.operators.operator import least_squares
+from lrlab.parameters import Parameter
+from lrlab.protocol import Iterate, Iterates
+from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solvers.low_rank.requirements import BLOCK_BYTES
+from lrlab.solvers.methods.matrix_memory import number_bytes
+
+ACCURACY = 1e-13
+
+
+def full_least_squares(
+    problem: LowRankData,
+    *,
+    inner_steps: Annotated[
+        int, Parameter(meaning="most conjugate-gradient steps", low=1, high=100_000, scale="log")
+    ] = 2000,
+    rng: Generator,
+) -> Iterates:
+    r"""Recover W (d1, d2), whatever its rank, from b = A(W) where there are enough measurements.
+
+    minimise   ||A(W) - b||^2 over all matrices W; of the least norm where several do
+    update     conjugate gradients on the normal equations (CGLS) from W = 0, to rounding error, at once
+    converges  to W from about m = d1 d2 measurements on, where no method needs low rank, and never below
+
+    Yields its solution: objective ||A(W) - b||^2 / 2.
+    Reference: Paige & Saunders (1982), "LSQR: an algorithm for sparse linear equations and sparse least squares".
+    """
+    A, b = problem.operator, problem.b
+    Q = A.right(np.eye(A.shape[1], dtype=A.dtype))
+    W = least_squares(
+        lambda D: A.pair(A.left(D), Q), lambda r: A.pull_left(r, Q), b, np.zeros(A.shape, A.dtype), 0.0, ACCURACY,
+        inner_steps,
+    )  # fmt: skip
+    estimate = lowrank.from_symmetric(W) if A.symmetric else lowrank.from_dense(W)
+    rest = A.forward(estimate) - b
+    yield Iterate(estimate, float(rest @ rest) / 2)
+
+
+def workspace(spec: LowRankSpec, options: Options) -> int:
+    """Hold a few images of d2 columns, and a few matrices of the size of the truth."""
+    (d1, d2), rows = spec.size, max(spec.measurements, *getattr(spec, "table", (0, 0)))
+    return BLOCK_BYTES + number_bytes(spec) * d2 * (2 * rows + 12 * max(d1, d2))
+
+
+ENTRY = SolverEntry(
+    name="least-squares",
+    title="Least squares (all entries)",
+    summary="All d1 d2 entries as unknowns, of least norm: shows whether low rank is needed at all.",
+    run=full_least_squares,
+    families=("low-rank",),
+    workspace=workspace,
+)
