@@ -42,7 +42,7 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
 
     A link fitted to the indices of the sample itself would be too steep, as b has bent towards the answers: held-out
     indices show the link blurred by the error of b, and that is what a noisy b should be judged by (see `sharpened`).
-    A spline for the log-odds cannot follow jumps to a level between 0 and 1: on such links the error is about twice
+    A spline for the log-odds cannot follow jumps to a level between 0 and 1: on such links the error is 2 to 3 times
     that of maximum likelihood with the link (`benchmarks/known_link.py`), on smooth ones and bands 1 to 1.2 times.
 
     intervals   b_j +- 1.96 standard errors, by the efficient score and a sandwich on the tangent space of the sphere,
