@@ -73,7 +73,7 @@ def multiplied(W: lowrank.LowRank, step: Vector) -> lowrank.LowRank:
 
 ENTRY = ranked_entry(
     title="GNIMC (Gauss-Newton on factors)",
-    summary="Linearises in both factors and solves by a few steps of LSQR; completes ill-conditioned tables.",
+    summary="Linearises in both factors and solves by few steps of LSQR, as published; fast, but may go astray.",
     run=gnimc,
     models=("rank-one-sensing", "inductive-completion", "multilabel-regression"),
     workspace=tangent_workspace,
