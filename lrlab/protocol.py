@@ -150,16 +150,16 @@ class Stop(Enum):
 
     CONVERGED is a claim of optimality: the residual fell to `tol`, or the solver returned it after such a test.
     SETTLED: the residual fell to `tol`, but is that of a fixed point of the update (`Iterate.optimal` is false).
-    FINISHED: the solver ended by itself, as closed forms, methods of one pass and paths do.
-    EXHAUSTED: a method that takes fresh samples for each iteration has used all of them.
+    FINISHED: the solver ended by itself, as closed forms do. EXHAUSTED: it has used all batches of fresh samples.
     """
 
     CONVERGED = "Converged: the residual fell below the tolerance."
-    SETTLED = "Settled: the update stands still, at a fixed point of the method, which need not minimise the misfit."
+    SETTLED = "Settled: the update stands still at a fixed point of the method, which need not minimise the misfit."
     FINISHED = "Finished: the method is complete."
     EXHAUSTED = "Exhausted: every batch of fresh samples is used; raise the number of measurements, or reuse samples."
     STALLED = (
-        "Stalled: no step improves the estimate, not optimal yet; take another start, seed or solver, or more data."
+        "Stalled: no step improves the estimate, though it is not optimal; take another start or seed, more data,"
+        " or another solver."
     )
     MAX_ITER = "Stopped at the iteration limit before the tolerance was reached: raise max_iter or loosen tol."
     TIMEOUT = "Stopped at the time limit: raise max_seconds, or make the problem smaller."
