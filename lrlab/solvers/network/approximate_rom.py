@@ -80,10 +80,10 @@ def ap_rom(
 
     (P G + G P) / 2 is the part of the paper's P G on which A depends: answers do not distinguish L from its transpose.
     X (m, p), never a p x p matrix: heads by block Krylov, `blocks` + 1 products G V of two passes over X each; the
-    paper takes q = Theta(log(p) / sqrt(eps)) blocks. The number of iterations is the same from 2 blocks on (p = 100 and
-    400, condition 1 to 100); the time grows with it. `fresh_batches` splits the samples, one batch an iteration, and
-    ends with the last; objective and residual are those of all. Otherwise yields endlessly: residual =
-    ||L_next - L||_F / (eta ||L||_F), 0 when ||A(L) - b|| is rounding error.
+    paper takes q = Theta(log(p) / sqrt(eps)) blocks. The number of iterations is about the same from 2 blocks on
+    (p = 100, condition 1 to 100; at p = 400 the third saves a tenth); the time of one grows with it. `fresh_batches`
+    splits the samples, one batch an iteration, and ends with the last; objective and residual are those of all.
+    Otherwise yields endlessly: residual = ||L_next - L||_F / (eta ||L||_F), 0 when ||A(L) - b|| is rounding error.
     Reference: Soltani & Hegde (2018), Algorithm 2 (AP-ROM), Algorithms 3 and 4 (MBK-SVD).
     """
     operator, b, r = problem.operator, problem.b, problem.rank
