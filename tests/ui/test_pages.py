@@ -171,7 +171,8 @@ def test_spectrum_shows_the_moment_of_low_rank_models(model):
     at = finished(opened("spectrum", model=model, points="2", trials="2", **LOW_RANK[model]), "spectrum")
     values, overlap = figures(at)
     bars = [trace for trace in values["data"] if trace.get("error_y")]
-    assert len(bars) == (2 if model == "phase-retrieval" else 3) and all(trace["x"] for trace in bars)
+    # Two or three eigenvalues of the moment and, of low-rank matrices, of that of the clipped answers as well.
+    assert len(bars) == (2 if model == "phase-retrieval" else 6) and all(trace["x"] for trace in bars)
     assert overlap["layout"]["yaxis"]["range"] == [-0.02, 1.02]
 
 
@@ -344,7 +345,8 @@ def test_several_solvers_are_laid_over_one_another_or_side_by_side():
     at.toggle(key="transition.apart").set_value(True).run()
     data = json.loads(at.get("bidi_component")[-1].proto.json)
     wide, narrow = json.loads(data["figure"])["layout"], json.loads(data["narrow"])["layout"]
-    assert [note["text"] for note in wide["annotations"]] == ["gauss-newton", "wirtinger-flow"]
+    words = [note["text"] for note in wide["annotations"]]
+    assert words[:2] == ["gauss-newton", "wirtinger-flow"] and set(words[2:]) <= {"impossible", "hard", "possible"}
     assert narrow["height"] > wide["height"]
 
 
