@@ -5,6 +5,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
+from scipy.sparse.linalg import LinearOperator, cg
 
 from lrlab import lowrank
 from lrlab.arrays import Array
@@ -132,68 +133,41 @@ class Filled(NamedTuple):
         return float(np.linalg.norm(factors) + np.linalg.norm(self.rest - other.rest))
 
 
-Parts = tuple[Array, Array, Array]
-"""A tangent vector U C V^T + B V^T + U D^T with B orthogonal to U and D to V: (C, B, D)."""
-
-
 def reweighted(A: Entries, b: Array, at: LowRank, eps: float, X: Filled, tol: float, limit: int) -> Filled:
-    """Return the table of least <Z, W(Z)> that has the given entries."""
+    """Return the table of least <Z, W(Z)> that has the given entries.
+
+    A tangent vector U C V^T + B V^T + U D^T, B orthogonal to U and D to V, is the vector of the entries of C, B and D.
+    """
     (U, s, V), beside = at, eps / (at.s - eps)
-    weights = eps**2 / (np.outer(s, s) - eps**2), beside, beside
-    share = len(b) / (A.shape[0] * A.shape[1])
+    (n1, n2), r = A.shape, len(s)
+    weights = np.concatenate([(eps**2 / (np.outer(s, s) - eps**2)).ravel(), np.tile(beside, n1 + n2)])
+    share = len(b) / (n1 * n2)
 
-    def measured(G: Parts) -> Array:
-        return A.pair(np.hstack([U @ G[0] + G[1], U]), np.hstack([V, G[2]]))
+    def parts(G: Array) -> tuple[Array, Array, Array]:
+        C, B, D = np.split(G, [r * r, r * (r + n1)])
+        return C.reshape(r, r), B.reshape(n1, r), D.reshape(n2, r)
 
-    def tangent(right: Array, left: Array) -> Parts:
+    def measured(G: Array) -> Array:
+        C, B, D = parts(G)
+        return A.pair(np.hstack([U @ C + B, U]), np.hstack([V, D]))
+
+    def tangent(right: Array, left: Array) -> Array:
         C = U.T @ right
-        return C, right - U @ C, left - V @ C.T
+        return np.concatenate([C.ravel(), (right - U @ C).ravel(), (left - V @ C.T).ravel()])
 
-    def pulled(r: Array) -> Parts:
-        S = A.sparse(r)
+    def pulled(rest: Array) -> Array:
+        S = A.sparse(rest)
         return tangent(S @ V, S.T @ U)
 
-    def normal(G: Parts) -> Parts:
-        return combined(pulled(measured(G)), tuple(v * g for v, g in zip(weights, G, strict=True)), 1.0)  # type: ignore[arg-type]
+    def operator(by: Callable[[Array], Array]) -> LinearOperator:
+        return LinearOperator((len(weights), len(weights)), matvec=by, dtype=weights.dtype)
 
-    def eased(G: Parts) -> Parts:
-        return tuple(g / (share + v) for v, g in zip(weights, G, strict=True))  # type: ignore[return-value]
-
+    normal, eased = operator(lambda G: pulled(measured(G)) + weights * G), operator(lambda G: G / (share + weights))
     # Of a table that solves the problem for other weights, the part that these leave of it.
-    start = tuple(g / (1 + v) for v, g in zip(weights, tangent(X.times(A, V), X.transposed(A, U)), strict=True))
-    G = conjugate_gradients(normal, eased, pulled(b), start, tol, limit)  # type: ignore[arg-type]
-    C, B, D = G
+    start = tangent(X.times(A, V), X.transposed(A, U)) / (1 + weights)
+    G, _ = cg(normal, pulled(b), start, rtol=tol, maxiter=limit, M=eased)
+    C, B, D = parts(G)
     return Filled(U, D, U @ C + B, V, b - measured(G))
-
-
-def conjugate_gradients(
-    normal: Callable[[Parts], Parts], eased: Callable[[Parts], Parts], rhs: Parts, G: Parts, tol: float, limit: int
-) -> Parts:
-    """Return the solution of normal(G) = rhs to a relative tolerance, by preconditioned conjugate gradients."""
-    rest = combined(rhs, normal(G), -1.0)
-    target = tol**2 * inner(rhs, rhs)
-    better = eased(rest)
-    direction, now = better, inner(rest, better)
-    for _ in range(limit):
-        if inner(rest, rest) <= target:
-            break
-        image = normal(direction)
-        step = now / inner(direction, image)
-        G, rest = combined(G, direction, step), combined(rest, image, -step)
-        better = eased(rest)
-        before, now = now, inner(rest, better)
-        direction = combined(better, direction, now / before)
-    return G
-
-
-def combined(one: Parts, other: Parts, times: float) -> Parts:
-    """Return one plus a multiple of another."""
-    return tuple(a + times * b for a, b in zip(one, other, strict=True))  # type: ignore[return-value]
-
-
-def inner(one: Parts, other: Parts) -> float:
-    """Return the inner product."""
-    return sum(float(np.vdot(a, b)) for a, b in zip(one, other, strict=True))
 
 
 def workspace(spec: TableSpec, options: Options) -> int:
