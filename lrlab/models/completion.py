@@ -20,7 +20,7 @@ class TableSpec(LowRankSpec):
     """Some entries of a table R = X W Y^T (n1, n2), scaled so that an entry has mean square 1."""
 
     rank: Rank = 3
-    observed: Observed = 0.02
+    observed: Observed = 0.006
     condition: Condition = 1.0
     noise: Noise = 0.0
 
@@ -54,8 +54,8 @@ class InductiveCompletion(TableSpec):
 
     n1: Annotated[int, Parameter(meaning="rows of the table", symbol="n₁", low=2, high=100_000, scale="log")] = 500
     n2: Annotated[int, Parameter(meaning="columns of the table", symbol="n₂", low=2, high=100_000, scale="log")] = 500
-    d1: Annotated[int, Parameter(meaning="features of a row", symbol="d₁", low=1, high=2000, scale="log")] = 20
-    d2: Annotated[int, Parameter(meaning="features of a column", symbol="d₂", low=1, high=2000, scale="log")] = 20
+    d1: Annotated[int, Parameter(meaning="features of a row", symbol="d₁", low=1, high=2000, scale="log")] = 100
+    d2: Annotated[int, Parameter(meaning="features of a column", symbol="d₂", low=1, high=2000, scale="log")] = 100
     features: Annotated[
         str,
         Parameter(
@@ -113,7 +113,7 @@ class MultilabelRegression(TableSpec):
     n: Annotated[int, Parameter(meaning="number of points", low=2, high=100_000, scale="log")] = 400
     d: Annotated[int, Parameter(meaning="features of a point", low=1, high=2000, scale="log")] = 20
     labels: Annotated[int, Parameter(meaning="answers of a point", symbol="L", low=1, high=10_000, scale="log")] = 50
-    observed: Observed = 0.2
+    observed: Observed = 0.03
 
     _column_name = "labels"
 
@@ -156,7 +156,7 @@ ENTRIES = (
         along="observed",
         along_range=(0.005, 0.5, "log"),
         measures=("cold_error", "incoherence"),
-        held={"n1": 300, "n2": 300},
+        held={"n1": 300, "n2": 300, "d1": 60, "d2": 60},
     ),
     ModelEntry(
         spec=MultilabelRegression,
@@ -165,7 +165,6 @@ ENTRIES = (
         along="observed",
         along_range=(0.005, 0.5, "log"),
         measures=("test_error",),
-        ranges={"per-freedom": (0.8, 6.0, "linear")},
-        held={"n": 100, "d": 10, "labels": 30},
+        held={"n": 150, "d": 60, "labels": 60},
     ),
 )

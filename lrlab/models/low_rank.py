@@ -73,6 +73,11 @@ class LowRankSpec(Spec):
         return k * (rows + columns - k)
 
     @property
+    def entries(self) -> int:
+        """Unknowns of a W of any rank: from as many measurements on, low rank is not needed."""
+        return math.prod(self.size)
+
+    @property
     def remark(self) -> str:
         """Say where no method can recover W."""
         m, unknowns = self.measurements, self.degrees_of_freedom
@@ -196,7 +201,10 @@ def theory_lines(spec: LowRankSpec, entry: SolverEntry, options: Options, level:
     """
     lines = {"degrees of freedom": spec.measurements >= spec.degrees_of_freedom}
     if entry.name == "least-squares":
-        lines["all entries"] = spec.measurements >= math.prod(spec.size)
+        lines["all entries"] = spec.measurements >= spec.entries
+    if entry.name == "complete-then-regress":
+        (n1, n2), k = getattr(spec, "table", spec.size), spec.true_rank
+        lines["unknowns of the table"] = spec.measurements >= k * (n1 + n2 - k)
     if entry.name == "nuclear-norm" and spec.values().get("operator") == "dense":
         # Imported where it is used: scipy.optimize would slow down the start of the shell.
         from lrlab.theory.statistical_dimension import nuclear_norm
@@ -232,7 +240,7 @@ FAMILY = Family(
     order=(
         "tangent-descent", "gauss-newton", "gnimc", "matrix-irls", "r2rils", "altmin", "scaled-gradient", "svp",
         "soft-impute", "als", "ep-rom", "ap-rom",
-        "gfm", "geco", "nuclear-norm",
+        "gfm", "geco", "nuclear-norm", "complete-then-regress", "least-squares",
     ),
     model_order=("rank-one-sensing", "inductive-completion", "multilabel-regression", "polynomial-network"),
     ranges={

@@ -105,6 +105,11 @@ class PolynomialNetwork(LowRankSpec):
         return self.p * self.r - self.r * (self.r - 1) // 2
 
     @property
+    def entries(self) -> int:
+        """Entries of a symmetric matrix: p (p + 1) / 2."""
+        return self.p * (self.p + 1) // 2
+
+    @property
     def singular_values(self) -> Array:
         """Sizes of the output weights."""
         return np.abs(self.alpha)
@@ -160,5 +165,5 @@ ENTRY = ModelEntry(
     along="m",
     along_range=(500.0, 20_000.0, "log"),
     measures=("test_error",),
-    held={"p": 40},
+    held={"p": 45},
 )

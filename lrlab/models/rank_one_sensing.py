@@ -68,5 +68,5 @@ ENTRY = ModelEntry(
     plane=("rank", "m"),
     along="m",
     along_range=(500.0, 20_000.0, "log"),
-    held={"d1": 30, "d2": 30},
+    held={"d1": 32, "d2": 32},
 )

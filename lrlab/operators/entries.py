@@ -53,6 +53,11 @@ class Entries(Operator):
         Y, right = _basis(self.Y)
         return self._watched(Entries(X, Y, self.table, self.rows, self.columns, self.scale)), left, right
 
+    def without_features(self) -> "Entries":
+        """Return the operator of the same places of the table itself."""
+        scale = self.table[0] * self.table[1] / self.size
+        return self._watched(Entries(None, None, self.table, self.rows, self.columns, scale))
+
     def sparse(self, r: Array) -> csr_array:
         """Return the n1 x n2 matrix with r (m,) at the observed places and nothing elsewhere."""
         return csr_array((r, self._indices, self._pointer), shape=self.table)

@@ -1,0 +1,96 @@
+"""Completion first, regression second: features are not used before the table is complete."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from numpy.random import Generator
+
+from lrlab import lowrank
+from lrlab.arrays import Array
+from lrlab.lowrank import LowRank
+from lrlab.models.completion import TableSpec
+from lrlab.models.protocols import LowRankData
+from lrlab.operators.entries import Entries
+from lrlab.parameters import InputError, Parameter
+from lrlab.protocol import Iterate, Iterates
+from lrlab.solver_entry import Options
+from lrlab.solvers.low_rank import matrix_irls as by_irls
+from lrlab.solvers.low_rank.gauss_newton import gauss_newton
+from lrlab.solvers.low_rank.matrix_irls import matrix_irls
+from lrlab.solvers.low_rank.requirements import ranked_entry
+from lrlab.solvers.low_rank.tangent import solved
+
+COMPLETIONS = {"matrix-irls": matrix_irls, "gauss-newton": gauss_newton}
+
+
+@dataclass
+class PlainTable:
+    """The observed entries b (m,) of a table, as solvers see them that know of no features."""
+
+    operator: Entries
+    b: Array
+    rank: int
+
+
+def complete_then_regress(
+    problem: LowRankData,
+    *,
+    completion: Annotated[
+        str,
+        Parameter(meaning="solver that completes the table, with its own defaults", choices=tuple(COMPLETIONS)),
+    ] = "matrix-irls",
+    rng: Generator,
+) -> Iterates:
+    r"""Recover W (d1, d2) of rank k in two stages from entries b of a table R = X W Y^T (n1, n2) at m places.
+
+    complete    R, of rank k too, from its entries alone
+    regress     W = argmin ||X W Y^T - R||_F = X^+ R (Y^+)^T, of rank k as R is; Y = I for regression
+    recovers    W only where entries decide the table without features: from k (n1 + n2 - k) numbers on, where
+                methods that use the features from the start need k (d1 + d2 - k)
+
+    Yields the regression on the table after each iteration of the completion: objective ||A(W) - b||^2 / 2; residual
+    that of the completion, which says nothing of W unless the misfit is rounding error: such a run ends SETTLED.
+    Reference: Jain & Dhillon (2013), "Provable inductive matrix completion", sections 4 and 5, who argue against it.
+    """
+    A, b = problem.operator, problem.b
+    assert isinstance(A, Entries)
+    n1, n2 = A.table
+    white, left, right = A.whitened()
+    unknowns = problem.rank * (n1 + n2 - problem.rank)
+    note = "" if len(b) >= unknowns else f"The table has {unknowns} unknowns, its {len(b)} entries do not decide it."
+    for state in COMPLETIONS[completion](PlainTable(A.without_features(), b, problem.rank), rng=rng):
+        R: LowRank = state.estimate
+        W = lowrank.from_product(left(pulled(white.X, R.left)), right(pulled(white.Y, R.V)), problem.rank)
+        misfit = A.forward(W) - b
+        exact = solved(misfit, b)
+        yield Iterate(W, float(misfit @ misfit) / 2, 0.0 if exact else state.residual, note, optimal=exact)
+
+
+def pulled(X: Array | None, U: Array) -> Array:
+    """Return X^+ U for features with X^T X = n I."""
+    return U if X is None else X.T @ U / len(X)
+
+
+def workspace(spec: TableSpec, options: Options) -> int:
+    """Hold what completion needs, the factors of Gauss-Newton's steps among it, and bases of the features."""
+    (n1, n2), (d1, d2), k = spec.table, spec.size, spec.given_rank
+    return by_irls.workspace(spec, options) + 8 * (60 * (k + 5) * (n1 + n2) + 3 * (n1 * d1 + n2 * d2))
+
+
+def refuse_no_features(spec: TableSpec, options: Options) -> None:
+    """Refuse tables without features, where there is no second stage."""
+    if spec.values().get("features") == "canonical":
+        remedy = "take matrix-irls or gauss-newton, which complete tables"
+        raise InputError(
+            "features", "other than canonical for this solver, which regresses on them", "canonical", remedy
+        )
+
+
+ENTRY = ranked_entry(
+    title="Complete first, then regress",
+    summary="Completes the table without its features, then fits W to it: needs many more entries, for comparison.",
+    run=complete_then_regress,
+    models=("inductive-completion", "multilabel-regression"),
+    workspace=workspace,
+    refuse=refuse_no_features,
+)
