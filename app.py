@@ -8,6 +8,7 @@ st.set_page_config(page_title="lrlab", layout="wide")
 page.navigate(
     [
         st.Page("pages/home.py", title="lrlab", default=True),
+        st.Page("pages/learn.py", title="Learn"),
         st.Page("pages/converge.py", title="Converge"),
         st.Page("pages/spectrum.py", title="Spectrum"),
         st.Page("pages/transition.py", title="Transition"),

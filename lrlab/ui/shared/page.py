@@ -15,9 +15,21 @@ from lrlab.ui.widgets.permalink import Permalink
 def head(name: str, title: str, words: str) -> Permalink:
     """Show the title and the purpose of a page; return its permalink."""
     _require_navigation()
-    st.title(title, anchor=False)
-    st.container(width=900).markdown(words)
+    heading(title, words)
     return Permalink(name)
+
+
+def begin(name: str) -> Permalink:
+    """Return the permalink of a page whose title depends on its address; `heading` shows it."""
+    _require_navigation()
+    return Permalink(name)
+
+
+def heading(title: str, words: str = "") -> None:
+    """Show the title and the purpose of a page."""
+    st.title(title, anchor=False)
+    if words:
+        st.container(width=900).markdown(words)
 
 
 def navigate(pages: Sequence[Any]) -> None:

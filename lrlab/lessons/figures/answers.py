@@ -1,0 +1,63 @@
+"""The answers of a single-index model against the projection <x, b>, with the mean answer: the link."""
+
+import numpy as np
+import plotly.graph_objects as go
+
+from lrlab.figures import theme
+from lrlab.lessons.definition import Figure, rounded
+from lrlab.lessons.trials import spec_at
+from lrlab.models.single_index import SingleIndexSpec
+from lrlab.parameters import InputError
+
+SHOWN, REACH, BINS, HEIGHT = 300, 3.0, 13, 380
+
+
+def check(figure: Figure) -> None:
+    """Refuse models without a link."""
+    if not isinstance(figure.spec, SingleIndexSpec):
+        raise InputError("model", "a single-index model", figure.spec.model, "take one-bit-sensing")
+
+
+def names(figure: Figure) -> list[str]:
+    """Return what `numbers` has."""
+    return ["correlation", "mu1", "wrong"]
+
+
+def numbers(figure: Figure, at: float) -> dict[str, float]:
+    """Return the mean of y <x, b>, its expectation mu_1, and the share of answers that are not sign<x, b>."""
+    spec = spec_at(figure, at)
+    assert isinstance(spec, SingleIndexSpec)
+    problem = spec.build()
+    index = problem.X @ problem.truth
+    wrong = float(np.mean(np.sign(index) != problem.y))
+    return {"correlation": float(np.mean(problem.y * index)), "mu1": spec.link_function.moments.mu1, "wrong": wrong}
+
+
+def draw(figure: Figure, at: float) -> go.Figure:
+    """Return the first answers as marks, their means in bins, and the link function."""
+    spec, drawn = spec_at(figure, at), go.Figure()
+    assert isinstance(spec, SingleIndexSpec)
+    problem = spec.build()
+    index, z = problem.X @ problem.truth, np.linspace(-REACH, REACH, 241)
+    jitter = 0.06 * np.random.default_rng(0).standard_normal(SHOWN)
+    drawn.add_scatter(
+        x=index[:SHOWN], y=problem.y[:SHOWN] + jitter[: spec.n], mode="markers", name="answers yᵢ", hoverinfo="skip",
+        marker={"size": 4, "color": theme.faint(theme.PALETTE[0], 0.5)},
+    )  # fmt: skip
+    ends = np.linspace(-REACH, REACH, BINS + 1)
+    places = np.digitize(index, ends)
+    bins = [(k, problem.y[places == k]) for k in range(1, BINS + 1)]
+    drawn.add_scatter(
+        x=[(ends[k - 1] + ends[k]) / 2 for k, y in bins if len(y)], y=[float(y.mean()) for _, y in bins if len(y)],
+        mode="markers", name=f"means of all {spec.n:,} answers", marker={"size": 9, "color": theme.PALETTE[1]},
+    )  # fmt: skip
+    theme.dashed(drawn, z, spec.link_function(z), name="link f, the expected answer")
+    drawn.update_xaxes(range=[-REACH, REACH])
+    drawn.update_yaxes(range=[-1.25, 1.25], tickvals=[-1, 0, 1])
+    return theme.style(drawn, "projection ⟨x, b⟩", "answer y", height=HEIGHT)
+
+
+def sentence(figure: Figure, at: float) -> str:
+    """Return the mean of y <x, b> beside its expectation."""
+    result = numbers(figure, at)
+    return f"Mean of y⟨x, b⟩: {rounded(result['correlation'])}, expected {rounded(result['mu1'])}."

@@ -1,0 +1,59 @@
+"""Numbers of the spec along the slider: unknowns, measurements, bytes; nothing is drawn at random."""
+
+import plotly.graph_objects as go
+
+from lrlab.figures import theme
+from lrlab.lessons.definition import Figure, rounded
+from lrlab.lessons.figures.scores import finished
+from lrlab.lessons.requirements import require_keys
+from lrlab.lessons.trials import spec_at
+from lrlab.parameters import InputError
+from lrlab.protocol import Spec
+
+
+def check(figure: Figure) -> None:
+    """Refuse attributes that the spec has not."""
+    require_keys(figure, "attributes")
+    for label, _ in figure.get("attributes"):
+        numbers(figure, figure.slider.start)[label]
+
+
+def names(figure: Figure) -> list[str]:
+    """Return the labels of the attributes."""
+    return [label for label, _ in figure.get("attributes")]
+
+
+def numbers(figure: Figure, at: float) -> dict[str, float]:
+    """Return each attribute of the spec at a position: a name, or several to be multiplied, as `d1 * d2`."""
+    spec = spec_at(figure, at)
+    return {label: _product(spec, words) for label, words in figure.get("attributes")}
+
+
+def _product(spec: Spec, words: str) -> float:
+    product = 1.0
+    for name in (part.strip() for part in words.split("*")):
+        if not name.isdigit() and not hasattr(spec, name):
+            raise InputError("attributes", f"of a spec of {spec.model}", name, "take a parameter or property of it")
+        product *= float(name if name.isdigit() else getattr(spec, name))
+    return product
+
+
+def draw(figure: Figure, at: float) -> go.Figure:
+    """Return the numbers along the slider, those at its position marked."""
+    drawn, labels, values = go.Figure(), names(figure), figure.slider.values
+    colours, symbols, result = theme.colours(labels), theme.symbols(labels), [numbers(figure, v) for v in values]
+    for label in labels:
+        drawn.add_scatter(
+            x=values, y=[one[label] for one in result], name=label, mode="lines+markers",
+            line={"color": colours[label]},
+            marker={"symbol": symbols[label], "size": [13 if v == at else 6 for v in values], "color": colours[label]},
+        )  # fmt: skip
+    drawn = finished(drawn, figure, "number")
+    if figure.get("log_y"):
+        drawn.update_yaxes(dtick=1, range=None, autorange=True)
+    return drawn
+
+
+def sentence(figure: Figure, at: float) -> str:
+    """Return the numbers at the slider's position."""
+    return "; ".join(f"{label}: {rounded(number)}" for label, number in numbers(figure, at).items()) + "."

@@ -1,0 +1,54 @@
+"""The final errors of many draws at the slider's position, smallest first: who succeeds, and who ends elsewhere."""
+
+import math
+
+import plotly.graph_objects as go
+
+from lrlab.catalog import family
+from lrlab.figures import theme
+from lrlab.lessons.definition import Figure
+from lrlab.lessons.requirements import require_keys, require_series
+from lrlab.lessons.trials import scores
+
+HEIGHT, LEAST = 400, 1e-16
+
+
+def check(figure: Figure) -> None:
+    """Refuse a figure without series or level of success."""
+    require_series(figure)
+    require_keys(figure, "level")
+
+
+def names(figure: Figure) -> list[str]:
+    """Return the labels of the series."""
+    return [one.label for one in figure.series]
+
+
+def numbers(figure: Figure, at: float) -> dict[str, float]:
+    """Return the number of draws of each series that end below the level."""
+    level = figure.get("level")
+    return {one.label: float(sum(v < level for v in scores(figure, one, at))) for one in figure.series}
+
+
+def draw(figure: Figure, at: float) -> go.Figure:
+    """Return a marker for each draw, on a log axis, and the level of success."""
+    drawn, labels, level = go.Figure(), [one.label for one in figure.series], figure.get("level")
+    colours, symbols = theme.colours(labels), theme.symbols(labels)
+    for one in figure.series:
+        values = sorted(max(v, LEAST) if math.isfinite(v) else math.inf for v in scores(figure, one, at))
+        drawn.add_scatter(
+            x=list(range(1, len(values) + 1)), y=values, mode="markers", name=one.label,
+            marker={"color": colours[one.label], "symbol": symbols[one.label], "size": 9},
+            hovertemplate=f"{one.label}: %{{y:.2g}}<extra></extra>",
+        )  # fmt: skip
+    theme.dashed(drawn, [0, figure.trials + 1], [level, level], name=f"success: below {level:g}")
+    drawn.update_yaxes(type="log", exponentformat="power", dtick=4, range=[-16.5, 1.5])
+    drawn.update_xaxes(range=[0, figure.trials + 1])
+    measure = family(figure.spec.model).measures[figure.get("measure", "error")].title
+    return theme.style(drawn, "draws, the best first", measure, height=HEIGHT)
+
+
+def sentence(figure: Figure, at: float) -> str:
+    """Return how many draws succeed."""
+    result = numbers(figure, at)
+    return "Success: " + "; ".join(f"{label} {n:.0f} of {figure.trials}" for label, n in result.items()) + "."

@@ -1,0 +1,43 @@
+"""The true picture beside the solvers' estimates of it, at the slider's position."""
+
+import plotly.graph_objects as go
+
+from lrlab.figures.picture import pictures
+from lrlab.figures.recovery import Recovery
+from lrlab.lessons.definition import Figure, rounded
+from lrlab.lessons.requirements import require_series
+from lrlab.lessons.trials import job, run, spec_at
+from lrlab.parameters import InputError
+
+HEIGHT = 300
+
+
+def check(figure: Figure) -> None:
+    """Refuse a truth that is no picture."""
+    require_series(figure)
+    if not getattr(figure.spec, "side", 0):
+        raise InputError("truth", "a picture", getattr(figure.spec, "truth", ""), "take digit-3 or phantom")
+
+
+def names(figure: Figure) -> list[str]:
+    """Return the labels of the series."""
+    return [one.label for one in figure.series]
+
+
+def numbers(figure: Figure, at: float) -> dict[str, float]:
+    """Return the error of each series."""
+    return {one.label: run(job(figure, one, at)).rows[-1]["error"] for one in figure.series}
+
+
+def draw(figure: Figure, at: float) -> go.Figure:
+    """Return the pictures in one row."""
+    traces = [(one.label, run(job(figure, one, at))) for one in figure.series]
+    runs = [Recovery(label, rows=trace.rows, estimate=trace.estimate) for label, trace in traces]
+    truth = spec_at(figure, at).build().truth
+    return pictures(truth, runs, columns=len(runs) + 1).update_layout(height=HEIGHT)
+
+
+def sentence(figure: Figure, at: float) -> str:
+    """Return the errors."""
+    result = numbers(figure, at)
+    return "Error: " + "; ".join(f"{label} {rounded(result[label])}" for label in result) + "."

@@ -1,0 +1,64 @@
+"""The error of each iterate of several solvers, at the slider's position."""
+
+import math
+
+import plotly.graph_objects as go
+
+from lrlab.catalog import family
+from lrlab.figures import convergence, theme
+from lrlab.figures.recovery import Recovery
+from lrlab.lessons.definition import Figure, rounded
+from lrlab.lessons.requirements import require_series
+from lrlab.lessons.trials import job, run
+
+HEIGHT = 400
+
+
+def check(figure: Figure) -> None:
+    """Refuse a figure without series."""
+    require_series(figure)
+
+
+def names(figure: Figure) -> list[str]:
+    """Return the labels of the series, and `iterations LABEL`."""
+    labels = [one.label for one in figure.series]
+    return [*labels, *(f"iterations {label}" for label in labels)]
+
+
+def numbers(figure: Figure, at: float) -> dict[str, float]:
+    """Return the measure of each series' last iterate, and the number of its iterates."""
+    result: dict[str, float] = {}
+    measure = figure.get("measure", "error")
+    for one in figure.series:
+        rows = run(job(figure, one, at)).rows
+        result |= {one.label: rows[-1][measure], f"iterations {one.label}": float(len(rows))}
+    return result
+
+
+def draw(figure: Figure, at: float) -> go.Figure:
+    """Return the measure against the iteration."""
+    labels = [one.label for one in figure.series]
+    colours, symbols = theme.colours(labels), theme.symbols(labels)
+    runs = [
+        Recovery(one.label, colours[one.label], symbol=symbols[one.label], rows=run(job(figure, one, at)).rows)
+        for one in figure.series
+    ]
+    measure, measures = figure.get("measure", "error"), family(figure.spec.model).measures
+    log_y = bool(figure.get("log_y", True))
+    drawn = convergence.curves(runs, measure, measures=measures, log_y=log_y, height=HEIGHT)
+    if log_y:
+        drawn.update_yaxes(range=[-16, math.log10(figure.get("most", 1e3))], dtick=4)
+    elif figure.get("most"):
+        drawn.update_yaxes(range=[0, figure.get("most")])
+    return drawn
+
+
+def sentence(figure: Figure, at: float) -> str:
+    """Return how each run ended."""
+    parts = []
+    for one in figure.series:
+        trace = run(job(figure, one, at))
+        stop = trace.stop.value.partition(":")[0].partition(";")[0].rstrip(".").lower() if trace.stop else ""
+        last = rounded(trace.rows[-1][figure.get("measure", "error")])
+        parts.append(f"{one.label}: {last} after {len(trace.rows)} iterations ({stop})")
+    return "; ".join(parts) + "."

@@ -1,0 +1,114 @@
+"""A score of several solvers along the slider: means of trials up to its position, beside exact predictions."""
+
+import math
+from functools import lru_cache
+from statistics import fmean, stdev
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from lrlab import catalog
+from lrlab.figures import theme
+from lrlab.figures.convergence import prediction
+from lrlab.lessons.definition import Figure, rounded
+from lrlab.lessons.requirements import require_series
+from lrlab.lessons.trials import job, mean, scores
+from lrlab.parameters import display_name
+
+HEIGHT, FINE = 400, 60
+
+
+def check(figure: Figure) -> None:
+    """Refuse a figure without series."""
+    require_series(figure)
+
+
+def names(figure: Figure) -> list[str]:
+    """Return the labels of the series, and of the lines of theory: `predicted LABEL`, `best`."""
+    labels = [one.label for one in figure.series]
+    return [*labels, *(f"predicted {label}" for label in labels), "best"]
+
+
+def numbers(figure: Figure, at: float) -> dict[str, float]:
+    """Return the mean score of each series, what theory predicts for it, and for the best possible estimate."""
+    result = {one.label: mean(figure, one, at) for one in figure.series}
+    theory = _predicted(figure, at)
+    return result | {name: value for name, value in theory.items() if not math.isnan(value)}
+
+
+def _predicted(figure: Figure, at: float) -> dict[str, float]:
+    measure, result = figure.get("measure", "error"), {}
+    for one in figure.series:
+        known = job(figure, one, at).predictions
+        for name, prefix in ((f"predicted {one.label}", "predicted"), ("best", "best")):
+            value = prediction(known, measure, prefix)
+            result[name] = math.nan if value is None else value
+    return result
+
+
+@lru_cache(maxsize=64)
+def _lines(figure: Figure) -> pd.DataFrame:
+    """Return the predictions along the slider, finely where its positions are numbers of an axis."""
+    values = figure.slider.values
+    if not figure.slider.setting and len(values) > 1:
+        ends = float(min(values)), float(max(values))
+        values = tuple((np.geomspace if figure.get("log_x") else np.linspace)(*ends, FINE))
+    return pd.DataFrame([{"at": at, **_predicted(figure, at)} for at in values])
+
+
+def draw(figure: Figure, at: float) -> go.Figure:
+    """Return the lines of theory along the whole slider, and the measured means up to its position."""
+    slider, measure = figure.slider, figure.get("measure", "error")
+    drawn, shown = go.Figure(), slider.values[: slider.values.index(at) + 1]
+    labels = [one.label for one in figure.series]
+    colours, symbols, lines = theme.colours(labels), theme.symbols(labels), _lines(figure)
+    for one in figure.series:
+        results = [scores(figure, one, place) for place in shown]
+        spread = [stdev(values) if len(values) > 1 else 0.0 for values in results]
+        theory = lines[f"predicted {one.label}"]
+        if theory.notna().any():
+            theme.dashed(drawn, lines["at"], theory, colours[one.label])
+        drawn.add_scatter(
+            x=shown, y=[fmean(values) for values in results], name=one.label, mode="lines+markers",
+            line={"width": 1, "dash": "dot", "color": colours[one.label]},
+            error_y=None if figure.get("log_y") else {**theme.BARS, "array": spread},
+            marker={"symbol": symbols[one.label], "size": [8] * (len(shown) - 1) + [13], "color": colours[one.label]},
+            hovertemplate=f"{one.label}: %{{y:.3g}}<extra></extra>",
+        )  # fmt: skip
+    if lines["best"].notna().any():
+        look = {**theme.POPULATION, "width": 2.5}
+        drawn.add_scatter(x=lines["at"], y=lines["best"], mode="lines", line=look, name="no method can do better")
+    if any(lines[f"predicted {label}"].notna().any() for label in labels):
+        theme.dashed(drawn, [None], [None], name="theory")
+    return finished(drawn, figure, catalog.family(figure.spec.model).measures[measure].title)
+
+
+def finished(drawn: go.Figure, figure: Figure, title: str) -> go.Figure:
+    """Return a figure along the slider with axes that hold still whatever its position."""
+    low, high = (f(figure.slider.values) for f in (min, max))
+    scale = (lambda v: math.log10(v)) if figure.get("log_x") else float  # noqa: E731
+    if not figure.slider.setting or not isinstance(low, str):
+        margin = 0.04 * (scale(high) - scale(low))
+        drawn.update_xaxes(range=[scale(low) - margin, scale(high) + margin])
+        drawn.update_xaxes(tickvals=list(figure.slider.values) if len(figure.slider.values) <= 10 else None)
+    drawn.update_xaxes(type=None if isinstance(low, str) else "log" if figure.get("log_x") else "linear")
+    most = figure.get("most")
+    if figure.get("log_y"):
+        drawn.update_yaxes(type="log", exponentformat="power", dtick=2, range=[-16, math.log10(most or 100.0)])
+    elif most:
+        drawn.update_yaxes(range=[0, 1.03 * most])
+    return theme.style(drawn, figure.slider.label, title, height=HEIGHT)
+
+
+def sentence(figure: Figure, at: float) -> str:
+    """Return the means at the slider's position."""
+    result, name = numbers(figure, at), display_name(figure.get("measure", "error"))
+    parts = []
+    for one in figure.series:
+        theory = result.get(f"predicted {one.label}")
+        parts.append(
+            f"{one.label} {rounded(result[one.label])}" + (f" (predicted {rounded(theory)})" if theory else "")
+        )
+    draws = f", mean of {figure.trials} draws" if figure.trials > 1 else ""
+    return f"{name[0].upper()}{name[1:]}{draws}: " + "; ".join(parts) + "."

@@ -1,0 +1,118 @@
+"""Reads lesson files, and checks them as a whole: every mistake is one sentence with its line."""
+
+from typing import Any
+
+from lrlab import catalog
+from lrlab.lessons.definition import (
+    KEYS,
+    NUMBER,
+    PLACE,
+    Choice,
+    Figure,
+    Lesson,
+    Question,
+    Series,
+    Slider,
+    Step,
+    axis_label,
+)
+from lrlab.lessons.figures import KINDS
+from lrlab.lessons.terms import terms
+from lrlab.lessons.trials import job
+from lrlab.models.axes import axes
+from lrlab.parameters import InputError, require_known
+from lrlab.sweeps.toml import make_spec
+from lrlab.sweeps.toml_source import Path, Source
+
+TEXTS = ("title", "summary", "reference", "closing")
+SHAPE = ("kind", "model", "spec", "seed", "trials", "series", "slider")
+"""Keys of a figure that are not its looks."""
+
+
+def read(name: str, text: str) -> Lesson:
+    """Return the lesson of a file's text; InputError, with the line, where it is not in the form."""
+    source = Source(text, "lesson file", f"{name}.toml")
+    source.check(KEYS, "a lesson")
+    steps = tuple(_step(source, ("steps", k)) for k in range(len(source.content["steps"])))
+    title, summary, reference, closing = (str(source.content[key]).strip() for key in TEXTS)
+    return Lesson(name, title, summary, source.content["place"], reference, closing, steps)
+
+
+def _step(source: Source, path: Path) -> Step:
+    table = source.value(path)
+    for k, term in enumerate(table.get("terms", ())):
+        with source.locate((*path, "terms", k), path):
+            require_known(term, terms(), what="term")
+    figure = _figure(source, (*path, "figure")) if "figure" in table else None
+    question = _question(source, (*path, "question"), figure) if "question" in table else None
+    numbers = {}
+    for key in table.get("numbers", {}):
+        here = (*path, "numbers", key)
+        source.check(NUMBER, "a number", here)
+        of, at = source.value(here)["of"], source.value(here)["at"]
+        if figure is None:
+            raise source.located(InputError(key, "left out where there is no figure", of, "add a figure"), here)
+        with source.locate(here):
+            require_known(of, tuple(figure.module.names(figure)), what="of")
+        numbers[key] = (of, at)
+    step = Step(
+        table["title"].strip(), table["text"].strip(), table.get("equation", "").strip(),
+        tuple(table.get("terms", ())), figure, question, numbers,
+    )  # fmt: skip
+    used = [step.text, question.feedback if question else ""]
+    for key in [match[1] for text in used for match in PLACE.finditer(text)] + (["answer"] if question else []):
+        with source.locate(path):
+            require_known(key, tuple(numbers), what="number")
+    return step
+
+
+def _question(source: Source, path: Path, figure: Figure | None) -> Question:
+    table = source.value(path)
+    if figure is None:
+        raise source.located(InputError("question", "beside a figure that answers it", "none", "add a figure"), path)
+    choices = tuple(Choice(**choice) for choice in table["choices"])
+    if len(choices) < 2:
+        raise source.located(InputError("choices", "2 or more", len(choices), "add a choice"), (*path, "choices"))
+    return Question(table["text"].strip(), choices, table["feedback"].strip())
+
+
+def _figure(source: Source, path: Path) -> Figure:
+    table = source.value(path)
+    with source.locate((*path, "kind"), path):
+        require_known(table["kind"], KINDS, what="kind")
+    with source.locate((*path, "spec"), path):
+        spec = make_spec({key: table[key] for key in ("model", "spec", "seed") if key in table})
+    series = tuple(
+        Series(one["label"], one["solver"], tuple(one.get("settings", {}).items()), tuple(one.get("spec", {}).items()))
+        for one in table.get("series", ())
+    )
+    look = tuple((key, _hashable(value)) for key, value in table.items() if key not in SHAPE)
+    slider = _slider(source, (*path, "slider"), spec)
+    figure = Figure(table["kind"], spec, series, slider, int(table.get("trials", 1)), look)
+    with source.locate((*path, "measure"), path):
+        if "measure" in table:
+            require_known(table["measure"], tuple(catalog.family(spec.model).measures), what="measure")
+    for at in slider.values:
+        for k, one in enumerate(series):
+            with source.locate((*path, "series", k), (*path, "slider"), path):
+                job(figure, one, at)
+    with source.locate(path):
+        figure.module.check(figure)
+    return figure
+
+
+def _slider(source: Source, path: Path, spec: Any) -> Slider:
+    table = source.value(path)
+    name, setting = table.get("axis", table.get("setting", "")), "setting" in table
+    if not setting:
+        with source.locate((*path, "axis"), path):
+            require_known(name, axes(type(spec)), what="axis")
+    if table["at"] not in table["values"]:
+        error = InputError("at", "one of the values of the slider", table["at"], "take one of them")
+        raise source.located(error, (*path, "at"))
+    label = table.get("label") or (name if setting else axis_label(spec, name))
+    return Slider(name, setting, tuple(table["values"]), table["at"], label)
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(value.items()) if isinstance(value, dict) else value

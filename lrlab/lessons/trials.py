@@ -1,0 +1,54 @@
+"""Computes what a figure of a lesson shows: jobs along its slider, their trials and traces, computed once each."""
+
+from functools import lru_cache
+from statistics import fmean
+
+from lrlab import catalog
+from lrlab.lessons.definition import Figure, Series
+from lrlab.models.axes import place
+from lrlab.parameters import Value
+from lrlab.protocol import Spec
+from lrlab.runs.job import Job, make_job
+from lrlab.runs.run import run_job
+from lrlab.runs.trace import Trace
+from lrlab.runs.trial import Trial, run_trial
+
+MOST_TRIALS, MOST_TRACES = 8192, 64
+"""How many results are held in memory: numbers, and whole runs."""
+
+
+def spec_at(figure: Figure, at: Value, series: Series | None = None) -> Spec:
+    """Return the spec of a figure, or of one of its series, at a position of the slider."""
+    spec = figure.spec.replace(**dict(series.spec)) if series and series.spec else figure.spec
+    return spec if figure.slider.setting else place(spec, figure.slider.name, float(at))
+
+
+def job(figure: Figure, series: Series, at: Value) -> Job:
+    """Return the checked job of a series at a position of the slider; InputError where there is none."""
+    settings = dict(series.settings)
+    spec = spec_at(figure, at, series)
+    if figure.slider.setting and figure.slider.name in catalog.solver(series.solver, spec.model).options:
+        settings[figure.slider.name] = at
+    return make_job(spec, series.solver, **settings)
+
+
+@lru_cache(maxsize=MOST_TRIALS)
+def _score(job: Job, number: int, measure: str) -> float:
+    return run_trial(Trial(job, number)).scores.get(measure, float("nan"))
+
+
+def scores(figure: Figure, series: Series, at: Value) -> list[float]:
+    """Return the figure's measure of each of its trials, at the last iterate."""
+    one = job(figure, series, at)
+    return [_score(one, number, figure.get("measure", "error")) for number in range(figure.trials)]
+
+
+def mean(figure: Figure, series: Series, at: Value) -> float:
+    """Return the mean of `scores`."""
+    return fmean(scores(figure, series, at))
+
+
+@lru_cache(maxsize=MOST_TRACES)
+def run(job: Job) -> Trace:
+    """Return the trace of a job on the figure's own seed."""
+    return run_job(job)

@@ -1,0 +1,122 @@
+"""Lessons: their files, their questions answered by computing, their figures, and the glossary that they quote."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lrlab import lessons
+from lrlab.lessons.definition import PLACE
+from lrlab.lessons.reading import read
+from lrlab.lessons.terms import terms
+from lrlab.parameters import InputError
+from lrlab.theory import marchenko_pastur, spiked
+
+STEPS = [
+    pytest.param(step, id=f"{name}-{k}")
+    for name, lesson in lessons.lessons().items()
+    for k, step in enumerate(lesson.steps)
+]
+QUESTIONS = [param for param in STEPS if param.values[0].question]
+OTHER_SEED = 1001
+
+LESSON = """
+title = "A"
+summary = "B"
+place = 1
+reference = "C"
+closing = "D"
+[[steps]]
+title = "E"
+text = "F [[half]]"
+terms = ["link"]
+[steps.figure]
+kind = "scores"
+model = "one-bit-sensing"
+spec = {p = 8}
+measure = "overlap"
+series = [{label = "mean", solver = "marginal-mean"}]
+slider = {axis = "ratio", values = [4, 8], at = 4}
+[steps.question]
+text = "G"
+choices = [{text = "0", to = 0.5}, {text = "1", over = 0.5}]
+feedback = "H [[answer]]"
+[steps.numbers]
+answer = {of = "mean", at = 8}
+half = {of = "predicted mean", at = 4}
+"""
+
+
+def test_a_lesson_says_numbers_that_are_computed():
+    step = read("a", LESSON).steps[0]
+    assert step.filled(step.text) == f"F {step.figure.module.numbers(step.figure, 4)['predicted mean']:.3g}"
+    assert step.question.right(step.number("answer")) == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ('title = "E"', 'titel = "E"', 'line 8: key of steps must be one of .*, got titel: did you mean "title"'),
+        ('["link"]', '["ling"]', 'line 10: term must be one of .*, got ling: did you mean "link"'),
+        ('"scores"', '"score"', 'line 12: kind must be .*, got score: did you mean "scores"'),
+        ("{p = 8}", "{p = 1}", "line 14: p must be a whole number in 2..10000, got 1"),
+        ('"marginal-mean"', '"phd"', "line 16: link must be one with"),
+        ('axis = "ratio"', 'axis = "ratios"', "line 17: axis must be .*, got ratios"),
+        ("at = 4}\n[", "at = 5}\n[", "line 17: at must be one of the values of the slider, got 5"),
+        ('of = "mean"', 'of = "means"', "line 23: of must be one of .*, got means"),
+        ("[[answer]]", "[[other]]", "number must be one of answer, half, got other"),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_a_file_is_one_sentence_with_its_line(before, after, message):
+    assert before in LESSON
+    with pytest.raises(InputError, match=message):
+        read("a", LESSON.replace(before, after, 1))
+
+
+@pytest.mark.parametrize("step", QUESTIONS)
+def test_the_answer_to_a_question_is_computed_and_holds_on_other_data(step):
+    question, answer = step.question, step.number("answer")
+    assert sum(choice.holds(answer) for choice in question.choices) == 1
+    assert not PLACE.search(step.filled(question.feedback))
+    other = replace(step.figure, spec=step.figure.spec.replace(seed=OTHER_SEED))
+    assert question.right(replace(step, figure=other).number("answer")) == question.right(answer)
+
+
+@pytest.mark.parametrize("step", [param for param in STEPS if param.values[0].figure])
+def test_a_figure_has_titled_axes_and_says_what_it_shows_at_both_ends(step):
+    for at in (step.figure.slider.values[0], step.figure.slider.values[-1]):
+        drawn = step.figure.module.draw(step.figure, at).to_dict()
+        axes = [axis for name, axis in drawn["layout"].items() if name.startswith(("xaxis", "yaxis"))]
+        assert axes and all(axis["title"]["text"] for axis in axes if axis.get("visible", True))
+        assert step.figure.module.sentence(step.figure, at).endswith(".")
+        assert "nan" not in step.figure.module.sentence(step.figure, at)
+
+
+def test_every_lesson_has_a_live_figure_an_equation_and_a_question():
+    for lesson in lessons.lessons().values():
+        assert any(step.equation for step in lesson.steps) and any(step.question for step in lesson.steps)
+        assert all(step.figure for step in lesson.steps)
+
+
+def test_terms_are_those_of_the_glossary():
+    needed = "link, overlap, moment, bulk, tangent space, degrees of freedom, incoherence, trace norm"
+    assert set(needed.split(", ")) <= terms().keys()
+
+
+@pytest.mark.parametrize("ratio", [0.1, 0.9, 3.0])
+def test_the_density_of_the_bulk_integrates_to_the_share_of_eigenvalues_that_are_not_zero(ratio):
+    low, high = marchenko_pastur.support(ratio, 1.7)
+    # The root at both ends becomes smooth in the angle.
+    angle = (np.arange(4000) + 0.5) * np.pi / 4000
+    x = (low + high) / 2 - (high - low) / 2 * np.cos(angle)
+    total = float(np.sum(marchenko_pastur.density(x, ratio, 1.7) * np.sin(angle))) * (high - low) / 2 * np.pi / 4000
+    assert total == pytest.approx(min(1.0, 1.0 / ratio), abs=1e-5)
+
+
+def test_the_bulk_ends_at_the_edge_of_the_spiked_model():
+    from lrlab.lessons.figures.histogram import bulk
+
+    figure = lessons.load("eigengap").steps[0].figure
+    ratio, scale = bulk(figure.spec, "M")
+    limit = spiked.predict(figure.spec.link_function.moments, figure.spec.n / figure.spec.p, "M")
+    assert marchenko_pastur.support(ratio, scale)[1] == pytest.approx(limit.second)

@@ -1,0 +1,67 @@
+"""The page *learn*, run as Streamlit runs it: every lesson from its first step to its summary."""
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lrlab import lessons
+
+PAGE = Path(__file__).parents[2] / "pages" / "learn.py"
+
+
+def opened(**address):
+    at = AppTest.from_file(str(PAGE), default_timeout=60)
+    for name, value in address.items():
+        at.query_params[name] = value
+    at.run()
+    assert not at.exception and not at.error
+    return at
+
+
+def figures(at):
+    components = [json.loads(element.proto.json) for element in at.get("bidi_component")]
+    return [json.loads(data["figure"]) for data in components if data.get("figure")]
+
+
+def test_a_card_opens_its_lesson():
+    at = opened()
+    name = next(iter(lessons.lessons()))
+    at.button(key=f"learn-open-{name}").click().run()
+    assert at.title[0].value == lessons.load(name).title and at.query_params["lesson"] == name
+
+
+@pytest.mark.parametrize("name", lessons.lessons())
+def test_a_lesson_is_gone_through_step_by_step(name):
+    lesson, at = lessons.load(name), opened(lesson=name)
+    for k, step in enumerate(lesson.steps):
+        assert at.subheader[0].value == step.title
+        assert len(at.latex) == bool(step.equation)
+        if step.question:
+            assert not figures(at)
+            at.button(key="learn-choice-0").click().run()
+            right = step.question.right(step.number("answer")) == 0
+            assert any(word.value.startswith("**Yes.**" if right else "**No: ") for word in at.markdown)
+        assert len(figures(at)) == 1
+        at.select_slider[0].set_value(step.figure.slider.values[0]).run()
+        assert step.figure.module.sentence(step.figure, step.figure.slider.values[0]) in [m.value for m in at.markdown]
+        at.button(key="learn-next").click().run()
+        assert not at.exception and at.query_params["step"] == str(k + 2)
+    assert lesson.closing in [m.value for m in at.markdown]
+    at.button(key="learn-all").click().run()
+    assert at.title[0].value == "Learn" and "lesson" not in at.query_params
+
+
+def test_a_reload_keeps_step_answer_and_view():
+    at = opened(lesson="one-bit", step="2", answer="3", teacher="true")
+    assert at.subheader[0].value == lessons.load("one-bit").steps[1].title and len(figures(at)) == 1
+    at.button(key="learn-teach").click().run()
+    assert "teacher" not in at.query_params and at.query_params["step"] == "2"
+
+
+def test_an_address_that_no_lesson_has_is_one_sentence():
+    at = AppTest.from_file(str(PAGE), default_timeout=60)
+    at.query_params["lesson"] = "one-bits"
+    at.run()
+    assert not at.exception and "one-bit" in at.error[0].value
