@@ -15,6 +15,7 @@ from lrlab.datasets.ratings import Ratings, read_ratings
 from lrlab.datasets.svmlight import is_extreme, read_extreme, read_svmlight
 from lrlab.datasets.table import read_table
 from lrlab.datasets.text import LIMIT_BYTES, Source
+from lrlab.datasets.unpacking import data_suffix
 from lrlab.parameters import InputError, nearest
 
 __all__ = ["FORMATS", "LIMIT_BYTES", "SUFFIXES", "Dataset", "Ratings", "read", "read_ratings", "save_npz"]
@@ -44,7 +45,7 @@ def read(
     one svmlight). `limit_bytes`: the memory that reading may take.
     """
     path = Path(path)
-    kind = file_format or SUFFIXES.get(path.suffix.lower(), "")
+    kind = file_format or SUFFIXES.get(data_suffix(path), "")
     if kind not in FORMATS and kind != "text":
         remedy = nearest(kind, FORMATS) if kind else "name the format by file_format"
         expected = "one of " + ", ".join(FORMATS if file_format else SUFFIXES)
@@ -58,7 +59,9 @@ def read(
     if unlabelled:
         known = like.label_names if like else None
         choice = (choice or LabelChoice(names=known or ()))._replace(optional=True)
+    if choice and like and like.label_names:
+        choice = choice._replace(known=like.label_names)
     source = source._replace(kind=FORMATS[kind])
     reader = READERS.get(kind)
-    data = reader(source, choice, limit_bytes) if reader else read_svmlight(source, choice, like)
+    data = reader(source, choice, limit_bytes) if reader else read_svmlight(source, choice, limit_bytes, like)
     return matching(without_labels(data, like) if unlabelled and like and not data.L else data, like)

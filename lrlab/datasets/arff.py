@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from lrlab.arrays import Indices, Mask
-from lrlab.datasets.arff_header import feature_coding, label_coding, read_header
+from lrlab.datasets.arff_header import DATA, feature_coding, label_coding, read_header
 from lrlab.datasets.arff_rows import ArffRows, Table, read_rows
 from lrlab.datasets.dataset import Dataset, Names, assemble
 from lrlab.datasets.labels import FORMS, LabelChoice
@@ -37,6 +37,7 @@ class Layout(NamedTuple):
 
 def read_arff(source: Source, choice: LabelChoice | None, limit_bytes: int) -> Dataset:
     """Read an ARFF file line by line."""
+    source.require_few(b"\n,", "attributes and values", end=DATA)
     lines = source.lines()
     header = read_header(source, lines, limit_bytes)
     choice = choice or header.meka_labels()

@@ -16,6 +16,7 @@ VALUE = re.compile(WORD, FLAGS)
 ATTRIBUTE = re.compile(rf"\s*+@attribute\s++{WORD}\s*+(\{{|[a-z]++|)", FLAGS)
 COMMA = re.compile(r"\s*+(,|\})\s*+", FLAGS)
 KEYWORD = re.compile(rb"\s*+@([a-z]++)", re.IGNORECASE)
+DATA = re.compile(rb"^\s*+@data\b", re.IGNORECASE | re.MULTILINE)
 MEKA = re.compile(r"-C\s++(-?\d{1,9})\b", re.ASCII)
 SPACE = re.compile(r"\s*+", re.ASCII)
 

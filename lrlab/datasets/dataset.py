@@ -20,7 +20,7 @@ class Dataset:
 
     `observed` holds True for each known label, CSR; None where all are. What is known and not positive is negative;
     what is unknown is neither. Names are None where the file has none. `counts_from` is the number by which the file
-    calls its first feature and its first label, for files that number them.
+    calls its first feature and its first label, for files that number them. `notes`: sentences on what was left out.
     """
 
     X: Matrix
@@ -29,6 +29,7 @@ class Dataset:
     feature_names: Names | None = None
     label_names: Names | None = None
     counts_from: tuple[int, int] = (0, 0)
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit each other."""
@@ -94,19 +95,55 @@ def without_labels(data: Dataset, like: Dataset) -> Dataset:
 
 
 def matching(data: Dataset, like: Dataset | None) -> Dataset:
-    """Return the data if its columns are those of `like` (a model's training data), else refuse it."""
+    """Return the data if its columns are those of `like` (a model's training data), in its order, else refuse it."""
     if like is None:
         return data
     sides = (
         ("features", (data.d, data.feature_names), (like.d, like.feature_names)),
         ("labels", (data.L, data.label_names), (like.L, like.label_names)),
     )
+    orders = []
     for what, (size, names), (wanted, wanted_names) in sides:
         if size != wanted:
             expected = f"of {wanted} {what}, like the other file"
             raise InputError("file", expected, size, f"give both files the same {what}")
-        if names is not None and wanted_names is not None and names != wanted_names:
-            mine, other = next(pair for pair in zip(names, wanted_names, strict=True) if pair[0] != pair[1])
-            expected = f'of the same {what} as the other file, "{other}" among them at this place'
-            raise InputError("file", expected, mine, f"give both files the same {what} in the same order")
+        orders.append(_order(what, names, wanted_names))
+    return reordered(data, *orders)
+
+
+def _order(what: str, names: Names | None, wanted: Names | None) -> Indices | None:
+    """Return the places of the names wanted, None where they are in order or not known on both sides."""
+    if names is None or wanted is None or names == wanted:
+        return None
+    places = {name: place for place, name in enumerate(names)}
+    absent = next((name for name in wanted if name not in places), None)
+    if absent is not None or len(places) < len(names):
+        mine = next((name for name in names if name not in set(wanted)), "one of them twice")
+        raise InputError(
+            "file", f'of the same {what} as the other file, "{absent}" among them', mine, "name them alike"
+        )
+    return np.array([places[name] for name in wanted])
+
+
+def reordered(data: Dataset, features: Indices | None, labels: Indices | None) -> Dataset:
+    """Return the data with columns in another order, None where it stays."""
+    if features is not None:
+        data = replace(data, X=_sorted(data.X[:, features]), feature_names=_picked(data.feature_names, features))
+    if labels is not None:
+        known = None if data.observed is None else _sorted(data.observed[:, labels])
+        Y, names = _sorted(data.Y[:, labels]), _picked(data.label_names, labels)
+        data = replace(data, Y=Y, observed=known, label_names=names)
     return data
+
+
+def _picked(names: Names | None, places: Indices) -> Names:
+    return tuple(names[place] for place in places) if names else ()
+
+
+def _sorted(table: Matrix) -> Matrix:
+    """Return the table, if it is sparse with indices in order and of rows."""
+    if isinstance(table, np.ndarray):
+        return table
+    rows = csr_array(table)
+    rows.sort_indices()
+    return rows

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.parsers import expat
 
-from lrlab.datasets.text import Source
+from lrlab.datasets.text import MAX_NAMES, Source
 from lrlab.parameters import InputError, nearest
 
 Labels = str | Path | int | Iterable[str] | None
@@ -21,6 +21,7 @@ class LabelChoice(NamedTuple):
     """Names of labels with the lines that name them, or how many columns at which end.
 
     optional: the file may have none of them, as rows have whose labels are to be predicted.
+    known: names of the labels of the other file; where all of them are columns, they are taken wherever they stand.
     """
 
     names: tuple[str, ...] = ()
@@ -29,11 +30,15 @@ class LabelChoice(NamedTuple):
     count: int = 0  # type: ignore[assignment]
     first: bool = False
     optional: bool = False
+    known: tuple[str, ...] = ()
 
     def places(self, columns: Sequence[str], source: Source) -> list[int]:
         """Return the places of the labels among a file's columns, in the order in which labels are listed."""
         if self.names:
             places = self._named(columns)
+        elif len(self.known) == self.count and set(self.known) <= set(columns):
+            index = {name: place for place, name in enumerate(columns)}
+            places = [index[name] for name in self.known]
         else:
             edge = self.count if self.first else len(columns) - self.count
             places = list(range(edge)) if self.first else list(range(max(edge, 0), len(columns)))
@@ -95,8 +100,10 @@ def _listed(path: Path, limit_bytes: int) -> LabelChoice:
     source = Source(path, "label XML" if path.suffix.lower() == ".xml" else "label list")
     source.check_size(limit_bytes)
     if source.kind == "label XML":
+        source.require_few(b">", "tags")
         entries = read_label_xml(source)
     else:
+        source.require_few(b"\n", "lines", most=4 * MAX_NAMES)
         entries = [(line, source.text(line, raw).strip()) for line, raw in source.lines() if raw.strip()]
     if not entries:
         raise source.refuse(1, "at least one label", "", "list the labels")

@@ -4,20 +4,19 @@ Arrays by name: `X` or `X_data X_indices X_indptr X_shape`, likewise `Y` and (op
 `label_names` if there are any. A dense Y holds 1, 0 (or -1), and nan for a label that was not observed.
 """
 
-import math
-import zipfile
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from lrlab.arrays import Array
+from lrlab.datasets.archive import Declared, read_arrays
 from lrlab.datasets.dataset import Dataset, Names, pattern
 from lrlab.datasets.labels import LabelChoice
-from lrlab.datasets.text import Source, require_room
+from lrlab.datasets.text import Source, require_columns, require_room
 from lrlab.parameters import InputError
 
 CSR = ("data", "indices", "indptr", "shape")
@@ -28,7 +27,7 @@ KNOWN = {*TABLES, *LISTS, *(f"{table}_{part}" for table in TABLES for part in CS
 
 def read_npz(source: Source, choice: LabelChoice | None, limit_bytes: int) -> Dataset:
     """Read the arrays; the sizes that they declare are checked before any of them is formed."""
-    arrays = read_arrays(source, limit_bytes, KNOWN.__contains__)
+    arrays = read_arrays(source, limit_bytes, KNOWN.__contains__, partial(_require_fit, source, limit_bytes))
     X, Y, observed = (_table(source, arrays, table) for table in TABLES)
     bare = X is not None and Y is None and choice is not None and choice.optional
     if X is None or (Y is None and not bare):
@@ -62,51 +61,40 @@ def names_arrays(data: Dataset) -> dict[str, NDArray]:
     return {name: np.array(names, dtype=np.str_) for name in LISTS if (names := getattr(data, name)) is not None}
 
 
-def read_arrays(source: Source, limit_bytes: int, wanted: Callable[[str], bool]) -> dict[str, NDArray]:
-    """Return those arrays of an archive whose names are wanted; anything but plain arrays is refused.
-
-    The sizes that they declare are checked before any of them is formed.
-    """
-    try:
-        return _arrays(source, limit_bytes, wanted)
-    except InputError:
-        raise
-    except Exception as error:
-        # A damaged archive makes zipfile, its decompressors and numpy's header parser raise a dozen kinds of error.
-        expected, remedy = "a whole .npz of plain arrays", "write it with numpy.savez, without objects"
-        raise InputError("file", expected, f"{source.path.name} ({error or type(error).__name__})", remedy) from None
-
-
-def _arrays(source: Source, limit_bytes: int, wanted: Callable[[str], bool]) -> dict[str, NDArray]:
-    arrays = {}
-    with zipfile.ZipFile(source.path) as archive:
-        members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-        members = {name: info for name, info in members.items() if wanted(name)}
-        sizes = 0
-        for name, info in members.items():
-            with archive.open(info) as stream:
-                sizes += _declared_size(source, name, stream, info.file_size)
-        require_room(source, sizes, limit_bytes, "arrays")
-        for name, info in members.items():
-            with archive.open(info) as stream:
-                arrays[name] = np.lib.format.read_array(stream, allow_pickle=False)
-    return arrays
+def _require_fit(
+    source: Source, limit_bytes: int, declared: Mapping[str, Declared], formed: Callable[[str], Array]
+) -> None:
+    """Refuse tables and names whose shapes do not fit each other, before they are formed."""
+    sizes = {name: size for name in TABLES if (size := _table_size(source, name, declared, formed))}
+    for table in TABLES[1:]:
+        if "X" in sizes and table in sizes and sizes[table][0] != sizes["X"][0]:
+            raise InputError(table, f"of as many rows as X, {sizes['X'][0]}", sizes[table][0], "give each row labels")
+    require_columns(source, max((size[1] for size in sizes.values()), default=0), limit_bytes)
+    for name, table in zip(LISTS, TABLES, strict=False):
+        if name in declared and table in sizes and declared[name].shape != (sizes[table][1],):
+            expected = f"an .npz whose {name} is a list of {sizes[table][1]} names"
+            raise InputError("file", expected, f"a shape {declared[name].shape}", "name each column once, or none")
 
 
-def _declared_size(source: Source, name: str, stream: IO[bytes], stored: int) -> int:
-    """Return the bytes that an array will take, from its header, which must agree with what the archive holds."""
-    version = np.lib.format.read_magic(stream)
-    readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-    if version not in readers:
-        raise ValueError(f"{name}: unknown version {version}")
-    shape, _, dtype = readers[version](stream)
-    count = math.prod(map(int, shape))
-    if dtype.kind not in "fiubU" or count < 0:
-        raise ValueError(f"{name}: {dtype} is no type of numbers or names")
-    if count * dtype.itemsize > stored:
-        raise ValueError(f"{name}: {count} entries do not fit {stored} bytes")
-    # The array as it is stored, and as float64.
-    return count * (dtype.itemsize + 8)
+def _table_size(
+    source: Source, name: str, declared: Mapping[str, Declared], formed: Callable[[str], Array]
+) -> tuple[int, ...]:
+    """Return rows and columns of a table, nothing where there is none."""
+    parts = [declared[f"{name}_{part}"] for part in CSR if f"{name}_{part}" in declared]
+    if name in declared:
+        shape = declared[name].shape
+        good = len(shape) == 2 and min(shape) > 0
+    elif len(parts) == len(CSR):
+        data, indices, indptr, size = (part.shape for part in parts)
+        shape = tuple(int(length) for length in formed(f"{name}_shape")) if size == (2,) else ()
+        good = len(shape) == 2 and all(0 < length < 2**31 for length in shape)
+        good = good and len(data) == 1 and data == indices and indptr == (shape[0] + 1,)
+    else:
+        return ()
+    if not good:
+        expected = f"an .npz whose {name} is a dense or CSR table of numbers"
+        raise InputError("file", expected, f"{source.path.name} with other shapes", f"save {name} with two axes")
+    return shape
 
 
 def _table(source: Source, arrays: dict[str, NDArray], name: str) -> Array | csr_array | None:
@@ -114,20 +102,16 @@ def _table(source: Source, arrays: dict[str, NDArray], name: str) -> Array | csr
     parts = [arrays.get(f"{name}_{part}") for part in CSR]
     try:
         if name in arrays:
-            table = np.ascontiguousarray(arrays[name], dtype=np.float64)
-            if table.ndim != 2 or not table.size:
-                raise ValueError(f"a shape {table.shape}")
-            return table
+            with np.errstate(over="ignore"):
+                return np.ascontiguousarray(arrays[name], dtype=np.float64)
         present = [part for part in parts if part is not None]
         if len(present) < len(parts):
             return None
         data, indices, indptr, shape = present
-        if shape.shape != (2,) or any(part.dtype.kind not in "iu" for part in (indices, indptr, shape)):
+        if any(part.dtype.kind not in "iu" for part in (indices, indptr, shape)):
             raise ValueError("indices that are no whole numbers")
         table = csr_array((data.astype(np.float64), indices, indptr), shape=tuple(int(size) for size in shape))
         table.check_format(full_check=True)
-        if not all(0 < size < 2**31 for size in table.shape):
-            raise ValueError(f"a shape {table.shape}")
         table.sum_duplicates()
         return table
     except (ValueError, TypeError, OverflowError, IndexError) as error:

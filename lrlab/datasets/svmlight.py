@@ -1,8 +1,8 @@
 """Multi-label svmlight: `1,5 3:0.5 17:1` a row, labels first (none at all is fine), then features in increasing order.
 
-Pairs are read by scikit-learn, one checked row at a time, so that an error names its line. Features, and likewise
+Rows are checked one at a time, so that an error names its line, and converted many at a time. Features, and likewise
 labels, count from 0 if a 0 occurs, else from 1, unless the data to match (`like`) says. A row states every label that
-applies: all labels are observed.
+applies: all labels are observed. Of rows to test on (`like`), features that the training rows do not have are left out.
 
 The extreme classification repository's format has a line `n d L` before n such rows, all counted from 0; a blank row is
 an instance without labels and features. Format: http://manikvarma.org/downloads/XC/XMLRepository.html
@@ -18,7 +18,8 @@ from scipy.sparse import csr_array
 
 from lrlab.datasets.dataset import Dataset
 from lrlab.datasets.labels import LabelChoice
-from lrlab.datasets.text import NUMBER, WORDS_GROWTH, Source, require_room
+from lrlab.datasets.text import NUMBER, WORDS_GROWTH, Source, require_columns, require_room
+from lrlab.datasets.unpacking import PIECE_BYTES
 from lrlab.parameters import InputError
 
 ROW = re.compile(
@@ -33,34 +34,34 @@ SIZES = re.compile(rb"\s*+(\d{1,10}+)\s++(\d{1,10}+)\s++(\d{1,10}+)\s*+")
 
 
 class CheckedRows:
-    """A file as scikit-learn reads it: rows that are well formed, without their labels, which stay here.
+    """The rows of a file that are well formed: their labels, and their pairs as numbers.
 
     `end` is what labels and indices must stay below; blank rows are rows without anything, or skipped.
     """
 
     def __init__(self, source: Source, lines: Iterator[tuple[int, bytes]], end: tuple[int, int], blank: bool) -> None:
-        """Take the lines that are left of a file."""
-        self.source, self.lines, self.end, self.blank = source, lines, end, blank
+        """Read the lines that are left of a file."""
+        self.source, self.end = source, end
         self.line, self.raw, self.numbers = 0, b"", array("q")
         self.labels, self.counts = array("i"), array("q")
         self.last, self.zeros = -1, [0, 0]
         """The largest index, and the lines where index 0 and label 0 first occur."""
-
-    def read(self) -> bytes:
-        """Mark this as a file; scikit-learn takes rows by iteration."""
-        raise NotImplementedError
-
-    def __iter__(self) -> Iterator[bytes]:
-        """Yield `0 index:value ...` for each row."""
-        for number, raw in self.lines:
-            self.line, self.raw = number, raw
+        self._indices, self._values, self._sizes = array("i"), array("d"), array("q")
+        waiting, size = list[bytes](), 0
+        for self.line, self.raw in lines:
             match = ROW.fullmatch(self.raw)
             if match is None:
                 raise self.refuse(f"`{FORM}`", "write labels as whole numbers from 0, then pairs")
-            if not self.blank and not (match["labels"] or match["pairs"]):
+            if not blank and not (match["labels"] or match["pairs"]):
                 continue
             self._note(match)
-            yield b"0 " + match["pairs"]
+            waiting.append(match["pairs"])
+            if (size := size + len(match["pairs"])) > PIECE_BYTES:
+                self._convert(waiting)
+                waiting, size = [], 0
+        self._convert(waiting)
+        if not self.counts:
+            raise self.refuse("at least one row", "add the rows", "")
 
     def _note(self, match: re.Match[bytes]) -> None:
         labels = [int(label.partition(b".")[0]) for label in match["labels"].split(b",")] if match["labels"] else []
@@ -74,30 +75,40 @@ class CheckedRows:
         self.labels.extend(labels)
         self.counts.append(len(labels))
         self.numbers.append(self.line)
+        self._sizes.append(match["pairs"].count(b":"))
+
+    def _convert(self, rows: list[bytes]) -> None:
+        """Add the pairs of some rows, the last ones noted."""
+        text = b" ".join(rows).replace(b":", b" ")
+        numbers = np.fromstring(text, sep=" ") if text.strip() else np.zeros(0)
+        indices, values = numbers[::2], numbers[1::2]
+        first = len(self._sizes) - len(rows)
+        owners = np.repeat(np.arange(first, len(self._sizes)), self._sizes[first:])
+        falling = np.flatnonzero((np.diff(indices) <= 0) & (np.diff(owners) == 0))[:1]
+        infinite = np.flatnonzero(~np.isfinite(values))[:1]
+        if len(falling):
+            got = f"{indices[falling[0]]:.0f} before {indices[falling[0] + 1]:.0f}"
+            line = self.numbers[owners[falling[0]]]
+            raise self.source.refuse(line, "pairs index:value in increasing order of index", got, "sort the pairs")
+        if len(infinite):
+            line = self.numbers[owners[infinite[0]]]
+            raise self.source.refuse(line, "finite values", "a larger one", "scale the features")
+        self._indices.frombytes(indices.astype(np.intc).tobytes())
+        self._values.frombytes(values.tobytes())
 
     def refuse(self, need: str, remedy: str, got: str | bytes | None = None) -> InputError:
         """Return the error for the row that is being read."""
         return self.source.refuse(self.line or 1, need, self.raw if got is None else got, remedy)
 
-    def features(self) -> csr_array:
-        """Read all rows and return X (n, last index + 1)."""
-        # Here, because this import takes 100 MB that other formats can do without.
-        from sklearn.datasets import load_svmlight_file
-
-        try:
-            X, _ = load_svmlight_file(self, zero_based=True)
-        except InputError:
-            raise
-        except (ValueError, OverflowError, IndexError) as error:
-            if not self.counts:
-                raise self.refuse("at least one row", "add the rows", "") from None
-            raise self.refuse("pairs index:value in increasing order of index", "sort the pairs", str(error)) from None
-        if not self.counts:
-            raise self.refuse("at least one row", "add the rows", "")
-        row = np.searchsorted(X.indptr, np.flatnonzero(~np.isfinite(X.data))[:1], side="right") - 1
-        if len(row):
-            raise self.source.refuse(self.numbers[row[0]], "finite values", "a larger one", "scale the features")
-        return csr_array(X)
+    def features(self, base: int, d: int) -> tuple[csr_array, int]:
+        """Return X (n, d), indices counting from `base`, and the number of features beyond d, which are left out."""
+        indices = np.array(self._indices, dtype=np.intc) - np.intc(base)
+        pointer = np.concatenate([[0], np.cumsum(np.array(self._sizes, dtype=np.int64))])
+        inside = indices < d
+        extra = len(np.unique(indices[~inside]))
+        if extra:
+            pointer = np.concatenate([[0], np.cumsum(inside)])[pointer]
+        return csr_array((np.array(self._values)[inside], indices[inside], pointer), shape=(len(self.counts), d)), extra
 
     def positives(self, base: int, L: int) -> csr_array:
         """Return Y (n, L), labels counting from `base`; refuse the first label beyond L."""
@@ -114,14 +125,12 @@ class CheckedRows:
         return Y
 
 
-def read_svmlight(source: Source, choice: LabelChoice | None, like: Dataset | None) -> Dataset:
+def read_svmlight(source: Source, choice: LabelChoice | None, limit_bytes: int, like: Dataset | None) -> Dataset:
     """Read a svmlight file line by line; labels are a number of labels or their names, by number."""
     names = choice.names if choice and choice.names else None
     L = len(names) if names else choice.count if choice else 0
     base_x, base_y = like.counts_from if like else (1, 1)
-    ends = (like.d + base_x, like.L + base_y) if like else (INDEX_END, L + base_y if L else INDEX_END)
-    rows = CheckedRows(source, source.lines(), ends, blank=False)
-    X = rows.features()
+    rows = CheckedRows(source, source.lines(), (INDEX_END, (like.L if like else L or INDEX_END) + base_y), blank=False)
     base_x, base_y = like.counts_from if like else (int(not line) for line in rows.zeros)
     L = like.L if like else L or max(rows.labels, default=-1) + 1 - base_y
     for what, line, base in zip(("indices", "labels"), rows.zeros, (base_x, base_y), strict=True):
@@ -131,9 +140,13 @@ def read_svmlight(source: Source, choice: LabelChoice | None, like: Dataset | No
     d = like.d if like else rows.last + 1 - base_x
     if d < 1 or L < 1:
         raise source.refuse(1, f"at least one {'label' if d > 0 else 'feature'} in the file", "none", f"write `{FORM}`")
-    X = csr_array((X.data, X.indices - base_x, X.indptr), shape=(X.shape[0], d))
+    require_columns(source, d + L, limit_bytes)
+    X, extra = rows.features(base_x, d)
     names = names or (like.label_names if like else None)
-    return Dataset(X, rows.positives(base_y, L), label_names=names, counts_from=(base_x, base_y))
+    words = f"{extra} features of {source.path.name} do not occur in the training rows and are left out."
+    return Dataset(
+        X, rows.positives(base_y, L), label_names=names, counts_from=(base_x, base_y), notes=(words,) if extra else ()
+    )
 
 
 def is_extreme(source: Source) -> bool:
@@ -153,14 +166,13 @@ def read_extreme(source: Source, choice: LabelChoice | None, limit_bytes: int) -
     stated = len(names or ()) or (choice.count if choice else 0) or L
     if stated != L:
         raise source.refuse(line, f"{stated} labels, as many as were named,", str(L), "name all labels, or none")
+    require_columns(source, d + L, limit_bytes)
     # A blank row is one byte of the file, and more in memory.
     require_room(source, n * WORDS_GROWTH, limit_bytes, f"{n} rows")
     rows = CheckedRows(source, _counted(source, lines, n), (d, L), blank=True)
-    X = rows.features()
     if len(rows.counts) != n:
         raise source.refuse(line, f"as many rows as it says, {len(rows.counts)},", str(n), "correct the first line")
-    X = csr_array((X.data, X.indices, X.indptr), shape=(n, d))
-    return Dataset(X, rows.positives(0, L), label_names=names)
+    return Dataset(rows.features(0, d)[0], rows.positives(0, L), label_names=names)
 
 
 def _counted(source: Source, lines: Iterator[tuple[int, bytes]], n: int) -> Iterator[tuple[int, bytes]]:

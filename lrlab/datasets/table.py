@@ -14,7 +14,7 @@ import numpy as np
 
 from lrlab.datasets.dataset import Dataset, Names, assemble
 from lrlab.datasets.labels import FORMS, LabelChoice
-from lrlab.datasets.text import WORDS_GROWTH, Source, label_value, number, require_room
+from lrlab.datasets.text import MAX_NAMES, WORDS_GROWTH, Source, label_value, number, printable, require_room
 from lrlab.parameters import InputError
 
 DELIMITERS = "\t;,"
@@ -27,6 +27,8 @@ def read_table(source: Source, choice: LabelChoice | None, limit_bytes: int) -> 
         raise InputError("labels", FORMS, "nothing", "say which columns are labels")
     rows = csv_rows(source, limit_bytes)
     names, rows = header_of(source, rows, required=bool(choice.names))
+    if names:
+        names, rows = without_trailing(source, names, rows)
     start, first = next(rows, (1, []))
     if not first:
         raise source.refuse(start, "at least one row of values", "none", "add the rows")
@@ -43,6 +45,9 @@ def read_table(source: Source, choice: LabelChoice | None, limit_bytes: int) -> 
     x = np.frombuffer(X).reshape(-1, len(features))
     y = np.frombuffer(Y).reshape(len(x), len(labels))
     feature_names, label_names = (tuple(columns[place] for place in places) for places in (features, labels))
+    if names is None and not choice.optional and np.isnan(y[:, -1]).all():
+        need = f"a label in column {label_names[-1]} of some row"
+        raise source.refuse(start, need, "nothing in any", "remove trailing separators, or the column")
     given = (feature_names, label_names) if names else (None, None)
     return assemble(x, np.nonzero(y > 0), np.nonzero(np.isnan(y)), len(labels), given)
 
@@ -59,6 +64,9 @@ def csv_rows(source: Source, limit_bytes: int) -> Iterator[Row]:
             require_room(source, len(raw) * WORDS_GROWTH, limit_bytes, f"fields in line {line}")
             yield source.text(line, raw) + "\n"
 
+    if text.count(delimiter) > MAX_NAMES:
+        got = f"{printable(source.path.name)} with {text.count(delimiter) + 1:,}"
+        raise InputError("file", f"at most {MAX_NAMES:,} columns", got, "write svmlight or .npz")
     reader = csv.reader(decoded(), delimiter=delimiter, strict=True, skipinitialspace=True)
     try:
         for row in reader:
@@ -78,10 +86,31 @@ def header_of(source: Source, rows: Iterator[Row], required: bool) -> tuple[Name
     if values and not required and all(number(field) is not None or label_value(field) is not None for field in fields):
         return None, itertools.chain([first], rows)
     names = tuple(field.strip() for field in fields)
-    if len(set(names)) < len(names):
-        twice = Counter(names).most_common(1)[0][0]
+    named = names[: _named(names)]
+    if len(set(named)) < len(named):
+        twice = Counter(named).most_common(1)[0][0]
         raise source.refuse(line, "names that differ", twice, "rename one of the two columns")
     return names, rows
+
+
+def without_trailing(source: Source, names: Names, rows: Iterator[Row]) -> tuple[Names, Iterator[Row]]:
+    """Return names and rows without the columns that trail without a name, which must be empty or absent."""
+    kept = _named(names)
+
+    def shortened() -> Iterator[Row]:
+        for line, row in rows:
+            full = next((place for place in range(kept, len(row)) if row[place].strip()), None)
+            if full is not None and len(row) <= len(names):
+                need = f"a name for column {full + 1} in the first line, since there is a value"
+                raise source.refuse(line, need, row[full], "name the column, or remove its values")
+            yield line, row if len(row) > len(names) else row[:kept]
+
+    return names[:kept], shortened() if kept < len(names) else rows
+
+
+def _named(names: Names) -> int:
+    """Return the number of columns up to the last one that has a name."""
+    return max((place for place, name in enumerate(names, 1) if name), default=0)
 
 
 def require_width(source: Source, line: int, row: list[str], width: int) -> None:

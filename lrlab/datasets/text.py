@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from lrlab.datasets.unpacking import PIECE_BYTES, opened, unpacked_size
 from lrlab.parameters import InputError
 
 LIMIT_BYTES = 4 * 2**30
@@ -16,6 +17,14 @@ GROWTH = 20
 
 WORDS_GROWTH = 80
 """The same for names and for fields that are held as text."""
+
+COLUMN_BYTES = 64
+"""Bytes that a column takes at least in what is made of a table: some vectors over all columns."""
+
+MAX_NAMES = 2**20
+"""Most attributes and listed values, columns of CSV, or labels of an XML file: each takes 300 bytes and more."""
+
+MAX_LINE_BYTES = 2**25
 
 NUMBER = rb"[-+]?+(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][-+]?+\d++)?+"
 _NUMBER = re.compile(NUMBER.decode(), re.ASCII)
@@ -39,22 +48,50 @@ class Source(NamedTuple):
             raise self.unreadable(error) from None
         if not regular:
             raise InputError("file", "a regular file", self.path.name, "name the file itself")
+        if growth > 1 and size * growth <= limit_bytes:
+            size = self._unpacked_size(limit_bytes // growth)
         if size * growth > limit_bytes:
             expected = f"at most {megabytes(limit_bytes / growth)} (reading takes {growth} times that at worst)"
             remedy = f"raise limit_bytes to {size * growth} if this machine has that memory, or split the file"
             raise InputError("file", expected, f"{self.path.name} of {megabytes(size)}", remedy)
 
+    def _unpacked_size(self, most: int) -> int:
+        try:
+            return unpacked_size(self.path, most)
+        except OSError as error:
+            raise self.unreadable(error) from None
+
     def lines(self) -> Iterator[tuple[int, bytes]]:
         r"""Yield line numbers from 1 and lines without their ending, which may be \n, \r\n or \r."""
         number = 0
         try:
-            with self.path.open("rb") as stream:
-                for raw in stream:
+            with opened(self.path) as stream:
+                while raw := stream.readline(MAX_LINE_BYTES + 1):
+                    if len(raw) > MAX_LINE_BYTES or b"\0" in raw:
+                        need = f"lines of at most {megabytes(MAX_LINE_BYTES)} without NUL bytes"
+                        raise self.refuse(number + 1, need, raw, "save it as UTF-8 text, a row in a line")
                     for line in raw.splitlines():
                         number += 1
                         yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
         except OSError as error:
             raise self.unreadable(error) from None
+
+    def require_few(self, marks: bytes, what: str, end: re.Pattern[bytes] | None = None, most: int = MAX_NAMES) -> None:
+        """Refuse a file with more than `most` of some characters, counted before anything is formed of it.
+
+        end: where the part that counts ends; where it is not found, all of the file counts.
+        """
+        count, tail = 0, b""
+        with opened(self.path) as stream:
+            while piece := stream.read(PIECE_BYTES):
+                last = end.search(tail + piece) if end else None
+                count += sum(piece.count(marks[k : k + 1]) for k in range(len(marks)))
+                if last:
+                    break
+                if count > most:
+                    got = f"{printable(self.path.name)} with more"
+                    raise InputError("file", f"at most {most:,} {what}", got, "leave some out, or write svmlight")
+                tail = piece[-16:]
 
     def text(self, line: int, raw: bytes) -> str:
         """Decode a line, which must be UTF-8."""
@@ -81,6 +118,11 @@ def require_room(source: Source, size: int, limit_bytes: int, what: str) -> None
         expected = f"of a size that fits the limit of {megabytes(limit_bytes)}"
         got = f"{printable(source.path.name)} with {megabytes(size)} of {what}"
         raise InputError("file", expected, got, f"raise limit_bytes to {size} if this machine has that memory")
+
+
+def require_columns(source: Source, count: int, limit_bytes: int) -> None:
+    """Refuse more columns than vectors over them have room for, however few entries a file has."""
+    require_room(source, count * COLUMN_BYTES, limit_bytes, f"vectors over {count:,} columns")
 
 
 def printable(text: str) -> str:

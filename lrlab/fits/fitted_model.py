@@ -7,7 +7,8 @@ Arrays of such a file: `lrlab_model` (the version of this form), `solver`, `opti
 
 import csv
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -19,8 +20,10 @@ from scipy.sparse import csr_array
 from lrlab import datasets, ranking
 from lrlab.arrays import Array, Indices, Matrix
 from lrlab.datasets import LIMIT_BYTES, Dataset
-from lrlab.datasets.npz import names_arrays, names_of, read_arrays
+from lrlab.datasets.archive import Declared, read_arrays
+from lrlab.datasets.npz import names_arrays, names_of
 from lrlab.datasets.text import Source
+from lrlab.fits.model_shapes import require_numbers, require_shapes
 from lrlab.fits.own_files import label_names
 from lrlab.lowrank import LowRank
 from lrlab.models.multilabel_problem import Predictor, threshold_of
@@ -115,16 +118,28 @@ def load_model(path: str | PathLike[str], limit_bytes: int = LIMIT_BYTES) -> Fit
     """Read a model; what is foreign, newer, damaged or larger than `limit_bytes` is refused by one InputError."""
     source = Source(Path(path), "model .npz")
     source.check_size(limit_bytes, growth=1)
-    arrays = read_arrays(source, limit_bytes, lambda name: name in PARTS or name.startswith(ESTIMATE))
+
+    def check(declared: Mapping[str, Declared], formed: Callable[[str], Array]) -> None:
+        with _refusing(source):
+            require_shapes(declared, formed, ESTIMATE, limit_bytes)
+
+    arrays = read_arrays(source, limit_bytes, lambda name: name in PARTS or name.startswith(ESTIMATE), check)
     version = arrays.get("lrlab_model")
     if version is None or version.shape != () or version.dtype.kind not in "iu":
         expected, remedy = "a file that `fit --save` has written", "fit and save a model first"
         raise InputError("model", expected, source.path.name, remedy)
     if not 1 <= version <= VERSION:
         raise InputError("model", f"a file of version {VERSION}", f"version {version}", "update lrlab to read it")
-    try:
+    with _refusing(source):
         return _restored(arrays)
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+
+
+@contextmanager
+def _refusing(source: Source) -> Iterator[None]:
+    """Refuse what does not fit in one sentence."""
+    try:
+        yield
+    except (ValueError, TypeError, ArithmeticError, LookupError, AttributeError, RecursionError) as error:
         expected = "a whole file that `fit --save` has written"
         words = f"{source.path.name} ({error or type(error).__name__})"
         raise InputError("model", expected, words, "fit and save it again") from None
@@ -141,8 +156,7 @@ def _restored(arrays: Mapping[str, Array]) -> FittedModel:
         counts_from=(first[0], first[1]),
     )
     parts = {name.removeprefix(ESTIMATE): part for name, part in arrays.items() if name.startswith(ESTIMATE)}
-    if not all(part.dtype.kind in "fiub" and np.isfinite(part).all() for part in parts.values()):
-        raise ValueError("an estimate of other than finite numbers")
+    require_numbers(parts)
     estimate = KINDS[str(arrays["kind"])].restored(parts)
     # One empty row goes through all parts of the estimate: this fails unless they fit each other.
     scores = ranking.rows_of(estimate.scores(csr_array((1, d))), slice(0, 1))

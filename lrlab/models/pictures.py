@@ -4,6 +4,7 @@ import base64
 import binascii
 import io
 import math
+import warnings
 import zlib
 from typing import Annotated
 
@@ -111,12 +112,18 @@ def encode(content: bytes, side: int) -> str:
     from PIL import Image, UnidentifiedImageError
 
     try:
-        with Image.open(io.BytesIO(content), formats=("PNG", "JPEG")) as image:
+        # What Pillow warns of above its own limit is refused here, before any pixel is unpacked.
+        with (
+            warnings.catch_warnings(action="ignore", category=Image.DecompressionBombWarning),
+            Image.open(io.BytesIO(content), formats=("PNG", "JPEG")) as image,
+        ):
             if image.width * image.height > LARGEST_UPLOAD_PIXELS:
                 size = f"{image.width} x {image.height} pixels"
                 raise InputError("picture", "at most 50 megapixels", size, "reduce the picture first")
             grey = np.asarray(image.convert("L").resize((side, side), Image.Resampling.LANCZOS))
-    except (UnidentifiedImageError, OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+    except Image.DecompressionBombError:
+        raise InputError("picture", "at most 50 megapixels", "far more", "reduce the picture first") from None
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
         if isinstance(error, InputError):
             raise
         got = "a file that cannot be read as one"

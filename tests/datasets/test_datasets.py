@@ -1,5 +1,7 @@
 """What readers make of people's files: all spellings of a format give one result, and real sets have their sizes."""
 
+import bz2
+import gzip
 import os
 import tracemalloc
 from pathlib import Path
@@ -151,14 +153,51 @@ def test_a_test_file_has_the_columns_of_its_training_file(write):
     train = read(write("f.svm", SVMLIGHT))
     test = read(write("g.svm", "2 2:1\n"), like=train)
     assert_is(test, [[0, 1, 0, 0]], [[0, 1, 0]])
-    for text, wrong in (("2 5:1\n", "indices below 5"), ("4 2:1\n", "labels below 4"), ("\n0 2:1\n", "from 1.*line 2")):
+    more = read(write("g.svm", "2 2:1 5:7\n1 3:2 5:1 90:1\n"), like=train)
+    assert_is(more, [[0, 1, 0, 0], [0, 0, 2, 0]], [[0, 1, 0], [1, 0, 0]])
+    assert more.notes == ("2 features of g.svm do not occur in the training rows and are left out.",)
+    for text, wrong in (("4 2:1\n", "labels below 4"), ("\n0 2:1\n", "from 1.*line 2")):
         with pytest.raises(InputError, match=wrong):
             read(write("g.svm", text), like=train)
     train = read(write("f.arff", HEADER + "1,1,1,1\n"), 2)
-    with pytest.raises(InputError, match='features as the other file, "a" among them at this place, got c'):
+    with pytest.raises(InputError, match='features as the other file, "a" among them, got c'):
         read(write("g.arff", HEADER.replace(" a ", " c ") + "1,1,1,1\n"), 2, like=train)
     with pytest.raises(InputError, match="of 2 features, like the other file, got 3"):
         read(write("g.arff", HEADER + "1,1,1,1\n"), 1, like=train)
+
+
+def test_columns_in_another_order_are_matched_by_name(write):
+    train = read(write("f.csv", "a,b,x,y\n1,2,1,0\n3,4,0,1\n"), "last:2")
+    for labels in ("last:2", ["x", "y"], ["y", "x"]):
+        test = read(write("g.csv", "y,b,a,x\n0,2,1,1\n,4,3,0\n"), labels, like=train)
+        assert_is(test, [[1, 2], [3, 4]], [[1, 0], [0, 0]], [(1, 1)])
+        assert test.feature_names == ("a", "b") and test.label_names == ("x", "y")
+    head = HEADER.replace("@attribute a numeric\n", "").replace("@data", "@attribute a numeric\n@data")
+    train = read(write("f.arff", HEADER + ROWS["sparse"]), 2)
+    for rows in ("1,1,0,0.5\n0,0,1,-2e3\n0,0,0,0\n", "{0 1,1 1,3 .5}\n{2 1,3 -2000}\n{}\n"):
+        assert_is(read(write("g.arff", head + rows), 2, like=train), X, Y)
+
+
+def test_trailing_separators_are_no_columns(write):
+    for text in ("a,b,x,\n1,2,0,\n3,4,1,\n", "a,b,x,,\n1,2,0\n3,4,1,,\n", "a,b,x\n1,2,0\n3,4,1\n"):
+        data = read(write("f.csv", text), 1)
+        assert_is(data, [[1, 2], [3, 4]], [[0], [1]])
+        assert data.label_names == ("x",)
+
+
+def test_packed_files_and_utf_16(write):
+    plain = read(write("f.csv", CSV["f.csv"]), 2)
+    text = CSV["f.csv"].encode()
+    forms = {"f.csv.gz": gzip.compress(text), "f.csv.bz2": bz2.compress(text), "g.csv": gzip.compress(text)}
+    for order in ("utf-16-le", "utf-16-be"):
+        forms[f"{order}.csv"] = ("\ufeff" + CSV["f.csv"]).encode(order)
+    forms["u.csv.gz"] = gzip.compress(CSV["f.csv"].encode("utf-16"))
+    for name, content in forms.items():
+        data = read(write(name, content), 2)
+        assert_is(data, plain.X, plain.Y.toarray())
+        assert data.label_names == plain.label_names
+    assert read(write("f.txt.gz", gzip.compress(b"1 3 2\n1 0:1\n"))).d == 3
+    assert read(write("f.arff", (HEADER + ROWS["dense"]).encode("utf-16")), 2).n == 3
 
 
 def test_the_extreme_classification_format(write):

@@ -19,6 +19,7 @@ USUAL = 1000
 """Landmarks among more rows."""
 NEGLIGIBLE = 1e-10
 """What is left of k(x, x), as a share of the largest, below which a row depends on those before it."""
+MOST_DEGREE = 10
 ROWS = 1024
 """Rows whose kernel values are held at a time when they are scored."""
 
@@ -71,6 +72,10 @@ class KernelRank(LowRank):
             rows = csr_array(parts, shape=tuple(int(size) for size in arrays["size"]))
             # Places beyond the table, as a damaged file may have, would be read from beyond the memory.
             rows.check_format(full_check=True)
+        if name not in range(len(NAMES)) or not (0 < bandwidth and degree in range(1, MOST_DEGREE + 1)):
+            raise ValueError(f"a kernel {arrays['kernel']} that there is not")
+        if not (arrays["units"] > 0).all():
+            raise ValueError("units that are not above 0")
         Z = LowRank(*(arrays[part] for part in LowRank._fields))
         kernel = Kernel(NAMES[int(name)], bandwidth, int(degree), arrays["centre"])
         return cls.at(Z, kernel, rows, arrays["units"])

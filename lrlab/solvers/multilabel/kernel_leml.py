@@ -49,7 +49,9 @@ def kernel_leml(
             high=1e9,
         ),
     ] = 0.0,
-    degree: Annotated[int, Parameter(meaning="degree of the polynomial kernel", low=1, high=10)] = 2,
+    degree: Annotated[
+        int, Parameter(meaning="degree of the polynomial kernel", low=1, high=kernel_features.MOST_DEGREE)
+    ] = 2,
     units: Annotated[
         str,
         Parameter(
