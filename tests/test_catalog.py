@@ -34,8 +34,11 @@ SHAPES = {
     "multilabel": [(8, 2), (2,), (9, 2)],
     "one-bit-multilabel": [(10, 2), (2,), (8, 2)],
 }
-FREE = ("least-squares", "nuclear-norm", "soft-impute", "binary-relevance", "svm")
-"""Convex programmes that choose the rank themselves, or do without."""
+FREE = (
+    "least-squares", "nuclear-norm", "soft-impute", "binary-relevance", "svm",
+    "precgd", "overparameterised-gradient",
+)  # fmt: skip
+"""Programmes that choose the rank themselves, or do without, and factors with more columns."""
 BELOW_THRESHOLD = [
     ("flipped-logistic", "pairwise-moment"),
     ("flipped-logistic", "sparse-pairwise-moment"),

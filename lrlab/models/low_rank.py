@@ -238,7 +238,8 @@ FAMILY = Family(
     goal=Goal("spectral_error", 0.05),
     solvers=("gauss-newton", "tangent-descent", "altmin", "ep-rom"),
     order=(
-        "tangent-descent", "gauss-newton", "gnimc", "matrix-irls", "r2rils", "altmin", "scaled-gradient", "svp",
+        "tangent-descent", "gauss-newton", "gnimc", "matrix-irls", "r2rils", "altmin", "scaled-gradient", "precgd",
+        "overparameterised-gradient", "svp",
         "soft-impute", "als", "ep-rom", "ap-rom",
         "gfm", "geco", "nuclear-norm", "complete-then-regress", "least-squares",
     ),
