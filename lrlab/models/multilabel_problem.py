@@ -95,14 +95,9 @@ def measured(estimate: Predictor, X: Matrix, Y: csr_array, known: csr_array | No
     See `MultilabelProblem.score` for what they are.
     """
     scores, threshold = estimate.scores(X), threshold_of(estimate)
-    precision = ranking.precision_at(scores, Y, PLACES, known)
-    auc = ranking.instance_auc(scores, Y, known)
-    return {
-        **{f"precision_{k}": precision[k] for k in PLACES},
-        **{f"ndcg_{k}": ranking.ndcg_at(scores, Y, k, known) for k in GAINS},
-        "hamming": ranking.hamming(scores, Y, threshold, known),
-        "auc": auc.value if auc.count else 0.5,
-    }
+    measures = ranking.row_measures(scores, Y, threshold, known, PLACES, GAINS, areas=True)
+    count = measures.pop("auc_rows")
+    return {**measures, "auc": measures["auc"] if count else 0.5}
 
 
 def threshold_of(estimate: Predictor) -> float:

@@ -212,7 +212,7 @@ def test_a_saved_model_is_the_model(files, rows, tmp_path, solver, settings):
 def test_predictions_are_the_labels_of_highest_score(files, rows, tmp_path, monkeypatch):
     found = fit(*files, rank=3, iterations=2)
     scores = found.estimate.scores(rows[1].X)(slice(None))
-    monkeypatch.setattr("lrlab.ranking.BLOCK_ENTRIES", 50)
+    monkeypatch.setattr("lrlab.ranking.blocks.BLOCK_ENTRIES", 50)
     predicted = found.model.predict(rows[1].X, 3)
     assert len(predicted) == 3 * rows[1].n
     for row in predicted:
@@ -397,7 +397,7 @@ def test_scores_on_training_rows_stand_beside_those_on_test_rows(files, rows):
 
 @pytest.mark.parametrize("share", [1.0, 0.6])
 def test_results_of_each_label_are_those_of_scikit_learn(files, rows, share, monkeypatch):
-    monkeypatch.setattr("lrlab.ranking.BLOCK_ENTRIES", 500)
+    monkeypatch.setattr("lrlab.ranking.blocks.BLOCK_ENTRIES", 500)
     model, test = fit(*files, solver="leml-logistic", rank=3, iterations=2).model, hide(rows[1], share, 0)
     table = label_results.metrics_by_label(model, test)
     scores, truth = model.estimate.scores(test.X)(slice(None)), test.Y.toarray()

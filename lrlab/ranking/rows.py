@@ -1,0 +1,118 @@
+"""Measures of the rows: precision@k, nDCG@k, Hamming loss and the area under the ROC curve within a row."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from lrlab.arrays import Array
+from lrlab.ranking.blocks import Average, Block, Scores, areas_of, bisected, blocks
+
+
+def _top(block: Block, k: int) -> Array:
+    """Return the k highest known scores of each row, descending; -inf where there are fewer."""
+    L = block.scores.shape[1]
+    scores = block.scores if (block.observed == L).all() else np.where(np.isinf(block.scores), -np.inf, block.scores)
+    return np.sort(np.partition(scores, L - min(k, L), axis=1)[:, L - min(k, L) :], axis=1)[:, ::-1]
+
+
+def _expected_gain(block: Block, top: Array, discount: Array) -> Array:
+    """Return a row's expected sum of discount[place] over its positives, equal scores being in random order.
+
+    Only the first k = len(discount) places count: a positive that ties with places s..e-1 gains their mean discount.
+    top: at least the k highest scores of each row.
+    """
+    k = min(len(discount), top.shape[1])
+    top, positive = top[:, :k], block.positive
+    total = np.concatenate([[0.0], np.cumsum(discount[:k])])
+    inside = positive >= top[block.rows, -1]
+    rows, positive = block.rows[inside], positive[inside]
+    first, last = (above(top[rows], positive[:, None]).sum(1) for above in (np.greater, np.greater_equal))
+    tied, at_edge = last - first, positive == top[rows, -1]
+    # Equal scores beyond the k-th place share its chance.
+    edge, owner = np.unique(rows[at_edge], return_inverse=True)
+    tied[at_edge] = (block.scores[edge] == top[edge, -1:]).sum(1)[owner]
+    return np.bincount(rows, (total[last] - total[first]) / tied, minlength=len(top)).astype(np.float64, copy=False)
+
+
+def row_measures(
+    scores: Scores,
+    Y: csr_array,
+    threshold: float,
+    observed: csr_array | None = None,
+    precisions: Sequence[int] = (),
+    gains: Sequence[int] = (),
+    areas: bool = False,
+) -> dict[str, float]:
+    """Return `precision_k`, `ndcg_k`, `hamming`, and with areas `auc` and `auc_rows`: one pass over the scores.
+
+    As `precision_at`, `ndcg_at`, `hamming` and `instance_auc` say.
+    """
+    (n, L), totals = (
+        Y.shape,
+        dict.fromkeys([*(f"precision_{k}" for k in precisions), *(f"ndcg_{k}" for k in gains)], 0.0),
+    )
+    discounts = {k: 1.0 / np.log2(np.arange(2, min(k, L) + 2)) for k in gains}
+    wrong = known = rows = 0
+    area, most = 0.0, max((*precisions, *gains), default=0)
+    for block in blocks(scores, Y, observed):
+        top = _top(block, most) if most else block.scores
+        for k in precisions:
+            totals[f"precision_{k}"] += float(_expected_gain(block, top, np.ones(k)).sum()) / (k * n)
+        for k, discount in discounts.items():
+            ideal = np.concatenate([[np.inf], np.cumsum(discount)])
+            positives = np.bincount(block.rows, minlength=len(top))
+            gain = _expected_gain(block, top, discount) / ideal[np.minimum(positives, len(discount))]
+            totals[f"ndcg_{k}"] += float(gain.sum()) / n
+        wrong += _wrong(block, threshold)
+        known += int(block.observed.sum())
+        if areas:
+            values = _rowareas(block)
+            area, rows = area + float(values.sum()), rows + len(values)
+    totals["hamming"] = wrong / known if known else float("nan")
+    return totals | ({"auc": area / rows if rows else float("nan"), "auc_rows": rows} if areas else {})
+
+
+def _wrong(block: Block, threshold: float) -> int:
+    """Return how many known entries are on the wrong side of the threshold; unknown ones are +inf."""
+    unknown = block.scores.size - int(block.observed.sum())
+    above, right = int((block.scores > threshold).sum()) - unknown, int((block.positive > threshold).sum())
+    return above - right + len(block.rows) - right
+
+
+def _rowareas(block: Block) -> Array:
+    """Return the AUC of those rows that have a positive and a negative."""
+    below, reached = bisected(np.sort(block.scores, axis=1), block.rows, block.positive)
+    n = len(block.scores)
+    positives = np.bincount(block.rows, minlength=n)
+    return areas_of(np.bincount(block.rows, (below + reached) / 2, minlength=n), positives, block.observed - positives)
+
+
+def precision_at(
+    scores: Scores, Y: csr_array, ks: Sequence[int] = (1, 3, 5), observed: csr_array | None = None
+) -> dict[int, float]:
+    """Return the share of positives among the k labels of highest score, averaged over all rows, for each k.
+
+    The divisor is k for every row, also where fewer labels than k are known or positive.
+    """
+    measures = row_measures(scores, Y, 0.0, observed, precisions=ks)
+    return {k: measures[f"precision_{k}"] for k in ks}
+
+
+def ndcg_at(scores: Scores, Y: csr_array, k: int, observed: csr_array | None = None) -> float:
+    """Return the discounted gain sum_i 1 / log2(1 + place) of the positives, relative to the best order, over all rows.
+
+    A row without positives counts 0, as in scikit-learn.
+    """
+    return row_measures(scores, Y, 0.0, observed, gains=(k,))[f"ndcg_{k}"]
+
+
+def hamming(scores: Scores, Y: csr_array, threshold: float, observed: csr_array | None = None) -> float:
+    """Return the share of known entries whose label differs from `score > threshold` (see THRESHOLDS)."""
+    return row_measures(scores, Y, threshold, observed)["hamming"]
+
+
+def instance_auc(scores: Scores, Y: csr_array, observed: csr_array | None = None) -> Average:
+    """Return the AUC within a row, averaged over the rows that have a positive and a negative, and their number."""
+    measures = row_measures(scores, Y, 0.0, observed, areas=True)
+    return Average(measures["auc"], int(measures["auc_rows"]))
