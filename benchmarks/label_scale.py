@@ -10,6 +10,7 @@ import re
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,12 @@ def timed(what: str, action: Callable[[], Any]) -> Any:
     return result, seconds
 
 
+def scored(scores: ranking.Scores, n: int, L: int) -> None:
+    """Compute all scores."""
+    for _ in ranking.row_blocks(scores, n, L):
+        pass
+
+
 def main(n: int = 100_000, L: int = 5_000, rank: int = 100, share: float = 0.2) -> None:
     """Print the figures."""
     rng = np.random.default_rng(0)
@@ -58,8 +65,8 @@ def main(n: int = 100_000, L: int = 5_000, rank: int = 100, share: float = 0.2) 
         return Dataset(X, table(rng, n, L, LABELS_PER_ROW, False))
 
     (given, fresh), _ = timed("rows", lambda: (rows(), rows()))
-    given, _ = timed("hide labels", lambda: hide(given, share, 0))
-    problem, _ = timed("problem", lambda: OwnProblem.between(given, fresh, rank))
+    given, _ = timed("hide labels", partial(hide, given, share, 0))
+    problem, _ = timed("problem", partial(OwnProblem.between, given, fresh, rank))
     del given, fresh
     options = {name: option.default for name, option in catalog.solver("leml-squared", "multilabel").options.items()}
     run = catalog.solver("leml-squared", "multilabel").run
@@ -67,7 +74,7 @@ def main(n: int = 100_000, L: int = 5_000, rank: int = 100, share: float = 0.2) 
     first, _ = timed("first iteration, with its start", lambda: next(iterates))
     iterate, seconds = timed("iteration", lambda: next(iterates))
     del first
-    _, scoring = timed("scores alone", lambda: [0 for _ in ranking.row_blocks(iterate.estimate.scores(problem.X_test), n, L)])
+    _, scoring = timed("scores alone", lambda: scored(iterate.estimate.scores(problem.X_test), n, L))
     _, metrics = timed("metrics of an iteration", lambda: problem.score(iterate.estimate))
     _, areas = timed("micro and macro AUC, at the end", lambda: problem.areas(iterate.estimate))
     for what, value in (("scores", scoring), ("metrics", metrics), ("areas", areas)):
