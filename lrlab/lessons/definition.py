@@ -44,6 +44,9 @@ PLACE = re.compile(r"\[\[([\w-]+)\]\]")
 """A number in a text, by its name."""
 
 
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
 @dataclass(frozen=True)
 class Series:
     """A solver with its settings, on the figure's spec with some parameters of its own."""
@@ -153,11 +156,7 @@ def rounded(number: float) -> str:
     """Return a number as a text says it: three digits, thousands apart, powers of ten where it is tiny."""
     if number and abs(number) < 1e-3:
         mantissa, _, exponent = f"{number:.0e}".partition("e")
-        return (
-            f"${mantissa} \\cdot 10^{{{int(exponent)}}}$"
-            if mantissa not in ("1", "-1")
-            else f"$10^{{{int(exponent)}}}$"
-        )
+        return f"{mantissa}·10{str(int(exponent)).translate(RAISED)}"
     if abs(number) >= 1000:
         return f"{float(f'{number:.3g}'):,.0f}"
     return f"{number:.3g}"

@@ -6,7 +6,7 @@ from statistics import fmean
 from lrlab import catalog
 from lrlab.lessons.definition import Figure, Series
 from lrlab.models.axes import place
-from lrlab.parameters import Value
+from lrlab.parameters import Value, declared
 from lrlab.protocol import Spec
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.run import run_job
@@ -20,7 +20,11 @@ MOST_TRIALS, MOST_TRACES = 8192, 64
 def spec_at(figure: Figure, at: Value, series: Series | None = None) -> Spec:
     """Return the spec of a figure, or of one of its series, at a position of the slider."""
     spec = figure.spec.replace(**dict(series.spec)) if series and series.spec else figure.spec
-    return spec if figure.slider.setting else place(spec, figure.slider.name, float(at))
+    if figure.slider.setting:
+        return spec
+    parameter = declared(type(spec)).get(figure.slider.name)
+    # Lines of theory are drawn at places between whole numbers, too.
+    return place(spec, figure.slider.name, round(float(at)) if parameter and parameter.kind is int else float(at))
 
 
 def job(figure: Figure, series: Series, at: Value) -> Job:

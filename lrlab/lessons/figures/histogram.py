@@ -91,9 +91,8 @@ def draw(figure: Figure, at: float) -> go.Figure:
 def sentence(figure: Figure, at: float) -> str:
     """Return overlap, ratio and threshold."""
     result = numbers(figure, at)
+    overlap = f"Squared overlap {rounded(result['overlap'])}, predicted {rounded(result['predicted overlap'])}"
+    if not np.isfinite(result["threshold"]):
+        return f"{overlap}: this matrix has no gap here, whatever n/p."
     side = "above" if result["ratio"] > result["threshold"] else "below"
-    threshold = rounded(result["threshold"]) if np.isfinite(result["threshold"]) else "infinity"
-    return (
-        f"Squared overlap {rounded(result['overlap'])}, predicted {rounded(result['predicted overlap'])}: "
-        f"n/p = {rounded(result['ratio'])} is {side} the threshold {threshold}."
-    )
+    return f"{overlap}: n/p = {rounded(result['ratio'])} is {side} the threshold {rounded(result['threshold'])}."

@@ -58,7 +58,7 @@ def sentence(figure: Figure, at: float) -> str:
     parts = []
     for one in figure.series:
         trace = run(job(figure, one, at))
-        stop = trace.stop.value.partition(":")[0].partition(";")[0].rstrip(".").lower() if trace.stop else ""
+        stop = trace.stop.name.replace("_", " ").replace("MAX ITER", "iteration limit").lower() if trace.stop else ""
         last = rounded(trace.rows[-1][figure.get("measure", "error")])
         parts.append(f"{one.label}: {last} after {len(trace.rows)} iterations ({stop})")
     return "; ".join(parts) + "."

@@ -25,20 +25,21 @@ def check(figure: Figure) -> None:
 
 
 def names(figure: Figure) -> list[str]:
-    """Return the labels of the series, and of the lines of theory: `predicted LABEL`, `best`."""
+    """Return the labels of the series, of the lines of theory, and how far the first is above each of the others."""
     labels = [one.label for one in figure.series]
-    return [*labels, *(f"predicted {label}" for label in labels), "best"]
+    return [*labels, *(f"predicted {label}" for label in labels), "best", *(f"lead over {label}" for label in labels)]
 
 
 def numbers(figure: Figure, at: float) -> dict[str, float]:
-    """Return the mean score of each series, what theory predicts for it, and for the best possible estimate."""
+    """Return the mean score of each series, what theory predicts for it and for the best possible, and the leads."""
     result = {one.label: mean(figure, one, at) for one in figure.series}
+    result |= {f"lead over {one.label}": result[figure.series[0].label] - result[one.label] for one in figure.series}
     theory = _predicted(figure, at)
     return result | {name: value for name, value in theory.items() if not math.isnan(value)}
 
 
 def _predicted(figure: Figure, at: float) -> dict[str, float]:
-    measure, result = figure.get("measure", "error"), {}
+    measure, result = figure.get("measure", "error"), dict[str, float]()
     for one in figure.series:
         known = job(figure, one, at).predictions
         for name, prefix in ((f"predicted {one.label}", "predicted"), ("best", "best")):
@@ -49,12 +50,14 @@ def _predicted(figure: Figure, at: float) -> dict[str, float]:
 
 @lru_cache(maxsize=64)
 def _lines(figure: Figure) -> pd.DataFrame:
-    """Return the predictions along the slider, finely where its positions are numbers of an axis."""
+    """Return the predictions along the slider, finely where there are any and its positions are numbers of an axis."""
     values = figure.slider.values
-    if not figure.slider.setting and len(values) > 1:
-        ends = float(min(values)), float(max(values))
-        values = tuple((np.geomspace if figure.get("log_x") else np.linspace)(*ends, FINE))
-    return pd.DataFrame([{"at": at, **_predicted(figure, at)} for at in values])
+    coarse = pd.DataFrame([{"at": at, **_predicted(figure, at)} for at in values])
+    if figure.slider.setting or coarse.drop(columns="at").isna().all(axis=None):
+        return coarse
+    ends = float(min(values)), float(max(values))
+    fine = (np.geomspace if figure.get("log_x") else np.linspace)(*ends, FINE)
+    return pd.DataFrame([{"at": at, **_predicted(figure, at)} for at in fine])
 
 
 def draw(figure: Figure, at: float) -> go.Figure:
