@@ -84,10 +84,11 @@ def soft_threshold(v: Array, level: float) -> Array:
     return np.sign(v) * np.maximum(np.abs(v) - level, 0.0)
 
 
-def solve_positive(N: Array, rhs: Array, ridge: float = 0.0) -> Array:
+def solve_positive(N: Array, rhs: Array, ridge: float | Array = 0.0) -> Array:
     """Return the solution of (N + ridge I) u = rhs for a symmetric positive semidefinite N; N is written over.
 
-    Of minimum norm where N is singular, as least-squares problems with too few measurements are.
+    ridge: one number, or one for each entry of the diagonal. Of minimum norm where N is singular, as least-squares
+    problems with too few measurements are.
     """
     N[np.diag_indices_from(N)] += ridge
     try:

@@ -17,6 +17,7 @@ Row = dict[str, Any]
 class DatasetFit:
     """A solver on a data set: rank `share` of the number of labels (0: the solver has none), share of labels observed.
 
+    Features are taken as they are, and predictors have no intercepts, as in papers.
     tune_by: the metric by which one validation split chooses regularisation and iterations. trial: seeds the split, the
     draw of the observed labels and the solver.
     """
@@ -39,7 +40,7 @@ def fit_dataset(task: DatasetFit) -> Row:
     rank = max(1, round(task.share * labels_of(train, labels))) if task.share else 0
     fitted = fit(
         train, test, labels, solver=task.solver, rank=rank, iterations=task.iterations, observed=task.observed,
-        seed=task.trial, tune_by=task.tune_by, **settings,
+        seed=task.trial, tune_by=task.tune_by, intercept=False, scaling="none", **settings,
     )  # fmt: skip
     chosen = fitted.tuned.chosen if fitted.tuned else None
     return {

@@ -2,7 +2,8 @@
 
 Arrays of such a file: `lrlab_model` (the version of this form), `solver`, `options` (JSON), `kind` (of the estimate),
 `sizes` (features, labels, the numbers by which files call the first of each, and whether features are sparse),
-`feature_names` and `label_names` where there are any, and the arrays of the estimate as `estimate_...`.
+`feature_names` and `label_names` where there are any, and the arrays of the estimate as `estimate_...`. Since version
+2: `scaling` and `units` of the features, and the chosen `threshold` where there is one.
 """
 
 import csv
@@ -27,30 +28,42 @@ from lrlab.fits.model_shapes import require_numbers, require_shapes
 from lrlab.fits.own_files import label_names
 from lrlab.lowrank import LowRank
 from lrlab.models.multilabel_problem import Predictor, threshold_of
+from lrlab.models.scaling import SCALINGS, Scaling
 from lrlab.parameters import InputError
+from lrlab.solvers.multilabel.affine import Affine
 from lrlab.solvers.multilabel.compressed_labels import Compressed
-from lrlab.solvers.multilabel.cplst import Centred
 from lrlab.solvers.multilabel.kernel_features import KernelRank, SignedKernelRank
 from lrlab.solvers.multilabel.label_losses import Signed
-from lrlab.solvers.multilabel.wsabie import Ranked
 
-VERSION = 1
+VERSION = 2
 KINDS: Mapping[str, type[Any]] = {
-    kind.__name__: kind for kind in (LowRank, Signed, Ranked, KernelRank, SignedKernelRank, Centred, Compressed)
+    **{kind.__name__: kind for kind in (LowRank, Signed, Affine, KernelRank, SignedKernelRank, Compressed)},
+    # What older files call it.
+    "Centred": Affine,
+    "Ranked": Affine,
 }
 """Classes of estimates; a file names its own, and no other class is ever constructed from a file."""
 ESTIMATE = "estimate_"
-PARTS = ("lrlab_model", "solver", "options", "kind", "sizes", "feature_names", "label_names")
+PARTS = (
+    "lrlab_model", "solver", "options", "kind", "sizes", "feature_names", "label_names",
+    "scaling", "units", "threshold",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """A solver's estimate, with the columns of the rows that it was fitted to (`columns`, a Dataset without rows)."""
+    """A solver's estimate, with the columns of the rows that it was fitted to (`columns`, a Dataset without rows).
+
+    scaling: that of features before the estimate sees them. chosen_threshold: the score above which a label is
+    predicted, as validation chose it; None takes the estimate's own.
+    """
 
     solver: str
     options: Mapping[str, Any]
     estimate: Predictor = field(repr=False)
     columns: Dataset = field(repr=False)
+    scaling: Scaling = field(default=Scaling(), repr=False)
+    chosen_threshold: float | None = None
 
     @property
     def label_names(self) -> tuple[str, ...]:
@@ -60,7 +73,11 @@ class FittedModel:
     @property
     def threshold(self) -> float:
         """A label is predicted where its score is above this."""
-        return threshold_of(self.estimate)
+        return threshold_of(self.estimate) if self.chosen_threshold is None else self.chosen_threshold
+
+    def scores(self, X: Matrix) -> ranking.Scores:
+        """Return the scores (n, L) of rows as files have them, X (n, d)."""
+        return self.estimate.scores(self.scaling.applied(X))
 
     def read(self, path: str | Path, labels: Any = None, limit_bytes: int = LIMIT_BYTES) -> Dataset:
         """Read rows with the features of the model; labels are optional, as `datasets.read` takes them."""
@@ -70,7 +87,7 @@ class FittedModel:
         """Return the places of the k labels of highest score in each row of X (n, d), best first, and the scores."""
         k, n = min(k, self.columns.L), X.shape[0]
         places, values = np.empty((n, k), dtype=np.intp), np.empty((n, k))
-        for rows, block in ranking.row_blocks(self.estimate.scores(X), n, self.columns.L):
+        for rows, block in ranking.row_blocks(self.scores(X), n, self.columns.L):
             order = np.argsort(-block, axis=1, kind="stable")[:, :k]
             places[rows], values[rows] = order, np.take_along_axis(block, order, axis=1)
         return places, values
@@ -109,7 +126,11 @@ def save_model(path: str | Path | IO[bytes], model: FittedModel) -> None:
         "options": np.array(json.dumps(dict(model.options))),
         "kind": np.array(kind),
         "sizes": np.array([columns.d, columns.L, *columns.counts_from, not isinstance(columns.X, np.ndarray)]),
+        "scaling": np.array(model.scaling.name),
+        "units": model.scaling.units,
     }
+    if model.chosen_threshold is not None:
+        arrays["threshold"] = np.array(model.chosen_threshold)
     arrays |= names_arrays(columns) | {ESTIMATE + name: part for name, part in model.estimate.arrays().items()}
     np.savez_compressed(path, allow_pickle=False, **arrays)
 
@@ -162,4 +183,18 @@ def _restored(arrays: Mapping[str, Array]) -> FittedModel:
     scores = ranking.rows_of(estimate.scores(csr_array((1, d))), slice(0, 1))
     if scores.shape != (1, L) or not np.isfinite(scores).all():
         raise ValueError(f"scores of a shape {scores.shape} for {L} labels")
-    return FittedModel(str(arrays["solver"]), dict(json.loads(str(arrays["options"]))), estimate, columns)
+    scaling, threshold = _scaling_of(arrays, d), arrays.get("threshold")
+    options = dict(json.loads(str(arrays["options"])))
+    chosen = None if threshold is None else float(threshold)
+    return FittedModel(str(arrays["solver"]), options, estimate, columns, scaling, chosen)
+
+
+def _scaling_of(arrays: Mapping[str, Array], d: int) -> Scaling:
+    """Return the scaling of a file of version 2; of version 1 there is none."""
+    if "scaling" not in arrays:
+        return Scaling()
+    scaling = Scaling(str(arrays["scaling"]), arrays["units"])
+    expected = (d,) if scaling.name == "deviations" else (0,)
+    if scaling.name not in SCALINGS[1:] or scaling.units.shape != expected or not (scaling.units > 0).all():
+        raise ValueError(f"a scaling {scaling.name} of {scaling.units.shape} for {d} features")
+    return scaling

@@ -13,6 +13,8 @@ from lrlab.fits.own_files import File, checked_options, count_auc_rows, default_
 from lrlab.fits.validation import HELD_OUT_SHARE, METRIC, METRICS, Candidate, Result, TuningTask, evaluate, tuning_task
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.own_rows import OwnProblem, solver_stream, split
+from lrlab.models.scaling import SCALINGS, Scaling
+from lrlab.parameters import require_known
 from lrlab.protocol import limits
 
 Progress = Callable[[int, float], None]
@@ -41,24 +43,27 @@ class Fit(FitResult):
     """The result of a fit to labels: a `FitResult`.
 
     columns: the training data without its rows. auc_rows: test rows with labels of both kinds, over which auc is a
-    mean. areas: AUC over all entries and over labels, at the last iteration.
+    mean. areas: AUC over all entries and over labels, at the last iteration. intercept, scaling: of the predictor.
     """
 
     auc_rows: int
     columns: Dataset = field(repr=False)
+    intercept: bool = True
+    scaling: Scaling = field(default=Scaling(), repr=False)
     areas: Row = field(default_factory=dict)
     tuned: Tuned | None = None
 
     @property
     def model(self) -> FittedModel:
         """The model that predicts labels of new rows; it can be saved."""
-        return FittedModel(self.solver, dict(self.options), self.estimate, self.columns)
+        return FittedModel(self.solver, dict(self.options), self.estimate, self.columns, self.scaling)
 
     @property
     def extra_values(self) -> dict[str, Any]:
         """The numbers of rows and labels over which the AUC are means, and the result of tuning."""
         tuned = {"tuned": self.tuned.summary()} if self.tuned else {}
-        return {"auc_rows": self.auc_rows, **self.areas, **tuned}
+        prepared = {"intercept": self.intercept, "scaling": self.scaling.name}
+        return {"auc_rows": self.auc_rows, **self.areas, **prepared, **tuned}
 
 
 def fit(
@@ -70,6 +75,8 @@ def fit(
     rank: int = 0,
     iterations: int | None = None,
     observed: float = 1.0,
+    intercept: bool = True,
+    scaling: str = "auto",
     seed: int = 0,
     max_seconds: float = 3600.0,
     tune_by: str = "",
@@ -79,7 +86,8 @@ def fit(
     """Fit a multi-label solver to the rows of one file, and test it on those of another after every iteration.
 
     labels: as for `datasets.read`. rank: 0 takes half of what is possible. iterations: the most there are, 5 unless
-    given. observed: share of the known training labels that the solver observes, drawn with the seed. settings: the
+    given. observed: share of the known training labels that the solver observes, drawn with the seed. intercept:
+    whether each label has one, which nothing penalises. scaling: of features, one of `scaling.SCALINGS`. settings: the
     solver's options. tune_by: a metric of `validation.METRICS`; rank and regularization, unless they are given, and the
     number of iterations (at most `iterations`, or 10) are then chosen as by `tune`, and all rows are fitted with these.
     Scores: precision@1, @3, @5 in percent, ndcg@3, @5, hamming, auc (a mean over `auc_rows` rows that have labels of
@@ -87,6 +95,7 @@ def fit(
     InputError where a file, a setting or a size is wrong.
     """
     options = checked_options(MODEL, solver, settings)
+    require_known(scaling, SCALINGS, what="scaling")
     ending = limits({"max_iter": ITERATIONS if iterations is None else iterations, "max_seconds": max_seconds})
     task = tuning_task(solver, settings, rank, iterations, max_seconds, tune_by, seed) if tune_by else None
     training = read(train, labels, observed, seed)
@@ -95,10 +104,13 @@ def fit(
     columns = training.rows(slice(0, 0))
     fitted = Fit(solver=solver, options=options, auc_rows=count_auc_rows(fresh), columns=columns)
     if task:
-        fitted.tuned = tune_rows(training, task, progress)
+        fitted.tuned = tune_rows(training, task, progress, intercept=intercept, scaling=scaling)
         best = fitted.tuned.chosen
         fitted.options, ending = task.options_with(best.candidate), ending._replace(max_iter=max(1, best.iterations))
-    problem = OwnProblem.between(training, fresh, rank or default_rank(training))
+    problem = OwnProblem.between(
+        training, fresh, rank or default_rank(training), intercept=intercept, scaling=Scaling.of(training.X, scaling)
+    )
+    fitted.intercept, fitted.scaling = intercept, problem.scaling
     iterates = catalog.solver(solver, MODEL).run(problem, **fitted.options, rng=solver_stream(seed))
     fitted.fill(iterates, lambda estimate: named(problem.score(estimate)), ending)
     if fitted.estimate is not None:
@@ -114,6 +126,8 @@ def tune(
     rank: int = 0,
     iterations: int | None = None,
     observed: float = 1.0,
+    intercept: bool = True,
+    scaling: str = "auto",
     seed: int = 0,
     max_seconds: float = 3600.0,
     metric: str = METRIC,
@@ -130,13 +144,15 @@ def tune(
     task = tuning_task(solver, settings, rank, iterations, max_seconds, metric, seed)
     rows = read(train, labels, observed, seed)
     require_rank(rank, rows)
-    return tune_rows(rows, task, progress)
+    return tune_rows(rows, task, progress, intercept=intercept, scaling=scaling)
 
 
-def tune_rows(rows: Dataset, task: TuningTask, progress: Progress) -> Tuned:
+def tune_rows(rows: Dataset, task: TuningTask, progress: Progress, *, intercept: bool, scaling: str) -> Tuned:
     """Choose settings by one validation split of these rows."""
     training, held_out = split(rows, HELD_OUT_SHARE, task.seed)
-    problem, table = OwnProblem.between(training, held_out, default_rank(rows)), list[Result]()
+    scaled = Scaling.of(training.X, scaling)
+    problem = OwnProblem.between(training, held_out, default_rank(rows), intercept=intercept, scaling=scaled)
+    table = list[Result]()
 
     def attempt(candidates: list[Candidate]) -> list[Result]:
         for candidate in candidates:

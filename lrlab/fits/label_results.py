@@ -49,7 +49,7 @@ def metrics_by_label(model: FittedModel, data: Dataset) -> "pd.DataFrame":
     """Return one row per label: where it is known, on, predicted; precision, recall, AUC, nan where there is none."""
     import pandas as pd
 
-    scores = model.estimate.scores(data.X)
+    scores = model.scores(data.X)
     known, on, predicted, hits = np.zeros((4, data.L), dtype=int)
     for rows, block in ranking.row_blocks(scores, data.n, data.L):
         truth = data.Y[rows].toarray() != 0

@@ -17,6 +17,7 @@ from lrlab.models.label_patterns import scattered
 from lrlab.models.label_rows import LabelRows
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem, Predictor, measured, only_observed
+from lrlab.models.scaling import MEANING, SCALINGS, Scaling
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Checkpoint, proceed
 
@@ -48,6 +49,8 @@ class OwnRows(LabelRows):
     per_row: Annotated[int, Parameter(meaning="labels of a row that are on, about", low=0, high=1e9, hidden=True)] = 1
     kept: Annotated[float, Parameter(meaning="share of the known labels that is kept", low=1e-4, high=1)] = 1.0
     validation: Annotated[float, Parameter(meaning="share of the training rows held out", low=0, high=0.9)] = 0.0
+    intercept: Annotated[bool, Parameter(meaning="whether each label has an intercept, which nothing penalises")] = True
+    scaling: Annotated[str, Parameter(meaning=MEANING, choices=SCALINGS)] = "auto"
 
     @property
     def data_bytes(self) -> int:
@@ -68,7 +71,9 @@ class OwnRows(LabelRows):
         given = hide(given, self.kept, self.seed)
         if self.validation:
             given, fresh = split(given, self.validation, self.seed)
-        return OwnProblem.between(given, fresh, self.rank, SAMPLE)
+        return OwnProblem.between(
+            given, fresh, self.rank, SAMPLE, intercept=self.intercept, scaling=Scaling.of(given.X, self.scaling)
+        )
 
 
 def solver_stream(seed: int) -> np.random.Generator:
@@ -80,17 +85,31 @@ class OwnProblem(MultilabelProblem):
     """A person's rows: labels of test rows may be unknown, too, and do not count then; training rows are scored, too.
 
     Attributes, beside those of MultilabelProblem: mask_test (n_test, L), the pattern of test labels that are known, or
-    None where all are; sample: places of the training rows on which scores are told as `train_...`.
+    None where all are; sample: places of the training rows on which scores are told as `train_...`; intercept: whether
+    predictors have an intercept for each label; scaling: that of X and X_test, which are scaled.
     """
 
     mask_test: csr_array | None = None
     sample = np.empty(0, dtype=int)
+    intercept = True
+    scaling = Scaling()
 
     @classmethod
-    def between(cls, given: Dataset, fresh: Dataset, rank: int, sample: int = 0) -> "OwnProblem":
+    def between(
+        cls,
+        given: Dataset,
+        fresh: Dataset,
+        rank: int,
+        sample: int = 0,
+        *,
+        intercept: bool = True,
+        scaling: Scaling | None = None,
+    ) -> "OwnProblem":
         """Return the problem of learning from `given` what `fresh` says; at most `sample` training rows are scored."""
-        problem = cls.of(given.X, given.Y, given.observed, fresh.X, fresh.Y, rank)
-        problem.mask_test = fresh.observed
+        scaling = scaling or Scaling()
+        X, X_test = (scaling.applied(data.X) for data in (given, fresh))
+        problem = cls.of(X, given.Y, given.observed, X_test, fresh.Y, rank)
+        problem.mask_test, problem.intercept, problem.scaling = fresh.observed, intercept, scaling
         problem.sample = np.unique(np.linspace(0, given.n - 1, min(sample, given.n)).round().astype(int))
         return problem
 

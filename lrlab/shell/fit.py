@@ -36,6 +36,10 @@ def add(commands: Any) -> None:
         "--observed", default=1.0, type=float, metavar="SHARE", help="share of the training labels that is observed"
     )
     command.add_argument("--seed", default=0, type=int, metavar="S", help="of the observed labels and of the solver")
+    command.add_argument("--no-intercept", action="store_true", help="fit labels without an intercept for each")
+    command.add_argument(
+        "--scaling", default="auto", metavar="NAME", help="of features: auto, deviations, rows or none (default: auto)"
+    )
     add_settings(command, "another option of the solver")
     command.add_argument(
         "--tune", nargs="?", const="ndcg@5", default="", metavar="METRIC",
@@ -71,7 +75,7 @@ def fit_rows(options: argparse.Namespace, settings: dict[str, Any]) -> Any:
     result = fit(
         options.train, options.test, options.labels, solver=solver, rank=options.rank,
         iterations=options.iterations, observed=options.observed, seed=options.seed, tune_by=options.tune,
-        progress=show_tuning, **settings,
+        intercept=not options.no_intercept, scaling=options.scaling, progress=show_tuning, **settings,
     )  # fmt: skip
     if options.save:
         save_model(options.save, result.model)
@@ -83,9 +87,9 @@ def fit_rating_table(options: argparse.Namespace, settings: dict[str, Any]) -> A
     from lrlab.fits.fitting_ratings import MODEL, fit_ratings
     from lrlab.fits.own_files import checked_options
 
-    defaults = {"labels": None, "tune": "", "save": None, "observed": 1.0}
+    defaults = {"labels": None, "tune": "", "save": None, "observed": 1.0, "no-intercept": False, "scaling": "auto"}
     for name, value in defaults.items():
-        if (given := getattr(options, name)) != value:
+        if (given := getattr(options, name.replace("-", "_"))) != value:
             raise InputError(f"--{name}", "left out where ratings are fitted", given, f"leave out --{name}")
     solver = options.solver or "altmin"
     checked_options(MODEL, solver, settings)

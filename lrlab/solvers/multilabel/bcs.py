@@ -16,11 +16,10 @@ from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solver_entry import Options
 from lrlab.solvers.multilabel import compressed_labels
+from lrlab.solvers.multilabel.affine import Design, wants_intercepts
 from lrlab.solvers.multilabel.compressed_labels import MOST, Compressed, Sparsity, height, posterior
 from lrlab.solvers.multilabel.leml_squared import Spectrum
 from lrlab.solvers.multilabel.requirements import multilabel_entry, spectrum_bytes
-
-Features = Array | csr_array
 
 
 class Regression(NamedTuple):
@@ -36,6 +35,10 @@ class Regression(NamedTuple):
     def mean(self, T: Array) -> Array:
         """Return M for E[T] (n, k)."""
         return self.spectrum.solve(T, np.eye(T.shape[1]), self.weight)
+
+    def images(self, M: Array, c: Array) -> Array:
+        """Return X M + c, (n, k)."""
+        return self.spectrum.X @ M + c
 
     def bound(self, M: Array, misfit: float, spread: float, n: int) -> float:
         """Return E[log p(T | W)] + E[log p(W)] + entropy of W, for ||E[T] - X M||^2 and the summed variance of T."""
@@ -112,7 +115,9 @@ def bcs(
                 E[alpha_ij] = (a + 1/2) / (b + E[y_ij^2] / 2); E[W] = (X^T X + lambda I)^-1 X^T E[Y] Phi^T
 
     The bound never falls. With all labels observed W is exact, and there is one iterate. The paper's projections z_i,
-    with their two noises, are integrated out: what is left of the noises is the sum s^2 of their variances.
+    with their two noises, are integrated out: what is left of the noises is the sum s^2 of their variances. With
+    intercepts, where the problem wants them, T = X W + 1 c^T + noise of centred X, c the mean of E[T], which maximises
+    the bound.
     Takes one eigendecomposition of the smaller of X^T X and X X^T; where labels are missing a table (n, L) and n
     systems k x k an iteration. New rows have no label observed, and Q(W) is kept for them.
     Yields estimate E[W] as Compressed, objective: minus the bound, the log evidence where all is observed; residual: by
@@ -120,27 +125,38 @@ def bcs(
     Reference: Kapoor, Viswanathan, Jain (2012), "Multilabel classification using Bayesian compressed sensing", section
     3; named a rival in Yu, Jain, Kar, Dhillon (2014), section 5.
     """
-    X, Y, mask = problem.X, problem.Y, problem.mask
+    Y, mask = problem.Y, problem.mask
+    design = Design.of(problem.X, wants_intercepts(problem))
     n, L = Y.shape
     k = projections(ratio, L, problem.rank)
     Phi = np.sqrt(L / k) * np.linalg.qr(rng.standard_normal((L, k)))[0].T
     prior = Sparsity(shape, shape * share_on(Y, mask))
-    regression = Regression(Spectrum.of(X), regularization, variance)
+    regression = Regression(Spectrum.of(design.X), regularization, variance)
     settings = np.array([*prior, variance, rounds])
     observed = Y @ Phi.T
-    M = regression.mean(observed)
+    M, c = regression.mean(observed), intercepts(design, observed)
     if mask is None:
-        misfit = float(np.linalg.norm(observed - X @ M)) ** 2
-        yield Iterate(Compressed(M, Phi, settings), -regression.bound(M, misfit, 0.0, n))
+        misfit = float(np.linalg.norm(observed - regression.images(M, c))) ** 2
+        yield Iterate(predictor(design, M, c, Phi, settings), -regression.bound(M, misfit, 0.0, n))
         return
     unobserved = Unobserved(hidden(mask, prior.variance), observed, 0.0, 0.0)
     while True:
-        unobserved = inferred(unobserved.v, observed, X @ M, Phi, prior, variance)
-        before, M = M, regression.mean(unobserved.images)
-        misfit = float(np.linalg.norm(unobserved.images - X @ M)) ** 2
+        unobserved = inferred(unobserved.v, observed, regression.images(M, c), Phi, prior, variance)
+        before, M, c = M, regression.mean(unobserved.images), intercepts(design, unobserved.images)
+        misfit = float(np.linalg.norm(unobserved.images - regression.images(M, c))) ** 2
         bound = regression.bound(M, misfit, unobserved.spread, n) + unobserved.bound
         change = float(np.linalg.norm(M - before) / (np.linalg.norm(M) or 1.0))
-        yield Iterate(Compressed(M, Phi, settings), -bound, change)
+        yield Iterate(predictor(design, M, c, Phi, settings), -bound, change)
+
+
+def intercepts(design: Design, images: Array) -> Array:
+    """Return the intercepts c (k,) of projections, or 0 without."""
+    return np.zeros(images.shape[1]) if design.mean is None else images.mean(axis=0)
+
+
+def predictor(design: Design, M: Array, c: Array, Phi: Array, settings: Array) -> Compressed:
+    """Return the predictor for rows that are not centred."""
+    return Compressed(M, Phi, settings, c if design.mean is None else c - design.mean @ M)
 
 
 def projections(ratio: float, L: int, rank: int) -> int:

@@ -2,20 +2,21 @@
 
 import warnings
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.random import Generator
 from scipy.sparse import csc_array, csr_array, issparse, vstack
 
 from lrlab import lowrank
-from lrlab.arrays import Array, Matrix
-from lrlab.linalg import solve_positive
+from lrlab.arrays import Array
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.protocols import LabelData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options
+from lrlab.solvers.multilabel import ridge
+from lrlab.solvers.multilabel.affine import Design, wants_intercepts
 from lrlab.solvers.multilabel.label_losses import HINGE, LOGISTIC, SQUARED, SQUARED_HINGE, Loss
 from lrlab.solvers.multilabel.requirements import BLOCK_BYTES, multilabel_entry, spectrum_bytes
 
@@ -26,13 +27,12 @@ Ridge = Annotated[
 LOSSES = {"squared": SQUARED, "logistic": LOGISTIC, "squared-hinge": SQUARED_HINGE}
 CLOSED = 4000
 """Up to so many features, or rows, the normal equations are formed where all labels are observed."""
-STEPS = 10
 PASSES = (10, 100, 1000, 10_000)
 """Passes that scikit-learn's solvers may take over a label, the first time and where that was not enough."""
 TOLERANCES = {HINGE: 1e-4}
 TOLERANCE = 1e-5
-TOGETHER = 64
-"""Labels whose scores are held at a time."""
+CONSTANT = 10.0
+"""The constant feature of LIBLINEAR's intercepts, whose weight it penalises as it does all others."""
 
 
 def binary_relevance(
@@ -52,16 +52,17 @@ def binary_relevance(
     others      scikit-learn's solvers: logistic by L-BFGS, squared hinge by LIBLINEAR; all labels in 10 passes at most,
                 then those for which that was too few in 100, 1,000, 10,000
 
-    The rank of the problem is not used; the estimate has the rank min(d, L).
+    With intercepts b_j, where the problem wants them, scores are x^T w_j + b_j; nothing penalises b_j. The rank of the
+    problem is not used; the estimate has the rank min(d, L).
     Yields estimate Z, objective F; squared: residual ||F'(Z)|| / ||F'(0)||.
     Reference: Yu, Jain, Kar, Dhillon (2014), section 5.2; scikit-learn's LogisticRegression and LinearSVC.
     """
     if loss != "squared":
         return (yield from one_by_one(problem, LOSSES[loss], regularization))
     elif problem.mask is None and min(problem.X.shape) <= CLOSED:
-        yield closed_ridge(problem, regularization)
+        yield ridge.closed(problem, regularization)
     else:
-        yield from ridge(problem, regularization)
+        yield from ridge.by_steps(problem, regularization)
 
 
 def svm(problem: LabelData, *, regularization: Ridge = 10.0, rng: Generator) -> Iterator[Iterate]:
@@ -71,7 +72,8 @@ def svm(problem: LabelData, *, regularization: Ridge = 10.0, rng: Generator) -> 
     w_L) update      all labels by LIBLINEAR's dual coordinate descent with C = 1 / lambda, in 10 passes over the rows
                 at most, then those for which that was too few in 100, 1,000, 10,000
 
-    Its squared loss max(0, .)^2 is binary-relevance with loss=squared-hinge. No offsets: features bring a constant.
+    Its squared loss max(0, .)^2 is binary-relevance with loss=squared-hinge. Intercepts, where the problem wants them,
+    are weights of a constant feature 10, for LIBLINEAR penalises them: a hundredth of what others bear.
     Yields estimate Z, objective F. The rank of the problem is not used.
     Reference: Hsieh, Chang, Lin, Keerthi, Sundararajan (2008), "A dual coordinate descent method for large-scale linear
     SVM"; scikit-learn's LinearSVC; a rival in Qiu et al. (2017), Table 2.
@@ -79,60 +81,16 @@ def svm(problem: LabelData, *, regularization: Ridge = 10.0, rng: Generator) -> 
     return (yield from one_by_one(problem, HINGE, regularization))
 
 
-def closed_ridge(problem: LabelData, weight: float) -> Iterate:
-    """Return the ridge regression of all labels, observed everywhere, by one factorisation."""
-    X, Y = problem.X, problem.Y
-    if X.shape[0] >= X.shape[1]:
-        moments = dense(X.T @ Y)
-        Z = solve_positive(dense(X.T @ X), moments, weight)
-    else:
-        Z = X.T @ solve_positive(dense(X @ X.T), Y.toarray(), weight)
-        moments = dense(X.T @ Y)
-    images = X @ Z
-    rest = X.T @ images - moments + weight * Z
-    value = (Y.nnz - 2 * float(np.vdot(moments, Z)) + float(np.vdot(images, images))) / 2
-    residual = float(np.linalg.norm(rest) / (np.linalg.norm(moments) or 1.0))
-    return Iterate(lowrank.from_dense(Z), value + weight * float(np.vdot(Z, Z)) / 2, residual)
-
-
-def ridge(problem: LabelData, weight: float) -> Iterator[Iterate]:
-    """Yield the ridge regressions after every few conjugate gradients, one step length a label."""
-    X, Y, mask = problem.X, problem.Y, problem.mask
-    moments = dense(X.T @ Y)
-    Z, R = np.zeros_like(moments), moments.copy()
-    D, rr = R.copy(), (R * R).sum(axis=0)
-    size = float(np.linalg.norm(moments)) or 1.0
-    while True:
-        for _ in range(STEPS):
-            HD = normal_product(X, mask, D) + weight * D
-            alpha = np.divide(rr, (D * HD).sum(axis=0), out=np.zeros_like(rr), where=rr > 0)
-            Z, R = Z + alpha * D, R - alpha * HD
-            rr, before = (R * R).sum(axis=0), rr
-            D = R + np.divide(rr, before, out=np.zeros_like(rr), where=before > 0) * D
-        # F = ||Y||^2 / 2 - <X^T Y + R, Z> / 2, since F'(Z) = -R.
-        value = (Y.nnz - float(np.vdot(moments + R, Z))) / 2
-        yield Iterate(lowrank.from_dense(Z), value, float(np.linalg.norm(R)) / size)
-
-
-def normal_product(X: Array | csr_array, mask: csr_array | None, D: Array) -> Array:
-    """Return X^T (M * (X D)), M the pattern of the labels observed, for a block of labels at a time."""
-    if mask is None:
-        return X.T @ (X @ D)
-    product = np.empty_like(D)
-    columns = mask.tocsc()
-    for start in range(0, D.shape[1], TOGETHER):
-        cut = slice(start, min(start + TOGETHER, D.shape[1]))
-        product[:, cut] = X.T @ np.where(columns[:, cut].toarray(), X @ D[:, cut], 0.0)
-    return product
-
-
 def one_by_one(problem: LabelData, loss: Loss, weight: float) -> Iterates:
     """Yield after all labels are fitted by scikit-learn in a few passes, and after more for those that want them."""
-    X, L = problem.X, problem.Y.shape[1]
+    L, intercepts = problem.Y.shape[1], wants_intercepts(problem)
+    # Sparse rows are not centred, which these libraries could not do without filling them.
+    design = Design(problem.X, np.zeros(problem.X.shape[1])) if intercepts else Design(problem.X, None)
+    design = Design.of(problem.X, intercepts) if not issparse(problem.X) else design
     # Indices of the type that LIBLINEAR takes; columns are picked one at a time.
-    X = csr_array(X) if issparse(X) else X
+    X = csr_array(design.X) if issparse(design.X) else design.X
     Y, mask = csc_array(problem.Y), None if problem.mask is None else csc_array(problem.mask)
-    Z, values, unfinished = np.zeros((X.shape[1], L)), np.zeros(L), list(range(L))
+    Z, values, unfinished, b = np.zeros((X.shape[1], L)), np.zeros(L), list(range(L)), np.zeros(L)
     for passes in PASSES:
         todo, unfinished = unfinished, []
         for j in todo:
@@ -142,50 +100,51 @@ def one_by_one(problem: LabelData, loss: Loss, weight: float) -> Iterates:
             target, features = loss.coded(on[rows]), X[rows]
             if not len(target):
                 continue
-            Z[:, j], finished = classifier(features, target, loss, weight, passes)
-            values[j] = float(loss.value(target, features @ Z[:, j]).sum()) + weight * float(Z[:, j] @ Z[:, j]) / 2
+            Z[:, j], b[j], finished = classifier(features, target, loss, weight, passes, intercepts)
+            scores = features @ Z[:, j] + b[j]
+            values[j] = float(loss.value(target, scores).sum()) + weight * float(Z[:, j] @ Z[:, j]) / 2
             unfinished += [] if finished else [j]
         note = f"{len(unfinished)} of {L} labels want more than {passes} passes." if unfinished else ""
-        yield Iterate(loss.kind(*lowrank.from_dense(Z)), float(values.sum()), note=note)
+        estimate = design.estimate(loss.kind, lowrank.from_dense(Z), b)
+        yield Iterate(estimate, float(values.sum()), note=note)
         if not unfinished:
             return Stop.FINISHED
     return Stop.MAX_ITER
 
 
-def classifier(X: Array | csr_array, target: Array, loss: Loss, weight: float, passes: int) -> tuple[Array, bool]:
-    """Return w of one label, from rows where it is observed, and whether so many passes sufficed."""
+def classifier(
+    X: Array | csr_array, target: Array, loss: Loss, weight: float, passes: int, intercept: bool
+) -> tuple[Array, float, bool]:
+    """Return w and the intercept of one label, from rows where it is observed, and whether so many passes sufficed."""
     # Loaded where it is used: it takes 100 MB, which ridge regression and all other solvers do without.
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
     from sklearn.svm import LinearSVC
 
     if abs(target.sum()) == len(target):
-        # A row of zeros on the other side adds a constant to the objective, and makes two classes of one.
+        # A row of zeros on the other side makes two classes of one. It adds a constant to the objective, or keeps an
+        # intercept finite.
         zero = np.zeros((1, X.shape[1]))
         X = vstack([X, csr_array(zero)], format="csr") if issparse(X) else np.vstack([X, zero])
         target = np.append(target, -target[0])
-    usual = {"C": 1 / weight, "fit_intercept": False, "max_iter": passes, "tol": TOLERANCES.get(loss, TOLERANCE)}
+    tolerance = TOLERANCES.get(loss, TOLERANCE)
+    usual: dict[str, Any] = {"C": 1 / weight, "fit_intercept": intercept, "max_iter": passes, "tol": tolerance}
     if loss is LOGISTIC:
         model = LogisticRegression(**usual)
     elif loss is HINGE:
-        model = LinearSVC(loss="hinge", dual=True, random_state=0, **usual)
+        model = LinearSVC(loss="hinge", dual=True, random_state=0, intercept_scaling=CONSTANT, **usual)
     else:
-        model = LinearSVC(dual=False, **usual)
+        model = LinearSVC(dual=False, intercept_scaling=CONSTANT, **usual)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(X, target)
-    return model.coef_[0], int(np.max(model.n_iter_)) < passes
-
-
-def dense(table: Matrix) -> Array:
-    """Return a table as an array, its own."""
-    return table.toarray() if issparse(table) else np.array(table)
+    return model.coef_[0], float(np.ravel(model.intercept_)[0]), int(np.max(model.n_iter_)) < passes
 
 
 def workspace(spec: Multilabel, options: Options) -> int:
     """Return bytes of some matrices (d, L), of a block of scores, and of the normal equations where they are formed."""
     closed = options["loss"] == "squared" and spec.complete and min(spec.n, spec.d) <= CLOSED
-    scores = 17 * spec.n * (spec.labels if spec.complete else min(spec.labels, TOGETHER))
+    scores = 17 * spec.n * (spec.labels if spec.complete else min(spec.labels, ridge.TOGETHER))
     return BLOCK_BYTES + 8 * 10 * spec.d * spec.labels + scores + (spectrum_bytes(spec) if closed else 0)
 
 

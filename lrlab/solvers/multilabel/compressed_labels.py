@@ -64,16 +64,22 @@ class Sparsity(NamedTuple):
         return (self.rate + squares / 2) / (self.shape + 0.5)
 
 
-class Compressed(NamedTuple):
-    """Predicts labels y of a row x from z = W^T x, the projection Phi y with noise: E[y | z] under the prior.
+NO_OFFSET = np.zeros(1)
+"""Of projections without an intercept; older files have none."""
 
-    W (d, k), Phi (k, L). settings (4,): shape and rate of the prior, the variance of the noise, and how many times
-    variances of labels and their posterior are computed from each other. Not linear in x unless that is once.
+
+class Compressed(NamedTuple):
+    """Predicts labels y of a row x from z = W^T x + offset, the projection Phi y with noise: E[y | z] under the prior.
+
+    W (d, k), Phi (k, L), offset (k,) or 0. settings (4,): shape and rate of the prior, the variance of the
+    noise, and how many times variances of labels and their posterior are computed from each other. Not linear in x
+    unless that is once.
     """
 
     W: Array
     Phi: Array
     settings: Array
+    offset: Array = NO_OFFSET
 
     @property
     def s(self) -> Array:
@@ -82,7 +88,7 @@ class Compressed(NamedTuple):
 
     def scores(self, X: Matrix) -> Scores:
         """Return E[y | W^T x_i], (n, L), as a function of a slice of rows."""
-        Z = X @ self.W
+        Z = X @ self.W + self.offset
 
         @lru_cache(maxsize=CACHED_BLOCKS)
         def decoded(start: int, stop: int) -> Array:

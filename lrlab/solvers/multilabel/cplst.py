@@ -1,22 +1,22 @@
 """Label space transformation in closed form: with features in view (CPLST) and without (PLST)."""
 
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Self
+from collections.abc import Iterator
+from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
-from scipy.sparse import csr_array
+from scipy.sparse import issparse
 
 from lrlab import lowrank
-from lrlab.arrays import Array, Matrix
+from lrlab.arrays import Array
 from lrlab.linalg import top_eigenpairs
 from lrlab.lowrank import LowRank
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.protocols import LabelData
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate
-from lrlab.ranking import Scores, rows_of
 from lrlab.solver_entry import Options
+from lrlab.solvers.multilabel.affine import Design, wants_intercepts
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, rank_of
 from lrlab.solvers.multilabel.leml_squared import Spectrum
 from lrlab.solvers.multilabel.requirements import BLOCK_BYTES, multilabel_entry, refuse_high_rank, spectrum_bytes
@@ -28,36 +28,9 @@ Means = Annotated[
     bool,
     Parameter(
         meaning="take the means off labels and features first, as the method was published, for features without a "
-        "constant"
+        "constant; always where predictors have intercepts"
     ),
 ]
-
-
-class Centred(LowRank):
-    """Scores x^T W + offset, W of low rank, offset (L,). Made of the parts of W alone it has none."""
-
-    offset: Array | float = 0.0
-
-    @classmethod
-    def at(cls, W: LowRank, offset: Array) -> Self:
-        """Return W with an offset."""
-        estimate = cls(*W)
-        estimate.offset = offset
-        return estimate
-
-    def scores(self, X: Matrix) -> Scores:
-        """Return X W + offset as a function of a slice of rows."""
-        linear = super().scores(X)
-        return lambda rows: rows_of(linear, rows) + self.offset
-
-    def arrays(self) -> dict[str, Array]:
-        """Return factors and offset, by name."""
-        return {**super().arrays(), "offset": np.asarray(self.offset)}
-
-    @classmethod
-    def restored(cls, arrays: Mapping[str, Array]) -> Self:
-        """Return what had these `arrays`."""
-        return cls.at(LowRank(*(arrays[part] for part in LowRank._fields)), arrays["offset"])
 
 
 def cplst(
@@ -75,11 +48,12 @@ def cplst(
     Reference: Chen & Lin (2012), "Feature-aware label space dimension reduction for multi-label classification", which
     is centred; Yu, Jain, Kar, Dhillon (2014), Claims 1 and 2, which are not.
     """
-    spectrum, E, shrunk = ridge_parts(problem, regularization, centred)
+    design = design_of(problem, centred)
+    spectrum, E, shrunk = ridge_parts(problem, design, regularization)
     # Y^T X B = E^T diag(weights) E, E the images of Y: V are right singular vectors of its root.
     root = np.sqrt(shrunk if spectrum.tall else spectrum.s * shrunk)[:, None] * E
     V = leading(root.T @ root, rank_of(problem, fitted_rank))
-    yield fitted(problem, spectrum.back(shrunk[:, None] * (E @ V)), V, regularization, centred)
+    yield fitted(problem, design, spectrum.back(shrunk[:, None] * (E @ V)), V, regularization)
 
 
 def plst(
@@ -93,29 +67,30 @@ def plst(
     Yields once: estimate Z, objective ||Y - X Z||_F^2 / 2 + lambda ||Z||_F^2 / 2.
     Reference: Tai & Lin (2012), "Multilabel classification with principal label space transformation".
     """
-    spectrum, E, shrunk = ridge_parts(problem, regularization, centred)
+    design = design_of(problem, centred)
+    spectrum, E, shrunk = ridge_parts(problem, design, regularization)
     M = (problem.Y.T @ problem.Y).toarray()
-    if centred:
+    if design.mean is not None:
         mean = problem.Y.mean(axis=0)
         M -= problem.Y.shape[0] * np.outer(mean, mean)
     V = leading(M, rank_of(problem, fitted_rank))
-    yield fitted(problem, spectrum.back(shrunk[:, None] * (E @ V)), V, regularization, centred)
+    yield fitted(problem, design, spectrum.back(shrunk[:, None] * (E @ V)), V, regularization)
 
 
-def ridge_parts(problem: LabelData, weight: float, centred: bool) -> tuple[Spectrum, Array, Array]:
-    """Return the spectrum of X, the images of Y in it, and 1 / (s + lambda) on its range."""
+def design_of(problem: LabelData, centred: bool) -> Design:
+    """Return the features, centred if that is required; InputError where labels are missing."""
     if problem.mask is not None:
         remedy = "observe all labels, or take leml-squared or binary-relevance"
         raise InputError("observed", "1 for this solver, whose closed form needs all labels", "missing labels", remedy)
-    X, Y = problem.X, problem.Y
-    spectrum = Spectrum.of(X, centred)
+    return Design.of(problem.X, centred or wants_intercepts(problem))
+
+
+def ridge_parts(problem: LabelData, design: Design, weight: float) -> tuple[Spectrum, Array, Array]:
+    """Return the spectrum of X, the images of Y in it, and 1 / (s + lambda) on its range."""
+    spectrum = Spectrum.of(design.X)
     shrunk = np.divide(1.0, spectrum.s + weight, out=np.zeros_like(spectrum.s), where=spectrum.range)
-    images = spectrum.images(Y)
-    E = images.toarray() if isinstance(images, csr_array) else images
-    if centred and spectrum.tall:
-        # Of X X^T, centred, the range is orthogonal to the vector of ones, so that there means have no images.
-        E = E - X.shape[0] * np.outer(spectrum.vectors.T @ X.mean(axis=0), Y.mean(axis=0))
-    return spectrum, E, shrunk
+    images = spectrum.images(problem.Y)
+    return spectrum, images.toarray() if issparse(images) else images, shrunk
 
 
 def leading(M: Array, k: int) -> Array:
@@ -123,15 +98,14 @@ def leading(M: Array, k: int) -> Array:
     return top_eigenpairs(M, k)[1]
 
 
-def fitted(problem: LabelData, A: Array, V: Array, weight: float, centred: bool) -> Iterate:
+def fitted(problem: LabelData, design: Design, A: Array, V: Array, weight: float) -> Iterate:
     """Return the iterate of Z = A V^T with orthonormal V."""
-    X, Y, images = problem.X, problem.Y, problem.X @ A
-    misfit = Y.nnz - 2 * float(np.vdot(X.T @ (Y @ V), A)) + float(np.vdot(images, images))
-    Z = lowrank.from_product(A, V)
-    if centred:
-        # An offset takes the mean of each column of Y - X Z away, and with it so much of the squares.
-        offset = Y.mean(axis=0) - V @ images.mean(axis=0)
-        Z, misfit = Centred.at(Z, offset), misfit - len(images) * float(offset @ offset)
+    X, Y, images = design.X, problem.Y, design.X @ A
+    mean = np.zeros(Y.shape[1]) if design.mean is None else Y.mean(axis=0)
+    # Centred images are orthogonal to the means of the labels.
+    squares = Y.nnz - Y.shape[0] * float(mean @ mean)
+    misfit = squares - 2 * float(np.vdot(X.T @ (Y @ V), A)) + float(np.vdot(images, images))
+    Z = design.estimate(LowRank, lowrank.from_product(A, V), mean)
     return Iterate(Z, (misfit + weight * float(np.vdot(A, A))) / 2)
 
 

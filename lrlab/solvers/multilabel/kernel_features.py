@@ -25,7 +25,7 @@ ROWS = 1024
 
 
 class KernelRank(LowRank):
-    """Scores f(x) = sum over t of k(x, z_t) (U diag(s) V^T)_t of landmarks z_t, U (m, k), s (k,), V (L, k).
+    """Scores f(x) = offset + sum over t of k(x, z_t) (U diag(s) V^T)_t of landmarks z_t, U (m, k), s (k,), V (L, k).
 
     Landmarks (m, d) are in `units` (d,), by which each feature of a row is divided first.
 
@@ -37,11 +37,13 @@ class KernelRank(LowRank):
     kernel: Kernel
     landmarks: Matrix
     units: Array
+    offset: Array | float = 0.0
 
     @classmethod
-    def at(cls, Z: LowRank, kernel: Kernel, landmarks: Matrix, units: Array) -> Self:
-        """Return such a predictor with its kernel, and landmarks in such units."""
+    def at(cls, Z: LowRank, kernel: Kernel, landmarks: Matrix, units: Array, offset: Array | float = 0.0) -> Self:
+        """Return such a predictor with its kernel, landmarks in such units, and offset (L,)."""
         estimate = cls(*Z)
+        estimate.offset = offset
         estimate.kernel, estimate.landmarks, estimate.units = kernel, landmarks, units
         return estimate
 
@@ -51,7 +53,7 @@ class KernelRank(LowRank):
         for start in range(0, len(images), ROWS):
             rows = slice(start, start + ROWS)
             images[rows] = self.kernel.between(divided(X[rows], self.units), self.landmarks) @ self.left
-        return lambda rows: images[rows] @ self.V.T
+        return lambda rows: images[rows] @ self.V.T + self.offset
 
     def arrays(self) -> dict[str, Array]:
         """Return factors, kernel, units and landmarks; of sparse landmarks, the parts of their sparse rows."""
@@ -60,7 +62,7 @@ class KernelRank(LowRank):
         rows = {"landmarks": Z}
         if issparse(Z):
             rows = {"values": Z.data, "columns": Z.indices, "pointer": Z.indptr, "size": np.array(Z.shape)}
-        return {**super().arrays(), **kernel, **rows}
+        return {**super().arrays(), **kernel, **rows, "offset": np.asarray(self.offset)}
 
     @classmethod
     def restored(cls, arrays: Mapping[str, Array]) -> Self:
@@ -78,7 +80,7 @@ class KernelRank(LowRank):
             raise ValueError("units that are not above 0")
         Z = LowRank(*(arrays[part] for part in LowRank._fields))
         kernel = Kernel(NAMES[int(name)], bandwidth, int(degree), arrays["centre"])
-        return cls.at(Z, kernel, rows, arrays["units"])
+        return cls.at(Z, kernel, rows, arrays["units"], arrays.get("offset", 0.0))
 
 
 class SignedKernelRank(KernelRank):

@@ -17,6 +17,7 @@ from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solver_entry import Options
 from lrlab.solvers.multilabel import kernel_features, kernels
+from lrlab.solvers.multilabel.affine import wants_intercepts
 from lrlab.solvers.multilabel.kernel_features import KernelRank, SignedKernelRank, features, landmark_count
 from lrlab.solvers.multilabel.kernels import NAMES, Kernel, divided, drawn_landmarks, moments, usual_bandwidth
 from lrlab.solvers.multilabel.leml import NewtonSteps, Steps, leml_logistic, leml_squared
@@ -31,6 +32,7 @@ class Mapped(NamedTuple):
     Y: csr_array
     mask: csr_array | None
     rank: int
+    intercept: bool
 
 
 def kernel_leml(
@@ -105,7 +107,7 @@ def kernel_leml(
     k = Kernel(kernel, bandwidth or usual_bandwidth(kernel, X, centre, rng), degree, centre)
     Phi, landmark_rows, R = features(k, X, drawn_landmarks(k, X, landmark_count(n, landmarks), choice, rng))
     Z = X[landmark_rows]
-    mapped: Any = Mapped(Phi, problem.Y, problem.mask, problem.rank)
+    mapped: Any = Mapped(Phi, problem.Y, problem.mask, problem.rank, wants_intercepts(problem))
     shared: dict[str, Any] = {
         "regularization": regularization,
         "penalty": penalty,
@@ -120,7 +122,8 @@ def kernel_leml(
     for iterate in iterates:
         U, s, V = iterate.estimate
         dual = LowRank(solve_triangular(R, U, lower=True, trans="T"), s, V)
-        yield replace(iterate, estimate=kind.at(dual, k, Z, unit), note=note)
+        offset = getattr(iterate.estimate, "offset", 0.0)
+        yield replace(iterate, estimate=kind.at(dual, k, Z, unit, offset), note=note)
 
 
 def workspace(spec: Multilabel, options: Options) -> int:

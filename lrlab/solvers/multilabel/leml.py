@@ -72,7 +72,7 @@ def leml_squared(
     Yields after each iteration: estimate Z, objective J, residual: the gradient of J over that of its loss at Z = 0.
     Reference: Yu, Jain, Kar, Dhillon (2014), "Large-scale multi-label learning with missing labels", Algorithms 1-3.
     """
-    labels = Labels(problem.X, problem.Y, problem.mask, loss)
+    labels = Labels.of(problem, loss)
     require_all(labels.full, inner)
     table = table_of(labels, regularization)
     X, Y = labels.X, labels.coded
@@ -81,11 +81,11 @@ def leml_squared(
     def feature_factor(W: Array, H: Array) -> Array:
         if spectrum is None:
             return by_steps(table, W, H, steps)
-        B = Y @ H
-        return spectrum.solve(B, H.T @ H, regularization)
+        b, H = H[:, W.shape[1] :], labels.embeddings(H)
+        return spectrum.solve(Y @ H - b.sum(axis=1) @ H, H.T @ H, regularization)
 
     def measure(A: Array, H: Array) -> tuple[float, tuple[Array, Array], tuple[Array, Array]]:
-        return table.value(A, H), table.gradients(A, H), (X.T @ (Y @ H), Y.T @ A)
+        return table.value(A, H), table.gradients(A, H), (X.T @ (Y @ labels.embeddings(H)), Y.T @ A)
 
     k = rank_of(problem, fitted_rank)
     yield from alternate(labels, k, regularization, penalty, table.label_factor, feature_factor, measure, rng, start)
@@ -140,7 +140,7 @@ def by_newton(
     problem, loss: Loss, weight: float, penalty: str, fitted_rank: int, newton_steps: int, steps: int, rng: Generator
 ) -> Iterator[Iterate]:
     """Alternate between the factors by trust-region Newton steps."""
-    labels = Labels(problem.X, problem.Y, problem.mask, loss)
+    labels = Labels.of(problem, loss)
     X = labels.X
 
     def label_factor(A: Array, H: Array) -> Array:
@@ -150,7 +150,8 @@ def by_newton(
         return newton(OfFeatures(labels, H, weight), W, newton_steps, steps, ACCURACY)
 
     def gradients(A: Array, H: Array, at: float = 1.0) -> tuple[Array, Array]:
-        left, right = X.T @ times(labels.slopes(at * A, H), H, len(A)), labels.slopes(at * A, H)
+        Z = labels.embeddings(H)
+        left, right = X.T @ times(labels.slopes(at * A, H), Z, len(A)), labels.slopes(at * A, H)
         return left, transposed_times(right, A)
 
     def measure(A: Array, H: Array) -> tuple[float, tuple[Array, Array], tuple[Array, Array]]:

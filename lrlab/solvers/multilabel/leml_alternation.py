@@ -48,26 +48,29 @@ def alternate(
 ) -> Iterator[Iterate]:
     """Update H from A = X W, then W, and yield, without end; factors are split anew as the penalty wants them.
 
-    From the factors of `start`, or of a random subspace after a power step.
+    Intercepts, where the problem wants them, are the last column of H: updated with it, outside the product W H^T and
+    its penalty. From the factors of `start`, or of a random subspace after a power step.
     """
-    X, trace = labels.X, penalty == "trace"
+    trace, b = penalty == "trace", labels.first_intercepts()
     W, H = first_factors(labels, k, rng) if start is None else split(start, trace)
-    A = X @ W
+    A = labels.images(W)
     while True:
-        H = label_factor(A, H)
+        H, b = np.hsplit(label_factor(A, np.hstack([H, b])), [H.shape[1]])
         if not trace:
             Z = lowrank.from_product(W, H)
             W, H = Z.left, Z.V
-        Z = lowrank.from_product(feature_factor(W, H), H)
+        Z = lowrank.from_product(feature_factor(W, np.hstack([H, b])), H)
         W, H = split(Z, trace)
-        A = X @ W
-        loss, (left, right), scale = measure(A, H)
+        A = labels.images(W)
+        whole = np.hstack([H, b])
+        loss, (left, right), scale = measure(A, whole)
         gradient = np.hypot(
-            np.linalg.norm(left + weight * (W if trace else W * Z.s**2)), np.linalg.norm(right + weight * H)
+            np.linalg.norm(left + weight * (W if trace else W * Z.s**2)),
+            np.linalg.norm(right + labels.penalties(weight, whole.shape[1]) * whole),
         )
         size = np.hypot(np.linalg.norm(scale[0]), np.linalg.norm(scale[1]))
         norm = float(Z.s.sum() if trace else Z.s @ Z.s / 2)
-        yield Iterate(labels.loss.kind(*Z), loss + weight * norm, float(gradient / size) if size else 0.0)
+        yield Iterate(labels.estimate(Z, b), loss + weight * norm, float(gradient / size) if size else 0.0)
 
 
 def split(Z: LowRank, trace: bool) -> tuple[Array, Array]:

@@ -7,8 +7,11 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from lrlab.arrays import Array, Matrix
+from lrlab.lowrank import LowRank
+from lrlab.models.protocols import LabelData
 from lrlab.operators.entries import Entries
 from lrlab.solvers.methods.tron import Product
+from lrlab.solvers.multilabel.affine import Design, wants_intercepts
 from lrlab.solvers.multilabel.label_losses import Loss
 
 BLOCK = 2**19
@@ -60,12 +63,45 @@ class Whole:
 
 
 class Labels:
-    """Observed labels: Y (n, L) sparse with 1 where a label is on, mask (n, L), None where all are observed."""
+    """Observed labels: Y (n, L) sparse with 1 where a label is on, mask (n, L), None where all are observed.
 
-    def __init__(self, X: Matrix, Y: csr_array, mask: Matrix, loss: Loss) -> None:
+    With intercepts b (L,) images A (n, k + 1) of a factor end in a column of ones, and factors H of labels, (L, k + 1),
+    in the column b: scores are A H^T either way. X is then centred where `Design.balanced` does so.
+    """
+
+    def __init__(self, X: Matrix, Y: csr_array, mask: Matrix, loss: Loss, intercepts: bool = False) -> None:
         """Take features and labels."""
-        self.X, self.Y, self.mask, self.loss = X, Y, mask, loss
-        self.full = mask is None
+        self.Y, self.mask, self.loss, self.intercepts = Y, mask, loss, intercepts
+        self.design, self.full = Design.balanced(X, intercepts), mask is None
+        self.X = self.design.X
+
+    @staticmethod
+    def of(problem: LabelData, loss: Loss) -> "Labels":
+        """Return the labels of a problem, with intercepts if it wants them."""
+        return Labels(problem.X, problem.Y, problem.mask, loss, wants_intercepts(problem))
+
+    def embeddings(self, H: Array) -> Array:
+        """Return H without the intercepts."""
+        return H[:, : H.shape[1] - self.intercepts]
+
+    def images(self, W: Array) -> Array:
+        """Return X W, and ones where there are intercepts."""
+        A = self.X @ W
+        return np.hstack([A, np.ones((len(A), 1))]) if self.intercepts else A
+
+    def penalties(self, weight: float, columns: int) -> Array:
+        """Return the weight of the penalty on each column of H: none on intercepts."""
+        weights = np.full(columns, weight, dtype=float)
+        weights[columns - self.intercepts :] = 0.0
+        return weights
+
+    def first_intercepts(self) -> Array:
+        """Return intercepts of 0 (L, 1), (L, 0) where there are none."""
+        return np.zeros((self.Y.shape[1], int(self.intercepts)))
+
+    def estimate(self, Z: LowRank, b: Array) -> LowRank:
+        """Return the predictor with scores X Z + b of rows that are not centred."""
+        return self.design.estimate(self.loss.kind, Z, b.ravel())
 
     @cached_property
     def blocks(self) -> list[Observed | Whole]:
@@ -126,18 +162,17 @@ class OfFeatures:
 
     def value(self, W: Array) -> float:
         """Return the objective without the part of H."""
-        return self.labels.total(self.labels.X @ W, self.H) + self.weight * float(np.vdot(W, W)) / 2
+        return self.labels.total(self.labels.images(W), self.H) + self.weight * float(np.vdot(W, W)) / 2
 
     def derivatives(self, W: Array) -> tuple[Array, Product]:
         """Return X^T D H + lambda W, and the map S -> X^T U H + lambda S (Algorithm 1)."""
-        labels, X, H = self.labels, self.labels.X, self.H
-        A = X @ W
-        C = labels.curvatures(A, H)
+        labels, X, A = self.labels, self.labels.X, self.labels.images(W)
+        H, C = labels.embeddings(self.H), labels.curvatures(A, self.H)
 
         def product(S: Array) -> Array:
             return X.T @ times(labels.curved(C, X @ S, H), H, X.shape[0]) + self.weight * S
 
-        return X.T @ times(labels.slopes(A, H), H, X.shape[0]) + self.weight * W, product
+        return X.T @ times(labels.slopes(A, self.H), H, X.shape[0]) + self.weight * W, product
 
 
 class OfLabels:
@@ -145,11 +180,11 @@ class OfLabels:
 
     def __init__(self, labels: Labels, A: Array, weight: float) -> None:
         """Take the labels, the images of the other factor and lambda."""
-        self.labels, self.A, self.weight = labels, A, weight
+        self.labels, self.A, self.weights = labels, A, labels.penalties(weight, A.shape[1])
 
     def value(self, H: Array) -> float:
         """Return the objective without the part of W."""
-        return self.labels.total(self.A, H) + self.weight * float(np.vdot(H, H)) / 2
+        return self.labels.total(self.A, H) + float(np.vdot(H * self.weights, H)) / 2
 
     def derivatives(self, H: Array) -> tuple[Array, Product]:
         """Return D^T A + lambda H, and the map S -> U^T A + lambda S."""
@@ -157,6 +192,6 @@ class OfLabels:
         C = labels.curvatures(A, H)
 
         def product(S: Array) -> Array:
-            return transposed_times(labels.curved(C, A, S), A) + self.weight * S
+            return transposed_times(labels.curved(C, A, S), A) + self.weights * S
 
-        return transposed_times(labels.slopes(A, H), A) + self.weight * H, product
+        return transposed_times(labels.slopes(A, H), A) + self.weights * H, product

@@ -4,11 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 
 from lrlab.arrays import Array, Mask, Matrix
 from lrlab.linalg import solve_positive
 from lrlab.solvers.methods.tron import Product, conjugate_gradients
+from lrlab.solvers.multilabel.affine import gram
 from lrlab.solvers.multilabel.leml_products import Labels, OfFeatures
 
 RELATIVE = 1e-2
@@ -22,7 +23,7 @@ class WholeTable:
 
     def __init__(self, labels: Labels, weight: float) -> None:
         """Take features and labels, and lambda."""
-        self.X, self.Y, self.weight = labels.X, labels.coded, weight
+        self.labels, self.X, self.Y, self.weight = labels, labels.X, labels.coded, weight
         self.squares = float(np.square(self.Y.data if issparse(self.Y) else self.Y).sum())
 
     def value(self, A: Array, H: Array) -> float:
@@ -32,20 +33,22 @@ class WholeTable:
 
     def gradients(self, A: Array, H: Array) -> tuple[Array, Array]:
         """Return X^T D H and D^T A."""
-        return self.X.T @ (A @ (H.T @ H) - self.Y @ H), H @ (A.T @ A) - self.Y.T @ A
+        Z = self.labels.embeddings(H)
+        return self.X.T @ (A @ (H.T @ Z) - self.Y @ Z), H @ (A.T @ A) - self.Y.T @ A
 
     def label_factor(self, A: Array, H: Array) -> Array:
         """Return the H of least objective: one k x k system for all labels."""
-        return solve_positive(A.T @ A, (self.Y.T @ A).T, self.weight).T
+        return solve_positive(A.T @ A, (self.Y.T @ A).T, self.labels.penalties(self.weight, A.shape[1])).T
 
     def derivatives(self, W: Array, H: Array) -> tuple[Array, Product]:
         """Return gradient and Hessian product of the objective in W (eq. 12, 13)."""
-        M, X = H.T @ H, self.X
+        whole, H, X = H, self.labels.embeddings(H), self.X
+        M = H.T @ H
 
         def product(S: Array) -> Array:
             return X.T @ ((X @ S) @ M) + self.weight * S
 
-        return X.T @ ((X @ W) @ M - self.Y @ H) + self.weight * W, product
+        return X.T @ (self.labels.images(W) @ (whole.T @ H) - self.Y @ H) + self.weight * W, product
 
 
 class ObservedTable:
@@ -63,17 +66,17 @@ class ObservedTable:
     def gradients(self, A: Array, H: Array) -> tuple[Array, Array]:
         """Return X^T D H and D^T A."""
         ((_, D),) = self.labels.slopes(A, H)
-        return self.labels.X.T @ (D @ H), D.T @ A
+        return self.labels.X.T @ (D @ self.labels.embeddings(H)), D.T @ A
 
     def label_factor(self, A: Array, H: Array) -> Array:
         """Return the H of least objective: a k x k system for each label, over the rows where it is observed."""
         rhs, pointer = self.labels.coded.T @ A, self._columns.indptr
-        solutions = np.zeros_like(rhs)
+        solutions, weights = np.zeros_like(rhs), self.labels.penalties(self.weight, A.shape[1])
         for j, (start, end) in enumerate(zip(pointer[:-1], pointer[1:], strict=True)):
             # A label without any observed entry that is on is fitted best by 0.
             if rhs[j].any():
                 B = A[self._columns.indices[start:end]]
-                solutions[j] = solve_positive(B.T @ B, rhs[j], self.weight)
+                solutions[j] = solve_positive(B.T @ B, rhs[j], weights)
         return solutions
 
     def derivatives(self, W: Array, H: Array) -> tuple[Array, Product]:
@@ -90,21 +93,13 @@ class Spectrum(NamedTuple):
     tall: bool
 
     @staticmethod
-    def of(X: Matrix, centred: bool = False) -> "Spectrum":
-        """Return the decomposition, of the smaller of X^T X and X X^T; of features whose means are 0 if centred."""
+    def of(X: Matrix) -> "Spectrum":
+        """Return the decomposition, of the smaller of X^T X and X X^T."""
         tall = X.shape[0] >= X.shape[1]
-        G = X.T @ X if tall else X @ X.T
-        G = G.toarray() if issparse(G) else G
-        if centred and tall:
-            mean = np.asarray(X.mean(axis=0))
-            G -= X.shape[0] * np.outer(mean, mean)
-        elif centred:
-            rows = G.mean(axis=0)
-            G += rows.mean() - rows - rows[:, None]
-        s, vectors = eigh(G, driver="evd", overwrite_a=True, check_finite=False)
+        s, vectors = eigh(gram(X, tall), driver="evd", overwrite_a=True, check_finite=False)
         return Spectrum(X, vectors, np.maximum(s, 0.0), tall)
 
-    def images(self, B: Array | csr_array) -> Array:
+    def images(self, B: Matrix) -> Matrix:
         """Return vectors^T X^T B, or vectors^T B where the vectors are those of X X^T; B (n, columns)."""
         product = self.X.T @ B if self.tall else B
         return (product.T @ self.vectors).T

@@ -19,6 +19,10 @@ from lrlab.solvers.multilabel.leml_products import Labels
 from lrlab.solvers.multilabel.leml_squared import WholeTable
 from lrlab.solvers.multilabel.requirements import BLOCK_BYTES, multilabel_entry
 
+INTERCEPT_STEPS, INTERCEPT_ACCURACY = 50, 1e-10
+FARTHEST = 30.0
+"""Intercepts of labels that are never on, or always, stop here; farther out nothing changes."""
+
 
 def trace_norm_squared(
     problem: LabelData, *, regularization: Regularization = 20.0, rng: Generator
@@ -56,7 +60,7 @@ def trace_norm_logistic(
 
 def penalised(problem: LabelData, loss: Loss, weight: float) -> Iterator[Iterate]:
     """Yield the iterates of the loss with a trace norm of such a weight."""
-    labels = Labels(problem.X, problem.Y, problem.mask, loss)
+    labels = Labels.of(problem, loss)
     risk = WholeSquares(labels) if loss.quadratic and labels.full else Losses(labels)
     start = place(risk, lowrank.zero((problem.X.shape[1], problem.Y.shape[1]), 1))
     scale = float(np.linalg.norm(start.gradient)) or 1.0
@@ -64,15 +68,39 @@ def penalised(problem: LabelData, loss: Loss, weight: float) -> Iterator[Iterate
         W = at.estimate
         residual = float(np.linalg.norm(at.gradient + pull)) / scale
         value = at.f + weight * float(W.s.sum())
-        yield Iterate(loss.kind(*W), value, residual, f"Rank {np.count_nonzero(W.s)}.")
+        estimate = labels.estimate(W, risk.intercepts(at.A, W.V))
+        yield Iterate(estimate, value, residual, f"Rank {np.count_nonzero(W.s)}.")
 
 
 class Losses:
-    """Sums of losses over the entries observed, and their gradients X^T D."""
+    """Sums of losses over the entries observed, and their gradients X^T D.
+
+    With intercepts it is the minimum over these, which is convex in W, too; its gradient is X^T D at their optimum.
+    """
 
     def __init__(self, labels: Labels) -> None:
         """Take features and labels."""
         self.labels, self.quadratic = labels, labels.loss.quadratic
+        self.b = labels.first_intercepts()
+
+    def intercepts(self, A: Array, H: Array) -> Array:
+        """Return the best intercepts (L, 1) beside scores A H^T, by Newton's method from the last ones; (L, 0) without.
+
+        Steps have at most length 1, since the logistic loss is flat far from its minimum.
+        """
+        A = np.hstack([A, np.ones((len(A), self.b.shape[1]))])
+        for _ in range(INTERCEPT_STEPS if self.b.size else 0):
+            whole = np.hstack([H, self.b])
+            slope, curvature = np.zeros(len(H)), np.zeros(len(H))
+            for block in self.labels.blocks:
+                scores, target = block.scores(A[block.rows], whole), block.target
+                slope += block.table(self.labels.loss.slope(target, scores)).sum(axis=0)
+                curvature += block.table(self.labels.loss.curvature(target, scores)).sum(axis=0)
+            step = np.divide(slope, curvature, out=np.zeros_like(slope), where=curvature > 0)
+            self.b = np.clip(self.b - np.clip(step, -1.0, 1.0)[:, None], -FARTHEST, FARTHEST)
+            if np.abs(step).max() < INTERCEPT_ACCURACY:
+                break
+        return self.b
 
     def images(self, U: Array) -> Array:
         """Return X U."""
@@ -81,6 +109,8 @@ class Losses:
     def both(self, A: Array, H: Array) -> tuple[float, Array]:
         """Return the loss of the scores A H^T and X^T D, D its slopes at the entries observed."""
         X, loss = self.labels.X, self.labels.loss
+        b = self.intercepts(A, H)
+        A, H = np.hstack([A, np.ones((len(A), b.shape[1]))]), np.hstack([H, b])
         value, gradient = 0.0, np.zeros((X.shape[1], len(H)))
         for block in self.labels.blocks:
             scores, target = block.scores(A[block.rows], H), block.target
@@ -97,9 +127,16 @@ class WholeSquares(Losses):
         """Take features and labels."""
         super().__init__(labels)
         self.table, self.moments = WholeTable(labels, 0.0), labels.X.T @ labels.coded
+        self.means = np.asarray(labels.coded.mean(axis=0))[:, None]
+
+    def intercepts(self, A: Array, H: Array) -> Array:
+        """Return the means of the residuals (L, 1); (L, 0) without intercepts."""
+        return self.means - H @ A.mean(axis=0)[:, None] if self.b.size else self.b
 
     def both(self, A: Array, H: Array) -> tuple[float, Array]:
         """Return ||Y - A H^T||_F^2 / 2 and X^T A H^T - X^T Y."""
+        b = self.intercepts(A, H)
+        A, H = np.hstack([A, np.ones((len(A), b.shape[1]))]), np.hstack([H, b])
         return self.table.value(A, H), np.asarray((self.labels.X.T @ A) @ H.T - self.moments)
 
 

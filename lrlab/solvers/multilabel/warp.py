@@ -87,14 +87,14 @@ class Watched:
         self.observed = np.ones(self.on.shape, bool) if mask is None else mask[rows].toarray()
         self.weights = rank_weights(L)
 
-    def measure(self, W: Array, H: Array, margin: float) -> tuple[float, float]:
-        """Return loss and threshold of scores X W H^T.
+    def measure(self, A: Array, H: Array, margin: float) -> tuple[float, float]:
+        """Return loss and threshold of scores A H^T, A (rows, k) images of the rows X.
 
         The loss is the mean over positives (i, j) of L(v) times the mean of margin - s_ij + s_il over the v negatives
         l for which that is positive, 0 for v = 0; L as in `rank_weights`. As many scores are above the threshold as
         labels are on; it is 0 where no label is observed.
         """
-        scores = (self.X @ W) @ H.T
+        scores = A @ H.T
         if not self.observed.any():
             return 0.0, 0.0
         observed_scores, positives = scores[self.observed], int(self.on.sum())

@@ -1,7 +1,7 @@
 """WSABIE: rows and labels embedded in one space by stochastic gradients on a ranking loss (Weston et al. 2011)."""
 
-from collections.abc import Iterator, Mapping
-from typing import Annotated, NamedTuple, Self
+from collections.abc import Iterator
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -16,6 +16,7 @@ from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
 from lrlab.solver_entry import Options
 from lrlab.solvers.multilabel import warp
+from lrlab.solvers.multilabel.affine import Affine, Design, wants_intercepts
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, rank_of
 from lrlab.solvers.multilabel.requirements import low_rank_entry, rank_within
 from lrlab.solvers.multilabel.warp import Negatives, Watched, rank_weights, violators
@@ -24,32 +25,6 @@ TINY = 1e-12
 """Lengths below it are taken for it, lest 0 be divided by 0."""
 SHORT = 0.3
 """Root mean square length of embeddings at first: the shorter, the sooner random directions are forgotten."""
-
-
-class Ranked(lowrank.LowRank):
-    """A low-rank W whose scores rank labels; one is predicted above a threshold chosen on training rows.
-
-    Made of its parts alone it has the threshold 1/2.
-    """
-
-    threshold: float = 0.5
-
-    @classmethod
-    def above(cls, Z: lowrank.LowRank, threshold: float) -> Self:
-        """Return such a W with its threshold."""
-        estimate = cls(*Z)
-        estimate.threshold = threshold
-        return estimate
-
-    def arrays(self) -> dict[str, Array]:
-        """Return factors and threshold."""
-        return {**super().arrays(), "threshold": np.array(self.threshold)}
-
-    @classmethod
-    def restored(cls, arrays: Mapping[str, Array]) -> Self:
-        """Return what had these `arrays`."""
-        factors = {name: part for name, part in arrays.items() if name != "threshold"}
-        return cls.above(lowrank.LowRank(**factors), float(arrays["threshold"]))
 
 
 class Steps(NamedTuple):
@@ -77,7 +52,10 @@ class Embedding:
 
     def __init__(self, problem: LabelData, k: int, steps: Steps, margin: float, trials: int, rng: Generator) -> None:
         """Draw short embeddings of labels, and such embeddings of features that those of rows are as short."""
-        self.X, self.Y, self.rng = problem.X, problem.Y, rng
+        # Sparse rows are not centred, so that steps touch the features of their rows alone.
+        self.intercepts = wants_intercepts(problem)
+        self.design = Design.of(problem.X, self.intercepts and not issparse(problem.X))
+        self.X, self.Y, self.rng = self.design.X, problem.Y, rng
         self.negatives = Negatives(problem.Y, problem.mask)
         self.rows = np.repeat(np.arange(self.Y.shape[0]), np.diff(self.Y.indptr))
         self.weights = rank_weights(int(self.negatives.count.max()))
@@ -85,7 +63,20 @@ class Embedding:
         self.units = feature_units(self.X)
         d, L = self.X.shape[1], self.Y.shape[1]
         self.W, self.H = (rng.standard_normal((size, k)) * (SHORT / np.sqrt(k)) for size in (d, L))
-        self.squared_gradients = np.zeros(d), np.zeros(L)
+        # Intercepts are the last column of H; images of rows end in a one then.
+        self.H = np.hstack([self.H, np.zeros((L, int(self.intercepts)))])
+        self.squared_gradients = np.zeros(d), np.zeros(L), np.zeros(L)
+
+    def images(self, X: Matrix, W: Array) -> Array:
+        """Return X W, and a column of ones where there are intercepts."""
+        A = X @ W
+        return np.hstack([A, np.ones((len(A), 1))]) if self.intercepts else A
+
+    def estimate(self, threshold: float) -> Affine:
+        """Return the predictor with scores x^T D W H^T + b of rows as they are given."""
+        W, k = self.W / self.units[:, None], self.W.shape[1]
+        Z, b = lowrank.from_product(W, self.H[:, :k]), self.H[:, k:].sum(axis=1)
+        return Affine.at(Z, b if self.design.mean is None else b - Z.V @ (self.design.mean @ Z.left), threshold)
 
     def epoch(self, number: int, batch: int) -> float:
         """Go once through the labels that are on, in random order; return the share of them that was outscored."""
@@ -99,16 +90,20 @@ class Embedding:
         rows, labels = self.rows[pairs], self.Y.indices[pairs]
         X, touched = narrowed(self.X[rows])
         units = self.units[touched, None]
-        A = X @ (self.W[touched] / units)
+        A, k = self.images(X, self.W[touched] / units), self.W.shape[1]
         least = np.einsum("bk,bk->b", A, self.H[labels]) - self.margin
         others, number = violators(self.negatives, rows, least, A, self.H, self.trials, self.rng)
         hit = number > 0
         weights = self.weights[self.negatives.count[rows] // np.maximum(number, 1)] * hit
-        G = (X.T @ (weights[:, None] * (self.H[labels] - self.H[others]))) / units
+        G = (X.T @ (weights[:, None] * (self.H[labels, :k] - self.H[others, :k]))) / units
         signs, both = np.concatenate([weights, -weights]), np.concatenate([labels, others])
         moved, place = np.unique(both, return_inverse=True)
         sums = csr_array((signs, (place, np.tile(np.arange(len(rows)), 2))), shape=(len(moved), len(rows)))
-        self.steps.ascend(self.H, self.squared_gradients[1], moved, sums @ A, epoch)
+        S = sums @ A
+        self.steps.ascend(self.H[:, :k], self.squared_gradients[1], moved, S[:, :k], epoch)
+        if self.intercepts:
+            unbounded = self.steps._replace(norm=np.inf)
+            unbounded.ascend(self.H[:, k:], self.squared_gradients[2], moved, S[:, k:], epoch)
         self.steps.ascend(self.W, self.squared_gradients[0], touched, G, epoch)
         return int(hit.sum())
 
@@ -166,7 +161,8 @@ def wsabie(
                 `batch` pairs (i, j) at once; then embeddings longer than C are shortened
 
     D is diagonal: all features of X D have one mean square, and its rows mean square length 1. Pairs without such an l
-    after `trials` draws move nothing. An entry that is unobserved is neither on nor off.
+    after `trials` draws move nothing. An entry that is unobserved is neither on nor off. With intercepts b, where the
+    problem wants them, scores are X D W H^T + 1 b^T, and b moves as H does, with no bound.
     Yields after each pass over all pairs: estimate Z = D W H^T, objective: mean loss of a positive on at most 1,000
     rows (see `warp`). The threshold of Z is taken from the same rows, since a ranking has none.
     Reference: Weston, Bengio, Usunier (2011), "WSABIE: Scaling up to large vocabulary image annotation", Algorithm 1;
@@ -174,15 +170,15 @@ def wsabie(
     """
     k = rank_of(problem, fitted_rank)
     embedding = Embedding(problem, k, Steps(rate, schedule, norm), margin, trials, rng)
-    watched = Watched(problem.X, problem.Y, problem.mask, rng)
+    watched = Watched(embedding.X, problem.Y, problem.mask, rng)
     epoch = 0
     while True:
         epoch += 1
         share = embedding.epoch(epoch, batch)
-        W, H = embedding.W / embedding.units[:, None], embedding.H
-        loss, threshold = watched.measure(W, H, margin)
+        A = embedding.images(watched.X, embedding.W / embedding.units[:, None])
+        loss, threshold = watched.measure(A, embedding.H, margin)
         note = f"{100 * share:.0f}% of the labels that are on were outscored when they were drawn"
-        yield Iterate(Ranked.above(lowrank.from_product(W, H), threshold), loss, note=note)
+        yield Iterate(embedding.estimate(threshold), loss, note=note)
 
 
 def workspace(spec: Multilabel, options: Options) -> int:

@@ -15,8 +15,9 @@ def arguments(plan: FitPlan, job: Job) -> dict[str, Value]:
     spec: Any = job.spec
     own = {name: value for name, value in job.options if value != job.entry.options[name].default}
     rank = task.rank if task else spec.rank
-    given = {"rank": rank, "iterations": job.limits.max_iter, "observed": spec.kept, "seed": spec.seed, **own}
-    absent = {"rank": 0, "observed": 1.0, "seed": 0}
+    data = {"observed": spec.kept, "intercept": spec.intercept, "scaling": spec.scaling, "seed": spec.seed}
+    given = {"rank": rank, "iterations": job.limits.max_iter, **data, **own}
+    absent = {"rank": 0, "observed": 1.0, "intercept": True, "scaling": "auto", "seed": 0}
     given = {name: value for name, value in given.items() if value != absent.get(name)}
     return given | ({"tune_by": task.metric} if task else {})
 
@@ -36,7 +37,9 @@ def shell(plan: FitPlan) -> str:
     commands = []
     for job in plan.jobs:
         given = arguments(plan, job)
-        flags = [f"--{name} {given.pop(name)}" for name in ("rank", "iterations", "observed", "seed") if name in given]
+        plain = ("rank", "iterations", "observed", "scaling", "seed")
+        flags = [f"--{name} {given.pop(name)}" for name in plain if name in given]
+        flags += ["--no-intercept"] if given.pop("intercept", None) is not None else []
         flags += [f"--tune {given.pop('tune_by')}"] if "tune_by" in given else []
         flags += [f"--set {shlex.quote(f'{name}={value}')}" for name, value in given.items()]
         words = ["python -m lrlab fit train.npz --test test.npz", f"--solver {job.solver}", *flags]

@@ -39,7 +39,8 @@ SECONDS = Parameter(
     meaning="most time of a solver", name="max_seconds", symbol="max_seconds", unit="s", kind=float, default=60.0,
     low=0, high=86_400, scale="log",
 )  # fmt: skip
-NUMBERS = (RANK, OBSERVED, ITERATIONS, SECONDS)
+INTERCEPT, SCALING = (declared(OwnRows)[name] for name in ("intercept", "scaling"))
+NUMBERS = (RANK, OBSERVED, ITERATIONS, SECONDS, SCALING, INTERCEPT)
 SEED = declared(OwnRows)["seed"]
 SETTINGS = {"hand": "manual", "tuned": "tuned"}
 
@@ -102,7 +103,10 @@ def specified(rows: RowTables, numbers: Mapping[str, Any]) -> OwnRows:
         expected = f"such that a full-rank estimate takes at most {ESTIMATE_BYTES >> 20} MB on this page"
         raise InputError("features x labels", expected, f"{d} x {L}", "fit them from the shell: python -m lrlab fit")
     rank = int(numbers["rank"]) or own_files.default_rank(rows.columns)
-    return rows.spec(rank=rank, share=float(numbers["observed"]), seed=int(numbers["seed"]))
+    return rows.spec(
+        rank=rank, share=float(numbers["observed"]), seed=int(numbers["seed"]),
+        intercept=bool(numbers["intercept"]), scaling=str(numbers["scaling"]),
+    )  # fmt: skip
 
 
 def planned(

@@ -134,7 +134,9 @@ def fitted_models(rows: RowTables) -> dict[str, FittedModel]:
     """Return the models of the solvers that are done, by title."""
     running = live.current(PAGE)
     return {
-        run.job.entry.title: FittedModel(run.job.solver, dict(run.job.options), run.trace.estimate, rows.columns)
+        run.job.entry.title: FittedModel(
+            run.job.solver, dict(run.job.options), run.trace.estimate, rows.columns, rows.scaling(run.job.spec.scaling)
+        )
         for run in (running.runs if running else ())
         if run.state == "done" and run.trace.estimate is not None
     }

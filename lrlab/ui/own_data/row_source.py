@@ -11,6 +11,7 @@ import streamlit as st
 from scipy.sparse import issparse
 
 from lrlab import datasets
+from lrlab.arrays import Array
 from lrlab.datasets import Dataset
 from lrlab.datasets.labels import COUNT, FORMS
 from lrlab.fits import label_results
@@ -19,6 +20,7 @@ from lrlab.fits.label_results import LabelCorrelations
 from lrlab.fits.own_files import label_names
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.own_rows import OwnRows, split
+from lrlab.models.scaling import Scaling, automatic, deviations
 from lrlab.parameters import InputError, Parameter
 from lrlab.runs.memory import memory_limit
 from lrlab.ui.shared import live
@@ -49,7 +51,8 @@ class Folder:
 class RowTables:
     """Training and test rows, as files (`train.npz`, `test.npz`), with the statistics that the page shows.
 
-    columns: the training table without its rows. entries: stored features of the training rows. known: share of their
+    columns: the training table without its rows. units, automatic: deviations of features, and the scaling that auto
+    is. entries: stored features of the training rows. known: share of their
     labels that is known. counts, together: frequencies and correlations of the labels of the training rows.
     """
 
@@ -62,6 +65,8 @@ class RowTables:
     known: float
     counts: Any
     together: LabelCorrelations
+    units: Array
+    automatic: str
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -73,6 +78,12 @@ class RowTables:
         """Share of the features that is not zero."""
         return self.entries / (self.n * self.columns.d)
 
+    def scaling(self, name: str) -> Scaling:
+        """Return a scaling that the training rows give."""
+        if name == "auto":
+            name = self.automatic
+        return Scaling(name, self.units) if name == "deviations" else Scaling(name)
+
     @property
     def train_file(self) -> Path:
         """The file of training rows."""
@@ -83,13 +94,13 @@ class RowTables:
         """The file of test rows."""
         return self.folder.path / "test.npz"
 
-    def spec(self, *, rank: int, share: float, seed: int) -> OwnRows:
+    def spec(self, *, rank: int, share: float, seed: int, intercept: bool = True, scaling: str = "auto") -> OwnRows:
         """Return the spec of these rows; InputError where a number does not fit them."""
         return OwnRows(
             train=str(self.train_file), test=str(self.test_file), test_rows=self.test.n, n=self.n, d=self.columns.d,
             labels=self.columns.L, per_row=round(int(self.counts.sum()) / self.n),
             density=max(1e-5, self.density) if issparse(self.columns.X) else 1.0, rank=rank, kept=share,
-            observed=max(1e-4, share * self.known), seed=seed,
+            observed=max(1e-4, share * self.known), seed=seed, intercept=intercept, scaling=scaling,
         )  # fmt: skip
 
 
@@ -187,7 +198,8 @@ def store_tables(title: str, folder: Folder, given: Dataset, fresh: Dataset) -> 
     entries = given.X.nnz if issparse(given.X) else given.X.size
     known = 1.0 if given.observed is None else given.observed.nnz / (given.n * given.L)
     counts, together = label_results.label_counts(given), label_results.label_correlations(given)
-    rows = RowTables(title, folder, given.rows(slice(0, 0)), fresh, given.n, entries, known, counts, together)
+    columns, scalings = given.rows(slice(0, 0)), (deviations(given.X), automatic(given.X))
+    rows = RowTables(title, folder, columns, fresh, given.n, entries, known, counts, together, *scalings)
     datasets.save_npz(rows.train_file, given)
     datasets.save_npz(rows.test_file, fresh)
     return rows

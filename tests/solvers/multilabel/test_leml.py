@@ -13,6 +13,7 @@ from lrlab.parameters import InputError, declared
 from lrlab.protocol import Stop, drive, drive_limits
 from lrlab.solvers.methods import tron
 from lrlab.solvers.multilabel import cplst, leml, leml_products
+from lrlab.solvers.multilabel.affine import Affine
 from lrlab.solvers.multilabel.binary_relevance import LOSSES as BR_LOSSES
 from lrlab.solvers.multilabel.binary_relevance import binary_relevance
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED, SQUARED_HINGE
@@ -319,7 +320,7 @@ def test_centred_label_spaces_are_those_of_tables_less_their_means(spec, weight,
     scores = only.estimate.scores(problem.X)(slice(None))
     assert scores == pytest.approx(Xc @ Z + Y.mean(axis=0), abs=1e-8)
     assert only.objective == pytest.approx((((Y - scores) ** 2).sum() + weight * (Z**2).sum()) / 2)
-    again = cplst.Centred.restored(only.estimate.arrays())
+    again = Affine.restored(only.estimate.arrays())
     assert again.scores(problem.X)(slice(3, 5)) == pytest.approx(scores[3:5])
 
 

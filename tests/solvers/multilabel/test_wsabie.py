@@ -12,8 +12,9 @@ from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.parameters import settle
 from lrlab.solvers.multilabel import warp, wsabie
+from lrlab.solvers.multilabel.affine import Affine
 from lrlab.solvers.multilabel.warp import Negatives, Watched, rank_weights, violators
-from lrlab.solvers.multilabel.wsabie import Embedding, Ranked, Steps
+from lrlab.solvers.multilabel.wsabie import Embedding, Steps
 
 SPEC = Multilabel(n=60, d=8, labels=7, rank=2, per_row=2)
 SPECS = {
@@ -137,7 +138,7 @@ def test_the_loss_and_the_threshold_are_those_of_their_definitions(spec, monkeyp
     W, H = rng.standard_normal((problem.X.shape[1], 3)), rng.standard_normal((7, 3))
     watched = Watched(problem.X, problem.Y, problem.mask, rng)
     monkeypatch.setattr(warp, "BLOCK_ENTRIES", 20)
-    loss, threshold = watched.measure(W, H, 0.5)
+    loss, threshold = watched.measure(watched.X @ W, H, 0.5)
     scores, on, observed = dense(problem.X) @ W @ H.T, problem.Y.toarray() > 0, observed_of(problem)
     total = 0.0
     for i, j in zip(*np.nonzero(on), strict=True):
@@ -178,8 +179,8 @@ def test_labels_are_learned_in_any_units(spec):
 
 def test_the_threshold_travels_with_the_estimate():
     estimate = run(SPEC.build(), 1)[0].estimate
-    assert estimate.threshold != Ranked.threshold
-    for copy in (pickle.loads(pickle.dumps(estimate)), Ranked.restored(estimate.arrays())):
+    assert estimate.threshold != Affine.threshold
+    for copy in (pickle.loads(pickle.dumps(estimate)), Affine.restored(estimate.arrays())):
         assert copy.threshold == estimate.threshold and (copy.dense() == estimate.dense()).all()
     assert all(isinstance(part, np.ndarray) for part in estimate.arrays().values())
 

@@ -1,0 +1,58 @@
+"""Scales features before solvers see them: standardised columns, rows of unit length, or as they are."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from lrlab.arrays import Array, Matrix
+from lrlab.linalg import mean_squares
+
+SCALINGS = ("auto", "none", "deviations", "rows")
+MEANING = (
+    "how features are scaled: deviations, each divided by its standard deviation; rows, each row to length 1; none; "
+    "auto takes deviations where most features are not 0, else none"
+)
+MOSTLY = 0.5
+"""Share of the features that is not 0 above which columns are standardised: rare 0/1 features should not be."""
+
+
+class Scaling(NamedTuple):
+    """A scaling of features: name, one of `SCALINGS` but auto; units (d,), by which features are divided, or empty.
+
+    Nothing is subtracted, so that sparse features stay sparse; intercepts make up for it.
+    """
+
+    name: str = "none"
+    units: Array = np.zeros(0)
+
+    @staticmethod
+    def of(X: Matrix, name: str) -> "Scaling":
+        """Return the scaling that training rows X (n, d) give."""
+        if name == "auto":
+            name = automatic(X)
+        return Scaling(name, deviations(X)) if name == "deviations" else Scaling(name)
+
+    def applied(self, X: Matrix) -> Matrix:
+        """Return rows (n, d) scaled; a row of zeros stays so."""
+        if self.name == "deviations":
+            return csr_array(X.multiply(1.0 / self.units)) if issparse(X) else X / self.units
+        if self.name == "rows":
+            squares = X.multiply(X).sum(axis=1) if issparse(X) else np.einsum("ij,ij->i", X, X)
+            factors = 1.0 / np.sqrt(np.where(squares > 0, squares, 1.0))[:, None]
+            return csr_array(X.multiply(factors)) if issparse(X) else X * factors
+        return X
+
+
+def automatic(X: Matrix) -> str:
+    """Return what auto is for these rows."""
+    filled = np.count_nonzero(X.data if issparse(X) else X)
+    return "deviations" if filled > MOSTLY * X.shape[0] * X.shape[1] else "none"
+
+
+def deviations(X: Matrix) -> Array:
+    """Return the standard deviation of each feature (d,), 1 where it is constant."""
+    mean, squares = np.asarray(X.mean(axis=0)).ravel(), mean_squares(X)
+    # What rounding leaves of a constant is no deviation.
+    variance = squares - mean**2 if issparse(X) else X.var(axis=0)
+    return np.sqrt(np.where(variance > 1e-12 * squares, variance, 1.0))

@@ -1,0 +1,83 @@
+"""Intercepts and scaling of people's rows: on by default, kept in the model, and older models without them."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, issparse
+from sklearn.linear_model import Ridge
+from sklearn.preprocessing import StandardScaler, normalize
+
+from lrlab import datasets
+from lrlab.datasets.dataset import Dataset
+from lrlab.fits.fitted_model import load_model, save_model
+from lrlab.fits.fitting import fit
+from lrlab.models.scaling import Scaling, deviations
+from lrlab.parameters import InputError
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["dense", "sparse"])
+def files(request, tmp_path_factory):
+    """Write rows of features with offsets and units of their own, and return the paths."""
+    rng, folder = np.random.default_rng(1003), tmp_path_factory.mktemp("rows")
+    X = rng.standard_normal((120, 6)) * 10.0 ** np.arange(-2, 4) + 10.0 ** np.arange(-1, 5)
+    Y = (X - X.mean(axis=0)) / X.std(axis=0) @ rng.standard_normal((6, 5)) > np.linspace(-1, 3, 5)
+    paths = []
+    for part, cut in (("train", slice(0, 80)), ("test", slice(80, 120))):
+        paths.append(folder / f"{part}.npz")
+        table = csr_array(X[cut]) if request.param else X[cut]
+        datasets.save_npz(paths[-1], Dataset(table, csr_array(Y[cut].astype(float))))
+    return paths
+
+
+def dense(X):
+    return X.toarray() if issparse(X) else X
+
+
+@pytest.mark.parametrize(("scaling", "weight"), [("auto", 3.0), ("rows", 0.01), ("none", 3.0)])
+def test_models_keep_scaling_and_intercepts(files, tmp_path, scaling, weight):
+    found = fit(*files, solver="binary-relevance", scaling=scaling, regularization=weight)
+    train, test = (datasets.read(path) for path in files)
+    X, X_test, Y = dense(train.X), dense(test.X), train.Y.toarray()
+    if scaling == "rows":
+        X, X_test = normalize(X), normalize(X_test)
+    elif scaling == "auto":
+        scaler = StandardScaler(with_mean=False).fit(X)
+        X, X_test = scaler.transform(X), scaler.transform(X_test)
+    expected = Ridge(weight).fit(X, Y).predict(X_test)
+    assert found.summary()["scaling"] == {"auto": "deviations"}.get(scaling, scaling)
+    save_model(tmp_path / "model.npz", found.model)
+    for model in (found.model, load_model(tmp_path / "model.npz")):
+        assert model.scores(test.X)(slice(None)) == pytest.approx(expected, abs=1e-6)
+
+
+def test_without_intercepts_scores_are_linear(files):
+    found = fit(*files, solver="binary-relevance", scaling="none", intercept=False)
+    zero = np.zeros((1, 6))
+    assert (found.model.scores(zero)(slice(None)) == 0).all() and found.summary()["intercept"] is False
+
+
+def test_scaling_keeps_rows_sparse_and_constants_as_they_are():
+    X = np.array([[1.0, 5.0, 0.0], [3.0, 5.0, 0.0], [5.0, 5.0, 0.0]])
+    assert deviations(X) == pytest.approx([np.sqrt(8 / 3), 1, 1])
+    for name in ("deviations", "rows"):
+        sparse = Scaling.of(csr_array(X), name).applied(csr_array(X))
+        assert issparse(sparse) and sparse.toarray() == pytest.approx(Scaling.of(X, name).applied(X))
+    assert np.linalg.norm(sparse.toarray(), axis=1) == pytest.approx(1)
+    assert Scaling.of(csr_array(X), "rows").applied(csr_array((1, 3))).nnz == 0
+
+
+@pytest.mark.parametrize(("kind", "solver"), [("Centred", "cplst"), ("Ranked", "wsabie"), ("LowRank", "leml-squared")])
+def test_models_of_version_1_are_read(files, tmp_path, kind, solver):
+    found = fit(*files, solver=solver, rank=2, scaling="none", intercept=kind == "Centred")
+    save_model(tmp_path / "new.npz", found.model)
+    arrays = dict(np.load(tmp_path / "new.npz"))
+    left_out = {"scaling", "units", *{"Ranked": ["estimate_offset"], "Centred": ["estimate_threshold"]}.get(kind, [])}
+    arrays |= {"lrlab_model": np.array(1), "kind": np.array(kind)}
+    np.savez(tmp_path / "old.npz", **{name: part for name, part in arrays.items() if name not in left_out})
+    test = datasets.read(files[1])
+    one, other = (load_model(tmp_path / name) for name in ("new.npz", "old.npz"))
+    assert one.predict(test.X, 3) == other.predict(test.X, 3)
+
+
+def test_an_unknown_scaling_is_refused(files):
+    with pytest.raises(InputError, match=r'scaling must be one of auto, none, .* did you mean "deviations"'):
+        fit(*files, scaling="deviation")

@@ -1,0 +1,137 @@
+"""Intercepts of all label solvers: ridge regression's, stationary, the same wherever features have their zero."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.linear_model import LogisticRegression, Ridge
+
+from lrlab import catalog
+from lrlab.datasets.dataset import Dataset
+from lrlab.models.own_rows import OwnProblem
+from lrlab.parameters import settle
+from lrlab.protocol import drive
+from lrlab.solvers.multilabel import binary_relevance as br
+from lrlab.solvers.multilabel.affine import CentredRows, gram
+from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED
+
+ALL = tuple(entry.name for entry in catalog.solvers_for("multilabel"))
+COMPLETE = ("cplst", "plst")
+
+
+def tables(n=90, d=8, L=6, seed=1001, sparse=False, observed=1.0):
+    """Return features far from 0, labels of unequal frequencies, and the pattern of those observed."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) + rng.uniform(2, 5, d)
+    if sparse:
+        X *= rng.random((n, d)) < 0.4
+    Y = rng.standard_normal((n, L)) + (X - X.mean(axis=0)) @ rng.standard_normal((d, L)) / 2 > np.linspace(-1, 2, L)
+    known = None if observed == 1 else rng.random((n, L)) < observed
+    return (csr_array(X) if sparse else X), Y.astype(float), known
+
+
+def problem_of(X, Y, known=None, rank=3, intercept=True):
+    """Return the problem whose training rows are its test rows."""
+    Y = Y if known is None else Y * known
+    data = Dataset(X, csr_array(Y), None if known is None else csr_array(known))
+    return OwnProblem.between(data, data, rank, intercept=intercept)
+
+
+def scores(solver, problem, max_iter=10, tol=1e-12, **settings):
+    """Return the scores of the training rows after some iterations."""
+    entry, found = catalog.solver(solver, "multilabel"), []
+    run = entry.run(problem, **settle(entry.run, settings), rng=np.random.default_rng(7))
+    drive(run, lambda k, seconds, iterate: found.append(iterate), tol=tol, max_iter=max_iter)
+    return found[-1].estimate.scores(problem.X)(slice(None))
+
+
+@pytest.mark.parametrize("observed", [1.0, 0.6])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("shape", [(90, 8), (12, 20)])
+def test_binary_relevance_is_the_ridge_regression_of_scikit_learn(shape, sparse, observed, monkeypatch):
+    X, Y, known = tables(*shape, sparse=sparse, observed=observed)
+    dense = X.toarray() if sparse else X
+    seen = np.ones(Y.shape, bool) if known is None else known
+    expected = np.column_stack(
+        [Ridge(0.3).fit(dense[seen[:, j]], Y[seen[:, j], j]).predict(dense) for j in range(Y.shape[1])]
+    )
+    problem = problem_of(X, Y, known)
+    assert scores("binary-relevance", problem, 300, regularization=0.3) == pytest.approx(expected, abs=1e-8)
+    monkeypatch.setattr(br, "CLOSED", 0)
+    assert scores("binary-relevance", problem, 300, regularization=0.3) == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize("observed", [1.0, 0.6])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_leml_at_full_rank_is_that_regression_too(sparse, observed):
+    X, Y, known = tables(sparse=sparse, observed=observed)
+    problem = problem_of(X, Y, known, rank=6)
+    expected = scores("binary-relevance", problem, 300, regularization=2.0)
+    settings = {"regularization": 2.0, "penalty": "frobenius", "steps": 40}
+    assert scores("leml-squared", problem, 400, **settings) == pytest.approx(expected, abs=1e-6)
+    if observed == 1:
+        assert scores("leml-squared", problem, 400, inner="exact", **settings) == pytest.approx(expected, abs=1e-6)
+        assert scores("cplst", problem, regularization=2.0) == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize("observed", [1.0, 0.6])
+@pytest.mark.parametrize(
+    ("loss", "solvers"),
+    [(SQUARED, ("leml-squared", "trace-norm-squared")), (LOGISTIC, ("leml-logistic", "trace-norm-logistic"))],
+)
+def test_intercepts_are_free_of_penalties_so_that_slopes_sum_to_zero(loss, solvers, observed):
+    X, Y, known = tables(observed=observed)
+    seen = np.ones(Y.shape, bool) if known is None else known
+    found = []
+    for solver in solvers:
+        found.append(scores(solver, problem_of(X, Y, known, rank=6), 600, regularization=4.0))
+        slopes = loss.slope(loss.coded(Y), found[-1]) * seen
+        assert np.abs(slopes.sum(axis=0)).max() < 1e-4
+    # Factors of full rank and the convex problem have the same optimum.
+    assert found[0] == pytest.approx(found[1], abs=1e-3)
+
+
+def test_other_losses_agree_with_scikit_learn():
+    X, Y, _ = tables()
+    found = scores("binary-relevance", problem_of(X, Y), loss="logistic", regularization=2.0)
+    one = LogisticRegression(C=0.5, tol=1e-8, max_iter=10_000).fit(X, Y[:, 2])
+    assert found[:, 2] == pytest.approx(one.decision_function(X), abs=1e-3)
+
+
+@pytest.mark.parametrize("solver", ALL)
+def test_a_shift_of_the_features_changes_nothing(solver):
+    X, Y, known = tables(observed=1.0 if solver in COMPLETE else 0.7)
+    near, far = (scores(solver, problem_of(X + shift, Y, known), 3) for shift in (0.0, 50.0))
+    # LIBLINEAR and L-BFGS stop early.
+    assert far == pytest.approx(near, abs=1e-2 if solver in ("svm",) else 1e-6)
+
+
+# Sparse rows are not centred for WSABIE, whose steps touch few features, nor for LIBLINEAR, which cannot do so.
+@pytest.mark.parametrize("solver", [name for name in ALL if name not in ("wsabie", "svm")])
+def test_sparse_features_give_what_dense_ones_give(solver):
+    X, Y, known = tables(sparse=True, observed=1.0 if solver in COMPLETE else 0.7)
+    sparse, dense = (scores(solver, problem_of(table, Y, known), 3) for table in (X, X.toarray()))
+    assert sparse == pytest.approx(dense, abs=1e-6)
+
+
+@pytest.mark.parametrize("solver", ALL)
+def test_labels_that_features_do_not_predict_get_their_frequencies(solver):
+    rng = np.random.default_rng(1002)
+    X, share = rng.standard_normal((400, 5)) + 3, np.array([0.02, 0.1, 0.3, 0.7])
+    Y = (rng.random((400, 4)) < share).astype(float)
+    settings = {"wsabie": {}, "bcs": {"ratio": 1.0}}.get(solver, {"regularization": 1e4})
+    found = scores(solver, problem_of(X, Y, rank=2), 10, **settings)
+    order = found.mean(axis=0)
+    assert (np.diff(order) > 0).all()
+    if solver in ("binary-relevance", "leml-squared", "cplst", "trace-norm-squared"):
+        assert order == pytest.approx(Y.mean(axis=0), abs=1e-8)
+
+
+def test_centred_rows_multiply_as_their_table():
+    X, *_ = tables(sparse=True)
+    rows, table = CentredRows(X, X.mean(axis=0)), X.toarray() - X.toarray().mean(axis=0)
+    rng = np.random.default_rng(0)
+    W, B = rng.standard_normal((8, 3)), rng.standard_normal((90, 2))
+    assert rows @ W == pytest.approx(table @ W)
+    assert rows.T @ B == pytest.approx(table.T @ B) and rows.T @ csr_array(B) == pytest.approx(table.T @ B)
+    assert rows[3:9] @ W == pytest.approx(table[3:9] @ W)
+    assert gram(rows, True) == pytest.approx(table.T @ table) and gram(rows, False) == pytest.approx(table @ table.T)
