@@ -141,7 +141,10 @@ def nearest(word: str, words: Mapping[str, object] | tuple[str, ...]) -> str:
 
 @cache
 def declared(owner: Owner) -> Mapping[str, Parameter]:
-    """Return the parameters declared by a spec class (its fields) or a solver (its keyword options), in order."""
+    """Return the parameters declared by a spec class (its fields) or a solver (its keyword options), in order.
+
+    Those that were added later come last, those of a base class among them.
+    """
     hints = get_type_hints(owner, include_extras=True)
     if is_dataclass(owner):
         defaults: dict[str, Any] = {f.name: f.default for f in fields(owner)}
@@ -157,7 +160,7 @@ def declared(owner: Owner) -> Mapping[str, Parameter]:
         if parameter is None or default in (MISSING, inspect.Parameter.empty):
             continue
         declarations[name] = replace(parameter, name=name, kind=kind, default=default, symbol=parameter.symbol or name)
-    return MappingProxyType(declarations)
+    return MappingProxyType(dict(sorted(declarations.items(), key=lambda item: item[1].added)))
 
 
 def settle(owner: Owner, given: Mapping[str, object]) -> dict[str, Value]:

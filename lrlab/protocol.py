@@ -4,7 +4,7 @@ import time
 from abc import ABC, abstractmethod
 from collections import abc
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self
 
@@ -106,8 +106,8 @@ class Spec(ABC):
         return ""
 
     def values(self) -> dict[str, Value]:
-        """Return all parameters by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        """Return all parameters by name, in the order of their declaration."""
+        return {name: getattr(self, name) for name in declared(type(self))}
 
     def public_values(self) -> dict[str, Value]:
         """Return the parameters by name, without hidden ones that are not set."""

@@ -70,8 +70,6 @@ def axes(model: type[Spec]) -> dict[str, str]:
     """Return the titles, by name, of everything numeric along which a model's specs can be moved."""
     own = {p.name: f"{p.meaning}, {p.symbol}" for p in declared(model).values() if p.kind in (int, float)}
     own.pop("seed")
-    # What all models of a family share comes after their own.
-    own |= {name: own.pop(name) for name in ("assumed_rank",) if name in own}
     return own | {name: quantity.title for name in DERIVED if (quantity := derived(model, name))}
 
 

@@ -155,7 +155,7 @@ ENTRIES = (
         plane=("rank", "per-freedom"),
         along="observed",
         along_range=(0.005, 0.5, "log"),
-        measures=("cold_error", "incoherence"),
+        measures=("cold_error", "incoherence", "guessed_rank"),
         held={"n1": 300, "n2": 300, "d1": 60, "d2": 60},
     ),
     ModelEntry(
@@ -164,7 +164,7 @@ ENTRIES = (
         plane=("rank", "per-freedom"),
         along="observed",
         along_range=(0.005, 0.5, "log"),
-        measures=("test_error",),
+        measures=("test_error", "guessed_rank"),
         held={"n": 150, "d": 60, "labels": 60},
     ),
 )

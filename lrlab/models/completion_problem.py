@@ -7,7 +7,7 @@ from numpy.random import Generator
 
 from lrlab.arrays import Array, Indices, frozen
 from lrlab.lowrank import LowRank
-from lrlab.models.low_rank import LowRankProblem
+from lrlab.models.low_rank_problem import LowRankProblem
 from lrlab.operators.entries import Entries
 from lrlab.protocol import child
 

@@ -1,25 +1,22 @@
 """Problems whose truth is a low-rank matrix: what their specs share, and the facts of their family."""
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
-from lrlab import lowrank
-from lrlab.arrays import Array, frozen
+from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Level, Measure
-from lrlab.operators.operator import Operator
+from lrlab.models.low_rank_problem import LowRankProblem, orthonormal
 from lrlab.parameters import InputError, Parameter, gaussian_noise
-from lrlab.protocol import Checkpoint, Spec, child, proceed
+from lrlab.protocol import Checkpoint, Spec, proceed
 from lrlab.solver_entry import Options, SolverEntry
 
-DRAWN_ROWS = 4096
-"""Rows drawn at a time: a block is a function of its index alone, so that fewer measurements are the first of more."""
+LARGEST_GUESS = 50
 
 EXCESS, NEGLIGIBLE = 1.2, 1e-6
 """A misfit of so many times what noise leaves, plus what slow convergence leaves, is one of a wrong rank."""
@@ -40,11 +37,26 @@ Precision = Annotated[str, Parameter(meaning="arithmetic of data and solvers", c
 class LowRankSpec(Spec):
     """Linear measurements b = A(W) + noise of a matrix W (rows, columns) of low rank, ||W||_F = 1."""
 
-    problem: ClassVar[type["LowRankProblem"]]
+    problem: ClassVar[type[LowRankProblem]]
 
     assumed_rank: Annotated[
-        int, Parameter(meaning="rank that solvers are given, 0: the true one", low=0, high=1000, added=True)
+        int,
+        Parameter(
+            meaning="rank that solvers are given, 0: the true one; the largest one where it is guessed",
+            low=0,
+            high=1000,
+            added=True,
+        ),
     ] = 0
+    rank_guess: Annotated[
+        str,
+        Parameter(
+            meaning="rank that solvers are given: none, not guessed; by the largest gap, as a ratio, between singular "
+            "values of the moment; or the one that predicts a tenth of the numbers, held out, best",
+            choices=("none", "gap", "held-out"),
+            added=True,
+        ),
+    ] = "none"
 
     @property
     @abstractmethod
@@ -63,14 +75,29 @@ class LowRankSpec(Spec):
 
     @property
     def given_rank(self) -> int:
-        """Rank that solvers are given."""
-        return self.assumed_rank or self.true_rank
+        """Rank that solvers are given, the largest one where it is guessed."""
+        return self.largest_guess if self.rank_guess != "none" else self.assumed_rank or self.true_rank
+
+    @property
+    def largest_guess(self) -> int:
+        """Largest rank that is guessed: up to half of the possible ones, and no more unknowns than measurements."""
+        most = self.assumed_rank or max(1, min(LARGEST_GUESS, min(self.size) // 2))
+        return max(k for k in range(1, most + 1) if k == 1 or self.unknowns(k) <= self.measurements)
+
+    def unknowns(self, rank: int) -> int:
+        """Return the dimension of the manifold of matrices of a rank."""
+        rows, columns = self.size
+        return rank * (rows + columns - rank)
 
     @property
     def degrees_of_freedom(self) -> int:
         """Dimension of the manifold of such matrices: no method recovers from fewer measurements."""
-        (rows, columns), k = self.size, self.true_rank
-        return k * (rows + columns - k)
+        return self.unknowns(self.true_rank)
+
+    @property
+    def withheld(self) -> tuple[str, ...]:
+        """What solvers that know it are not given after all."""
+        return () if self.rank_guess == "none" else ("rank",)
 
     @property
     def entries(self) -> int:
@@ -82,21 +109,24 @@ class LowRankSpec(Spec):
         """Say where no method can recover W."""
         m, unknowns = self.measurements, self.degrees_of_freedom
         if m >= unknowns:
-            wrong = self.given_rank != self.true_rank
+            wrong = self.rank_guess == "none" and self.given_rank != self.true_rank
             return f"Solvers are given the rank {self.given_rank}; the true one is {self.true_rank}." if wrong else ""
         return f"Fewer measurements ({m}) than unknowns ({unknowns}): many matrices fit them, and none is recovered."
 
     def judgement(self, scores: Mapping[str, float]) -> str:
-        """Say where the misfit of an estimate shows that an assumed rank is too small."""
+        """Say what rank was guessed, and where the misfit of an estimate shows that an assumed rank is too small."""
+        guess = scores.get("guessed_rank")
+        said = f"Guessed rank {guess:g} ({self.rank_guess}); the true one is {self.true_rank}." if guess else ""
         noise = float(self.values()["noise"])
         leaves = noise / math.sqrt(1.0 + noise**2)
         misfit = scores.get("misfit", 0.0)
-        if not self.assumed_rank or not misfit > EXCESS * leaves + NEGLIGIBLE:
-            return ""
+        assumed = guess or self.assumed_rank
+        if not assumed or not misfit > EXCESS * leaves + NEGLIGIBLE:
+            return said
         return (
-            f"The misfit, {misfit:.2g}, is larger than noise leaves, {leaves:.2g}: the run is not at its end, or the "
-            f"assumed rank {self.assumed_rank} is too small."
-        )
+            f"{said} The misfit, {misfit:.2g}, is larger than noise leaves, {leaves:.2g}: the run is not at its end, "
+            f"or the {'guessed' if guess else 'assumed'} rank {assumed:g} is too small."
+        ).lstrip()
 
     @property
     def moment_variance(self) -> float:
@@ -113,7 +143,7 @@ class LowRankSpec(Spec):
             expected = f"in 0..min{self.size} = {min(self.size)}"
             raise InputError("assumed_rank", expected, self.assumed_rank, "lower it, or make the matrix larger")
 
-    def build(self, checkpoint: Checkpoint = proceed) -> "LowRankProblem":
+    def build(self, checkpoint: Checkpoint = proceed) -> LowRankProblem:
         """Draw the truth; the measurements are drawn when they are first asked for."""
         return self.problem(self, self.factors(), checkpoint)
 
@@ -133,65 +163,6 @@ class LowRankSpec(Spec):
         rng = np.random.default_rng(self.streams().truth)
         (rows, columns), k = self.size, self.true_rank
         return LowRank(orthonormal(rng, rows, k), self.singular_values, orthonormal(rng, columns, k))
-
-
-def orthonormal(rng: np.random.Generator, rows: int, columns: int) -> Array:
-    """Return a uniformly distributed matrix (rows, columns) with orthonormal columns."""
-    Q, R = np.linalg.qr(rng.standard_normal((rows, columns)))
-    return Q * np.where(np.diagonal(R) < 0, -1.0, 1.0)
-
-
-def normal_rows(stream: np.random.SeedSequence, rows: int, columns: int, precision: str, checkpoint=proceed) -> Array:
-    """Return a read-only standard normal matrix (rows, columns), the same first rows whatever their number."""
-    X = np.empty((rows, columns), np.float32 if precision == "single" else np.float64)
-    for index, start in enumerate(range(0, rows, DRAWN_ROWS)):
-        checkpoint(start / rows)
-        cut = X[start : start + DRAWN_ROWS]
-        child(stream, index).standard_normal(dtype=X.dtype, out=cut)
-    return frozen(X)
-
-
-class LowRankProblem(ABC):
-    """Measurements of one spec, and the truth, which only the score may look at.
-
-    Attributes: spec; truth (LowRank); rank, true or assumed, given to solvers that ask for it; operator;
-    b (m,), read-only; exact, whether the measurements are without noise.
-    """
-
-    spec: Any
-
-    def __init__(self, spec: LowRankSpec, truth: LowRank, checkpoint: Checkpoint = proceed) -> None:
-        """Keep the truth."""
-        self.spec, self.truth, self.rank, self.checkpoint = spec, truth, spec.given_rank, checkpoint
-        for part in truth:
-            frozen(part)
-
-    def load(self, everything: bool) -> None:
-        """Draw the measurements."""
-        _ = self.b
-
-    @cached_property
-    def operator(self) -> Operator:
-        """What was measured."""
-        operator = self.draw()
-        operator.checkpoint = self.checkpoint
-        return operator
-
-    @abstractmethod
-    def draw(self) -> Operator:
-        """Return the measurement operator."""
-
-    @cached_property
-    def b(self) -> Array:
-        """All measurements (m,)."""
-        clean = self.operator.forward(self.truth)
-        e = child(self.spec.streams().noise, 0).standard_normal(len(clean))
-        return frozen((clean + float(self.spec.values()["noise"]) * e).astype(self.operator.dtype))
-
-    def score(self, estimate: LowRank) -> dict[str, float]:
-        """Return `error`, `spectral_error` (relative, against the truth) and `misfit`, ||A(W) - b|| / ||b||."""
-        misfit = np.linalg.norm(self.operator.forward(estimate) - self.b) / np.linalg.norm(self.b)
-        return {**lowrank.errors(estimate, self.truth), "misfit": float(misfit)}
 
 
 def theory_lines(spec: LowRankSpec, entry: SolverEntry, options: Options, level: Level) -> dict[str, bool]:
@@ -232,6 +203,9 @@ FAMILY = Family(
             "largest norm of a row's whitened features over its mean: 1 is spread evenly",
             common=False,
             constant=True,
+        ),
+        "guessed_rank": Measure(
+            "guessed rank", "rank that solvers are given where it is guessed", common=False, constant=True
         ),
         **COMMON_MEASURES,
     },

@@ -15,7 +15,7 @@ from lrlab.lowrank import LowRank
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
 from lrlab.models.label_patterns import highest, scattered
 from lrlab.models.label_rows import LabelRows
-from lrlab.models.low_rank import orthonormal
+from lrlab.models.low_rank_problem import orthonormal
 from lrlab.models.multilabel_problem import MultilabelProblem, only_observed
 from lrlab.models.multilabel_risk import DrawnLabels, best_linear
 from lrlab.parameters import InputError, Parameter

@@ -10,16 +10,8 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import ModelEntry
-from lrlab.models.low_rank import (
-    FAMILY,
-    Condition,
-    LowRankProblem,
-    LowRankSpec,
-    Noise,
-    Precision,
-    normal_rows,
-    orthonormal,
-)
+from lrlab.models.low_rank import FAMILY, Condition, LowRankSpec, Noise, Precision
+from lrlab.models.low_rank_problem import LowRankProblem, normal_rows, orthonormal
 from lrlab.operators.rank_one import SymmetricRankOne
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import child
@@ -99,10 +91,9 @@ class PolynomialNetwork(LowRankSpec):
     def true_rank(self) -> int:  # noqa: D102
         return self.r
 
-    @property
-    def degrees_of_freedom(self) -> int:
-        """Dimension of the symmetric matrices of rank r: p r - r (r - 1) / 2."""
-        return self.p * self.r - self.r * (self.r - 1) // 2
+    def unknowns(self, rank: int) -> int:
+        """Return the dimension of the symmetric matrices of a rank: p r - r (r - 1) / 2."""
+        return self.p * rank - rank * (rank - 1) // 2
 
     @property
     def entries(self) -> int:
@@ -164,6 +155,6 @@ ENTRY = ModelEntry(
     plane=("r", "m"),
     along="m",
     along_range=(500.0, 20_000.0, "log"),
-    measures=("test_error",),
+    measures=("test_error", "guessed_rank"),
     held={"p": 45},
 )

@@ -5,7 +5,8 @@ from functools import partial
 from typing import Annotated
 
 from lrlab.model_entry import ModelEntry
-from lrlab.models.low_rank import FAMILY, Condition, LowRankProblem, LowRankSpec, Noise, Precision, Rank, normal_rows
+from lrlab.models.low_rank import FAMILY, Condition, LowRankSpec, Noise, Precision, Rank
+from lrlab.models.low_rank_problem import LowRankProblem, normal_rows
 from lrlab.operators.dense import Dense
 from lrlab.operators.operator import Operator
 from lrlab.operators.rank_one import RankOne
@@ -68,5 +69,6 @@ ENTRY = ModelEntry(
     plane=("rank", "m"),
     along="m",
     along_range=(500.0, 20_000.0, "log"),
+    measures=("guessed_rank",),
     held={"d1": 32, "d2": 32},
 )

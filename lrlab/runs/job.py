@@ -29,7 +29,8 @@ class Job:
     @property
     def given(self) -> str:
         """What the solver is given beyond the data, with these options, as a sentence."""
-        return given_words((*self.entry.knows, *self.entry.knows_with(dict(self.options))))
+        known = (*self.entry.knows, *self.entry.knows_with(dict(self.options)))
+        return given_words([word for word in known if word not in getattr(self.spec, "withheld", ())])
 
     def on(self, spec: Spec) -> "Job":
         """Return the same job on another spec of the same shape (another seed), which needs no new checks."""

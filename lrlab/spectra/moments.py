@@ -8,7 +8,8 @@ import pandas as pd
 
 from lrlab.arrays import Array
 from lrlab.models.axes import place
-from lrlab.models.low_rank import LowRankProblem, LowRankSpec
+from lrlab.models.low_rank import LowRankSpec
+from lrlab.models.low_rank_problem import LowRankProblem
 from lrlab.models.network import PolynomialNetwork
 from lrlab.models.phase_retrieval import PhaseRetrieval, PhaseRetrievalProblem
 from lrlab.protocol import Spec

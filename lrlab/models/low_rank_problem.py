@@ -1,0 +1,94 @@
+"""Linear measurements of a low-rank matrix as problems: what is drawn, the rank that solvers are given, scores."""
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from lrlab import lowrank
+from lrlab.arrays import Array, frozen
+from lrlab.lowrank import LowRank
+from lrlab.operators.operator import Operator
+from lrlab.protocol import Checkpoint, child, proceed
+
+DRAWN_ROWS = 4096
+"""Rows drawn at a time: a block is a function of its index alone, so that fewer measurements are the first of more."""
+
+
+def orthonormal(rng: np.random.Generator, rows: int, columns: int) -> Array:
+    """Return a uniformly distributed matrix (rows, columns) with orthonormal columns."""
+    Q, R = np.linalg.qr(rng.standard_normal((rows, columns)))
+    return Q * np.where(np.diagonal(R) < 0, -1.0, 1.0)
+
+
+def normal_rows(stream: np.random.SeedSequence, rows: int, columns: int, precision: str, checkpoint=proceed) -> Array:
+    """Return a read-only standard normal matrix (rows, columns), the same first rows whatever their number."""
+    X = np.empty((rows, columns), np.float32 if precision == "single" else np.float64)
+    for index, start in enumerate(range(0, rows, DRAWN_ROWS)):
+        checkpoint(start / rows)
+        cut = X[start : start + DRAWN_ROWS]
+        child(stream, index).standard_normal(dtype=X.dtype, out=cut)
+    return frozen(X)
+
+
+class LowRankProblem(ABC):
+    """Measurements of one spec, and the truth, which only the score may look at.
+
+    Attributes: spec; truth (LowRank); rank, true, assumed or guessed, given to solvers that ask for it; operator;
+    b (m,), read-only; exact, whether the measurements are without noise.
+    """
+
+    spec: Any
+
+    def __init__(self, spec: Any, truth: LowRank, checkpoint: Checkpoint = proceed) -> None:
+        """Keep the truth."""
+        self.spec, self.truth, self.checkpoint = spec, truth, checkpoint
+        for part in truth:
+            frozen(part)
+
+    def load(self, everything: bool) -> None:
+        """Draw the measurements."""
+        _ = self.b
+
+    @cached_property
+    def rank(self) -> int:
+        """The rank for solvers; a guess is made when it is first asked for."""
+        spec = self.spec
+        if spec.rank_guess == "none":
+            return int(spec.given_rank)
+        # Imported where it is used: scipy.sparse.linalg would slow down the start of the shell.
+        from lrlab.models import rank_guess
+
+        if spec.rank_guess == "gap":
+            return rank_guess.by_gap(self.operator, self.b, spec.largest_guess)
+        rng = child(spec.streams().solver, 0)
+        return rank_guess.by_held_out(self.operator, self.b, spec.largest_guess, rng)
+
+    @cached_property
+    def operator(self) -> Operator:
+        """What was measured."""
+        operator = self.draw()
+        operator.checkpoint = self.checkpoint
+        return operator
+
+    @abstractmethod
+    def draw(self) -> Operator:
+        """Return the measurement operator."""
+
+    @cached_property
+    def b(self) -> Array:
+        """All measurements (m,)."""
+        clean = self.operator.forward(self.truth)
+        e = child(self.spec.streams().noise, 0).standard_normal(len(clean))
+        return frozen((clean + float(self.spec.values()["noise"]) * e).astype(self.operator.dtype))
+
+    def score(self, estimate: LowRank) -> dict[str, float]:
+        """Return `error`, `spectral_error` (relative, against the truth) and `misfit`, ||A(W) - b|| / ||b||.
+
+        And `guessed_rank`, where one was guessed.
+        """
+        misfit = np.linalg.norm(self.operator.forward(estimate) - self.b) / np.linalg.norm(self.b)
+        # Solvers that take no rank have not asked for a guess.
+        guessed = {"guessed_rank": float(self.rank)} if self.spec.withheld and "rank" in vars(self) else {}
+        return {**lowrank.errors(estimate, self.truth), "misfit": float(misfit), **guessed}

@@ -1,0 +1,68 @@
+"""Guessed ranks: right where theory says so, said in the result, and given to every solver that takes a rank."""
+
+import numpy as np
+import pytest
+
+import lrlab
+from lrlab import catalog
+from lrlab.models import rank_guess
+from lrlab.parameters import declared
+
+SENSING = lrlab.spec("rank-one-sensing", m=500, d1=20, d2=18, rank=3, seed=1000)
+SPECS = [
+    SENSING,
+    SENSING.replace(condition=10, m=400),
+    SENSING.replace(operator="dense"),
+    lrlab.spec("polynomial-network", p=30, r=3, m=400, condition=10, seed=1001),
+    lrlab.spec("inductive-completion", n1=80, n2=70, d1=15, d2=12, rank=2, observed=0.06, condition=10, seed=1002),
+    lrlab.spec("inductive-completion", n1=50, n2=50, rank=2, features="canonical", observed=0.3, seed=1002),
+    lrlab.spec("multilabel-regression", n=100, d=10, labels=20, rank=2, observed=0.2, seed=1003),
+]
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.model)
+def test_numbers_held_out_find_the_rank(spec):
+    assert spec.replace(rank_guess="held-out").build().rank == spec.true_rank
+
+
+@pytest.mark.parametrize("formed", [True, False])
+@pytest.mark.parametrize("spec", [SENSING.replace(m=4000), SPECS[3].replace(m=4000, condition=1)])
+def test_the_gap_finds_the_rank_where_singular_values_are_equal(spec, formed, monkeypatch):
+    monkeypatch.setattr(rank_guess, "FORMED", 10**6 if formed else 0)
+    assert spec.replace(rank_guess="gap").build().rank == spec.true_rank
+    W = rank_guess.leading(spec.build().operator, spec.build().b, 3)
+    s = np.linalg.svd(spec.build().operator.moment(spec.build().b), compute_uv=False)
+    np.testing.assert_allclose(np.abs(W.s), s[:3], rtol=1e-8)
+
+
+def test_a_step_solves_the_linear_problem_of_the_numbers_that_are_inside():
+    problem = SPECS[3].build()
+    inside = np.ones_like(problem.b)
+    inside[::7] = 0
+    W = problem.truth._replace(s=1.01 * problem.truth.s)
+    new = rank_guess.gauss_newton_step(problem.operator, problem.b, inside, W)
+    before, after = (rank_guess.relative_misfit(problem.operator, problem.b, inside, at) for at in (W, new))
+    assert after < 0.2 * before and len(new.s) == 3
+
+
+def test_the_result_says_what_was_guessed_and_solvers_without_a_rank_guess_nothing():
+    spec = SENSING.replace(rank_guess="held-out")
+    trace = lrlab.solve(spec, "gauss-newton")
+    assert trace.metrics["guessed_rank"] == 3 and trace.metrics["error"] < 1e-10
+    assert "Guessed rank 3 (held-out); the true one is 3." in trace.summary()["message"]
+    assert "too small" not in trace.summary()["message"] and "rank" not in trace.job.given
+    small = lrlab.solve(spec.replace(assumed_rank=2), "altmin").summary()
+    assert small["metrics"]["guessed_rank"] == 2 and "the guessed rank 2 is too small" in small["message"]
+    assert "guessed_rank" not in lrlab.solve(spec, "nuclear-norm", max_iter=5).metrics
+
+
+def test_guesses_ask_for_no_more_unknowns_than_measurements():
+    spec = SENSING.replace(rank_guess="gap", m=80)
+    assert spec.unknowns(spec.largest_guess) <= 80 < spec.unknowns(spec.largest_guess + 1)
+    assert SENSING.replace(rank_guess="gap", m=1, noise=1).build().rank == 1
+
+
+@pytest.mark.parametrize("model", ["rank-one-sensing", "polynomial-network", "inductive-completion"])
+def test_parameters_that_all_models_share_stand_last(model):
+    names = [name for name, p in declared(catalog.MODELS[model]).items() if p.added]
+    assert {"assumed_rank", "rank_guess"} <= {*names} and list(catalog.spec(model).values())[-len(names) :] == names
