@@ -1,0 +1,65 @@
+"""Measures a class at one server: python -m tests.load [--sessions 10 20 30 60] [--same-seed] [--idle].
+
+Loopback only; at most 200 sessions, and 300 s a class.
+"""
+
+import argparse
+import asyncio
+import os
+from contextlib import nullcontext
+
+from tests.load.classroom import attend
+from tests.load.server import Server, serve
+from tests.load.visitor import Visitor
+
+SETTLE_SECONDS = 20.0
+IDLE_SECONDS = 10.0
+
+
+async def rest(server: Server, sessions: int) -> None:
+    """Print what open tabs without a run cost, and what is left 20 s after they closed."""
+    visitors = [Visitor(server.address) for _ in range(sessions)]
+    for visitor in visitors:
+        await visitor.open()
+    await asyncio.sleep(5.0)
+    share = await asyncio.to_thread(server.share_of_a_core, IDLE_SECONDS)
+    print(f"{sessions} idle tabs: {100 * share:.2f}% of a core", flush=True)
+    await asyncio.gather(*(visitor.close() for visitor in visitors))
+
+
+def main() -> None:
+    """Read the arguments, start a server, and print one line a class."""
+    parser = argparse.ArgumentParser(prog="python -m tests.load", description=__doc__)
+    parser.add_argument("--sessions", type=int, nargs="+", default=[10, 20, 30, 60])
+    parser.add_argument("--same-seed", action="store_true", help="everybody runs the same job")
+    parser.add_argument("--seconds", type=float, default=60.0, help="how long a class may take")
+    parser.add_argument("--touching", type=int, default=10, help="how many sessions touch a widget meanwhile")
+    parser.add_argument("--query", default="solvers=pairwise-moment", help="the address of the page")
+    parser.add_argument("--idle", type=int, default=0, help="tabs whose cost without a run is measured, too")
+    parser.add_argument("--script", default="app.py", help="what streamlit runs")
+    given = parser.parse_args()
+    with serve(script=given.script) as server:
+        asyncio.run(attend(server.address, 1, seconds=30.0))
+        first = 1000
+        for sessions in given.sessions:
+            seeds = [] if given.same_seed else range(first, first + sessions)
+            first += sessions if not given.same_seed else 0
+            load, before = os.getloadavg()[0], server.cpu_seconds()
+            outcome = asyncio.run(
+                attend(
+                    server.address, sessions, seconds=given.seconds, seeds=seeds, query=given.query,
+                    touching=given.touching,
+                )  # fmt: skip
+            )
+            cost = server.cpu_seconds() - before
+            print(f"load {load:.1f} | {outcome}; server {cost:.1f} s of CPU", flush=True)
+        if given.idle:
+            asyncio.run(rest(server, given.idle))
+        with nullcontext():
+            asyncio.run(asyncio.sleep(SETTLE_SECONDS))
+            share = server.share_of_a_core(IDLE_SECONDS)
+            print(f"20 s after all closed: {100 * share:.2f}% of a core, {server.memory_bytes() / 2**20:.0f} MiB")
+
+
+if __name__ == "__main__":
+    main()
