@@ -44,3 +44,17 @@ def _interruptible() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _figures_are_valid() -> Iterator[None]:
+    """Have plotly check every figure that a test sends to a browser: it is not checked where people wait for it."""
+    from lrlab.figures.build import Figure
+
+    def checked(figure: Figure) -> str:
+        figure.plotly()
+        return to_json(figure)
+
+    to_json, Figure.to_json = Figure.to_json, checked  # type: ignore[method-assign]
+    yield
+    Figure.to_json = to_json  # type: ignore[method-assign]

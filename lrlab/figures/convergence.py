@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from lrlab.figures import theme
+from lrlab.figures.build import Figure
 from lrlab.figures.recovery import MOST_POINTS, Recovery
 from lrlab.model_entry import Measure
 from lrlab.models.single_index import FAMILY
@@ -46,13 +46,13 @@ def curves(
     log_x: bool = False,
     log_y: bool = False,
     height: int = 400,
-) -> go.Figure:
+) -> Figure:
     """Return a measure of every run against `time` ("iteration" or "seconds"), with its exact prediction dashed.
 
     A run of one iterate is a marker, with a thin line that carries its
     level over to the others.
     """
-    figure = go.Figure()
+    figure = Figure()
     rows = [thinned(run.rows) for run in runs]
     values = [row[measure] for few in rows for row in few if math.isfinite(row.get(measure, math.nan))]
     # A logarithm has nothing to show of negative objectives; a zero among others, reached at the end, is left out.
@@ -84,7 +84,7 @@ def thinned(rows: Sequence[Mapping[str, float]]) -> Sequence[Mapping[str, float]
     return [rows[k] for k in np.unique(np.concatenate([even, early]).astype(int))]
 
 
-def _add_curve(figure: go.Figure, run: Recovery, points: Sequence[tuple[float, float]], last: float) -> None:
+def _add_curve(figure: Figure, run: Recovery, points: Sequence[tuple[float, float]], last: float) -> None:
     x, y = (np.array(side) for side in zip(*points, strict=True)) if points else (np.empty(0), np.empty(0))
     once = len(points) == 1
     figure.add_scatter(
@@ -101,7 +101,7 @@ def _add_curve(figure: go.Figure, run: Recovery, points: Sequence[tuple[float, f
 
 
 def _add_theory(
-    figure: go.Figure, runs: Sequence[Recovery], measure: str, time: str, extent: tuple[float, float], log_y: bool
+    figure: Figure, runs: Sequence[Recovery], measure: str, time: str, extent: tuple[float, float], log_y: bool
 ) -> None:
     def levels(name: str) -> list[tuple[Recovery, float]]:
         known = [(run, prediction(run.predictions, name)) for run in runs]

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from lrlab.arrays import Array
 from lrlab.figures import theme
+from lrlab.figures.build import Figure, Node, trace
 from lrlab.figures.picture import tiles
 from lrlab.figures.recovery import Recovery, frames
 from lrlab.lowrank import LowRank
@@ -28,7 +28,7 @@ def part(W: LowRank) -> Array:
     return (W.left[rows] @ W.V[columns].T).astype(np.float32)
 
 
-def matrices(truth: LowRank, runs: Sequence[Recovery]) -> go.Figure:
+def matrices(truth: LowRank, runs: Sequence[Recovery]) -> Figure:
     """Return heat maps: truth, estimate and difference, one row per run, all on one scale symmetric about zero."""
     true_part, count = part(truth), max(1, len(runs))
     height = count * (ROW + TITLE_LINE) + 8
@@ -36,7 +36,7 @@ def matrices(truth: LowRank, runs: Sequence[Recovery]) -> go.Figure:
     scale = float(np.abs(true_part).max())
     look = {"zmin": -scale, "zmax": scale, "colorscale": DIVERGING, "hoverongaps": False}
     maps = [
-        go.Heatmap(z=z, name=name, hovertemplate="row %{y}, column %{x}: %{z:.3g}", **look)
+        trace("heatmap", z=z, name=name, hovertemplate="row %{y}, column %{x}: %{z:.3g}", **look)
         for run in runs or [Recovery("")]
         for name, z in zip(NAMES, [true_part, *_estimate(truth, run.estimate)], strict=True)
     ]
@@ -56,19 +56,19 @@ def _estimate(truth: LowRank, estimate: LowRank | None) -> tuple[Array, Array]:
     return z, z - part(truth)
 
 
-def matrix_frames(truth: LowRank, runs: Sequence[Recovery]) -> list[go.Frame]:
+def matrix_frames(truth: LowRank, runs: Sequence[Recovery]) -> list[Node]:
     """Return the frames of `matrices`, one for each stored iteration."""
 
     def draw(estimates: Sequence[Any], iteration: int) -> dict[str, Any]:
-        drawn = [go.Heatmap(z=z) for estimate in estimates for z in _estimate(truth, estimate)]
+        drawn = [trace("heatmap", z=z) for estimate in estimates for z in _estimate(truth, estimate)]
         return {"data": drawn, "traces": [3 * k + j for k in range(len(runs)) for j in (1, 2)]}
 
     return frames(runs, draw)
 
 
-def singular_values(truth: LowRank | None, runs: Sequence[Recovery]) -> go.Figure:
+def singular_values(truth: LowRank | None, runs: Sequence[Recovery]) -> Figure:
     """Return singular values, those of the truth, if any, as dashes; signed eigenvalues of symmetric matrices."""
-    figure = go.Figure()
+    figure = Figure()
     true = np.empty(0) if truth is None else truth.s
     # Eigenvalues of either sign are drawn with their sign; an estimate may hold them in another order than the truth.
     signed = truth is not None and (bool((true < 0).any()) or truth.U is truth.V)

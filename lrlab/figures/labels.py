@@ -3,12 +3,13 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from lrlab.arrays import Array, Indices
 from lrlab.figures import theme
+from lrlab.figures.build import Figure, trace
 from lrlab.figures.convergence import curves
 from lrlab.figures.factors import DIVERGING
 from lrlab.figures.recovery import Recovery
@@ -20,11 +21,11 @@ NAME_LENGTH = 16
 """Characters of a name on an axis; the full name appears on hover."""
 
 
-def frequencies(names: Sequence[str], counts: Indices, rows: int) -> go.Figure:
+def frequencies(names: Sequence[str], counts: Indices, rows: int) -> Figure:
     """Return how many of the rows have each label, the most frequent first; on a logarithmic axis where that helps."""
     order = np.argsort(-counts, kind="stable")
     ordered, place = counts[order], np.arange(1, len(counts) + 1)
-    figure = go.Figure()
+    figure = Figure()
     figure.add_bar(
         x=place, y=ordered, marker={"color": theme.PALETTE[0], "line": {"width": 0}}, name="labels",
         customdata=[[names[j], 100 * counts[j] / max(rows, 1)] for j in order],
@@ -41,7 +42,7 @@ def frequencies(names: Sequence[str], counts: Indices, rows: int) -> go.Figure:
     return theme.style(figure.update_layout(bargap=0.15), title, "rows with it", height=420)
 
 
-def correlations(names: Sequence[str], phi: Array) -> go.Figure:
+def correlations(names: Sequence[str], phi: Array) -> Figure:
     """Return the correlations of labels as a heat map: red where two go together, blue where one excludes the other."""
     off_diagonal = phi.copy()
     # A label's correlation with itself is 1 and would set the scale.
@@ -49,14 +50,15 @@ def correlations(names: Sequence[str], phi: Array) -> go.Figure:
     largest = float(np.nanmax(np.abs(off_diagonal))) if np.isfinite(off_diagonal).any() else 1.0
     place = np.arange(len(names))
     pairs = [[[a, b] for b in names] for a in names]
-    figure = go.Figure(
-        go.Heatmap(
+    figure = Figure(
+        trace(
+            "heatmap",
             x=place, y=place, z=off_diagonal, zmin=-largest, zmax=largest, colorscale=DIVERGING, customdata=pairs,
             hoverongaps=False, colorbar={"title": {"text": "correlation", "side": "right"}, "thickness": 12},
             hovertemplate="%{customdata[0]} and %{customdata[1]}: %{z:.2f}<extra></extra>",
         )
     )  # fmt: skip
-    ticks = {
+    ticks: dict[str, Any] = {
         "tickvals": place,
         "ticktext": [shorten(name) for name in names],
         "tickfont": {"size": 11},
@@ -67,16 +69,16 @@ def correlations(names: Sequence[str], phi: Array) -> go.Figure:
     return theme.style(figure, "label", "label", height=480)
 
 
-def both_sides(runs: Sequence[Recovery], measure: str, time: str) -> go.Figure:
+def both_sides(runs: Sequence[Recovery], measure: str, time: str) -> Figure:
     """Return a measure of every run on test rows and, dotted in the same colour, on its training rows."""
     sides = [replace(run, rows=[_of_training(row, measure) for row in run.rows], dash="dot") for run in runs]
     figure = curves([*runs, *sides], measure, time, measures=FAMILY.measures)
     # After the runs' own lines come those of training rows, each of which is one line, or a marker with a line.
     in_legend = set[str]()
-    for trace in figure.data:
-        if trace.name in in_legend:
-            trace.showlegend = False
-        in_legend.update([trace.name] if trace.showlegend else [])
+    for one in figure.data:
+        if one.name in in_legend:
+            one["showlegend"] = False
+        in_legend.update([one.name] if one.showlegend else [])
     return figure
 
 

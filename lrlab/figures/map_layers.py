@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
 from lrlab.arrays import Array
 from lrlab.figures import theme
+from lrlab.figures.build import Figure, Node, merged, trace
 
 Place = Mapping[str, int]
 """Row and column of a map in its figure, from 1."""
@@ -19,7 +19,11 @@ REGIONS = {
     "hard": {"shape": ".", "size": 7, "solidity": 0.25},
 }
 """Hatches of the regions of theory: colours of cells stay readable below them."""
-LABEL = {"bgcolor": "rgba(255, 255, 255, 0.85)", "font": {"size": 12, "color": "#31333f"}, "borderpad": 2}
+LABEL: dict[str, Any] = {
+    "bgcolor": "rgba(255, 255, 255, 0.85)",
+    "font": {"size": 12, "color": "#31333f"},
+    "borderpad": 2,
+}
 LINE_DASHES = (*theme.DASHES[1:], "dot", "dash")
 
 FAINT = 0.45
@@ -57,7 +61,7 @@ class Scale(NamedTuple):
 class Layers:
     """Adds layers of maps with the same two axes to a figure."""
 
-    def __init__(self, figure: go.Figure, x: Scale, y: Scale) -> None:
+    def __init__(self, figure: Figure, x: Scale, y: Scale) -> None:
         """Add nothing yet."""
         self._figure, self._x, self._y = figure, x, y
         self._column, self._row = ({value: k for k, value in enumerate(axis.values)} for axis in (x, y))
@@ -94,8 +98,8 @@ class Layers:
         }  # fmt: skip
         if np.isfinite(z).sum() > 3 and np.nanmin(z) < level < np.nanmax(z):
             white, line = ({"color": c, "width": width, "smoothing": 0} for c, width in (("#ffffff", 6), (colour, 3)))
-            self._add(go.Contour(**look, line=white, showlegend=False), place)
-            self._add(go.Contour(**look, line=line, name=name), place)
+            self._add(trace("contour", **look, line=white, showlegend=False), place)
+            self._add(trace("contour", **look, line=line, name=name), place)
 
     def midpoints(self, points: pd.DataFrame, solver: str, colour: str, place: Place) -> None:
         """Draw where half of the trials succeed: x, half, and low..high as a bar, cut at the ends of the axis."""
@@ -103,7 +107,8 @@ class Layers:
         bars = {"array": high - points["half"], "arrayminus": points["half"] - low}
         for colour_, width, size in (("#ffffff", 4, 11), (colour, 1.8, 7)):
             self._add(
-                go.Scatter(
+                trace(
+                    "scatter",
                     x=points["x"], y=points["half"], mode="markers", customdata=points[["low", "high"]],
                     marker={"symbol": "diamond", "size": size, "color": colour_},
                     error_y={"type": "data", "symmetric": False, "thickness": width, "width": 3, **bars},
@@ -119,11 +124,11 @@ class Layers:
         for k, (name, points) in enumerate(lines.groupby("line", sort=False)):
             look = {"x": points["x"], "y": points["y"], "mode": "lines", "name": str(name)}
             dash = LINE_DASHES[k % len(LINE_DASHES)]
-            white = go.Scatter(**look, line={"color": "#ffffff", "width": 5}, showlegend=False, hoverinfo="skip")
+            white = trace("scatter", **look, line={"color": "#ffffff", "width": 5}, showlegend=False, hoverinfo="skip")
             self._add(white, place)
             ink = {"color": theme.INK, "width": 2.5, "dash": dash}
             hover = f"{name} at %{{x:.4g}}, %{{y:.4g}}<extra></extra>"
-            self._add(go.Scatter(**look, line=ink, hovertemplate=hover), place)
+            self._add(trace("scatter", **look, line=ink, hovertemplate=hover), place)
 
     def regions(self, regions: Sequence[Region], place: Place) -> None:
         """Hatch regions up to the edges of the map, each with its name where it is widest."""
@@ -133,7 +138,7 @@ class Layers:
                 x, y = (self._to_edges(axis, values) for axis, values in zip(axes, region[1:3], strict=True))
                 hatch = {**REGIONS[region.name], "fgcolor": theme.INK, "bgcolor": "rgba(0, 0, 0, 0)"}
                 look = {"fill": "toself", "fillpattern": hatch, "line": {"color": theme.INK, "width": 1.2}}
-                self._add(go.Scatter(x=x, y=y, name=region.name, mode="lines", hoverinfo="skip", **look), place)
+                self._add(trace("scatter", x=x, y=y, name=region.name, mode="lines", hoverinfo="skip", **look), place)
             if all(map(math.isfinite, region.label)):
                 logs = (axis.spacing == "log" for axis in axes)
                 at = [math.log10(v) if log else v for v, log in zip(region.label, logs, strict=True)]
@@ -159,14 +164,16 @@ class Layers:
         self._figure.update_yaxes(**place, matches="y")
 
     def _heat(self, z: Array, cell_info: Array, place: Place, **look: Any) -> None:
-        heat = go.Heatmap(
+        heat = trace(
+            "heatmap",
             x=self._x.edges, y=self._y.edges, z=z, customdata=cell_info, coloraxis="coloraxis", hoverongaps=False,
             xgap=1, ygap=1, hovertemplate="%{customdata[3]}<extra></extra>", **look,
         )  # fmt: skip
         self._add(heat, place)
 
     def _marks(self, cell_info: Array, place: Place, name: str, *, symbol: str, size: int) -> None:
-        marks = go.Scatter(
+        marks = trace(
+            "scatter",
             x=cell_info[:, 0], y=cell_info[:, 1], mode="markers", name=name, customdata=cell_info,
             showlegend=len(cell_info) > 0,
             marker={"symbol": symbol, "size": size, "color": theme.INK, "line": {"width": 1, "color": theme.INK}},
@@ -174,13 +181,13 @@ class Layers:
         )  # fmt: skip
         self._add(marks, place)
 
-    def _add(self, trace: Any, place: Place) -> None:
+    def _add(self, one: Node, place: Place) -> None:
         # One entry of the legend for all maps of a figure: it shows and hides the layer on all of them.
-        name = trace.name or ""
-        in_legend = trace.showlegend is not False and trace.type != "heatmap" and name not in self._named
+        name = one.name or ""
+        in_legend = one.showlegend is not False and one.type != "heatmap" and name not in self._named
         if in_legend:
             self._named.add(name)
-        self._figure.add_trace(trace.update(legendgroup=name, showlegend=in_legend), **place)
+        self._figure.add_trace(merged(one, {"legendgroup": name, "showlegend": in_legend}), **place)
 
 
 def cell_text(cell: Any, score: str) -> str:

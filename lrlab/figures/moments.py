@@ -1,9 +1,9 @@
 """Figures of the moment of a spectral start: signal values, the bulk, the gap, the overlap."""
 
 import pandas as pd
-import plotly.graph_objects as go
 
 from lrlab.figures import theme
+from lrlab.figures.build import Figure
 
 SERIES = (
     ("largest", "largest", theme.PALETTE[0], "circle", "largest"),
@@ -15,12 +15,12 @@ COLUMNS = ("at", "trials") + tuple(
 )
 
 
-def values(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str) -> go.Figure:
+def values(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str) -> Figure:
     """Return the largest values of the moment: dots with bars for trials, dashed lines for theory.
 
     points: rows of `spectra.moments.compare`; curve: rows of `predictions` on a fine grid. Dotted: the truth's.
     """
-    figure = go.Figure()
+    figure = Figure()
     for k, name in enumerate(("true_largest", "true_smallest")):
         figure.add_scatter(
             x=curve["at"], y=curve[name], mode="lines", line=theme.POPULATION, legendgroup="truth", showlegend=not k,
@@ -39,9 +39,9 @@ def values(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str) -> go.
     return theme.style(figure, axis_title, "singular value of the moment", height=480)
 
 
-def overlaps(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str) -> go.Figure:
+def overlaps(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str) -> Figure:
     """Return the gap over the k-th value, and the mean squared overlap of the k leading vectors with the truth."""
-    figure, colour = go.Figure(), theme.PALETTE[0]
+    figure, colour = Figure(), theme.PALETTE[0]
     theme.dashed(figure, curve["at"], curve["overlap"], colour, hover="theory: %{y:.3f}")
     theme.dots(figure, points, "overlap", "overlap of the start with the truth", colour, "circle")
     if "mean_clipped_overlap" in points:

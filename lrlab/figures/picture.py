@@ -6,20 +6,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 from numpy.typing import NDArray
-from plotly.subplots import make_subplots
 
 from lrlab import metrics
 from lrlab.arrays import Array
 from lrlab.figures import theme
+from lrlab.figures.build import Figure, Node, grid, merged, trace
 from lrlab.figures.recovery import Recovery, frames
 
 GREYS = [[0.0, "#000000"], [1.0, "#ffffff"]]
 TILE = 215
 
 
-def pictures(truth: Array, runs: Sequence[Recovery], *, columns: int = 4) -> go.Figure:
+def pictures(truth: Array, runs: Sequence[Recovery], *, columns: int = 4) -> Figure:
     """Return the true picture and each run's newest one, all in the same grey levels.
 
     truth: unit vector of side * side grey levels. Estimates are unit vectors too, so that the scale of the truth,
@@ -29,18 +28,18 @@ def pictures(truth: Array, runs: Sequence[Recovery], *, columns: int = 4) -> go.
     columns = max(1, min(columns, len(titles)))
     look = {"zmin": 0, "zmax": 255, "colorscale": GREYS, "hovertemplate": "row %{y}, column %{x}<br>grey %{z} of 255"}
     named = [("truth", truth), *((run.title, run.estimate) for run in runs)]
-    maps = [go.Heatmap(z=grey(estimate, truth), name=name, **look) for name, estimate in named]
+    maps = [trace("heatmap", z=grey(estimate, truth), name=name, **look) for name, estimate in named]
     return tiles(maps, titles, columns, height=math.ceil(len(maps) / columns) * TILE + 20, head=56)
 
 
-def tiles(maps: Sequence[go.Heatmap], titles: Sequence[str], columns: int, *, height: int, head: int) -> go.Figure:
+def tiles(maps: Sequence[Node], titles: Sequence[str], columns: int, *, height: int, head: int) -> Figure:
     """Return heat maps of square cells in rows of `columns`, each below its title of `head` pixels."""
     rows = math.ceil(len(maps) / columns)
     gaps = {"horizontal_spacing": 0.02, "vertical_spacing": head / height if rows > 1 else 0}
-    figure = make_subplots(rows, columns, subplot_titles=titles, **gaps)
+    figure = grid(rows, columns, titles=titles, **gaps)
     for k, one in enumerate(maps):
         place = {"row": k // columns + 1, "col": k % columns + 1}
-        figure.add_trace(one.update(showscale=False), **place)
+        figure.add_trace(merged(one, {"showscale": False}), **place)
         high, wide = one.z.shape
         # Ranges of their own: by itself, plotly reverses some axes when estimates replace empty maps.
         common: dict[str, Any] = {"visible": False, "constrain": "domain", **place}
@@ -65,14 +64,14 @@ def caption(run: Recovery, row: Mapping[str, float]) -> str:
     return f"{name}<br>error {row['error']:.3g}" if "error" in row else f"{name}<br>waiting"
 
 
-def picture_frames(truth: Array, runs: Sequence[Recovery]) -> list[go.Frame]:
+def picture_frames(truth: Array, runs: Sequence[Recovery]) -> list[Node]:
     """Return the frames of `pictures`, one for each stored iteration."""
 
     def draw(estimates: Sequence[Array | None], iteration: int) -> dict[str, Any]:
         newest = [next((row for row in reversed(run.rows) if row["iteration"] <= iteration), {}) for run in runs]
         notes = [{"text": "truth"}, *({"text": caption(run, row)} for run, row in zip(runs, newest, strict=True))]
         return {
-            "data": [go.Heatmap(z=grey(estimate, truth)) for estimate in estimates],
+            "data": [trace("heatmap", z=grey(estimate, truth)) for estimate in estimates],
             "traces": list(range(1, len(runs) + 1)),
             "layout": {"annotations": notes},
         }

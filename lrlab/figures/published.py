@@ -1,20 +1,20 @@
 """Figures of published numbers beside recomputed ones, by series."""
 
 import pandas as pd
-import plotly.graph_objects as go
 
 from lrlab.figures import theme
+from lrlab.figures.build import Figure
 
 
 def beside(
     points: pd.DataFrame, *, axis_title: str, value_title: str, log_x: bool = False, categories: bool = False
-) -> go.Figure:
+) -> Figure:
     """Return a figure with one line per series, filled markers for ours and open ones for the paper's.
 
     points: columns series, x, ours, spread (standard deviation, nan of one trial), trials, paper (nan where it printed
     none). A series whose x is nan does not depend on it: a level line. categories: x are names, which no line joins.
     """
-    figure = go.Figure()
+    figure = Figure()
     names = list(dict.fromkeys(points["series"]))
     colours, symbols = theme.colours(names), theme.symbols(names)
     known = points["x"].dropna()

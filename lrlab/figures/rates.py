@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
 from lrlab.figures import theme
+from lrlab.figures.build import Figure
 
 
 def rates(
@@ -17,14 +17,14 @@ def rates(
     limit: float,
     exact: pd.DataFrame | None = None,
     exact_name: str = "exact limit for large p",
-) -> go.Figure:
+) -> Figure:
     """Return mean errors over a rate, one series per setting.
 
     points: columns series, rate, error, standard_error, trials, n, used (whether the fit uses it: filled markers).
     fits: (slope, R^2) by series, and for all of them together as "pooled". limit: the largest rate of the region.
     exact: rate, error of a prediction to lay beside the dots, called `exact_name`.
     """
-    figure = go.Figure()
+    figure = Figure()
     names = list(dict.fromkeys(points["series"]))
     colours, symbols = theme.colours(names), theme.symbols(names)
     slope, quality = fits["pooled"]
@@ -44,7 +44,7 @@ def rates(
     return theme.style(figure, axis_title, "mean error  ‖b̂ − b‖", height=500)
 
 
-def _series(figure: go.Figure, rows: pd.DataFrame, name: str, quality: float, colour: str, symbol: str) -> None:
+def _series(figure: Figure, rows: pd.DataFrame, name: str, quality: float, colour: str, symbol: str) -> None:
     marks = [symbol if used else f"{symbol}-open" for used in rows["used"]]
     figure.add_scatter(
         x=rows["rate"], y=rows["error"], mode="markers", marker={"color": colour, "symbol": marks},

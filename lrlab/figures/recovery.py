@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from lrlab import metrics
 from lrlab.arrays import Array, Indices
 from lrlab.figures import theme
+from lrlab.figures.build import Figure, Node, trace
 
 STEMS = 64
 """Longest vector drawn entry by entry; longer ones are drawn as estimate against truth."""
@@ -46,13 +46,13 @@ class Recovery:
         return {"error_y": {"array": reach, "visible": drawn, "width": 2, "thickness": 1.2, "color": self.colour}}
 
 
-def recovery(truth: Array, runs: Sequence[Recovery], *, legend: bool = True, height: int = 400) -> go.Figure:
+def recovery(truth: Array, runs: Sequence[Recovery], *, legend: bool = True, height: int = 400) -> Figure:
     """Return the estimates against the truth, with the sign that is nearer to it.
 
     Up to 64 entries: truth as stems and estimates as markers, entry by entry, with their 95% intervals where a solver
     has them. Longer: estimate against truth, where the diagonal is exact.
     """
-    figure = go.Figure()
+    figure = Figure()
     indices, stems = entries(truth), len(truth) <= STEMS
     if stems:
         _add_stems(figure, truth)
@@ -69,7 +69,7 @@ def recovery(truth: Array, runs: Sequence[Recovery], *, legend: bool = True, hei
     return theme.style(figure.update_layout(showlegend=legend), *titles, height=height)
 
 
-def _add_stems(figure: go.Figure, truth: Array) -> None:
+def _add_stems(figure: Figure, truth: Array) -> None:
     j = np.arange(1, len(truth) + 1)
     lines = np.stack([truth, np.zeros_like(truth), np.full_like(truth, np.nan)], axis=1).ravel()
     figure.add_scatter(
@@ -122,15 +122,14 @@ def estimate_at(run: Recovery, iteration: int) -> Array | None:
     return before[-1] if before else None
 
 
-def frames(runs: Sequence[Recovery], draw: Callable[[Sequence[Array | None], int], dict[str, Any]]) -> list[go.Frame]:
+def frames(runs: Sequence[Recovery], draw: Callable[[Sequence[Array | None], int], dict[str, Any]]) -> list[Node]:
     """Return a frame for each stored iteration; `draw` makes its content from the runs' estimates."""
     return [
-        go.Frame(name=f"iteration {k}", **draw([estimate_at(run, k) for run in runs], k))
-        for k in frame_iterations(runs)
+        Node(name=f"iteration {k}", **draw([estimate_at(run, k) for run in runs], k)) for k in frame_iterations(runs)
     ]
 
 
-def recovery_frames(truth: Array, runs: Sequence[Recovery]) -> list[go.Frame]:
+def recovery_frames(truth: Array, runs: Sequence[Recovery]) -> list[Node]:
     """Return the frames of `recovery`."""
     indices, stems = entries(truth), len(truth) <= STEMS
     first = 2 if stems else 1
@@ -139,7 +138,7 @@ def recovery_frames(truth: Array, runs: Sequence[Recovery]) -> list[go.Frame]:
         places = spread(truth, runs, indices, estimates)
         # Intervals belong to the last estimate alone.
         bars = [run.bars(b is run.estimate) if stems else {} for run, b in zip(runs, estimates, strict=True)]
-        data = [go.Scatter(y=y, **bar) for (_, y), bar in zip(places, bars, strict=True)]
+        data = [trace("scatter", y=y, **bar) for (_, y), bar in zip(places, bars, strict=True)]
         return {"data": data, "traces": list(range(first, first + len(runs)))}
 
     return frames(runs, draw)

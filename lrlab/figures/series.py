@@ -2,9 +2,9 @@
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
 from lrlab.figures import theme
+from lrlab.figures.build import Figure
 
 
 def series(
@@ -18,14 +18,14 @@ def series(
     marks: dict[str, float] | None = None,
     theory: pd.DataFrame | None = None,
     limits: pd.DataFrame | None = None,
-) -> go.Figure:
+) -> Figure:
     """Return one line per series.
 
     points: columns series, x, y, low, high (ends of the bars, or of `bands`), trials. marks: upright lines, by name.
     theory: series, x, y of dashed lines of exact predictions. limits: name, x, y of lines of all methods.
     A point's customdata is trials, low, high, series.
     """
-    figure = go.Figure()
+    figure = Figure()
     theory_names = [] if theory is None else theory["series"]
     names = list(dict.fromkeys([*points["series"], *theory_names]))
     colours, symbols, dashes = theme.colours(names), theme.symbols(names), theme.dashes(names)
@@ -60,7 +60,7 @@ def series(
     return theme.style(figure, axis_title, value_title, height=480)
 
 
-def _band(figure: go.Figure, rows: pd.DataFrame, colour: str) -> None:
+def _band(figure: Figure, rows: pd.DataFrame, colour: str) -> None:
     figure.add_scatter(
         x=np.concatenate([rows["x"], rows["x"][::-1]]), y=np.concatenate([rows["high"], rows["low"][::-1]]),
         fill="toself", fillcolor=theme.faint(colour), line={"width": 0}, mode="lines", showlegend=False,

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
 from lrlab.figures import theme
+from lrlab.figures.build import Figure
 
 SERIES = (
     ("top", "largest", "population_top", theme.PALETTE[0], "circle"),
@@ -15,13 +15,13 @@ COLUMNS = ("at", "trials", "mean_top", "sd_top", "mean_second", "sd_second", "me
 
 def eigenvalues(
     points: pd.DataFrame, curve: pd.DataFrame, bands: pd.DataFrame | None = None, *, axis_title: str
-) -> go.Figure:
+) -> Figure:
     """Return the two largest eigenvalues: dots with bars for the trials, dashed predictions, dotted population curves.
 
     points: rows of `spectra.pairwise.compare`; curve: rows of `predictions` on a fine grid; bands: rows of `bands`; one
     moment a value.
     """
-    figure = go.Figure()
+    figure = Figure()
     for name, words, _, colour, _ in SERIES:
         _band(figure, bands, name, f"{words}, 90% of draws at this n and p", colour)
     trials = f"mean ± sd of {points['trials'].max()} trials"
@@ -41,9 +41,9 @@ def eigenvalues(
 
 def overlaps(
     points: pd.DataFrame, curve: pd.DataFrame, bands: pd.DataFrame | None = None, *, axis_title: str
-) -> go.Figure:
+) -> Figure:
     """Return the squared overlap of the leading eigenvector with the truth: dots, and its prediction."""
-    figure, (colour, symbol) = go.Figure(), SERIES[0][3:]
+    figure, (colour, symbol) = Figure(), SERIES[0][3:]
     _band(figure, bands, "overlap", "90% of draws at this n and p", colour)
     name, hover = "predicted at this n/p", "predicted: %{y:.3f}"
     theme.dashed(figure, curve["at"], curve["overlap"], colour, name=name, hover=hover)
@@ -54,7 +54,7 @@ def overlaps(
     return theme.style(figure, axis_title, "squared overlap  ⟨b̂, b⟩²", height=480)
 
 
-def _band(figure: go.Figure, bands: pd.DataFrame | None, name: str, words: str, colour: str) -> None:
+def _band(figure: Figure, bands: pd.DataFrame | None, name: str, words: str, colour: str) -> None:
     if bands is None or bands.empty:
         return
     around = {"x": [*bands["at"], *bands["at"][::-1]], "y": [*bands[f"low_{name}"], *bands[f"high_{name}"][::-1]]}
@@ -64,7 +64,7 @@ def _band(figure: go.Figure, bands: pd.DataFrame | None, name: str, words: str, 
     )  # fmt: skip
 
 
-def _shade_recoverable(figure: go.Figure, curve: pd.DataFrame) -> None:
+def _shade_recoverable(figure: Figure, curve: pd.DataFrame) -> None:
     intervals = recoverable(curve)
     for start, end in intervals:
         figure.add_vrect(x0=start, x1=end, fillcolor=theme.faint(theme.PALETTE[2], 0.10), line_width=0, layer="below")

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
-import plotly.graph_objects as go
+
+from lrlab.figures.build import Figure
 
 PALETTE = ("#0e75c3", "#d76506", "#007553", "#db7295", "#8f4b82", "#5d9d58", "#a9421b", "#1673f9")
 """Found by search: contrast at least 3:1 on white and on #12161d, pairwise CIELAB distance at least 20 in normal,
@@ -66,8 +67,8 @@ AXIS = {
     "zeroline": False,
 }
 
-TEMPLATE = go.layout.Template(
-    layout={
+TEMPLATE: dict[str, Any] = {
+    "layout": {
         "colorway": PALETTE,
         "font": {"family": FONT, "size": 13, "color": INK},
         "paper_bgcolor": "rgba(0, 0, 0, 0)",
@@ -89,15 +90,15 @@ TEMPLATE = go.layout.Template(
         },
         "margin": {"l": 8, "r": 12, "t": 24, "b": 8},
     },
-    data={
-        "scatter": [go.Scatter(line={"width": 2}, marker={"size": 7})],
-        "heatmap": [go.Heatmap(colorscale=SEQUENTIAL)],
+    "data": {
+        "scatter": [{"type": "scatter", "line": {"width": 2}, "marker": {"size": 7}}],
+        "heatmap": [{"type": "heatmap", "colorscale": SEQUENTIAL}],
     },
-)
+}
 
 
 def dashed(
-    figure: go.Figure, x: Any, y: Any, colour: str = INK, *, name: str | None = None, hover: str = "", **look: Any
+    figure: Figure, x: Any, y: Any, colour: str = INK, *, name: str | None = None, hover: str = "", **look: Any
 ) -> None:
     """Add the line of an exact prediction, to the legend too where it has a name; `hover` is a hovertemplate."""
     figure.add_scatter(
@@ -107,7 +108,7 @@ def dashed(
 
 
 def dots(
-    figure: go.Figure, points: pd.DataFrame, name: str, words: str, colour: str, symbol: str, *, legend: str = ""
+    figure: Figure, points: pd.DataFrame, name: str, words: str, colour: str, symbol: str, *, legend: str = ""
 ) -> None:
     """Add the means of trials, from the columns at, trials, `mean_<name>`, with bars where there is an `sd_<name>`."""
     mean, spread = f"mean_{name}", f"sd_{name}" if f"sd_{name}" in points else None
@@ -121,15 +122,14 @@ def dots(
 
 
 def style(
-    figure: go.Figure, x: str | None = None, y: str | None = None, *, height: int = 400, revision: str = "constant"
-) -> go.Figure:
+    figure: Figure, x: str | None = None, y: str | None = None, *, height: int = 400, revision: str = "constant"
+) -> Figure:
     """Apply the style to a figure, in place, and return it. x, y: titles of the axes; None leaves them.
 
     Zoom and hidden series stay over updates of the data for as long as `revision` is the same: change it when the
     axes mean something else. The legend lies below, and margins fit a telephone (390 px).
     """
-    # A template set by update_layout would be merged with plotly's own default, white backgrounds and all.
-    figure.layout.template = TEMPLATE
+    figure.layout["template"] = TEMPLATE
     for title, update in ((x, figure.update_xaxes), (y, figure.update_yaxes)):
         if title is not None:
             update(title_text=title)

@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import pandas as pd
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from lrlab.figures import theme
+from lrlab.figures.build import Figure, grid
 from lrlab.figures.map_layers import Layers, Region, Scale, cell_text
 
 Maps = Mapping[str, pd.DataFrame]
@@ -34,7 +33,7 @@ def transition(
     lines: pd.DataFrame | None = None,
     regions: Sequence[Region] = (),
     fits: pd.DataFrame | None = None,
-) -> go.Figure:
+) -> Figure:
     """Return the map of the first solver in colours, and the contours of all of them.
 
     maps: by solver, one row a cell: x, y, value (nan where it is not known), trials, inferred (predicted from other
@@ -42,7 +41,7 @@ def transition(
     points line, x, y of theory, each line's points in order, apart by a row of nan. regions: of theory. fits: solver,
     x, half, low, high: where half of the trials succeed. A cell's customdata begins with x, y and the solver.
     """
-    figure = make_subplots(1, 1)
+    figure = grid(1, 1)
     layers, colours, first = Layers(figure, x, y), theme.colours(list(maps)), next(iter(maps))
     layers.cells(first, maps[first], _together(maps, score), ONLY)
     layers.regions(regions, ONLY)
@@ -66,16 +65,14 @@ def multiples(
     columns: int = 3,
     lines: pd.DataFrame | None = None,
     regions: Sequence[Region] = (),
-) -> go.Figure:
+) -> Figure:
     """Return one map per solver, `columns` in a row, with the same axes and colours; arguments as of `transition`.
 
     A line named "..., solver" is drawn on that solver's map, any other on all.
     """
     columns = min(columns, len(maps))
     rows = math.ceil(len(maps) / columns)
-    figure = make_subplots(
-        rows, columns, subplot_titles=list(maps), horizontal_spacing=0.06, vertical_spacing=0.22 / rows
-    )
+    figure = grid(rows, columns, titles=list(maps), horizontal_spacing=0.06, vertical_spacing=0.22 / rows)
     layers = Layers(figure, x, y)
     for k, (solver, cells) in enumerate(maps.items()):
         place = {"row": k // columns + 1, "col": k % columns + 1}
@@ -99,7 +96,7 @@ def _together(maps: Maps, score: Score) -> list[str]:
     return ["<br>".join(texts[cell.x, cell.y]) for cell in next(iter(maps.values())).itertuples()]
 
 
-def _styled(figure: go.Figure, x: Scale, y: Scale, score: Score, height: int) -> go.Figure:
+def _styled(figure: Figure, x: Scale, y: Scale, score: Score, height: int) -> Figure:
     bar = {"title": {"text": score.name, "side": "right", "font": {"size": 13}}, "thickness": 12, "outlinewidth": 0}
     figure.update_layout(
         coloraxis={"colorscale": theme.SEQUENTIAL, "cmin": score.low, "cmax": score.high, "colorbar": bar}

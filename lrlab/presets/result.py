@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
+    from lrlab.figures.build import Figure
 
 
 class Panel(NamedTuple):
     """A figure with its title and the sentence that sums it up."""
 
     title: str
-    figure: "go.Figure"
+    figure: "Figure"
     caption: str
 
 

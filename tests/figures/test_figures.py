@@ -170,7 +170,7 @@ def test_pictures_are_on_the_scale_of_the_truth():
     assert np.ptp(figure.data[2].z) == 0
     frames = picture.picture_frames(truth, [run])
     np.testing.assert_array_equal(frames[-1].data[0].z, figure.data[1].z)
-    assert frames[-1].layout.annotations[1].text == picture.caption(run, trace.rows[-1])
+    assert frames[-1].layout.annotations[1]["text"] == picture.caption(run, trace.rows[-1])
 
 
 X, Y = map_layers.Scale("noise", (0.0, 0.5, 1.0)), map_layers.Scale("n/p", (2.0, 20.0), "log")
@@ -229,7 +229,7 @@ def test_small_multiples_have_a_map_a_solver_and_share_their_axes():
     drawn = [trace.xaxis for trace in figure.data if trace.name == "limit, b"]
     assert set(drawn) == {"x2"}
     assert not any(trace.type == "contour" for trace in figure.data), "a score has no level"
-    titled = [axis for axis in figure.select_xaxes() if axis.title.text]
+    titled = [axis for axis in figure.plotly().select_xaxes() if axis.title.text]
     assert len(titled) == 3, "below the lowest map of each column"
     alone = transition.multiples(maps, X, Y, transition.Score("share"), columns=1, lines=lines[:0])
     assert len(alone.layout.annotations) == 4
@@ -243,5 +243,5 @@ def test_series_have_bands_and_theory():
     figure = series.series(points, axis_title="m", value_title="share", bands=True, theory=theory)
     assert {trace.name for trace in figure.data if trace.name} >= {"a", "theory, a", "theory, b"}
     line = next(trace for trace in figure.data if trace.name == "a")
-    assert line.error_y.array is None and line.customdata[0][3] == "a"
+    assert line.error_y is None and line.customdata[0][3] == "a"
     assert any(trace.fill == "toself" for trace in figure.data)

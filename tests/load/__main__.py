@@ -6,7 +6,7 @@ Loopback only; at most 200 sessions, and 300 s a class.
 import argparse
 import asyncio
 import os
-from contextlib import nullcontext
+import time
 
 from tests.load.classroom import attend
 from tests.load.server import Server, serve
@@ -47,7 +47,11 @@ def main() -> None:
             load, before = os.getloadavg()[0], server.cpu_seconds()
             outcome = asyncio.run(
                 attend(
-                    server.address, sessions, seconds=given.seconds, seeds=seeds, query=given.query,
+                    server.address,
+                    sessions,
+                    seconds=given.seconds,
+                    seeds=seeds,
+                    query=given.query,
                     touching=given.touching,
                 )  # fmt: skip
             )
@@ -55,10 +59,9 @@ def main() -> None:
             print(f"load {load:.1f} | {outcome}; server {cost:.1f} s of CPU", flush=True)
         if given.idle:
             asyncio.run(rest(server, given.idle))
-        with nullcontext():
-            asyncio.run(asyncio.sleep(SETTLE_SECONDS))
-            share = server.share_of_a_core(IDLE_SECONDS)
-            print(f"20 s after all closed: {100 * share:.2f}% of a core, {server.memory_bytes() / 2**20:.0f} MiB")
+        time.sleep(SETTLE_SECONDS)
+        share = server.share_of_a_core(IDLE_SECONDS)
+        print(f"20 s after all closed: {100 * share:.2f}% of a core, {server.memory_bytes() / 2**20:.0f} MiB")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ class Outcome:
     over: list[float] = field(default_factory=list)
     answers: list[float] = field(default_factory=list)
     loaded: list[float] = field(default_factory=list)
+    stuck: list[str] = field(default_factory=list)
     bytes: int = 0
 
     def __str__(self) -> str:
@@ -75,6 +76,7 @@ async def _run(visitor: Visitor, touches: bool, seconds: float, outcome: Outcome
     try:
         await visitor.until(lambda: visitor.over_at, seconds)
     except TimeoutError:
+        outcome.stuck.append(f"{visitor.cards.partition('</style>')[2][:300]} {list(visitor.texts.values())[-3:]}")
         if toucher:
             toucher.cancel()
     else:

@@ -1,21 +1,17 @@
 """Downloads of a sweep: its figure, table and definition; and the same sweep as code."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import pandas as pd
 import streamlit as st
 
 from lrlab import catalog
+from lrlab.figures.build import Figure
 from lrlab.parameters import display_name
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.toml import to_toml
 from lrlab.ui.shared import code, page
 from lrlab.ui.widgets import plot, tables
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
 
 NOTE = (
     "One row per cell and solver. successes, share, low, high: trials that succeed, and the 95% interval of the "
@@ -23,7 +19,7 @@ NOTE = (
 )
 
 
-def offer(name: str, sweep: Sweep, figure: "go.Figure", figure_key: str, table: pd.DataFrame, metric: str) -> None:
+def offer(name: str, sweep: Sweep, figure: Figure, figure_key: str, table: pd.DataFrame, metric: str) -> None:
     """Show the table; offer it (CSV, Parquet), the figure (HTML, SVG, PNG) and the definition (TOML) as files.
 
     figure_key: under which `plot.show` has drawn it; the browser makes SVG and PNG of what it shows.

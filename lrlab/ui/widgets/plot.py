@@ -7,14 +7,13 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import plotly
 import streamlit as st
 from streamlit.components.v1 import declare_component
 
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
+from lrlab.figures.build import Figure, Node, encoded
 
 Click = dict[str, Any]
 
@@ -40,19 +39,17 @@ def preload() -> None:
     component("plot")(key="plotly", data={"library": _library()}, height=1)
 
 
-def encode_frames(frames: Sequence["go.Frame"]) -> str:
+def encode_frames(frames: Sequence[Node]) -> str:
     """Return frames as text for `show`; worth caching, since it may be long."""
-    import plotly.graph_objects as go
-
-    return go.Figure(frames=frames).to_json() if frames else ""
+    return encoded({"frames": frames}) if frames else ""
 
 
 def show(
-    figure: "go.Figure",
+    figure: Figure,
     *,
     key: str,
     label: str,
-    narrow: "go.Figure | None" = None,
+    narrow: Figure | None = None,
     frames: str = "",
     on_click: Callable[[Click], None] | None = None,
 ) -> None:

@@ -111,7 +111,7 @@ def test_stems_have_bars_for_the_last_estimate_alone():
     )
     truth = trace.problem.truth
     figure = recovery.recovery(truth, [run])
-    bars = [scatter.error_y.array for scatter in figure.data if scatter.error_y.array is not None]
+    bars = [scatter.error_y.array for scatter in figure.data if scatter.error_y is not None]
     assert len(bars) == 1 and bars[0] == pytest.approx(1.959964 * trace.standard_errors)
     shown = [frame.data[0].error_y.visible for frame in recovery.recovery_frames(truth, [run])]
     assert shown == [False, False, True]

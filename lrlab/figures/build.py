@@ -1,0 +1,222 @@
+"""Builds plotly figures as plain dictionaries: what plotly.py's classes check at every change, the tests check once.
+
+A `Figure` has the few methods of plotly's own that are used here, with the same meaning; `title_text=...` stands for
+`title={"text": ...}`. `to_json()` is what plotly.js reads; `plotly()` is plotly's figure, checked.
+"""
+
+import base64
+import json
+import math
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+WHOLE_NAMES = ("paper_bgcolor", "plot_bgcolor", "error_x", "error_y")
+"""Names with an underscore that are names, not paths."""
+ARRAY_TYPES = {"f8", "f4", "i4", "i2", "i1", "u4", "u2", "u1"}
+"""Types of numbers that plotly.js reads as bytes."""
+
+
+class Node(dict[str, Any]):
+    """Part of a figure, whose values can be read as attributes; None where there is none."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = self.get(name)
+        if type(value) is dict:
+            value = self[name] = Node(value)
+        return value
+
+
+def trace(kind: str, **values: Any) -> Node:
+    """Return a trace of a kind: scatter, bar, heatmap, contour."""
+    return merged(Node(type=kind), values)
+
+
+def merged(into: Any, values: Mapping[str, Any]) -> Any:
+    """Put values into nested dictionaries, in place, and return them; None leaves a value out."""
+    for name, value in values.items():
+        first, _, rest = (name, "", "") if name in WHOLE_NAMES else name.partition("_")
+        if rest:
+            value = {rest: value}
+        if isinstance(value, dict):
+            into[first] = merged(dict(into.get(first) or {}), value)
+        elif value is not None:
+            # Columns and tables of pandas are found by label, not by place.
+            into[first] = value.to_numpy() if hasattr(value, "to_numpy") else value
+    return into
+
+
+class Figure:
+    """A figure: traces in `data`, and `layout`. Axes of `grid` subplots are numbered row by row, from the top left."""
+
+    def __init__(self, *traces: Node) -> None:
+        """Hold traces on one pair of axes."""
+        self.data, self.layout, self._columns = list(traces), Node(xaxis=Node(), yaxis=Node()), 1
+
+    def add_trace(self, one: Node, row: int = 1, col: int = 1) -> "Figure":
+        """Add a trace to the subplot in a row and a column, from 1."""
+        number = self._number(row, col)
+        if number > 1 or self._columns > 1:
+            one |= {"xaxis": f"x{_suffix(number)}", "yaxis": f"y{_suffix(number)}"}
+        self.data.append(one)
+        return self
+
+    def add_scatter(self, **values: Any) -> "Figure":
+        """Add points or lines."""
+        return self.add_trace(trace("scatter", **values))
+
+    def add_bar(self, **values: Any) -> "Figure":
+        """Add bars."""
+        return self.add_trace(trace("bar", **values))
+
+    def add_vrect(self, **values: Any) -> "Figure":
+        """Add an area between x0 and x1, over the whole height."""
+        return self._add_shape(type="rect", xref="x", yref="y domain", y0=0, y1=1, **values)
+
+    def add_hline(self, y: float, annotation_text: str = "", **values: Any) -> "Figure":
+        """Add a line at a height, over the whole width, with a text at its end."""
+        if annotation_text:
+            place: dict[str, Any] = {
+                "x": 1,
+                "xref": "x domain",
+                "xanchor": "right",
+                "y": y,
+                "yref": "y",
+                "yanchor": "bottom",
+            }
+            self.add_annotation(text=annotation_text, showarrow=False, **place)
+        return self._add_shape(type="line", xref="x domain", yref="y", x0=0, x1=1, y0=y, y1=y, **values)
+
+    def add_annotation(self, row: int = 1, col: int = 1, **values: Any) -> "Figure":
+        """Add a text to a subplot, at x and y of its axes."""
+        suffix = _suffix(self._number(row, col))
+        self.layout.setdefault("annotations", []).append(merged(Node(xref=f"x{suffix}", yref=f"y{suffix}"), values))
+        return self
+
+    def update_annotations(self, **values: Any) -> "Figure":
+        """Change all texts."""
+        for note in self.layout.get("annotations", []):
+            merged(note, values)
+        return self
+
+    def update_xaxes(self, row: int = 0, col: int = 0, **values: Any) -> "Figure":
+        """Change the x axis of a subplot, or of all."""
+        return self._update_axes("xaxis", row, col, values)
+
+    def update_yaxes(self, row: int = 0, col: int = 0, **values: Any) -> "Figure":
+        """Change the y axis of a subplot, or of all."""
+        return self._update_axes("yaxis", row, col, values)
+
+    def update_layout(self, **values: Any) -> "Figure":
+        """Change the layout."""
+        merged(self.layout, values)
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figure as values of JSON, without what its template decides."""
+        return {"data": plain(self.data), "layout": plain(self.layout)}
+
+    def to_json(self) -> str:
+        """Return the figure as plotly.js reads it."""
+        layout = {name: value for name, value in self.layout.items() if name != "template"}
+        template = f', "template": {_template_json()}' if "template" in self.layout else ""
+        return f'{{"data": {encoded(self.data)}, "layout": {encoded(layout)[:-1]}{template}}}}}'
+
+    def plotly(self) -> Any:
+        """Return plotly's own figure; ValueError where a value is none that plotly knows."""
+        import plotly.graph_objects as go
+
+        return go.Figure(self.to_dict())
+
+    def to_html(self, **settings: Any) -> str:
+        """Return a page, or a part of one, see plotly's `Figure.to_html`."""
+        return str(self.plotly().to_html(**settings))
+
+    def _repr_mimebundle_(self, *given: Any, **named: Any) -> Any:
+        # A notebook shows plotly's own figure.
+        return self.plotly()._repr_mimebundle_(*given, **named)
+
+    def _number(self, row: int, col: int) -> int:
+        return (row - 1) * self._columns + col
+
+    def _add_shape(self, **values: Any) -> "Figure":
+        self.layout.setdefault("shapes", []).append(merged(Node(), values))
+        return self
+
+    def _update_axes(self, kind: str, row: int, col: int, values: Mapping[str, Any]) -> "Figure":
+        chosen = kind + _suffix(self._number(row, col)) if row else ""
+        for name in [name for name in self.layout if name.startswith(kind)]:
+            if not row or name == chosen:
+                self.layout[name] = merged(self.layout[name], values)
+        return self
+
+
+def grid(
+    rows: int,
+    columns: int,
+    *,
+    titles: Sequence[str] = (),
+    horizontal_spacing: float = 0.0,
+    vertical_spacing: float = 0.0,
+) -> Figure:
+    """Return a figure of subplots with titles above them; spacings are fractions of the whole."""
+    figure, layout = Figure(), Node()
+    wide = (1.0 - horizontal_spacing * (columns - 1)) / columns
+    high = (1.0 - vertical_spacing * (rows - 1)) / rows
+    for k in range(rows * columns):
+        left, top = (k % columns) * (wide + horizontal_spacing), 1.0 - (k // columns) * (high + vertical_spacing)
+        suffix = _suffix(k + 1)
+        layout[f"xaxis{suffix}"] = Node(anchor=f"y{suffix}", domain=[left, min(1.0, left + wide)])
+        layout[f"yaxis{suffix}"] = Node(anchor=f"x{suffix}", domain=[max(0.0, top - high), top])
+        if k < len(titles) and titles[k]:
+            look = {"xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom", "showarrow": False}
+            note = Node(text=titles[k], x=left + wide / 2.0, y=top, font={"size": 16}, **look)
+            layout.setdefault("annotations", []).append(note)
+    figure.layout, figure._columns = layout, columns
+    return figure
+
+
+def encoded(value: Any) -> str:
+    """Return a part of a figure as JSON."""
+    return json.dumps(plain(value), allow_nan=False)
+
+
+def plain(value: Any) -> Any:
+    """Return a part of a figure as values of JSON: arrays of numbers as bytes, others as lists, nan as null."""
+    if isinstance(value, str | bool | int | None):
+        return value
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: plain(part) for name, part in value.items() if part is not None}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    return _plain_array(np.asarray(value))
+
+
+def _plain_array(array: Any) -> Any:
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size and abs(array).max() < 2**31:
+        array = array.astype(np.int32)
+    kind = f"{array.dtype.kind}{array.dtype.itemsize}"
+    if kind not in ARRAY_TYPES or array.ndim not in (1, 2):
+        return plain(array.tolist())
+    data = base64.b64encode(np.ascontiguousarray(array).data if array.size else b"").decode("ascii")
+    shape = {"shape": ", ".join(map(str, array.shape))} if array.ndim > 1 else {}
+    return {"dtype": kind, "bdata": data, **shape}
+
+
+def _suffix(number: int) -> str:
+    return str(number) if number > 1 else ""
+
+
+@cache
+def _template_json() -> str:
+    from lrlab.figures.theme import TEMPLATE
+
+    return encoded(TEMPLATE)
