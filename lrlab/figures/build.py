@@ -8,7 +8,7 @@ import base64
 import json
 import math
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,15 @@ class Node(dict[str, Any]):
         if type(value) is dict:
             value = self[name] = Node(value)
         return value
+
+
+class Template(dict[str, Any]):
+    """What figures have in common; written as JSON once."""
+
+    @cached_property
+    def json(self) -> str:
+        """The template as plotly.js reads it."""
+        return encoded(self)
 
 
 def trace(kind: str, **values: Any) -> Node:
@@ -123,7 +132,7 @@ class Figure:
     def to_json(self) -> str:
         """Return the figure as plotly.js reads it."""
         layout = {name: value for name, value in self.layout.items() if name != "template"}
-        template = f', "template": {_template_json()}' if "template" in self.layout else ""
+        template = f', "template": {self.layout["template"].json}' if "template" in self.layout else ""
         return f'{{"data": {encoded(self.data)}, "layout": {encoded(layout)[:-1]}{template}}}}}'
 
     def plotly(self) -> Any:
@@ -213,10 +222,3 @@ def _plain_array(array: Any) -> Any:
 
 def _suffix(number: int) -> str:
     return str(number) if number > 1 else ""
-
-
-@cache
-def _template_json() -> str:
-    from lrlab.figures.theme import TEMPLATE
-
-    return encoded(TEMPLATE)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from lrlab.figures.build import Figure
+from lrlab.figures.build import Figure, Template
 
 PALETTE = ("#0e75c3", "#d76506", "#007553", "#db7295", "#8f4b82", "#5d9d58", "#a9421b", "#1673f9")
 """Found by search: contrast at least 3:1 on white and on #12161d, pairwise CIELAB distance at least 20 in normal,
@@ -67,8 +67,8 @@ AXIS = {
     "zeroline": False,
 }
 
-TEMPLATE: dict[str, Any] = {
-    "layout": {
+TEMPLATE = Template(
+    layout={
         "colorway": PALETTE,
         "font": {"family": FONT, "size": 13, "color": INK},
         "paper_bgcolor": "rgba(0, 0, 0, 0)",
@@ -90,11 +90,11 @@ TEMPLATE: dict[str, Any] = {
         },
         "margin": {"l": 8, "r": 12, "t": 24, "b": 8},
     },
-    "data": {
+    data={
         "scatter": [{"type": "scatter", "line": {"width": 2}, "marker": {"size": 7}}],
         "heatmap": [{"type": "heatmap", "colorscale": SEQUENTIAL}],
     },
-}
+)
 
 
 def dashed(
