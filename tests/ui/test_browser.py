@@ -392,10 +392,45 @@ WebSocket.prototype.addEventListener = function (kind, heard, ...others) {
 """
 
 
+FOCUSED = "document.activeElement.closest('[class*=st-key-]')?.className.match(/st-key-(\\S+)/)?.[1] ?? ''"
+
+
+def tab_to(page: Page, key: str) -> None:
+    """Press Tab until the control of a key has the focus."""
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate(FOCUSED) == key:
+            return
+    raise AssertionError(f"{key} is not reached by Tab")
+
+
+def test_a_lesson_is_gone_through_by_keyboard_and_a_reload_keeps_its_step(page, address):
+    opened(page, f"{address}/learn?lesson=degrees-of-freedom", "Low rank and degrees of freedom")
+    for step in (1, 2, 3):
+        expect(page.get_by_text("Predict first")).to_be_visible()
+        tab_to(page, "learn-choice-1")
+        page.keyboard.press("Enter")
+        drawn(page, ".lrlab-figure")
+        slider = page.get_by_role("slider")
+        before = slider.get_attribute("aria-valuetext")
+        slider.focus()
+        page.keyboard.press("ArrowRight")
+        expect(slider).not_to_have_attribute("aria-valuetext", before)
+        if step == 2:
+            page.reload()
+            expect(page).to_have_url(re.compile("answer=2.*step=2|step=2.*answer=2"))
+            drawn(page, ".lrlab-figure")
+        tab_to(page, "learn-next")
+        page.keyboard.press("Enter")
+        expect(page).to_have_url(re.compile(f"step={step + 1}"))
+    expect(page.get_by_role("heading", name="What to take away")).to_be_visible()
+
+
 def test_every_page_fits_a_telephone(page, address):
     page.set_viewport_size({"width": 390, "height": 844})
     for name, title in (
         ("", "lrlab"),
+        ("learn?lesson=one-bit", "Why one bit is enough"),
         ("converge", "Converge"),
         ("spectrum", "Spectrum"),
         ("transition", "Transition"),

@@ -51,4 +51,4 @@ def draw(figure: Figure, at: float) -> go.Figure:
 def sentence(figure: Figure, at: float) -> str:
     """Return how many draws succeed."""
     result = numbers(figure, at)
-    return "Success: " + "; ".join(f"{label} {n:.0f} of {figure.trials}" for label, n in result.items()) + "."
+    return "Success. " + "; ".join(f"{label}: {n:.0f} of {figure.trials}" for label, n in result.items()) + "."

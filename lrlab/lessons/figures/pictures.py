@@ -40,4 +40,4 @@ def draw(figure: Figure, at: float) -> go.Figure:
 def sentence(figure: Figure, at: float) -> str:
     """Return the errors."""
     result = numbers(figure, at)
-    return "Error: " + "; ".join(f"{label} {rounded(result[label])}" for label in result) + "."
+    return "Error. " + "; ".join(f"{label}: {rounded(result[label])}" for label in result) + "."

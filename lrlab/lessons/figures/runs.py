@@ -46,6 +46,10 @@ def draw(figure: Figure, at: float) -> go.Figure:
     measure, measures = figure.get("measure", "error"), family(figure.spec.model).measures
     log_y = bool(figure.get("log_y", True))
     drawn = convergence.curves(runs, measure, measures=measures, log_y=log_y, height=HEIGHT)
+    longest = max((int(dict(one.settings).get("max_iter", 0)) for one in figure.series), default=0)
+    if longest:
+        drawn.update_xaxes(range=[0, longest + 1])
+    drawn.update_layout(showlegend=True)
     if log_y:
         drawn.update_yaxes(range=[-16, math.log10(figure.get("most", 1e3))], dtick=4)
     elif figure.get("most"):

@@ -72,11 +72,12 @@ def draw(figure: Figure, at: float) -> go.Figure:
         theory = lines[f"predicted {one.label}"]
         if theory.notna().any():
             theme.dashed(drawn, lines["at"], theory, colours[one.label])
+        look = {"symbol": symbols[one.label], "color": colours[one.label]}
         drawn.add_scatter(
             x=shown, y=[fmean(values) for values in results], name=one.label, mode="lines+markers",
             line={"width": 1, "dash": "dot", "color": colours[one.label]},
             error_y=None if figure.get("log_y") else {**theme.BARS, "array": spread},
-            marker={"symbol": symbols[one.label], "size": [8] * (len(shown) - 1) + [13], "color": colours[one.label]},
+            marker={**look, "size": [8] * (len(shown) - 1) + [13], "opacity": 1},
             hovertemplate=f"{one.label}: %{{y:.3g}}<extra></extra>",
         )  # fmt: skip
     if lines["best"].notna().any():
@@ -101,7 +102,7 @@ def finished(drawn: go.Figure, figure: Figure, title: str) -> go.Figure:
         drawn.update_yaxes(type="log", exponentformat="power", dtick=2, range=[-16, math.log10(most or 100.0)])
     elif most:
         drawn.update_yaxes(range=[0, 1.03 * most])
-    return theme.style(drawn, figure.slider.label, title, height=HEIGHT)
+    return theme.style(drawn.update_layout(showlegend=True), figure.slider.label, title, height=HEIGHT)
 
 
 def sentence(figure: Figure, at: float) -> str:
@@ -110,8 +111,7 @@ def sentence(figure: Figure, at: float) -> str:
     parts = []
     for one in figure.series:
         theory = result.get(f"predicted {one.label}")
-        parts.append(
-            f"{one.label} {rounded(result[one.label])}" + (f" (predicted {rounded(theory)})" if theory else "")
-        )
+        words = f" (predicted {rounded(theory)})" if theory else ""
+        parts.append(f"{one.label}: {rounded(result[one.label])}{words}")
     draws = f", mean of {figure.trials} draws" if figure.trials > 1 else ""
-    return f"{name[0].upper()}{name[1:]}{draws}: " + "; ".join(parts) + "."
+    return f"{name[0].upper()}{name[1:]}{draws}. " + "; ".join(parts) + "."

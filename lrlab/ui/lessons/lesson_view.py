@@ -68,9 +68,7 @@ def _step(link: Permalink, lesson: Lesson, at: Place) -> None:
             live_figure.show(step.figure, f"learn.{lesson.name}.{at.step}", large=at.teaching)
         elif step.figure:
             with st.container(border=True, height=live_figure.HEIGHT, key="learn-hidden", vertical_alignment="center"):
-                st.markdown(
-                    "Predict first: choose an answer on the left, and the figure is computed.", text_alignment="center"
-                )
+                st.markdown("Predict first: choose an answer, and the figure is computed.", text_alignment="center")
 
 
 def _terms(step: Step) -> None:
