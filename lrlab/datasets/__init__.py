@@ -11,14 +11,14 @@ from lrlab.datasets.arff import read_arff
 from lrlab.datasets.dataset import Dataset, matching, without_labels
 from lrlab.datasets.labels import LabelChoice, Labels, choose_labels
 from lrlab.datasets.npz import read_npz, save_npz
-from lrlab.datasets.ratings import Ratings, read_ratings
+from lrlab.datasets.ratings import Ratings, read_pairs, read_ratings
 from lrlab.datasets.svmlight import is_extreme, read_extreme, read_svmlight
 from lrlab.datasets.table import read_table
 from lrlab.datasets.text import LIMIT_BYTES, Source
 from lrlab.datasets.unpacking import data_suffix
 from lrlab.parameters import InputError, nearest
 
-__all__ = ["FORMATS", "LIMIT_BYTES", "SUFFIXES", "Dataset", "Ratings", "read", "read_ratings", "save_npz"]
+__all__ = ["FORMATS", "LIMIT_BYTES", "SUFFIXES", "Dataset", "Ratings", "read", "read_pairs", "read_ratings", "save_npz"]
 
 FORMATS = {"arff": "ARFF", "svmlight": "svmlight", "extreme": "extreme classification", "csv": "CSV", "npz": ".npz"}
 SUFFIXES = {".arff": "arff", ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".txt": "text"}

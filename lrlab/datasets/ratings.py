@@ -1,11 +1,10 @@
 """Ratings with side information, for inductive completion: user, item, rating, and a table of features for each side.
 
 All are CSV. Ratings have a row `user,item,rating` (further columns are left alone); a table of features has a row
-`name,number,number,...` for each user or item. A first row whose numbers are words is a heading.
+`name,feature,feature,...` for each user or item. A first row whose numbers are words is a heading.
 """
 
 from array import array
-from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -16,9 +15,12 @@ from numpy.typing import NDArray
 from lrlab.arrays import Array, Indices
 from lrlab.datasets.dataset import Names
 from lrlab.datasets.labels import HINTS
-from lrlab.datasets.table import csv_rows, numbers, require_width
+from lrlab.datasets.ratings_features import Columns, Features, read_features
+from lrlab.datasets.table import csv_rows, numbers
 from lrlab.datasets.text import LIMIT_BYTES, Source, number
 from lrlab.parameters import nearest
+
+FeatureFile = str | PathLike[str] | Features | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +28,7 @@ class Ratings:
     """Rating `values[i]` (m,) of user `rows[i]` for item `columns[i]`, in row-major order, each pair once.
 
     X (n1, d1) and Y (n2, d2) are features of users and items, None for a side without; names are in the order of the
-    rows of X and Y, or else of first appearance.
+    rows of X and Y, or else of first appearance. x_columns, y_columns: what the columns of X and Y stand for.
     """
 
     rows: Indices
@@ -36,6 +38,8 @@ class Ratings:
     Y: Array | None
     user_names: Names
     item_names: Names
+    x_columns: Columns = ()
+    y_columns: Columns = ()
 
     @property
     def table(self) -> tuple[int, int]:
@@ -44,18 +48,13 @@ class Ratings:
 
 
 def read_ratings(
-    path: str | PathLike[str],
-    users: str | PathLike[str] | None = None,
-    items: str | PathLike[str] | None = None,
-    limit_bytes: int = LIMIT_BYTES,
+    path: str | PathLike[str], users: FeatureFile = None, items: FeatureFile = None, limit_bytes: int = LIMIT_BYTES
 ) -> Ratings:
-    """Read ratings and the features of users and items, where there are any."""
-    sides = [
-        _features(Path(side), what, limit_bytes) if side else None for side, what in ((users, "user"), (items, "item"))
-    ]
+    """Read ratings and the features of users and items, where there are any; these may have been read before."""
+    sides = [_features(side, what, limit_bytes) for side, what in ((users, "user"), (items, "item"))]
     source = Source(Path(path), "ratings CSV")
     source.check_size(limit_bytes)
-    known = [dict(side[0]) if side else {} for side in sides]
+    known = [dict(side.members) if side else {} for side in sides]
     places, values, lines = (array("q"), array("q")), array("d"), array("q")
     for position, (line, row) in enumerate(csv_rows(source, limit_bytes)):
         if position == 0 and len(row) >= 3 and number(row[2]) is None:
@@ -69,8 +68,30 @@ def read_ratings(
         lines.append(line)
     if not values:
         raise source.refuse(1, "at least one rating", "none", "add rows user, item, rating")
-    X, Y = (side[1] if side else None for side in sides)
-    return Ratings(*_in_order(source, places, values, lines), X, Y, *(tuple(names) for names in known))
+    X, Y = (side.values if side else None for side in sides)
+    x, y = (side.columns if side else () for side in sides)
+    users_of, items_of = (tuple(names) for names in known)
+    return Ratings(*_in_order(source, places, values, lines), X, Y, users_of, items_of, x, y)
+
+
+def read_pairs(path: str | PathLike[str], limit_bytes: int = LIMIT_BYTES) -> list[tuple[str, str]]:
+    """Read pairs of a user and an item whose rating is to be predicted: the first two columns of a CSV.
+
+    A first row is a heading where its third field is a word, or, of two fields, the first is called user.
+    """
+    source = Source(Path(path), "pairs CSV")
+    source.check_size(limit_bytes)
+    pairs = []
+    for position, (line, row) in enumerate(csv_rows(source, limit_bytes)):
+        if len(row) < 2:
+            raise source.refuse(line, "user, item", ",".join(row), "give each row a user and an item")
+        words = len(row) > 2 and bool(row[2].strip()) and number(row[2]) is None
+        if position == 0 and (words or (len(row) == 2 and row[0].strip().lower().startswith("user"))):
+            continue
+        pairs.append((row[0].strip(), row[1].strip()))
+    if not pairs:
+        raise source.refuse(1, "at least one pair", "none", "add rows user, item")
+    return pairs
 
 
 def _in_order(
@@ -99,28 +120,5 @@ def _place(source: Source, line: int, name: str, known: dict[str, int], open_end
     return known[name]
 
 
-def _features(path: Path, what: str, limit_bytes: int) -> tuple[dict[str, int], Array]:
-    source = Source(path, f"{what} features CSV")
-    source.check_size(limit_bytes)
-    names: dict[str, int] = {}
-    values, columns = array("d"), tuple[str, ...]()
-    for position, (line, row) in enumerate(csv_rows(source, limit_bytes)):
-        if not columns:
-            columns = _columns(source, line, row, what)
-        if position == 0 and len(row) > 1 and all(number(field) is None for field in row[1:]):
-            continue
-        require_width(source, line, row, len(columns))
-        name = row[0].strip()
-        if name in names:
-            raise source.refuse(line, f"each {what} once", name, "remove one of the two rows")
-        names[name] = len(names)
-        values.extend(numbers(source, line, row, list(range(1, len(row))), columns))
-    if not names:
-        raise source.refuse(1, f"at least one {what}", "none", "add rows name, number, number, ...")
-    return names, np.array(values).reshape(len(names), -1)
-
-
-def _columns(source: Source, line: int, row: Sequence[str], what: str) -> tuple[str, ...]:
-    if len(row) < 2:
-        raise source.refuse(line, f"the {what}'s name and at least one number", ",".join(row), "add the features")
-    return (what, *(str(place) for place in range(2, len(row) + 1)))
+def _features(side: FeatureFile, what: str, limit_bytes: int) -> Features | None:
+    return side if side is None or isinstance(side, Features) else read_features(side, what, limit_bytes)

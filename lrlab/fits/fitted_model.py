@@ -24,8 +24,10 @@ from lrlab.datasets import LIMIT_BYTES, Dataset
 from lrlab.datasets.archive import Declared, read_arrays
 from lrlab.datasets.npz import names_arrays, names_of
 from lrlab.datasets.text import Source
+from lrlab.fits import ratings_model
 from lrlab.fits.model_shapes import require_numbers, require_shapes
 from lrlab.fits.own_files import label_names
+from lrlab.fits.ratings_model import RatingModel
 from lrlab.lowrank import LowRank
 from lrlab.models.multilabel_problem import Predictor, threshold_of
 from lrlab.models.scaling import SCALINGS, Scaling
@@ -115,27 +117,33 @@ def write_predictions(rows: Sequence[Mapping[str, Any]], stream: IO[str]) -> Non
     table.writerows(rows)
 
 
-def save_model(path: str | Path | IO[bytes], model: FittedModel) -> None:
+def save_model(path: str | Path | IO[bytes], model: FittedModel | RatingModel) -> None:
     """Write a model so that `load_model` gives the same one."""
-    columns, kind = model.columns, type(model.estimate).__name__
-    if kind not in KINDS:
-        raise InputError("estimate", f"one of {', '.join(KINDS)} to be saved", kind, "take another solver")
-    arrays = {
+    if isinstance(model, RatingModel):
+        arrays, kind, parts = dict[str, Array](), ratings_model.KIND, model.arrays()
+    else:
+        columns, kind, parts = model.columns, type(model.estimate).__name__, model.estimate.arrays()
+        if kind not in KINDS:
+            raise InputError("estimate", f"one of {', '.join(KINDS)} to be saved", kind, "take another solver")
+        arrays = {
+            "sizes": np.array([columns.d, columns.L, *columns.counts_from, not isinstance(columns.X, np.ndarray)]),
+            "scaling": np.array(model.scaling.name),
+            "units": model.scaling.units,
+            **names_arrays(columns),
+        }
+        if model.chosen_threshold is not None:
+            arrays["threshold"] = np.array(model.chosen_threshold)
+    arrays |= {
         "lrlab_model": np.array(VERSION),
         "solver": np.array(model.solver),
         "options": np.array(json.dumps(dict(model.options))),
         "kind": np.array(kind),
-        "sizes": np.array([columns.d, columns.L, *columns.counts_from, not isinstance(columns.X, np.ndarray)]),
-        "scaling": np.array(model.scaling.name),
-        "units": model.scaling.units,
     }
-    if model.chosen_threshold is not None:
-        arrays["threshold"] = np.array(model.chosen_threshold)
-    arrays |= names_arrays(columns) | {ESTIMATE + name: part for name, part in model.estimate.arrays().items()}
+    arrays |= {ESTIMATE + name: part for name, part in parts.items()}
     np.savez_compressed(path, allow_pickle=False, **arrays)
 
 
-def load_model(path: str | PathLike[str], limit_bytes: int = LIMIT_BYTES) -> FittedModel:
+def load_model(path: str | PathLike[str], limit_bytes: int = LIMIT_BYTES) -> FittedModel | RatingModel:
     """Read a model; what is foreign, newer, damaged or larger than `limit_bytes` is refused by one InputError."""
     source = Source(Path(path), "model .npz")
     source.check_size(limit_bytes, growth=1)
@@ -166,8 +174,11 @@ def _refusing(source: Source) -> Iterator[None]:
         raise InputError("model", expected, words, "fit and save it again") from None
 
 
-def _restored(arrays: Mapping[str, Array]) -> FittedModel:
+def _restored(arrays: Mapping[str, Array]) -> FittedModel | RatingModel:
     """Return the model of a file's arrays; ValueError and its like where they do not fit each other."""
+    parts = {name.removeprefix(ESTIMATE): part for name, part in arrays.items() if name.startswith(ESTIMATE)}
+    if str(arrays["kind"]) == ratings_model.KIND:
+        return ratings_model.restored(str(arrays["solver"]), str(arrays["options"]), parts)
     d, L, *first, is_sparse = (int(size) for size in arrays["sizes"])
     columns = Dataset(
         csr_array((0, d)) if is_sparse else np.empty((0, d)),
@@ -176,7 +187,6 @@ def _restored(arrays: Mapping[str, Array]) -> FittedModel:
         label_names=names_of(arrays, "label_names"),
         counts_from=(first[0], first[1]),
     )
-    parts = {name.removeprefix(ESTIMATE): part for name, part in arrays.items() if name.startswith(ESTIMATE)}
     require_numbers(parts)
     estimate = KINDS[str(arrays["kind"])].restored(parts)
     # One empty row goes through all parts of the estimate: this fails unless they fit each other.

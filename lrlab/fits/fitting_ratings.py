@@ -1,81 +1,165 @@
-"""Fits a solver of inductive completion to users' own ratings, and tests it on others after every iteration."""
+"""Fits biases and a low-rank part to users' own ratings, tuned on held-out ones, and tests them on others."""
 
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
-from lrlab import catalog, datasets
-from lrlab.fits.fit_result import FitResult, Row
-from lrlab.fits.own_files import File, checked_options
-from lrlab.models.completion import InductiveCompletion
+import numpy as np
+
+from lrlab import datasets
+from lrlab.datasets import Ratings
+from lrlab.datasets.ratings_features import read_features
+from lrlab.fits.biased_als import Line, bias_line
+from lrlab.fits.fit_result import Row
+from lrlab.fits.own_files import File
+from lrlab.fits.ratings_members import members_of
+from lrlab.fits.ratings_model import RatingModel
+from lrlab.fits.ratings_result import RatingsFit
+from lrlab.fits.ratings_solvers import (
+    BIASES,
+    OWN,
+    Attempt,
+    Candidate,
+    attempt,
+    candidate_ranks,
+    ratings_options,
+    require_fits,
+)  # fmt: skip
+from lrlab.fits.ratings_tuning import FEWEST, Result, Tuner
 from lrlab.models.own_rows import solver_stream
-from lrlab.models.ratings_problem import RatingsProblem, aligned, rms
+from lrlab.models.ratings_problem import Cells, Factors, RatingTable, aligned, rms
 from lrlab.parameters import InputError
-from lrlab.protocol import limits
-from lrlab.runs.memory import require_memory
+from lrlab.protocol import Iterate, Iterates, Limits, Stop, limits
 
-MODEL = InductiveCompletion.model
-ITERATIONS = 20
-"""Default limit of iterations."""
-
-
-@dataclass(kw_only=True)
-class RatingsFit(FitResult):
-    """The result of a fit to ratings: a `FitResult`.
-
-    means: rmse_mean, that of the training ratings' mean on the test ratings, and how many of those there are, of users
-    and of items without training ratings.
-    """
-
-    rank: int
-    means: Row
-
-    @property
-    def extra_values(self) -> dict[str, Any]:
-        """The rank, and the error of the mean."""
-        return {"rank": self.rank, **self.means}
+ITERATIONS = {OWN: 40, BIASES: 1}
+"""Default limits of iterations; that of the catalogue's solvers is 20."""
+OTHER_ITERATIONS = 20
+TEST_SHARE = 0.2
+"""Share of the ratings that is held out for the test where no file of test ratings is given."""
+Progress = Callable[[int, float], None]
 
 
 def fit_ratings(
     train: File,
-    test: File,
+    test: File | None = None,
     users: File | None = None,
     items: File | None = None,
     *,
-    solver: str = "altmin",
+    solver: str = OWN,
     rank: int = 0,
     iterations: int | None = None,
     seed: int = 0,
     max_seconds: float = 3600.0,
+    progress: Progress = lambda count, best: None,
     **settings: object,
 ) -> RatingsFit:
-    """Fit a solver of inductive completion to the ratings of one file, and test it on those of another.
+    """Fit ratings by their mean, biases of users and items, and a part of low rank, and test it on others.
 
-    Files as for `datasets.read_ratings`: ratings `user,item,rating`, and features of users and of items; a side
-    without features has none by which new members could be predicted. rank: 0 takes 5, or less where there are fewer
-    features. iterations: the most there are, 20 unless given. settings: the solver's options.
+    Files as for `datasets.read_ratings`: ratings `user,item,rating`, and features of users and of items, numbers or
+    words. Without a file of test ratings a fifth of the ratings is held out, drawn with the seed.
+    solver: `biased-als`, whose ridge comes from the ratings; `biases`, without a low-rank part; or a solver of
+    inductive completion, which is fitted to what biases leave, or with features to the ratings, beside biases.
+    rank: at most that; 0 chooses it on held-out training ratings, as also ridge, iterations (up to the given number)
+    and the weight of the low-rank part, which is left out where biases alone are not worse. settings: the solver's
+    options, which are not tuned then. max_seconds: of each run.
     Scores: `rmse` on the test ratings, also for users and items without training ratings, and `train_rmse`.
     InputError where a file, a setting or a size is wrong.
     """
-    options = checked_options(MODEL, solver, settings)
-    ending = limits({"max_iter": ITERATIONS if iterations is None else iterations, "max_seconds": max_seconds})
-    training, fresh = (datasets.read_ratings(path, users, items) for path in (train, test))
-    given, wanted, table = aligned(training, fresh)
-    problem = RatingsProblem(given, wanted, training.X, training.Y, table, rank)
-    entry = catalog.solver(solver, MODEL)
-    try:
-        entry.refuse(problem.drawn_alike, options)
-    except InputError as error:
-        if error.name == "features":
-            # There are no features to be set here, only files of them.
-            raise InputError("solver", "one that uses features, as they are given", solver, "take altmin") from None
-        raise
-    require_memory(problem.drawn_alike, entry, options)
-    means = {
-        "rmse_mean": rms(problem.test.values - problem.mean),
-        "test_ratings": len(problem.test.values),
-        "cold_user_ratings": int(problem.cold_users.sum()),
-        "cold_item_ratings": int(problem.cold_items.sum()),
+    options = ratings_options(solver, settings)
+    most = ITERATIONS.get(solver, OTHER_ITERATIONS) if iterations is None else iterations
+    ending = limits({"max_iter": most, "max_seconds": max_seconds})
+    ratings, table = read_table(train, test, users, items, seed)
+    return fit_table(ratings, table, solver, rank, options, set(settings), ending, seed, progress)
+
+
+def read_table(
+    train: File, test: File | None, users: File | None, items: File | None, seed: int
+) -> tuple[Ratings, RatingTable]:
+    """Return the ratings of the training file, and those of both files as a table."""
+    x, y = (read_features(path, what) if path else None for path, what in ((users, "user"), (items, "item")))
+    training = datasets.read_ratings(train, x, y)
+    if test is None:
+        if len(training.values) < 2:
+            raise InputError("ratings", "at least 2, of which one is held out for the test", 1, "add ratings")
+        held = np.zeros(len(training.values), dtype=bool)
+        drawn = np.random.default_rng((1, seed)).permutation(len(held))
+        held[drawn[: max(1, round(TEST_SHARE * len(held)))]] = True
+        cells = Cells(training.rows, training.columns, training.values)
+        given, fresh, size = cells.part(~held), cells.part(held), training.table
+    else:
+        given, fresh, size = aligned(training, datasets.read_ratings(test, x, y))
+    X, Y = (
+        np.ones((n, 1)) if values is None else members.scaling.applied(values)
+        for n, members, values in zip(size, members_of(training), (training.X, training.Y), strict=True)
+    )
+    return training, RatingTable(given, fresh, X, Y)
+
+
+def fit_table(
+    ratings: Ratings, table: RatingTable, solver: str, rank: int, options: dict[str, Any], given: set[str],
+    ending: Limits, seed: int, progress: Progress = lambda count, best: None,
+) -> RatingsFit:  # fmt: skip
+    """Tune a solver on a table of ratings, fit it to all that are not for the test, and score each iterate.
+
+    given: names of the options that are not tuned.
+    """
+    line = bias_line(table)
+    features = table.X.shape[1] > 1 or table.Y.shape[1] > 1
+    found, tried = None, list[Row]()
+    if solver != BIASES:
+        most = require_fits(table, solver, rank, options, line)
+        if len(table.b) >= FEWEST:
+            tuner = Tuner(solver, table, given, options, ending, seed, progress)
+            found = tuner.search(candidate_ranks(solver, rank, most, features))
+            tried = [{"rank": 0, "iterations": 1, "rmse": tuner.line_rmse}, *(result.row() for result in tuner.results)]
+        elif solver == OWN:
+            found = Result(Candidate(rank or min(most, 5), options), ending.max_iter, 1.0, math.nan, 1.0, 0.0)
+    fit = RatingsFit(
+        solver=solver, options=found.candidate.options if found else options, rank=found.candidate.rank if found else 0,
+        share=found.share if found else 0.0, baselines=baselines(table, line), tried=tried,
+    )  # fmt: skip
+    run, most = Attempt(_alone(line), lambda factors, share: factors), 2
+    if found:
+        run, most = attempt(solver, table, line, found.candidate, solver_stream(seed)), found.iterations
+    fit.fill(_with_biases(run, fit.share), table.score, ending._replace(max_iter=max(1, most)))
+    if fit.estimate is not None:
+        # Some solvers find the rank themselves.
+        fit.rank = fit.estimate.users.shape[1] - 1
+        n1, n2 = ratings.table
+        # Names of the test alone are no members of the model.
+        factors = fit.estimate._replace(users=fit.estimate.users[:n1], items=fit.estimate.items[:n2])
+        pointer = np.searchsorted(table.given.rows, np.arange(n1 + 1)).astype(np.int64)
+        rated = table.given.columns.astype(np.int32)
+        fit.model = RatingModel(solver, fit.options, table.mean, factors, *members_of(ratings), pointer, rated)
+    return fit
+
+
+def baselines(table: RatingTable, line: Line) -> Row:
+    """Return the errors of the mean and of biases alone on the test ratings, and how many of these are cold."""
+    test = table.test
+    off = test.values - table.mean
+    return {
+        "rmse_biases": rms(off - line.factors.at(test.rows, test.columns)),
+        "rmse_mean": rms(off),
+        "test_ratings": len(test.values),
+        "cold_user_ratings": int(table.cold_users.sum()),
+        "cold_item_ratings": int(table.cold_items.sum()),
     }
-    fitted = RatingsFit(solver=solver, options=options, rank=problem.rank, means=means)
-    fitted.fill(entry.run(problem, **options, rng=solver_stream(seed)), problem.score, ending)
-    return fitted
+
+
+def _alone(line: Line) -> Iterates:
+    yield Iterate(line.factors)
+    return Stop.FINISHED
+
+
+def _with_biases(run: Attempt, share: float) -> Iterates:
+    """Yield the iterates of a solver as factors with biases, and return why it ended."""
+    iterates: Iterator[Iterate] = run.iterates
+    while True:
+        try:
+            iterate = next(iterates)
+        except StopIteration as ending:
+            return ending.value
+        factors: Factors = run.factors(iterate.estimate, share)
+        yield replace(iterate, estimate=factors)

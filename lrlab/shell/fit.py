@@ -1,4 +1,4 @@
-"""python -m lrlab fit: a multi-label solver, or with --users or --items one of completion, on users' own files."""
+"""python -m lrlab fit: a multi-label solver on labelled rows, or biases and a low-rank part on ratings."""
 
 import argparse
 import sys
@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from lrlab.parameters import InputError
+from lrlab.shell import fit_ratings
 from lrlab.shell.common import DONE, add_json, add_settings, print_json, require_place
 from lrlab.shell.solve import settings_from
 
 PRINTED_SCORES = (
     "precision@1", "precision@3", "precision@5", "ndcg@3", "ndcg@5", "hamming", "auc", "auc_rows", "micro_auc",
-    "macro_auc", "auc_labels", "rmse", "rmse_mean", "rmse_cold_users", "cold_user_ratings", "rmse_cold_items",
-    "cold_item_ratings", "test_ratings",
+    "macro_auc", "auc_labels",
 )  # fmt: skip
 
 
@@ -21,17 +21,27 @@ def add(commands: Any) -> None:
     command = commands.add_parser("fit", help="fit a solver to labelled rows, or to ratings, and test it on others")
     forms = "ARFF, svmlight, extreme-classification, CSV or npz; ratings are CSV: user, item, rating"
     command.add_argument("train", type=Path, metavar="TRAIN", help=forms)
-    command.add_argument("--test", type=Path, required=True, metavar="FILE", help="rows to test on, in the same format")
+    command.add_argument(
+        "--test", type=Path, metavar="FILE", help="rows to test on, in the same format (ratings: a fifth of them)"
+    )
     command.add_argument(
         "--labels", metavar="FILE", help="XML or text file of label names, or their number: 6, last:6, first:6"
     )
     for side in ("users", "items"):
-        words = f"features of {side}, CSV: name, number, number, ...; TRAIN and --test are then ratings"
+        words = f"features of {side}, CSV: name, number or word, ...; TRAIN and --test are then ratings"
         command.add_argument(f"--{side}", type=Path, metavar="FILE", help=words)
-    command.add_argument("--solver", metavar="NAME", help="as listed by `models` (default: leml-squared; altmin)")
-    command.add_argument("--rank", default=0, type=int, metavar="K", help="rank of the model (default: half of all; 5)")
+    command.add_argument(
+        "--ratings", action="store_true", help="TRAIN is ratings (so is a CSV of 3 or 4 columns without --labels)"
+    )
+    command.add_argument(
+        "--solver", metavar="NAME", help="as listed by `models` (default: leml-squared; of ratings: biased-als, biases)"
+    )
+    words = "rank of the model (default: half of all; of ratings: by held-out ones)"
+    command.add_argument("--rank", default=0, type=int, metavar="K", help=words)
     command.add_argument("--regularization", metavar="L", help="the solver's penalty")
-    command.add_argument("--iterations", type=int, metavar="N", help="most iterations (default: 5, 10 to tune, 20)")
+    command.add_argument(
+        "--iterations", type=int, metavar="N", help="most iterations (default: 5, 10 to tune; ratings 40)"
+    )
     command.add_argument(
         "--observed", default=1.0, type=float, metavar="SHARE", help="share of the training labels that is observed"
     )
@@ -55,7 +65,9 @@ def run(options: argparse.Namespace) -> int:
     settings = settings_from(options.settings)
     if options.regularization is not None:
         settings["regularization"] = options.regularization
-    result = (fit_rating_table if options.users or options.items else fit_rows)(options, settings).summary()
+    if fit_ratings.chosen(options):
+        return fit_ratings.run(options, settings)
+    result = fit_rows(options, settings).summary()
     print_json(result) if options.json else show(result)
     return DONE
 
@@ -66,6 +78,8 @@ def fit_rows(options: argparse.Namespace, settings: dict[str, Any]) -> Any:
     from lrlab.fits.fitting import MODEL, fit
     from lrlab.fits.own_files import checked_options
 
+    if not options.test:
+        raise InputError("--test", "given", "nothing", "name a file of rows to test on; for ratings, say --ratings")
     if options.save:
         # Checked before hours of fitting, not after.
         require_place("--save", options.save, ".npz")
@@ -80,23 +94,6 @@ def fit_rows(options: argparse.Namespace, settings: dict[str, Any]) -> Any:
     if options.save:
         save_model(options.save, result.model)
     return result
-
-
-def fit_rating_table(options: argparse.Namespace, settings: dict[str, Any]) -> Any:
-    """Fit a solver of inductive completion to ratings."""
-    from lrlab.fits.fitting_ratings import MODEL, fit_ratings
-    from lrlab.fits.own_files import checked_options
-
-    defaults = {"labels": None, "tune": "", "save": None, "observed": 1.0, "no-intercept": False, "scaling": "auto"}
-    for name, value in defaults.items():
-        if (given := getattr(options, name.replace("-", "_"))) != value:
-            raise InputError(f"--{name}", "left out where ratings are fitted", given, f"leave out --{name}")
-    solver = options.solver or "altmin"
-    checked_options(MODEL, solver, settings)
-    return fit_ratings(
-        options.train, options.test, options.users, options.items, solver=solver, rank=options.rank,
-        iterations=options.iterations, seed=options.seed, **settings,
-    )  # fmt: skip
 
 
 def show_tuning(count: int, best: float) -> None:

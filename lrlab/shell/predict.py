@@ -1,22 +1,32 @@
-"""python -m lrlab predict: labels of new rows by a model that `fit --save` has written."""
+"""python -m lrlab predict: labels of new rows, or ratings, by a model that `fit --save` has written."""
 
 import argparse
 from pathlib import Path
 from typing import Any
 
 from lrlab.parameters import InputError
+from lrlab.shell import fit_ratings
 from lrlab.shell.common import DONE, add_json, print_json, require_place
 
 
 def add(commands: Any) -> None:
     """Add the command."""
-    command = commands.add_parser("predict", help="predict labels of new rows by a model that `fit --save` has written")
+    command = commands.add_parser("predict", help="predict labels of new rows, or ratings, by a model of `fit --save`")
     command.add_argument("model", type=Path, metavar="MODEL", help="an .npz file of `fit --save`")
-    command.add_argument("file", type=Path, metavar="FILE", help="rows with the model's features; labels may be there")
+    words = "rows with the model's features, labels may be there; for a model of ratings, CSV: user, item"
+    command.add_argument("file", type=Path, nargs="?", metavar="FILE", help=words)
+    command.add_argument("--user", metavar="NAME", help="of a model of ratings: the best items this user has not rated")
+    for side in ("users", "items"):
+        command.add_argument(f"--{side}", type=Path, metavar="FILE", help=f"of ratings: features of new {side}, CSV")
     command.add_argument("--labels", metavar="FILE", help="as for `fit`, where the rows come with labels")
-    command.add_argument("--top", default=5, type=int, metavar="K", help="labels for each row (default: 5)")
     command.add_argument(
-        "--out", type=Path, metavar="FILE", help="write them as CSV: row, place, label, score, predicted"
+        "--top", default=5, type=int, metavar="K", help="labels of a row, items of --user (default: 5)"
+    )
+    command.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="write them as CSV: row, place, label, score, predicted (user, item, prediction)",
     )
     add_json(command)
 
@@ -24,12 +34,17 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Predict, and print or write the predictions."""
     from lrlab.fits.fitted_model import load_model, write_predictions
+    from lrlab.fits.ratings_model import RatingModel
 
     if options.top < 1:
         raise InputError("top", "a whole number above 0", options.top, "request at least one label")
     if options.out:
         require_place("--out", options.out, ".csv")
     model = load_model(options.model)
+    if isinstance(model, RatingModel):
+        return fit_ratings.predict(options, model)
+    if options.file is None:
+        raise InputError("FILE", "a file of rows", "nothing", "name the rows to predict")
     rows = model.predict(model.read(options.file, options.labels).X, options.top)
     if options.out:
         with options.out.open("w", newline="", encoding="utf-8") as stream:

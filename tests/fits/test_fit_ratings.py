@@ -1,15 +1,18 @@
 """Ratings with features of users and items: what is learnt of them, on members without ratings, and what is refused."""
 
+import csv
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from lrlab import catalog, datasets
 from lrlab.__main__ import main
-from lrlab.fits.fitting_ratings import fit_ratings
+from lrlab.fits.fitted_model import load_model, save_model
+from lrlab.fits.fitting_ratings import fit_ratings, read_table
 from lrlab.models.completion import InductiveCompletion
-from lrlab.models.ratings_problem import RatingsProblem, aligned
+from lrlab.models.ratings_problem import aligned
 from lrlab.parameters import InputError
 
 N1, N2, D, RANK = 40, 30, 4, 2
@@ -48,7 +51,7 @@ def files(tmp_path_factory):
 
 
 def test_ratings_of_users_and_items_without_any_are_predicted_exactly(files):
-    found = fit_ratings(**files, rank=RANK, iterations=100).summary()
+    found = fit_ratings(**files, solver="altmin", rank=RANK, ridge=0, iterations=100).summary()
     assert found["solver"] == "altmin" and found["rank"] == RANK
     assert max(found[name] for name in ("rmse", "rmse_cold_users", "rmse_cold_items", "train_rmse")) < 1e-8
     assert found["rmse_mean"] > 1 and 0 < found["cold_user_ratings"] < found["test_ratings"]
@@ -62,7 +65,7 @@ def test_every_solver_of_completion_does_better_than_the_mean(files, solver):
 
 def test_solvers_without_features_are_refused_where_there_are_some(files):
     with pytest.raises(
-        InputError, match="solver must be one that uses features, as they are given, got soft-impute: take altmin"
+        InputError, match="solver must be one that uses features, as they are given, got soft-impute: take biased-als"
     ):
         fit_ratings(**files, solver="soft-impute", rank=RANK)
     found = fit_ratings(files["train"], files["test"], solver="soft-impute", rank=RANK, iterations=30).summary()
@@ -70,11 +73,11 @@ def test_solvers_without_features_are_refused_where_there_are_some(files):
 
 
 def test_scores_are_those_of_the_predictions(files):
-    found = fit_ratings(**files, rank=RANK, iterations=1)
-    given, test = (datasets.read_ratings(files[part], files["users"], files["items"]) for part in ("train", "test"))
-    problem = RatingsProblem(*aligned(given, test)[:2], given.X, given.Y, given.table, RANK)
-    off = problem.predict(found.estimate, problem.test) - test.values
-    cold = [name in {"u0", "u1", "u2"} for name in np.array(test.user_names)[test.rows]]
+    found = fit_ratings(**files, solver="altmin", rank=RANK, iterations=1)
+    test = datasets.read_ratings(files["test"], files["users"], files["items"])
+    pairs = [(test.user_names[i], test.item_names[j]) for i, j in zip(test.rows, test.columns, strict=True)]
+    off = found.model.scores(pairs) - test.values
+    cold = [user in {"u0", "u1", "u2"} for user, _ in pairs]
     last = found.rows[-1]
     assert last["rmse"] == pytest.approx(np.sqrt(np.mean(off**2)), rel=1e-9) and last["rmse"] > 1e-3
     assert last["rmse_cold_users"] == pytest.approx(np.sqrt(np.mean(off[cold] ** 2)))
@@ -87,16 +90,15 @@ def test_a_side_without_features_takes_its_members_as_they_come(files, tmp_path)
     learnt, fresh, size = aligned(given, test)
     assert size == (4, N2) and list(fresh.rows) == [1, 3] and list(fresh.values) == [3, 2]
     assert list(learnt.rows) == [0, 0, 1, 2]
-    problem = RatingsProblem(learnt, fresh, None, given.Y, size, 0)
-    assert list(problem.cold_users) == [False, True] and problem.rank == 4 and problem.mean == 3.25
-    found = fit_ratings(one, two, None, files["items"], rank=1, iterations=3, ridge=0.1)
-    assert found.rows[-1]["rmse_cold_users"] == pytest.approx(abs(2 - 3.25)), "nothing is known of d but the mean"
+    found = fit_ratings(one, two, None, files["items"], rank=1, iterations=3)
+    assert found.baselines["cold_user_ratings"] == 1 and found.model.mean == 3.25
+    assert found.model.users.names == ("a", "b", "c"), "d is of the test alone"
 
 
 def test_features_that_say_the_same_twice_do_no_harm(files, tmp_path):
     lines = [line.split(",") for line in files["users"].read_text().splitlines()]
     twice = write(tmp_path / "users.csv", [(*line, line[1], 1) for line in lines])
-    found = fit_ratings(**{**files, "users": twice}, rank=RANK, iterations=100).summary()
+    found = fit_ratings(**{**files, "users": twice}, solver="altmin", ridge=0, rank=RANK, iterations=100).summary()
     assert found["rmse"] < 1e-8
 
 
@@ -115,11 +117,13 @@ def test_ratings_from_the_shell(files, capsys):
     [
         (["--tune"], "--tune must be left out where ratings are fitted, got ndcg@5"),
         (["--observed", "0.5"], "--observed must be left out where ratings are fitted"),
-        (["--save", "m.npz"], "--save must be left out where ratings are fitted"),
-        (["--rank", "9"], "rank must be in 0..5, the smaller number of independent features"),
+        (["--save", "m.txt"], "--save must be a .npz file"),
+        (["--rank", "9", "--solver", "altmin"], "rank must be in 0..5, the smaller number of independent features"),
+        (["--rank", "99"], "rank must be in 0..30, the smaller number of users and items"),
         (["--solver", "leml-squared"], "solver must be one of"),
         (["--set", "ridges=1"], 'did you mean "ridge"?'),
-        (["--set", "users=1"], "option of altmin must be one of inner, ridge"),
+        (["--set", "users=1"], "option of biased-als must be one of ridge"),
+        (["--solver", "biases", "--set", "ridge=1"], "option of biases must be left out"),
     ],
 )
 def test_bad_settings_are_one_sentence(files, capsys, extra, sentence):
@@ -133,3 +137,111 @@ def test_a_user_without_features_is_named_by_the_line(files, tmp_path):
     test = write(tmp_path / "test.csv", [("u1", "i1", 1), ("nobody", "i1", 1)])
     with pytest.raises(InputError, match="a name that the table of features has in line 2 of test.csv, got nobody"):
         fit_ratings(files["train"], test, files["users"], files["items"])
+
+
+WORDS = {
+    "users.csv": [("user", "job", "age"), *((f"u{i}", ("clerk", "smith")[i % 2], 20 + i) for i in range(40))],
+    "items.csv": [(f"i{j}", ("drama|war", "comedy", "war")[j % 3]) for j in range(30)],
+}
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory):
+    """Write ratings that jobs and genres say, of all but the user u0, and both tables."""
+    folder, rng = tmp_path_factory.mktemp("words"), np.random.default_rng(2)
+    rated = [
+        (
+            f"u{i}",
+            f"i{j}",
+            3 + (1.0 if (i + j) % 2 else -1.0) * (j % 3 == 1) + 0.5 * (i % 2) + 0.1 * rng.standard_normal(),
+        )
+        for i in range(1, 40)
+        for j in range(30)
+        if rng.random() < 0.5
+    ]
+    write(folder / "ratings.csv", [("user", "item", "rating"), *rated])
+    for name, rows in WORDS.items():
+        write(folder / name, rows)
+    return folder
+
+
+def test_words_are_read_and_know_new_members(words, tmp_path):
+    found = fit_ratings(words / "ratings.csv", None, words / "users.csv", words / "items.csv")
+    assert found.rows[-1]["rmse"] < 0.95 * found.baselines["rmse_biases"] and not found.remark
+    assert {column for column in found.model.items.columns} == {("2", "drama"), ("2", "war"), ("2", "comedy")}
+    save_model(tmp_path / "m.npz", found.model)
+    model = load_model(tmp_path / "m.npz")
+    # Columns are matched by name.
+    rows = [("user", "age", "job"), ("x", 31, "smith"), ("y", "", "none")]
+    new = model.users.read(write(tmp_path / "new.csv", rows), "user")
+    pairs = [("x", "i1"), ("x", "i3"), ("y", "i1"), ("nobody", "i1"), ("u5", "unknown")]
+    np.testing.assert_array_equal(model.scores(pairs, new), found.model.scores(pairs, new))
+    rows = model.predict(pairs, new)
+    assert [row["new"] for row in rows] == ["user"] * 4 + ["item"]
+    known = model.scores([(f"u{i}", "i3") for i in range(1, 40, 2)])
+    assert rows[1]["prediction"] == pytest.approx(known.mean(), abs=0.15)
+
+
+def test_top_items_are_the_best_unrated(words):
+    model = fit_ratings(words / "ratings.csv").model
+    ratings, table = read_table(words / "ratings.csv", None, None, None, 0)
+    place = ratings.user_names.index("u7")
+    seen = {ratings.item_names[j] for j in table.given.columns[table.given.rows == place]}
+    top = model.top("u7", 5)
+    scores = model.scores([("u7", item) for item in ratings.item_names if item not in seen])
+    assert not seen & {row["item"] for row in top} and [row["place"] for row in top] == [1, 2, 3, 4, 5]
+    np.testing.assert_allclose([row["prediction"] for row in top], np.sort(scores)[::-1][:5])
+    assert len(model.top("u7", 100)) == 30 - len(seen)
+    with pytest.raises(InputError, match='user must be one of the ratings .* got u77: did you mean "u7'):
+        model.top("u77")
+
+
+def test_plain_ratings_in_the_shell(words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["fit", str(words / "ratings.csv"), "--save", "m.npz", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["solver"] == "biased-als" and {"rmse", "rmse_biases", "rmse_mean", "remark", "tried"} <= found.keys()
+    assert main(["predict", "m.npz", "--user", "u7", "--top", "3", "--out", "top.csv"]) == 0
+    assert [row["place"] for row in csv.DictReader(Path("top.csv").read_text().splitlines())] == ["1", "2", "3"]
+    write(tmp_path / "pairs.csv", [("user", "item"), ("u7", "i1"), ("nobody", "i1")])
+    capsys.readouterr()
+    assert main(["predict", "m.npz", "pairs.csv", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["predictions"]
+    assert [row["new"] for row in rows] == ["", "user"]
+    for arguments, sentence in (
+        (["m.npz"], "FILE must be a CSV of user, item"),
+        (
+            ["m.npz", "pairs.csv", "--users", str(words / "users.csv")],
+            "users must be left out: the model has no features",
+        ),
+        (["m.npz", "--user", "nobody"], "user must be one of the ratings"),
+    ):
+        assert main(["predict", *arguments]) == 2
+        assert sentence in capsys.readouterr().err
+
+
+def test_a_damaged_model_of_ratings_is_one_sentence(words, tmp_path):
+    save_model(tmp_path / "m.npz", fit_ratings(words / "ratings.csv", solver="biases").model)
+    arrays = dict(np.load(tmp_path / "m.npz"))
+    for name, value in (
+        ("estimate_users", arrays["estimate_users"][:-1]),
+        ("estimate_rated", arrays["estimate_rated"] + 1000),
+        ("estimate_pointer", arrays["estimate_pointer"][::-1]),
+        ("estimate_mean", np.array(np.nan)),
+        ("estimate_item_map", np.zeros((3, 1))),
+        ("estimate_user_names", np.zeros(len(arrays["estimate_user_names"]))),
+    ):
+        np.savez(tmp_path / "broken.npz", **{**arrays, name: value})
+        with pytest.raises(InputError, match="^model must be a whole file"):
+            load_model(tmp_path / "broken.npz")
+
+
+@pytest.mark.parametrize(
+    ("solver", "rmse", "sentence"),
+    [("altmin", 1.2, "worse than the mean"), ("altmin", 0.9, "worse than biases"), ("biases", 0.8, "")],
+)
+def test_one_sentence_where_a_fit_is_below_a_line(words, solver, rmse, sentence):
+    found = fit_ratings(words / "ratings.csv", solver="biases")
+    found.solver, found.rank, found.baselines = solver, 1, {"rmse_mean": 1.0, "rmse_biases": 0.8}
+    found.rows[-1]["rmse"] = rmse
+    assert sentence in found.remark and bool(found.remark) == bool(sentence)

@@ -1,0 +1,50 @@
+"""The result of a fit to ratings: scores beside the baselines, what tuning tried, and the model."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from lrlab.fits.fit_result import FitResult, Row
+from lrlab.fits.ratings_model import RatingModel
+from lrlab.fits.ratings_solvers import BIASES
+
+
+@dataclass(kw_only=True)
+class RatingsFit(FitResult):
+    """The result of a fit to ratings: a `FitResult`, whose last estimate belongs to `model`.
+
+    baselines: rmse_mean and rmse_biases on the test ratings, of the training mean and of biases of users and items
+    alone, and how many test ratings there are, of users and of items without training ratings.
+    share: weight of the fit beside the biases alone. tried: the settings that were compared on held-out ratings.
+    """
+
+    rank: int
+    share: float = 1.0
+    baselines: Row = field(default_factory=dict)
+    tried: list[Row] = field(default_factory=list, repr=False)
+    model: RatingModel | None = field(default=None, repr=False)
+
+    @property
+    def remark(self) -> str:
+        """One sentence where the fit is no better than biases or the mean."""
+        rmse = self.rows[-1]["rmse"] if self.rows else math.nan
+        for name, words in (
+            ("rmse_mean", "the mean of the ratings"),
+            ("rmse_biases", "biases of users and items alone"),
+        ):
+            if rmse > self.baselines[name] * (1 + 1e-9):
+                line = f"{rmse:.4f} against {self.baselines[name]:.4f}"
+                return f"The fit is worse than {words} on the test ratings (rmse {line}): take solver {BIASES}."
+        if not self.rank and self.solver != BIASES:
+            return "Held-out ratings bear no low-rank part: the model is biases of users and items alone."
+        return ""
+
+    @property
+    def extra_values(self) -> dict[str, Any]:
+        """The rank, the errors of the baselines, and what tuning tried."""
+        return {"rank": self.rank, "share": self.share, **self.baselines, "remark": self.remark, "tried": self.tried}
+
+    def summary(self) -> dict[str, Any]:
+        """Return it as plain values, as `fit --json` prints it."""
+        chosen = {"message": "The iterations were chosen on held-out ratings."} if self.tried and self.rank else {}
+        return super().summary() | chosen

@@ -1,0 +1,149 @@
+"""Chooses rank, ridge, iterations and weight of a low-rank part on held-out ratings, beside biases alone."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lrlab.arrays import Array
+from lrlab.fits.biased_als import Line, bias_line
+from lrlab.fits.ratings_solvers import OWN, PENALTIES, RIDGES, Candidate, attempt
+from lrlab.models.ratings_problem import RatingTable, rms
+from lrlab.protocol import Iterate, Limits, drive
+
+WORTH = 1e-3
+"""Share by which a larger rank has to lower the error on held-out ratings."""
+PATIENCE = 8
+"""Iterations without a better score after which a run ends."""
+CERTAIN = 2.0
+"""Standard errors by which a low-rank part has to be better than biases alone."""
+ROUNDING = 1e-12
+FEWEST = 20
+"""Ratings without which none are held out, and biases alone are fitted."""
+FOLDS_RATINGS = 4000
+"""Training ratings from which one draw of held-out ones is enough."""
+
+
+class Result(NamedTuple):
+    """A candidate at its best iteration: weight of its fit beside the line of biases, and what is gained by it.
+
+    rmse: on the held-out ratings. gain: of mean squared error over the line; error: standard error of that.
+    """
+
+    candidate: Candidate
+    iterations: int
+    share: float
+    rmse: float
+    gain: float
+    error: float
+
+    def row(self) -> dict[str, float]:
+        """Return it as a row of the table of what was tried."""
+        numbers = {name: value for name, value in self.candidate.options.items() if name in PENALTIES}
+        return {"rank": self.candidate.rank, **numbers, "iterations": self.iterations, "rmse": self.rmse}
+
+
+class Tuner:
+    """Held-out parts of the training ratings, on which candidates are compared with the line of biases."""
+
+    def __init__(
+        self, solver: str, table: RatingTable, given: AbstractSet[str], options: Mapping[str, Any], ending: Limits,
+        seed: int, progress: Callable[[int, float], None],
+    ) -> None:  # fmt: skip
+        """Hold out a tenth of the ratings, of few ones each fifth in turn. given: options that are not tuned."""
+        self.solver, self.given, self.options, self.ending, self.seed = solver, given, options, ending, seed
+        self.progress, self.results = progress, list[Result]()
+        m = len(table.b)
+        parts, most = (10, 1) if m >= FOLDS_RATINGS else (5, math.ceil(FOLDS_RATINGS / m))
+        self.tables = table.folds(parts, most, np.random.default_rng((2, seed)))
+        self.lines = [bias_line(one) for one in self.tables]
+        self.off = [
+            one.test.values - one.mean - line.factors.at(one.test.rows, one.test.columns)
+            for one, line in zip(self.tables, self.lines, strict=True)
+        ]
+        self.line_rmse = rms(np.concatenate(self.off))
+
+    def evaluate(self, candidate: Candidate) -> Result:
+        """Return a candidate's best iteration over all held-out parts."""
+        parts = [self._moments(candidate, *part) for part in zip(self.tables, self.lines, self.off, strict=True)]
+        # A run that ended earlier stays where it was.
+        longest = range(max(map(len, parts)))
+        sums = [np.sum([part[min(i, len(part) - 1)] for part in parts], axis=0) for i in longest]
+        found = [self._result(candidate, i, one) for i, one in enumerate(sums)]
+        best = found[peak([result.gain for result in found])]
+        self.results.append(best)
+        self.progress(len(self.results), min(result.rmse for result in self.results))
+        return best
+
+    def _moments(self, candidate: Candidate, table: RatingTable, line: Line, off: Array) -> list[Array]:
+        """Return sums over held-out ratings, for each iterate, of products of the line's errors and the change d."""
+        run = attempt(self.solver, table, line, candidate, np.random.default_rng((3, self.seed)))
+        at_line = line.factors.at(table.test.rows, table.test.columns)
+        # The first is the line itself, so that a run without any iterate has a score.
+        found, gains = list[Array]([np.zeros(5)]), [0.0]
+
+        def watch(iteration: int, seconds: float, iterate: Iterate) -> None:
+            d = run.factors(iterate.estimate, 1.0).at(table.test.rows, table.test.columns) - at_line
+            with np.errstate(over="ignore", invalid="ignore"):
+                found.append(np.array([off @ d, d @ d, (off * d) @ (off * d), (off * d) @ d**2, d**2 @ d**2]))
+            share = self._share(found[-1])
+            gains.append(2 * share * found[-1][0] - share**2 * found[-1][1])
+
+        drive(
+            run.iterates, watch, **self.ending._asdict(),
+            cancelled=lambda: len(gains) - peak(gains) > PATIENCE,
+        )  # fmt: skip
+        return found
+
+    def _share(self, sums: Array) -> float:
+        """Return the weight of a fit that is best on held-out ratings; 1 for a solver with ridges of its own."""
+        if self.solver == OWN:
+            return 1.0
+        return float(np.clip(sums[0] / sums[1], 0.0, 1.0)) if sums[1] > 0 and np.isfinite(sums).all() else 0.0
+
+    def _result(self, candidate: Candidate, iterations: int, sums: Array) -> Result:
+        t, count = self._share(sums), sum(map(len, self.off))
+        total = 2 * t * sums[0] - t**2 * sums[1] if t else 0.0
+        squares = 4 * t**2 * sums[2] - 4 * t**3 * sums[3] + t**4 * sums[4] if t else 0.0
+        error = math.sqrt(max(squares - total**2 / count, 0.0)) / count
+        rmse = math.sqrt(max(self.line_rmse**2 - total / count, 0.0))
+        return Result(candidate, iterations, t, rmse, total / count, error)
+
+    def ridges(self, candidate: Candidate) -> list[float]:
+        """Return ridges to try, if the solver has one that is not given, in the units of its objective."""
+        if self.solver not in RIDGES or "ridge" in self.given:
+            return []
+        shares, unit = RIDGES[self.solver]
+        weight = unit(self.tables[0], self.lines[0], self.line_rmse)
+        return [share * weight for share in shares]
+
+    def search(self, ranks: Sequence[int]) -> Result | None:
+        """Return the best candidate, None where none is better than biases alone by a standard error."""
+        best: Result | None = None
+        for rank in ranks:
+            candidate = Candidate(rank, best.candidate.options if best else self.options)
+            tried = [self.evaluate(candidate)] if best or self.solver == OWN else self._ridged(candidate)
+            now = max(tried, key=lambda result: result.gain)
+            if best and now.rmse > (1 - WORTH * (best.candidate.rank > 0)) * best.rmse:
+                break
+            best = now
+        if self.solver == OWN and best:
+            tried = [
+                self.evaluate(c) for c in self._with_ridges(Candidate(best.candidate.rank or ranks[-1], self.options))
+            ]
+            best = max([best, *tried], key=lambda result: result.gain)
+        return best if best and best.gain > CERTAIN * best.error else None
+
+    def _ridged(self, candidate: Candidate) -> list[Result]:
+        return [self.evaluate(one) for one in self._with_ridges(candidate) or [candidate]]
+
+    def _with_ridges(self, candidate: Candidate) -> list[Candidate]:
+        return [candidate._replace(options={**candidate.options, "ridge": r}) for r in self.ridges(candidate)]
+
+
+def peak(gains: Sequence[float]) -> int:
+    """Return the place of the largest gain; of gains that rounding cannot tell apart the last, unless they are 0."""
+    largest = max(gains)
+    return max(i for i, gain in enumerate(gains) if gain >= largest * (1.0 - ROUNDING)) if largest > 0 else 0

@@ -1,0 +1,118 @@
+"""python -m lrlab fit on ratings, and predict with a model of them."""
+
+import argparse
+import itertools
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lrlab.parameters import InputError
+from lrlab.shell.common import DONE, print_json, require_place
+
+RATINGS_COLUMNS = (3, 4)
+"""Columns of a CSV that is taken for ratings: user, item, rating, and a time."""
+SUFFIXES = (".csv", ".tsv")
+LINES = {
+    "rmse_biases": "biases of users and items alone",
+    "rmse_mean": "the mean of the ratings",
+    "rmse_cold_users": "users without ratings",
+    "rmse_cold_items": "items without ratings",
+}
+
+
+def chosen(options: argparse.Namespace) -> bool:
+    """Return whether the files are ratings: by an option, or a CSV of 3 or 4 columns where no labels are named."""
+    if options.ratings or options.users or options.items:
+        return True
+    if options.labels or options.train.suffix.lower() not in SUFFIXES:
+        return False
+    from lrlab.datasets.table import csv_rows
+    from lrlab.datasets.text import LIMIT_BYTES, Source
+
+    source = Source(options.train, "CSV")
+    source.check_size(LIMIT_BYTES)
+    return any(len(row) in RATINGS_COLUMNS for _, row in itertools.islice(csv_rows(source, LIMIT_BYTES), 1))
+
+
+def run(options: argparse.Namespace, settings: dict[str, Any]) -> int:
+    """Fit, print the scores, and save the model with --save."""
+    from lrlab.fits.fitted_model import save_model
+    from lrlab.fits.fitting_ratings import fit_ratings
+    from lrlab.fits.ratings_solvers import OWN, ratings_options
+
+    defaults = {"labels": None, "tune": "", "observed": 1.0, "no-intercept": False, "scaling": "auto"}
+    for name, value in defaults.items():
+        if (given := getattr(options, name.replace("-", "_"))) != value:
+            raise InputError(f"--{name}", "left out where ratings are fitted", given, f"leave out --{name}")
+    if options.save:
+        require_place("--save", options.save, ".npz")
+    if "regularization" in settings:
+        settings["ridge"] = settings.pop("regularization")
+    solver = options.solver or OWN
+    # Checked here, too: a name that is not an option of the solver might be an argument of `fit_ratings`.
+    ratings_options(solver, settings)
+    result = fit_ratings(
+        options.train, options.test, options.users, options.items, solver=solver, rank=options.rank,
+        iterations=options.iterations, seed=options.seed, progress=show_progress, **settings,
+    )  # fmt: skip
+    if options.save and result.model:
+        save_model(options.save, result.model)
+    print_json(result.summary()) if options.json else show(result.summary())
+    return DONE
+
+
+def show_progress(count: int, best: float) -> None:
+    """Show the progress of tuning on standard error if it is a terminal."""
+    if sys.stderr.isatty():
+        print(f"\r{count} settings tried, held-out rmse {best:.4f} ", end="\r", file=sys.stderr, flush=True)
+
+
+def show(result: Mapping[str, Any]) -> None:
+    """Print a fit as text: what was tried, the iterations, and the errors beside the baselines."""
+    for title, rows in (("held-out", result["tried"]), ("fitted", result["trace"])):
+        for row in rows:
+            print(f"{title}  " + "  ".join(f"{name} {value:.4g}" for name, value in row.items() if value == value))
+    penalty = "".join(f", {name} {result['options'][name]:.4g}" for name in ("ridge",) if result["options"].get(name))
+    print(f"{result['solver']}: rank {result['rank']}{penalty}; {result['iterations']} iterations. {result['message']}")
+    if "rmse" not in result:
+        return
+    print(f"  rmse {result['rmse']:.5f} on {result['test_ratings']} test ratings")
+    for name, words in LINES.items():
+        if result[name] == result[name]:
+            print(f"  {result[name]:10.5f} {words}")
+    if result["remark"]:
+        print(result["remark"])
+
+
+def predict(options: argparse.Namespace, model: Any) -> int:
+    """Predict the ratings of pairs, or with --user the best items that a user has not rated."""
+    from lrlab.datasets import read_pairs
+    from lrlab.fits.ratings_model import PAIR_COLUMNS, TOP_COLUMNS, write_rows
+
+    users, items = (
+        side.read(path, what) if path else None
+        for side, path, what in ((model.users, options.users, "user"), (model.items, options.items, "item"))
+    )
+    if options.user is not None:
+        rows, names = model.top(options.user, options.top, users), TOP_COLUMNS
+    elif options.file is None:
+        raise InputError("FILE", "a CSV of user, item", "nothing", "name it, or request a user's best items by --user")
+    else:
+        rows, names = model.predict(read_pairs(options.file), users, items), PAIR_COLUMNS
+    write(options.out, rows, names, write_rows)
+    if options.json:
+        print_json({"solver": model.solver, "predictions": rows})
+    elif options.out:
+        print(options.out)
+    else:
+        for row in rows:
+            print("  ".join(f"{row[name]:.4f}" if name == "prediction" else str(row[name]) for name in names))
+    return DONE
+
+
+def write(path: Path | None, rows: Sequence[Mapping[str, Any]], names: Sequence[str], writer: Any) -> None:
+    """Write rows as CSV where there is a path."""
+    if path:
+        with path.open("w", newline="", encoding="utf-8") as stream:
+            writer(rows, names, stream)
