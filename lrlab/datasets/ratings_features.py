@@ -121,16 +121,16 @@ class _Table:
 
     def columns(self) -> Columns:
         """Return a column per column of numbers, and per word that two members share."""
-        found, lone = [], 0
+        columns, lone = [], 0
         for name, j in list(self.names.items())[1:]:
             words = sum(self.words[j].values())
             if words == self.numbers[j]:
-                found.append(Column(name, ""))
+                columns.append(Column(name, ""))
                 continue
             lone = lone or j
-            found += [Column(name, word) for word, count in self.words[j].items() if count > 1]
-        if found:
-            return tuple(found)
+            columns += [Column(name, word) for word, count in self.words[j].items() if count > 1]
+        if columns:
+            return tuple(columns)
         line, row = next((line, row) for line, row in self.rows() if number(row[lone]) is None)
         need = f"a number, or a word that two {self.what}s share, in column {lone + 1}"
         raise self.source.refuse(line, need, row[lone], "write a number with a decimal point, or take another column")

@@ -52,9 +52,9 @@ def biased_als(
     rows, columns = table.given.rows, table.given.columns
     while True:
         sweeps.sweep()
-        found = sweeps.means()
-        fit, before = found.at(rows, columns), fit
-        yield Iterate(found, residual=rms(fit - before) / (rms(fit - table.b) or 1.0))
+        means = sweeps.means()
+        fit, before = means.at(rows, columns), fit
+        yield Iterate(means, residual=rms(fit - before) / (rms(fit - table.b) or 1.0))
 
 
 class Line(NamedTuple):
@@ -90,8 +90,8 @@ class Sweeps:
         """Start from random vectors of items."""
         b, places = table.b, (table.given.rows, table.given.columns)
         self.ratings = csr_array((b, places), shape=table.size)
-        self.seen = csr_array((np.ones(len(b)), places), shape=table.size)
-        self.transposed = self.ratings.T.tocsr(), self.seen.T.tocsr()
+        self.mask = csr_array((np.ones(len(b)), places), shape=table.size)
+        self.transposed = self.ratings.T.tocsr(), self.mask.T.tocsr()
         self.total = float(b @ b)
         self.noise = self.total / len(b) or 1.0
         self.least = LEAST * self.noise
@@ -101,9 +101,9 @@ class Sweeps:
 
     def sweep(self) -> None:
         """Update users, items and the noise."""
-        self.users.refit(self.ratings, self.seen, self.items, self.noise)
+        self.users.refit(self.ratings, self.mask, self.items, self.noise)
         self.items.refit(*self.transposed, self.users, self.noise)
-        self.noise = max(self._misfit() / self.seen.nnz, self.least)
+        self.noise = max(self._misfit() / self.mask.nnz, self.least)
 
     def means(self) -> Factors:
         """Return the means of all vectors and maps."""
@@ -114,7 +114,7 @@ class Sweeps:
         """Return the expected sum of squared errors, with the normal equations of the items."""
         users, items = self.users, self.items
         bias, squares = users.mean[:, 0], users.mean[:, 0] ** 2 + users.covariance[:, 0, 0]
-        alone = self.total - 2.0 * float(bias @ self.ratings.sum(axis=1)) + float(squares @ self.seen.sum(axis=1))
+        alone = self.total - 2.0 * float(bias @ self.ratings.sum(axis=1)) + float(squares @ self.mask.sum(axis=1))
         second = np.einsum("ia,ib->iab", items.mean, items.mean) + items.covariance
         return alone - 2.0 * float(np.vdot(items.mean, items.pull)) + float(np.vdot(items.normal, second))
 
@@ -148,10 +148,10 @@ class Side:
         crossed[:, 1:] += self.covariance[:, 0, 1:]
         return z, z[:, left] * z[:, right] + C[:, left, right], crossed
 
-    def refit(self, ratings: csr_array, seen: csr_array, other: "Side", noise: float) -> None:
+    def refit(self, ratings: csr_array, mask: csr_array, other: "Side", noise: float) -> None:
         """Take the vectors' distribution given that of the other side, then `map`, alpha and tau given the vectors."""
         z, squares, crossed = other.moments()
-        sums = seen @ np.hstack([squares, crossed])
+        sums = mask @ np.hstack([squares, crossed])
         grams = np.empty_like(self.covariance)
         left, right = self.upper
         grams[:, left, right] = grams[:, right, left] = sums[:, : len(left)]

@@ -106,22 +106,22 @@ def fit_table(
     """
     line = bias_line(table)
     features = table.X.shape[1] > 1 or table.Y.shape[1] > 1
-    found, tried = None, list[Row]()
+    best, tried = None, list[Row]()
     if solver != BIASES:
         most = require_fits(table, solver, rank, options, line)
         if len(table.b) >= FEWEST:
             tuner = Tuner(solver, table, given, options, ending, seed, progress)
-            found = tuner.search(candidate_ranks(solver, rank, most, features))
+            best = tuner.search(candidate_ranks(solver, rank, most, features))
             tried = [{"rank": 0, "iterations": 1, "rmse": tuner.line_rmse}, *(result.row() for result in tuner.results)]
         elif solver == OWN:
-            found = Result(Candidate(rank or min(most, 5), options), ending.max_iter, 1.0, math.nan, 1.0, 0.0)
+            best = Result(Candidate(rank or min(most, 5), options), ending.max_iter, 1.0, math.nan, 1.0, 0.0)
     fit = RatingsFit(
-        solver=solver, options=found.candidate.options if found else options, rank=found.candidate.rank if found else 0,
-        share=found.share if found else 0.0, baselines=baselines(table, line), tried=tried,
+        solver=solver, options=best.candidate.options if best else options, rank=best.candidate.rank if best else 0,
+        share=best.share if best else 0.0, baselines=baselines(table, line), tried=tried,
     )  # fmt: skip
     run, most = Attempt(_alone(line), lambda factors, share: factors), 2
-    if found:
-        run, most = attempt(solver, table, line, found.candidate, solver_stream(seed)), found.iterations
+    if best:
+        run, most = attempt(solver, table, line, best.candidate, solver_stream(seed)), best.iterations
     fit.fill(_with_biases(run, fit.share), table.score, ending._replace(max_iter=max(1, most)))
     if fit.estimate is not None:
         # Some solvers find the rank themselves.

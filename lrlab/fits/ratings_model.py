@@ -113,8 +113,8 @@ def restored(solver: str, options: str, arrays: Mapping[str, Array]) -> RatingMo
             raise ValueError(f"{what}s of sizes that do not fit each other")
         if arrays[f"{what}_names"].dtype.kind != "U" or len(set(names)) < len(names):
             raise ValueError(f"names of {what}s that are not text, each once")
-        found = tuple(Column(name, word) for name, word in columns.tolist())
-        sides.append(Members(names, found, Scaling(centre, unit)))
+        kinds = tuple(Column(name, word) for name, word in columns.tolist())
+        sides.append(Members(names, kinds, Scaling(centre, unit)))
     pointer: Indices = arrays["pointer"]  # type: ignore[assignment]
     rated: Indices = arrays["rated"]  # type: ignore[assignment]
     mean = float(arrays["mean"])

@@ -49,7 +49,7 @@ PENALTIES = ("ridge", "shrinkage")
 def attempt(solver: str, table: RatingTable, line: Line, candidate: Candidate, rng: np.random.Generator) -> Attempt:
     """Start a solver on ratings."""
     if solver == OWN:
-        return Attempt(biased_als(table, candidate.rank, **candidate.options, rng=rng), lambda found, share: found)
+        return Attempt(biased_als(table, candidate.rank, **candidate.options, rng=rng), lambda factors, share: factors)
     problem = RatingsProblem(table, candidate.rank, *line)
     entry = catalog.solver(solver, MODEL)
     return Attempt(entry.run(problem, **candidate.options, rng=rng), problem.factors)

@@ -71,8 +71,8 @@ class Tuner:
         # A run that ended earlier stays where it was.
         longest = range(max(map(len, parts)))
         sums = [np.sum([part[min(i, len(part) - 1)] for part in parts], axis=0) for i in longest]
-        found = [self._result(candidate, i, one) for i, one in enumerate(sums)]
-        best = found[peak([result.gain for result in found])]
+        iterations = [self._result(candidate, i, one) for i, one in enumerate(sums)]
+        best = iterations[peak([result.gain for result in iterations])]
         self.results.append(best)
         self.progress(len(self.results), min(result.rmse for result in self.results))
         return best
@@ -82,20 +82,20 @@ class Tuner:
         run = attempt(self.solver, table, line, candidate, np.random.default_rng((3, self.seed)))
         at_line = line.factors.at(table.test.rows, table.test.columns)
         # The first is the line itself, so that a run without any iterate has a score.
-        found, gains = list[Array]([np.zeros(5)]), [0.0]
+        sums, gains = list[Array]([np.zeros(5)]), [0.0]
 
         def watch(iteration: int, seconds: float, iterate: Iterate) -> None:
             d = run.factors(iterate.estimate, 1.0).at(table.test.rows, table.test.columns) - at_line
             with np.errstate(over="ignore", invalid="ignore"):
-                found.append(np.array([off @ d, d @ d, (off * d) @ (off * d), (off * d) @ d**2, d**2 @ d**2]))
-            share = self._share(found[-1])
-            gains.append(2 * share * found[-1][0] - share**2 * found[-1][1])
+                sums.append(np.array([off @ d, d @ d, (off * d) @ (off * d), (off * d) @ d**2, d**2 @ d**2]))
+            share = self._share(sums[-1])
+            gains.append(2 * share * sums[-1][0] - share**2 * sums[-1][1])
 
         drive(
             run.iterates, watch, **self.ending._asdict(),
             cancelled=lambda: len(gains) - peak(gains) > PATIENCE,
         )  # fmt: skip
-        return found
+        return sums
 
     def _share(self, sums: Array) -> float:
         """Return the weight of a fit that is best on held-out ratings; 1 for a solver with ridges of its own."""

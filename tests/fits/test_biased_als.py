@@ -36,7 +36,7 @@ def test_a_sweep_takes_each_distribution_given_the_others(table):
         sweeps.sweep()
     items, users, noise = sweeps.items, sweeps.users, sweeps.noise
     alpha, mapped = users.alpha.copy(), users.map.copy()
-    users.refit(sweeps.ratings, sweeps.seen, items, noise)
+    users.refit(sweeps.ratings, sweeps.mask, items, noise)
     for i in (0, 7, 29):
         own = table.given.rows == i
         places, r = table.given.columns[own], table.b[own]

@@ -186,12 +186,12 @@ def test_top_items_are_the_best_unrated(words):
     model = fit_ratings(words / "ratings.csv").model
     ratings, table = read_table(words / "ratings.csv", None, None, None, 0)
     place = ratings.user_names.index("u7")
-    seen = {ratings.item_names[j] for j in table.given.columns[table.given.rows == place]}
+    rated = {ratings.item_names[j] for j in table.given.columns[table.given.rows == place]}
     top = model.top("u7", 5)
-    scores = model.scores([("u7", item) for item in ratings.item_names if item not in seen])
-    assert not seen & {row["item"] for row in top} and [row["place"] for row in top] == [1, 2, 3, 4, 5]
+    scores = model.scores([("u7", item) for item in ratings.item_names if item not in rated])
+    assert not rated & {row["item"] for row in top} and [row["place"] for row in top] == [1, 2, 3, 4, 5]
     np.testing.assert_allclose([row["prediction"] for row in top], np.sort(scores)[::-1][:5])
-    assert len(model.top("u7", 100)) == 30 - len(seen)
+    assert len(model.top("u7", 100)) == 30 - len(rated)
     with pytest.raises(InputError, match='user must be one of the ratings .* got u77: did you mean "u7'):
         model.top("u77")
 
