@@ -71,9 +71,7 @@ def main(n: int = 100_000, L: int = 5_000, rank: int = 100, share: float = 0.2) 
     options = {name: option.default for name, option in catalog.solver("leml-squared", "multilabel").options.items()}
     run = catalog.solver("leml-squared", "multilabel").run
     iterates = run(problem, **options, rng=solver_stream(0))
-    first, _ = timed("first iteration, with its start", lambda: next(iterates))
     iterate, seconds = timed("iteration", lambda: next(iterates))
-    del first
     _, scoring = timed("scores alone", lambda: scored(iterate.estimate.scores(problem.X_test), n, L))
     _, metrics = timed("metrics of an iteration", lambda: problem.score(iterate.estimate))
     _, areas = timed("micro and macro AUC, at the end", lambda: problem.areas(iterate.estimate))

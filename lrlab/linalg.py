@@ -6,10 +6,12 @@ from scipy.linalg.blas import dsyrk
 from scipy.sparse import issparse
 from scipy.sparse.linalg import eigsh
 
-from lrlab.arrays import Array, Matrix
+from lrlab.arrays import Array, Indices, Matrix
 
 DENSE_EIGEN = 400
 MIRROR = 512
+PLACES_TOGETHER = 2**21
+"""Entries of a pattern that are looked through at a time."""
 
 
 class Gram:
@@ -102,3 +104,24 @@ def solve_positive(N: Array, rhs: Array, ridge: float | Array = 0.0) -> Array:
     values, vectors = eigh(N)
     good = values > 1e-13 * values[-1]
     return vectors[:, good] @ ((vectors[:, good].T @ rhs) / values[good])
+
+
+def places_in(table: Matrix, pattern: Matrix) -> Indices:
+    """Return where each entry of a sparse table is among those of a pattern of the same size, -1 where it is not.
+
+    Both are sparse rows, compared some at a time, so that nothing as long as the pattern is made of it.
+    """
+    pattern = pattern if pattern.has_sorted_indices else pattern.sorted_indices()
+    (n, width), found = table.shape, np.empty(table.nnz, dtype=np.intp)
+    step = max(1, PLACES_TOGETHER * n // max(1, pattern.nnz))
+    for start in range(0, n, step):
+        stop = min(start + step, n)
+        given, places = (slice(one.indptr[start], one.indptr[stop]) for one in (table, pattern))
+        keys, among = (
+            np.repeat(np.arange(stop - start), np.diff(one.indptr[start : stop + 1])) * width + one.indices[cut]
+            for one, cut in ((table, given), (pattern, places))
+        )
+        at = np.searchsorted(among, keys)
+        inside = np.append(among, -1)[at] == keys
+        found[given] = np.where(inside, at + places.start, -1)
+    return found

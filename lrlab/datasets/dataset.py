@@ -7,6 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from lrlab.arrays import Array, Indices, Matrix
+from lrlab.linalg import places_in
 from lrlab.parameters import InputError
 
 Names = tuple[str, ...]
@@ -38,7 +39,7 @@ class Dataset:
         if self.observed is not None:
             if self.observed.shape != self.Y.shape:
                 raise InputError("observed", f"of the size {self.Y.shape} of Y", self.observed.shape, "mark each label")
-            if self.Y.multiply(self.observed).nnz != self.Y.nnz:
+            if (places_in(self.Y, self.observed) < 0).any():
                 raise InputError("observed", "true at every positive label", "false at some", "mark them as observed")
         for name, names, size in (
             ("feature_names", self.feature_names, self.d),

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 from lrlab import ranking
 from lrlab.arrays import Array, Matrix, frozen
+from lrlab.linalg import places_in
 from lrlab.parameters import InputError
 from lrlab.protocol import Spec
 
@@ -73,7 +74,7 @@ class MultilabelProblem:
         Any entry of Y that is not zero is a label that is on; those outside the mask are unknown, and are left out.
         """
         tables = matrix(X), pattern(Y), matrix(X_test), pattern(Y_test)
-        observed = None if mask is None else pattern(mask).astype(bool)
+        observed = None if mask is None else shared_pattern(mask)
         require_sizes(*tables, observed, rank)
         return cls(tables[0], only_observed(tables[1], observed), observed, *tables[2:], rank)
 
@@ -128,7 +129,9 @@ def only_observed(Y: csr_array, mask: csr_array | None) -> csr_array:
     """Return the labels that are on and observed."""
     if mask is None:
         return Y
-    both = csr_array(Y.multiply(mask), dtype=float)
+    inside = places_in(Y, mask) >= 0
+    pointer = np.concatenate([[0], np.cumsum(inside)])[Y.indptr]
+    both = csr_array((Y.data[inside].astype(float), Y.indices[inside], pointer), shape=Y.shape)
     both.sort_indices()
     return both
 
@@ -150,11 +153,19 @@ def pattern(table: Table) -> csr_array:
     return csr_array((np.ones(rows.nnz), rows.indices, rows.indptr), shape=rows.shape)
 
 
+def shared_pattern(table: Table) -> csr_array:
+    """Return the pattern of a table as True, with views of its arrays where it is one, for it may be most of memory."""
+    if not (isinstance(table, csr_array) and table.dtype == bool and table.has_canonical_format and table.data.all()):
+        return pattern(table).astype(bool)
+    return csr_array((table.data.view(), table.indices.view(), table.indptr.view()), shape=table.shape)
+
+
 def narrow(table: Matrix) -> Matrix:
     """Return a sparse table with indices of 32 bits where they fit, as compiled libraries want them."""
     if not sparse.issparse(table) or max(table.nnz, *table.shape) >= 2**31:
         return table
-    return csr_array((table.data, table.indices.astype(np.int32), table.indptr.astype(np.int32)), shape=table.shape)
+    indices, pointer = (part.astype(np.int32, copy=False) for part in (table.indices, table.indptr))
+    return csr_array((table.data, indices, pointer), shape=table.shape)
 
 
 def freeze(table: Matrix) -> None:

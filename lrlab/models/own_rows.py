@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from lrlab import datasets, ranking
 from lrlab.datasets import Dataset
-from lrlab.models.label_patterns import scattered
+from lrlab.models.label_patterns import drawn_pattern
 from lrlab.models.label_rows import LabelRows
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem, Predictor, measured, only_observed
@@ -131,10 +131,10 @@ class OwnProblem(MultilabelProblem):
 
 
 def hide(data: Dataset, share: float, seed: int) -> Dataset:
-    """Return the rows with a share of their known labels, drawn without replacement from the whole table."""
+    """Return the rows with a share of their known labels, drawn without replacement from blocks of rows."""
     if share == 1:
         return data
-    drawn = scattered(np.random.default_rng(seed), data.Y.shape, share)
+    drawn = drawn_pattern(np.random.default_rng(seed), data.Y.shape, share)
     known = drawn if data.observed is None else csr_array(drawn.multiply(data.observed))
     return replace(data, Y=only_observed(data.Y, known), observed=known)
 

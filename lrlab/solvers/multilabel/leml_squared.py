@@ -10,7 +10,7 @@ from lrlab.arrays import Array, Mask, Matrix
 from lrlab.linalg import solve_positive
 from lrlab.solvers.methods.tron import Product, conjugate_gradients
 from lrlab.solvers.multilabel.affine import gram
-from lrlab.solvers.multilabel.leml_products import Labels, OfFeatures
+from lrlab.solvers.multilabel.leml_products import Labels, OfFeatures, both_times
 
 RELATIVE = 1e-2
 """Conjugate gradients end where the gradient is this share of the one at entry."""
@@ -65,8 +65,8 @@ class ObservedTable:
 
     def gradients(self, A: Array, H: Array) -> tuple[Array, Array]:
         """Return X^T D H and D^T A."""
-        ((_, D),) = self.labels.slopes(A, H)
-        return self.labels.X.T @ (D @ self.labels.embeddings(H)), D.T @ A
+        left, right = both_times(self.labels.slopes(A, H), self.labels.embeddings(H), A)
+        return self.labels.X.T @ left, right
 
     def label_factor(self, A: Array, H: Array) -> Array:
         """Return the H of least objective: a k x k system for each label, over the rows where it is observed."""
