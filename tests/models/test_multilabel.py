@@ -1,12 +1,16 @@
 """The multi-label model: what is drawn, what is seen, and how predictions are scored."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, issparse
 from sklearn.metrics import roc_auc_score
 
 from lrlab import lowrank
+from lrlab.linalg import places_in
 from lrlab.models import multilabel
+from lrlab.models.label_patterns import drawn_pattern, scattered
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.parameters import InputError
@@ -168,3 +172,30 @@ def test_an_estimate_is_scored_by_its_own_scores_and_restored_from_its_arrays():
     table, wrong = problem.score(again), ((problem.X_test @ W.dense()) ** 2 > 0.5) != problem.Y_test.toarray()
     assert table["hamming"] == wrong.mean()
     assert table != problem.score(W)
+
+
+def test_patterns_of_many_rows_are_drawn_in_blocks_in_little_memory():
+    shape, share = (1500, 4000), 0.2
+    tracemalloc.start()
+    drawn = drawn_pattern(np.random.default_rng(5), shape, share)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert drawn.indices.dtype == drawn.indptr.dtype == np.int32 and drawn.has_canonical_format
+    assert abs(drawn.nnz - share * shape[0] * shape[1]) <= 3 and peak < 5 * drawn.nnz + 150 * 2**20
+    assert np.abs(drawn.sum(axis=0) / shape[0] - share).max() < 5 * np.sqrt(share / shape[0])
+    one, same = (draw(np.random.default_rng(6), (50, 40), 0.3) for draw in (drawn_pattern, scattered))
+    np.testing.assert_array_equal(one.toarray(), same.toarray())
+
+
+def test_entries_are_found_in_a_pattern(monkeypatch):
+    monkeypatch.setattr("lrlab.linalg.PLACES_TOGETHER", 30)
+    rng = np.random.default_rng(7)
+    table, pattern = (csr_array(rng.random((40, 9)) < share) for share in (0.3, 0.5))
+    places, rows = places_in(table, pattern), np.repeat(np.arange(40), np.diff(table.indptr))
+    known = places >= 0
+    np.testing.assert_array_equal(known, pattern.toarray()[rows, table.indices])
+    np.testing.assert_array_equal(pattern.indices[places[known]], table.indices[known])
+    assert (pattern.indptr[rows[known]] <= places[known]).all() and (
+        places[known] < pattern.indptr[rows[known] + 1]
+    ).all()
+    assert (places_in(table, csr_array((40, 9), dtype=bool)) == -1).all()

@@ -6,6 +6,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array, issparse
 from sklearn.linear_model import Ridge
 
+import lrlab
 from lrlab import catalog
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
@@ -386,3 +387,13 @@ def test_catalogue_entries_run_or_refuse_in_a_sentence(entry):
     if "inner" in options:
         with pytest.raises(InputError, match="inner must be cg"):
             entry.refuse(SPECS["dense-missing"], options | {"inner": "exact"})
+
+
+@pytest.mark.parametrize("observed", [0.3, 0.02], ids=["all scores of a block", "scores of entries"])
+@pytest.mark.parametrize("name", ["leml-squared", "leml-logistic"])
+def test_blocks_of_rows_of_a_pattern_give_the_same(monkeypatch, name, observed):
+    spec = lrlab.spec("multilabel", n=90, d=8, labels=30, rank=2, observed=observed, seed=1001)
+    whole = lrlab.solve(spec, name, max_iter=3)
+    monkeypatch.setattr("lrlab.solvers.multilabel.leml_products.OBSERVED_BLOCK", 100)
+    parts = lrlab.solve(spec, name, max_iter=3)
+    np.testing.assert_allclose(parts.estimate.dense(), whole.estimate.dense(), atol=1e-9)
