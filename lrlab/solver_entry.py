@@ -65,6 +65,7 @@ class SolverEntry:
     knows_with(options): what it is given beyond that where its options say so.
     streams: whether it reads the data in blocks; if not, all data is held at once.
     workspace(spec, options): bytes that it needs beyond the data.
+    max_iter: iterations after which a run ends where no number is given.
     refuse(spec, options): raises InputError where it cannot work, before anything is run.
     predict(spec, options): exact theory for this spec as `predicted_...` numbers; empty where there is none.
     attains: whether it is predicted to do what the best known fast methods do, so that their lines are its own.
@@ -82,6 +83,7 @@ class SolverEntry:
     knows: tuple[str, ...] = ()
     knows_with: Callable[[Options], tuple[str, ...]] = nothing_more
     streams: bool = False
+    max_iter: int = Limits().max_iter
     refuse: Callable[[Any, Options], None] = accept
     predict: Callable[[Any, Options], dict[str, float]] = no_prediction
     attains: bool = False
@@ -120,5 +122,5 @@ class SolverEntry:
         for name in settings:
             self.require_setting(name)
         options = settle(self.run, {name: value for name, value in settings.items() if name in self.options})
-        ending = limits({name: value for name, value in settings.items() if name not in self.options})
-        return Settings(tuple(options.items()), ending)
+        ending = settle(drive_limits, {name: value for name, value in settings.items() if name not in self.options})
+        return Settings(tuple(options.items()), limits({**ending, "max_iter": ending["max_iter"] or self.max_iter}))

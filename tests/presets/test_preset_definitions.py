@@ -116,7 +116,7 @@ BROKEN = [
     (CURVES, "p = 6", 'p = "6"', 'p must be a whole number in .*, got "6": write it without quotes'),
     (CURVES, "p = 6", "p = 0", "p must be a whole number in 1.*, got 0: raise p"),
     (CURVES, "max_iter = 4", "max_itr = 4", 'setting of ep-rom must be one of .* did you mean "max_iter"?'),
-    (CURVES, "max_iter = 4", "max_iter = 0", "max_iter must be a whole number in .*, got 0"),
+    (CURVES, "max_iter = 4", "max_iter = -1", "max_iter must be a whole number in .*, got -1"),
     (CURVES, "m = [40, 80]", "mm = [40, 80]", "axis must be one of .*, got mm"),
     (CURVES, "m = [40, 80]", "m = [40, 0]", "m must be a whole number in .*, got 0"),
     (CURVES, "m = [40, 80]", "m = []", "m must be a list of different numbers, got an empty list"),

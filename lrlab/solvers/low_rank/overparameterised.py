@@ -197,6 +197,7 @@ ENTRIES = tuple(
         summary=summary,
         run=run,
         families=("low-rank",),
+        max_iter=1000,
         workspace=workspace,
         refuse=refuse_mixed_signs,
     )

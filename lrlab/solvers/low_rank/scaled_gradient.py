@@ -171,4 +171,5 @@ ENTRY = ranked_entry(
     summary="Factor gradients scaled so that the condition number does not matter, with an exact line search.",
     run=scaled_gradient,
     families=("low-rank",),
+    max_iter=1000,
 )

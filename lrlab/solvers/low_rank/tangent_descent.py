@@ -111,5 +111,6 @@ ENTRY = ranked_entry(
     summary="Conjugate gradients on the manifold of rank k with exact steps: cheap, whatever the condition number.",
     run=tangent_descent,
     families=("low-rank",),
+    max_iter=1000,
     workspace=tangent_workspace,
 )

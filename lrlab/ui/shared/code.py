@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Sequence
 
 from lrlab.parameters import Value, declared
-from lrlab.protocol import Limits, Spec
+from lrlab.protocol import Spec
 from lrlab.runs.job import Job
 
 
@@ -44,7 +44,8 @@ def spec_values(spec: Spec) -> dict[str, Value]:
 def settings(job: Job) -> dict[str, Value]:
     """Return a job's options and limits that differ from the defaults."""
     options = {k: v for k, v in job.options if v != job.entry.options[k].default}
-    return options | {k: v for k, v in job.limits._asdict().items() if v != getattr(Limits(), k)}
+    usual = job.entry.settle({}).limits
+    return options | {k: v for k, v in job.limits._asdict().items() if v != getattr(usual, k)}
 
 
 def arguments(first: Sequence[str], named: dict[str, Value]) -> str:

@@ -20,7 +20,8 @@ def choose_limits(link: Permalink, initial: Mapping[str, Value] = MappingProxyTy
     with st.expander("Limits of a run"):
         values = widgets(link, with_defaults(declared(drive_limits).values(), initial))
     try:
-        return protocol.limits(values)._asdict()
+        protocol.limits(values)
+        return values
     except InputError as error:
         return error
 

@@ -97,3 +97,12 @@ def test_a_step_with_the_whole_gradient_exchanges_the_weakest_term(case, formed,
     expected = problem.operator.forward(better.W) - problem.b
     np.testing.assert_allclose(better.misfit, expected, atol=1e-12)
     assert steps.leave(tangent.point(problem.operator, problem.truth, problem.b), 0.0) is None
+
+
+@pytest.mark.parametrize("name", ["tangent-descent", "scaled-gradient"])
+def test_solvers_with_cheap_iterations_take_more_of_them_where_measurements_are_few(name):
+    """1.45 times the degrees of freedom, which takes more than the 200 iterations of other solvers."""
+    spec = lrlab.spec("polynomial-network", p=60, r=4, m=340, signs="positive", seed=1003)
+    trace = lrlab.solve(spec, name)
+    assert trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-10 and len(trace.rows) > 200
+    assert [lrlab.solve(spec, name, max_iter=n).stop for n in (0, 200)] == [Stop.CONVERGED, Stop.MAX_ITER]
