@@ -2,7 +2,7 @@ r"""ARFF, dense or sparse, with the labels among its attributes (Mulan, MEKA, We
 
 A sparse row leaves out whatever is the first value of its attribute: 0 for numbers and for {0,1}, but 1 for {1,0}. A
 label `?` is not observed; a feature `?` is refused. Feature columns are one an attribute of numbers; an attribute of
-words has one 0/1 column for each of its values but the first, which keeps sparse rows sparse.
+listed values other than 0 and 1 has one 0/1 column for each of them, also where these look like numbers.
 Format: https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/
 """
 
@@ -22,10 +22,10 @@ from lrlab.parameters import InputError
 
 
 class Layout(NamedTuple):
-    """The first column of each attribute, features before labels, and which attributes are features of words."""
+    """The first column of each attribute, features before labels, and which attributes are nominal features."""
 
     column: NDArray[np.intc]
-    words: Mask
+    nominal: Mask
     feature_names: Names
     label_names: Names
 
@@ -56,32 +56,29 @@ def read_arff(source: Source, choice: LabelChoice | None, limit_bytes: int) -> D
 def _layout(table: Table) -> Layout:
     attributes, names = table.header.attributes, list[str]()
     labels = {place: order for order, place in enumerate(table.labels)}
-    column, words = np.zeros(len(table.codings), dtype=np.intc), np.zeros(len(table.codings), dtype=bool)
+    column, nominal = np.zeros(len(table.codings), dtype=np.intc), np.zeros(len(table.codings), dtype=bool)
     for place, attribute in enumerate(attributes):
         if place in labels:
             continue
-        column[place], words[place] = len(names), attribute.is_words
+        column[place], nominal[place] = len(names), attribute.is_nominal
         names += (
-            [f"{attribute.name}={value}" for value in (attribute.values or ())[1:]]
-            if words[place]
-            else [attribute.name]
+            [f"{attribute.name}={value}" for value in (attribute.values or ())] if nominal[place] else [attribute.name]
         )
     for place, order in labels.items():
         column[place] = len(names) + order
-    return Layout(column, words, tuple(names), tuple(attributes[place].name for place in labels))
+    return Layout(column, nominal, tuple(names), tuple(attributes[place].name for place in labels))
 
 
 def _dense_dataset(layout: Layout, rows: ArffRows) -> Dataset:
     values = rows.values.reshape(len(rows.counts), len(layout.column))
     marks = np.empty((len(values), len(layout.label_names)))
     marks[:, layout.column[layout.is_label] - len(layout.feature_names)] = values[:, layout.is_label]
-    if not layout.words.any():
+    if not layout.nominal.any():
         return _named(values[:, ~layout.is_label], np.nonzero(marks > 0), np.nonzero(np.isnan(marks)), layout)
     X = np.zeros((len(values), len(layout.feature_names)))
     for place in np.flatnonzero(~layout.is_label):
-        if layout.words[place]:
-            others = np.flatnonzero(values[:, place])
-            X[others, layout.column[place] + values[others, place].astype(np.intp) - 1] = 1.0
+        if layout.nominal[place]:
+            X[np.arange(len(X)), layout.column[place] + values[:, place].astype(np.intp) - 1] = 1.0
         else:
             X[:, layout.column[place]] = values[:, place]
     return _named(X, np.nonzero(marks > 0), np.nonzero(np.isnan(marks)), layout)
@@ -90,10 +87,10 @@ def _dense_dataset(layout: Layout, rows: ArffRows) -> Dataset:
 def _sparse_dataset(table: Table, layout: Layout, rows: ArffRows, limit_bytes: int) -> Dataset:
     n, d, L = len(rows.counts), len(layout.feature_names), len(layout.label_names)
     values, columns = rows.values, layout.column[rows.attributes]
-    if layout.words.any():
-        words = layout.words[rows.attributes]
-        columns[words] += np.maximum(values[words].astype(np.intc) - 1, 0)
-        values[words] = values[words] > 0
+    if layout.nominal.any():
+        nominal = layout.nominal[rows.attributes]
+        columns[nominal] += values[nominal].astype(np.intc) - 1
+        values[nominal] = 1.0
     pointer = np.concatenate([[0], np.cumsum(rows.counts)])
     whole = csr_array((values, columns, pointer), shape=(n, d + L))
     special = np.flatnonzero([coding.omitted != 0 for coding in table.codings])
@@ -117,9 +114,10 @@ def _omitted(table: Table, layout: Layout, rows: ArffRows, special: Indices) -> 
     absent = np.ones((n, len(special)), dtype=bool)
     absent[np.repeat(np.arange(n, dtype=np.intc), rows.counts)[given], order[rows.attributes[given]]] = False
     where, which = np.nonzero(absent)
-    values = np.array([table.codings[place].omitted for place in special])[which]
+    # Of nominal features what is left out is the first value, whose column comes first.
+    omitted = np.array([1.0 if layout.nominal[place] else table.codings[place].omitted for place in special])
     width = len(layout.feature_names) + len(layout.label_names)
-    return csr_array((values, (where, layout.column[special[which]])), shape=(n, width))
+    return csr_array((omitted[which], (where, layout.column[special[which]])), shape=(n, width))
 
 
 def _named(X, positive, unknown, layout: Layout) -> Dataset:

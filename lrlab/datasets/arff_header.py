@@ -34,9 +34,9 @@ class Attribute(NamedTuple):
         return self.values is None or set(self.values) <= {"0", "1"}
 
     @property
-    def is_words(self) -> bool:
-        """Whether values are words: a feature then has one 0/1 column for each value but the first."""
-        return self.values is not None and any(number(value) is None for value in self.values)
+    def is_nominal(self) -> bool:
+        """Whether values are listed, and not just 0 and 1: a feature then has one 0/1 column for each of them."""
+        return not self.plain
 
 
 class Coding(NamedTuple):
@@ -139,11 +139,12 @@ def word_of(match: re.Match[str]) -> str:
 
 
 def feature_coding(attribute: Attribute) -> Coding:
-    """Return the numbers of a feature's values: themselves, or their place in the list if one of them is a word."""
+    """Return the numbers of a feature's values: themselves, or of a nominal one their place in the list, from 1."""
     if attribute.values is None:
         return Coding(None)
-    places = {value: float(place) for place, value in enumerate(attribute.values)}
-    codes = places if attribute.is_words else {value: number(value) or 0.0 for value in attribute.values}
+    codes = {
+        value: place + 1.0 if attribute.is_nominal else float(value) for place, value in enumerate(attribute.values)
+    }
     return Coding(codes, codes[attribute.values[0]])
 
 

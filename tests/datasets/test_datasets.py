@@ -79,8 +79,8 @@ def test_a_sparse_row_omits_the_first_value_of_any_attribute(write):
     head = "@attribute a {1,0}\n@attribute w {red,'dark blue',\"gr\\'een\"}\n@attribute n {3,5}\n"
     head += "@attribute x {1,0}\n@attribute y {0,1}\n@data\n"
     data = read(write("f.arff", head + "{}\n{0 0,1 'dark blue',3 0}\n{1 gr\\'een,2 5,3 1,4 1}\n"), 2)
-    assert_is(data, [[1, 0, 0, 3], [0, 1, 0, 3], [1, 0, 1, 5]], [[1, 0], [0, 0], [1, 1]])
-    assert data.feature_names == ("a", "w=dark blue", "w=gr'een", "n")
+    assert_is(data, [[1, 1, 0, 0, 1, 0], [0, 0, 1, 0, 1, 0], [1, 0, 0, 1, 0, 1]], [[1, 0], [0, 0], [1, 1]])
+    assert data.feature_names == ("a", "w=red", "w=dark blue", "w=gr'een", "n=3", "n=5")
     again = read(write("g.arff", head + "1,red,3,1,0\n0,'dark blue',3,0,0\n1,gr\\'een,5,1,1\n"), 2)
     assert_is(again, dense(data.X), data.Y.toarray())
 
@@ -118,7 +118,7 @@ def test_lines_of_a_million_characters(write):
     head = "@attribute b {" + ",".join(words) + "}\n@attribute a numeric\n@attribute x {0,1}\n@data\n"
     assert head.index("\n") > 10**6
     data = read(write("f.arff", head + f"{{0 {words[-1]},1 2}}\n{{2 1{' ' * 10**6}}}\n"), 1)
-    assert (data.X.shape, data.X.nnz, data.X[0, 24_998], data.X[0, 24_999]) == ((2, 25_000), 2, 1, 2)
+    assert (data.X.shape, data.X.nnz, data.X[0, 24_999], data.X[0, 25_000]) == ((2, 25_001), 3, 1, 2)
     assert data.Y.toarray().tolist() == [[0], [1]]
     wide = read(write("g.csv", "1," * 10**6 + "0\n"), 1)
     assert wide.X.shape == (1, 10**6) and wide.X.all()

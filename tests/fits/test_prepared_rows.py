@@ -78,6 +78,26 @@ def test_models_of_version_1_are_read(files, tmp_path, kind, solver):
     assert one.predict(test.X, 3) == other.predict(test.X, 3)
 
 
+@pytest.mark.parametrize("solver", ["binary-relevance", "leml-squared", "leml-logistic", "wsabie", "svm"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_label_that_is_a_value_of_a_nominal_feature_is_fitted_exactly(tmp_path, solver, sparse):
+    """The values look like numbers, and the label is the one in the middle, which no line separates."""
+    head = "@attribute kind {1,2,3}\n@attribute x numeric\n@attribute y {0,1}\n@attribute z {0,1}\n@data\n"
+    rng, lines = np.random.default_rng(1004), []
+    for k, x in zip(rng.integers(1, 4, 60), rng.standard_normal(60), strict=True):
+        values = [k, x, int(k == 2), int(k == 1)]
+        places = [f"{j} {value}" for j, value in enumerate(values) if j == 1 or value != (j == 0)]
+        lines.append("{" + ",".join(places) + "}" if sparse else ",".join(map(str, values)))
+    (tmp_path / "rows.arff").write_text(head + "\n".join(lines))
+    path = tmp_path / "rows.arff"
+    settings = {"rate": 0.5} if solver == "wsabie" else {"regularization": 0.01}
+    found = fit(path, path, 2, solver=solver, rank=0 if solver == "svm" else 2, iterations=30, **settings)
+    assert found.columns.feature_names == ("kind=1", "kind=2", "kind=3", "x")
+    assert found.summary()["macro_auc"] == 1
+    # A ranking has no place for rows without labels.
+    assert solver == "wsabie" or found.summary()["hamming"] == 0
+
+
 def test_an_unknown_scaling_is_refused(files):
     with pytest.raises(InputError, match=r'scaling must be one of auto, none, .* did you mean "deviations"'):
         fit(*files, scaling="deviation")
