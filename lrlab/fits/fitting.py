@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from lrlab import catalog, datasets
@@ -12,6 +13,7 @@ from lrlab.fits.fitted_model import FittedModel
 from lrlab.fits.own_files import File, checked_options, count_auc_rows, default_rank, max_rank, read, require_rank
 from lrlab.fits.validation import HELD_OUT_SHARE, METRIC, METRICS, Candidate, Result, TuningTask, evaluate, tuning_task
 from lrlab.models.multilabel import Multilabel
+from lrlab.models.multilabel_problem import threshold_of
 from lrlab.models.own_rows import OwnProblem, solver_stream, split
 from lrlab.models.scaling import SCALINGS, Scaling
 from lrlab.parameters import require_known
@@ -27,7 +29,7 @@ ITERATIONS = 5
 
 @dataclass
 class Tuned:
-    """The settings that one validation split chose: rank, regularisation, number of iterations; and all results."""
+    """The settings that one validation split chose, the best result, and all results."""
 
     metric: str
     chosen: Result
@@ -44,25 +46,29 @@ class Fit(FitResult):
 
     columns: the training data without its rows. auc_rows: test rows with labels of both kinds, over which auc is a
     mean. areas: AUC over all entries and over labels, at the last iteration. intercept, scaling: of the predictor.
+    threshold: the score above which a label is predicted, None for the estimate's own.
     """
 
     auc_rows: int
     columns: Dataset = field(repr=False)
     intercept: bool = True
     scaling: Scaling = field(default=Scaling(), repr=False)
+    threshold: float | None = None
     areas: Row = field(default_factory=dict)
     tuned: Tuned | None = None
 
     @property
     def model(self) -> FittedModel:
         """The model that predicts labels of new rows; it can be saved."""
-        return FittedModel(self.solver, dict(self.options), self.estimate, self.columns, self.scaling)
+        options = dict(self.options)
+        return FittedModel(self.solver, options, self.estimate, self.columns, self.scaling, self.threshold)
 
     @property
     def extra_values(self) -> dict[str, Any]:
         """The numbers of rows and labels over which the AUC are means, and the result of tuning."""
         tuned = {"tuned": self.tuned.summary()} if self.tuned else {}
-        prepared = {"intercept": self.intercept, "scaling": self.scaling.name}
+        threshold = threshold_of(self.estimate) if self.threshold is None else self.threshold
+        prepared = {"intercept": self.intercept, "scaling": self.scaling.name, "threshold": threshold}
         return {"auc_rows": self.auc_rows, **self.areas, **prepared, **tuned}
 
 
@@ -97,20 +103,21 @@ def fit(
     options = checked_options(MODEL, solver, settings)
     require_known(scaling, SCALINGS, what="scaling")
     ending = limits({"max_iter": ITERATIONS if iterations is None else iterations, "max_seconds": max_seconds})
-    task = tuning_task(solver, settings, rank, iterations, max_seconds, tune_by, seed) if tune_by else None
+    task = tuning_task(solver, settings, rank, iterations, max_seconds, tune_by, seed, scaling) if tune_by else None
     training = read(train, labels, observed, seed)
     fresh = datasets.read(test, labels, like=training)
     require_rank(rank, training)
     columns = training.rows(slice(0, 0))
     fitted = Fit(solver=solver, options=options, auc_rows=count_auc_rows(fresh), columns=columns)
     if task:
-        fitted.tuned = tune_rows(training, task, progress, intercept=intercept, scaling=scaling)
+        fitted.tuned = tune_rows(training, task, progress, intercept=intercept)
         best = fitted.tuned.chosen
         fitted.options, ending = task.options_with(best.candidate), ending._replace(max_iter=max(1, best.iterations))
+        scaling, fitted.threshold = best.candidate.scaling, task.threshold(best)
     problem = OwnProblem.between(
         training, fresh, rank or default_rank(training), intercept=intercept, scaling=Scaling.of(training.X, scaling)
     )
-    fitted.intercept, fitted.scaling = intercept, problem.scaling
+    fitted.intercept, fitted.scaling, problem.threshold = intercept, problem.scaling, fitted.threshold
     iterates = catalog.solver(solver, MODEL).run(problem, **fitted.options, rng=solver_stream(seed))
     fitted.fill(iterates, lambda estimate: named(problem.score(estimate)), ending)
     if fitted.estimate is not None:
@@ -141,22 +148,25 @@ def tune(
     max_seconds: of each run. The other parameters are as for `fit`.
     """
     checked_options(MODEL, solver, settings)
-    task = tuning_task(solver, settings, rank, iterations, max_seconds, metric, seed)
+    task = tuning_task(solver, settings, rank, iterations, max_seconds, metric, seed, scaling)
     rows = read(train, labels, observed, seed)
     require_rank(rank, rows)
-    return tune_rows(rows, task, progress, intercept=intercept, scaling=scaling)
+    return tune_rows(rows, task, progress, intercept=intercept)
 
 
-def tune_rows(rows: Dataset, task: TuningTask, progress: Progress, *, intercept: bool, scaling: str) -> Tuned:
+def tune_rows(rows: Dataset, task: TuningTask, progress: Progress, *, intercept: bool) -> Tuned:
     """Choose settings by one validation split of these rows."""
     training, held_out = split(rows, HELD_OUT_SHARE, task.seed)
-    scaled = Scaling.of(training.X, scaling)
-    problem = OwnProblem.between(training, held_out, default_rank(rows), intercept=intercept, scaling=scaled)
     table = list[Result]()
+
+    @lru_cache(maxsize=1)
+    def problem(name: str) -> OwnProblem:
+        scaled = Scaling.of(training.X, name)
+        return OwnProblem.between(training, held_out, default_rank(rows), intercept=intercept, scaling=scaled)
 
     def attempt(candidates: list[Candidate]) -> list[Result]:
         for candidate in candidates:
-            table.append(evaluate(problem, task, candidate))
+            table.append(evaluate(problem(candidate.scaling), task, candidate))
             progress(len(table), tuning.best_of(table, METRICS[task.metric].better).score)
         return table[-len(candidates) :]
 

@@ -69,10 +69,12 @@ class Tuning:
         """Return the job that fits all rows with the best settings; None, with `error` saying why, where none can."""
         if self.best is None:
             return None
-        settings = self.task.options_with(self.best.candidate)
+        settings, threshold = self.task.options_with(self.best.candidate), self.task.threshold(self.best)
+        spec: Any = self.job.spec
+        spec = spec.replace(scaling=self.best.candidate.scaling, threshold="" if threshold is None else repr(threshold))
         limits = self.job.limits._replace(max_iter=max(1, self.best.iterations))
         try:
-            return make_job(self.job.spec, self.job.solver, **settings, **limits._asdict())
+            return make_job(spec, self.job.solver, **settings, **limits._asdict())
         except InputError as error:
             # A higher rank than by hand may need more memory than there is.
             self.error = str(error)

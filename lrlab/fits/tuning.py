@@ -1,4 +1,4 @@
-"""Chooses regularisation, rank and number of iterations by one validation split, in the same way for every solver.
+"""Chooses the settings of a fit by one validation split, in the same way for every solver.
 
 A search proposes settings in a few stages, each after what the ones before have shown, so that all proposals of a stage
 can be tried at once, here or on the engine. The split, its rows and its labels are the same for all solvers.
@@ -10,71 +10,95 @@ from collections.abc import Callable, Generator, Sequence
 import numpy as np
 
 from lrlab.fits.validation import METRICS, Candidate, Result, TuningTask
+from lrlab.models.scaling import SCALINGS
 from lrlab.parameters import Parameter
 
-DECADES = (1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3)
-"""Weights that are tried first; then further decades, as long as the best one is the smallest or the largest."""
+COARSE, BETWEEN = (1e-2, 1.0, 1e2), (1e-1, 1e1, 1e3)
+"""Weights that are tried with each scaling, then with the best one; further decades as long as an end is the best."""
 HALF_DECADE = math.sqrt(10.0)
-WEIGHT_BOUNDS = (1e-6, 1e7)
-RANK_SHARES = (0.4, 0.2, 0.6, 0.8)
-"""Ranks that are tried, in shares of the largest possible one; weights are searched at the first of them."""
+WEIGHT_BOUNDS = (1e-6, 1e4)
+RANK_SHARES = (0.4, 0.2, 0.6, 0.8, 1.0)
+"""Ranks that are tried, in shares of the largest possible one; each with weights of its own."""
+GRIDS = {"rate": (0.01, 0.2, 1.0), "margin": (0.1, 0.3, 3.0)}
+"""Values of further options, beside their defaults: WSABIE's, which Yu et al. (2014), section 5, tuned by hand."""
+TIE = 5e-4
+"""Scores that differ by less, relatively, are equal: no weight is better than another one there."""
 
 Search = Generator[list[Candidate], Sequence[Result], Result]
 """Yields candidates, takes their results, and returns the best of all."""
 
 
 def search(task: TuningTask, max_rank: int) -> Search:
-    """Search rank and regularisation, as far as the solver has them and the task does not fix them.
+    """Search scaling, regularisation, further options and rank, as far as the solver has them and none is fixed.
 
-    First decades of the regularisation, and the solver's default, at one rank; then further decades while the best
-    is at an end; then half decades beside the best; then other ranks with the one that `smoothed_best` takes of them.
+    First the scalings with coarse weights at one rank; then all decades with the best scaling, and further ones while
+    the best is at an end; then other ranks, each with the decades around the best weight; then half decades beside the
+    best. Of ranks that with the best score is taken, of weights as `smoothed_best` does.
     max_rank: the largest possible rank.
     """
-    options, better = task.entry.options, METRICS[task.metric].better
+    better, parameter = METRICS[task.metric].better, task.weight
     tried = [task.rank] if task.rank else [max(1, round(share * max_rank)) for share in RANK_SHARES]
-    ranks = list(dict.fromkeys(tried)) if "fitted_rank" in options else [0]
-    parameter = options.get("regularization") if task.regularization is None else None
-    weights: list[float | None] = [task.regularization]
+    ranks = list(dict.fromkeys(tried)) if "fitted_rank" in task.entry.options else [0]
+    scalings = SCALINGS[1:] if task.scaling == "auto" else (task.scaling,)
+    first: Sequence[float | None] = [task.regularization]
     if parameter:
-        weights = [*sorted({float(parameter.default), *(w for w in DECADES if parameter.low <= w <= parameter.high)})]
-    results = list((yield [Candidate(ranks[0], weight) for weight in weights]))
-    while parameter and (further := _beyond(parameter, results, better)):
-        results += yield [Candidate(ranks[0], further)]
-    top = best_of(results, better).candidate.regularization
-    beside = [top / HALF_DECADE, top * HALF_DECADE] if parameter and top else []
-    if near := [
-        Candidate(ranks[0], weight) for weight in beside if parameter and parameter.low <= weight <= parameter.high
-    ]:
-        results += yield near
-    chosen = [smoothed_best(results, better)]
+        first = sorted({float(parameter.default), *(weight for weight in COARSE if _within(parameter, weight))})
+    results = list((yield [Candidate(ranks[0], weight, scaling) for scaling in scalings for weight in first]))
+    best = best_of(results, better).candidate
+    results = [result for result in results if result.candidate.scaling == best.scaling]
+    if parameter:
+        between = [w for w in BETWEEN if _within(parameter, w) and w not in first]
+        results += yield [best._replace(regularization=weight) for weight in between]
+        results += yield from _further(parameter, results, better)
+    for name in (name for name in GRIDS if name in task.free):
+        best = best_of(results, better).candidate
+        results += yield [best.changed(name, value) for value in GRIDS[name]]
     if ranks[1:]:
-        chosen += yield [Candidate(rank, chosen[0].candidate.regularization) for rank in ranks[1:]]
-    return best_of(chosen, better)
+        best = smoothed_best(results, better).candidate
+        weights = _decades(parameter, best.regularization) if parameter else [best.regularization]
+        results += yield [best._replace(rank=k, regularization=weight) for k in ranks[1:] for weight in weights]
+        for k in ranks[1:]:
+            if parameter:
+                results += yield from _further(parameter, [one for one in results if one.candidate.rank == k], better)
+    best = best_of(results, better).candidate
+    if parameter and (top := best.regularization):
+        beside = [weight for weight in (top / HALF_DECADE, top * HALF_DECADE) if _within(parameter, weight)]
+        results += yield [best._replace(regularization=weight) for weight in beside]
+    return smoothed_best([one for one in results if one.candidate.rank == best.rank], better)
 
 
 def best_of(results: Sequence[Result], better: int) -> Result:
-    """Return the best result; of equal ones that of lower rank, then of more regularisation."""
+    """Return the best result; of equal ones that of lower rank, then the first."""
 
-    def worth(result: Result) -> tuple[float, int, float]:
+    def worth(result: Result) -> tuple[float, int]:
         score = -math.inf if math.isnan(result.score) else better * result.score
-        return score, -result.candidate.rank, result.candidate.regularization or 0.0
+        return score, -result.candidate.rank
 
     return max(results, key=worth)
 
 
 def smoothed_best(results: Sequence[Result], better: int) -> Result:
-    """Return the result whose regularisation is nearest to the top of a parabola through those around the best.
+    """Return the result in the middle of a plateau of regularisation, or at the top of a parabola around the best.
 
-    The parabola is fitted by least squares, over the logarithm of the weight, to the results within a decade of the
-    best one. A validation score is a noisy measure, and its largest value often a lucky one; the trend over several
-    weights is less noisy. It is the best result itself where there are fewer than three, or they have no top.
+    Where scores within `TIE` of the best span more than a decade, without a worse one between, the weight in their
+    middle is taken: a ranking may not change with it at all. Else the parabola is fitted by least squares, over the
+    logarithm of the weight, to the results within a decade of the best. A validation score is a noisy measure, and its
+    largest value often a lucky one; the trend over several weights is less noisy. It is the best result itself where
+    there are fewer than three, or they have no top.
     """
     best = best_of(results, better)
     if not (top := best.candidate.regularization):
         return best
-    weights = np.array([result.candidate.regularization or np.nan for result in results])
-    scores = better * np.array([result.score for result in results])
-    places = np.log(weights / top)
+    alike = [one for one in results if one.candidate._replace(regularization=top) == best.candidate]
+    alike = sorted((one for one in alike if one.candidate.regularization), key=_weight)
+    places = np.log([(one.candidate.regularization or np.nan) / top for one in alike])
+    scores = better * np.array([one.score for one in alike])
+    level = np.flatnonzero(~(scores >= better * best.score - TIE * abs(best.score)))
+    middle = alike.index(best)
+    start, stop = level[level < middle].max(initial=-1) + 1, level[level > middle].min(initial=len(alike))
+    flat = places[start:stop]
+    if np.ptp(flat) > 1.01 * math.log(10.0):
+        return alike[start + int(np.abs(flat - (flat[0] + flat[-1]) / 2).argmin())]
     near = np.isfinite(scores) & (np.abs(places) < 1.01 * math.log(10.0))
     if near.sum() < 3:
         return best
@@ -82,18 +106,42 @@ def smoothed_best(results: Sequence[Result], better: int) -> Result:
     if curvature >= 0:
         return best
     distance = np.where(near, np.abs(places + slope / (2 * curvature)), np.inf)
-    return results[int(distance.argmin())]
+    return alike[int(distance.argmin())]
 
 
-def _beyond(parameter: Parameter, results: Sequence[Result], better: int) -> float | None:
-    """Return the next decade where the best regularisation is at an end of those tried and the bounds allow one."""
-    weights = [result.candidate.regularization for result in results if result.candidate.regularization]
-    top = best_of(results, better).candidate.regularization
-    low, high = max(WEIGHT_BOUNDS[0], parameter.low), min(WEIGHT_BOUNDS[1], parameter.high)
-    if not top or top not in (min(weights), max(weights)):
-        return None
-    further = top / 10 if top == min(weights) else top * 10
-    return further if low <= further <= high else None
+def _weight(result: Result) -> float:
+    """Return the regularisation of a result."""
+    return result.candidate.regularization or 0.0
+
+
+def _within(parameter: Parameter, weight: float) -> bool:
+    """Return whether a weight is one that may be tried."""
+    return max(WEIGHT_BOUNDS[0], parameter.low) <= weight <= min(WEIGHT_BOUNDS[1], parameter.high)
+
+
+def _decades(parameter: Parameter, weight: float | None) -> list[float]:
+    """Return a weight and the decades beside it, as far as they are allowed."""
+    return [w for w in (weight / 10, weight, weight * 10) if _within(parameter, w)] if weight else [0.0, *COARSE]
+
+
+def _further(
+    parameter: Parameter, results: Sequence[Result], better: int
+) -> Generator[list[Candidate], Sequence[Result], list[Result]]:
+    """Try further decades, one after the other, while the best is at an end of those tried; return all the results.
+
+    An end that is no better than the weight beside it is the end of a plateau, from which nothing is to be expected.
+    """
+    found = list[Result]()
+    while True:
+        known = sorted((one for one in [*results, *found] if one.candidate.regularization), key=_weight)
+        best = best_of(known, better) if known else None
+        if best is None or len(known) < 2 or best not in (known[0], known[-1]):
+            return found
+        beside, factor = (known[1], 0.1) if best is known[0] else (known[-2], 10.0)
+        weight = factor * (best.candidate.regularization or 0.0)
+        if not _within(parameter, weight) or better * (best.score - beside.score) <= TIE * abs(best.score):
+            return found
+        found += yield [best.candidate._replace(regularization=weight)]
 
 
 def explore(stages: Search, attempt: Callable[[list[Candidate]], Sequence[Result]]) -> Result:

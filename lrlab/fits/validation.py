@@ -4,11 +4,14 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from lrlab import catalog, ranking
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import GAINS, PLACES, Predictor, threshold_of
 from lrlab.models.own_rows import OwnProblem, OwnRows, solver_stream
-from lrlab.parameters import Value, require_known, settle
+from lrlab.models.scaling import SCALINGS
+from lrlab.parameters import Parameter, Value, require_known, settle
 from lrlab.protocol import Iterate, Limits, drive, limits
 from lrlab.solver_entry import SolverEntry
 
@@ -46,28 +49,49 @@ METRIC = "ndcg@5"
 
 
 class Candidate(NamedTuple):
-    """Settings to be tried: 0 where a solver has no rank, None where it has no regularisation."""
+    """Settings to be tried: 0 where a solver has no rank, None where it has no such option or its default is taken."""
 
     rank: int
     regularization: float | None
+    scaling: str = "none"
+    rate: float | None = None
+    margin: float | None = None
+
+    def changed(self, name: str, value: float) -> "Candidate":
+        """Return it with another value of an option."""
+        return Candidate(**{**self._asdict(), name: value})
+
+    @property
+    def options(self) -> dict[str, Value]:
+        """The options of the solver that it sets."""
+        given = {"fitted_rank": self.rank or None, "regularization": self.regularization}
+        given |= {"rate": self.rate, "margin": self.margin}
+        return {name: value for name, value in given.items() if value is not None}
 
 
 class Result(NamedTuple):
-    """The best score of a candidate on the validation rows, and its iteration; nan where there is none."""
+    """The best score of a candidate on the validation rows, and its iteration; nan where there is none.
+
+    threshold: the score above which labels of these rows are best predicted; nan where there is none.
+    """
 
     candidate: Candidate
     iterations: int
     score: float
+    threshold: float = math.nan
 
     def row(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        return {**self.candidate._asdict(), "iterations": self.iterations, "score": self.score}
+        """Return it as plain values, without options that the solver does not have."""
+        threshold = None if math.isnan(self.threshold) else self.threshold
+        row = {**self.candidate._asdict(), "iterations": self.iterations, "score": self.score, "threshold": threshold}
+        return {name: value for name, value in row.items() if name not in ("rate", "margin") or value is not None}
 
 
 class TuningTask(NamedTuple):
     """What is tuned: a solver with its other options, each run's limits, the metric, the solver's seed.
 
-    rank, regularization: fixed values; 0 and None leave them to the search.
+    rank, regularization: fixed values; 0 and None leave them to the search. scaling: a fixed one, or auto. given: names
+    of the options that are fixed.
     """
 
     solver: str
@@ -77,6 +101,18 @@ class TuningTask(NamedTuple):
     limits: Limits
     metric: str
     seed: int
+    scaling: str = "auto"
+    given: tuple[str, ...] = ()
+
+    @property
+    def free(self) -> Mapping[str, Parameter]:
+        """The options of the solver that are not fixed."""
+        return {name: one for name, one in self.entry.options.items() if name not in self.given}
+
+    @property
+    def weight(self) -> Parameter | None:
+        """The regularisation, where the solver has one and it is not fixed."""
+        return self.free.get("regularization")
 
     @property
     def entry(self) -> SolverEntry:
@@ -85,12 +121,14 @@ class TuningTask(NamedTuple):
 
     def options_with(self, candidate: Candidate) -> dict[str, Value]:
         """Return all options of the solver with those of a candidate among them."""
-        chosen: dict[str, Value] = dict(self.options)
-        if candidate.rank:
-            chosen["fitted_rank"] = candidate.rank
-        if candidate.regularization is not None:
-            chosen["regularization"] = candidate.regularization
-        return chosen
+        return dict(self.options) | candidate.options
+
+    def threshold(self, best: Result) -> float | None:
+        """Return the threshold that a fit with the best settings takes; None takes the estimate's own.
+
+        Metrics of rankings do not see scale, by which scores may be far from 0 and 1.
+        """
+        return None if self.metric == "hamming" or math.isnan(best.threshold) else best.threshold
 
 
 class CandidateTrial(NamedTuple):
@@ -103,22 +141,45 @@ class CandidateTrial(NamedTuple):
 
 def run_candidate(trial: CandidateTrial) -> Result:
     """Return the result of a trial, on the rows that its spec holds out."""
-    return evaluate(trial.spec.build(), trial.task, trial.candidate)
+    return evaluate(trial.spec.replace(scaling=trial.candidate.scaling).build(), trial.task, trial.candidate)
 
 
 def evaluate(problem: OwnProblem, task: TuningTask, candidate: Candidate) -> Result:
     """Return the best validation score among the iterates of one run; of equal ones the first."""
-    metric, best = METRICS[task.metric], [(0, math.nan)]
+    metric, best, estimates = METRICS[task.metric], [(0, math.nan)], list[Predictor]()
 
     def watch(iteration: int, seconds: float, iterate: Iterate) -> None:
         score = validation_score(problem, iterate.estimate, metric)
         if math.isnan(best[0][1]) or metric.better * (score - best[0][1]) > 0:
-            best[0] = (iteration, score)
+            best[0], estimates[:] = (iteration, score), [iterate.estimate]
 
     rng = solver_stream(task.seed)
     iterates = task.entry.run(problem, **task.options_with(candidate), rng=rng)
     drive(iterates, watch, **task.limits._asdict())
-    return Result(candidate, *best[0])
+    threshold = best_threshold(problem, estimates[0]) if estimates else math.nan
+    return Result(candidate, *best[0], threshold)
+
+
+def best_threshold(problem: OwnProblem, estimate: Predictor) -> float:
+    """Return the score above which the fewest labels that are known on the rows held out are predicted wrongly.
+
+    Just below the score of a label that is on; of equally good ones the median. nan where no label is on.
+    """
+    scores, Y, known = estimate.scores(problem.X_test), problem.Y_test, problem.mask_test
+    marks = [block[Y[rows].toarray() > 0] for rows, block in ranking.row_blocks(scores, *Y.shape)]
+    on = np.sort(np.concatenate(marks))
+    if not len(on):
+        return math.nan
+    places, highest = np.zeros(len(on) + 1), -math.inf
+    for rows, block in ranking.row_blocks(scores, *Y.shape):
+        values = block.ravel() if known is None else block[known[rows].toarray()]
+        places += np.bincount(np.searchsorted(on, values, side="right"), minlength=len(on) + 1)
+        highest = max(highest, values.max(initial=-math.inf))
+    # Predicted from the score on[k] on: what is on and below it is missed, what is off and above it is predicted.
+    missed, predicted = np.searchsorted(on, on), places.sum() - np.cumsum(places)[:-1]
+    wrong = missed + predicted - (len(on) - missed)
+    best = np.flatnonzero(wrong == wrong.min())
+    return float(np.nextafter(on[best[len(best) // 2]], -math.inf)) if wrong.min() < len(on) else float(highest)
 
 
 def validation_score(problem: OwnProblem, estimate: Predictor, metric: Metric) -> float:
@@ -135,12 +196,15 @@ def tuning_task(
     seconds: float,
     metric: str,
     seed: int,
+    scaling: str = "auto",
 ) -> TuningTask:
     """Return the task, checked; `settings` are options of the solver, and those given are not tuned."""
     require_known(metric, METRICS, what="metric")
+    require_known(scaling, SCALINGS, what="scaling")
     options = settle(catalog.solver(solver, Multilabel.model).run, settings)
     weight = float(options["regularization"]) if "regularization" in settings else None
     ending = limits({"max_iter": ITERATIONS if iterations is None else iterations, "max_seconds": seconds})
     return TuningTask(
-        solver, tuple(options.items()), rank or int(options.get("fitted_rank", 0)), weight, ending, metric, seed
-    )
+        solver, tuple(options.items()), rank or int(options.get("fitted_rank", 0)), weight, ending, metric, seed,
+        scaling, tuple(settings),
+    )  # fmt: skip

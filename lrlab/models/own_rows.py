@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from lrlab import datasets, ranking
+from lrlab.arrays import Matrix
 from lrlab.datasets import Dataset
 from lrlab.models.label_patterns import drawn_pattern
 from lrlab.models.label_rows import LabelRows
@@ -51,6 +52,7 @@ class OwnRows(LabelRows):
     validation: Annotated[float, Parameter(meaning="share of the training rows held out", low=0, high=0.9)] = 0.0
     intercept: Annotated[bool, Parameter(meaning="whether each label has an intercept, which nothing penalises")] = True
     scaling: Annotated[str, Parameter(meaning=MEANING, choices=SCALINGS)] = "auto"
+    threshold: Annotated[str, Parameter(meaning="score of predicted labels; by default the solver's", hidden=True)] = ""
 
     @property
     def data_bytes(self) -> int:
@@ -71,9 +73,11 @@ class OwnRows(LabelRows):
         given = hide(given, self.kept, self.seed)
         if self.validation:
             given, fresh = split(given, self.validation, self.seed)
-        return OwnProblem.between(
+        problem = OwnProblem.between(
             given, fresh, self.rank, SAMPLE, intercept=self.intercept, scaling=Scaling.of(given.X, self.scaling)
         )
+        problem.threshold = float(self.threshold) if self.threshold else None
+        return problem
 
 
 def solver_stream(seed: int) -> np.random.Generator:
@@ -86,13 +90,15 @@ class OwnProblem(MultilabelProblem):
 
     Attributes, beside those of MultilabelProblem: mask_test (n_test, L), the pattern of test labels that are known, or
     None where all are; sample: places of the training rows on which scores are told as `train_...`; intercept: whether
-    predictors have an intercept for each label; scaling: that of X and X_test, which are scaled.
+    predictors have an intercept for each label; scaling: that of X and X_test, which are scaled; threshold: the score
+    above which a label is predicted, None for the estimate's own.
     """
 
     mask_test: csr_array | None = None
     sample = np.empty(0, dtype=int)
     intercept = True
     scaling = Scaling()
+    threshold: float | None = None
 
     @classmethod
     def between(
@@ -115,11 +121,18 @@ class OwnProblem(MultilabelProblem):
 
     def score(self, estimate: Predictor) -> dict[str, float]:
         """Return scores on the test rows, as MultilabelProblem does, and the same on training rows as `train_...`."""
-        scores = measured(estimate, self.X_test, self.Y_test, self.mask_test)
+        scores = self._measured(estimate, self.X_test, self.Y_test, self.mask_test)
         if len(self.sample):
             observed = None if self.mask is None else self.mask[self.sample]
-            learnt = measured(estimate, self.X[self.sample], self.Y[self.sample], observed)
+            learnt = self._measured(estimate, self.X[self.sample], self.Y[self.sample], observed)
             scores |= {f"train_{name}": value for name, value in learnt.items()}
+        return scores
+
+    def _measured(self, estimate: Predictor, X: Matrix, Y: csr_array, known: csr_array | None) -> dict[str, float]:
+        """Return scores as `measured` does, labels being predicted above the threshold."""
+        scores = measured(estimate, X, Y, known)
+        if self.threshold is not None:
+            scores["hamming"] = ranking.hamming(estimate.scores(X), Y, self.threshold, known)
         return scores
 
     def areas(self, estimate: Predictor) -> dict[str, float]:

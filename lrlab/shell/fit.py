@@ -15,6 +15,8 @@ PRINTED_SCORES = (
     "macro_auc", "auc_labels",
 )  # fmt: skip
 
+CHOSEN = ("rank", "regularization", "rate", "margin", "scaling", "iterations", "threshold")
+
 
 def add(commands: Any) -> None:
     """Add the command."""
@@ -102,12 +104,17 @@ def show_tuning(count: int, best: float) -> None:
         print(f"\r{count} settings tried, the best score {best:.4g} ", end="\r", file=sys.stderr, flush=True)
 
 
+def words(name: str, value: Any) -> str:
+    """Return a setting as text."""
+    return f"{name} {value}" if isinstance(value, str) else f"{name} {value:.4g}"
+
+
 def show(result: dict[str, Any]) -> None:
     """Print a fit as text."""
     if tuned := result.get("tuned"):
         for row in tuned["table"]:
-            print("  ".join(f"{name} {value:.4g}" for name, value in row.items() if value is not None))
-        chosen = ", ".join(f"{k} {tuned[k]:.4g}" for k in ("rank", "regularization", "iterations") if tuned[k])
+            print("  ".join(words(name, value) for name, value in row.items() if value is not None))
+        chosen = ", ".join(words(name, tuned[name]) for name in CHOSEN if tuned.get(name))
         print(f"Chosen by {tuned['metric']} {tuned['score']:.4g}: {chosen}")
     for row in result["trace"]:
         print("  ".join(f"{name} {row[name]:.4g}" for name in row))

@@ -46,8 +46,8 @@ def files(rows, tmp_path_factory):
     return folder / "train.npz", folder / "test.npz"
 
 
-def small_task(solver="leml-squared", rank=0, metric="precision@3", iterations=None, **options):
-    return tuning_task(solver, options, rank, iterations, 60.0, metric, 0)
+def small_task(solver="leml-squared", rank=0, metric="precision@3", iterations=None, scaling="auto", **options):
+    return tuning_task(solver, options, rank, iterations, 60.0, metric, 0, scaling)
 
 
 def test_a_split_is_drawn_with_the_seed_and_loses_no_row(rows):
@@ -93,38 +93,59 @@ def explored(task, score, most=8):
 
     def attempt(candidates):
         stages.append(candidates)
-        return [Result(candidate, 1, score(*candidate)) for candidate in candidates]
+        return [Result(candidate, 1, score(candidate.rank, candidate.regularization)) for candidate in candidates]
 
     return tuning.explore(tuning.search(task, most), attempt), stages
 
 
 def test_all_solvers_are_searched_by_the_same_rule():
     best, stages = explored(small_task(), lambda rank, weight: -abs(np.log10(weight / 30)) + 0.1 * rank)
-    first = [Candidate(3, weight) for weight in (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)]
+    first = [Candidate(3, weight, name) for name in ("none", "deviations", "rows") for weight in (0.01, 1.0, 100.0)]
     assert stages[0] == first
-    half = tuning.HALF_DECADE
-    assert stages[1:] == [
-        [Candidate(3, 10 / half), Candidate(3, 10 * half)],
-        [Candidate(k, 10 * half) for k in (2, 5, 6)],
-    ]
-    assert best.candidate == Candidate(6, 10 * half)
+    assert stages[1] == [Candidate(3, weight) for weight in (0.1, 10.0, 1000.0)]
+    assert stages[2] == [Candidate(k, weight) for k in (2, 5, 6, 8) for weight in (1.0, 10.0, 100.0)]
+    assert stages[3:] == [[Candidate(8, 10 / tuning.HALF_DECADE), Candidate(8, 10 * tuning.HALF_DECADE)]]
+    assert best.candidate == Candidate(8, 10 * tuning.HALF_DECADE)
     for solver in ("leml-logistic", "cplst", "binary-relevance"):
         tried = explored(small_task(solver), lambda rank, weight: 0.0 if weight is None else -abs(weight - 10))[1]
         assert {c.regularization for c in first} <= {c.regularization for c in tried[0]}
 
 
-@pytest.mark.parametrize(("towards", "end"), [(1, 1e7), (-1, 1e-6)])
-def test_decades_go_on_while_the_best_stands_at_an_end(towards, end):
-    best, stages = explored(small_task(rank=2), lambda rank, weight: towards * np.log10(weight))
-    assert best.candidate == Candidate(2, pytest.approx(end * 10 ** (towards / 2)))
-    assert all(len(stage) == 1 for stage in stages[1:-1]) and len(stages) > 4
+def test_each_rank_has_weights_of_its_own():
+    """The higher the rank, the more regularisation is best: the full rank, with a weight of its own, is the best."""
+    best, _ = explored(small_task(scaling="none"), lambda k, weight: 1 + k / 10 - abs(np.log10(weight) - k / 2 + 1) / 9)
+    assert best.candidate == Candidate(8, 1000.0)
+
+
+@pytest.mark.parametrize(("towards", "low", "high"), [(1, 1e3, 1e4), (-1, 1e-6, 1e-5)])
+def test_decades_go_on_while_the_best_stands_at_an_end(towards, low, high):
+    best, _ = explored(small_task(rank=2, scaling="none"), lambda rank, weight: 9 + towards * np.log10(weight))
+    assert low * 0.999 <= best.candidate.regularization <= high * 1.001
+
+
+@pytest.mark.parametrize("start", [1e-2, 1.0, 1e2])
+def test_of_weights_that_are_alike_the_one_in_the_middle_is_taken(start):
+    """Rankings may not change any more from some weight on: what runs away is not what is best."""
+    best, stages = explored(small_task(rank=2, scaling="none"), lambda rank, weight: min(np.log10(weight / start), 0.0))
+    assert max(c.regularization for stage in stages for c in stage) <= 1e3 * tuning.HALF_DECADE
+    assert best.candidate.regularization == pytest.approx(np.sqrt(start * 1e3), rel=3)
 
 
 def test_given_settings_are_not_tuned():
-    best, stages = explored(small_task(rank=4, regularization=7.0), lambda rank, weight: 0.0)
-    assert stages == [[Candidate(4, 7.0)]] and best.candidate == Candidate(4, 7.0)
+    task = small_task(rank=4, scaling="rows", regularization=7.0)
+    best, stages = explored(task, lambda rank, weight: 0.0)
+    assert stages == [[Candidate(4, 7.0, "rows")]] and best.candidate == Candidate(4, 7.0, "rows")
     assert explored(small_task(fitted_rank=3), lambda rank, weight: 0.0)[0].candidate.rank == 3
     assert explored(small_task("binary-relevance"), lambda rank, weight: 0.0)[0].candidate.rank == 0
+
+
+def test_rate_and_margin_of_wsabie_are_tuned_unless_given():
+    tried = [one for stage in explored(small_task("wsabie", rank=2), lambda *_: 0.0)[1] for one in stage]
+    assert {one.rate for one in tried} == {None, *tuning.GRIDS["rate"]}
+    assert {one.margin for one in tried} == {None, *tuning.GRIDS["margin"]}
+    assert all(one.regularization is None for one in tried)
+    some = [one for stage in explored(small_task("wsabie", rank=2, rate=0.3), lambda *_: 0.0)[1] for one in stage]
+    assert {one.rate for one in some} == {None} and len({one.margin for one in some}) == 4
 
 
 def test_of_noisy_scores_the_top_of_a_parabola_is_taken():
@@ -170,7 +191,8 @@ def test_tuned_settings_are_fitted_to_all_rows(files, solver):
     found = fit(*files, solver=solver, iterations=4, tune_by="auc")
     assert found.tuned.chosen == tuned.chosen and found.tuned.table == tuned.table
     assert tuned.chosen.row() in tuned.table and len(found.rows) <= tuned.chosen.iterations <= 4
-    by_hand = fit(*files, solver=solver, iterations=tuned.chosen.iterations, **found.options)
+    chosen = {"iterations": tuned.chosen.iterations, "scaling": tuned.chosen.candidate.scaling}
+    by_hand = fit(*files, solver=solver, **chosen, **found.options)
     assert by_hand.rows[-1]["auc"] == found.rows[-1]["auc"]
 
 
@@ -182,7 +204,7 @@ def test_tuning_from_the_shell(files, capsys):
     assert tuned["metric"] == validation.METRIC and tuned["rank"] == 3 == found["options"]["fitted_rank"]
     assert tuned["regularization"] == found["options"]["regularization"]
     assert found["iterations"] == tuned["iterations"]
-    assert {"rank", "regularization", "iterations", "score"} == set(tuned["table"][0])
+    assert {"rank", "regularization", "scaling", "iterations", "score", "threshold"} == set(tuned["table"][0])
     assert main([*arguments, "hamming"]) == 0
     assert "Chosen by hamming" in capsys.readouterr().out
     assert main([*arguments, "hammingg"]) == 2

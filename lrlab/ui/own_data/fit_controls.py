@@ -1,7 +1,7 @@
 """Controls of fits to *own data*: solvers and settings, manual or tuned, always with the baseline."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import streamlit as st
 
@@ -124,8 +124,10 @@ def planned(
 def tuning_task_of(job: Job, metric: str, rank: int) -> TuningTask:
     """Return the task for tuning; options other than the defaults are not tuned."""
     given = {name: value for name, value in job.options if value != job.entry.options[name].default}
-    limits = job.limits
-    return tuning_task(job.solver, given, rank, limits.max_iter, limits.max_seconds, metric, job.spec.seed)
+    limits, spec = job.limits, cast(OwnRows, job.spec)
+    return tuning_task(
+        job.solver, given, rank, limits.max_iter, limits.max_seconds, metric, job.spec.seed, spec.scaling
+    )
 
 
 def begin(engine: Engine, plan: FitPlan) -> live.Running:

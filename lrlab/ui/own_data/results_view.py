@@ -24,7 +24,7 @@ from lrlab.ui.widgets.permalink import Permalink
 PAGE = "own_data"
 SCORES = ("precision_3", "precision_1", "precision_5", "ndcg_3", "ndcg_5", "hamming", "auc")
 PAGE_MEASURES = {name: FAMILY.measures[name] for name in SCORES}
-EXPECTED_SETTINGS = 15
+EXPECTED_SETTINGS = 30
 """About the number of settings that tuning tries for a solver."""
 
 
@@ -135,7 +135,12 @@ def fitted_models(rows: RowTables) -> dict[str, FittedModel]:
     running = live.current(PAGE)
     return {
         run.job.entry.title: FittedModel(
-            run.job.solver, dict(run.job.options), run.trace.estimate, rows.columns, rows.scaling(run.job.spec.scaling)
+            run.job.solver,
+            dict(run.job.options),
+            run.trace.estimate,
+            rows.columns,
+            rows.scaling(run.job.spec.scaling),
+            float(run.job.spec.threshold) if run.job.spec.threshold else None,
         )
         for run in (running.runs if running else ())
         if run.state == "done" and run.trace.estimate is not None
