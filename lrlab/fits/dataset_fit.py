@@ -40,7 +40,7 @@ def fit_dataset(task: DatasetFit) -> Row:
     rank = max(1, round(task.share * labels_of(train, labels))) if task.share else 0
     fitted = fit(
         train, test, labels, solver=task.solver, rank=rank, iterations=task.iterations, observed=task.observed,
-        seed=task.trial, tune_by=task.tune_by, intercept=False, scaling="none", **settings,
+        seed=task.trial, tune_by=task.tune_by, intercept=False, scaling="none", compared=False, **settings,
     )  # fmt: skip
     chosen = fitted.tuned.chosen if fitted.tuned else None
     return {

@@ -7,7 +7,7 @@ from typing import Any
 
 from lrlab import catalog, datasets
 from lrlab.datasets import Dataset
-from lrlab.fits import tuning
+from lrlab.fits import baselines, tuning
 from lrlab.fits.fit_result import FitResult, Row
 from lrlab.fits.fitted_model import FittedModel
 from lrlab.fits.own_files import File, checked_options, count_auc_rows, default_rank, max_rank, read, require_rank
@@ -46,7 +46,8 @@ class Fit(FitResult):
 
     columns: the training data without its rows. auc_rows: test rows with labels of both kinds, over which auc is a
     mean. areas: AUC over all entries and over labels, at the last iteration. intercept, scaling: of the predictor.
-    threshold: the score above which a label is predicted, None for the estimate's own.
+    threshold: the score above which a label is predicted, None for the estimate's own. baselines: the scores of label
+    frequencies and of full rank.
     """
 
     auc_rows: int
@@ -54,6 +55,7 @@ class Fit(FitResult):
     intercept: bool = True
     scaling: Scaling = field(default=Scaling(), repr=False)
     threshold: float | None = None
+    baselines: dict[str, Row] = field(default_factory=dict)
     areas: Row = field(default_factory=dict)
     tuned: Tuned | None = None
 
@@ -69,7 +71,13 @@ class Fit(FitResult):
         tuned = {"tuned": self.tuned.summary()} if self.tuned else {}
         threshold = threshold_of(self.estimate) if self.threshold is None else self.threshold
         prepared = {"intercept": self.intercept, "scaling": self.scaling.name, "threshold": threshold}
-        return {"auc_rows": self.auc_rows, **self.areas, **prepared, **tuned}
+        compared = {"baselines": self.baselines, "remark": self.remark} if self.baselines else {}
+        return {"auc_rows": self.auc_rows, **self.areas, **prepared, **compared, **tuned}
+
+    @property
+    def remark(self) -> str:
+        """One sentence where the fit is below a baseline; else nothing."""
+        return baselines.remark(self.rows[-1] if self.rows else {}, self.baselines)
 
 
 def fit(
@@ -86,6 +94,7 @@ def fit(
     seed: int = 0,
     max_seconds: float = 3600.0,
     tune_by: str = "",
+    compared: bool = True,
     progress: Progress = lambda count, best: None,
     **settings: object,
 ) -> Fit:
@@ -96,6 +105,7 @@ def fit(
     whether each label has one, which nothing penalises. scaling: of features, one of `scaling.SCALINGS`. settings: the
     solver's options. tune_by: a metric of `validation.METRICS`; rank and regularization, unless they are given, and the
     number of iterations (at most `iterations`, or 10) are then chosen as by `tune`, and all rows are fitted with these.
+    compared: whether label frequencies and full rank, a ridge regression, are scored on the same rows, too.
     Scores: precision@1, @3, @5 in percent, ndcg@3, @5, hamming, auc (a mean over `auc_rows` rows that have labels of
     both kinds); of the last iteration also micro_auc and macro_auc (a mean over `auc_labels` labels).
     InputError where a file, a setting or a size is wrong.
@@ -122,7 +132,24 @@ def fit(
     fitted.fill(iterates, lambda estimate: named(problem.score(estimate)), ending)
     if fitted.estimate is not None:
         fitted.areas = problem.areas(fitted.estimate)
+    if compared:
+        fitted.baselines = scores_of_baselines(training, problem, fitted, task)
     return fitted
+
+
+def scores_of_baselines(rows: Dataset, problem: OwnProblem, fitted: Fit, task: TuningTask | None) -> dict[str, Row]:
+    """Return the scores of label frequencies, and of full rank where a fit has less; tuned where the fit is."""
+    estimates = {baselines.FREQUENCIES: baselines.frequencies(problem)}
+    if fitted.solver != baselines.SOLVER and baselines.feasible(rows.d, rows.L):
+        settings: dict[str, Any] = {}
+        if task:
+            own = tuning_task(
+                baselines.SOLVER, {}, 0, 1, task.limits.max_seconds, task.metric, task.seed, fitted.scaling.name
+            )
+            best = tune_rows(rows, own, lambda count, best: None, intercept=fitted.intercept).chosen
+            settings = best.candidate.options
+        estimates[baselines.FULL_RANK] = baselines.full_rank(problem, settings)
+    return {name: named(problem.score(estimate)) for name, estimate in estimates.items()}
 
 
 def tune(

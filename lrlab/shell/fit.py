@@ -119,4 +119,9 @@ def show(result: dict[str, Any]) -> None:
     for row in result["trace"]:
         print("  ".join(f"{name} {row[name]:.4g}" for name in row))
     print(f"{result['solver']}: {result['iterations']} iterations in {result['seconds']:.3g} s. {result['message']}")
-    print("\n".join(f"  {name:<18} {result[name]:.6g}" for name in PRINTED_SCORES if name in result))
+    others = result.get("baselines", {})
+    for name in (name for name in PRINTED_SCORES if name in result):
+        beside = "".join(f"  {other} {scores[name]:.6g}" for other, scores in others.items() if name in scores)
+        print(f"  {name:<18} {result[name]:<10.6g}{beside}".rstrip())
+    if result.get("remark"):
+        print(result["remark"])

@@ -1,0 +1,59 @@
+"""What any fit to labels has to beat: the frequencies of the labels, and full rank, a ridge regression of each."""
+
+from collections.abc import Mapping
+from itertools import islice
+
+import numpy as np
+
+from lrlab import catalog, lowrank
+from lrlab.arrays import Array
+from lrlab.models.multilabel import Multilabel
+from lrlab.models.multilabel_problem import MultilabelProblem, Predictor
+from lrlab.parameters import Value, settle
+from lrlab.solvers.multilabel.affine import Affine
+
+FREQUENCIES, FULL_RANK = "label frequencies", "full rank"
+SOLVER = "binary-relevance"
+LEAD = 0.03
+"""By how much AUC shall exceed that of label frequencies, or else it is said."""
+MOST_BYTES = 2**29
+"""Largest matrix (d, L) of which a ridge regression is made for comparison; it takes ten of them."""
+ITERATIONS = 5
+"""Most steps of ten conjugate gradients, where labels are missing."""
+
+
+def label_shares(problem: MultilabelProblem) -> Array:
+    """Return the share of the observed rows in which each label is on (L,), 0 where it is never observed."""
+    on = problem.Y.sum(axis=0)
+    observed = np.full(len(on), problem.Y.shape[0]) if problem.mask is None else problem.mask.sum(axis=0)
+    return np.divide(on, observed, out=np.zeros(len(on)), where=observed > 0)
+
+
+def frequencies(problem: MultilabelProblem) -> Affine:
+    """Return the predictor that gives every row the frequencies of the labels."""
+    zero = lowrank.zero((problem.X.shape[1], problem.Y.shape[1]), 1)
+    return Affine.at(zero, label_shares(problem))
+
+
+def feasible(d: int, L: int) -> bool:
+    """Return whether ridge regressions of L labels on d features are made for comparison."""
+    return 8 * d * L <= MOST_BYTES
+
+
+def full_rank(problem: MultilabelProblem, settings: Mapping[str, Value]) -> Predictor:
+    """Return ridge regressions; `settings` may give their weight."""
+    run = catalog.solver(SOLVER, Multilabel.model).run
+    iterates = run(problem, **settle(run, settings), rng=np.random.default_rng(0))
+    return list(islice(iterates, ITERATIONS))[-1].estimate
+
+
+def remark(scores: Mapping[str, float], baselines: Mapping[str, Mapping[str, float]]) -> str:
+    """Return one sentence where a fit is below a baseline in AUC, or hardly above label frequencies; else nothing."""
+    auc, words = scores.get("auc", np.nan), []
+    lowest = baselines.get(FREQUENCIES, {}).get("auc", np.nan)
+    if auc < lowest + LEAD:
+        way = "below" if auc < lowest else f"less than {LEAD} above"
+        words.append(f"{way} that of label frequencies, {lowest:.3f}")
+    if auc < (full := baselines.get(FULL_RANK, {}).get("auc", np.nan)):
+        words.append(f"below that of {FULL_RANK}, {full:.3f}")
+    return f"The AUC, {auc:.3f}, is {' and '.join(words)}." if words else ""

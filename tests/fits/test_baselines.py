@@ -1,0 +1,90 @@
+"""Baselines of label fits: on labels of unequal frequencies and features with offsets, every solver beats them."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from lrlab import catalog, datasets
+from lrlab.__main__ import main
+from lrlab.datasets.dataset import Dataset
+from lrlab.fits import baselines
+from lrlab.fits.fitting import fit
+from lrlab.models.own_rows import OwnProblem
+
+ALL = tuple(entry.name for entry in catalog.solvers_for("multilabel"))
+
+
+def unequal(seed, n=400, d=15, L=20, signal=1.0, sparse=False):
+    """Return training and test rows: features with offsets and units of their own, labels on in 1% to 60% of the rows.
+
+    Their scores are linear in three directions of the features, signal times, and noise.
+    """
+    rng = np.random.default_rng(seed)
+    Z = rng.standard_normal((2 * n, d))
+    W = rng.standard_normal((d, 3)) @ rng.standard_normal((3, L)) / np.sqrt(3 * d)
+    scores = signal * Z @ W + 0.5 * rng.standard_normal((2 * n, L))
+    Y = scores > np.quantile(scores, 1 - np.geomspace(0.01, 0.6, L), axis=0).diagonal()
+    X = Z * 10.0 ** rng.uniform(-2, 2, d) + 10.0 ** rng.uniform(-1, 3, d)
+    X = csr_array(X * (rng.random(X.shape) < 0.5)) if sparse else X
+    return [Dataset(X[cut], csr_array(Y[cut].astype(float))) for cut in (slice(0, n), slice(n, 2 * n))]
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Return a function that writes such rows, and returns the paths."""
+
+    def write(*arguments, **settings):
+        paths = [tmp_path / "train.npz", tmp_path / "test.npz"]
+        for path, data in zip(paths, unequal(*arguments, **settings), strict=True):
+            datasets.save_npz(path, data)
+        return paths
+
+    return write
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize("solver", ALL)
+def test_every_solver_beats_label_frequencies_or_says_that_it_does_not(files, solver, sparse):
+    found = fit(*files(1005, sparse=sparse), solver=solver, iterations=10)
+    lead = found.rows[-1]["auc"] - found.baselines[baselines.FREQUENCIES]["auc"]
+    assert lead >= 0.03 or "label frequencies" in found.remark, lead
+    # With half of the features left out, half of the signal is.
+    assert lead >= 0.03 or sparse or solver == "bcs", lead
+
+
+def test_label_frequencies_are_those_of_the_observed_rows():
+    train, test = unequal(1006)
+    known = np.random.default_rng(0).random(train.Y.shape) < 0.5
+    hidden = Dataset(train.X, csr_array(train.Y.toarray() * known), csr_array(known))
+    for data in (train, hidden):
+        seen = np.ones_like(known) if data.observed is None else known
+        shares = baselines.label_shares(OwnProblem.between(data, test, 2))
+        assert shares == pytest.approx((train.Y.toarray() * seen).sum(axis=0) / seen.sum(axis=0))
+    problem = OwnProblem.between(train, test, 2)
+    scores = problem.score(baselines.frequencies(problem))
+    assert 0.6 < scores["auc"] < 0.95
+
+
+def test_what_is_below_a_baseline_is_said_in_one_sentence(files, capsys):
+    paths = files(1007, signal=0.0)
+    assert main(["fit", str(paths[0]), "--test", str(paths[1]), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert set(found["baselines"]) == {"label frequencies", "full rank"}
+    assert set(found["baselines"]["full rank"]) >= {"precision@1", "auc", "hamming"}
+    assert found["remark"].startswith("The AUC, 0.") and "that of label frequencies" in found["remark"]
+    assert main(["fit", str(paths[0]), "--test", str(paths[1])]) == 0
+    out = capsys.readouterr().out
+    assert found["remark"] in out and "label frequencies 0." in out
+    full = {"full rank": {"auc": 0.8}, "label frequencies": {"auc": 0.6}}
+    assert baselines.remark({"auc": 0.75}, full) == "The AUC, 0.750, is below that of full rank, 0.800."
+    assert baselines.remark({"auc": 0.85}, full) == ""
+
+
+def test_full_rank_is_tuned_where_the_fit_is(files):
+    paths = files(1008)
+    found = fit(*paths, tune_by="auc", rank=3, iterations=2, regularization=1.0)
+    alone = fit(*paths, solver="binary-relevance", tune_by="auc", iterations=1, scaling=found.scaling.name)
+    assert found.baselines["full rank"]["auc"] == alone.rows[-1]["auc"]
+    assert "full rank" not in alone.baselines
