@@ -137,10 +137,8 @@ class OwnProblem(MultilabelProblem):
 
     def areas(self, estimate: Predictor) -> dict[str, float]:
         """Return `micro_auc`, `macro_auc` and `auc_labels`, the number of labels that have test rows of both kinds."""
-        scores = estimate.scores(self.X_test)
-        macro = ranking.label_auc(scores, self.Y_test, self.mask_test)
-        micro = ranking.micro_auc(scores, self.Y_test, self.mask_test)
-        return {"micro_auc": micro, "macro_auc": macro.value, "auc_labels": macro.count}
+        both = ranking.areas(estimate.scores(self.X_test), self.Y_test, self.mask_test)
+        return {"micro_auc": both.micro, "macro_auc": both.macro.value, "auc_labels": both.macro.count}
 
 
 def hide(data: Dataset, share: float, seed: int) -> Dataset:

@@ -1,69 +1,92 @@
 """Areas under the ROC curve over many rows: within a label (macro), and over all entries (micro)."""
 
-from typing import Literal
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from lrlab.arrays import Array
+from lrlab.arrays import Array, Indices
 from lrlab.ranking.blocks import Average, Scores, areas_of, bisected, blocks
 
-COLUMN_BLOCKS = 4
-"""Blocks that are sorted at a time where columns are: longer ones are searched fewer times."""
+TOGETHER = 4
+"""Blocks that are sorted at a time: longer ones are searched fewer times."""
 FEW = 32
 """Up to so many positives a label, those of all labels are searched together."""
-SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
-"""Below a score, and not above it: as numpy counts in `searchsorted`."""
+
+
+class Areas(NamedTuple):
+    """AUC over all entries at once (micro), nan where all are of one kind, and within labels (L,), nan likewise."""
+
+    micro: float
+    by_label: Array
+
+    @property
+    def macro(self) -> Average:
+        """The mean over the labels that have a positive and a negative."""
+        areas = self.by_label[~np.isnan(self.by_label)]
+        return Average(float(areas.mean()) if len(areas) else float("nan"), len(areas))
+
+
+def areas(
+    scores: Scores, Y: csr_array, observed: csr_array | None = None, micro: bool = True, by_label: bool = True
+) -> Areas:
+    """Return both areas, or those wanted, from two passes over the scores.
+
+    The first takes the scores of the positives, which are few; the second sorts each block once for either area.
+    """
+    found = [(block.columns, block.positive) for block in blocks(scores, Y, observed)]
+    columns, positive = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    order = np.lexsort((positive, columns))
+    columns, positive, ranked = columns[order], positive[order], np.sort(positive)
+    wins, known, whole = np.zeros(Y.shape[1]), np.zeros(Y.shape[1], dtype=int), 0.0
+    for block in blocks(scores, Y, observed, TOGETHER) if len(positive) else ():
+        known += np.isfinite(block.scores).sum(0)
+        if by_label:
+            wins += _wins(np.ascontiguousarray(block.scores.T), columns, positive)
+        if micro:
+            whole += _below(np.sort(block.scores, axis=None), ranked)
+    positives, P, N = np.bincount(columns, minlength=Y.shape[1]), len(positive), int(known.sum()) - len(positive)
+    values = np.full(Y.shape[1], np.nan)
+    values[(positives > 0) & (known > positives)] = areas_of(wins, positives, known - positives)
+    return Areas(float((whole - P**2 / 2) / (P * N)) if P and N else float("nan"), values)
+
+
+def _wins(table: Array, columns: Indices, positive: Array) -> Array:
+    """Return, for each row of `table` (L, b), how many of its entries are below the positives of that label."""
+    L, table = len(table), np.sort(table, axis=1)
+    if len(positive) < FEW * L:
+        below, reached = bisected(table, columns, positive)
+        return np.bincount(columns, (below + reached) / 2, minlength=L)
+    wins, ends = np.zeros(L), np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=L))])
+    for j in np.flatnonzero(np.diff(ends)):
+        wins[j] = _below(table[j], positive[ends[j] : ends[j + 1]])
+    return wins
+
+
+def _below(entries: Array, positive: Array) -> float:
+    """Return the pairs in which an entry is below a positive, equal ones counting one half; both are sorted.
+
+    The fewer of the two are looked up among the others, from both sides only where they are equal to one.
+    """
+    turned = len(positive) > len(entries)
+    keys, among = (entries, positive) if turned else (positive, entries)
+    left = np.searchsorted(among, keys)
+    tied = among[np.minimum(left, len(among) - 1)] == keys
+    equal = np.searchsorted(among, keys[tied], "right") - left[tied]
+    counts = float(left.sum()) + float(equal.sum()) / 2
+    return len(keys) * len(among) - counts if turned else counts
 
 
 def label_auc(scores: Scores, Y: csr_array, observed: csr_array | None = None) -> Average:
     """Return the AUC within a label (macro), averaged over the labels that have a positive and a negative."""
-    areas = per_label_auc(scores, Y, observed)
-    areas = areas[~np.isnan(areas)]
-    return Average(float(areas.mean()) if len(areas) else float("nan"), len(areas))
+    return areas(scores, Y, observed, micro=False).macro
 
 
 def per_label_auc(scores: Scores, Y: csr_array, observed: csr_array | None = None) -> Array:
-    """Return the AUC within each label (L,), nan for those that do not have a positive and a negative.
-
-    A first pass takes the scores of the positives, which are few; a second one sorts each column of a block once.
-    """
-    places = [(block.columns, block.positive) for block in blocks(scores, Y, observed)]
-    columns, values = (np.concatenate(parts) for parts in zip(*places, strict=True))
-    order = np.lexsort((values, columns))
-    columns, values = columns[order], values[order]
-    L = Y.shape[1]
-    positives = np.bincount(columns, minlength=L)
-    ends = np.cumsum(positives)
-    wins, known = np.zeros(L), np.zeros(L, dtype=int)
-    for block in blocks(scores, Y, observed, COLUMN_BLOCKS) if len(values) else ():
-        ascending = np.ascontiguousarray(block.scores.T)
-        ascending.sort(axis=1)
-        known += np.isfinite(block.scores).sum(0)
-        if len(values) < FEW * L:
-            wins += np.bincount(columns, sum(bisected(ascending, columns, values)) / 2, minlength=L)
-            continue
-        for j in np.flatnonzero(positives):
-            given = values[ends[j] - positives[j] : ends[j]]
-            wins[j] += sum(np.searchsorted(ascending[j], given, side).sum() for side in SIDES) / 2
-    areas = np.full(L, np.nan)
-    areas[(positives > 0) & (known > positives)] = areas_of(wins, positives, known - positives)
-    return areas
+    """Return the AUC within each label (L,), nan for those that do not have a positive and a negative."""
+    return areas(scores, Y, observed, micro=False).by_label
 
 
 def micro_auc(scores: Scores, Y: csr_array, observed: csr_array | None = None) -> float:
-    """Return the AUC over all entries at once (micro); nan where all are of one kind.
-
-    Every block is sorted once, and the positives once; the fewer of the two are looked up among the others.
-    """
-    found = [block.positive for block in blocks(scores, Y, observed)]
-    positive = np.sort(np.concatenate([np.empty(0), *found]))
-    P, wins, known = len(positive), 0.0, 0
-    for block in blocks(scores, Y, observed) if P else ():
-        entries = np.sort(block.scores.ravel())
-        known += int(block.observed.sum())
-        if P <= len(entries):
-            wins += sum(float(np.searchsorted(entries, positive, side).sum()) for side in SIDES) / 2
-        else:
-            wins += P * len(entries) - sum(float(np.searchsorted(positive, entries, side).sum()) for side in SIDES) / 2
-    return float((wins - P**2 / 2) / (P * (known - P))) if 0 < P < known else float("nan")
+    """Return the AUC over all entries at once (micro); nan where all are of one kind."""
+    return areas(scores, Y, observed, by_label=False).micro
