@@ -24,7 +24,10 @@ EXACT = 1e-4
 PATIENCE = 4
 """Ranks without improvement after which no larger one is tried."""
 
-STEPS, INNER_STEPS, INNER_TOL, SETTLED = 15, 30, 0.1, 0.99
+ROUGH = 0.1
+"""Accuracy of the term that is added to a fit before it is refined."""
+
+STEPS, INNER_STEPS, INNER_TOL, SETTLED = 15, 30, 0.1, 0.9
 """Gauss-Newton steps of a rank, conjugate-gradient steps and accuracy of each; share of the misfit that ends them."""
 
 
@@ -47,7 +50,7 @@ def by_held_out(operator: Operator, b: Array, most: int, rng: Generator) -> int:
     inside[rng.permutation(len(b))[: max(1, round(HELD_OUT * len(b)))]] = 0.0
     W, best, guess = lowrank.zero(operator.shape, 1, operator.dtype), np.inf, 1
     for k in range(1, most + 1):
-        term = leading(operator, inside * (b - operator.forward(W)), 1)
+        term = leading(operator, inside * (b - operator.forward(W)), 1, ROUGH)
         W = fitted(operator, b, inside, term if k == 1 else joined(operator, W, term))
         misfit = relative_misfit(operator, b, 1.0 - inside, W)
         if misfit < BETTER * best:
@@ -57,8 +60,8 @@ def by_held_out(operator: Operator, b: Array, most: int, rng: Generator) -> int:
     return guess
 
 
-def leading(operator: Operator, r: Array, rank: int) -> LowRank:
-    """Return the leading terms of the moment of r."""
+def leading(operator: Operator, r: Array, rank: int, tol: float = 0.0) -> LowRank:
+    """Return the leading terms of the moment of r; large ones to a relative accuracy, 0 for that of the arithmetic."""
     if operator.shape[0] * operator.shape[1] <= FORMED:
         M = operator.moment(r)
         return lowrank.from_symmetric(M, rank) if operator.symmetric else lowrank.from_dense(M, rank)
@@ -68,7 +71,7 @@ def leading(operator: Operator, r: Array, rank: int) -> LowRank:
         rmatvec=lambda u: operator.moment_right(r, u.reshape(-1, 1), operator.left(u.reshape(-1, 1))).ravel(),
         dtype=operator.dtype,
     )
-    U, s, Vt = svds(times, k=min(rank, min(operator.shape) - 1), v0=np.ones(min(operator.shape)), solver="arpack")
+    U, s, Vt = svds(times, k=min(rank, min(operator.shape) - 1), v0=np.ones(min(operator.shape)), tol=tol)
     order = np.argsort(-s)
     U, s, V = U[:, order], s[order], Vt[order].T
     if not operator.symmetric:

@@ -60,6 +60,7 @@ class Entries(Operator):
 
     def sparse(self, r: Array) -> csr_array:
         """Return the n1 x n2 matrix with r (m,) at the observed places and nothing elsewhere."""
+        self.checkpoint(1.0)
         return csr_array((r, self._indices, self._pointer), shape=self.table)
 
     def left(self, U: Array) -> Array:
@@ -81,6 +82,7 @@ class Entries(Operator):
                 values += p[self.rows] * q[self.columns]
             return values
         for start in range(0, n1, height):
+            self.checkpoint(start / n1)
             cut = slice(self._pointer[start], self._pointer[min(start + height, n1)])
             places = (self.rows[cut] - start) * n2 + self.columns[cut]
             values[cut] = (P[start : start + height] @ Q.T).ravel().take(places)
