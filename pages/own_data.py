@@ -4,17 +4,25 @@ import streamlit as st
 
 from lrlab.engine.engine import get_engine
 from lrlab.parameters import InputError
-from lrlab.ui.own_data import code, fit_controls, result_tabs, results_view, row_source
+from lrlab.ui.own_data import code, fit_controls, ratings_page, result_tabs, results_view, row_source
 from lrlab.ui.own_data.fit_controls import FitPlan
 from lrlab.ui.own_data.row_source import RowTables
 from lrlab.ui.shared import live, page
+from lrlab.ui.widgets import controls
 
 link = page.head(
     "own_data",
     "Own data",
-    "Upload rows with features and labels, hide some of the labels if you like, and compare the predictions of solvers "
-    "on test rows. Files stay in this session, on the machine that serves the page.",
+    "Upload rows with features and labels, hide some of the labels if you like, or ratings of items by users, and "
+    "compare the predictions of solvers on test data. Files stay in this session, on the machine that serves the page.",
 )
+with st.sidebar:
+    kinds = {"rows": "labelled rows", "ratings": "ratings"}
+    kind = controls.choose(link, "data", kinds, "rows", "what the files hold", "Data")
+if kind == "ratings":
+    ratings_page.show(link)
+    link.write()
+    st.stop()
 with st.sidebar:
     rows = row_source.choose(link)
     plan = fit_controls.choose(link, rows)

@@ -1,5 +1,6 @@
 """Biases and factors of users and items by alternating least squares whose ridge comes from the ratings themselves."""
 
+import math
 from collections.abc import Iterator
 from typing import Annotated, NamedTuple
 
@@ -14,6 +15,8 @@ from lrlab.protocol import Iterate
 
 LEAST = 1e-9
 """Smallest variance, as a share of that of the ratings: what has none is held at 0."""
+HELD_SWEEPS = 8
+"""First sweeps, in which the variances of factors stay where they start."""
 LINE_SWEEPS = 60
 LINE_SETTLED = 1e-7
 """Relative change of the noise at which the fit of biases alone ends."""
@@ -41,8 +44,9 @@ def biased_als(
                 alpha, tau, sigma^2 by their moments
     converges   each update lowers one bound of the evidence; factors that the ratings do not bear shrink to 0
 
-    So rank k is an upper bound, and the ridge needs no search. A given ridge is that of all factors instead, without
-    covariances: least squares alternated, as in Zhou et al. (2008); the biases have the ridge that suits them.
+    The variances of factors are held for 8 sweeps. Rank k is an upper bound, and the ridge needs no search. A given
+    ridge is that of all factors instead, without covariances: least squares alternated, as in Zhou et al. (2008); the
+    biases have the ridge that suits them.
     Yields after each sweep the means as `Factors`; residual: change of the fitted ratings relative to their misfit.
     Memory O((n1 + n2) k^2). A sweep costs O(m k^2 + (n1 + n2) k^3).
     Reference: Lim & Teh (2007), "Variational Bayesian approach to movie rating prediction", section 3; the means from
@@ -95,14 +99,20 @@ class Sweeps:
         self.total = float(b @ b)
         self.noise = self.total / len(b) or 1.0
         self.least = LEAST * self.noise
-        self.users, self.items = (Side(X, rank, self.noise, ridge) for X in (table.X, table.Y))
-        start = rng.standard_normal((len(table.Y), rank))
-        self.items.mean[:, 1:] = start * np.sqrt(self.items.alpha[1:])
+        # Half the ridge that shrinks noise of the ratings' size to 0.
+        norm = sum(math.sqrt(len(b) / n) for n in table.size)
+        start = 2.0 * math.sqrt(self.noise) / norm
+        self.users, self.items = (Side(X, rank, self.noise / 4.0, start, ridge) for X in (table.X, table.Y))
+        self.count = 0
+        self.items.mean[:, 1:] = rng.standard_normal((len(table.Y), rank)) * math.sqrt(start)
 
     def sweep(self) -> None:
         """Update users, items and the noise."""
-        self.users.refit(self.ratings, self.mask, self.items, self.noise)
-        self.items.refit(*self.transposed, self.users, self.noise)
+        self.count += 1
+        for side, pulled, other in ((self.users, (self.ratings, self.mask), self.items),
+                                    (self.items, self.transposed, self.users)):  # fmt: skip
+            side.refit(*pulled, other, self.noise)
+            side.renew(held=self.count <= HELD_SWEEPS)
         self.noise = max(self._misfit() / self.mask.nnz, self.least)
 
     def means(self) -> Factors:
@@ -125,16 +135,15 @@ class Side:
     alpha, tau (1 + k,): variances about what features say, and of the entries of `map` (1 + d, 1 + k), which says it.
     """
 
-    def __init__(self, X: Array, rank: int, scale: float, ridge: float) -> None:
-        """Start at 0, with variances such that biases and factors share what ratings vary."""
-        self.X, self.ridge, self.least = X, ridge, LEAST * scale
+    def __init__(self, X: Array, rank: int, biases: float, factors: float, ridge: float) -> None:
+        """Start at 0, with variances of biases and of factors."""
+        self.X, self.ridge, self.least = X, ridge, LEAST * biases
         n, width = len(X), 1 + rank
         self.values, self.basis = np.linalg.eigh(X.T @ X)
         self.values = np.maximum(self.values, 0.0)
         self.mean, self.map = np.zeros((n, width)), np.zeros((X.shape[1], width))
         self.covariance: Array = np.zeros((n, width, width))
-        self.alpha = np.full(width, np.sqrt(scale / (2.0 * max(1, rank))))
-        self.alpha[0] = scale / 4.0
+        self.alpha = np.array([biases] + [factors] * rank)
         self.tau = self.alpha.copy()
         self.upper = np.triu_indices(width)
 
@@ -149,7 +158,7 @@ class Side:
         return z, z[:, left] * z[:, right] + C[:, left, right], crossed
 
     def refit(self, ratings: csr_array, mask: csr_array, other: "Side", noise: float) -> None:
-        """Take the vectors' distribution given that of the other side, then `map`, alpha and tau given the vectors."""
+        """Take the vectors' distribution given that of the other side."""
         z, squares, crossed = other.moments()
         sums = mask @ np.hstack([squares, crossed])
         grams = np.empty_like(self.covariance)
@@ -164,18 +173,23 @@ class Side:
         self.covariance = noise * inverse
         if self.ridge:
             self.covariance[:, 1:, :] = self.covariance[:, :, 1:] = 0.0
-        self._renew()
 
-    def _renew(self) -> None:
-        """Set `map` to its mean given the vectors, and alpha and tau to the mean squares they stand for."""
+    def renew(self, held: bool) -> None:
+        """Set `map` to its mean given the vectors, and alpha and tau to the mean squares they stand for.
+
+        held: those of factors stay; shrunk before they have grown, factors that the ratings do bear would vanish, too.
+        """
         n, d = self.X.shape
         ridge = self.alpha / self.tau
         shrunk = 1.0 / (self.values[:, None] + ridge)
         self.map = self.basis @ (shrunk * (self.basis.T @ (self.X.T @ self.mean)))
+        # A constant factor of one side would be a bias of the other side that no ridge weighs.
+        self.map[0, 1:] = 0.0
         off = self.mean - self.X @ self.map
         variances = np.einsum("iaa->a", self.covariance)
         # The squares of `off` and of `map`, and their variances, `alpha` times leverages and inverses.
         spread = self.alpha * (self.values[:, None] * shrunk).sum(axis=0)
         tau = ((self.map**2).sum(axis=0) + self.alpha * shrunk.sum(axis=0)) / d
-        self.alpha = np.maximum(((off**2).sum(axis=0) + variances + spread) / n, self.least)
-        self.tau = np.maximum(tau, self.least)
+        renewed = slice(0, 1 if held else None)
+        alpha = np.maximum(((off**2).sum(axis=0) + variances + spread) / n, self.least)
+        self.alpha[renewed], self.tau[renewed] = alpha[renewed], np.maximum(tau, self.least)[renewed]

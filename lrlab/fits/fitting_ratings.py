@@ -32,7 +32,7 @@ from lrlab.models.ratings_problem import Cells, Factors, RatingTable, aligned, r
 from lrlab.parameters import InputError
 from lrlab.protocol import Iterate, Iterates, Limits, Stop, limits
 
-ITERATIONS = {OWN: 40, BIASES: 1}
+ITERATIONS = {OWN: 60, BIASES: 1}
 """Default limits of iterations; that of the catalogue's solvers is 20."""
 OTHER_ITERATIONS = 20
 TEST_SHARE = 0.2

@@ -15,7 +15,7 @@ from lrlab.protocol import Iterate, Limits, drive
 
 WORTH = 1e-3
 """Share by which a larger rank has to lower the error on held-out ratings."""
-PATIENCE = 8
+PATIENCE = 12
 """Iterations without a better score after which a run ends."""
 CERTAIN = 2.0
 """Standard errors by which a low-rank part has to be better than biases alone."""
@@ -130,9 +130,8 @@ class Tuner:
                 break
             best = now
         if self.solver == OWN and best:
-            tried = [
-                self.evaluate(c) for c in self._with_ridges(Candidate(best.candidate.rank or ranks[-1], self.options))
-            ]
+            with_factors = Candidate(best.candidate.rank or min(filter(None, ranks)), self.options)
+            tried = [self.evaluate(candidate) for candidate in self._with_ridges(with_factors)]
             best = max([best, *tried], key=lambda result: result.gain)
         return best if best and best.gain > CERTAIN * best.error else None
 

@@ -42,7 +42,7 @@ def add(commands: Any) -> None:
     command.add_argument("--rank", default=0, type=int, metavar="K", help=words)
     command.add_argument("--regularization", metavar="L", help="the solver's penalty")
     command.add_argument(
-        "--iterations", type=int, metavar="N", help="most iterations (default: 5, 10 to tune; ratings 40)"
+        "--iterations", type=int, metavar="N", help="most iterations (default: 5, 10 to tune; ratings 60)"
     )
     command.add_argument(
         "--observed", default=1.0, type=float, metavar="SHARE", help="share of the training labels that is observed"

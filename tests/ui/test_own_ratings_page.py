@@ -1,0 +1,158 @@
+"""The part of *own data* for ratings, on the real engine: uploads, fits beside the baselines, predictions, files."""
+
+import csv
+import io
+import time
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lrlab.fits.fitted_model import load_model
+from lrlab.fits.fitting_ratings import fit_ratings
+from lrlab.ui.own_data import ratings_controls, ratings_predictions, ratings_results
+
+PAGE = str(Path(__file__).parents[2] / "pages" / "own_data.py")
+
+
+@pytest.fixture(autouse=True)
+def warm(engine):
+    """Let every page find the session's engine."""
+
+
+def rating_rows(n1=30, n2=20):
+    """Return rows user, item, rating: half of all pairs, what jobs and genres say."""
+    pairs = [(i, j) for i in range(n1) for j in range(n2) if (7 * i + 3 * j + i * j) % 2]
+    return "\n".join(f"u{i},i{j},{3 + (i % 2) * (1 if j % 3 else -1) + 0.1 * ((i * j) % 5):g}" for i, j in pairs)
+
+
+FILES = {
+    "ratings": "user,item,rating\n" + rating_rows(),
+    "users": "user,job\n" + "\n".join(f"u{i},{('smith', 'clerk')[i % 2]}" for i in range(30)),
+    "items": "item,genre\n" + "\n".join(f"i{j},{('war', 'crime', 'drama|crime')[j % 3]}" for j in range(20)),
+}
+
+
+def opened(**address):
+    at = AppTest.from_file(PAGE, default_timeout=60)
+    for name, value in ({"data": "ratings", "ratings.iterations": "10"} | address).items():
+        at.query_params[name] = value
+    return drawn(at.run())
+
+
+def drawn(at):
+    assert not at.exception, at.exception[0].message
+    return at
+
+
+def uploaded(at, part, content):
+    at.file_uploader(key=f"own_data.{part}").set_value((f"{part}.csv", content.encode(), "text/csv"))
+    return drawn(at.run())
+
+
+def of_files(**address):
+    at = opened(**{"from": "upload"} | address)
+    for part, content in FILES.items():
+        at = uploaded(at, part, content)
+    return at
+
+
+def finished(at):
+    drawn(at.button(key="own_ratings-run").click().run())
+    deadline = time.monotonic() + 60
+    while at.session_state["own_ratings:run"].alive:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+        drawn(at.run())
+    return drawn(at.run())
+
+
+def errors(at):
+    return [error.value for error in at.error]
+
+
+def test_a_sample_is_fitted_beside_the_baselines():
+    at = finished(opened(**{"ratings.solvers": "biased-als,altmin"}))
+    table = at.dataframe[0].value
+    assert list(table["solver"][:2]) == list(ratings_results.BASELINES.values())
+    assert table["rmse"][2] < table["rmse"][1] < table["rmse"][0] and table["over biases"][1] == 0
+    assert table["solver"][3].startswith("Alternating minimisation")
+    assert "items by 200 users" in " ".join(caption.value for caption in at.caption)
+    assert not errors(at)
+
+
+def test_files_are_fitted_and_predict(tmp_path, monkeypatch):
+    at = finished(of_files(**{"ratings.user": "u3", "ratings.top": "4"}))
+    assert not errors(at)
+    assert "3 features of items" in " ".join(caption.value for caption in at.caption)
+    [fit] = at.session_state["own_ratings:run"].results.values()
+    best = at.dataframe[1].value
+    expected = fit.model.top("u3", 4)
+    assert list(best["item"]) == [row["item"] for row in expected] and len(best) <= 4
+    at = uploaded(at, "pairs", "u3,i1\nnew,i2\nelse,i2\n")
+    at = uploaded(at, "new_users", "user,job\nnew,clerk\n")
+    predictions = at.dataframe[2].value
+    assert list(predictions["new"]) == ["", "user", "user"]
+    assert predictions["prediction"][1] != predictions["prediction"][2], "one is known by its job"
+    (tmp_path / "m.npz").write_bytes(ratings_predictions.as_npz(fit.model))
+    assert load_model(tmp_path / "m.npz").top("u3", 4) == expected
+    rows = list(csv.DictReader(io.StringIO(ratings_predictions.every_user(fit.model, 2).decode())))
+    assert {row["user"] for row in rows} <= {f"u{i}" for i in range(30)} and rows[0]["place"] == "1"
+    at.text_input(key="own_data.ratings.user").set_value("nobody").run()
+    assert "user must be one of the ratings or of the table of features, got nobody" in errors(drawn(at))[0]
+
+
+def test_the_code_gives_the_same_fit(tmp_path, monkeypatch, capsys):
+    for part, content in FILES.items():
+        (tmp_path / f"{part}.csv").write_text(content)
+    monkeypatch.chdir(tmp_path)
+    at = finished(of_files(**{"ratings.seed": "4", "ratings.rank": "2"}))
+    [fit] = at.session_state["own_ratings:run"].results.values()
+    plan = at.session_state["own_ratings:about"]
+    names = {}
+    exec(ratings_controls.python(plan), names)
+    assert names["result"].rows[-1]["rmse"] == fit.rows[-1]["rmse"]
+    assert load_model("biased-als.npz").top("u1", 1) == fit.model.top("u1", 1)
+    words = "--users users.csv --items items.csv --solver biased-als --rank 2 --iterations 10 --seed 4"
+    assert words in ratings_controls.shell(plan)
+    again = fit_ratings("ratings.csv", None, "users.csv", "items.csv", rank=2, iterations=10, seed=4)
+    assert again.rows[-1]["rmse"] == fit.rows[-1]["rmse"]
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("part", "content", "sentence"),
+    [
+        ("ratings", "u1,i1,1\nu1,j\n", "file must be ratings CSV with user, item, rating in line 2 of ratings.csv"),
+        ("users", "user,job\nu1,smith\nu2,clerk\n", "user features CSV with a number, or a word that two users share"),
+        ("items", "item,genre\ni0,1\n", "a name that the table of features has"),
+        ("later", "u1,i1,good\nu1,i2,bad\n", "a number in column rating in line 2 of later.csv, got bad"),
+    ],
+)
+def test_a_broken_file_is_one_sentence(part, content, sentence):
+    at = uploaded(of_files(), part, content)
+    assert any(sentence in error for error in errors(at)), errors(at)
+    assert at.button(key="own_ratings-run").disabled
+
+
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ({"ratings.rank": "-1"}, "rank must be a whole number in 0..1000"),
+        ({"ratings.solvers": "biased-asl"}, 'did you mean "biased-als"?'),
+        ({"ratings.solvers": ""}, "solvers must be at least one"),
+    ],
+)
+def test_bad_settings_are_one_sentence(address, sentence):
+    assert any(sentence in error for error in errors(opened(**address)))
+
+
+def test_a_solver_that_refuses_says_why_and_the_others_stay():
+    at = finished(of_files(**{"ratings.solvers": "soft-impute,biases"}))
+    assert any("one that uses features" in error for error in errors(at))
+    assert "biases" in " ".join(at.dataframe[0].value["solver"]).lower()
+
+
+def test_without_a_file_the_page_requests_one():
+    at = opened(**{"from": "upload"})
+    assert "Upload a CSV of ratings" in at.info[0].value and at.button(key="own_ratings-run").disabled
