@@ -1,10 +1,10 @@
 """The histogram of all eigenvalues of a moment, with the density of the bulk, its edge, and the spike."""
 
 import numpy as np
-import plotly.graph_objects as go
 
 from lrlab.arrays import Array
 from lrlab.figures import theme
+from lrlab.figures.build import Figure
 
 BINS = 40
 
@@ -20,7 +20,7 @@ def histogram(
     title: str,
     height: int = 400,
     top: float | None = None,
-) -> go.Figure:
+) -> Figure:
     """Return all eigenvalues as a histogram (a density, area 1), the largest as a marker, and lines of theory.
 
     x, density: of the bulk. edge: where it ends. spike: the predicted outlier, None where there is none. extent: of the
@@ -28,7 +28,7 @@ def histogram(
     """
     width = (extent[1] - extent[0]) / BINS
     counts, ends = np.histogram(values, bins=BINS, range=extent)
-    figure = go.Figure()
+    figure = Figure()
     figure.add_bar(
         x=(ends[:-1] + ends[1:]) / 2, y=counts / (len(values) * width), width=width,
         name=f"all {len(values)} eigenvalues",

@@ -85,7 +85,7 @@ def test_the_answer_to_a_question_is_computed_and_holds_on_other_data(step):
 @pytest.mark.parametrize("step", [param for param in STEPS if param.values[0].figure])
 def test_a_figure_has_titled_axes_and_says_what_it_shows_at_both_ends(step):
     for at in (step.figure.slider.values[0], step.figure.slider.values[-1]):
-        drawn = step.figure.module.draw(step.figure, at).to_dict()
+        drawn = step.figure.module.draw(step.figure, at).plotly().to_plotly_json()
         axes = [axis for name, axis in drawn["layout"].items() if name.startswith(("xaxis", "yaxis"))]
         assert axes and all(axis["title"]["text"] for axis in axes if axis.get("visible", True))
         assert step.figure.module.sentence(step.figure, at).endswith(".")

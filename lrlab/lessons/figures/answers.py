@@ -1,9 +1,8 @@
 """The answers of a single-index model against the projection <x, b>, with the mean answer: the link."""
 
 import numpy as np
-import plotly.graph_objects as go
 
-from lrlab.figures import theme
+from lrlab.figures import build, theme
 from lrlab.lessons.definition import Figure, rounded
 from lrlab.lessons.trials import spec_at
 from lrlab.models.single_index import SingleIndexSpec
@@ -33,9 +32,9 @@ def numbers(figure: Figure, at: float) -> dict[str, float]:
     return {"correlation": float(np.mean(problem.y * index)), "mu1": spec.link_function.moments.mu1, "wrong": wrong}
 
 
-def draw(figure: Figure, at: float) -> go.Figure:
+def draw(figure: Figure, at: float) -> build.Figure:
     """Return the first answers as marks, their means in bins, and the link function."""
-    spec, drawn = spec_at(figure, at), go.Figure()
+    spec, drawn = spec_at(figure, at), build.Figure()
     assert isinstance(spec, SingleIndexSpec)
     problem = spec.build()
     index, z = problem.X @ problem.truth, np.linspace(-REACH, REACH, 241)

@@ -1,8 +1,6 @@
 """Numbers of the spec along the slider: unknowns, measurements, bytes; nothing is drawn at random."""
 
-import plotly.graph_objects as go
-
-from lrlab.figures import theme
+from lrlab.figures import build, theme
 from lrlab.lessons.definition import Figure, rounded
 from lrlab.lessons.figures.scores import finished
 from lrlab.lessons.requirements import require_keys
@@ -38,9 +36,9 @@ def _product(spec: Spec, words: str) -> float:
     return product
 
 
-def draw(figure: Figure, at: float) -> go.Figure:
+def draw(figure: Figure, at: float) -> build.Figure:
     """Return the numbers along the slider, those at its position marked."""
-    drawn, labels, values = go.Figure(), names(figure), figure.slider.values
+    drawn, labels, values = build.Figure(), names(figure), figure.slider.values
     colours, symbols, result = theme.colours(labels), theme.symbols(labels), [numbers(figure, v) for v in values]
     for label in labels:
         drawn.add_scatter(

@@ -4,9 +4,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-import plotly.graph_objects as go
 
 from lrlab.arrays import Array
+from lrlab.figures import build
 from lrlab.figures.histogram import histogram
 from lrlab.lessons.definition import Figure, rounded
 from lrlab.lessons.trials import spec_at
@@ -72,7 +72,7 @@ def numbers(figure: Figure, at: float) -> dict[str, float]:
     }  # fmt: skip
 
 
-def draw(figure: Figure, at: float) -> go.Figure:
+def draw(figure: Figure, at: float) -> build.Figure:
     """Return the histogram; its axes are the same for all positions."""
     spec, moment, result = spec_at(figure, at), moment_of(figure), numbers(figure, at)
     assert isinstance(spec, SingleIndexSpec)

@@ -2,10 +2,8 @@
 
 import math
 
-import plotly.graph_objects as go
-
 from lrlab.catalog import family
-from lrlab.figures import theme
+from lrlab.figures import build, theme
 from lrlab.lessons.definition import Figure
 from lrlab.lessons.requirements import require_keys, require_series
 from lrlab.lessons.trials import scores
@@ -30,9 +28,9 @@ def numbers(figure: Figure, at: float) -> dict[str, float]:
     return {one.label: float(sum(v < level for v in scores(figure, one, at))) for one in figure.series}
 
 
-def draw(figure: Figure, at: float) -> go.Figure:
+def draw(figure: Figure, at: float) -> build.Figure:
     """Return a marker for each draw, on a log axis, and the level of success."""
-    drawn, labels, level = go.Figure(), [one.label for one in figure.series], figure.get("level")
+    drawn, labels, level = build.Figure(), [one.label for one in figure.series], figure.get("level")
     colours, symbols = theme.colours(labels), theme.symbols(labels)
     for one in figure.series:
         values = sorted(max(v, LEAST) if math.isfinite(v) else math.inf for v in scores(figure, one, at))

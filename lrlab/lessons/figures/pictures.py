@@ -1,7 +1,6 @@
 """The true picture beside the solvers' estimates of it, at the slider's position."""
 
-import plotly.graph_objects as go
-
+from lrlab.figures import build
 from lrlab.figures.picture import pictures
 from lrlab.figures.recovery import Recovery
 from lrlab.lessons.definition import Figure, rounded
@@ -29,7 +28,7 @@ def numbers(figure: Figure, at: float) -> dict[str, float]:
     return {one.label: run(job(figure, one, at)).rows[-1]["error"] for one in figure.series}
 
 
-def draw(figure: Figure, at: float) -> go.Figure:
+def draw(figure: Figure, at: float) -> build.Figure:
     """Return the pictures in one row."""
     traces = [(one.label, run(job(figure, one, at))) for one in figure.series]
     runs = [Recovery(label, rows=trace.rows, estimate=trace.estimate) for label, trace in traces]

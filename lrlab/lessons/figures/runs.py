@@ -2,10 +2,8 @@
 
 import math
 
-import plotly.graph_objects as go
-
 from lrlab.catalog import family
-from lrlab.figures import convergence, theme
+from lrlab.figures import build, convergence, theme
 from lrlab.figures.recovery import Recovery
 from lrlab.lessons.definition import Figure, rounded
 from lrlab.lessons.requirements import require_series
@@ -35,7 +33,7 @@ def numbers(figure: Figure, at: float) -> dict[str, float]:
     return result
 
 
-def draw(figure: Figure, at: float) -> go.Figure:
+def draw(figure: Figure, at: float) -> build.Figure:
     """Return the measure against the iteration."""
     labels = [one.label for one in figure.series]
     colours, symbols = theme.colours(labels), theme.symbols(labels)

@@ -6,10 +6,9 @@ from statistics import fmean, stdev
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
 from lrlab import catalog
-from lrlab.figures import theme
+from lrlab.figures import build, theme
 from lrlab.figures.convergence import prediction
 from lrlab.lessons.definition import Figure, rounded
 from lrlab.lessons.requirements import require_series
@@ -60,10 +59,10 @@ def _lines(figure: Figure) -> pd.DataFrame:
     return pd.DataFrame([{"at": at, **_predicted(figure, at)} for at in fine])
 
 
-def draw(figure: Figure, at: float) -> go.Figure:
+def draw(figure: Figure, at: float) -> build.Figure:
     """Return the lines of theory along the whole slider, and the measured means up to its position."""
     slider, measure = figure.slider, figure.get("measure", "error")
-    drawn, shown = go.Figure(), slider.values[: slider.values.index(at) + 1]
+    drawn, shown = build.Figure(), slider.values[: slider.values.index(at) + 1]
     labels = [one.label for one in figure.series]
     colours, symbols, lines = theme.colours(labels), theme.symbols(labels), _lines(figure)
     for one in figure.series:
@@ -72,12 +71,12 @@ def draw(figure: Figure, at: float) -> go.Figure:
         theory = lines[f"predicted {one.label}"]
         if theory.notna().any():
             theme.dashed(drawn, lines["at"], theory, colours[one.label])
-        look = {"symbol": symbols[one.label], "color": colours[one.label]}
+        mark: dict[str, object] = {"symbol": symbols[one.label], "color": colours[one.label]}
         drawn.add_scatter(
             x=shown, y=[fmean(values) for values in results], name=one.label, mode="lines+markers",
             line={"width": 1, "dash": "dot", "color": colours[one.label]},
             error_y=None if figure.get("log_y") else {**theme.BARS, "array": spread},
-            marker={**look, "size": [8] * (len(shown) - 1) + [13], "opacity": 1},
+            marker={**mark, "size": [8] * (len(shown) - 1) + [13], "opacity": 1},
             hovertemplate=f"{one.label}: %{{y:.3g}}<extra></extra>",
         )  # fmt: skip
     if lines["best"].notna().any():
@@ -88,7 +87,7 @@ def draw(figure: Figure, at: float) -> go.Figure:
     return finished(drawn, figure, catalog.family(figure.spec.model).measures[measure].title)
 
 
-def finished(drawn: go.Figure, figure: Figure, title: str) -> go.Figure:
+def finished(drawn: build.Figure, figure: Figure, title: str) -> build.Figure:
     """Return a figure along the slider with axes that hold still whatever its position."""
     low, high = (f(figure.slider.values) for f in (min, max))
     scale = (lambda v: math.log10(v)) if figure.get("log_x") else float  # noqa: E731
