@@ -1,35 +1,42 @@
-"""Home: what the lab is, and examples to try."""
+"""Home: a picture that is recovered while you look, and cards of all that there is to do."""
 
 import streamlit as st
 
-from lrlab.ui.home.examples import EXAMPLES
-from lrlab.ui.shared import page
+from lrlab.ui.home import player
+from lrlab.ui.home.examples import sections
+from lrlab.ui.shared import cards, page
 
-link = page.head(
-    "home",
-    "lrlab",
-    "How well can a signal, a matrix or a network be recovered when measurements are few, quantised or missing? "
-    "Choose a model, set its sizes and noise, run real solvers on the same data, and compare them with theory.",
-)
-st.subheader("Try first", anchor=False)
-for start in range(0, len(EXAMPLES), 3):
-    for column, one in zip(st.columns(3, gap="medium"), EXAMPLES[start : start + 3], strict=False):
-        with column.container(border=True, height="stretch"):
-            st.page_link(f"pages/{one.page}.py", label=f":primary[**{one.title}**]", query_params=dict(one.address))
-            st.caption(one.text)
+MORE = {"Learn": ("learn", "All lessons"), "Papers": ("papers", "All figures of papers")}
 
+link = page.begin("home")
+words, moving = st.columns([2, 3], gap="large", vertical_alignment="center")
+with words:
+    page.heading(
+        "lrlab",
+        "How well can a signal, a matrix or a network be recovered when measurements are few, quantised or missing? "
+        "Run real solvers on the same data, and compare them with theory.",
+    )
+    st.markdown(
+        "Here a picture of 1,024 grey levels comes back from answers of one bit: is this random projection of it "
+        "positive, or negative?"
+    )
+    st.page_link("pages/learn.py", label=":primary[**Why one bit is enough**]", query_params={"lesson": "one-bit"})
+with moving:
+    player.show()
+for title, several in sections().items():
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.subheader(title, anchor=False, width="content")
+        if title in MORE:
+            name, label = MORE[title]
+            st.page_link(f"pages/{name}.py", label=label, width="content")
+    cards.show(several)
 teach, research = st.columns(2, gap="medium")
-with teach:
-    st.subheader("For a lecture", anchor=False)
-    st.markdown(
-        "Prepare a page beforehand: its address holds all parameters, so a link opens it as you left it. "
-        "Widgets may be changed during a run, and Cancel keeps the results so far. Pages fit a telephone, too."
-    )
-with research:
-    st.subheader("For research", anchor=False)
-    st.markdown(
-        "All solvers are scored by the same code on the same data, and a seed gives the same numbers anywhere. "
-        "All plotted data can be downloaded as CSV, and each page gives its job as Python and as a shell command, "
-        "such as `python -m lrlab solve one-bit-sensing --solver pairwise-moment --set n=8000 --json`."
-    )
+teach.markdown(
+    "**For a lecture.** The address of a page holds all of its parameters, and the step of a lesson: a link opens it "
+    "as you left it. Add `run=1`, and it opens running."
+)
+research.markdown(
+    "**For research.** All solvers are scored by the same code on the same data, a seed gives the same numbers "
+    "anywhere, all plotted data can be downloaded, and each page gives its job as Python and as a shell command."
+)
 link.write()

@@ -10,12 +10,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lrlab import catalog
+from lrlab.lessons import player
 from lrlab.presets import sweeps as library
 from lrlab.runs.trial import trial_spec
 from lrlab.store.location import get_shared_store
 from lrlab.sweeps.toml import parse
 from lrlab.ui.converge.results_view import recoveries
-from lrlab.ui.home.examples import EXAMPLES
+from lrlab.ui.home.examples import EXPLORE, YOURS, sections
 from lrlab.ui.sweep.sweep_controls import address
 
 PAGES = Path(__file__).parents[2] / "pages"
@@ -62,7 +63,8 @@ def figures(at):
 def test_home_opens_through_the_app():
     at = AppTest.from_file(str(PAGES.parent / "app.py"), default_timeout=60).run()
     assert not at.exception and not errors(at)
-    assert len(at.get("page_link")) == len(EXAMPLES)
+    # A link for each card, one for each section with a page of its own, and the lesson beside the player.
+    assert len(at.get("page_link")) == sum(map(len, sections().values())) + 2 + 1
 
 
 @pytest.mark.parametrize("page", sorted({path.stem for path in PAGES.glob("*.py")} - {"home"}))
@@ -102,11 +104,19 @@ def test_buttons_of_a_run_that_ends_while_they_are_drawn_are_drawn_again():
     assert at.button(key="ending-cancel").disabled
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.title)
-def test_each_example_on_the_home_page_opens_and_can_be_run(example):
-    at = opened(example.page, **example.address)
-    assert not errors(at)
-    assert not at.button(key=f"{example.page}-run").disabled
+@pytest.mark.parametrize("card", [*EXPLORE, *YOURS], ids=lambda card: card.title)
+def test_each_card_of_the_home_page_opens_a_page_that_runs(card):
+    at = opened(card.page, **card.address)
+    assert not errors(at) and "run" not in at.query_params
+    running = at.session_state[f"{card.page}:run"]
+    assert running is not None
+    running.cancel()
+
+
+def test_what_the_player_shows_is_computed():
+    shipped = json.loads((Path(player.__file__).parents[1] / "ui" / "assets" / "player.json").read_text())
+    assert [frame["n"] for frame in shipped["frames"]] == list(player.ANSWERS)
+    assert player.frame(player.ANSWERS[4]) == shipped["frames"][4]
 
 
 def test_converge_runs_to_the_end_and_shows_scores_beside_theory():

@@ -16,9 +16,17 @@ from lrlab.ui.widgets import plot
 
 def aligned(spec: Spec, truth: Estimate) -> Callable[[Estimate], Estimate]:
     """Return the function that makes an estimate comparable to the truth: a phase rotation, or the spec's own."""
-    if truth is None or isinstance(truth, LowRank) or not np.iscomplexobj(truth):
-        return getattr(spec, "comparable", lambda estimate: estimate)
-    return lambda estimate: real_parts(np.exp(-1j * np.angle(np.vdot(truth, estimate))) * estimate, spec)
+    own: Callable[[Estimate], Estimate] = getattr(spec, "comparable", lambda estimate: estimate)
+    if truth is None or isinstance(truth, LowRank):
+        return own
+
+    def turned(estimate: Estimate) -> Estimate:
+        # A picture is real, its estimates from complex projections are not.
+        if not np.iscomplexobj(estimate):
+            return own(estimate)
+        return real_parts(np.exp(-1j * np.angle(np.vdot(truth, estimate))) * estimate, spec)
+
+    return turned
 
 
 def real_parts(x: Any, spec: Spec) -> Any:

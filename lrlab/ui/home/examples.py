@@ -1,99 +1,127 @@
-"""The examples on the home page: each is a page with parameters."""
+"""The cards of the home page, in sections; each opens running, by `run=1` in its address, or finished."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
-from typing import NamedTuple
+
+from lrlab.lessons import lessons
+from lrlab.ui.shared.cards import Card
+
+RUN: Mapping[str, str] = {"run": "1"}
+FIRST_LESSONS = ("one-bit", "eigengap", "transition")
 
 
-class Example(NamedTuple):
-    """A page, its parameters (`address`), and what it shows there (`text`)."""
-
-    page: str
-    title: str
-    text: str
-    address: Mapping[str, str] = MappingProxyType({})
+def learn() -> list[Card]:
+    """Return the cards of the first lessons."""
+    return [lesson_card(name) for name in FIRST_LESSONS]
 
 
-EXAMPLES = (
-    Example(
+def lesson_card(name: str) -> Card:
+    """Return the card of a lesson."""
+    one = lessons()[name]
+    return Card("learn", one.title, one.summary, {"lesson": name}, f"lesson-{name}")
+
+
+PAPERS = tuple(
+    Card("papers", title, text, {"paper": name}, f"paper-{name}")
+    for name, title, text in (
+        (
+            "yi2015-fig1",
+            "The eigengap of three models",
+            "Yi et al. (2015), Figure 1: eigenvalues beside what theory says at these sizes, and verdicts.",
+        ),
+        (
+            "jain2013-fig1a",
+            "Rank-one or dense measurements",
+            "Jain & Dhillon (2013), Figure 1a: how the error falls with the number of measurements, for both kinds.",
+        ),
+        (
+            "soltani2018-fig2a",
+            "When networks are learnt",
+            "Soltani & Hegde (2018), Figure 2a: the share of successes over the number of samples, with newer solvers.",
+        ),
+    )
+)
+"""Some figures of papers."""
+
+EXPLORE = (
+    Card(
         "converge",
         "Watch solvers converge",
         "3,000 signs of noisy projections of a signal with 20 entries. Algorithm 1 ends at the predicted error; a "
         "refinement that does not use the link function either ends ten times closer.",
+        RUN,
+        "converge-first",
     ),
-    Example(
+    Card(
         "converge",
         "Recover a digit from single bits",
         "A handwritten 3, from the signs of 6,000 projections. The picture sharpens while the solvers run; afterwards "
         "a slider shows the iterates.",
-        {"truth": "digit-3", "p": "64", "n": "6000"},
+        {**RUN, "truth": "digit-3", "p": "64", "n": "6000"},
+        "converge-digit",
     ),
-    Example(
+    Card(
         "spectrum",
         "See a spectral method fail, and theory say where",
         "One-bit phase retrieval: between two thresholds the largest eigenvalue joins the bulk, and the overlap with "
         "the signal drops to zero, as predicted.",
-        {"model": "one-bit-phase-retrieval"},
+        {**RUN, "model": "one-bit-phase-retrieval"},
+        "spectrum-phase",
     ),
-    Example(
+    Card(
         "transition",
         "Map a phase transition",
         "Squared overlap against noise and measurements per unknown. A coarse map of the whole plane comes first; "
         "further trials go where half of them succeed, near the line of theory. A click on a cell opens its trial.",
+        RUN,
+        "transition-first",
     ),
-    Example(
-        "papers",
-        "Recompute a published figure",
-        "Figures and tables of five papers, computed on this machine beside the printed numbers, with exact "
-        "predictions at their sizes and with newer solvers.",
-    ),
-    Example(
+    Card(
         "converge",
         "Recover a matrix from rank-one measurements",
         r"700 numbers $x^\top W y$ of a 50 x 50 matrix $W$ of rank 5, 1.5 times its number of unknowns. Heat maps of "
         "the estimates, their singular values, and errors down to rounding.",
-        {"model": "rank-one-sensing", "m": "700", "solvers": "gauss-newton,tangent-descent,altmin"},
+        {**RUN, "model": "rank-one-sensing", "m": "700", "solvers": "gauss-newton,tangent-descent,altmin"},
+        "converge-rank-one",
     ),
-    Example(
+    Card(
         "transition",
         "Compare success with degrees of freedom",
         "A network of squared units is learnt from few samples. Success begins just above the line of its degrees of "
         "freedom; add another solver, and see how many more samples it needs.",
-        {"model": "polynomial-network"},
+        {**RUN, "model": "polynomial-network"},
+        "transition-network",
     ),
-    Example(
+    Card(
         "converge",
         "Complete a table from 1% of its entries",
         "Features of rows and columns predict 250,000 entries from 2,500, even in rows without any observed entry. "
         "With canonical features the same number of entries is far too small.",
-        {"model": "inductive-completion", "observed": "0.01", "solvers": "gauss-newton,altmin"},
+        {**RUN, "model": "inductive-completion", "observed": "0.01", "solvers": "gauss-newton,altmin"},
+        "converge-completion",
     ),
-    Example(
+    Card(
         "converge",
         "Recover a picture from magnitudes",
         "A phantom from the magnitudes of 1,536 projections. Gradient flows and Gauss-Newton recover the picture; the "
         "star is the predicted error of their start.",
-        {"model": "phase-retrieval", "truth": "phantom", "p": "256", "m": "1536"},
+        {**RUN, "model": "phase-retrieval", "truth": "phantom", "p": "256", "m": "1536"},
+        "converge-phantom",
     ),
-    Example(
+    Card(
         "converge",
         "Recover ill-conditioned weights",
         "Output weights from 1 down to a thousandth. Projected gradients, scaled gradients and Gauss-Newton recover "
         "even the smallest unit, at a speed that does not depend on its weight.",
-        {"model": "polynomial-network", "condition": "1000", "solvers": "gauss-newton,scaled-gradient,ep-rom"},
+        {**RUN, "model": "polynomial-network", "condition": "1000", "solvers": "gauss-newton,scaled-gradient,ep-rom"},
+        "converge-condition",
     ),
-    Example(
-        "own_data",
-        "Fit your own labels",
-        "Upload rows with features and labels, hide some labels if you like, and compare low-rank solvers with a "
-        "classifier for each label. Download predictions and models.",
-    ),
-    Example(
+    Card(
         "sweep",
         "Compare solvers along an axis",
         "Three solvers recover a signal from magnitudes, with 1.2 to 6 measurements per entry. Bands are intervals; "
         "every trial is stored: pause, close the browser, and resume tomorrow.",
         {
+            **RUN,
             "model": "phase-retrieval",
             "solvers": "gauss-newton,reweighted-amplitude-flow,wirtinger-flow",
             "p": "64",
@@ -101,5 +129,24 @@ EXAMPLES = (
             "x-points": "13",
             "field": "real",
         },
+        "sweep-phase",
     ),
 )
+"""Pages that run."""
+
+YOURS = (
+    Card(
+        "own_data",
+        "Fit your own labels",
+        "Upload rows with features and labels, hide some labels if you like, and compare low-rank solvers with a "
+        "classifier for each label. Download predictions and models.",
+        RUN,
+        "own-data",
+    ),
+)
+"""Pages for people's own files."""
+
+
+def sections() -> dict[str, tuple[Card, ...]]:
+    """Return the sections of the home page with their cards."""
+    return {"Learn": tuple(learn()), "Explore": EXPLORE, "Papers": PAPERS, "Your data": YOURS}

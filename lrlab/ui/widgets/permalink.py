@@ -26,13 +26,16 @@ class Permalink:
         self._known: set[str] = set()
         self._words = st.container()
         address = st.query_params.to_dict()
-        came = _came(page)
-        # An empty address is a page that was left and is visited again: it shows its last values.
-        self.arrived = state["written"] is None or (came and bool(address) and address != state["written"])
+        run, came = address.pop("run", "") == "1", _came(page)
+        # An empty address, without run=1, is a page that was left and is visited again: it shows its last values.
+        self.arrived = state["written"] is None or (came and bool(address or run) and address != state["written"])
         if self.arrived:
             state.update(given=dict(address), written=address, errors=[], first=None)
             for key in [k for k in st.session_state if str(k).startswith(f"{page}.")]:
                 del st.session_state[key]
+        # A link with run=1 opens a page that runs; one that ran already shows what came of it.
+        if run and (self.arrived or f"{page}:run" not in st.session_state):
+            st.session_state[f"{page}:autorun"] = True
 
     def key(self, name: str, scope: str = "") -> str:
         """Return the widget key of a name."""

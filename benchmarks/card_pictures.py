@@ -1,0 +1,78 @@
+"""Takes the pictures of the cards from the running app, light and dark.
+
+    streamlit run app.py &
+    python benchmarks/card_pictures.py http://127.0.0.1:8501 lrlab/ui/assets/pictures [NAME ...]
+
+writes NAME-light.webp and NAME-dark.webp for every card, or for those that are named. Needs playwright and a chromium.
+"""
+
+import io
+import shutil
+import sys
+from pathlib import Path
+from urllib.parse import urlencode
+
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
+
+from lrlab.lessons import lessons
+from lrlab.ui.home.examples import lesson_card, sections
+from lrlab.ui.shared.cards import Card
+
+WIDE, HIGH = 520, 300
+VIEW = {"width": 1000, "height": 1000}
+LONGEST_MS, SETTLED_MS = 90_000, 1500
+FIGURES = (".st-key-converge-picture .lrlab-plot", ".lrlab-plot:has(.plot-container)")
+"""What is shown of a page: the first of these that it has."""
+
+
+def every() -> list[Card]:
+    """Return all cards."""
+    shown = [card for several in sections().values() for card in several]
+    return list({card.picture: card for card in [*shown, *map(lesson_card, lessons())]}.values())
+
+
+def take(page: Page, base: str, card: Card, path: Path) -> None:
+    """Open a card's page, wait until its run is over, and save the first figure."""
+    answer = {"answer": "1"} if card.page == "learn" else {}
+    step = {"step": "2"} if card.page == "learn" else {}
+    page.goto(f"{base}/{card.page}?{urlencode({**card.address, **answer, **step})}")
+    page.locator(FIGURES[1]).first.wait_for(timeout=LONGEST_MS)
+    cancel = page.get_by_role("button", name="Cancel", exact=True)
+    if cancel.count():
+        page.wait_for_timeout(SETTLED_MS)
+        page.wait_for_function(
+            "() => [...document.querySelectorAll('button')].find((b) => b.innerText === 'Cancel')?.disabled",
+            timeout=LONGEST_MS,
+        )
+    page.wait_for_timeout(SETTLED_MS)
+    figure = page.locator(FIGURES[1]).first
+    figure.scroll_into_view_if_needed()
+    picture = Image.open(io.BytesIO(figure.locator(".lrlab-figure").screenshot())).convert("RGB")
+    scale = WIDE / picture.width
+    picture = picture.resize((WIDE, round(scale * picture.height)), Image.Resampling.LANCZOS)
+    back = picture.getpixel((2, 2))
+    board = Image.new("RGB", (WIDE, HIGH), back)
+    board.paste(picture.crop((0, 0, WIDE, min(HIGH, picture.height))), (0, max(0, (HIGH - picture.height) // 2)))
+    board.save(path, quality=82, method=6)
+
+
+def main(base: str, folder: Path, names: list[str]) -> None:
+    """Take the pictures of all cards, or of those that are named."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        for scheme in ("light", "dark"):
+            context = browser.new_context(viewport=VIEW, color_scheme=scheme, device_scale_factor=1)
+            for card in (card for card in every() if not names or card.picture in names):
+                page = context.new_page()
+                try:
+                    take(page, base, card, folder / f"{card.picture}-{scheme}.webp")
+                    print(card.picture, scheme, flush=True)
+                except Exception as error:
+                    print(card.picture, scheme, "FAILED:", str(error).splitlines()[0], flush=True)
+                page.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]), sys.argv[3:])

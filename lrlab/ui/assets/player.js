@@ -1,0 +1,48 @@
+// Plays shipped frames: the recovered picture beside the truth, the number of answers, the error.
+
+const FRAME_MS = 420;
+const LAST_MS = 2600;
+
+function draw(canvas, side, levels) {
+  canvas.width = canvas.height = side;
+  const context = canvas.getContext("2d");
+  const image = context.createImageData(side, side);
+  const bytes = atob(levels);
+  for (let k = 0; k < bytes.length; k++) {
+    image.data.fill(bytes.charCodeAt(k), 4 * k, 4 * k + 3);
+    image.data[4 * k + 3] = 255;
+  }
+  context.putImageData(image, 0, 0);
+}
+
+export default function (component) {
+  const { data, parentElement } = component;
+  const find = (name) => parentElement.querySelector(name);
+  const [button, count, error] = [find("button"), find(".lrlab-player-count"), find(".lrlab-player-error")];
+  const { side, truth, frames } = JSON.parse(data.frames);
+  draw(find(".lrlab-player-truth"), side, truth);
+  // Who asked for less motion gets the last frame, and may play.
+  let playing = !matchMedia("(prefers-reduced-motion: reduce)").matches;
+  let at = playing ? 0 : frames.length - 1;
+  let timer = null;
+  const show = () => {
+    const frame = frames[at];
+    draw(find(".lrlab-player-estimate"), side, frame.picture);
+    count.textContent = `${frame.n.toLocaleString("en")} answers, one bit each`;
+    error.textContent = `recovered, error ${frame.error.toFixed(2)}`;
+    button.textContent = playing ? "Pause" : "Play";
+    clearTimeout(timer);
+    if (playing) timer = setTimeout(next, at === frames.length - 1 ? LAST_MS : FRAME_MS);
+  };
+  const next = () => {
+    at = (at + 1) % frames.length;
+    show();
+  };
+  button.onclick = () => {
+    playing = !playing;
+    if (playing && at === frames.length - 1) at = 0;
+    show();
+  };
+  show();
+  return () => clearTimeout(timer);
+}
