@@ -16,20 +16,26 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 from lrlab.lessons import lessons
-from lrlab.ui.home.examples import lesson_card, sections
+from lrlab.presets import shipped
+from lrlab.ui.home.examples import sections
+from lrlab.ui.lessons.cards import lesson_card
+from lrlab.ui.papers.gallery import card as paper_card
 from lrlab.ui.shared.cards import Card
 
 WIDE, HIGH = 520, 300
 VIEW = {"width": 1000, "height": 1000}
 LONGEST_MS, SETTLED_MS = 90_000, 1500
-FIGURES = (".st-key-converge-picture .lrlab-plot", ".lrlab-plot:has(.plot-container)")
-"""What is shown of a page: the first of these that it has."""
+FIGURE = ".lrlab-plot:has(.plot-container)"
 
 
 def every() -> list[Card]:
     """Return all cards."""
     shown = [card for several in sections().values() for card in several]
-    return list({card.picture: card for card in [*shown, *map(lesson_card, lessons())]}.values())
+    return list(
+        {
+            card.picture: card for card in [*shown, *map(lesson_card, lessons()), *map(paper_card, shipped.names())]
+        }.values()
+    )
 
 
 def take(page: Page, base: str, card: Card, path: Path) -> None:
@@ -37,7 +43,7 @@ def take(page: Page, base: str, card: Card, path: Path) -> None:
     answer = {"answer": "1"} if card.page == "learn" else {}
     step = {"step": "2"} if card.page == "learn" else {}
     page.goto(f"{base}/{card.page}?{urlencode({**card.address, **answer, **step})}")
-    page.locator(FIGURES[1]).first.wait_for(timeout=LONGEST_MS)
+    page.locator(FIGURE).first.wait_for(timeout=LONGEST_MS)
     cancel = page.get_by_role("button", name="Cancel", exact=True)
     if cancel.count():
         page.wait_for_timeout(SETTLED_MS)
@@ -46,14 +52,17 @@ def take(page: Page, base: str, card: Card, path: Path) -> None:
             timeout=LONGEST_MS,
         )
     page.wait_for_timeout(SETTLED_MS)
-    figure = page.locator(FIGURES[1]).first
+    figure = page.locator(FIGURE).first
     figure.scroll_into_view_if_needed()
-    picture = Image.open(io.BytesIO(figure.locator(".lrlab-figure").screenshot())).convert("RGB")
-    scale = WIDE / picture.width
-    picture = picture.resize((WIDE, round(scale * picture.height)), Image.Resampling.LANCZOS)
-    back = picture.getpixel((2, 2))
-    board = Image.new("RGB", (WIDE, HIGH), back)
-    board.paste(picture.crop((0, 0, WIDE, min(HIGH, picture.height))), (0, max(0, (HIGH - picture.height) // 2)))
+    # Lines and ticks; titles of axes and the legend would be too small to be read.
+    box = figure.locator(".cartesianlayer").first.bounding_box()
+    assert box is not None
+    area = {"x": box["x"] - 4, "y": box["y"] - 4, "width": box["width"] + 8, "height": box["height"] + 8}
+    picture = Image.open(io.BytesIO(page.screenshot(clip=area))).convert("RGB")  # type: ignore[arg-type]
+    scale = min(WIDE / picture.width, HIGH / picture.height)
+    size = round(scale * picture.width), round(scale * picture.height)
+    board = Image.new("RGB", (WIDE, HIGH), picture.getpixel((1, 1)))
+    board.paste(picture.resize(size, Image.Resampling.LANCZOS), ((WIDE - size[0]) // 2, (HIGH - size[1]) // 2))
     board.save(path, quality=82, method=6)
 
 

@@ -28,7 +28,7 @@ def figures(at):
 def test_a_card_opens_its_lesson():
     at = opened()
     name = next(iter(lessons.lessons()))
-    at.button(key=f"learn-open-{name}").click().run()
+    at.button(key=f"open-lesson-{name}").click().run()
     assert at.title[0].value == lessons.load(name).title and at.query_params["lesson"] == name
 
 

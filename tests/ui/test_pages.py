@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from lrlab import catalog
+from lrlab import catalog, presets
 from lrlab.lessons import player
 from lrlab.presets import sweeps as library
 from lrlab.runs.trial import trial_spec
@@ -539,3 +539,17 @@ def test_a_figure_of_published_data_names_the_data_it_needs(monkeypatch):
     at = opened("papers", paper="yu2014-table3")
     assert "name one by --data or LRLAB_DATA" in at.error[0].value
     assert at.button(key="papers-run").disabled
+
+
+def test_the_gallery_shows_every_figure_and_opens_a_stored_result_at_once():
+    at = opened("papers")
+    for name in presets.names():
+        assert at.button(key=f"open-paper-{name}").label
+    at.button(key="open-paper-yi2015-fig1").click().run()
+    assert not at.exception and at.query_params["paper"] == "yi2015-fig1"
+    assert len(figures(at)) == 3 and any("Stored result" in caption.value for caption in at.caption)
+
+
+@pytest.mark.parametrize("card", sections()["Papers"], ids=lambda card: card.title)
+def test_the_papers_of_the_home_page_open_with_a_result(card):
+    assert figures(opened(card.page, **card.address))

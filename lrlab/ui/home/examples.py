@@ -2,45 +2,19 @@
 
 from collections.abc import Mapping
 
-from lrlab.lessons import lessons
+from lrlab.ui.lessons.cards import lesson_card
+from lrlab.ui.papers.gallery import card as paper_card
 from lrlab.ui.shared.cards import Card
 
 RUN: Mapping[str, str] = {"run": "1"}
 FIRST_LESSONS = ("one-bit", "eigengap", "transition")
+FIRST_PAPERS = ("yi2015-fig1", "jain2013-fig1d")
 
 
 def learn() -> list[Card]:
     """Return the cards of the first lessons."""
     return [lesson_card(name) for name in FIRST_LESSONS]
 
-
-def lesson_card(name: str) -> Card:
-    """Return the card of a lesson."""
-    one = lessons()[name]
-    return Card("learn", one.title, one.summary, {"lesson": name}, f"lesson-{name}")
-
-
-PAPERS = tuple(
-    Card("papers", title, text, {"paper": name}, f"paper-{name}")
-    for name, title, text in (
-        (
-            "yi2015-fig1",
-            "The eigengap of three models",
-            "Yi et al. (2015), Figure 1: eigenvalues beside what theory says at these sizes, and verdicts.",
-        ),
-        (
-            "jain2013-fig1a",
-            "Rank-one or dense measurements",
-            "Jain & Dhillon (2013), Figure 1a: how the error falls with the number of measurements, for both kinds.",
-        ),
-        (
-            "soltani2018-fig2a",
-            "When networks are learnt",
-            "Soltani & Hegde (2018), Figure 2a: the share of successes over the number of samples, with newer solvers.",
-        ),
-    )
-)
-"""Some figures of papers."""
 
 EXPLORE = (
     Card(
@@ -149,4 +123,9 @@ YOURS = (
 
 def sections() -> dict[str, tuple[Card, ...]]:
     """Return the sections of the home page with their cards."""
-    return {"Learn": tuple(learn()), "Explore": EXPLORE, "Papers": PAPERS, "Your data": YOURS}
+    return {
+        "Learn": tuple(learn()),
+        "Explore": EXPLORE,
+        "Papers": tuple(paper_card(name) for name in FIRST_PAPERS),
+        "Your data": YOURS,
+    }

@@ -5,6 +5,8 @@ import streamlit as st
 from lrlab import lessons
 from lrlab.parameters import Parameter
 from lrlab.ui.lessons import place
+from lrlab.ui.shared import cards
+from lrlab.ui.shared.cards import Card
 from lrlab.ui.widgets.permalink import Permalink
 
 
@@ -20,10 +22,14 @@ def chosen(link: Permalink) -> str:
 
 def show(link: Permalink) -> None:
     """Show a card for each lesson."""
-    every = list(lessons.lessons().values())
-    for start in range(0, len(every), 3):
-        for column, one in zip(st.columns(3, gap="medium"), every[start : start + 3], strict=False):
-            with column.container(border=True, height="stretch"):
-                key, arguments = f"learn-open-{one.name}", (link, one.name)
-                st.button(one.title, key=key, type="tertiary", on_click=place.open_lesson, args=arguments)
-                st.caption(one.summary)
+
+    def take(card: Card) -> None:
+        place.open_lesson(link, card.address["lesson"])
+
+    cards.show([lesson_card(name) for name in lessons.lessons()], take)
+
+
+def lesson_card(name: str) -> Card:
+    """Return the card of a lesson."""
+    one = lessons.load(name)
+    return Card("learn", one.title, one.summary, {"lesson": name}, f"lesson-{name}")

@@ -1,14 +1,16 @@
 """Plans the chosen preset, and shows its panels and files."""
 
+from collections.abc import Sequence
 from itertools import cycle
 
 import streamlit as st
 
 from lrlab import presets
-from lrlab.parameters import InputError
+from lrlab.parameters import InputError, duration
+from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
 from lrlab.presets.page import page
-from lrlab.presets.result import Plan, Result
+from lrlab.presets.result import Panel, Plan, Result
 from lrlab.ui.shared import live, progress
 from lrlab.ui.widgets import plot, tables
 
@@ -42,23 +44,35 @@ def draw(name: str) -> None:
     """Draw the panels of the computed preset, or the progress of its trials."""
     batch, about = live.current("papers"), live.about("papers")
     if batch is None or about[0].name != name:
+        stored(name)
         return
     progress.show_batch_progress(batch)
     results = progress.batch_results(batch)
     if batch.alive:
+        stored(name)
         return
     if len(results) < batch.total:
         st.info("A figure needs all of its trials: press Run to compute them.")
         return
     preset, plan = about
     result: Result = live.once("papers:result", id(batch), lambda: plan.finish(list(results.values())))
-    panels(preset, result)
+    panels(preset, result.panels)
     files(preset, result)
 
 
-def panels(preset: Preset, result: Result) -> None:
+def stored(name: str) -> None:
+    """Draw the result that is shipped with the package, if there is one."""
+    run = shipped.load(name)
+    if run is None:
+        return
+    st.caption(f"{run.words} It took {duration(run.seconds)} of one core; Run computes it again.")
+    panels(presets.load(name), run.panels)
+    tables.download_csv("Points (CSV)", run.table, name, key="papers-stored.csv")
+
+
+def panels(preset: Preset, shown: Sequence[Panel]) -> None:
     """Draw the panels, two per line."""
-    for k, (panel, column) in enumerate(zip(result.panels, cycle(st.columns(2, gap="medium")), strict=False)):
+    for k, (panel, column) in enumerate(zip(shown, cycle(st.columns(2, gap="medium")), strict=False)):
         with column:
             st.subheader(panel.title, anchor=False)
             plot.show(panel.figure, key=f"papers.{preset.name}-{k}", label=panel.title)
