@@ -1,10 +1,9 @@
 """Gauss-Newton on matrices of rank k: every step solves the linear problem in the tangent space."""
 
-from collections.abc import Callable
-from typing import Annotated
+from collections.abc import Callable, Generator
+from typing import Annotated, TypeVar
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
@@ -19,6 +18,10 @@ from lrlab.solvers.low_rank.stationarity import stationarity
 from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, Line, Vector, line, moved, point, solved
 from lrlab.solvers.low_rank.tangent_descent import tangent_workspace
 from lrlab.solvers.low_rank.whole_steps import WholeSteps, objective
+
+Result = TypeVar("Result")
+Generated = Generator[Iterate, None, Result]
+Leave = Callable[[EvaluatedMatrix, float], EvaluatedMatrix | None]
 
 HALVINGS = 20
 
@@ -58,7 +61,7 @@ def gauss_newton(
             added=True,
         ),
     ] = "auto",
-    rng: Generator,
+    rng: np.random.Generator,
 ) -> Iterates:
     r"""Recover a matrix W = U diag(s) V^T of rank k from b = A(W) + noise.
 
@@ -89,26 +92,52 @@ def gauss_newton(
     operator, b = problem.operator, problem.b
     at = point(operator, started(operator, b, problem.rank, rng, start), b)
     leave = WholeSteps(operator, b, rng).leave
-    penalised = path == "penalised" or (path == "auto" and isinstance(operator, Entries))
-    weight, tol = (np.inf, LOOSE) if penalised else (0.0, inner_tol)
-    while True:
-        if weight:
-            slope = stationarity(operator, at, b)
-            size = float(np.linalg.norm(at.misfit)) / (float(np.linalg.norm(b)) or 1.0) * min(1.0, slope / NEARLY)
-            weight = min(weight, PENALTY * size * float(np.abs(at.W.s).max()) / operator.scale)
-            tol = min(LOOSE, max(size, TIGHTEST))
-        step, inner, remaining = least_squares_step(operator, at, tol, inner_steps, weight)
-        along = line(operator, at, step)
-        residual = slope if weight else max(alignment(at.misfit, along.image, b), remaining)
-        yield Iterate(at.W, objective(at), 0.0 if solved(at.misfit, b) else residual, f"{inner} inner steps.")
+    if path == "penalised" or (path == "auto" and isinstance(operator, Entries)):
+        at = yield from penalised_steps(operator, b, at, inner_steps, leave)
         if solved(at.misfit, b):
             return Stop.CONVERGED
-        new = halved(operator, at, along, b, weight)
-        better = leave(new or at, objective(at)) or new
-        if better is None and not weight:
+    return (yield from direct_steps(operator, b, at, inner_tol, inner_steps, leave))
+
+
+def penalised_steps(
+    operator: Operator, b: Array, at: EvaluatedMatrix, limit: int, leave: Leave
+) -> Generated[EvaluatedMatrix]:
+    """Yield the iterates on the penalised path; return the point where its problem is solved and the penalty goes."""
+    weight = np.inf
+    while True:
+        slope = stationarity(operator, at, b)
+        size = float(np.linalg.norm(at.misfit)) / (float(np.linalg.norm(b)) or 1.0) * min(1.0, slope / NEARLY)
+        weight = min(weight, PENALTY * size * float(np.abs(at.W.s).max()) / operator.scale)
+        step, inner, _ = least_squares_step(operator, at, min(LOOSE, max(size, TIGHTEST)), limit, weight)
+        along, end = line(operator, at, step), solved(at.misfit, b)
+        yield Iterate(at.W, objective(at), 0.0 if end else slope, f"{inner} inner steps.")
+        better = None if end else following(operator, at, along, b, weight, leave)
+        if better is None:
+            return at
+        at = better
+
+
+def direct_steps(
+    operator: Operator, b: Array, at: EvaluatedMatrix, tol: float, limit: int, leave: Leave
+) -> Generated[Stop]:
+    """Yield the iterates without a penalty; return why they end."""
+    while True:
+        step, inner, remaining = least_squares_step(operator, at, tol, limit)
+        along, end = line(operator, at, step), solved(at.misfit, b)
+        residual = 0.0 if end else max(alignment(at.misfit, along.image, b), remaining)
+        yield Iterate(at.W, objective(at), residual, f"{inner} inner steps.")
+        better = None if end else following(operator, at, along, b, 0.0, leave)
+        if better is None:
             return Stop.CONVERGED if unresolvable(residual, b) else Stop.STALLED
-        # Where the penalised problem is solved, its penalty goes.
-        at, weight, tol = (at, 0.0, inner_tol) if better is None else (better, weight, tol)
+        at = better
+
+
+def following(
+    operator: Operator, at: EvaluatedMatrix, along: Line, b: Array, weight: float, leave: Leave
+) -> EvaluatedMatrix | None:
+    """Return the next point, by the step or by one with the whole gradient; None where neither helps."""
+    new = halved(operator, at, along, b, weight)
+    return leave(new or at, objective(at)) or new
 
 
 def halved(operator: Operator, at: EvaluatedMatrix, along: Line, b: Array, weight: float) -> EvaluatedMatrix | None:
