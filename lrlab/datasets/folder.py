@@ -20,11 +20,11 @@ class Files(NamedTuple):
 
 
 def located(folder: str | os.PathLike[str] | None, names: tuple[str, ...]) -> dict[str, Files]:
-    """Return the files of those data sets that a folder holds, by name.
+    """Return the files of those data sets that a folder holds, by name; where it has none of them, of all it does hold.
 
     folder: by default that of LRLAB_DATA. Of a set NAME it holds NAME...train... and NAME...test... in any known
     format, and NAME.xml with the labels where the format needs them, in itself or in a folder NAME; upper and lower
-    case are the same. InputError where none of the sets is there.
+    case are the same. InputError where no set is there.
     """
     given = folder or os.environ.get(FOLDER)
     remedy = f"put {names[0]}-train.arff, {names[0]}-test.arff and {names[0]}.xml there, for example"
@@ -34,8 +34,17 @@ def located(folder: str | os.PathLike[str] | None, names: tuple[str, ...]) -> di
         raise InputError("data", "a folder with data sets", given, "name one that is there")
     present = {name: files for name in names if (files := _files(Path(given), name))}
     if not present:
+        present = {name: files for name in _names(Path(given)) if (files := _files(Path(given), name))}
+    if not present:
         raise InputError("data", f"a folder with one of {', '.join(names)}", given, remedy)
     return present
+
+
+def _names(folder: Path) -> list[str]:
+    """Return what stands before "train" in the names of files of a folder and of the folders in it, in lower case."""
+    inside = [path for path in folder.iterdir() if path.is_dir()]
+    stems = [path.stem.lower() for place in (folder, *inside) for path in place.iterdir() if path.suffix in ENDINGS]
+    return sorted({name for stem in stems if (name := stem.partition("train")[0].rstrip("-_. ")) and "train" in stem})
 
 
 def _files(folder: Path, name: str) -> Files | None:

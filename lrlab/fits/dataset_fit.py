@@ -8,7 +8,7 @@ from typing import Any
 from lrlab import datasets
 from lrlab.datasets.folder import Files
 from lrlab.fits.fitting import fit
-from lrlab.parameters import Value
+from lrlab.parameters import InputError, Value
 
 Row = dict[str, Any]
 
@@ -34,23 +34,30 @@ class DatasetFit:
 
 
 def fit_dataset(task: DatasetFit) -> Row:
-    """Return the test scores of the tuned solver, what the split chose, and how long the last fit took."""
+    """Return the test scores of the tuned solver, what the split chose, and how long the last fit took.
+
+    The rank is at most the number of features. `refused` is the sentence by which the solver refuses the data, or "".
+    """
     train, test, labels = task.files
+    about = {name: getattr(task, name) for name in ("data", "solver", "share", "observed", "trial")}
     settings: dict[str, Any] = dict(task.settings)
-    rank = max(1, round(task.share * labels_of(train, labels))) if task.share else 0
-    fitted = fit(
-        train, test, labels, solver=task.solver, rank=rank, iterations=task.iterations, observed=task.observed,
-        seed=task.trial, tune_by=task.tune_by, intercept=False, scaling="none", compared=False, **settings,
-    )  # fmt: skip
+    try:
+        d, L = sizes_of(train, labels)
+        about["rank"] = min(d, max(1, round(task.share * L))) if task.share else 0
+        fitted = fit(
+            train, test, labels, solver=task.solver, rank=about["rank"], iterations=task.iterations,
+            observed=task.observed, seed=task.trial, tune_by=task.tune_by, intercept=False, scaling="none",
+            compared=False, **settings,
+        )  # fmt: skip
+    except InputError as error:
+        return {**about, "regularization": None, "refused": str(error)}
     chosen = fitted.tuned.chosen if fitted.tuned else None
-    return {
-        "data": task.data, "solver": task.solver, "share": task.share, "observed": task.observed, "trial": task.trial,
-        "rank": rank, "regularization": chosen.candidate.regularization if chosen else None,
-        **(fitted.rows[-1] if fitted.rows else {}),
-    }  # fmt: skip
+    weight = chosen.candidate.regularization if chosen else None
+    return {**about, "regularization": weight, **(fitted.rows[-1] if fitted.rows else {}), "refused": ""}
 
 
 @lru_cache(maxsize=16)
-def labels_of(train: Path, labels: Path | None) -> int:
-    """Return the number of labels of a data set."""
-    return datasets.read(train, labels).L
+def sizes_of(train: Path, labels: Path | None) -> tuple[int, int]:
+    """Return the numbers of features and labels of a data set."""
+    data = datasets.read(train, labels)
+    return data.d, data.L

@@ -139,13 +139,12 @@ def fit(
 
 def scores_of_baselines(rows: Dataset, problem: OwnProblem, fitted: Fit, task: TuningTask | None) -> dict[str, Row]:
     """Return the scores of label frequencies, and of full rank where a fit has less; tuned where the fit is."""
-    estimates = {baselines.FREQUENCIES: baselines.frequencies(problem)}
+    estimates: dict[str, Any] = {baselines.FREQUENCIES: baselines.frequencies(problem)}
     if fitted.solver != baselines.SOLVER and baselines.feasible(rows.d, rows.L):
         settings: dict[str, Any] = {}
         if task:
-            own = tuning_task(
-                baselines.SOLVER, {}, 0, 1, task.limits.max_seconds, task.metric, task.seed, fitted.scaling.name
-            )
+            seconds, scaling = task.limits.max_seconds, fitted.scaling.name
+            own = tuning_task(baselines.SOLVER, {}, 0, 1, seconds, task.metric, task.seed, scaling)
             best = tune_rows(rows, own, lambda count, best: None, intercept=fitted.intercept).chosen
             settings = best.candidate.options
         estimates[baselines.FULL_RANK] = baselines.full_rank(problem, settings)

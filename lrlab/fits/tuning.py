@@ -21,8 +21,10 @@ RANK_SHARES = (0.4, 0.2, 0.6, 0.8, 1.0)
 """Ranks that are tried, in shares of the largest possible one; each with weights of its own."""
 GRIDS = {"rate": (0.01, 0.2, 1.0), "margin": (0.1, 0.3, 3.0)}
 """Values of further options, beside their defaults: WSABIE's, which Yu et al. (2014), section 5, tuned by hand."""
-TIE = 5e-4
-"""Scores that differ by less, relatively, are equal: no weight is better than another one there."""
+TIE, NEARLY = 5e-4, 2e-2
+"""Scores that differ by less, relatively, are equal: no weight is better than another one there; or nearly so."""
+FEWER = 5e-3
+"""Share of the labels, predicted wrongly otherwise."""
 
 Search = Generator[list[Candidate], Sequence[Result], Result]
 """Yields candidates, takes their results, and returns the best of all."""
@@ -44,7 +46,7 @@ def search(task: TuningTask, max_rank: int) -> Search:
     if parameter:
         first = sorted({float(parameter.default), *(weight for weight in COARSE if _within(parameter, weight))})
     results = list((yield [Candidate(ranks[0], weight, scaling) for scaling in scalings for weight in first]))
-    best = best_of(results, better).candidate
+    best = best_scaled(results, better).candidate
     results = [result for result in results if result.candidate.scaling == best.scaling]
     if parameter:
         between = [w for w in BETWEEN if _within(parameter, w) and w not in first]
@@ -75,6 +77,17 @@ def best_of(results: Sequence[Result], better: int) -> Result:
         return score, -result.candidate.rank
 
     return max(results, key=worth)
+
+
+def best_scaled(results: Sequence[Result], better: int) -> Result:
+    """Return the best result, or one nearly as good whose labels are predicted better by more than `FEWER` of them.
+
+    Rankings of the labels of a row do not see by what the row is divided; whether a score means a label does.
+    """
+    best = best_of(results, better)
+    near = [one for one in results if better * (one.score - best.score) >= -NEARLY * abs(best.score)]
+    decided = min(near or [best], key=lambda one: math.inf if math.isnan(one.wrong) else one.wrong)
+    return decided if best.wrong - decided.wrong > FEWER else best
 
 
 def smoothed_best(results: Sequence[Result], better: int) -> Result:

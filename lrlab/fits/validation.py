@@ -72,13 +72,15 @@ class Candidate(NamedTuple):
 class Result(NamedTuple):
     """The best score of a candidate on the validation rows, and its iteration; nan where there is none.
 
-    threshold: the score above which labels of these rows are best predicted; nan where there is none.
+    threshold: the score above which labels of these rows are best predicted; wrong: the share of them that is predicted
+    wrongly then; nan where there is none.
     """
 
     candidate: Candidate
     iterations: int
     score: float
     threshold: float = math.nan
+    wrong: float = math.nan
 
     def row(self) -> dict[str, Any]:
         """Return it as plain values, without options that the solver does not have."""
@@ -156,12 +158,12 @@ def evaluate(problem: OwnProblem, task: TuningTask, candidate: Candidate) -> Res
     rng = solver_stream(task.seed)
     iterates = task.entry.run(problem, **task.options_with(candidate), rng=rng)
     drive(iterates, watch, **task.limits._asdict())
-    threshold = best_threshold(problem, estimates[0]) if estimates else math.nan
-    return Result(candidate, *best[0], threshold)
+    thresholds = best_threshold(problem, estimates[0]) if estimates else (math.nan, math.nan)
+    return Result(candidate, *best[0], *thresholds)
 
 
-def best_threshold(problem: OwnProblem, estimate: Predictor) -> float:
-    """Return the score above which the fewest labels that are known on the rows held out are predicted wrongly.
+def best_threshold(problem: OwnProblem, estimate: Predictor) -> tuple[float, float]:
+    """Return the score above which the fewest labels known on the rows held out are predicted wrongly, and their share.
 
     Just below the score of a label that is on; of equally good ones the median. nan where no label is on.
     """
@@ -169,7 +171,7 @@ def best_threshold(problem: OwnProblem, estimate: Predictor) -> float:
     marks = [block[Y[rows].toarray() > 0] for rows, block in ranking.row_blocks(scores, *Y.shape)]
     on = np.sort(np.concatenate(marks))
     if not len(on):
-        return math.nan
+        return math.nan, math.nan
     places, highest = np.zeros(len(on) + 1), -math.inf
     for rows, block in ranking.row_blocks(scores, *Y.shape):
         values = block.ravel() if known is None else block[known[rows].toarray()]
@@ -179,7 +181,9 @@ def best_threshold(problem: OwnProblem, estimate: Predictor) -> float:
     missed, predicted = np.searchsorted(on, on), places.sum() - np.cumsum(places)[:-1]
     wrong = missed + predicted - (len(on) - missed)
     best = np.flatnonzero(wrong == wrong.min())
-    return float(np.nextafter(on[best[len(best) // 2]], -math.inf)) if wrong.min() < len(on) else float(highest)
+    if wrong.min() >= len(on):
+        return highest, len(on) / float(places.sum())
+    return float(np.nextafter(on[best[len(best) // 2]], -math.inf)), float(wrong.min() / places.sum())
 
 
 def validation_score(problem: OwnProblem, estimate: Predictor, metric: Metric) -> float:

@@ -5,7 +5,8 @@ the number of labels), observed (share of the labels that the solver observes), 
 the iterations; tune_by is the metric of the validation split. A series whose numbers do not depend on the rank has
 full_rank. A panel shows a measure along an axis (share, observed or data) in the rows that have the values of `where`;
 series of full rank have all shares. The user names the folder with the data; missing sets are left out, and the panels
-name them.
+name them. A folder with none of them has its own sets fitted alike, without numbers of the paper; fits that a solver
+refuses are left out, and named.
 """
 
 import os
@@ -37,7 +38,7 @@ def plan(preset: Preset, trials: int | None = None, data: str | os.PathLike[str]
     """Return the fits of all rows whose data set is in the folder, each once."""
     settings = _checked(preset)
     files = located(data, preset.data)
-    rows = [row for row in _rows(preset) if row["data"] in files]
+    rows = [row for row in _rows(preset, files) if row["data"] in files]
     items: dict[DatasetFit, int] = {}
     owners = []
     for row in rows:
@@ -49,15 +50,36 @@ def plan(preset: Preset, trials: int | None = None, data: str | os.PathLike[str]
         table = pd.DataFrame([{**results[number], **{key: row[key] for key in PLACE}} for row, number in owners])
         points = compared(preset, rows, table)
         missing = [name for name in preset.data if name not in files]
-        panels = [made for panel in preset.panels if (made := _panel(preset, panel, points, missing))]
+        left_out = sorted({f"{row.solver} on {row.data} ({row.refused})" for row in table.itertuples() if row.refused})
+        panels = [
+            made for panel in _panels(preset, files) if (made := _panel(preset, panel, points, missing, left_out))
+        ]
         return Result(panels, points.assign(level="point"), table)
 
     return Plan(fit_dataset, list(items), finish)
 
 
-def _rows(preset: Preset) -> list[dict[str, Any]]:
+def _rows(preset: Preset, files: Mapping[str, Files]) -> list[dict[str, Any]]:
+    """Return the rows of the paper, and, for sets that it does not have, rows at the same places with no numbers."""
     paper = preset.content["paper"]
-    return [dict(zip(paper["columns"], row, strict=True)) for row in paper["rows"]]
+    rows = [dict(zip(paper["columns"], row, strict=True)) for row in paper["rows"]]
+    places = dict.fromkeys(tuple(row[key] for key in PLACE[1:]) for row in rows)
+    empty = dict.fromkeys(paper["columns"][len(PLACE) :], "")
+    own = [name for name in files if name not in preset.data]
+    return rows + [{**dict(zip(PLACE, (name, *place), strict=True)), **empty} for name in own for place in places]
+
+
+def _panels(preset: Preset, files: Mapping[str, Files]) -> list[Toml]:
+    """Return the panels; those of a set that the paper has are, for other sets, the same with these."""
+    own = [name for name in files if name not in preset.data]
+    panels = list(preset.panels)
+    for name in own:
+        for panel in preset.panels:
+            if data := panel.get("where", {}).get("data"):
+                title = panel["title"].replace(data, name)
+                other = {**panel, "title": title, "where": {**panel["where"], "data": name}}
+                panels += [other] if other not in panels else []
+    return panels
 
 
 def _checked(preset: Preset) -> dict[str, dict[str, Any]]:
@@ -129,11 +151,14 @@ def compared(preset: Preset, rows: Sequence[Toml], table: pd.DataFrame) -> pd.Da
         for measure in preset.content["paper"]["columns"][len(PLACE) :]:
             paper = float(row[measure]) if row[measure] != "" else float("nan")
             place = {key: row[key] for key in PLACE}
-            lines.append({**place, "measure": measure, **compare_with_paper(own[measure], paper)})
+            values = own[measure] if measure in own else pd.Series(dtype=float)
+            lines.append({**place, "measure": measure, **compare_with_paper(values, paper)})
     return pd.DataFrame(lines)
 
 
-def _panel(preset: Preset, panel: Toml, points: pd.DataFrame, missing: Sequence[str]) -> Panel | None:
+def _panel(
+    preset: Preset, panel: Toml, points: pd.DataFrame, missing: Sequence[str], left_out: Sequence[str]
+) -> Panel | None:
     full = points["series"].isin([one["label"] for one in preset.series if one.get("full_rank")])
     chosen, axis = points["measure"] == panel["measure"], panel["axis"]
     for key, value in panel.get("where", {}).items():
@@ -146,14 +171,17 @@ def _panel(preset: Preset, panel: Toml, points: pd.DataFrame, missing: Sequence[
         rows.assign(x=rows[axis].mask(level)), axis_title=AXES[axis], value_title=TITLES[panel["measure"]],
         log_x=panel.get("log_x", False), categories=axis == "data",
     )  # fmt: skip
-    return Panel(panel["title"], figure, _caption(rows, missing))
+    return Panel(panel["title"], figure, _caption(rows, missing, left_out))
 
 
-def _caption(rows: pd.DataFrame, missing: Sequence[str]) -> str:
+def _caption(rows: pd.DataFrame, missing: Sequence[str], left_out: Sequence[str]) -> str:
     words = ["Filled: computed here, regularisation and iterations chosen by one validation split, alike for all."]
-    words.append("Open: printed in the paper.")
+    if rows["paper"].notna().any():
+        words.append("Open: printed in the paper.")
     if rows["trials"].max() > 1:
         words.append("Bars: standard deviation over draws of the observed labels.")
     if missing:
         words.append(f"Not in the folder: {', '.join(missing)}.")
+    if left_out:
+        words.append(f"Left out: {'; '.join(left_out)}.")
     return " ".join(words)

@@ -47,7 +47,7 @@ def files(tmp_path):
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 @pytest.mark.parametrize("solver", ALL)
 def test_every_solver_beats_label_frequencies_or_says_that_it_does_not(files, solver, sparse):
-    found = fit(*files(1005, sparse=sparse), solver=solver, iterations=10)
+    found = fit(*files(1005, sparse=sparse), solver=solver, iterations=1 if solver == "svm" else 10)
     lead = found.rows[-1]["auc"] - found.baselines[baselines.FREQUENCIES]["auc"]
     assert lead >= 0.03 or "label frequencies" in found.remark, lead
     # With half of the features left out, half of the signal is.

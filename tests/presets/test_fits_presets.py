@@ -110,3 +110,21 @@ def test_full_rank_is_a_level_line_and_what_is_missing_is_named(folder):
     one = {trace.name: trace for trace in panels[1].figure.data}
     assert list(one["full, paper"].y) == [0.8] and list(one["full, here"].x) == ["meadow"]
     assert all("Not in the folder: forest." in panel.caption for panel in panels)
+
+
+def test_other_sets_of_a_folder_are_fitted_alike_and_refused_fits_left_out(tmp_path):
+    """Of a set that the paper does not have, with fewer features than labels; CPLST refuses missing labels."""
+    problem = Multilabel(n=60, d=4, labels=8, rank=2, per_row=2, seed=3).build()
+    for part, X, Y in (("train", problem.X, problem.Y), ("test", problem.X_test, problem.Y_test)):
+        datasets.save_npz(tmp_path / f"Pond_{part}.npz", Dataset(X=X, Y=Y))
+    text = TEXT.replace('solver = "binary-relevance"', 'solver = "cplst"').replace("0.5, 0.5,", "1.0, 0.5,")
+    plan = fits.plan(read("t", text), trials=1, data=tmp_path)
+    result = plan.finish([plan.function(item) for item in plan.items])
+    assert {item.data for item in plan.items} == {"pond"} and set(result.table["data"]) == {"pond"}
+    own = result.table[result.table["series"] == "LEML"]
+    assert own["ours"].notna().all() and own["paper"].isna().all()
+    assert sorted(result.trials.loc[result.trials["refused"] == "", "rank"]) == [2, 4]
+    assert "over the rank" in [panel.title for panel in result.panels]
+    for panel in result.panels:
+        assert "Not in the folder: meadow, forest." in panel.caption and "printed" not in panel.caption
+        assert "Left out: cplst on pond (observed must be 1 for this solver" in panel.caption
