@@ -26,6 +26,20 @@ PRIVATE = {
     "streamlit.runtime.scriptrunner.get_script_run_ctx": (
         "lrlab/ui/shared/live.py and lrlab/ui/widgets/permalink.py read the context of a script run: find its new place"
     ),
+    "streamlit.runtime.app_session.AppSession._create_scriptrunner": (
+        "lrlab/ui/shared/followers.py runs the fragment of a page with it when there is something new: find what now runs "
+        "a fragment of a session from outside, or give the fragment `run_every` again"
+    ),
+    "streamlit.runtime.app_session.AppSession._call_soon_on_event_loop": (
+        "lrlab/ui/shared/followers.py calls the former with it: find the event loop of a session"
+    ),
+    "streamlit.runtime.app_session.AppSession.has_fragment": "lrlab/ui/shared/followers.py: see _create_scriptrunner",
+    "streamlit.runtime.scriptrunner_utils.script_requests.RerunData.fragment_id_queue": (
+        "lrlab/ui/shared/followers.py: see _create_scriptrunner"
+    ),
+    "streamlit.runtime.Runtime.is_active_session": (
+        "lrlab/ui/shared/followers.py ends runs of tabs that have left: find how a session is known to be connected"
+    ),
     "streamlit.runtime.scriptrunner.ScriptRunContext.is_history_navigation": (
         "lrlab/ui/widgets/permalink.py tells the browser's Back from a click with it: find its new name"
     ),

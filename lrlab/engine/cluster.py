@@ -40,6 +40,11 @@ class Cluster:
         self._run_in_loop(self._report_workers())
 
     @property
+    def spare(self) -> int:
+        """How many workers there are beyond the cores, for what must not wait."""
+        return self._embedded.spare if self._embedded is not None else 0
+
+    @property
     def alive(self) -> bool:
         """Whether the scheduler is there."""
         return bool(self._client.status == "running") and (self._embedded is None or self._embedded.alive)

@@ -1,8 +1,9 @@
 """Schedules tasks on workers; handles time limits and lost workers. Used by the engine's thread alone.
 
 No more tasks are under way than there are workers, so that new work starts as soon as one of them is free: followed
-jobs first, and of several the one with the fewest tasks under way. Followed jobs leave one worker to a sweep that
-waits.
+jobs first, and of several the one whose owner has the fewest tasks under way. Followed jobs leave one worker to a sweep
+that waits. The embedded engine has spare workers beyond the cores: one for followed jobs alone, the others for work
+that has no task under way, so that nobody waits for the end of another's long items.
 """
 
 import time
@@ -96,6 +97,9 @@ class Dispatcher:
         dying = any(worker in self._threads and now < at + DYING_SECONDS for worker, at in self._killed_at.items())
         while not dying and self._under_way() < self.workers and (work := self._next_work()):
             self._send(work, now)
+        waiting = [work for work in self._works if work.urgent and work.waiting]
+        for ahead, work in enumerate(sorted(waiting, key=self._turn)):
+            work.queued(ahead)
         self._works = [work for work in self._works if work.waiting or work.running]
 
     def close(self, sentence: str = "") -> None:
@@ -190,13 +194,30 @@ class Dispatcher:
 
     def _next_work(self) -> Work[Any] | None:
         waiting = [work for work in self._works if work.waiting]
-        followed, mapped = [work for work in waiting if work.urgent], [work for work in waiting if not work.urgent]
-        if followed and mapped:
+        followed, mapped = [work for work in waiting if work.urgent], self._may_be_mapped(waiting)
+        if not mapped:
+            waiting = followed
+        elif not followed:
+            waiting = mapped
+        else:
             under_way = sum(work.running for work in self._works if work.urgent)
             last_was_followed = max(self._works, key=lambda work: work.last_sent_at).urgent
             shared = under_way < self.workers - 1 or (self.workers == 1 and not last_was_followed)
             waiting = followed if shared else mapped
-        return min(waiting, key=lambda work: (work.running, work.last_sent_at), default=None)
+        return min(waiting, key=self._turn, default=None)
+
+    def _may_be_mapped(self, waiting: list[Work[Any]]) -> list[Work[Any]]:
+        """Return the works of items, of those that wait, that may have one more worker now."""
+        mapped = [work for work in waiting if not work.urgent]
+        under_way = sum(work.running for work in self._works if not work.urgent)
+        spare = self._cluster.spare
+        if not spare or under_way < self.workers - spare:
+            return mapped
+        return [work for work in mapped if not work.running] if under_way < self.workers - 1 else []
+
+    def _turn(self, work: Work[Any]) -> tuple[int, float]:
+        of_owner = sum(other.running for other in self._works if other.owner is work.owner)
+        return of_owner, work.last_sent_at
 
     def _enforce_deadline(self, name: str, task: Task) -> None:
         if isinstance(task.at_deadline, TaskLoss):

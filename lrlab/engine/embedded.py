@@ -14,6 +14,8 @@ from lrlab.runs.memory import memory_limit
 IDLE_WORKER_BYTES = 300 * 2**20
 """Memory of an idle worker: the interpreter and the libraries."""
 CLOSE_SECONDS = 2.0
+SPARE_WORKERS = 2
+"""Workers beyond the cores: one for followed jobs alone, one for work that has no task under way, see `dispatch`."""
 HOST_SCRIPT = Path(__file__).with_name("host.py")
 PACKAGE_PARENT = Path(__file__).parents[2]
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
@@ -24,12 +26,15 @@ class Embedded:
     """The embedded scheduler and workers, in processes of their own, which end with this one."""
 
     def __init__(self, workers: int) -> None:
-        """Start them: `workers` of them, or one per core where that is 0."""
+        """Start them: `workers` of them, or where that is 0 one per core and two spare ones."""
+        from dask.system import CPU_COUNT
+
+        self.spare = 0 if workers else SPARE_WORKERS
         self.memory = memory_limit()
         self.folder = tempfile.mkdtemp(prefix="lrlab-")
         settings = {
             "memory": self.memory + IDLE_WORKER_BYTES,
-            "workers": workers,
+            "workers": workers or CPU_COUNT + self.spare,
             "folder": self.folder,
             "parent": os.getpid(),
         }

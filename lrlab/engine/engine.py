@@ -13,11 +13,13 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from lrlab.engine.cluster import Cluster
 from lrlab.engine.dispatch import Dispatcher
 from lrlab.engine.handles import Following, Inbox
 from lrlab.engine.orders import AddWork, CancelWork, Close, Order, Warm
+from lrlab.engine.shares import SharedRun, Shares
 from lrlab.engine.stream import CHUNK_SECONDS, ResultStream
 from lrlab.engine.work import FollowWork, MapWork
 from lrlab.engine.worker_stream import WorkerStream
@@ -44,6 +46,8 @@ class Engine:
 
         self._orders: queue.SimpleQueue[Order] = queue.SimpleQueue()
         self._address, self._workers = address, workers
+        self._shares = Shares()
+        self._works: WeakKeyDictionary[SharedRun, FollowWork] = WeakKeyDictionary()
         self._refused: Exception | None = None
         self._started, self._has_workers, self._closed = threading.Event(), threading.Event(), threading.Event()
         threading.Thread(target=self._serve, name="lrlab-engine", daemon=True).start()
@@ -68,11 +72,20 @@ class Engine:
         self._has_workers.wait(WARM_SECONDS)
 
     def follow(self, jobs: Sequence[Job]) -> Following:
-        """Start jobs that send their iterates."""
-        inbox = Inbox()
-        work = FollowWork(inbox)
-        self._post(AddWork(work, list(enumerate(jobs))))
-        return Following(jobs, inbox, lambda: self._post(CancelWork(work)))
+        """Start jobs that send their iterates, or follow others' runs of the same; turns are fair between calls."""
+        inbox, owner = Inbox(), object()
+
+        def begin(run: SharedRun) -> None:
+            self._works[run] = FollowWork(run, owner)
+            self._post(AddWork(self._works[run], [(0, run.live.job)]))
+
+        def cancel() -> None:
+            for run in runs:
+                if self._shares.leave(run, inbox):
+                    self._post(CancelWork(self._works[run]))
+
+        runs = [self._shares.join(job, inbox, place, begin) for place, job in enumerate(jobs)]
+        return Following(jobs, inbox, cancel)
 
     def map(
         self,

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from lrlab.engine.messages import Failed, Finished, Message, NewIterates, Started
+from lrlab.engine.messages import Failed, Finished, Message, NewIterates, Queued, Started
 from lrlab.runs.job import Job
 from lrlab.runs.trace import Trace
 
@@ -18,18 +18,23 @@ WAIT_SECONDS = 1.0
 
 
 class Inbox:
-    """Messages about work from the engine's thread. `first_message_at`: time.monotonic() of the first."""
+    """Messages about work from the engine's thread.
+
+    first_message_at: time.monotonic() of the first. received: how many have come.
+    """
 
     def __init__(self) -> None:
         """Start empty."""
         self._messages: deque[tuple[int, Message]] = deque()
         self._arrived = threading.Event()
         self.first_message_at: float | None = None
+        self.received = 0
 
     def put(self, message: Message, number: int = 0) -> None:
         """Add a message; `number` says of which item it is, where it is of one."""
         self.first_message_at = self.first_message_at or time.monotonic()
         self._messages.append((number, message))
+        self.received += 1
         self._arrived.set()
 
     def take(self) -> list[tuple[int, Message]]:
@@ -49,13 +54,16 @@ def call_when_dropped(holder: object, function: Callable[[], None]) -> None:
 
 
 class LiveRun:
-    """One followed job: `trace` grows with every `Following.refresh`; `error` is a sentence when it failed."""
+    """One followed job: `trace` grows with every `Following.refresh`.
+
+    error: a sentence when it failed. ahead: while it waits, how many jobs come first.
+    """
 
     def __init__(self, job: Job) -> None:
         """Start waiting."""
         self.job, self.trace = job, Trace(job)
         self.state: Literal["waiting", "running", "done", "failed"] = "waiting"
-        self.progress, self.error = 0.0, ""
+        self.progress, self.error, self.ahead = 0.0, "", 0
 
     @property
     def over(self) -> bool:
@@ -70,6 +78,8 @@ class LiveRun:
             case Started():
                 # Started anew where the first worker was lost: the same iterates come again.
                 self.state, self.progress, self.trace = "running", 0.0, Trace(self.job)
+            case Queued(ahead):
+                self.ahead = ahead
             case NewIterates():
                 self._grow(message)
             case Finished(stop, iterates):
@@ -97,6 +107,11 @@ class Following:
         self.runs = [LiveRun(job) for job in jobs]
         self._inbox, self._cancel = inbox, cancel
         call_when_dropped(self, cancel)
+
+    @property
+    def version(self) -> int:
+        """A number that grows with whatever is new."""
+        return self._inbox.received
 
     def refresh(self) -> bool:
         """Apply what has arrived since the last call, and return whether anything has."""

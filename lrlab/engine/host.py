@@ -1,10 +1,10 @@
-"""The embedded engine's own process: a scheduler, and one single-threaded worker per core, on this machine alone.
+"""The embedded engine's own process: a scheduler, and single-threaded workers, on this machine alone.
 
 Run by path, not as a module, so that neither this process nor the children that multiprocessing starts from it import
 the program that started it (under Streamlit that would run the page again). It ends with the process that started
 it, however that one ends, and takes its workers and its folder with it.
 
-    python -P host.py '{"memory": bytes per worker, "workers": 0 for one per core, "folder": path, "parent": pid}'
+    python -P host.py '{"memory": bytes per worker, "workers": number, "folder": path, "parent": pid}'
 
 One line of JSON on standard output says where the scheduler listens: {"address": ..., "workers": ...}.
 """
@@ -87,13 +87,11 @@ def end_with(parent: int, folder: str) -> None:
 
 async def serve(memory: int, workers: int, folder: str) -> None:
     """Serve until the process is ended."""
-    from dask.system import CPU_COUNT
     from distributed import Nanny, Scheduler
 
     quiet: dict[str, Any] = {"dashboard": False, "dashboard_address": f"{LOCALHOST}:0"}
     scheduler = await Scheduler(host=LOCALHOST, port=0, **quiet)
-    count = workers or CPU_COUNT
-    print(json.dumps({"address": scheduler.address, "workers": count}), flush=True)
+    print(json.dumps({"address": scheduler.address, "workers": workers}), flush=True)
     # From here on whatever a worker prints goes to the log: nobody reads the pipe again.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     settings: dict[str, Any] = {
@@ -103,7 +101,7 @@ async def serve(memory: int, workers: int, folder: str) -> None:
         "host": LOCALHOST,
         "preload": [PRELOAD],
     }
-    nannies = [Nanny(scheduler.address, name=k, **settings, **quiet) for k in range(count)]
+    nannies = [Nanny(scheduler.address, name=k, **settings, **quiet) for k in range(workers)]
     await asyncio.gather(*nannies)
     await scheduler.finished()
 

@@ -41,6 +41,12 @@ class Started(NamedTuple):
     worker: str
 
 
+class Queued(NamedTuple):
+    """The task waits for a worker; so many others come first."""
+
+    ahead: int
+
+
 class NewIterates(NamedTuple):
     """What a run has recorded since the last message.
 
@@ -82,5 +88,5 @@ class ChunkDone(NamedTuple):
     overdue: bool = False
 
 
-Message = Started | NewIterates | Finished | Failed | ChunkDone
+Message = Started | Queued | NewIterates | Finished | Failed | ChunkDone
 Send = Callable[[Message], None]

@@ -52,6 +52,11 @@ class ResultStream(ABC):
         """Whether more results will come."""
 
     @property
+    def version(self) -> int:
+        """A number that grows with whatever is new."""
+        return self.done
+
+    @property
     def seconds_left(self) -> float | None:
         """Remaining time at the pace so far; None while it is not known."""
         if not self.alive:
@@ -158,6 +163,11 @@ class Collection:
     def alive(self) -> bool:
         """Whether a `refresh` can still change anything."""
         return self.stream.alive
+
+    @property
+    def version(self) -> int:
+        """A number that grows with whatever is new."""
+        return self.stream.version
 
     @property
     def done(self) -> int:

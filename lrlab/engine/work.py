@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from lrlab.engine.chunks import GRACE_SECONDS, ComputeChunk
 from lrlab.engine.handles import Inbox
-from lrlab.engine.messages import ChunkDone, Failed, Failure, Finished, Message
+from lrlab.engine.messages import ChunkDone, Failed, Failure, Finished, Message, Queued
 from lrlab.engine.worker import Assignment, FollowJob
 from lrlab.protocol import Stop
 from lrlab.runs.job import Job
@@ -39,9 +39,10 @@ class Work(ABC, Generic[A]):
 
     urgent = False
 
-    def __init__(self, inbox: Inbox) -> None:
-        """Nothing waits."""
+    def __init__(self, inbox: Inbox, owner: object = None) -> None:
+        """Nothing waits. owner: turns are fair between owners; the work itself where it is None."""
         self.inbox, self.running, self.last_sent_at = inbox, 0, 0.0
+        self.owner = self if owner is None else owner
 
     @property
     @abstractmethod
@@ -55,6 +56,9 @@ class Work(ABC, Generic[A]):
     @abstractmethod
     def next(self, workers: int) -> A:
         """Return the next assignment, where so many workers are there."""
+
+    def queued(self, ahead: int) -> None:  # noqa: B027
+        """Take note of how many works come first."""
 
     @abstractmethod
     def max_seconds(self, assignment: A) -> float:
@@ -106,11 +110,12 @@ class FollowWork(Work[FollowJob]):
 
     urgent = True
 
-    def __init__(self, inbox: Inbox) -> None:
+    def __init__(self, inbox: Inbox, owner: object = None) -> None:
         """Nothing waits."""
-        super().__init__(inbox)
+        super().__init__(inbox, owner)
         self._waiting = deque[FollowJob]()
         self._retried: set[int] = set()
+        self._ahead = 0
 
     @property
     def waiting(self) -> bool:  # noqa: D102
@@ -121,6 +126,13 @@ class FollowWork(Work[FollowJob]):
 
     def next(self, workers: int) -> FollowJob:  # noqa: D102
         return self._waiting.popleft()
+
+    def queued(self, ahead: int) -> None:
+        """Say how many come first, where that has changed."""
+        if ahead != self._ahead:
+            self._ahead = ahead
+            for assignment in self._waiting:
+                self.inbox.put(Queued(ahead), assignment.number)
 
     def max_seconds(self, assignment: FollowJob) -> float:  # noqa: D102
         return assignment.job.limits.max_seconds

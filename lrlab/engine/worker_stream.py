@@ -41,6 +41,11 @@ class WorkerStream(ResultStream):
         """Whether more results will come."""
         return not self._closed and bool(self._under_way or not self._exhausted)
 
+    @property
+    def version(self) -> int:
+        """A number that grows with whatever is new."""
+        return self._inbox.received
+
     def take(self, wait_seconds: float = POLL_SECONDS) -> list[ItemResult]:
         """Return what is new; RuntimeError with the engine's sentence where it has ended."""
         if not self.alive:

@@ -36,6 +36,11 @@ class Tuning:
         ]
 
     @property
+    def version(self) -> tuple[int, int]:
+        """Differs where there is something new to show."""
+        return len(self._results), self._batch.version
+
+    @property
     def over(self) -> bool:
         """Whether the search has ended."""
         return self.best is not None or bool(self.error)
@@ -108,6 +113,11 @@ class TunedRun:
         if self._following:
             return self._following.alive
         return not self.cancelled and any(not tuning.error for tuning in self.tunings)
+
+    @property
+    def version(self) -> object:
+        """Differs where there is something new to show."""
+        return [one.version for one in self.tunings], self._following and self._following.version
 
     def refresh(self) -> Any:
         """Take in what has arrived; once all are tuned, fit."""

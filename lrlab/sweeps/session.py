@@ -54,6 +54,11 @@ class SweepRun:
         return self.results.changes + self._ended
 
     @property
+    def version(self) -> tuple[int, int, str]:
+        """Differs where there is something new to show."""
+        return self.changes, self.done, self.state
+
+    @property
     def alive(self) -> bool:
         """Whether anything can still arrive."""
         return self._thread is not None

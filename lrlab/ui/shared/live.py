@@ -1,4 +1,4 @@
-"""Starts, polls and cancels the runs of pages; the script of a page never waits for a run.
+"""Starts, follows and cancels the runs of pages; the script of a page never waits for a run.
 
 A run is stored in the session under `<page>:run`; a changed widget draws the page again and leaves the run alone.
 """
@@ -11,8 +11,11 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from lrlab.parameters import InputError
+from lrlab.ui.shared import browser
+from lrlab.ui.shared.followers import get_followers
 
 POLL_SECONDS = 0.5
+"""Of what has no version to follow, as a forecast."""
 FIRST_RESULT_SECONDS = 0.35
 
 T = TypeVar("T")
@@ -23,6 +26,10 @@ class Running(Protocol):
 
     def refresh(self) -> object:
         """Read the results that have arrived."""
+
+    @property
+    def version(self) -> object:
+        """Differs where there is something new to draw."""
 
     @property
     def alive(self) -> bool:
@@ -67,8 +74,11 @@ def stop(page: str) -> None:
 def buttons(page: str, begin: Callable[[], Running], *, ready: bool, about: Any = None) -> None:
     """Show the buttons that start and end a run; `begin` starts a new one, which ends the previous one.
 
-    about: what the run computes.
+    about: what the run computes. The run of a tab that is gone, as after a reload, is taken over.
     """
+    browser.store_key()
+    if current(page) is None and (found := get_followers().take_over(browser.browser_key(), page)):
+        st.session_state[f"{page}:run"], st.session_state[f"{page}:about"] = found.running, found.about
     with st.container(horizontal=True, key=f"{page}-buttons", width="content"):
         pressed = st.button("Run", type="primary", key=f"{page}-run", disabled=not ready)
         if (pressed or st.session_state.pop(f"{page}:autorun", False)) and ready:
@@ -81,6 +91,7 @@ def buttons(page: str, begin: Callable[[], Running], *, ready: bool, about: Any 
                 stop(page)
                 st.session_state[f"{page}:run"], st.session_state[f"{page}:about"] = running, about
                 st.session_state[f"{page}:fresh"] = True
+                get_followers().hold(browser.browser_key(), page, running, about)
         st.button("Cancel", key=f"{page}-cancel", disabled=not alive_as_shown(page), on_click=stop, args=(page,))
 
 
@@ -99,7 +110,7 @@ def _has_results(running: Any) -> bool:
 
 
 def follow(page: str, draw: Callable[[], None]) -> None:
-    """Call `draw` now, and every half second for as long as the page's run is alive.
+    """Call `draw` now, and whenever the page's run has news.
 
     Right after a start the first drawing waits for results, up to 0.35 s, instead of an empty figure and results half
     a second later.
@@ -107,22 +118,30 @@ def follow(page: str, draw: Callable[[], None]) -> None:
     running = current(page)
     began = st.session_state.get(f"{page}:shown-alive", False) or alive(page)
 
-    def poll() -> None:
+    def show() -> None:
         if running is not None:
-            running.refresh()
             if st.session_state.pop(f"{page}:fresh", False):
                 deadline = time.monotonic() + FIRST_RESULT_SECONDS
                 while running.alive and not _has_results(running) and time.monotonic() < deadline:
                     time.sleep(0.01)
                     running.refresh()
+            version, started = running.version, time.thread_time()
+            running.refresh()
+            if began and not running.alive:
+                # The whole page draws it, with the buttons of a run that is over.
+                st.rerun()
         draw()
-        if began and not running.alive:
-            st.rerun()
+        if running is not None:
+            get_followers().drawn(page, version, time.thread_time() - started)
 
-    # Streamlit identifies fragments by this name and their place. With the same name on two pages, one would answer a
-    # late poll for the other, and draw on a page that is no longer shown.
-    poll.__qualname__ = f"follow.{page}"
-    st.fragment(poll, run_every=POLL_SECONDS if began else None, key=f"{page}-live")()
+    # Streamlit identifies fragments by this name and their place. With the same name on two pages, one would be drawn
+    # for the other, on a page that is no longer shown.
+    show.__qualname__ = f"follow.{page}"
+    st.fragment(show, key=f"{page}-live")()
+    context = get_script_run_ctx()
+    if began and running is not None and running.alive and context is not None:
+        [fragment] = context.fragment_storage.resolve_target(f"{page}-live")
+        get_followers().watch(page, running, fragment)
 
 
 def leave(path: str, address: Mapping[str, str]) -> NoReturn:

@@ -43,6 +43,9 @@ def show_run_progress(following: Any) -> None:
     shares, left = zip(*(share_and_seconds_left(run) for run in following.runs), strict=True)
     done = sum(run.state in ("done", "failed") for run in following.runs)
     text = f"{done} of {len(following.runs)} solvers done, at most {duration(max(left))} left"
+    if all(run.state == "waiting" for run in following.runs):
+        ahead = min(run.ahead for run in following.runs)
+        text = f"Waiting for a free worker: {ahead} other jobs come first" if ahead else "Waiting for a free worker"
     place.progress(min(1.0, sum(shares) / len(shares)), text=text)
 
 
