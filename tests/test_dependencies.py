@@ -27,7 +27,7 @@ PRIVATE = {
         "lrlab/ui/shared/live.py and lrlab/ui/widgets/permalink.py read the context of a script run: find its new place"
     ),
     "streamlit.runtime.app_session.AppSession._create_scriptrunner": (
-        "lrlab/ui/shared/followers.py runs the fragment of a page with it when there is something new: find what now runs "
+        "lrlab/ui/shared/followers.py runs the fragment of a page with it when there is news: find what now runs "
         "a fragment of a session from outside, or give the fragment `run_every` again"
     ),
     "streamlit.runtime.app_session.AppSession._call_soon_on_event_loop": (

@@ -83,7 +83,7 @@ def page_whose_run_ends_below_its_buttons():
     from lrlab.ui.shared import live
 
     class Ending:
-        looks = 0
+        looks = version = 0
 
         @property
         def alive(self):

@@ -7,6 +7,7 @@ over, as after a reload.
 """
 
 import gc
+import logging
 import threading
 import time
 from dataclasses import dataclass
@@ -103,13 +104,22 @@ class Followers:
             self._wanted.wait()
             # Where nothing runs, only tabs that leave are waited for.
             time.sleep(TICK_SECONDS if self._any_alive() else 10 * TICK_SECONDS)
-            with self._lock:
-                now = time.monotonic()
-                self._end_abandoned(now)
-                self._draw(now)
-                self._collect(now)
-                if not self._runs and not self._drawn_at:
-                    self._wanted.clear()
+            try:
+                self._tick(time.monotonic())
+            except Exception:
+                # One run that fails must not end the following of all others.
+                logging.getLogger(__name__).exception("the followed runs could not be looked at")
+
+    def _tick(self, now: float) -> None:
+        with self._lock:
+            if not runtime.exists():
+                # Pages that tests run without a server.
+                self._runs.clear()
+            self._end_abandoned(now)
+            self._draw(now)
+            self._collect(now)
+            if not self._runs and not self._drawn_at:
+                self._wanted.clear()
 
     def _any_alive(self) -> bool:
         with self._lock:

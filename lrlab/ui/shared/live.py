@@ -139,7 +139,7 @@ def follow(page: str, draw: Callable[[], None]) -> None:
     show.__qualname__ = f"follow.{page}"
     st.fragment(show, key=f"{page}-live")()
     context = get_script_run_ctx()
-    if began and running is not None and running.alive and context is not None:
+    if began and running is not None and context is not None:
         [fragment] = context.fragment_storage.resolve_target(f"{page}-live")
         get_followers().watch(page, running, fragment)
 
