@@ -1,11 +1,18 @@
-"""A short class at a real server; `python -m tests.load` measures a long one."""
+"""A short class at a real server, and tabs that close, reload, lose the network; `python -m tests.load` measures."""
 
 import asyncio
+import secrets
 
 import pytest
 
 from tests.load.classroom import attend
 from tests.load.server import serve
+from tests.load.visitor import Visitor
+
+LONG = "solvers=pairwise-moment&tol=0&max_iter=1000000&p=200"
+"""Runs until its time limit of 60 s."""
+LEAVE_SECONDS = 30.0
+"""Longer than anything may take until a closed tab's run has ended, on a busy machine."""
 
 
 @pytest.fixture(scope="module")
@@ -16,5 +23,83 @@ def server():
 
 def test_a_small_class_runs_and_follows(server):
     outcome = asyncio.run(attend(server.address, 4, seeds=[0, 0, 1, 2], touching=1))
-    assert len(outcome.over) == len(outcome.first) == 4, outcome
+    assert len(outcome.over) == len(outcome.first) == 4, outcome.stuck
     assert len(outcome.answers) == 3
+
+
+def browser() -> str:
+    """Return the cookie of a new browser."""
+    return f"lrlab={secrets.token_hex(16)}"
+
+
+async def running(visitor: Visitor) -> Visitor:
+    """Open a page and run it until the first iterate is shown."""
+    await visitor.open()
+    await visitor.press("converge-run")
+    await visitor.until(lambda: visitor.first_at)
+    return visitor
+
+
+def test_a_reload_finds_its_run_again_and_cancels_it(server):
+    async def reload() -> None:
+        cookie = browser()
+        before = await running(Visitor(server.address, query=f"{LONG}&seed=11", cookie=cookie))
+        await before.close()
+        after = Visitor(server.address, query=f"{LONG}&seed=11", cookie=cookie)
+        await after.open()
+        await after.until(lambda: after.first_at)
+        assert "Running." in after.cards, "it goes on"
+        await after.press("converge-cancel")
+        await after.until(lambda: after.over_at)
+        await after.close()
+
+    asyncio.run(reload())
+
+
+def test_a_second_tab_and_another_browser_begin_anew(server):
+    async def tabs() -> None:
+        cookie = browser()
+        first = await running(Visitor(server.address, query=f"{LONG}&seed=12", cookie=cookie))
+        for other_cookie in (cookie, browser()):
+            other = Visitor(server.address, query=f"{LONG}&seed=12", cookie=other_cookie)
+            await other.open()
+            assert not other.cards, "the run belongs to the tab that is open"
+            await other.close()
+        shown = first.cards
+        await first.until(lambda: first.cards != shown)
+        await first.press("converge-cancel")
+        await first.until(lambda: first.over_at)
+        await first.close()
+
+    asyncio.run(tabs())
+
+
+def test_a_lost_connection_is_resumed(server):
+    async def resume() -> None:
+        visitor = await running(Visitor(server.address, query=f"{LONG}&seed=13"))
+        await visitor.close()
+        visitor.cards, visitor.first_at, visitor.full_runs = "", 0.0, 0
+        await visitor.open(session=visitor.session)
+        await visitor.until(lambda: visitor.first_at)
+        assert "Running." in visitor.cards
+        await visitor.press("converge-cancel")
+        await visitor.until(lambda: visitor.over_at)
+        await visitor.close()
+
+    asyncio.run(resume())
+
+
+def test_the_run_of_a_closed_tab_ends(server):
+    async def leave() -> None:
+        cookie = browser()
+        gone = await running(Visitor(server.address, query=f"{LONG}&seed=14", cookie=cookie))
+        await gone.close()
+        # Longer than a reload takes.
+        await asyncio.sleep(7.0)
+        back = Visitor(server.address, query=f"{LONG}&seed=14", cookie=cookie)
+        await back.open()
+        await back.until(lambda: back.over_at, LEAVE_SECONDS)
+        assert "Cancelled" in back.cards, "its results so far are shown"
+        await back.close()
+
+    asyncio.run(leave())

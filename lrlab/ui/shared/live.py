@@ -71,6 +71,10 @@ def stop(page: str) -> None:
         current(page).cancel()
 
 
+def _wish(page: str) -> None:
+    st.session_state[f"{page}:autorun"] = True
+
+
 def buttons(page: str, begin: Callable[[], Running], *, ready: bool, about: Any = None) -> None:
     """Show the buttons that start and end a run; `begin` starts a new one, which ends the previous one.
 
@@ -80,8 +84,9 @@ def buttons(page: str, begin: Callable[[], Running], *, ready: bool, about: Any 
     if current(page) is None and (found := get_followers().take_over(browser.browser_key(), page)):
         st.session_state[f"{page}:run"], st.session_state[f"{page}:about"] = found.running, found.about
     with st.container(horizontal=True, key=f"{page}-buttons", width="content"):
-        pressed = st.button("Run", type="primary", key=f"{page}-run", disabled=not ready)
-        if (pressed or st.session_state.pop(f"{page}:autorun", False)) and ready:
+        # By a callback: a widget that is touched before the script gets here ends it, and would take the click with it.
+        st.button("Run", type="primary", key=f"{page}-run", disabled=not ready, on_click=_wish, args=(page,))
+        if st.session_state.pop(f"{page}:autorun", False) and ready:
             try:
                 running = begin()
             except InputError as error:
