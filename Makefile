@@ -9,7 +9,7 @@ ON_ALL_CORES = -n logical --dist loadfile --no-loadscope-reorder
 # The tests start some hundred processes, which share what was compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: app test test-fast check clean
+.PHONY: app test test-fast soak check clean
 
 app: $(VENV)/.app
 	$(BIN)/streamlit run app.py
@@ -19,6 +19,11 @@ test: check chromium
 
 test-fast: check
 	$(BIN)/python -m pytest $(ON_ALL_CORES) -m "not slow"
+
+# A class of up to sixty at one server of this machine, some minutes; its figures stand in benchmarks/RESULTS.md.
+soak: $(VENV)/.test
+	$(BIN)/python -m tests.load --sessions 10 20 30 60 --idle 30
+	$(BIN)/python -m tests.load --sessions 30 60 --same-seed
 
 check: $(VENV)/.test
 	$(BIN)/ruff check .

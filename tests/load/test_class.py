@@ -89,6 +89,7 @@ def test_a_lost_connection_is_resumed(server):
     asyncio.run(resume())
 
 
+@pytest.mark.slow
 def test_the_run_of_a_closed_tab_ends(server):
     async def leave() -> None:
         cookie = browser()

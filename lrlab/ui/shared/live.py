@@ -84,9 +84,10 @@ def buttons(page: str, begin: Callable[[], Running], *, ready: bool, about: Any 
     if current(page) is None and (found := get_followers().take_over(browser.browser_key(), page)):
         st.session_state[f"{page}:run"], st.session_state[f"{page}:about"] = found.running, found.about
     with st.container(horizontal=True, key=f"{page}-buttons", width="content"):
-        # By a callback: a widget that is touched before the script gets here ends it, and would take the click with it.
+        # By a callback, and until a run is there: a widget that is touched meanwhile ends the script, and would take
+        # the click with it.
         st.button("Run", type="primary", key=f"{page}-run", disabled=not ready, on_click=_wish, args=(page,))
-        if st.session_state.pop(f"{page}:autorun", False) and ready:
+        if st.session_state.get(f"{page}:autorun") and ready:
             try:
                 running = begin()
             except InputError as error:
@@ -97,6 +98,7 @@ def buttons(page: str, begin: Callable[[], Running], *, ready: bool, about: Any 
                 st.session_state[f"{page}:run"], st.session_state[f"{page}:about"] = running, about
                 st.session_state[f"{page}:fresh"] = True
                 get_followers().hold(browser.browser_key(), page, running, about)
+        st.session_state.pop(f"{page}:autorun", None)
         st.button("Cancel", key=f"{page}-cancel", disabled=not alive_as_shown(page), on_click=stop, args=(page,))
 
 
