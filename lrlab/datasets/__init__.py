@@ -33,6 +33,7 @@ def read(
     like: Dataset | None = None,
     unlabelled: bool = False,
     file_format: str = "",
+    limit: int = 0,
     limit_bytes: int = LIMIT_BYTES,
 ) -> Dataset:
     """Read features and labels from a file.
@@ -42,15 +43,18 @@ def read(
     have, such as the training data of a test file. `unlabelled`: rows of `like`'s columns may come without the labels,
     which are then unknown; what is not said of the labels is taken from there. `file_format`: one of FORMATS, else the
     suffix decides (a .txt that begins with three whole numbers is of the extreme classification repository, any other
-    one svmlight). `limit_bytes`: the memory that reading may take.
+    one svmlight). `limit`: how many rows are read, the first ones; 0 takes all. `limit_bytes`: the memory that reading
+    may take.
     """
     path = Path(path)
+    if limit < 0:
+        raise InputError("limit", "a number of rows, 0 for all", limit, "leave it out to read all rows")
     kind = file_format or SUFFIXES.get(data_suffix(path), "")
     if kind not in FORMATS and kind != "text":
         remedy = nearest(kind, FORMATS) if kind else "name the format by file_format"
         expected = "one of " + ", ".join(FORMATS if file_format else SUFFIXES)
         raise InputError("file_format" if file_format else "file", expected, file_format or path.name, remedy)
-    source = Source(path, FORMATS.get(kind, "text"))
+    source = Source(path, FORMATS.get(kind, "text"), limit)
     # A packed file is checked by what its members declare.
     source.check_size(limit_bytes, **({"growth": 1} if kind == "npz" else {}))
     if kind == "text":

@@ -59,6 +59,8 @@ def read_rows(table: Table, lines: Iterator[tuple[int, bytes]]) -> ArffRows:
         numbers.frombytes(values.tobytes())
         if sparse:
             attributes.frombytes(indices.tobytes())
+        if table.source.complete(len(counts)):
+            break
     if sparse is None:
         raise table.source.refuse(table.header.data_line, "rows after @data", "none", "add the rows")
     indices = np.frombuffer(attributes, np.intc) if attributes else np.zeros(0, np.intc)

@@ -27,6 +27,11 @@ KNOWN = {*TABLES, *LISTS, *(f"{table}_{part}" for table in TABLES for part in CS
 
 def read_npz(source: Source, choice: LabelChoice | None, limit_bytes: int) -> Dataset:
     """Read the arrays; the sizes that they declare are checked before any of them is formed."""
+    data = _whole(source, choice, limit_bytes)
+    return data.rows(slice(0, source.limit)) if source.limit else data
+
+
+def _whole(source: Source, choice: LabelChoice | None, limit_bytes: int) -> Dataset:
     arrays = read_arrays(source, limit_bytes, KNOWN.__contains__, partial(_require_fit, source, limit_bytes))
     X, Y, observed = (_table(source, arrays, table) for table in TABLES)
     bare = X is not None and Y is None and choice is not None and choice.optional

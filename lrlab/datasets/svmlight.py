@@ -56,6 +56,8 @@ class CheckedRows:
                 continue
             self._note(match)
             waiting.append(match["pairs"])
+            if source.complete(len(self.counts)):
+                break
             if (size := size + len(match["pairs"])) > PIECE_BYTES:
                 self._convert(waiting)
                 waiting, size = [], 0
@@ -169,6 +171,7 @@ def read_extreme(source: Source, choice: LabelChoice | None, limit_bytes: int) -
     require_columns(source, d + L, limit_bytes)
     # A blank row is one byte of the file, and more in memory.
     require_room(source, n * WORDS_GROWTH, limit_bytes, f"{n} rows")
+    n = min(n, source.limit or n)
     rows = CheckedRows(source, _counted(source, lines, n), (d, L), blank=True)
     if len(rows.counts) != n:
         raise source.refuse(line, f"as many rows as it says, {len(rows.counts)},", str(n), "correct the first line")
@@ -177,6 +180,6 @@ def read_extreme(source: Source, choice: LabelChoice | None, limit_bytes: int) -
 
 def _counted(source: Source, lines: Iterator[tuple[int, bytes]], n: int) -> Iterator[tuple[int, bytes]]:
     yield from islice(lines, n)
-    for line, raw in lines:
+    for line, raw in lines if not source.limit else ():
         if raw.strip():
             raise source.refuse(line, f"nothing after {n} rows", raw, "correct the number of rows in the first line")

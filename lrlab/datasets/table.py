@@ -42,6 +42,8 @@ def read_table(source: Source, choice: LabelChoice | None, limit_bytes: int) -> 
         require_width(source, line, row, len(columns))
         X.extend(numbers(source, line, row, features, columns))
         Y.extend(_label(source, line, row[place], columns[place]) for place in labels)
+        if source.complete(len(Y) // len(labels) if labels else len(X) // len(features)):
+            break
     x = np.frombuffer(X).reshape(-1, len(features))
     y = np.frombuffer(Y).reshape(len(x), len(labels))
     feature_names, label_names = (tuple(columns[place] for place in places) for places in (features, labels))

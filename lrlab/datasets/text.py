@@ -35,10 +35,11 @@ UNKNOWN = ("?", "", "nan", "na")
 
 
 class Source(NamedTuple):
-    """A file that is being read, and what it is read as."""
+    """A file that is being read, and what it is read as; `limit`: how many of its rows, 0 for all."""
 
     path: Path
     kind: str
+    limit: int = 0
 
     def check_size(self, limit_bytes: int, growth: int = GROWTH) -> None:
         """Refuse what is no file, and what could outgrow the limit, before anything is read."""
@@ -48,6 +49,9 @@ class Source(NamedTuple):
             raise self.unreadable(error) from None
         if not regular:
             raise InputError("file", "a regular file", self.path.name, "name the file itself")
+        if self.limit and growth > 1:
+            # Of a file of any size its first rows can be read.
+            return
         if growth > 1 and size * growth <= limit_bytes:
             size = self._unpacked_size(limit_bytes // growth)
         if size * growth > limit_bytes:
@@ -92,6 +96,10 @@ class Source(NamedTuple):
                     got = f"{printable(self.path.name)} with more"
                     raise InputError("file", f"at most {most:,} {what}", got, "leave some out, or write svmlight")
                 tail = piece[-16:]
+
+    def complete(self, rows: int) -> bool:
+        """Return whether so many rows are all that is read."""
+        return 0 < self.limit <= rows
 
     def text(self, line: int, raw: bytes) -> str:
         """Decode a line, which must be UTF-8."""

@@ -1,5 +1,6 @@
 """The result of a fit: the scores of every iterate, the last estimate, and why it ended."""
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 from lrlab.protocol import Iterate, Limits, Stop, drive
 
 Row = dict[str, float]
+Following = Callable[[int, int, float], None]
+"""Called after each iteration with its number, the most iterations, and the seconds since the first began."""
 
 
 @dataclass(kw_only=True)
@@ -18,14 +21,23 @@ class FitResult:
     rows: list[Row] = field(default_factory=list, repr=False)
     estimate: Any = field(default=None, repr=False)
     stop: Stop | None = None
+    notes: tuple[str, ...] = ()
 
-    def fill(self, iterates: Iterator[Iterate], score: Callable[[Any], Mapping[str, float]], ending: Limits) -> None:
+    def fill(
+        self,
+        iterates: Iterator[Iterate],
+        score: Callable[[Any], Mapping[str, float]],
+        ending: Limits,
+        following: Following = lambda iteration, iterations, seconds: None,
+    ) -> None:
         """Run a solver to its end, with the scores of each iterate."""
 
         def watch(iteration: int, seconds: float, iterate: Iterate) -> None:
             self.rows.append({"iteration": iteration, "seconds": seconds, **score(iterate.estimate)})
             self.estimate = iterate.estimate
+            following(iteration, ending.max_iter, time.perf_counter() - started)
 
+        started = time.perf_counter()
         self.stop = drive(iterates, watch, **ending._asdict())
 
     def summary(self) -> dict[str, Any]:
@@ -36,6 +48,7 @@ class FitResult:
             "options": dict(self.options),
             **{name: value for name, value in last.items() if name != "iteration"},
             **self.extra_values,
+            **({"notes": list(self.notes)} if self.notes else {}),
             "iterations": len(self.rows),
             "stop": self.stop.name if self.stop else None,
             "message": self.stop.value if self.stop else "",

@@ -8,9 +8,19 @@ from typing import Any
 from lrlab import catalog, datasets
 from lrlab.datasets import Dataset
 from lrlab.fits import baselines, tuning
-from lrlab.fits.fit_result import FitResult, Row
+from lrlab.fits.fit_memory import fits_memory, largest_rank, require_fit_memory
+from lrlab.fits.fit_result import FitResult, Following, Row
 from lrlab.fits.fitted_model import FittedModel
-from lrlab.fits.own_files import File, checked_options, count_auc_rows, default_rank, max_rank, read, require_rank
+from lrlab.fits.own_files import (
+    File,
+    checked_options,
+    count_auc_rows,
+    default_rank,
+    max_rank,
+    read,
+    require_iterations,
+    require_rank,
+)
 from lrlab.fits.validation import HELD_OUT_SHARE, METRIC, METRICS, Candidate, Result, TuningTask, evaluate, tuning_task
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import threshold_of
@@ -95,30 +105,39 @@ def fit(
     max_seconds: float = 3600.0,
     tune_by: str = "",
     compared: bool = True,
+    limit: int = 0,
+    areas: bool = True,
     progress: Progress = lambda count, best: None,
+    following: Following = lambda iteration, iterations, seconds: None,
     **settings: object,
 ) -> Fit:
     """Fit a multi-label solver to the rows of one file, and test it on those of another after every iteration.
 
-    labels: as for `datasets.read`. rank: 0 takes half of what is possible. iterations: the most there are, 5 unless
-    given. observed: share of the known training labels that the solver observes, drawn with the seed. intercept:
-    whether each label has one, which nothing penalises. scaling: of features, one of `scaling.SCALINGS`. settings: the
-    solver's options. tune_by: a metric of `validation.METRICS`; rank and regularization, unless they are given, and the
-    number of iterations (at most `iterations`, or 10) are then chosen as by `tune`, and all rows are fitted with these.
+    labels: as for `datasets.read`. rank: 0 takes half of what is possible, at most 100. iterations: the most there are,
+    5 unless given. observed: share of the known training labels that the solver observes, drawn with the seed.
+    intercept: whether each label has one, which nothing penalises. scaling: of features, one of `scaling.SCALINGS`.
+    settings: the solver's options. tune_by: a metric of `validation.METRICS`; rank and regularization, unless they are
+    given, and the number of iterations (at most `iterations`, or 10) are then chosen as by `tune`, and all rows are
+    fitted with these.
     compared: whether label frequencies and full rank, a ridge regression, are scored on the same rows, too.
     Scores: precision@1, @3, @5 in percent, ndcg@3, @5, hamming, auc (a mean over `auc_rows` rows that have labels of
-    both kinds); of the last iteration also micro_auc and macro_auc (a mean over `auc_labels` labels).
-    InputError where a file, a setting or a size is wrong.
+    both kinds); of the last iteration, unless areas is false, also micro_auc and macro_auc (a mean over `auc_labels`
+    labels). limit: how many rows of each file are read, the first ones; 0 takes all. progress(settings tried, best
+    score) and following(iteration, most iterations, seconds of the solver) are called as the fit goes on.
+    InputError where a file, a setting or a size is wrong, or where memory does not suffice.
     """
     options = checked_options(MODEL, solver, settings)
     require_known(scaling, SCALINGS, what="scaling")
+    require_iterations(iterations)
     ending = limits({"max_iter": ITERATIONS if iterations is None else iterations, "max_seconds": max_seconds})
     task = tuning_task(solver, settings, rank, iterations, max_seconds, tune_by, seed, scaling) if tune_by else None
-    training = read(train, labels, observed, seed)
-    fresh = datasets.read(test, labels, like=training)
+    training = read(train, labels, observed, seed, limit)
+    fresh = datasets.read(test, labels, like=training, limit=limit)
     require_rank(rank, training)
+    require_fit_memory(solver, options, training, fresh, rank or default_rank(training))
     columns = training.rows(slice(0, 0))
     fitted = Fit(solver=solver, options=options, auc_rows=count_auc_rows(fresh), columns=columns)
+    fitted.notes = fresh.notes
     if task:
         fitted.tuned = tune_rows(training, task, progress, intercept=intercept)
         best = fitted.tuned.chosen
@@ -129,8 +148,8 @@ def fit(
     )
     fitted.intercept, fitted.scaling, problem.threshold = intercept, problem.scaling, fitted.threshold
     iterates = catalog.solver(solver, MODEL).run(problem, **fitted.options, rng=solver_stream(seed))
-    fitted.fill(iterates, lambda estimate: named(problem.score(estimate)), ending)
-    if fitted.estimate is not None:
+    fitted.fill(iterates, lambda estimate: named(problem.score(estimate)), ending, following)
+    if fitted.estimate is not None and areas:
         fitted.areas = problem.areas(fitted.estimate)
     if compared:
         fitted.baselines = scores_of_baselines(training, problem, fitted, task)
@@ -140,7 +159,7 @@ def fit(
 def scores_of_baselines(rows: Dataset, problem: OwnProblem, fitted: Fit, task: TuningTask | None) -> dict[str, Row]:
     """Return the scores of label frequencies, and of full rank where a fit has less; tuned where the fit is."""
     estimates: dict[str, Any] = {baselines.FREQUENCIES: baselines.frequencies(problem)}
-    if fitted.solver != baselines.SOLVER and baselines.feasible(rows.d, rows.L):
+    if fitted.solver != baselines.SOLVER and baselines.feasible(rows.d, rows.L) and fits_memory(rows):
         settings: dict[str, Any] = {}
         if task:
             seconds, scaling = task.limits.max_seconds, fitted.scaling.name
@@ -196,7 +215,8 @@ def tune_rows(rows: Dataset, task: TuningTask, progress: Progress, *, intercept:
             progress(len(table), tuning.best_of(table, METRICS[task.metric].better).score)
         return table[-len(candidates) :]
 
-    best = tuning.explore(tuning.search(task, max_rank(rows)), attempt)
+    most = largest_rank(task.solver, dict(task.options), rows, max_rank(rows))
+    best = tuning.explore(tuning.search(task, most), attempt)
     return Tuned(task.metric, best, [result.row() for result in table])
 
 

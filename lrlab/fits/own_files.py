@@ -36,11 +36,20 @@ def checked_options(model: str, solver: str, settings: Mapping[str, object]) -> 
     return settle(entry.run, settings)
 
 
-def read(train: File, labels: Any, observed: float, seed: int) -> Dataset:
-    """Return the rows of a file, with a share of their known labels drawn as observed."""
+MAX_DEFAULT_RANK = 100
+
+
+def read(train: File, labels: Any, observed: float, seed: int, limit: int = 0) -> Dataset:
+    """Return the rows of a file, the first `limit` if that is not 0, with a share of their known labels observed."""
     if not 0 < observed <= 1:
         raise InputError("observed", "a share above 0, at most 1", observed, "give observed such a value, such as 0.2")
-    return hide(datasets.read(train, labels), observed, seed)
+    return hide(datasets.read(train, labels, limit=limit), observed, seed)
+
+
+def require_iterations(iterations: int | None) -> None:
+    """Raise InputError for no iterations at all."""
+    if iterations is not None and iterations < 1:
+        raise InputError("iterations", "a whole number from 1", iterations, "leave it out for the default")
 
 
 def max_rank(data: Dataset) -> int:
@@ -49,8 +58,8 @@ def max_rank(data: Dataset) -> int:
 
 
 def default_rank(data: Dataset) -> int:
-    """Return the rank where none is given."""
-    return max(1, max_rank(data) // 2)
+    """Return the rank where none is given: half of the largest one, and at most MAX_DEFAULT_RANK."""
+    return min(max(1, max_rank(data) // 2), MAX_DEFAULT_RANK)
 
 
 def require_rank(rank: int, data: Dataset) -> None:

@@ -1,5 +1,6 @@
 """Tunes solvers on held-out rows and then fits them to all rows, on the engine, as a page follows it."""
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -98,7 +99,7 @@ class TunedRun:
 
     def __init__(self, engine: Engine, jobs: Sequence[Job], tasks: Sequence[TuningTask]) -> None:
         """Begin to tune; `jobs` are on OwnRows."""
-        self._engine, self.cancelled = engine, False
+        self._engine, self.cancelled, self.started = engine, False, time.monotonic()
         self._following: Any = None
         self.tunings = [Tuning(engine, job, task) for job, task in zip(jobs, tasks, strict=True)]
 

@@ -71,7 +71,7 @@ class LabelRows(Spec):
     def held_bytes(self) -> int:
         """Memory of features of the rows given and of the observed places."""
         one = 8 if self.density == 1 else 26
-        return one * self.feature_entries + (0 if self.complete else 10 * self.observed_entries)
+        return one * self.feature_entries + (0 if self.complete else 6 * self.observed_entries)
 
     @property
     def memory_advice(self) -> str:

@@ -56,7 +56,7 @@ def _wins(table: Array, columns: Indices, positive: Array) -> Array:
     L, table = len(table), np.sort(table, axis=1)
     if len(positive) < FEW * L:
         below, reached = bisected(table, columns, positive)
-        return np.bincount(columns, (below + reached) / 2, minlength=L)
+        return np.bincount(columns, (below + reached) / 2, minlength=L).astype(np.float64, copy=False)
     wins, ends = np.zeros(L), np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=L))])
     for j in np.flatnonzero(np.diff(ends)):
         wins[j] = _below(table[j], positive[ends[j] : ends[j + 1]])

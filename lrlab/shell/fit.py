@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from lrlab.parameters import InputError
+from lrlab.parameters import InputError, duration
 from lrlab.shell import fit_ratings
 from lrlab.shell.common import DONE, add_json, add_settings, print_json, require_place
 from lrlab.shell.solve import settings_from
@@ -38,7 +38,7 @@ def add(commands: Any) -> None:
     command.add_argument(
         "--solver", metavar="NAME", help="as listed by `models` (default: leml-squared; of ratings: biased-als, biases)"
     )
-    words = "rank of the model (default: half of all; of ratings: by held-out ones)"
+    words = "rank of the model (default: half of all, at most 100; of ratings: by held-out ones)"
     command.add_argument("--rank", default=0, type=int, metavar="K", help=words)
     command.add_argument("--regularization", metavar="L", help="the solver's penalty")
     command.add_argument(
@@ -47,6 +47,8 @@ def add(commands: Any) -> None:
     command.add_argument(
         "--observed", default=1.0, type=float, metavar="SHARE", help="share of the training labels that is observed"
     )
+    command.add_argument("--limit", default=0, type=int, metavar="ROWS", help="read that many rows of each file only")
+    command.add_argument("--no-areas", action="store_true", help="leave out micro and macro AUC, which take longest")
     command.add_argument("--seed", default=0, type=int, metavar="S", help="of the observed labels and of the solver")
     command.add_argument("--no-intercept", action="store_true", help="fit labels without an intercept for each")
     command.add_argument(
@@ -91,7 +93,8 @@ def fit_rows(options: argparse.Namespace, settings: dict[str, Any]) -> Any:
     result = fit(
         options.train, options.test, options.labels, solver=solver, rank=options.rank,
         iterations=options.iterations, observed=options.observed, seed=options.seed, tune_by=options.tune,
-        intercept=not options.no_intercept, scaling=options.scaling, progress=show_tuning, **settings,
+        intercept=not options.no_intercept, scaling=options.scaling, limit=options.limit,
+        areas=not options.no_areas, progress=show_tuning, following=show_iteration, **settings,
     )  # fmt: skip
     if options.save:
         save_model(options.save, result.model)
@@ -102,6 +105,13 @@ def show_tuning(count: int, best: float) -> None:
     """Show the progress of tuning on standard error if it is a terminal."""
     if sys.stderr.isatty():
         print(f"\r{count} settings tried, the best score {best:.4g} ", end="\r", file=sys.stderr, flush=True)
+
+
+def show_iteration(iteration: int, iterations: int, seconds: float) -> None:
+    """Show how far a fit is, and how long it may still take, on standard error if it is a terminal."""
+    if sys.stderr.isatty():
+        left = duration(seconds / iteration * (iterations - iteration))
+        print(f"\riteration {iteration} of {iterations}, at most {left} left ", end="\r", file=sys.stderr, flush=True)
 
 
 def words(name: str, value: Any) -> str:
@@ -123,5 +133,5 @@ def show(result: dict[str, Any]) -> None:
     for name in (name for name in PRINTED_SCORES if name in result):
         beside = "".join(f"  {other} {scores[name]:.6g}" for other, scores in others.items() if name in scores)
         print(f"  {name:<18} {result[name]:<10.6g}{beside}".rstrip())
-    if result.get("remark"):
-        print(result["remark"])
+    for sentence in (*result.get("notes", ()), *filter(None, [result.get("remark")])):
+        print(sentence)

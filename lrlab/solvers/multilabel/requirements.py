@@ -20,7 +20,7 @@ def rank_within(spec: Multilabel, options: Options) -> int:
 
 def factors_workspace(spec: Multilabel, options: Options) -> int:
     """Return bytes of some images and factors, and of the observed entries where some are not."""
-    pattern = 0 if spec.complete else 80 * spec.observed_entries
+    pattern = 0 if spec.complete else 16 * spec.observed_entries
     return BLOCK_BYTES + 8 * 10 * rank_within(spec, options) * (spec.n + sum(spec.size)) + pattern
 
 
@@ -30,8 +30,8 @@ def spectrum_bytes(spec: Multilabel) -> int:
 
 
 def entries_workspace(spec: Multilabel, options: Options) -> int:
-    """Return bytes of factors and of one number for every observed label."""
-    return factors_workspace(spec, options) + 8 * spec.observed_entries
+    """Return bytes of factors and, for every observed label, of second derivatives at the old place and the new one."""
+    return factors_workspace(spec, options) + 16 * spec.observed_entries
 
 
 def refuse_high_rank(spec: Any, options: Options, sizes: tuple[str, str] = ("d", "labels")) -> None:

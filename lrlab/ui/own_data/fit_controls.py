@@ -24,7 +24,7 @@ ESTIMATE_BYTES = 2**28
 """Largest size of a full-rank estimate, which the worker sends back and the session stores."""
 
 RANK = Parameter(
-    meaning="rank of the low-rank solvers; 0 takes half of the largest possible, or leaves it to tuning",
+    meaning="rank of the low-rank solvers; 0 takes half of the largest possible, at most 100, or leaves it to tuning",
     name="rank", symbol="k", kind=int, default=0, low=0, high=10_000,
 )  # fmt: skip
 OBSERVED = Parameter(

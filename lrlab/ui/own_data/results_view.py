@@ -1,5 +1,6 @@
 """Shows a run on *own data*: curves on training and test rows, and a comparison of solvers with the baseline."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,7 @@ from lrlab.fits.fitted_model import FittedModel
 from lrlab.fits.tuned_run import TunedRun
 from lrlab.models.multilabel import FAMILY
 from lrlab.models.own_rows import OwnRows
+from lrlab.parameters import duration
 from lrlab.ui.converge.curve_controls import CurveSettings, choose_time
 from lrlab.ui.own_data.fit_controls import BASELINE, FitPlan
 from lrlab.ui.own_data.row_source import RowTables
@@ -83,7 +85,11 @@ def show_progress(running: Any) -> None:
         done = sum(len(one.table) for one in running.tunings)
         over = sum(one.over for one in running.tunings)
         words = f"{done} settings tried, {over} of {len(running.tunings)} solvers tuned"
-        st.empty().progress(min(0.95, done / (EXPECTED_SETTINGS * len(running.tunings))), text=words)
+        expected = EXPECTED_SETTINGS * len(running.tunings)
+        if 0 < done < expected:
+            left = (time.monotonic() - running.started) / done * (expected - done)
+            words += f", about {duration(left)} left to tune"
+        st.empty().progress(min(0.95, done / expected), text=words)
     else:
         progress.show_run_progress(running)
 
