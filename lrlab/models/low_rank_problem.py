@@ -9,6 +9,7 @@ import numpy as np
 from lrlab import lowrank
 from lrlab.arrays import Array, frozen
 from lrlab.lowrank import LowRank
+from lrlab.models import rank_guess
 from lrlab.operators.operator import Operator
 from lrlab.protocol import Checkpoint, child, proceed
 
@@ -57,9 +58,6 @@ class LowRankProblem(ABC):
         spec = self.spec
         if spec.rank_guess == "none":
             return int(spec.given_rank)
-        # Imported where it is used: scipy.sparse.linalg would slow down the start of the shell.
-        from lrlab.models import rank_guess
-
         if spec.rank_guess == "gap":
             return rank_guess.by_gap(self.operator, self.b, spec.largest_guess)
         rng = child(spec.streams().solver, 0)

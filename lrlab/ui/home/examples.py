@@ -68,8 +68,8 @@ EXPLORE = (
     Card(
         "converge",
         "Complete a table from 1% of its entries",
-        "Features of rows and columns predict 250,000 entries from 2,500, even in rows without any observed entry. "
-        "With canonical features the same number of entries is far too small.",
+        "100 features on either side predict 250,000 entries from 2,500, even in rows without any observed entry. "
+        "Least squares for all 10,000 coefficients, and completion without features, need more numbers.",
         {**RUN, "model": "inductive-completion", "observed": "0.01", "solvers": "gauss-newton,altmin"},
         "converge-completion",
     ),
