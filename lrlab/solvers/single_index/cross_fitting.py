@@ -14,7 +14,7 @@ from scipy.special import expit
 
 from lrlab.arrays import Array, Indices, Mask
 from lrlab.solvers.methods.sphere import DAMPING, newton_directions, tangent
-from lrlab.solvers.single_index.link_smoothing import IndexedAnswers, LogOdds, loss
+from lrlab.solvers.single_index.link_smoothing import IndexedAnswers, IndexLink, loss
 
 # Entries of X in a block: its square, the largest temporary array, takes 32 MB.
 BLOCK = 2**22
@@ -85,14 +85,14 @@ class CrossFit:
             total += np.square(self.X[rows]).T @ (in_training * scale[rows, None])
         return total / len(self.X)
 
-    def losses(self, Z: Array, link: LogOdds) -> Array:
+    def losses(self, Z: Array, link: IndexLink) -> Array:
         """Return the summed loss of each column (K + 1,)."""
         total = np.zeros(self.folds + 1)
         for rows, in_training in self.blocks():
             total += (in_training * loss(link(Z[rows])[0], self.answers[rows, None])).sum(axis=0)
         return total
 
-    def derivatives(self, Z: Array, link: LogOdds) -> Derivatives:
+    def derivatives(self, Z: Array, link: IndexLink) -> Derivatives:
         """Return losses, descent directions and Fisher weights at Z = X B."""
         value, descent = np.zeros(self.folds + 1), np.zeros((self.X.shape[1], self.folds + 1))
         weights = np.empty(Z.shape)

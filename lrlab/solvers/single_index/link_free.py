@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterator
 from functools import cache, partial
+from itertools import chain, count
 from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
-from lrlab.arrays import Array
+from lrlab.arrays import Array, Mask
 from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
@@ -16,13 +17,20 @@ from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.single_index.cross_fitting import FOLDS, CrossFit, Derivatives
 from lrlab.solvers.single_index.link_fit import Fit, chosen, fit, fit_all
 from lrlab.solvers.single_index.link_free_errors import MOST_ENTRIES, standard_errors
+from lrlab.solvers.single_index.link_free_levels import Attempt, attempts, curvatures, refitted
 from lrlab.solvers.single_index.link_free_moves import Moved, descended, exchanged, sharpened
 from lrlab.solvers.single_index.link_free_start import best_start
+from lrlab.solvers.single_index.link_levels import Levels
 from lrlab.solvers.single_index.link_smoothing import LogOdds
 from lrlab.solvers.single_index.requirements import VANISHING, SupportSize, needs_room, sparse_size, support_size
 
 # The smoothness is chosen anew in this many rounds at most, until it stays the same in three.
 CHOICES = 6
+# Jumps are tried once steps are this share of the error of the direction.
+NEARLY_SETTLED = 0.1
+# A link that jumps is fitted in this many rounds.
+REFITS = 10
+TINY = np.finfo(float).tiny
 
 
 def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> Iterator[Iterate]:
@@ -42,9 +50,10 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
 
     A link fitted to the indices of the sample itself would be too steep, as b has bent towards the answers: held-out
     indices show the link blurred by the error of b, and that is what a noisy b should be judged by (see `sharpened`).
-    A spline for the log-odds cannot follow jumps to a level between 0 and 1: for p = 20 and n = 1000 and
-    3000 the error is 2 to 2.7 times that of maximum likelihood with the link (`benchmarks/known_link.py`), on smooth
-    links and bands 1 to 1.2 times. With fewer answers (n = 300, links with several turns) a start can fail, too.
+    A spline for the log-odds cannot follow jumps to a level between 0 and 1. Once b has settled, chances that are
+    constant but for two or three jumps are tried, their width narrowed as far as held-out answers follow, and kept
+    where those prefer them (`link_free_levels`): the error is then that of maximum likelihood with the link
+    (`benchmarks/known_link.py`). With fewer answers (n = 300, links with several turns) a start can fail.
 
     intervals   b_j +- 1.96 standard errors, by the efficient score and a sandwich on the tangent space of the sphere,
                 Cov = c (sum x~_i x~_i^T)^+, x~_i = x_i - E[x | z_i], c from leaving out rows (see `link_free_errors`);
@@ -69,40 +78,78 @@ class State(NamedTuple):
     B: Array
     Z: Array
     fit: Fit
-    link: LogOdds
+    link: LogOdds | Levels
     at: Derivatives
     step: Array
     exchanges: Array
     start: str
+    choosing: bool
+    trying: float = 0.0
 
     @property
     def b(self) -> Array:
         """The direction fitted to all data (p,)."""
         return self.B[:, -1]
 
+    @property
+    def free(self) -> Mask:
+        """The entries that may move (p, K + 1): those of the support."""
+        return self.B != 0 if np.count_nonzero(self.B[:, -1]) < len(self.B) else np.ones_like(self.B, dtype=bool)
+
+    @property
+    def moved(self) -> Moved:
+        """The directions with their indices and losses."""
+        return Moved(self.B, self.Z, self.at.loss)
+
+    @property
+    def nearly_settled(self) -> bool:
+        """Whether the choices are made and the steps are small against the error of the direction."""
+        if self.choosing or self.exchanges.any():
+            return False
+        error = np.sqrt(self.free[:, -1].sum() / max(float(self.at.weights[:, -1].sum()), TINY))
+        return bool(np.linalg.norm(self.step[:, -1]) < NEARLY_SETTLED * error)
+
     def iterate(self, errors: Callable[[], Array | None] | None = None) -> Iterate:
         """Return the state as an iterate, with what computes its standard errors."""
         sparse = f", {np.count_nonzero(self.b)} entries" if np.count_nonzero(self.b) < len(self.b) else ""
         link = f"Log-odds: {self.fit.smoothness.name}, {self.fit.parameters:.1f} effective parameters"
+        link = f"Link: {self.link.name}" if isinstance(self.link, Levels) else link
         note = f"{self.start} {link}, held-out loss {self.fit.mean_held_out:.3g}{sparse}."
         residual = max(float(np.linalg.norm(self.step[:, -1])), float(self.exchanges[-1]))
+        if self.trying:
+            # Not solved while another kind of link may be better.
+            residual, note = max(residual, 1.0), f"{note} Trying jumps of width {self.trying:.2g}."
         objective = float(self.at.loss[-1]) / len(self.Z)
         return Iterate(self.b, objective=objective, residual=residual, note=note, standard_errors=errors)
 
 
 def refinement(X: Array, y: Array, s: int, rng: Generator) -> Iterator[State]:
-    """Yield the rounds of `link_free_refinement`."""
+    """Yield the rounds of `link_free_refinement`: smooth links, then jumps where held-out answers prefer them."""
     if abs(y.sum()) == len(y):
         remedy = "move the threshold or the intercept, or raise n: where all answers agree the link carries nothing"
         raise InputError("answers", "of both kinds", f"{len(y)} times {y[0]:+.0f}", remedy)
     data, p = CrossFit.split(X, y, rng), X.shape[1]
-    s = min(s, p)
+    rounds = smooth_rounds(data, min(s, p), rng)
+    state = next(rounds)
+    while not state.nearly_settled:
+        yield state
+        state = next(rounds)
+    found = None
+    for found in attempts(data, state.moved, state.free, state.fit):
+        yield state._replace(trying=found.levels.width)
+    yield from level_rounds(data, state, found) if found and found.preferred else chain([state], rounds)
+
+
+def smooth_rounds(data: CrossFit, s: int, rng: Generator) -> Iterator[State]:
+    """Yield rounds with a spline for the log-odds, without end."""
     B, Z, fits, choice, start = best_start(data, s, rng)
+    p = len(B)
     exchanges = np.full(data.folds + 1, s if s < p else 0)
     rounds, settled = 0, 0
     while True:
         # Chosen anew only while the directions still change much: then F is one function, and the rounds converge.
-        if 0 < rounds < CHOICES and settled < 2:
+        choosing = rounds < CHOICES and settled < 2
+        if rounds and choosing:
             fits = fit_all(data.sample(Z), fits)
             before, choice = choice, chosen(fits)
             settled = settled + 1 if choice == before else 0
@@ -113,11 +160,31 @@ def refinement(X: Array, y: Array, s: int, rng: Generator) -> Iterator[State]:
         link = sharpened(fits[choice].log_odds, data.held_out(Z), int(free[:, -1].sum()))
         at = data.derivatives(Z, link)
         step = data.newton(at, B, free)
-        yield State(B, Z, fits[choice], link, at, step, exchanges / s, start)
+        yield State(B, Z, fits[choice], link, at, step, exchanges / s, start, choosing)
         moved = descended(data, link, Moved(B, Z, at.loss), step)
         if exchanges.any():
             moved, exchanges = exchanged(data, link, at, Moved(B, Z, at.loss), moved, exchanges, s)
         B, Z, rounds = moved.B, moved.Z, rounds + 1
+
+
+def level_rounds(data: CrossFit, state: State, found: Attempt) -> Iterator[State]:
+    """Yield rounds with a link that jumps, of the width found, without end; the support stays.
+
+    The levels are fitted anew for some rounds, then kept: F is one function again, and the rounds converge. Its
+    curvature at narrow jumps is not the Fisher information, whose steps would shrink by a few percent a round.
+    """
+    moved, levels, free = found.moved, found.levels, state.free
+    fitted = state.fit._replace(held_out=np.array(found.held_out))
+    for round in count():
+        levels = refitted(data, moved.Z, levels) if round < REFITS else levels
+        at = data.derivatives(moved.Z, levels)
+        moved = Moved(moved.B, moved.Z, at.loss)
+        fisher = data.newton(at, moved.B, free)
+        exact = data.newton(at._replace(weights=curvatures(data, moved.Z, levels)), moved.B, free)
+        uphill = (exact * at.descent).sum(axis=0) <= 0
+        step = np.where(uphill, fisher, exact)
+        yield state._replace(B=moved.B, Z=moved.Z, fit=fitted, link=levels, at=at, step=step)
+        moved = descended(data, levels, moved, step)
 
 
 def refuse(spec: SingleIndexSpec, options: Options) -> None:

@@ -24,14 +24,14 @@ from scipy.special import expit
 
 from lrlab.arrays import Array
 from lrlab.solvers.methods.sphere import DAMPING
-from lrlab.solvers.single_index.link_smoothing import LogOdds
+from lrlab.solvers.single_index.link_smoothing import IndexLink
 
 MOST_ENTRIES = 500
 """Above it A would take more time and memory than the method itself: there are no standard errors."""
 TINY = np.finfo(float).tiny
 
 
-def standard_errors(X: Array, answers: Array, b: Array, link: LogOdds) -> Array | None:
+def standard_errors(X: Array, answers: Array, b: Array, link: IndexLink) -> Array | None:
     """Return the standard errors (p,) of a unit vector b, at most 1, and nan for entries that are zero.
 
     X (n, p); answers (n,) in {0, 1}; link: that of which b is the best direction. None where b has one entry, more than

@@ -9,7 +9,7 @@ from lrlab.arrays import Array, Indices, Mask
 from lrlab.solvers.methods.sphere import normalised, shortened, tangent
 from lrlab.solvers.single_index.cross_fitting import CrossFit, Derivatives
 from lrlab.solvers.single_index.link_free_start import largest
-from lrlab.solvers.single_index.link_smoothing import LogOdds
+from lrlab.solvers.single_index.link_smoothing import IndexLink, LogOdds
 
 HALVINGS = 8
 # What rounding may add to a sum of losses, relative to it.
@@ -47,7 +47,7 @@ def sharpened(log_odds: LogOdds, held_out: Array, entries: int) -> LogOdds:
     return LogOdds(log_odds.coefficients / np.sqrt(1.0 - min(blur, MOST_BLUR)))
 
 
-def descended(data: CrossFit, link: LogOdds, now: Moved, step: Array) -> Moved:
+def descended(data: CrossFit, link: IndexLink, now: Moved, step: Array) -> Moved:
     """Return all columns moved along their steps, halved until no loss grows; a column that cannot fall stays."""
     step = shortened(step)
     allowed = now.loss * (1.0 + SLACK) + SLACK
@@ -61,7 +61,7 @@ def descended(data: CrossFit, link: LogOdds, now: Moved, step: Array) -> Moved:
 
 
 def exchanged(
-    data: CrossFit, link: LogOdds, at: Derivatives, now: Moved, moved: Moved, exchanges: Indices, s: int
+    data: CrossFit, link: IndexLink, at: Derivatives, now: Moved, moved: Moved, exchanges: Indices, s: int
 ) -> tuple[Moved, Indices]:
     r"""Return the columns with a better support where there is one, and how many entries may change next time.
 
@@ -98,7 +98,7 @@ def nearer(support: Mask, wanted: Mask, size: Array, most: Indices) -> Mask:
     return np.where(changed.any(axis=0), changed, support)
 
 
-def _at(data: CrossFit, link: LogOdds, B: Array) -> Moved:
+def _at(data: CrossFit, link: IndexLink, B: Array) -> Moved:
     B = normalised(B)
     Z = data.X @ B
     return Moved(B, Z, data.losses(Z, link))

@@ -6,7 +6,7 @@ B-splines and penalties"). Steep and even links need no fine knots in the log-od
 parabola switches the answer twice.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -22,6 +22,10 @@ COEFFICIENTS = CELLS + 3
 
 # Powers of t in 0..1 across a cell -> weights of the four cubic B-splines that are not zero there.
 CUBIC = np.array([[1.0, -3.0, 3.0, -1.0], [4.0, 0.0, -6.0, 3.0], [1.0, 3.0, 3.0, -3.0], [0.0, 0.0, 0.0, 1.0]]) / 6.0
+
+
+IndexLink = Callable[[Array], tuple[Array, Array]]
+"""Log-odds of an answer and their slope at indices."""
 
 
 class Smoothness(NamedTuple):
