@@ -189,13 +189,7 @@ def drive_limits(
         float, Parameter(meaning="stop when the solver's residual is at most this", low=0, high=1, scale="log")
     ] = Limits().tol,
     max_iter: Annotated[
-        int,
-        Parameter(
-            meaning="most iterations; 0: as many as the solver is made for, 200 for most",
-            low=0,
-            high=1_000_000,
-            scale="log",
-        ),
+        int, Parameter(meaning="most iterations; 0: the solver's own limit, mostly 200", low=0, high=10**6, scale="log")
     ] = 0,
     max_seconds: Annotated[
         float, Parameter(meaning="most solver time", unit="s", low=0, high=86_400, scale="log")
