@@ -112,7 +112,7 @@ def places_in(table: Matrix, pattern: Matrix) -> Indices:
     Both are sparse rows, compared some at a time, so that nothing as long as the pattern is made of it.
     """
     pattern = pattern if pattern.has_sorted_indices else pattern.sorted_indices()
-    (n, width), found = table.shape, np.empty(table.nnz, dtype=np.intp)
+    (n, width), slots = table.shape, np.empty(table.nnz, dtype=np.intp)
     step = max(1, PLACES_TOGETHER * n // max(1, pattern.nnz))
     for start in range(0, n, step):
         stop = min(start + step, n)
@@ -123,5 +123,5 @@ def places_in(table: Matrix, pattern: Matrix) -> Indices:
         )
         at = np.searchsorted(among, keys)
         inside = np.append(among, -1)[at] == keys
-        found[given] = np.where(inside, at + places.start, -1)
-    return found
+        slots[given] = np.where(inside, at + places.start, -1)
+    return slots

@@ -144,17 +144,17 @@ def _further(
 
     An end that is no better than the weight beside it is the end of a plateau, from which nothing is to be expected.
     """
-    found = list[Result]()
+    further = list[Result]()
     while True:
-        known = sorted((one for one in [*results, *found] if one.candidate.regularization), key=_weight)
+        known = sorted((one for one in [*results, *further] if one.candidate.regularization), key=_weight)
         best = best_of(known, better) if known else None
         if best is None or len(known) < 2 or best not in (known[0], known[-1]):
-            return found
+            return further
         beside, factor = (known[1], 0.1) if best is known[0] else (known[-2], 10.0)
         weight = factor * (best.candidate.regularization or 0.0)
         if not _within(parameter, weight) or better * (best.score - beside.score) <= TIE * abs(best.score):
-            return found
-        found += yield [best.candidate._replace(regularization=weight)]
+            return further
+        further += yield [best.candidate._replace(regularization=weight)]
 
 
 def explore(stages: Search, attempt: Callable[[list[Candidate]], Sequence[Result]]) -> Result:

@@ -34,8 +34,8 @@ def areas(
 
     The first takes the scores of the positives, which are few; the second sorts each block once for either area.
     """
-    found = [(block.columns, block.positive) for block in blocks(scores, Y, observed)]
-    columns, positive = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    parts_by_block = [(block.columns, block.positive) for block in blocks(scores, Y, observed)]
+    columns, positive = (np.concatenate(parts) for parts in zip(*parts_by_block, strict=True))
     order = np.lexsort((positive, columns))
     columns, positive, ranked = columns[order], positive[order], np.sort(positive)
     wins, known, whole = np.zeros(Y.shape[1]), np.zeros(Y.shape[1], dtype=int), 0.0

@@ -134,10 +134,10 @@ def refinement(X: Array, y: Array, s: int, rng: Generator) -> Iterator[State]:
     while not state.nearly_settled:
         yield state
         state = next(rounds)
-    found = None
-    for found in attempts(data, state.moved, state.free, state.fit):
-        yield state._replace(trying=found.levels.width)
-    yield from level_rounds(data, state, found) if found and found.preferred else chain([state], rounds)
+    attempt = None
+    for attempt in attempts(data, state.moved, state.free, state.fit):
+        yield state._replace(trying=attempt.levels.width)
+    yield from level_rounds(data, state, attempt) if attempt and attempt.preferred else chain([state], rounds)
 
 
 def smooth_rounds(data: CrossFit, s: int, rng: Generator) -> Iterator[State]:
@@ -167,14 +167,14 @@ def smooth_rounds(data: CrossFit, s: int, rng: Generator) -> Iterator[State]:
         B, Z, rounds = moved.B, moved.Z, rounds + 1
 
 
-def level_rounds(data: CrossFit, state: State, found: Attempt) -> Iterator[State]:
-    """Yield rounds with a link that jumps, of the width found, without end; the support stays.
+def level_rounds(data: CrossFit, state: State, attempt: Attempt) -> Iterator[State]:
+    """Yield rounds with a link that jumps, of the width of the attempt, without end; the support stays.
 
     The levels are fitted anew for some rounds, then kept: F is one function again, and the rounds converge. Its
     curvature at narrow jumps is not the Fisher information, whose steps would shrink by a few percent a round.
     """
-    moved, levels, free = found.moved, found.levels, state.free
-    fitted = state.fit._replace(held_out=np.array(found.held_out))
+    moved, levels, free = attempt.moved, attempt.levels, state.free
+    fitted = state.fit._replace(held_out=np.array(attempt.held_out))
     for round in count():
         levels = refitted(data, moved.Z, levels) if round < REFITS else levels
         at = data.derivatives(moved.Z, levels)
