@@ -20,7 +20,6 @@ else:
     preset = presets.load(name)
     page.heading(preset.title)
     st.button("All figures", key="papers-all", type="tertiary", on_click=gallery.open_figure, args=(link, ""))
-    page.reading(preset.explanation, preset.reference)
     with page.row():
         start = st.container(width="content")
         meaning = "draws of the data at each point"
@@ -35,5 +34,6 @@ else:
             about=(preset, plan),
         )
     live.follow("papers", lambda: papers_view.draw(name))
+    page.reading(preset.explanation, preset.reference)
     page.copy(*papers_view.script(preset, trials))
 link.write()

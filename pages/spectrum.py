@@ -6,7 +6,7 @@ from lrlab.catalog import MODEL_ENTRIES
 from lrlab.engine.engine import on_workers
 from lrlab.engine.stream import Collection
 from lrlab.ui.shared import live, page, preset_buttons, problem_controls
-from lrlab.ui.spectrum import results_view
+from lrlab.ui.spectrum import histogram_view, results_view
 from lrlab.ui.spectrum.plan import SpectrumPlan, is_pairwise, make_plan, python_script
 from lrlab.ui.widgets import axis, controls
 
@@ -32,6 +32,8 @@ with page.row():
         meaning = "the moment of pairs with different answers (M) or with equal answers (M')"
         moment = controls.choose(link, "moment", results_view.MOMENTS, "auto", meaning, "Moment")
 live.follow("spectrum", lambda: results_view.draw(plan, moment))
+if ready and is_pairwise(model):
+    histogram_view.show(plan, moment)
 if ready:
     page.copy(python_script(plan))
 link.write()

@@ -114,7 +114,7 @@ def test_the_density_of_the_bulk_integrates_to_the_share_of_eigenvalues_that_are
 
 
 def test_the_bulk_ends_at_the_edge_of_the_spiked_model():
-    from lrlab.lessons.figures.histogram import bulk
+    from lrlab.spectra.histogram import bulk
 
     figure = lessons.load("eigengap").steps[0].figure
     ratio, scale = bulk(figure.spec, "M")

@@ -295,7 +295,7 @@ def test_a_picture_is_recovered_and_can_be_led_through():
 
 def test_spectrum_measures_beside_the_curves():
     at = opened("spectrum", points="3", trials="2", **SMALL)
-    assert len(figures(at)) == 2
+    assert len(figures(at)) == 3 and any("all 8 eigenvalues" == trace["name"] for trace in figures(at)[2]["data"])
     at = finished(at, "spectrum")
     assert at.session_state["spectrum:run"].done == 6
     dots = [trace for trace in figures(at)[0]["data"] if "simulated" in trace["name"]]

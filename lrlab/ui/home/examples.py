@@ -8,7 +8,7 @@ from lrlab.ui.shared.cards import Card
 
 RUN: Mapping[str, str] = {"run": "1"}
 FIRST_LESSONS = ("one-bit", "eigengap", "transition")
-FIRST_PAPERS = ("yi2015-fig1", "jain2013-fig1d")
+FIRST_PAPERS = ("yi2015-fig1", "jain2013-fig1d", "soltani2018-fig2b")
 
 
 def learn() -> list[Card]:

@@ -1,5 +1,6 @@
 """The frame of all pages: navigation, heading, error messages, the job as code."""
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,9 @@ from streamlit.runtime.pages_manager import PagesManager
 from lrlab.parameters import InputError
 from lrlab.ui.widgets import plot
 from lrlab.ui.widgets.permalink import Permalink
+
+_served_alone = threading.Event()
+"""Whether Streamlit ran a page without app.py in this process."""
 
 
 def head(name: str, title: str, words: str) -> Permalink:
@@ -34,6 +38,7 @@ def heading(title: str, words: str = "") -> None:
 
 def navigate(pages: Sequence[Any]) -> None:
     """Run the requested page, below a navigation bar with all pages."""
+    st.session_state["navigated"] = True
     plot.preload()
     st.html(Path(__file__).parents[1] / "assets" / "page.css")
     st.navigation(list(pages), position="top").run()
@@ -42,7 +47,10 @@ def navigate(pages: Sequence[Any]) -> None:
 def _require_navigation() -> None:
     # Streamlit runs a file of a folder named pages/ by itself, without app.py, when a server's first request is for
     # it, and continues so until the front page is opened.
+    # Others may have asked meanwhile: their sessions are not below the bar either.
     if PagesManager.uses_pages_directory:
+        _served_alone.set()
+    if _served_alone.is_set() and "navigated" not in st.session_state:
         PagesManager.uses_pages_directory = False
         st.rerun()
 
