@@ -10,11 +10,12 @@ import tempfile
 from pathlib import Path
 
 from lrlab.runs.memory import memory_limit
+from lrlab.settings import number
 
 IDLE_WORKER_BYTES = 300 * 2**20
 """Memory of an idle worker: the interpreter and the libraries."""
 CLOSE_SECONDS = 2.0
-SPARE_WORKERS = 2
+MOST_SPARE_WORKERS = 64
 """Workers beyond the cores: one for followed jobs alone, one for work that has no task under way, see `dispatch`."""
 HOST_SCRIPT = Path(__file__).with_name("host.py")
 PACKAGE_PARENT = Path(__file__).parents[2]
@@ -26,10 +27,10 @@ class Embedded:
     """The embedded scheduler and workers, in processes of their own, which end with this one."""
 
     def __init__(self, workers: int) -> None:
-        """Start them: `workers` of them, or where that is 0 one per core and two spare ones."""
+        """Start them: `workers` of them, or where that is 0 one per core and spare ones."""
         from dask.system import CPU_COUNT
 
-        self.spare = 0 if workers else SPARE_WORKERS
+        self.spare = 0 if workers else int(min(number("LRLAB_SPARE_WORKERS"), MOST_SPARE_WORKERS))
         self.memory = memory_limit()
         self.folder = tempfile.mkdtemp(prefix="lrlab-")
         settings = {

@@ -4,6 +4,8 @@ Whoever comes later is sent what has been computed so far, and then the same mes
 ended by itself is given out for a minute more, where it is small; the run ends when nobody follows it any more.
 """
 
+import json
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -13,6 +15,8 @@ from lrlab.engine.messages import Failed, Finished, Message, NewIterates, Starte
 from lrlab.protocol import Stop, parts
 from lrlab.runs.job import Job
 
+LOG = logging.getLogger("lrlab.jobs")
+"""One line of JSON a job, at its end."""
 KEEP_SECONDS = 60.0
 KEEP_BYTES = 2**20
 MOST_KEPT = 64
@@ -27,7 +31,7 @@ class SharedRun(Inbox):
     def __init__(self, job: Job) -> None:
         """Start without followers."""
         super().__init__()
-        self.live, self.ended_at = LiveRun(job), 0.0
+        self.live, self.began_at, self.ended_at = LiveRun(job), time.monotonic(), 0.0
         self._followers: list[tuple[Inbox, int]] = []
         self._lock = threading.Lock()
 
@@ -48,7 +52,17 @@ class SharedRun(Inbox):
             for inbox, place in self._followers:
                 inbox.put(message, place)
             if self.live.over:
+                self._log(len(self._followers))
                 self._followers = []
+
+    def _log(self, followers: int) -> None:
+        job, trace = self.live.job, self.live.trace
+        entry = {
+            "model": job.spec.model, "seed": job.spec.seed, "solver": job.solver, "followers": followers,
+            "end": trace.stop.name if trace.stop else "FAILED", "error": self.live.error,
+            "iterations": len(trace.rows), "seconds": round(time.monotonic() - self.began_at, 3),
+        }  # fmt: skip
+        LOG.info(json.dumps(entry))
 
     def join(self, inbox: Inbox, place: int) -> None:
         """Send what there is so far, and from now on everything."""

@@ -7,16 +7,17 @@ from lrlab import catalog
 from lrlab.models.single_index import IN_MEMORY
 from lrlab.parameters import InputError, declared
 from lrlab.protocol import Spec
+from lrlab.settings import number
 from lrlab.solver_entry import Options, SolverEntry
 
 GIB = 2**30
 
 
 def memory_limit() -> int:
-    """Return the bytes that one job may use: LRLAB_MEMORY_GIB, or 60% of the machine's memory shared by its cores."""
+    """Return the bytes that one job may use: LRLAB_MEMORY_GIB, or 80% of the machine's shared by all workers."""
     chosen = os.environ.get("LRLAB_MEMORY_GIB")
     if chosen is None:
-        return int(0.6 * _memory() / cores())
+        return int(0.8 * _memory() / (cores() + number("LRLAB_SPARE_WORKERS")))
     try:
         return int(float(chosen) * GIB)
     except (ValueError, OverflowError) as error:

@@ -1,7 +1,6 @@
 """Forecasts time and memory of a sweep: a few trials are timed, the others follow from the sizes of their data."""
 
 import math
-import os
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from lrlab import settings
 from lrlab.arrays import Array
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
@@ -27,7 +27,7 @@ from lrlab.sweeps.solver_grid import SolverGrid
 
 MAX_SECONDS, TRIAL_SECONDS, MAX_DATA_BYTES = 0.8, 0.15, 2**26
 """Limits of the timed trials: seconds of all of them; of each, seconds after which it is cut off, and data."""
-DEFAULT_HOURS, NO_ITERATIONS_LIMIT = 24.0, 10**9
+NO_ITERATIONS_LIMIT = 10**9
 
 
 class Forecast(NamedTuple):
@@ -80,15 +80,8 @@ def require_time(sweep: Sweep, expected: Forecast) -> None:
 
 
 def time_limit() -> float:
-    """Return the hours that a sweep may take: LRLAB_SWEEP_HOURS, or a day."""
-    chosen = os.environ.get("LRLAB_SWEEP_HOURS", str(DEFAULT_HOURS))
-    try:
-        hours = float(chosen)
-    except ValueError:
-        hours = math.nan
-    if not hours > 0:
-        raise InputError("LRLAB_SWEEP_HOURS", "a number of hours above 0", chosen, "set it to a number, or unset it")
-    return hours
+    """Return the hours that a sweep may take: see the table of settings."""
+    return settings.number("LRLAB_SWEEP_HOURS")
 
 
 def _left(sweep: Sweep, store: Store | None) -> int:

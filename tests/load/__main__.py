@@ -27,15 +27,36 @@ async def rest(server: Server, sessions: int) -> None:
     await asyncio.gather(*(visitor.close() for visitor in visitors))
 
 
+async def beside_long_work(server: Server) -> None:
+    """Print how soon *converge* draws while one session runs a long paper and another a long sweep."""
+    paper = Visitor(server.address, page="papers", query="paper=qiu2017-table1")
+    sweep = Visitor(server.address, page="sweep", query="n=20000&p=200&trials=1000&solvers=pairwise-moment")
+    for visitor, key in ((paper, "papers-run"), (sweep, "sweep-run")):
+        await visitor.open()
+        await visitor.press(key)
+    await asyncio.sleep(10.0)
+    first = []
+    for k in range(10):
+        outcome = await attend(server.address, 1, seeds=[9000 + k], seconds=60.0)
+        first += outcome.first
+    print(f"load {os.getloadavg()[0]:.1f} | beside a paper and a sweep: {len(first)} of 10 draw, first iterate "
+          f"{', '.join(f'{seconds:.2f}' for seconds in first)} s", flush=True)  # fmt: skip
+    print(
+        "under way:", *(text for one in (paper, sweep) for text in one.texts.values() if "trials" in text), sep="\n  "
+    )
+    await asyncio.gather(paper.close(), sweep.close())
+
+
 def main() -> None:
     """Read the arguments, start a server, and print one line a class."""
     parser = argparse.ArgumentParser(prog="python -m tests.load", description=__doc__)
-    parser.add_argument("--sessions", type=int, nargs="+", default=[10, 20, 30, 60])
+    parser.add_argument("--sessions", type=int, nargs="*", default=[10, 20, 30, 60])
     parser.add_argument("--same-seed", action="store_true", help="everybody runs the same job")
     parser.add_argument("--seconds", type=float, default=60.0, help="how long a class may take")
     parser.add_argument("--touching", type=int, default=10, help="how many sessions touch a widget meanwhile")
     parser.add_argument("--query", default="solvers=pairwise-moment", help="the address of the page")
     parser.add_argument("--idle", type=int, default=0, help="tabs whose cost without a run is measured, too")
+    parser.add_argument("--beside", action="store_true", help="converge beside a long paper and a long sweep")
     parser.add_argument("--script", default="app.py", help="what streamlit runs")
     given = parser.parse_args()
     with serve(script=given.script) as server:
@@ -57,6 +78,8 @@ def main() -> None:
             )
             cost = server.cpu_seconds() - before
             print(f"load {load:.1f} | {outcome}; server {cost:.1f} s of CPU", flush=True)
+        if given.beside:
+            asyncio.run(beside_long_work(server))
         if given.idle:
             asyncio.run(rest(server, given.idle))
         time.sleep(SETTLE_SECONDS)

@@ -19,6 +19,9 @@ from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 
+from lrlab.parameters import InputError
+from lrlab.settings import number
+
 TICK_SECONDS = 0.1
 REDRAW_SECONDS = 0.5
 """Least time between two drawings of a tab."""
@@ -65,6 +68,17 @@ class Followers:
         if session:
             with self._lock:
                 self._runs[session, page] = Followed(session, browser, page, running, about)
+
+    def admit(self, browser: str, page: str) -> None:
+        """Raise InputError where this browser, or all together, have as many runs as they may, without this page's."""
+        with self._lock:
+            alive = [run for run in self._runs.values() if run.running.alive and run.browser]
+            alive = [run for run in alive if (run.session, run.page) != (session_id(), page)]
+        own, all_of_them = sum(run.browser == browser for run in alive), len(alive)
+        if own >= (most := number("LRLAB_BROWSER_RUNS")):
+            raise InputError("runs", f"fewer than {most:g} in this browser", own, "cancel one, or close its tab")
+        if all_of_them >= (most := number("LRLAB_SERVER_RUNS")):
+            raise InputError("runs", f"fewer than {most:g} on this server", all_of_them, "wait until some have ended")
 
     def take_over(self, browser: str, page: str) -> Followed | None:
         """Give this session the newest run of a page of the same browser whose tab is gone, if there is one."""

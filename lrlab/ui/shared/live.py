@@ -89,9 +89,10 @@ def buttons(page: str, begin: Callable[[], Running], *, ready: bool, about: Any 
         st.button("Run", type="primary", key=f"{page}-run", disabled=not ready, on_click=_wish, args=(page,))
         if st.session_state.get(f"{page}:autorun") and ready:
             try:
+                get_followers().admit(browser.browser_key(), page)
                 running = begin()
             except InputError as error:
-                # The scheduler that LRLAB_SCHEDULER names does not answer.
+                # Too many are under way, or the scheduler that LRLAB_SCHEDULER names does not answer.
                 st.error(str(error))
             else:
                 stop(page)

@@ -1,6 +1,7 @@
 """Prepares a server once, in the background: imports, engine, store, garbage collection."""
 
 import gc
+import logging
 import threading
 
 import streamlit as st
@@ -23,8 +24,13 @@ def _warm() -> None:
 
     from lrlab.engine.engine import get_engine
     from lrlab.parameters import InputError
+    from lrlab.settings import profile
     from lrlab.store.location import get_shared_store
 
+    if profile() == "classroom":
+        log = logging.getLogger("lrlab.jobs")
+        log.addHandler(logging.StreamHandler())
+        log.setLevel(logging.INFO)
     try:
         # The workers start while this process imports what pages need.
         engine = get_engine()

@@ -30,7 +30,7 @@ def offer(name: str, sweep: Sweep, figure: Figure, figure_key: str, table: pd.Da
     config = {"responsive": True, "displaylogo": False}
     offers: tuple[tuple[str, str, str, Callable[[], bytes]], ...] = (
         ("Figure, HTML", "html", "text/html", lambda: figure.to_html(include_plotlyjs=True, config=config).encode()),
-        ("Table, CSV", "csv", "text/csv", lambda: table.to_csv(index=False).encode()),
+        ("Table, CSV", "csv", "text/csv", lambda: tables.csv(table)),
         ("Table, Parquet", "parquet", "application/vnd.apache.parquet", lambda: table.to_parquet(index=False)),
         ("Definition, TOML", "toml", "application/toml", to_toml(sweep).encode),
     )

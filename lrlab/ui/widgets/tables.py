@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 MOST_ROWS = 5000
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def show(
@@ -29,7 +30,17 @@ def download(title: str, make: Callable[[], bytes], file: str, *, key: str, mime
 
 def download_csv(title: str, table: pd.DataFrame, file: str, *, key: str) -> None:
     """Offer a table as the file `<file>.csv`."""
-    download(title, lambda: table.to_csv(index=False).encode(), f"{file}.csv", key=key, mime="text/csv")
+    download(title, lambda: csv(table), f"{file}.csv", key=key, mime="text/csv")
+
+
+def csv(table: pd.DataFrame) -> bytes:
+    """Return a table as CSV, in which no text is a formula: spreadsheets compute what begins with = + - @."""
+
+    def safe(value: object) -> object:
+        return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
+
+    texts = table.select_dtypes(exclude="number")
+    return table.assign(**{str(name): texts[name].map(safe) for name in texts}).to_csv(index=False).encode()
 
 
 def view(table: pd.DataFrame, note: str = "") -> None:
