@@ -9,6 +9,9 @@ from scipy.sparse import csr_array
 from lrlab.arrays import Array
 from lrlab.ranking import Scores
 
+ROUNDING = 1e-12
+"""Columns below this share of the longest one are rounding errors."""
+
 
 class LowRank(NamedTuple):
     """W = U diag(s) V^T with U (d1, k), s (k,), V (d2, k); columns of U and of V are orthonormal.
@@ -40,8 +43,15 @@ class LowRank(NamedTuple):
         return LowRank(self.U[:, :k], self.s[:k], self.V[:, :k])
 
     def scores(self, X: Array | csr_array) -> Scores:
-        """Return X W, X (n, d1), as a function of a slice of rows: the whole table may be larger than memory."""
+        """Return X W, X (n, d1), as a function of a slice of rows: the whole table may be larger than memory.
+
+        Columns of W that are rounding errors count as 0, so that labels without positives tie.
+        """
         images, right = X @ self.left, self.V.T
+        lengths = np.linalg.norm(self.V * self.s, axis=1)
+        if len(tiny := np.flatnonzero(lengths <= ROUNDING * lengths.max(initial=0.0))):
+            right = right.copy()
+            right[:, tiny] = 0.0
         return lambda rows: images[rows] @ right
 
     def arrays(self) -> dict[str, Array]:

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from lrlab import catalog
+from lrlab import catalog, ranking
 from lrlab.datasets import Dataset, read, save_npz
 from lrlab.fits.fit_memory import largest_rank, require_fit_memory
 from lrlab.fits.fitting import fit
 from lrlab.fits.own_files import default_rank
+from lrlab.models.own_rows import OwnProblem, hide, solver_stream
 from lrlab.parameters import InputError
 
 SOLVERS = [entry.name for entry in catalog.solvers_for("multilabel")]
@@ -86,3 +87,20 @@ def test_progress_is_told_after_each_iteration_and_areas_can_be_left_out(tmp_pat
     fitted = fit(*paths, iterations=3, limit=20, areas=False, compared=False, following=lambda *at: told.append(at))
     assert told[0][:2] == (1, 3) and told[0][2] > 0 and len(told) == len(fitted.rows)
     assert "micro_auc" not in fitted.summary() and "auc" in fitted.summary()
+
+
+@pytest.mark.parametrize("observed", [1.0, 0.5])
+@pytest.mark.parametrize("solver", ["leml-squared", "cplst", "binary-relevance", "trace-norm-squared"])
+def test_labels_without_positives_tie(solver, observed):
+    if solver == "cplst" and observed < 1:
+        pytest.skip("needs all labels")
+    rng = np.random.default_rng(1001)
+    X = rng.standard_normal((200, 10)) + 1.0
+    Y = X @ rng.standard_normal((10, 12)) + rng.standard_normal((200, 12)) > 2.0
+    Y[:, [3, 7, 9]] = False
+    given = hide(Dataset(X, csr_array(Y, dtype=float)), observed, 0)
+    problem, entry = OwnProblem.between(given, given, 6), catalog.solver(solver, "multilabel")
+    iterates = entry.run(problem, **dict(entry.settle({}).options), rng=solver_stream(0))
+    *_, last = (iterate for _, iterate in zip(range(3), iterates, strict=False))
+    scores = ranking.rows_of(last.estimate.scores(X), slice(0, 200))
+    assert np.ptp(scores[:, [3, 7, 9]], axis=1).max() == 0 and (scores[:, 0] != 0).all()

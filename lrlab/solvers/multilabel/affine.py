@@ -8,7 +8,7 @@ from scipy.sparse import issparse
 
 from lrlab.arrays import Array, Indices, Matrix
 from lrlab.linalg import mean_squares
-from lrlab.lowrank import LowRank
+from lrlab.lowrank import ROUNDING, LowRank
 from lrlab.ranking import THRESHOLDS, Scores, rows_of
 
 MOSTLY = 0.5
@@ -32,8 +32,10 @@ class Affine(LowRank):
 
     def scores(self, X: Matrix) -> Scores:
         """Return X W + offset as a function of a slice of rows."""
-        linear = super().scores(X)
-        return lambda rows: rows_of(linear, rows) + self.offset
+        linear, offset = super().scores(X), np.asarray(self.offset)
+        # Labels without positives tie, as they do in `LowRank.scores`.
+        offset = np.where(np.abs(offset) > ROUNDING * np.abs(offset).max(initial=0.0), offset, 0.0)
+        return lambda rows: rows_of(linear, rows) + offset
 
     def arrays(self) -> dict[str, Array]:
         """Return factors, offset and threshold, by name."""
