@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from lrlab.arrays import Array, Indices
 from lrlab.datasets.dataset import Names
 from lrlab.datasets.labels import HINTS
-from lrlab.datasets.ratings_features import Columns, Features, read_features
+from lrlab.datasets.ratings_features import LARGEST, Columns, Features, read_features
 from lrlab.datasets.table import csv_rows, numbers
 from lrlab.datasets.text import LIMIT_BYTES, Source, number
 from lrlab.parameters import nearest
@@ -62,6 +62,10 @@ def read_ratings(
         if len(row) < 3:
             raise source.refuse(line, "user, item, rating", ",".join(row), "give each row three fields")
         value = numbers(source, line, row, [2], ("user", "item", "rating", *row[3:]))[0]
+        if abs(value) > LARGEST:
+            raise source.refuse(
+                line, f"a rating of a size up to {LARGEST:g}", row[2], "correct it, or rescale all ratings"
+            )
         for side, store in enumerate(places):
             store.append(_place(source, line, row[side], known[side], sides[side] is None))
         values.append(value)

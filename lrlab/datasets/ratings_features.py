@@ -17,6 +17,9 @@ from lrlab.arrays import Array
 from lrlab.datasets.table import Row, csv_rows, require_width
 from lrlab.datasets.text import LIMIT_BYTES, UNKNOWN, Source, number, require_room
 
+LARGEST = 1e100
+"""Numbers of this size and their squares can be summed."""
+
 
 class Column(NamedTuple):
     """A feature: the name of its column in the file (its number without a heading), and the word, "" of a number."""
@@ -146,8 +149,8 @@ class _Table:
     def value(self, line: int, row: Sequence[str], place: int) -> float:
         """Return a number, nan for a gap."""
         value = number(row[place])
-        if value is None and row[place].strip().lower() not in UNKNOWN:
-            need = f"a number in column {place + 1}"
+        if (value is None and row[place].strip().lower() not in UNKNOWN) or abs(value or 0.0) > LARGEST:
+            need = f"a number of a size up to {LARGEST:g} in column {place + 1}"
             raise self.source.refuse(line, need, row[place], "write a number with a decimal point")
         return np.nan if value is None else value
 

@@ -84,7 +84,8 @@ def bias_line(table: RatingTable) -> Line:
 def memory_bytes(table: RatingTable, rank: int) -> int:
     """Return the bytes of a fit: covariances and systems of both sides, ratings both ways, features."""
     (n1, n2), width = table.size, 1 + rank
-    return 8 * ((n1 + n2) * (5 * width**2 + 10 * width) + 12 * len(table.b) + 3 * (table.X.size + table.Y.size))
+    features = sum(3 * X.size + 4 * X.shape[1] ** 2 for X in (table.X, table.Y))
+    return 8 * ((n1 + n2) * (5 * width**2 + 10 * width) + 12 * len(table.b) + features)
 
 
 class Sweeps:

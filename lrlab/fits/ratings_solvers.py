@@ -91,13 +91,18 @@ def require_fits(table: RatingTable, solver: str, rank: int, options: dict[str, 
     problem.rank = rank or min(most, max(DOUBLED))
     entry = catalog.solver(solver, MODEL)
     try:
-        entry.refuse(problem.drawn_alike, options)
+        alike = problem.drawn_alike
+    except InputError:
+        size = f"{table.size[0]:,} users and {table.size[1]:,} items with {problem.operator.shape} features"
+        raise InputError("solver", f"one that takes {size}", solver, f"take {OWN}") from None
+    try:
+        entry.refuse(alike, options)
     except InputError as error:
         if error.name == "features":
             # There are no features to be set here, only files of them.
             raise InputError("solver", "one that uses features, as they are given", solver, f"take {OWN}") from None
         raise
-    require_memory(problem.drawn_alike, entry, options)
+    require_memory(alike, entry, options)
     return most
 
 

@@ -15,10 +15,10 @@ from lrlab.protocol import Iterate, Limits, drive
 
 WORTH = 1e-3
 """Share by which a larger rank has to lower the error on held-out ratings."""
-PATIENCE = 12
-"""Iterations without a better score after which a run ends."""
-CERTAIN = 2.0
-"""Standard errors by which a low-rank part has to be better than biases alone."""
+PATIENCE, SETTLED = 12, 5e-4
+"""A run ends where so many iterations have not lowered the squared error by such a share."""
+CERTAIN, CERTAIN_OF_FEW = 2.0, 3.0
+"""Standard errors by which a low-rank part has to be better than biases alone, also of fewer than FOLDS_RATINGS."""
 ROUNDING = 1e-12
 FEWEST = 20
 """Ratings without which none are held out, and biases alone are fitted."""
@@ -64,6 +64,7 @@ class Tuner:
             for one, line in zip(self.tables, self.lines, strict=True)
         ]
         self.line_rmse = rms(np.concatenate(self.off))
+        self.certain = CERTAIN if m >= FOLDS_RATINGS else CERTAIN_OF_FEW
 
     def evaluate(self, candidate: Candidate) -> Result:
         """Return a candidate's best iteration over all held-out parts."""
@@ -91,10 +92,12 @@ class Tuner:
             share = self._share(sums[-1])
             gains.append(2 * share * sums[-1][0] - share**2 * sums[-1][1])
 
-        drive(
-            run.iterates, watch, **self.ending._asdict(),
-            cancelled=lambda: len(gains) - peak(gains) > PATIENCE,
-        )  # fmt: skip
+        def settled() -> bool:
+            """Say whether the last iterations have hardly lowered the squared error."""
+            earlier, last = gains[:-PATIENCE], gains[-PATIENCE:]
+            return bool(earlier) and max(last) - max(earlier) <= SETTLED * (float(off @ off) - max(earlier))
+
+        drive(run.iterates, watch, **self.ending._asdict(), cancelled=settled)
         return sums
 
     def _share(self, sums: Array) -> float:
@@ -133,7 +136,7 @@ class Tuner:
             with_factors = Candidate(best.candidate.rank or min(filter(None, ranks)), self.options)
             tried = [self.evaluate(candidate) for candidate in self._with_ridges(with_factors)]
             best = max([best, *tried], key=lambda result: result.gain)
-        return best if best and best.gain > CERTAIN * best.error else None
+        return best if best and best.gain > self.certain * best.error else None
 
     def _ridged(self, candidate: Candidate) -> list[Result]:
         return [self.evaluate(one) for one in self._with_ridges(candidate) or [candidate]]

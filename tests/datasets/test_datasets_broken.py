@@ -263,6 +263,7 @@ RATINGS = [
     ("u,i,1\nv,i\n", "user, item, rating in line 2"),
     ("u,i,1\nw,i,1\n", "a name that the table of features has in line 2 of r.csv, got w"),
     ("user,item,rating\n", "at least one rating"),
+    ("u,i,1e300\n", "a rating of a size up to 1e.100 in line 1"),
 ]
 
 

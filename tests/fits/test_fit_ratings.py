@@ -220,6 +220,26 @@ def test_plain_ratings_in_the_shell(words, tmp_path, monkeypatch, capsys):
         assert sentence in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [(f"u{i}", f"i{j}", 3) for i in range(8) for j in range(6)],
+        [("u", f"i{j}", j % 5) for j in range(40)],
+        [(f"u{j}", f"i{j}", 1e12 * (j % 3)) for j in range(40)],
+        [("a", "x", 1), ("b", "y", 2)],
+    ],
+    ids=["constant", "one user", "nobody twice", "two ratings"],
+)
+@pytest.mark.parametrize("solver", ["biased-als", "altmin"])
+def test_ratings_that_say_little_are_biases_or_one_sentence(rows, solver, tmp_path):
+    try:
+        found = fit_ratings(write(tmp_path / "r.csv", rows), solver=solver)
+    except InputError as error:
+        assert solver == "altmin" and "take biased-als" in str(error)
+        return
+    assert found.rows[-1]["rmse"] <= found.baselines["rmse_biases"] * (1 + 1e-6) + 1e-9
+
+
 def test_a_damaged_model_of_ratings_is_one_sentence(words, tmp_path):
     save_model(tmp_path / "m.npz", fit_ratings(words / "ratings.csv", solver="biases").model)
     arrays = dict(np.load(tmp_path / "m.npz"))
