@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from itertools import islice
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from lrlab import catalog, lowrank
 from lrlab.arrays import Array
@@ -22,17 +23,16 @@ ITERATIONS = 5
 """Most steps of ten conjugate gradients, where labels are missing."""
 
 
-def label_shares(problem: MultilabelProblem) -> Array:
+def label_shares(Y: csr_array, known: csr_array | None) -> Array:
     """Return the share of the observed rows in which each label is on (L,), 0 where it is never observed."""
-    on = problem.Y.sum(axis=0)
-    observed = np.full(len(on), problem.Y.shape[0]) if problem.mask is None else problem.mask.sum(axis=0)
+    on = Y.sum(axis=0)
+    observed = np.full(len(on), Y.shape[0]) if known is None else known.sum(axis=0)
     return np.divide(on, observed, out=np.zeros(len(on)), where=observed > 0)
 
 
-def frequencies(problem: MultilabelProblem) -> Affine:
-    """Return the predictor that gives every row the frequencies of the labels."""
-    zero = lowrank.zero((problem.X.shape[1], problem.Y.shape[1]), 1)
-    return Affine.at(zero, label_shares(problem))
+def frequencies(d: int, Y: csr_array, known: csr_array | None) -> Affine:
+    """Return the predictor that gives every row, of d features, the frequencies of the labels."""
+    return Affine.at(lowrank.zero((d, Y.shape[1]), 1), label_shares(Y, known))
 
 
 def feasible(d: int, L: int) -> bool:

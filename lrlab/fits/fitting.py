@@ -158,7 +158,7 @@ def fit(
 
 def scores_of_baselines(rows: Dataset, problem: OwnProblem, fitted: Fit, task: TuningTask | None) -> dict[str, Row]:
     """Return the scores of label frequencies, and of full rank where a fit has less; tuned where the fit is."""
-    estimates: dict[str, Any] = {baselines.FREQUENCIES: baselines.frequencies(problem)}
+    estimates: dict[str, Any] = {baselines.FREQUENCIES: baselines.frequencies(rows.d, problem.Y, problem.mask)}
     if fitted.solver != baselines.SOLVER and baselines.feasible(rows.d, rows.L) and fits_memory(rows):
         settings: dict[str, Any] = {}
         if task:

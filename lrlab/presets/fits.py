@@ -70,16 +70,17 @@ def _rows(preset: Preset, files: Mapping[str, Files]) -> list[dict[str, Any]]:
 
 
 def _panels(preset: Preset, files: Mapping[str, Files]) -> list[Toml]:
-    """Return the panels; those of a set that the paper has are, for other sets, the same with these."""
-    own = [name for name in files if name not in preset.data]
-    panels = list(preset.panels)
-    for name in own:
-        for panel in preset.panels:
-            if data := panel.get("where", {}).get("data"):
-                title = panel["title"].replace(data, name)
-                other = {**panel, "title": title, "where": {**panel["where"], "data": name}}
-                panels += [other] if other not in panels else []
-    return panels
+    """Return the panels; where the folder has none of the paper's sets, the same of the sets that it has."""
+    own, panels = [name for name in files if name not in preset.data], list[Toml]()
+    for panel in preset.panels:
+        where = panel.get("where", {})
+        for name in (own if "data" in where else [", ".join(own)]) if own else ():
+            title = panel["title"]
+            for published in preset.data:
+                title = title.replace(published, name)
+            other = {**panel, "title": title, "where": {**where, "data": name} if "data" in where else where}
+            panels += [other] if other not in panels else []
+    return panels or list(preset.panels)
 
 
 def _checked(preset: Preset) -> dict[str, dict[str, Any]]:

@@ -88,7 +88,9 @@ def test_a_sample_is_fitted_and_compared_with_the_baseline():
     assert all(run.state == "done" and not run.trace.history and run.trace.estimate is not None for run in runs)
     table = at.dataframe[0].value
     last = runs[0].trace.rows[-1]
-    assert list(table["precision_3"]) == [run.trace.rows[-1]["precision_3"] for run in runs]
+    assert list(table["precision_3"])[:2] == [run.trace.rows[-1]["precision_3"] for run in runs]
+    rows = at.session_state["own_data:rows"][1]
+    assert list(table["solver"])[2] == "Label frequencies" and table["auc"][2] == rows.floor["auc"] < last["auc"]
     assert table["lead"][0] == pytest.approx(last["precision_3"] - table["precision_3"][1]) and table["lead"][1] == 0
     assert {"train_precision_3", "train_auc"} <= set(last)
     assert list(at.dataframe[1].value["label"])[0].startswith("label ")
@@ -129,7 +131,7 @@ def test_the_error_of_a_broken_file_names_the_line_and_input_is_not_lost(name, c
     at = uploaded(at, "train", name, content)
     [message] = errors(at)
     assert re.search(sentence, message), message
-    assert at.session_state["own_data:run"] is run and len(at.dataframe[0].value) == 2
+    assert at.session_state["own_data:run"] is run and len(at.dataframe[0].value) == 3
     assert at.button(key="own_data-run").disabled
     at.text_input(key="own_data.labels").set_value("last:4").run()
     at = uploaded(at, "train", "music.arff", arff())

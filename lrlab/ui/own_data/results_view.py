@@ -1,7 +1,7 @@
 """Shows a run on *own data*: curves on training and test rows, and a comparison of solvers with the baseline."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,7 @@ import streamlit as st
 
 from lrlab.engine.handles import LiveRun
 from lrlab.figures import labels
+from lrlab.fits import baselines
 from lrlab.fits.fitted_model import FittedModel
 from lrlab.fits.tuned_run import TunedRun
 from lrlab.models.multilabel import FAMILY
@@ -58,7 +59,7 @@ def draw(settings: CurveSettings, plan: FitPlan | None) -> None:
             f"**{measure.title}**: {measure.meaning}. Solid: test rows. Dotted: training rows, at most 2,000 of them."
         )
     with comparison_column:
-        compare(runs, settings.measure)
+        compare(runs, settings.measure, followed.rows.floor)
     if isinstance(running, TunedRun) and any(one.table for one in running.tunings):
         rows = [{"solver": one.job.solver, **result.row()} for one in running.tunings for result in one.table]
         note = f"score: {followed.tasks[0].metric} on the held-out rows, at the best iteration."
@@ -94,8 +95,11 @@ def show_progress(running: Any) -> None:
         progress.show_run_progress(running)
 
 
-def compare(runs: Sequence[Any], measure: str) -> None:
-    """Show one row per solver, sortable by any measure, and errors."""
+def compare(runs: Sequence[Any], measure: str, floor: Mapping[str, float]) -> None:
+    """Show one row per solver and one of label frequencies, sortable by any measure, what is below these, and errors.
+
+    floor: the scores of label frequencies.
+    """
     if not runs:
         st.caption("The comparison appears here: one row per solver, including the full-rank baseline.")
         return
@@ -107,15 +111,29 @@ def compare(runs: Sequence[Any], measure: str) -> None:
     columns["lead"] = st.column_config.NumberColumn(
         "over baseline", format="%+.4f", help=f"{PAGE_MEASURES[measure].title} minus that of binary relevance"
     )
-    st.dataframe(comparison(runs, measure), hide_index=True, column_config=columns, key="own_data.comparison")
+    st.dataframe(comparison(runs, measure, floor), hide_index=True, column_config=columns, key="own_data.comparison")
     st.caption("Scores on the test rows after the last iteration. Click a column's name to sort by it.")
+    for remark in remarks(runs, floor):
+        st.caption(remark)
     for run in runs:
         if run.state == "failed":
             st.error(f"{run.job.entry.title}: {run.error}")
 
 
-def comparison(runs: Sequence[Any], measure: str) -> pd.DataFrame:
-    """Return one row per solver: its lead over the baseline in `measure`, last scores, settings, and state."""
+def remarks(runs: Sequence[Any], floor: Mapping[str, float]) -> list[str]:
+    """Return a sentence for each solver that is done and below a baseline in AUC."""
+    last = {run.job.solver: (run.job.entry.title, run.trace.rows[-1]) for run in runs if run.trace.rows}
+    full = {baselines.FULL_RANK: last[BASELINE][1]} if BASELINE in last else {}
+    known = {baselines.FREQUENCIES: floor, **full}
+    found = {title: baselines.remark(row, known) for title, row in last.values()}
+    return [f"**{title}**: {words}" for title, words in found.items() if words]
+
+
+def comparison(runs: Sequence[Any], measure: str, floor: Mapping[str, float]) -> pd.DataFrame:
+    """Return one row per solver: its lead over the baseline in `measure`, last scores, settings, and state.
+
+    The last row is that of label frequencies, whose scores are `floor`.
+    """
     rows = []
     for run in runs:
         last = run.trace.rows[-1] if run.trace.rows else {}
@@ -125,6 +143,8 @@ def comparison(runs: Sequence[Any], measure: str) -> pd.DataFrame:
         about |= {"rank": rank_of(run), "regularization": options.get("regularization")}
         rows.append({**about, "iterations": len(run.trace.rows), "seconds": last.get("seconds"), "state": stop})
     base = next((row[measure] for run, row in zip(runs, rows, strict=True) if run.job.solver == BASELINE), None)
+    frequent = {name: floor.get(name) for name in PAGE_MEASURES}
+    rows.append({"solver": baselines.FREQUENCIES.capitalize(), "lead": None, **frequent, "state": "baseline"})
     for row in rows:
         row["lead"] = row[measure] - base if row[measure] is not None and base is not None else None
     return pd.DataFrame(rows)

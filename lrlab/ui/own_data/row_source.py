@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 import weakref
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,12 @@ from lrlab import datasets
 from lrlab.arrays import Array
 from lrlab.datasets import Dataset
 from lrlab.datasets.labels import COUNT, FORMS
-from lrlab.fits import label_results
+from lrlab.fits import baselines, label_results
 from lrlab.fits.fitted_model import FittedModel
 from lrlab.fits.label_results import LabelCorrelations
 from lrlab.fits.own_files import label_names
 from lrlab.models.multilabel import Multilabel
+from lrlab.models.multilabel_problem import measured
 from lrlab.models.own_rows import OwnRows, split
 from lrlab.models.scaling import Scaling, automatic, deviations
 from lrlab.parameters import InputError, Parameter
@@ -52,8 +54,8 @@ class RowTables:
     """Training and test rows, as files (`train.npz`, `test.npz`), with the statistics that the page shows.
 
     columns: the training table without its rows. units, automatic: deviations of features, and the scaling that auto
-    is. entries: stored features of the training rows. known: share of their
-    labels that is known. counts, together: frequencies and correlations of the labels of the training rows.
+    is. floor: the scores of label frequencies on the test rows. entries: stored features of the training rows. known:
+    share of their labels that is known. counts, together: frequencies and correlations of their labels.
     """
 
     title: str
@@ -67,6 +69,7 @@ class RowTables:
     together: LabelCorrelations
     units: Array
     automatic: str
+    floor: Mapping[str, float]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -199,7 +202,9 @@ def store_tables(title: str, folder: Folder, given: Dataset, fresh: Dataset) -> 
     known = 1.0 if given.observed is None else given.observed.nnz / (given.n * given.L)
     counts, together = label_results.label_counts(given), label_results.label_correlations(given)
     columns, scalings = given.rows(slice(0, 0)), (deviations(given.X), automatic(given.X))
-    rows = RowTables(title, folder, columns, fresh, given.n, entries, known, counts, together, *scalings)
+    frequent: Any = baselines.frequencies(given.d, given.Y, given.observed)
+    floor = measured(frequent, fresh.X, fresh.Y, fresh.observed)
+    rows = RowTables(title, folder, columns, fresh, given.n, entries, known, counts, together, *scalings, floor)
     datasets.save_npz(rows.train_file, given)
     datasets.save_npz(rows.test_file, fresh)
     return rows
