@@ -15,9 +15,12 @@ LARGEST = 20_000_000
 
 def show(plan: SpectrumPlan, moment: str) -> None:
     """Show one draw at a place of the axis: all eigenvalues, the bulk, its edge, the spike, and what follows."""
-    specs = {value: place(plan.spec, plan.along.name, value) for value in plan.along.values}
-    specs = {v: one for v, one in specs.items() if isinstance(one, SingleIndexSpec) and one.n * one.p <= LARGEST}
-    if len(specs) < 2 or not plan.spec.theory_holds:  # type: ignore[attr-defined]
+    specs: dict[float, SingleIndexSpec] = {}
+    for value in plan.along.values:
+        one = place(plan.spec, plan.along.name, value)
+        if isinstance(one, SingleIndexSpec) and one.theory_holds and one.n * one.p <= LARGEST:
+            specs[value] = one
+    if len(specs) < 2:
         return
     values = list(specs)
 
