@@ -29,7 +29,7 @@ SHARE = 20
 
 LEAST_GAP = 1e-12
 SETTLED = 1e-14
-COARSEST, FINEST = 1e-3, 1e-15
+COARSEST, FINEST = 1e-3, 1e-14
 """Bounds of the accuracy of the weighted least-squares problem, relative to its right-hand side."""
 
 
@@ -165,7 +165,11 @@ def reweighted(A: Entries, b: Array, at: LowRank, eps: float, X: Filled, tol: fl
     normal, eased = operator(lambda G: pulled(measured(G)) + weights * G), operator(lambda G: G / (share + weights))
     # Of a table that solves the problem for other weights, the part that these leave of it.
     start = tangent(X.times(A, V), X.transposed(A, U)) / (1 + weights)
-    G, _ = cg(normal, pulled(b), start, rtol=tol, maxiter=limit, M=eased)
+    right = pulled(b)
+    G, _ = cg(normal, right, start, rtol=tol, maxiter=limit, M=eased)
+    # Past the accuracy of the arithmetic conjugate gradients may lead far away.
+    if np.linalg.norm(normal @ G - right) > np.linalg.norm(normal @ start - right):
+        G = start
     C, B, D = parts(G)
     return Filled(U, D, U @ C + B, V, b - measured(G))
 

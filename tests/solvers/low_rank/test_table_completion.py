@@ -165,3 +165,11 @@ def test_a_table_of_zeros_is_zero():
     for name in (*SOLVERS, "gauss-newton", "nuclear-norm"):
         iterate = next(catalog.solver(name).run(problem, rng=np.random.default_rng(0)))
         assert not iterate.estimate.dense().any() and iterate.residual == 0 and iterate.objective == 0
+
+
+@pytest.mark.parametrize("seed", [1003, 1005])
+def test_matrix_irls_stays_at_the_table_that_it_has_found(seed):
+    """Conjugate gradients past the accuracy of the arithmetic led these from errors of 1e-13 to 0.02 and 8."""
+    spec = lrlab.spec("inductive-completion", features="canonical", n1=100, n2=100, rank=3, observed=0.3, seed=seed)
+    trace = lrlab.solve(spec, "matrix-irls")
+    assert trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-12
