@@ -10,7 +10,7 @@ import streamlit as st
 from lrlab.datasets import read_pairs
 from lrlab.datasets.ratings_features import Features
 from lrlab.fits.fitted_model import save_model
-from lrlab.fits.ratings_model import PAIR_COLUMNS, TOP_COLUMNS, RatingModel, write_rows
+from lrlab.fits.ratings_model import PAIR_COLUMNS, TOP_COLUMNS, RatingModel
 from lrlab.fits.ratings_result import RatingsFit
 from lrlab.parameters import InputError, Parameter
 from lrlab.ui.own_data.ratings_source import upload
@@ -101,9 +101,8 @@ def show_pairs(
 
 def every_user(model: RatingModel, k: int) -> bytes:
     """Return the best unrated items of every user as a CSV."""
-    stream = io.StringIO(newline="")
-    write_rows((row for user in model.users.names for row in model.top(user, k)), TOP_COLUMNS, stream)
-    return stream.getvalue().encode()
+    rows = [row for user in model.users.names for row in model.top(user, k)]
+    return tables.csv(pd.DataFrame(rows, columns=TOP_COLUMNS))
 
 
 def as_npz(model: RatingModel) -> bytes:
