@@ -35,5 +35,6 @@ else:
         )
     live.follow("papers", lambda: papers_view.draw(name))
     page.reading(preset.explanation, preset.reference)
+    papers_view.show_data(preset)
     page.copy(*papers_view.script(preset, trials))
 link.write()

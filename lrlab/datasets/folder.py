@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
+from lrlab.datasets.unpacking import data_suffix
 from lrlab.parameters import InputError
 
 ENDINGS = (".arff", ".txt", ".svm", ".svmlight", ".libsvm", ".npz", ".csv")
@@ -40,6 +41,13 @@ def located(folder: str | os.PathLike[str] | None, names: tuple[str, ...]) -> di
     return present
 
 
+def presence(folder: str | os.PathLike[str] | None, names: tuple[str, ...]) -> dict[str, Files | None]:
+    """Return for each data set its files in a folder, by default that of LRLAB_DATA; None where it is not there."""
+    given = folder or os.environ.get(FOLDER)
+    there = bool(given) and Path(given or "").is_dir()
+    return {name: _files(Path(given or ""), name) if there else None for name in names}
+
+
 def _names(folder: Path) -> list[str]:
     """Return what stands before "train" in the names of files of a folder and of the folders in it, in lower case."""
     inside = [path for path in folder.iterdir() if path.is_dir()]
@@ -52,7 +60,8 @@ def _files(folder: Path, name: str) -> Files | None:
     # The files of the folder, then those of the folder of that name in it.
     inside = [path for path in sorted(folder.iterdir()) if path.is_dir() and path.name.lower() == name.lower()]
     for path in (path for place in (folder, *inside) for path in sorted(place.iterdir()) if path.is_file()):
-        stem, ending = path.stem.lower(), path.suffix.lower()
+        ending = data_suffix(path)
+        stem = path.name.lower()[: path.name.lower().rindex(ending)] if ending else path.stem.lower()
         if ending == ".xml" and stem == name.lower():
             parts.setdefault("labels", path)
         elif ending in ENDINGS and stem.startswith(name.lower()):

@@ -22,6 +22,7 @@ from lrlab.fits.own_files import checked_options
 from lrlab.fits.validation import METRICS
 from lrlab.parameters import InputError, require_known
 from lrlab.presets.definition import Preset, Toml
+from lrlab.presets.fits_verdict import compare
 from lrlab.presets.result import Panel, Plan, Result, compare_with_paper
 from lrlab.protocol import limits
 from lrlab.sweeps.toml import require_settings
@@ -54,7 +55,8 @@ def plan(preset: Preset, trials: int | None = None, data: str | os.PathLike[str]
         panels = [
             made for panel in _panels(preset, files) if (made := _panel(preset, panel, points, missing, left_out))
         ]
-        return Result(panels, points.assign(level="point"), table)
+        judged = [line for panel in _panels(preset, files) if (line := _judged(preset, panel, points))]
+        return Result(panels, pd.concat([pd.DataFrame(judged), points.assign(level="point")]), table)
 
     return Plan(fit_dataset, list(items), finish)
 
@@ -160,11 +162,7 @@ def compared(preset: Preset, rows: Sequence[Toml], table: pd.DataFrame) -> pd.Da
 def _panel(
     preset: Preset, panel: Toml, points: pd.DataFrame, missing: Sequence[str], left_out: Sequence[str]
 ) -> Panel | None:
-    full = points["series"].isin([one["label"] for one in preset.series if one.get("full_rank")])
-    chosen, axis = points["measure"] == panel["measure"], panel["axis"]
-    for key, value in panel.get("where", {}).items():
-        chosen &= (points[key] == value) | (full & (key == "share"))
-    rows = points[chosen]
+    (rows, full), axis = _rows_of(preset, panel, points), panel["axis"]
     if rows.empty:
         return None
     level = full[rows.index] & (axis == "share")
@@ -172,7 +170,25 @@ def _panel(
         rows.assign(x=rows[axis].mask(level)), axis_title=AXES[axis], value_title=TITLES[panel["measure"]],
         log_x=panel.get("log_x", False), categories=axis == "data",
     )  # fmt: skip
-    return Panel(panel["title"], figure, _caption(rows, missing, left_out))
+    verdict = compare(panel["measure"], rows)
+    caption = _caption(rows, missing, left_out)
+    return Panel(panel["title"], figure, f"{caption} {verdict.sentence}" if verdict else caption)
+
+
+def _rows_of(preset: Preset, panel: Toml, points: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
+    """Return the points of a panel, and which of all points are of full rank."""
+    full = points["series"].isin([one["label"] for one in preset.series if one.get("full_rank")])
+    chosen = points["measure"] == panel["measure"]
+    for key, value in panel.get("where", {}).items():
+        chosen &= (points[key] == value) | (full & (key == "share"))
+    return points[chosen], full
+
+
+def _judged(preset: Preset, panel: Toml, points: pd.DataFrame) -> dict[str, Any] | None:
+    """Return the verdict on the points of a panel as a row of the table; None without numbers of the paper."""
+    verdict = compare(panel["measure"], _rows_of(preset, panel, points)[0])
+    own = {key: value for key, value in verdict.columns.items() if key != "paper"} if verdict else {}
+    return {"level": "panel", "panel": panel["title"], "measure": panel["measure"], **own} if verdict else None
 
 
 def _caption(rows: pd.DataFrame, missing: Sequence[str], left_out: Sequence[str]) -> str:

@@ -1,11 +1,13 @@
 """Published data sets: found in a folder, fitted as a preset asks, and shown beside what the paper printed."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from lrlab import datasets, presets
 from lrlab.datasets.dataset import Dataset
-from lrlab.datasets.folder import located
+from lrlab.datasets.folder import located, presence
+from lrlab.datasets.published import SETS
 from lrlab.engine.stream import LocalStream, collect
 from lrlab.fits.fitting import fit
 from lrlab.models.multilabel import Multilabel
@@ -128,3 +130,51 @@ def test_other_sets_of_a_folder_are_fitted_alike_and_refused_fits_left_out(tmp_p
     for panel in result.panels:
         assert "Not in the folder: meadow, forest." in panel.caption and "printed" not in panel.caption
         assert "Left out: cplst on pond (observed must be 1 for this solver" in panel.caption
+
+
+def printed(name: str, measures: tuple[str, ...]) -> dict:
+    """Return the numbers of a preset's paper by place and measure; a series without a loss has the squared one."""
+    paper = presets.load(name).content["paper"]
+    rows = [dict(zip(paper["columns"], row, strict=True)) for row in paper["rows"]]
+    alike = {"LEML": "LEML, squared", "binary relevance": "binary relevance, squared"}
+    return {
+        (row["data"], alike.get(row["series"], row["series"]), row["share"], row["observed"], measure): row[measure]
+        for row in rows
+        for measure in measures
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "appendix", "common"),
+    [("yu2014-table3", "yu2014-tables6-10", 96), ("yu2014-fig2bc", "yu2014-tables11-15", 32)],
+)
+def test_tables_of_the_appendix_agree_with_those_of_the_text(text, appendix, common):
+    text, appendix = (printed(name, ("precision@3", "auc")) for name in (text, appendix))
+    assert len(text) == common and {place: appendix[place] for place in text} == text
+
+
+def test_the_paper_prints_two_numbers_for_one():
+    place = ("bibtex", "BCS", 0.4, 0.2, "auc")
+    assert printed("yu2014-table5", ("auc",))[place] == 0.7871 and printed("yu2014-fig2bc", ("auc",))[place] == 0.7817
+
+
+def test_a_table_ends_with_a_verdict():
+    rows = pd.DataFrame({"data": "d", "series": "s", "share": 0.4, "observed": 1.0, "paper": [30.0, 40.0, np.nan]})
+    for ours, word in (
+        ([31.0, 39.0, 1.0], "reproduced"),
+        ([31.0, 49.0, 1.0], "reproduced with a remark"),
+        ([31.0, 30.0, 1.0], "not reproduced"),
+    ):
+        verdict = fits.compare("precision@3", rows.assign(difference=np.array(ours) - rows["paper"]))
+        assert verdict.word == word and "of 2 numbers within 3" in verdict.measured
+    assert fits.compare("auc", rows[2:].assign(difference=0.0)) is None
+
+
+def test_a_folder_shows_which_sets_it_has(tmp_path):
+    for name in ("bibtex-train.svm.gz", "Bibtex-test.svm", "README", "bibtex.xml"):
+        (tmp_path / name).write_bytes(b"")
+    found = presence(tmp_path, ("bibtex", "eurlex"))
+    assert found["bibtex"] == located(tmp_path, ("bibtex",))["bibtex"] and found["eurlex"] is None
+    assert presence(tmp_path / "none", ("bibtex",)) == {"bibtex": None}
+    named = {name for preset in presets.names() for name in presets.load(preset).data}
+    assert named <= SETS.keys()

@@ -6,6 +6,8 @@ from itertools import cycle
 import streamlit as st
 
 from lrlab import presets
+from lrlab.datasets.folder import FOLDER, presence
+from lrlab.datasets.published import HOW, SETS
 from lrlab.parameters import InputError, duration
 from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
@@ -29,6 +31,21 @@ def plan_or_error(preset: Preset, choice: str) -> Plan | InputError:
         return presets.plan(preset, number_of_trials(choice))
     except InputError as error:
         return error
+
+
+def show_data(preset: Preset) -> None:
+    """Show which data sets of a preset the folder has, and how to get the others; nothing where it draws its own."""
+    if not preset.data:
+        return
+    found = presence(None, preset.data)
+    title = f"Data sets: {sum(map(bool, found.values()))} of {len(found)} found"
+    with st.expander(title, key="papers-data"):
+        rows = [
+            {"set": name, "found": ", ".join(path.name for path in files or () if path)} | SETS.get(name, {})
+            for name, files in found.items()
+        ]
+        st.dataframe(rows, hide_index=True, key="papers-sets")
+        st.caption(f"{HOW} This server reads them from the folder that the environment variable {FOLDER} names.")
 
 
 def script(preset: Preset, choice: str) -> tuple[str, str]:

@@ -1,0 +1,40 @@
+"""Published data sets that papers use: where they come from, and what is known of their licences.
+
+Sizes are those of Yu et al. (2014), Table 2. None of the files is part of this package.
+"""
+
+MULAN = "Mulan's page of multi-label data sets: NAME-train.arff, NAME-test.arff, NAME.xml"
+NOT_STATED = "not known; ask those who publish it"
+
+SETS = {
+    "bibtex": {"rows": "4,880 + 2,515", "features": 1836, "labels": 159, "source": MULAN, "licence": NOT_STATED},
+    "delicious": {"rows": "12,920 + 3,185", "features": 500, "labels": 983, "source": MULAN, "licence": NOT_STATED},
+    "corel5k": {"rows": "4,500 + 500", "features": 499, "labels": 374, "source": MULAN, "licence": NOT_STATED},
+    "emotions": {"rows": "391 + 202", "features": 72, "labels": 6, "source": MULAN, "licence": NOT_STATED},
+    "eurlex": {
+        "rows": "17,413 + 1,935", "features": 5000, "labels": 3993,
+        "source": "Mulan's page (EUR-Lex, EUROVOC descriptors), first of its ten splits", "licence": NOT_STATED,
+    },
+    "nus-wide": {
+        "rows": "161,789 + 107,859", "features": 1134, "labels": 1000,
+        "source": "NUS-WIDE's page: features of images and user tags", "licence": NOT_STATED,
+    },
+    "autofood": {
+        "rows": "155 + 38", "features": 9382, "labels": 162, "source": "no public page known", "licence": NOT_STATED,
+    },
+    "compphys": {
+        "rows": "161 + 40", "features": 33284, "labels": 208, "source": "no public page known", "licence": NOT_STATED,
+    },
+    "wiki": {
+        "rows": "881,805 + 10,000", "features": 366932, "labels": 213707,
+        "source": "made by the authors of Wikipedia's pages; no public file known", "licence": NOT_STATED,
+    },
+}  # fmt: skip
+"""By name: rows to learn from and to test on, features, labels, where the files are, what is known of the licence."""
+
+HOW = (
+    "Of a set NAME a folder holds NAME-train and NAME-test in any format that is read (.arff, .svm, .txt, .csv, "
+    ".npz; packed as .gz or .bz2 or not), in itself or in a folder NAME, and NAME.xml with the labels where the format "
+    "is ARFF."
+)
+"""What a folder of data sets looks like."""
