@@ -6,7 +6,6 @@ from typing import Annotated, TypeVar
 import numpy as np
 
 from lrlab.arrays import Array
-from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.entries import Entries
 from lrlab.operators.operator import Operator, alignment, unresolvable
@@ -15,8 +14,9 @@ from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solvers.low_rank.requirements import ranked_entry
 from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.low_rank.stationarity import stationarity
-from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, Line, Vector, line, moved, point, solved
+from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, Line, line, moved, point, solved
 from lrlab.solvers.low_rank.tangent_descent import tangent_workspace
+from lrlab.solvers.low_rank.tangent_least_squares import least_squares_step
 from lrlab.solvers.low_rank.whole_steps import WholeSteps, objective
 
 Result = TypeVar("Result")
@@ -30,9 +30,6 @@ PENALTY, NEARLY = 0.02, 0.2
 
 LOOSE, TIGHTEST = 0.1, 1e-10
 """Bounds of the factor by which the gradient of a penalised problem shrinks."""
-
-LEAST_RATIO = 1e-8
-"""Singular values, over the largest, below which the penalty treats all alike."""
 
 
 def gauss_newton(
@@ -149,61 +146,6 @@ def halved(operator: Operator, at: EvaluatedMatrix, along: Line, b: Array, weigh
             return new
         times /= 2
     return None
-
-
-def least_squares_step(
-    operator: Operator, at: EvaluatedMatrix, tol: float, limit: int, weight: float = 0.0
-) -> tuple[Vector, int, float]:
-    """Return the tangent vector (A, B) that minimises ||A(A V^T + U B^T) + misfit||^2, of least norm.
-
-    With a weight of the nuclear norm: plus mu (||A D^-1 + U D^-1 diag(s)||^2 + the same of B and V), D^2 = diag(|s|) /
-    s_1, mu = weight / s_1. Beside it the steps it took, and the share of the gradient that remains: 0 unless `limit`
-    was reached before `tol` or rounding error.
-    """
-    X = Vector(np.zeros_like(at.W.U), np.zeros_like(at.W.V))
-    D, mu, present = penalty(at.W, weight) if weight else (1.0, 0.0, X)
-    measured, pulled = jacobian(operator, at, D)
-    r = -at.misfit
-    S = pulled(r).plus(present, -mu)
-    P, first = S, S.dot(S)
-    now, target, count, largest = first, tol**2 * first, 0, 0.0
-    while now > target and count < limit:
-        # With many unknowns there are hundreds of steps: a cancelled run ends before the next one.
-        operator.checkpoint(count / limit)
-        image = measured(P)
-        curvature = float(image @ image) + mu * P.dot(P)
-        largest = max(largest, curvature / P.dot(P))
-        alpha = now / curvature
-        X, r = X.plus(P, alpha), r - alpha * image
-        S = pulled(r).plus(X.plus(present, 1.0), -mu) if mu else pulled(r)
-        before, now = now, S.dot(S)
-        P, count = S.plus(P, now / before), count + 1
-        target = max(target, (4 * float(np.finfo(r.dtype).eps)) ** 2 * largest * float(r @ r))
-    return Vector(X.A * D, X.B * D), count, 0.0 if now <= target else min(1.0, float(np.sqrt(now / first)))
-
-
-def penalty(W: LowRank, weight: float) -> tuple[Array, float, Vector]:
-    """Return the diagonal D (k,), mu, and the factors that are penalised, in units of A D^-1 and B D^-1."""
-    largest = float(np.abs(W.s).max())
-    D = np.sqrt(np.maximum(np.abs(W.s) / largest, LEAST_RATIO))
-    signed = W.U * (np.sign(W.s) * D * largest)
-    return D, weight / largest, Vector(signed, signed if W.U is W.V else W.V * (D * largest))
-
-
-def jacobian(
-    operator: Operator, at: EvaluatedMatrix, D: Array | float = 1.0
-) -> tuple[Callable[[Vector], Array], Callable[[Array], Vector]]:
-    """Return (A, B) -> A(A D V^T + U D B^T) and its adjoint; with one unknown A = B where W is symmetric."""
-    P, Q = at.P * D, at.Q * D
-    if operator.symmetric:
-        # One unknown Z, stored as the pair (Z, Z): `dot` counts it twice, which is the 2 that the adjoint leaves out.
-        def pulled_one(r: Array) -> Vector:
-            Z = operator.pull_left(r, P)
-            return Vector(Z, Z)
-
-        return lambda X: 2 * operator.pair(operator.left(X.A), P), pulled_one
-    measured = lambda X: operator.pair(operator.left(X.A), Q) + operator.pair(P, operator.right(X.B))  # noqa: E731
-    return measured, lambda r: Vector(operator.pull_left(r, Q), operator.pull_right(r, P))
 
 
 ENTRY = ranked_entry(

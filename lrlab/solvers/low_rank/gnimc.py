@@ -9,12 +9,12 @@ from lrlab import lowrank
 from lrlab.models.protocols import LowRankData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solvers.low_rank.gauss_newton import least_squares_step
 from lrlab.solvers.low_rank.requirements import ranked_entry
 from lrlab.solvers.low_rank.starts import spectral_start
 from lrlab.solvers.low_rank.stationarity import stationarity
 from lrlab.solvers.low_rank.tangent import Vector, point, solved
 from lrlab.solvers.low_rank.tangent_descent import tangent_workspace
+from lrlab.solvers.low_rank.tangent_least_squares import least_squares_step
 from lrlab.solvers.low_rank.whole_steps import objective
 
 LEAST_TOLERANCE = 1e-15

@@ -1,5 +1,6 @@
 """Gradient descent on factors with more columns than the rank, plain and preconditioned (PrecGD)."""
 
+from functools import partial
 from itertools import count
 from typing import Annotated, NamedTuple
 
@@ -191,26 +192,17 @@ def refuse_mixed_signs(spec: LowRankSpec, options: Options) -> None:
         raise InputError("signs", "positive for this solver, whose U U^T has no negative eigenvalue", "mixed", remedy)
 
 
-ENTRIES = tuple(
-    ranked_entry(
-        title=title,
-        summary=summary,
-        run=run,
-        families=("low-rank",),
-        max_iter=1000,
-        workspace=workspace,
-        refuse=refuse_mixed_signs,
-    )
-    for run, title, summary in (
-        (
-            overparameterised_gradient,
-            "Gradient descent, over-parameterised",
-            "Plain gradient descent on factors with more columns than the rank: slow, like a power of the iterations.",
-        ),
-        (
-            precgd,
-            "PrecGD (over-parameterised)",
-            "Preconditioned gradient descent on factors with more columns than the rank, which need not be known.",
-        ),
-    )
+_entry = partial(ranked_entry, families=("low-rank",), max_iter=1000, workspace=workspace, refuse=refuse_mixed_signs)
+
+ENTRIES = (
+    _entry(
+        title="Gradient descent, over-parameterised",
+        summary="Plain gradient descent on factors with more columns than the rank: slow, like a power of iterations.",
+        run=overparameterised_gradient,
+    ),
+    _entry(
+        title="PrecGD (over-parameterised)",
+        summary="Preconditioned gradient descent on factors with more columns than the rank, which need not be known.",
+        run=precgd,
+    ),
 )

@@ -12,11 +12,11 @@ from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
-from lrlab.solvers.low_rank.gauss_newton import least_squares_step
 from lrlab.solvers.low_rank.requirements import factors_workspace, ranked_entry, refuse_features
 from lrlab.solvers.low_rank.starts import spectral_start
 from lrlab.solvers.low_rank.stationarity import stationarity
 from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, point
+from lrlab.solvers.low_rank.tangent_least_squares import least_squares_step
 from lrlab.solvers.low_rank.whole_steps import objective
 
 LOOSEST, TIGHTEST = 1e-5, 1e-15

@@ -12,7 +12,7 @@ from lrlab import catalog, lowrank
 from lrlab.operators.rank_one import RankOne
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
-from lrlab.solvers.low_rank import gauss_newton, gnimc, matrix_irls, r2rils, stationarity, tangent
+from lrlab.solvers.low_rank import gnimc, matrix_irls, r2rils, stationarity, tangent, tangent_least_squares
 
 TABLE = lrlab.spec("inductive-completion", features="canonical", n1=40, n2=35, rank=3, observed=0.5)
 HARD = lrlab.spec(
@@ -67,7 +67,7 @@ def test_the_update_of_gnimc_is_that_of_its_factors_whatever_their_scaling():
     problem = lrlab.spec("rank-one-sensing", d1=7, d2=6, rank=2, m=60).build()
     W = lowrank.from_product(rng.standard_normal((7, 2)), rng.standard_normal((6, 2)))
     at = tangent.point(problem.operator, W, problem.b)
-    new = gnimc.multiplied(W, gauss_newton.least_squares_step(problem.operator, at, 1e-15, 500)[0]).dense()
+    new = gnimc.multiplied(W, tangent_least_squares.least_squares_step(problem.operator, at, 1e-15, 500)[0]).dense()
     # The factors themselves, scaled unequally, and LSQR in bases of theirs that are orthonormal.
     C = rng.standard_normal((2, 2))
     U, V = W.left @ C, W.V @ np.linalg.inv(C).T
@@ -141,8 +141,8 @@ def test_a_penalised_step_minimises_its_problem(model):
     spec = lrlab.spec(model, condition=10, **sizes)
     problem = spec.build()
     at = tangent.point(problem.operator, spec.replace(seed=9).build().truth, problem.b)
-    step, _, _ = gauss_newton.least_squares_step(problem.operator, at, 1e-14, 500, 3.0)
-    measured, _ = gauss_newton.jacobian(problem.operator, at)
+    step, _, _ = tangent_least_squares.least_squares_step(problem.operator, at, 1e-14, 500, 3.0)
+    measured, _ = tangent_least_squares.jacobian(problem.operator, at)
     symmetric, (U, s, V) = problem.operator.symmetric, at.W
     root = np.sqrt(np.abs(s))
 
