@@ -37,6 +37,9 @@ PRIVATE = {
     "streamlit.runtime.scriptrunner_utils.script_requests.RerunData.fragment_id_queue": (
         "lrlab/ui/shared/followers.py: see _create_scriptrunner"
     ),
+    "streamlit.runtime.scriptrunner_utils.script_run_context.ThreadState.get": (
+        "lrlab/ui/shared/followers.py reads the fragment in which it is called: find its new place"
+    ),
     "streamlit.runtime.Runtime.is_active_session": (
         "lrlab/ui/shared/followers.py ends runs of tabs that have left: find how a session is known to be connected"
     ),

@@ -104,3 +104,18 @@ def test_the_run_of_a_closed_tab_ends(server):
         await back.close()
 
     asyncio.run(leave())
+
+
+def test_a_run_is_followed_where_its_place_on_the_page_has_changed(server):
+    async def move() -> None:
+        visitor = await running(Visitor(server.address, query=f"{LONG}&seed=15"))
+        # A wrong number adds a sentence above the figures, and takes it away again.
+        for n in (-1, 3000, -1, 3000):
+            await visitor.touch("one-bit-sensing.n", n)
+            shown = visitor.cards
+            await visitor.until(lambda: visitor.cards != shown)  # noqa: B023
+        await visitor.press("converge-cancel")
+        await visitor.until(lambda: visitor.over_at)
+        await visitor.close()
+
+    asyncio.run(move())

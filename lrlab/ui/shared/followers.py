@@ -18,6 +18,7 @@ from streamlit import runtime
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
+from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
 from lrlab.parameters import InputError
 from lrlab.settings import number
@@ -92,17 +93,21 @@ class Followers:
             found.session, found.fragment, found.left_at = session_id(), "", 0.0
             return found
 
-    def watch(self, page: str, running: Any, fragment: str) -> None:
-        """Have a fragment of this session run whenever its run has news."""
+    def watch(self, page: str, running: Any) -> None:
+        """Have the fragment from which this is called run anew whenever its run has news; None: no more."""
         session = session_id()
         if not session:
             return
         with self._lock:
             found = self._runs.get((session, page))
+            if running is None:
+                if found is not None:
+                    found.fragment = ""
+                return
             if found is None or found.running is not running:
                 # Sweeps belong to the server: they are drawn, and do not end with their tab.
                 found = self._runs[session, page] = Followed(session, "", page, running, None)
-            found.fragment = fragment
+            found.fragment = ThreadState.get().fragment_id or ""
         self._wanted.set()
 
     def drawn(self, page: str, version: Any, seconds: float) -> None:

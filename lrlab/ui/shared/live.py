@@ -138,18 +138,17 @@ def follow(page: str, draw: Callable[[], None]) -> None:
             if began and not running.alive:
                 # The whole page draws it, with the buttons of a run that is over.
                 st.rerun()
-        draw()
-        if running is not None:
-            get_followers().drawn(page, version, time.thread_time() - started)
+            get_followers().watch(page, running if began else None)
+        try:
+            draw()
+        finally:
+            if running is not None:
+                get_followers().drawn(page, version, time.thread_time() - started)
 
     # Streamlit identifies fragments by this name and their place. With the same name on two pages, one would be drawn
     # for the other, on a page that is no longer shown.
     show.__qualname__ = f"follow.{page}"
     st.fragment(show, key=f"{page}-live")()
-    context = get_script_run_ctx()
-    if began and running is not None and context is not None:
-        [fragment] = context.fragment_storage.resolve_target(f"{page}-live")
-        get_followers().watch(page, running, fragment)
 
 
 def leave(path: str, address: Mapping[str, str]) -> NoReturn:
