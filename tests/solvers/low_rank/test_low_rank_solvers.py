@@ -309,7 +309,13 @@ def test_entries_of_the_catalogue_refuse_what_they_cannot_do():
         entries["altmin"].refuse(SENSING, {"fresh_samples": 300})
     defaults = {name: {k: p.default for k, p in entry.options.items()} for name, entry in entries.items()}
     for name, entry in entries.items():
+        refused = [FEATURES] if name in PLAIN else []
+        refused += [TABLE] if name == "complete-then-regress" else []
+        refused += [NETWORK] if name in ("precgd", "overparameterised-gradient") else []
         for spec in (SENSING, DENSE, FEATURES, TABLE, LABELS, NETWORK):
-            if spec.model in entry.models and (spec is TABLE or name not in PLAIN):
+            if spec.model in entry.models and spec in refused:
+                with pytest.raises(InputError):
+                    entry.refuse(spec, defaults[name])
+            elif spec.model in entry.models:
                 entry.refuse(spec, defaults[name])
                 assert entry.workspace(spec, defaults[name]) > 0
