@@ -19,7 +19,7 @@ LOG = logging.getLogger("lrlab.jobs")
 """One line of JSON a job, at its end."""
 KEEP_SECONDS = 60.0
 KEEP_BYTES = 2**20
-MOST_KEPT = 64
+MOST_RUNS = 64
 """How long, of what size, and how many runs that have ended are given out again."""
 BY_CHANCE = (Stop.TIMEOUT, Stop.CANCELLED)
 """Ends that another run of the same job need not come to."""
@@ -109,7 +109,7 @@ class Shares:
         with self._lock:
             for ended in [known for known, run in self._runs.items() if run.live.over and not run.fresh]:
                 del self._runs[ended]
-            while len(self._runs) > MOST_KEPT and (over := [k for k, run in self._runs.items() if run.live.over]):
+            while len(self._runs) > MOST_RUNS and (over := [k for k, run in self._runs.items() if run.live.over]):
                 del self._runs[over[0]]
             try:
                 run = self._runs.get(job)

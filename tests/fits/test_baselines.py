@@ -59,9 +59,9 @@ def test_label_frequencies_are_those_of_the_observed_rows():
     known = np.random.default_rng(0).random(train.Y.shape) < 0.5
     hidden = Dataset(train.X, csr_array(train.Y.toarray() * known), csr_array(known))
     for data in (train, hidden):
-        seen = np.ones_like(known) if data.observed is None else known
+        observed = np.ones_like(known) if data.observed is None else known
         shares = baselines.label_shares(data.Y, data.observed)
-        assert shares == pytest.approx((train.Y.toarray() * seen).sum(axis=0) / seen.sum(axis=0))
+        assert shares == pytest.approx((train.Y.toarray() * observed).sum(axis=0) / observed.sum(axis=0))
     problem = OwnProblem.between(train, test, 2)
     scores = problem.score(baselines.frequencies(train.d, train.Y, None))
     assert 0.6 < scores["auc"] < 0.95

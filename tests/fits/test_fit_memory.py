@@ -79,13 +79,13 @@ def test_the_first_rows_of_any_format_are_read(tmp_path):
         read(tmp_path / "f.npz", limit=-1)
 
 
-def test_progress_is_told_after_each_iteration_and_areas_can_be_left_out(tmp_path):
+def test_progress_is_reported_after_each_iteration_and_areas_can_be_left_out(tmp_path):
     paths = [tmp_path / "train.npz", tmp_path / "test.npz"]
     for path in paths:
         save_npz(path, wide(30, 5, 4))
-    told = []
-    fitted = fit(*paths, iterations=3, limit=20, areas=False, compared=False, following=lambda *at: told.append(at))
-    assert told[0][:2] == (1, 3) and told[0][2] > 0 and len(told) == len(fitted.rows)
+    progress = []
+    fitted = fit(*paths, iterations=3, limit=20, areas=False, compared=False, following=lambda *at: progress.append(at))
+    assert progress[0][:2] == (1, 3) and progress[0][2] > 0 and len(progress) == len(fitted.rows)
     assert "micro_auc" not in fitted.summary() and "auc" in fitted.summary()
 
 

@@ -125,8 +125,8 @@ def remarks(runs: Sequence[Any], floor: Mapping[str, float]) -> list[str]:
     last = {run.job.solver: (run.job.entry.title, run.trace.rows[-1]) for run in runs if run.trace.rows}
     full = {baselines.FULL_RANK: last[BASELINE][1]} if BASELINE in last else {}
     known = {baselines.FREQUENCIES: floor, **full}
-    found = {title: baselines.remark(row, known) for title, row in last.values()}
-    return [f"**{title}**: {words}" for title, words in found.items() if words]
+    remarks = {title: baselines.remark(row, known) for title, row in last.values()}
+    return [f"**{title}**: {words}" for title, words in remarks.items() if words]
 
 
 def comparison(runs: Sequence[Any], measure: str, floor: Mapping[str, float]) -> pd.DataFrame:

@@ -37,12 +37,12 @@ def show_data(preset: Preset) -> None:
     """Show which data sets of a preset the folder has, and how to get the others; nothing where it draws its own."""
     if not preset.data:
         return
-    found = presence(None, preset.data)
-    title = f"Data sets: {sum(map(bool, found.values()))} of {len(found)} found"
+    files_by_set = presence(None, preset.data)
+    title = f"Data sets: {sum(map(bool, files_by_set.values()))} of {len(files_by_set)} found"
     with st.expander(title, key="papers-data"):
         rows = [
             {"set": name, "found": ", ".join(path.name for path in files or () if path)} | SETS.get(name, {})
-            for name, files in found.items()
+            for name, files in files_by_set.items()
         ]
         st.dataframe(rows, hide_index=True, key="papers-sets")
         st.caption(f"{HOW} This server reads them from the folder that the environment variable {FOLDER} names.")

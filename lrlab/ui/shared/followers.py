@@ -87,11 +87,11 @@ class Followers:
             gone = [run for run in self._runs.values() if (run.browser, run.page) == (browser, page) and not here(run)]
             if not gone or not session_id():
                 return None
-            found = max(gone, key=lambda run: run.drawn_at)
-            del self._runs[found.session, page]
-            self._runs[session_id(), page] = found
-            found.session, found.fragment, found.left_at = session_id(), "", 0.0
-            return found
+            followed = max(gone, key=lambda run: run.drawn_at)
+            del self._runs[followed.session, page]
+            self._runs[session_id(), page] = followed
+            followed.session, followed.fragment, followed.left_at = session_id(), "", 0.0
+            return followed
 
     def watch(self, page: str, running: Any) -> None:
         """Have the fragment from which this is called run anew whenever its run has news; None: no more."""
@@ -99,15 +99,15 @@ class Followers:
         if not session:
             return
         with self._lock:
-            found = self._runs.get((session, page))
+            followed = self._runs.get((session, page))
             if running is None:
-                if found is not None:
-                    found.fragment = ""
+                if followed is not None:
+                    followed.fragment = ""
                 return
-            if found is None or found.running is not running:
+            if followed is None or followed.running is not running:
                 # Sweeps belong to the server: they are drawn, and do not end with their tab.
-                found = self._runs[session, page] = Followed(session, "", page, running, None)
-            found.fragment = ThreadState.get().fragment_id or ""
+                followed = self._runs[session, page] = Followed(session, "", page, running, None)
+            followed.fragment = ThreadState.get().fragment_id or ""
         self._wanted.set()
 
     def drawn(self, page: str, version: Any, seconds: float) -> None:
@@ -115,8 +115,8 @@ class Followers:
         with self._lock:
             self._cost = 0.8 * self._cost + 0.2 * (seconds + OVERHEAD_SECONDS)
             self._drawn_at = time.monotonic()
-            if found := self._runs.get((session_id(), page)):
-                found.shown, found.drawn_at = version, self._drawn_at
+            if followed := self._runs.get((session_id(), page)):
+                followed.shown, followed.drawn_at = version, self._drawn_at
 
     def _serve(self) -> None:
         while True:

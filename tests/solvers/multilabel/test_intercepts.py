@@ -50,9 +50,9 @@ def scores(solver, problem, max_iter=10, tol=1e-12, **settings):
 def test_binary_relevance_is_the_ridge_regression_of_scikit_learn(shape, sparse, observed, monkeypatch):
     X, Y, known = tables(*shape, sparse=sparse, observed=observed)
     dense = X.toarray() if sparse else X
-    seen = np.ones(Y.shape, bool) if known is None else known
+    observed = np.ones(Y.shape, bool) if known is None else known
     expected = np.column_stack(
-        [Ridge(0.3).fit(dense[seen[:, j]], Y[seen[:, j], j]).predict(dense) for j in range(Y.shape[1])]
+        [Ridge(0.3).fit(dense[observed[:, j]], Y[observed[:, j], j]).predict(dense) for j in range(Y.shape[1])]
     )
     problem = problem_of(X, Y, known)
     assert scores("binary-relevance", problem, 300, regularization=0.3) == pytest.approx(expected, abs=1e-8)
@@ -80,11 +80,11 @@ def test_leml_at_full_rank_is_that_regression_too(sparse, observed):
 )
 def test_intercepts_are_free_of_penalties_so_that_slopes_sum_to_zero(loss, solvers, observed):
     X, Y, known = tables(observed=observed)
-    seen = np.ones(Y.shape, bool) if known is None else known
+    observed = np.ones(Y.shape, bool) if known is None else known
     found = []
     for solver in solvers:
         found.append(scores(solver, problem_of(X, Y, known, rank=6), 600, regularization=4.0))
-        slopes = loss.slope(loss.coded(Y), found[-1]) * seen
+        slopes = loss.slope(loss.coded(Y), found[-1]) * observed
         assert np.abs(slopes.sum(axis=0)).max() < 1e-4
     # Factors of full rank and the convex problem have the same optimum.
     assert found[0] == pytest.approx(found[1], abs=1e-3)
