@@ -11,7 +11,7 @@ page.navigate(
         st.Page("pages/learn.py", title="Learn"),
         st.Page("pages/converge.py", title="Converge"),
         st.Page("pages/spectrum.py", title="Spectrum"),
-        st.Page("pages/transition.py", title="Transition"),
+        st.Page("pages/transition.py", title="Phase map"),
         st.Page("pages/sweep.py", title="Sweep"),
         st.Page("pages/papers.py", title="Papers"),
         st.Page("pages/own_data.py", title="Own data"),

@@ -1,4 +1,4 @@
-"""Transition: where in a plane of two parameters solvers begin to see the signal."""
+"""Phase map: where in a plane of two parameters solvers begin to see the signal."""
 
 import streamlit as st
 
@@ -7,7 +7,7 @@ from lrlab.ui.sweep import map_view, past_sweeps, sweep_controls, sweep_files, s
 
 link = page.head(
     "transition",
-    "Transition",
+    "Phase map",
     "Below a sharp line in the plane of two parameters a method sees nothing; above it, the signal comes out.",
 )
 with st.sidebar:

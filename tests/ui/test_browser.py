@@ -273,7 +273,7 @@ def its_trial_is_run(page: Page) -> None:
 
 
 def test_a_click_on_the_map_opens_that_trial(page, address):
-    opened(page, f"{address}/transition?{SMALL_MAP}&trials=2", "Transition")
+    opened(page, f"{address}/transition?{SMALL_MAP}&trials=2", "Phase map")
     drawn(page, MAP)
     page.locator(MAP).evaluate("node => { node.mark = 'the same node'; }")
     press(page, "Run")
@@ -285,14 +285,14 @@ def test_a_click_on_the_map_opens_that_trial(page, address):
 
 def test_a_click_is_not_lost_while_trials_run_on_a_distant_server(page, address):
     page.add_init_script(FAR)
-    opened(page, f"{address}/transition?{SMALL_MAP}&trials=5000", "Transition")
+    opened(page, f"{address}/transition?{SMALL_MAP}&trials=5000", "Phase map")
     press(page, "Run")
     measured(page)
     # Longer than the page waits between two questions how the run goes: one of them is asked after the click.
     page.evaluate("window.latency = 800")
     click_the_lower_left_cell(page)
     its_trial_is_run(page)
-    page.get_by_role("link", name="Transition", exact=True).click()
+    page.get_by_role("link", name="Phase map", exact=True).click()
     measured(page)
     # Forced: on a fast machine there is nothing left to cancel.
     page.get_by_role("button", name="Cancel", exact=True).click(force=True)
@@ -349,7 +349,7 @@ def test_a_sweep_that_runs_is_followed_again_after_a_reload(page, address):
 
 
 def test_a_map_is_saved_as_a_drawing_and_as_a_page(page, address):
-    opened(page, f"{address}/transition?{SMALL_MAP}&trials=2", "Transition")
+    opened(page, f"{address}/transition?{SMALL_MAP}&trials=2", "Phase map")
     drawn(page, MAP)
     page.locator(".st-key-transition-table").get_by_text("Table and files").click()
     for name, begins in (
@@ -433,7 +433,7 @@ def test_every_page_fits_a_telephone(page, address):
         ("learn?lesson=one-bit", "Why one bit is enough"),
         ("converge", "Converge"),
         ("spectrum", "Spectrum"),
-        ("transition", "Transition"),
+        ("transition", "Phase map"),
         ("own_data", "Own data"),
     ):
         opened(page, f"{address}/{name}", title)
