@@ -145,7 +145,7 @@ def read_svmlight(source: Source, choice: LabelChoice | None, limit_bytes: int, 
     require_columns(source, d + L, limit_bytes)
     X, extra = rows.features(base_x, d)
     names = names or (like.label_names if like else None)
-    words = f"{extra} features of {source.path.name} do not occur in the training rows and are left out."
+    words = f"Features of {source.path.name} that the training rows do not have are left out: {extra} of them."
     return Dataset(
         X, rows.positives(base_y, L), label_names=names, counts_from=(base_x, base_y), notes=(words,) if extra else ()
     )

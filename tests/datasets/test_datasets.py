@@ -155,7 +155,7 @@ def test_a_test_file_has_the_columns_of_its_training_file(write):
     assert_is(test, [[0, 1, 0, 0]], [[0, 1, 0]])
     more = read(write("g.svm", "2 2:1 5:7\n1 3:2 5:1 90:1\n"), like=train)
     assert_is(more, [[0, 1, 0, 0], [0, 0, 2, 0]], [[0, 1, 0], [1, 0, 0]])
-    assert more.notes == ("2 features of g.svm do not occur in the training rows and are left out.",)
+    assert more.notes == ("Features of g.svm that the training rows do not have are left out: 2 of them.",)
     for text, wrong in (("4 2:1\n", "labels below 4"), ("\n0 2:1\n", "from 1.*line 2")):
         with pytest.raises(InputError, match=wrong):
             read(write("g.svm", text), like=train)

@@ -104,3 +104,12 @@ def test_labels_without_positives_tie(solver, observed):
     *_, last = (iterate for _, iterate in zip(range(3), iterates, strict=False))
     scores = ranking.rows_of(last.estimate.scores(X), slice(0, 200))
     assert np.ptp(scores[:, [3, 7, 9]], axis=1).max() == 0 and (scores[:, 0] != 0).all()
+
+
+def test_features_left_out_are_said(tmp_path):
+    (tmp_path / "train.svm").write_text("1 1:1 2:1\n2 1:2\n1 2:3\n" * 5)
+    (tmp_path / "test.svm").write_text("1 1:1 9:1\n2 2:1\n")
+    fitted = fit(tmp_path / "train.svm", tmp_path / "test.svm", iterations=1, compared=False)
+    assert fitted.summary()["notes"] == [
+        "Features of test.svm that the training rows do not have are left out: 1 of them."
+    ]

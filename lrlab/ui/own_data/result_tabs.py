@@ -40,10 +40,11 @@ def show(link: Permalink, rows: RowTables | None) -> None:
 def sizes(rows: RowTables) -> str:
     """Return the sizes of the tables in one line."""
     columns, count = rows.columns, int(np.sum(rows.counts))
+    notes = "".join(f". {note.rstrip('.')}" for note in rows.test.notes)
     return (
         f"{rows.title}: {rows.n:,} training rows, {rows.test.n:,} test rows; {columns.d:,} features, "
         f"{100 * rows.density:.3g}% of them not zero; {columns.L:,} labels, {count / rows.n:.3g} per row, "
-        f"{100 * rows.known:.3g}% of the label table known"
+        f"{100 * rows.known:.3g}% of the label table known{notes}"
     )
 
 
