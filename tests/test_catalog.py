@@ -67,8 +67,8 @@ def test_every_claim_runs_or_is_refused_with_a_reason(model, name):
         # Its coefficients belong to rows.
         expected = [(120, 2), *expected[1:]]
     if name == "bcs":
-        # Coefficients of projections of labels, those projections, and how to go back.
-        expected = [(8, 5), (5, 9), (4,)]
+        # Coefficients of projections of labels, those projections, how to go back, and their intercepts.
+        expected = [(8, 5), (5, 9), (4,), (5,)]
     assert shapes == expected and all(np.isfinite(part).all() for part in parts(trace.estimate))
     if model == "multilabel":
         assert trace.table["auc"].max() > 0.7, "better than chance"
