@@ -1,6 +1,6 @@
 """Measures how files and models that are meant to break a reader are refused: seconds, memory, and the sentence.
 
-    PYTHONPATH=.:tests/datasets python benchmarks/hostile_files.py [PART OF A NAME]
+    PYTHONPATH=. python benchmarks/hostile_files.py [PART OF A NAME]
 
 Each is opened in a process of its own that has the readers loaded; memory is the growth of its peak.
 """
@@ -12,9 +12,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from hostile import CASES, Case
-
 from lrlab.parameters import InputError
+from tests.datasets.hostile import CASES, Case
 
 SECONDS, MEGABYTES = 1.0, 200.0
 

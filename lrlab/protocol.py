@@ -189,14 +189,14 @@ def drive_limits(
         float, Parameter(meaning="stop when the solver's residual is at most this", low=0, high=1, scale="log")
     ] = Limits().tol,
     max_iter: Annotated[
-        int, Parameter(meaning="most iterations; 0: the solver's own limit, mostly 200", low=0, high=10**6, scale="log")
-    ] = 0,
+        int, Parameter(meaning="most iterations", low=1, high=1_000_000, scale="log")
+    ] = Limits().max_iter,
     max_seconds: Annotated[
         float, Parameter(meaning="most solver time", unit="s", low=0, high=86_400, scale="log")
     ] = Limits().max_seconds,
 ) -> Limits:
     """Return the limits of a run; its signature declares them."""
-    return Limits(tol, max_iter or Limits().max_iter, max_seconds)
+    return Limits(tol, max_iter, max_seconds)
 
 
 def limits(given: Mapping[str, object]) -> Limits:

@@ -122,5 +122,5 @@ class SolverEntry:
         for name in settings:
             self.require_setting(name)
         options = settle(self.run, {name: value for name, value in settings.items() if name in self.options})
-        ending = settle(drive_limits, {name: value for name, value in settings.items() if name not in self.options})
-        return Settings(tuple(options.items()), limits({**ending, "max_iter": ending["max_iter"] or self.max_iter}))
+        ending = {name: value for name, value in settings.items() if name not in self.options}
+        return Settings(tuple(options.items()), limits({"max_iter": self.max_iter, **ending}))

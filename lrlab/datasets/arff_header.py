@@ -142,9 +142,9 @@ def feature_coding(attribute: Attribute) -> Coding:
     """Return the numbers of a feature's values: themselves, or of a nominal one their place in the list, from 1."""
     if attribute.values is None:
         return Coding(None)
-    codes = {
-        value: place + 1.0 if attribute.is_nominal else float(value) for place, value in enumerate(attribute.values)
-    }
+    # Asked once: it looks at every value.
+    nominal = attribute.is_nominal
+    codes = {value: place + 1.0 if nominal else float(value) for place, value in enumerate(attribute.values)}
     return Coding(codes, codes[attribute.values[0]])
 
 

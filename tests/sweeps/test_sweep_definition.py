@@ -162,7 +162,7 @@ def changed(old, new):
         (changed("[axes]", "[axis]"), 'key of a sweep must be .* got axis: did you mean "axes"?'),
         (EXAMPLE.split("[axes]")[0], 'axes must be given, got nothing: add a line or a table "axes" to the sweep'),
         (EXAMPLE + "[settings]\nmax_itr = 5", 'setting of tangent-descent must be .* did you mean "max_iter"?'),
-        (EXAMPLE + "[settings]\nmax_iter = -1", "max_iter must be a whole number in 0..1000000, got -1"),
+        (EXAMPLE + "[settings]\nmax_iter = 0", "max_iter must be a whole number in 1..1000000, got 0"),
         (EXAMPLE + '[settings]\nmax_iter = "5"', 'max_iter must be .*, got "5": write it without quotes'),
         (EXAMPLE + "settings = 1", "settings must be|axis must be one of"),
         (EXAMPLE + "m = [1]", "sweep file must be TOML, got Cannot overwrite a value .at .*: correct it there"),

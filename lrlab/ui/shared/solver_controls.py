@@ -21,7 +21,9 @@ def choose_limits(link: Permalink, initial: Mapping[str, Value] = MappingProxyTy
         values = widgets(link, with_defaults(declared(drive_limits).values(), initial))
     try:
         protocol.limits(values)
-        return values
+        # What is left at its default is not given: some solvers are made for more iterations.
+        usual = {one.name: one.default for one in declared(drive_limits).values()}
+        return {name: value for name, value in values.items() if name in initial or value != usual[name]}
     except InputError as error:
         return error
 

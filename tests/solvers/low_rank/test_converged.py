@@ -105,4 +105,4 @@ def test_solvers_with_cheap_iterations_take_more_of_them_where_measurements_are_
     spec = lrlab.spec("polynomial-network", p=60, r=4, m=340, signs="positive", seed=1003)
     trace = lrlab.solve(spec, name)
     assert trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-10 and len(trace.rows) > 200
-    assert [lrlab.solve(spec, name, max_iter=n).stop for n in (0, 200)] == [Stop.CONVERGED, Stop.MAX_ITER]
+    assert lrlab.solve(spec, name, max_iter=200).stop is Stop.MAX_ITER
