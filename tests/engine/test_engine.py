@@ -233,6 +233,7 @@ def test_a_run_that_ignores_cancellation_is_ended_with_its_worker_and_others_con
     assert collect(engine.map(math.sqrt, [4.0, 9.0])) == [2.0, 3.0]
 
 
+@pytest.mark.slow
 def test_the_time_limit_holds_for_a_run_that_does_not_check_the_time(engine):
     following = engine.follow([on(SlowData, max_seconds=0.1), stuck(max_seconds=1.0)])
     assert following.wait(PATIENCE)
@@ -273,6 +274,7 @@ def test_an_item_that_is_overdue_leaves_what_it_has_so_far(monkeypatch):
     assert work.max_seconds(chunks.ComputeChunk(function, [0], items[:1], PATIENCE)) >= PATIENCE
 
 
+@pytest.mark.slow
 def test_a_trial_that_does_not_check_the_time_ends_with_its_newest_iterate(engine):
     (result,) = collect(engine.map(run_trial, [Trial(stuck(max_seconds=1.0), 0)]))
     assert result.stop == Stop.TIMEOUT.name and result.iterations >= 1
@@ -317,6 +319,7 @@ def test_items_whose_worker_is_killed_are_computed_again(engine, mark):
     assert collect(engine.map(die_once, range(20))) == list(range(20))
 
 
+@pytest.mark.slow
 def test_an_item_that_kills_every_worker_is_given_up(engine):
     results = collect(engine.map(die_at_three, range(6)), failures=True)
     assert "worker that ran the job was lost" in results.pop(3).sentence

@@ -21,6 +21,7 @@ def server():
         yield server
 
 
+@pytest.mark.slow
 def test_a_small_class_runs_and_follows(server):
     outcome = asyncio.run(attend(server.address, 4, seeds=[0, 0, 1, 2], touching=1))
     assert len(outcome.over) == len(outcome.first) == 4, outcome.stuck
@@ -106,6 +107,7 @@ def test_the_run_of_a_closed_tab_ends(server):
     asyncio.run(leave())
 
 
+@pytest.mark.slow
 def test_a_run_is_followed_where_its_place_on_the_page_has_changed(server):
     async def move() -> None:
         visitor = await running(Visitor(server.address, query=f"{LONG}&seed=15"))

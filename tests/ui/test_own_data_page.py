@@ -186,6 +186,7 @@ def test_solvers_are_tuned_alike_and_then_fitted():
     assert len(table) == sum(len(one.table) for one in running.tunings)
 
 
+@pytest.mark.slow
 def test_tuning_can_be_cancelled_and_begun_again():
     at = opened(settings="tuned", solvers="leml-logistic", iterations="1000")
     drawn(at.button(key="own_data-run").click().run())

@@ -64,6 +64,7 @@ def test_phase_likelihood_reaches_the_rate_of_noiseless_data():
     ],
     ids=repr,
 )
+@pytest.mark.slow
 def test_not_knowing_the_link_costs_little(spec, informed):
     """The bound of the lab is 1.1 on medians of 40 seeds (benchmarks); 8 seeds scatter more."""
     ratio = np.median(errors(spec, "link-free-refinement")) / np.median(errors(spec, informed))
