@@ -189,7 +189,7 @@ def drive_limits(
         float, Parameter(meaning="stop when the solver's residual is at most this", low=0, high=1, scale="log")
     ] = Limits().tol,
     max_iter: Annotated[
-        int, Parameter(meaning="most iterations", low=1, high=1_000_000, scale="log")
+        int, Parameter(meaning="most iterations; some solvers: 1,000 by default", low=1, high=1_000_000, scale="log")
     ] = Limits().max_iter,
     max_seconds: Annotated[
         float, Parameter(meaning="most solver time", unit="s", low=0, high=86_400, scale="log")

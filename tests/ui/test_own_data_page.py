@@ -6,6 +6,7 @@ import io
 import re
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +22,11 @@ from lrlab.fits.tuned_run import TunedRun
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError
 from lrlab.ui.own_data import fit_controls, predictions, results_view, row_source
+from tests.ui import driving
+from tests.ui.driving import drawn, errors
 
 PAGE = str(Path(__file__).parents[2] / "pages" / "own_data.py")
+finished = partial(driving.finished, page="own_data")
 FAST = {"iterations": "3"}
 
 
@@ -54,25 +58,6 @@ def opened(**address):
 def uploaded(at, part, name, content):
     at.file_uploader(key=f"own_data.{part}").set_value((name, content, "application/octet-stream"))
     return drawn(at.run())
-
-
-def drawn(at):
-    assert not at.exception, at.exception[0].message
-    return at
-
-
-def finished(at):
-    drawn(at.button(key="own_data-run").click().run())
-    deadline = time.monotonic() + 60
-    while at.session_state["own_data:run"].alive:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-        drawn(at.run())
-    return drawn(at.run())
-
-
-def errors(at):
-    return [error.value for error in at.error]
 
 
 def of_files(**address):

@@ -2,7 +2,7 @@
 
 import csv
 import io
-import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,8 +11,11 @@ from streamlit.testing.v1 import AppTest
 from lrlab.fits.fitted_model import load_model
 from lrlab.fits.fitting_ratings import fit_ratings
 from lrlab.ui.own_data import ratings_controls, ratings_predictions, ratings_results
+from tests.ui import driving
+from tests.ui.driving import drawn, errors
 
 PAGE = str(Path(__file__).parents[2] / "pages" / "own_data.py")
+finished = partial(driving.finished, page="own_ratings")
 
 
 @pytest.fixture(autouse=True)
@@ -40,11 +43,6 @@ def opened(**address):
     return drawn(at.run())
 
 
-def drawn(at):
-    assert not at.exception, at.exception[0].message
-    return at
-
-
 def uploaded(at, part, content):
     at.file_uploader(key=f"own_data.{part}").set_value((f"{part}.csv", content.encode(), "text/csv"))
     return drawn(at.run())
@@ -55,20 +53,6 @@ def of_files(**address):
     for part, content in FILES.items():
         at = uploaded(at, part, content)
     return at
-
-
-def finished(at):
-    drawn(at.button(key="own_ratings-run").click().run())
-    deadline = time.monotonic() + 60
-    while at.session_state["own_ratings:run"].alive:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-        drawn(at.run())
-    return drawn(at.run())
-
-
-def errors(at):
-    return [error.value for error in at.error]
 
 
 def test_a_sample_is_fitted_beside_the_baselines():

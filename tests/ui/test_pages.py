@@ -1,7 +1,6 @@
 """Every page, run as Streamlit runs it, on the real engine: what it shows, what its button does, what it refuses."""
 
 import json
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from lrlab.sweeps.toml import parse
 from lrlab.ui.converge.results_view import recoveries
 from lrlab.ui.home.examples import EXPLORE, YOURS, sections
 from lrlab.ui.sweep.sweep_controls import address
+from tests.ui.driving import errors, finished
 
 PAGES = Path(__file__).parents[2] / "pages"
 SMALL = {"n": "400", "p": "8"}
@@ -32,23 +32,6 @@ def opened(page, **address):
     at = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
     for name, value in address.items():
         at.query_params[name] = value
-    at.run()
-    assert not at.exception
-    return at
-
-
-def errors(at):
-    return [error.value for error in at.error]
-
-
-def finished(at, page, seconds=60):
-    """Press Run and draw the page until what it follows is over."""
-    at.button(key=f"{page}-run").click().run()
-    deadline = time.monotonic() + seconds
-    while at.session_state[f"{page}:run"].alive:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-        at.run()
     at.run()
     assert not at.exception
     return at
