@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lrlab.catalog import spec
     from lrlab.engine.solve import solve
+    from lrlab.fits.estimator import LabelEstimator
     from lrlab.fits.fitted_model import load_model, save_model
     from lrlab.fits.fitting import fit
     from lrlab.fits.fitting_ratings import fit_ratings
@@ -15,12 +16,14 @@ if TYPE_CHECKING:
     from lrlab.sweeps.run import sweep
 
 __all__ = [
-    "InputError", "Spec", "Stop", "Trace", "fit", "fit_ratings", "load_model", "save_model", "solve", "spec", "sweep",
+    "InputError", "LabelEstimator", "Spec", "Stop", "Trace", "fit", "fit_ratings", "load_model", "save_model", "solve",
+    "spec", "sweep",
 ]  # fmt: skip
 __version__ = "0.2.0.dev0"
 
 _HOMES = {
     "InputError": "lrlab.parameters",
+    "LabelEstimator": "lrlab.fits.estimator",
     "Spec": "lrlab.protocol",
     "Stop": "lrlab.protocol",
     "Trace": "lrlab.runs.trace",

@@ -1,0 +1,170 @@
+"""Fits a solver to rows that have been read, tuned if required, and tests it on others after every iteration."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from lrlab import catalog
+from lrlab.datasets import Dataset
+from lrlab.fits import baselines
+from lrlab.fits.fit_memory import fits_memory, require_fit_memory
+from lrlab.fits.fit_result import FitResult, Following, Row
+from lrlab.fits.fitted_model import FittedModel
+from lrlab.fits.own_files import (
+    checked_options,
+    count_auc_rows,
+    default_rank,
+    require_iterations,
+    require_rank,
+)
+from lrlab.fits.row_tuning import Progress, Tuned, tune_rows
+from lrlab.fits.validation import TuningTask, tuning_task
+from lrlab.models.multilabel import Multilabel
+from lrlab.models.multilabel_problem import threshold_of
+from lrlab.models.own_rows import OwnProblem, solver_stream
+from lrlab.models.scaling import SCALINGS, Scaling
+from lrlab.parameters import require_known
+from lrlab.protocol import Limits, limits
+
+MODEL = Multilabel.model
+ITERATIONS = 5
+"""Default limit of iterations where they are not tuned."""
+
+
+@dataclass(kw_only=True)
+class Fit(FitResult):
+    """The result of a fit to labels: a `FitResult`.
+
+    columns: the training data without its rows. auc_rows: test rows with labels of both kinds, over which auc is a
+    mean. areas: AUC over all entries and over labels, at the last iteration. intercept, scaling: of the predictor.
+    threshold: the score above which a label is predicted, None for the estimate's own. baselines: the scores of label
+    frequencies and of full rank.
+    """
+
+    auc_rows: int
+    columns: Dataset = field(repr=False)
+    intercept: bool = True
+    scaling: Scaling = field(default=Scaling(), repr=False)
+    threshold: float | None = None
+    baselines: dict[str, Row] = field(default_factory=dict)
+    areas: Row = field(default_factory=dict)
+    tuned: Tuned | None = None
+
+    @property
+    def model(self) -> FittedModel:
+        """The model that predicts labels of new rows; it can be saved."""
+        options = dict(self.options)
+        return FittedModel(self.solver, options, self.estimate, self.columns, self.scaling, self.threshold)
+
+    @property
+    def extra_values(self) -> dict[str, Any]:
+        """The numbers of rows and labels over which the AUC are means, and the result of tuning."""
+        tuned = {"tuned": self.tuned.summary()} if self.tuned else {}
+        threshold = threshold_of(self.estimate) if self.threshold is None else self.threshold
+        prepared = {"intercept": self.intercept, "scaling": self.scaling.name, "threshold": threshold}
+        compared = {"baselines": self.baselines, "remark": self.remark} if self.baselines else {}
+        return {"auc_rows": self.auc_rows, **self.areas, **prepared, **compared, **tuned}
+
+    @property
+    def remark(self) -> str:
+        """One sentence where the fit is below a baseline; else nothing."""
+        return baselines.remark(self.rows[-1] if self.rows else {}, self.baselines)
+
+
+class FitSettings(NamedTuple):
+    """Settings of a fit, checked; `options` are all of the solver. task: what is tuned, None where nothing is."""
+
+    solver: str
+    options: Mapping[str, Any]
+    rank: int
+    ending: Limits
+    intercept: bool
+    scaling: str
+    seed: int
+    task: TuningTask | None
+
+    @classmethod
+    def of(
+        cls,
+        solver: str,
+        settings: Mapping[str, object],
+        *,
+        rank: int,
+        iterations: int | None,
+        intercept: bool,
+        scaling: str,
+        seed: int,
+        max_seconds: float,
+        tune_by: str,
+    ) -> "FitSettings":
+        """Return them, as `fitting.fit` takes them; InputError where one is wrong."""
+        options = checked_options(MODEL, solver, settings)
+        require_known(scaling, SCALINGS, what="scaling")
+        require_iterations(iterations)
+        ending = limits({"max_iter": ITERATIONS if iterations is None else iterations, "max_seconds": max_seconds})
+        task = tuning_task(solver, settings, rank, iterations, max_seconds, tune_by, seed, scaling) if tune_by else None
+        return cls(solver, options, rank, ending, intercept, scaling, seed, task)
+
+
+def fit_rows(
+    training: Dataset,
+    fresh: Dataset | None,
+    settings: FitSettings,
+    *,
+    compared: bool = False,
+    areas: bool = False,
+    progress: Progress = lambda count, best: None,
+    following: Following = lambda iteration, iterations, seconds: None,
+) -> Fit:
+    """Fit rows, and score the estimate on fresh ones after every iteration, where there are any.
+
+    The other parameters are those of `fitting.fit`. InputError where the rank is wrong or memory does not suffice.
+    """
+    solver, options, task = settings.solver, settings.options, settings.task
+    require_rank(settings.rank, training)
+    rank = settings.rank or default_rank(training)
+    require_fit_memory(solver, options, training, fresh, rank)
+    fitted = Fit(
+        solver=solver,
+        options=options,
+        auc_rows=count_auc_rows(fresh) if fresh else 0,
+        columns=training.rows(slice(0, 0)),
+    )
+    fitted.notes, scaling, ending = fresh.notes if fresh else (), settings.scaling, settings.ending
+    if task:
+        fitted.tuned = tune_rows(training, task, progress, intercept=settings.intercept)
+        best = fitted.tuned.chosen
+        fitted.options, ending = task.options_with(best.candidate), ending._replace(max_iter=max(1, best.iterations))
+        scaling, fitted.threshold = best.candidate.scaling, task.threshold(best)
+    scaled = Scaling.of(training.X, scaling)
+    tested = fitted.columns if fresh is None else fresh
+    problem = OwnProblem.between(training, tested, rank, intercept=settings.intercept, scaling=scaled)
+    fitted.intercept, fitted.scaling, problem.threshold = settings.intercept, scaled, fitted.threshold
+    iterates = catalog.solver(solver, MODEL).run(problem, **fitted.options, rng=solver_stream(settings.seed))
+    score = (lambda estimate: named(problem.score(estimate))) if fresh else lambda estimate: {}
+    fitted.fill(iterates, score, ending, following)
+    if fitted.estimate is not None and areas:
+        fitted.areas = problem.areas(fitted.estimate)
+    if compared:
+        fitted.baselines = scores_of_baselines(training, problem, fitted, task)
+    return fitted
+
+
+def scores_of_baselines(rows: Dataset, problem: OwnProblem, fitted: Fit, task: TuningTask | None) -> dict[str, Row]:
+    """Return the scores of label frequencies, and of full rank where a fit has less; tuned where the fit is."""
+    estimates: dict[str, Any] = {baselines.FREQUENCIES: baselines.frequencies(rows.d, problem.Y, problem.mask)}
+    if fitted.solver != baselines.SOLVER and baselines.feasible(rows.d, rows.L) and fits_memory(rows):
+        settings: dict[str, Any] = {}
+        if task:
+            seconds, scaling = task.limits.max_seconds, fitted.scaling.name
+            own = tuning_task(baselines.SOLVER, {}, 0, 1, seconds, task.metric, task.seed, scaling)
+            best = tune_rows(rows, own, lambda count, best: None, intercept=fitted.intercept).chosen
+            settings = best.candidate.options
+        estimates[baselines.FULL_RANK] = baselines.full_rank(problem, settings)
+    return {name: named(problem.score(estimate)) for name, estimate in estimates.items()}
+
+
+def named(scores: Mapping[str, float]) -> Row:
+    """Return scores by the names of the shell, as papers print them: precision in percent, the others as shares."""
+    at = {name: name.replace("_", "@") if name[-1].isdigit() else name for name in scores}
+    return {at[name]: (100.0 if name.startswith("precision") else 1.0) * value for name, value in scores.items()}
