@@ -9,7 +9,7 @@ ON_ALL_CORES = -n logical --dist loadfile --no-loadscope-reorder
 # The tests start some hundred processes, which share what was compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: app test test-fast soak check clean
+.PHONY: app test test-fast soak bench bench-check check clean
 
 app: $(VENV)/.app
 	$(BIN)/streamlit run app.py
@@ -25,6 +25,15 @@ soak: $(VENV)/.test
 	$(BIN)/python -m tests.load --sessions 10 20 30 60 --idle 30
 	$(BIN)/python -m tests.load --sessions 30 60 --same-seed
 
+# The lab beside what people would install instead, and beside its floors: half an hour, written to benchmarks/RESULTS.md.
+bench: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.peers --write
+	$(BIN)/python -m benchmarks.limits --write
+
+# The short form: ratios to scikit-learn and bare BLAS in the same run against the stored ones.
+bench-check: $(VENV)/.test
+	$(BIN)/python -m benchmarks.peers --check
+
 check: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -36,6 +45,11 @@ $(VENV)/.app: requirements.txt pyproject.toml | $(BIN)/python
 
 $(VENV)/.test: requirements-test.txt $(VENV)/.app
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-test.txt
+	touch $@
+
+$(VENV)/.bench: requirements-bench.txt $(VENV)/.test
+	sed -n 's/^\([a-z].*\)/\1/p' requirements-bench.txt | while read -r peer; do \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check "$$peer" || echo "does not install: $$peer"; done
 	touch $@
 
 $(BIN)/python:

@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 LIBRARY = [*(ROOT / "lrlab").rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]
 TESTS = [*(ROOT / "tests").rglob("*.py"), *(ROOT / "benchmarks").glob("*.py")]
+BENCH = [path for folder in ("peers", "limits") for path in (ROOT / "benchmarks" / folder).glob("*.py")]
 MODULES = {"scikit-learn": "sklearn", "pillow": "PIL", "import-linter": "importlinter"}
 """What a distribution is imported as, where that is another name."""
 
@@ -86,8 +87,12 @@ def required(*files: str) -> set[str]:
 
 @pytest.mark.parametrize(
     ("files", "requirements"),
-    [(LIBRARY, ["requirements.txt"]), (TESTS, ["requirements.txt", "requirements-test.txt"])],
-    ids=["library", "tests"],
+    [
+        (LIBRARY, ["requirements.txt"]),
+        (TESTS, ["requirements.txt", "requirements-test.txt"]),
+        (BENCH, ["requirements.txt", "requirements-bench.txt"]),
+    ],
+    ids=["library", "tests", "benchmarks"],
 )
 def test_what_is_imported_is_declared(files, requirements):
     known = required(*requirements) | sys.stdlib_module_names | {"lrlab", "tests", "benchmarks"}
