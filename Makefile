@@ -20,8 +20,9 @@ test: check chromium
 test-fast: check
 	$(BIN)/python -m pytest $(ON_ALL_CORES) -m "not slow"
 
-# A class of up to sixty at one server of this machine, some minutes; its figures stand in benchmarks/RESULTS.md.
+# Drawn input, and a class of up to sixty at one server of this machine; the figures stand in benchmarks/RESULTS.md.
 soak: $(VENV)/.test
+	LRLAB_FUZZ=10000 $(BIN)/python -m pytest tests/fuzz --hypothesis-show-statistics
 	$(BIN)/python -m tests.load --sessions 10 20 30 60 --idle 30
 	$(BIN)/python -m tests.load --sessions 30 60 --same-seed
 

@@ -93,6 +93,8 @@ def choose_labels(labels: Labels, limit_bytes: int) -> LabelChoice | None:
     names = tuple(labels)
     if not names or not all(isinstance(name, str) for name in names):
         raise InputError("labels", "one or more names", names, "list the names of label columns")
+    if twice := _first_repeated(names):
+        raise InputError("labels", "names, each once", names[twice], "name each label once")
     return LabelChoice(names)
 
 
@@ -107,7 +109,20 @@ def _listed(path: Path, limit_bytes: int) -> LabelChoice:
         entries = [(line, source.text(line, raw).strip()) for line, raw in source.lines() if raw.strip()]
     if not entries:
         raise source.refuse(1, "at least one label", "", "list the labels")
-    return LabelChoice(tuple(name for _, name in entries), tuple(line for line, _ in entries), source)
+    names = tuple(name for _, name in entries)
+    if twice := _first_repeated(names):
+        raise source.refuse(entries[twice][0], "names, each once,", names[twice], "name each label once")
+    return LabelChoice(names, tuple(line for line, _ in entries), source)
+
+
+def _first_repeated(names: Sequence[str]) -> int:
+    """Return the place of the first name that has been named before; 0 where there is none."""
+    known = set[str]()
+    for place, name in enumerate(names):
+        if name in known:
+            return place
+        known.add(name)
+    return 0
 
 
 def read_label_xml(source: Source) -> list[tuple[int, str]]:

@@ -159,6 +159,14 @@ def test_labels_that_cannot_be(write, labels, message):
         read(write("f.arff", ARFF + "1,u,0\n"), labels)
 
 
+def test_names_of_numbered_labels_differ(write):
+    path, names = write("f.svm", "0,2 1:1\n"), write("f.names", "a\nb\na\n")
+    with pytest.raises(InputError, match="^labels must be names, each once, got a: name each label once"):
+        read(path, ["a", "b", "a"])
+    with pytest.raises(InputError, match="^file must be label list with names, each once, in line 3 of f.names, got a"):
+        read(path, names)
+
+
 def test_size_is_checked_before_memory_is_allocated(write):
     path = write("f.arff", ARFF)
     os.truncate(path, 2 * 2**30)

@@ -1,0 +1,111 @@
+"""What tests of drawn input share: how many are drawn, and correct texts and files of which a part is changed.
+
+The suite draws a few of each, the same ones every time. `LRLAB_FUZZ=10000 pytest tests/fuzz` (`make soak`) draws so
+many in all, anew each time.
+"""
+
+import io
+import os
+import zipfile
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+ALL = int(os.environ.get("LRLAB_FUZZ", "0"))
+SHARES = {"readers": 0.44, "models": 0.12, "definitions": 0.22, "shell": 0.1, "addresses": 0.12}
+"""Of all that is drawn: pages take a hundred times as long as readers."""
+NUMBERS = (
+    "0", "-1", "1", "2", "3", "7", "40", "1e9", "1000000000", "-0", "0.5", "1e-320", "1e308", "-1e308", "1e999", "nan",
+    "inf", "-inf", "9" * 400, "1_000", "0x10", "007", "+5", "1.", ".5", "1e", "--1", "\uff15", "\u0663", "1,5",
+    "2147483648", "18446744073709551616",
+)  # fmt: skip
+WORDS = (
+    "", " ", "true", "no", "none", "random", "auto", "NaN", "<script>alert(1)</script>", "$x$ **b** :red[c]",
+    "../../etc/passwd", "/dev/zero", "=cmd()", "'\"`", "{}", "[]", "\x00", "\u202e", "\ud7ff\U0010ffff", "\r\n", "a\nb",
+    "%s%n", "e\u0301", "x" * 5000,
+)  # fmt: skip
+TOKENS = st.one_of(
+    st.sampled_from([*NUMBERS, *WORDS, *"{}[]()<>,;:=#%@?!'\"\\\t\n \x00", "\ufeff", "\x1a", "@data", "qid:1", '"""']),
+    st.text(max_size=4),
+)
+
+
+def drawn(share: str, few: int, *strategies: Any, **named: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Return hypothesis's `given` with its settings: `few` examples, or the share of a long run, by parts of 1."""
+    name, _, part = share.partition(":")
+    many = int(ALL * SHARES[name] * float(part or 1.0))
+
+    def decorated(test: Callable[..., Any]) -> Any:
+        limits = settings(
+            max_examples=many or few, derandomize=not many, database=None, deadline=None,
+            suppress_health_check=list(HealthCheck),
+        )  # fmt: skip
+        return limits(given(*strategies, **named)(test))
+
+    return decorated
+
+
+@st.composite
+def changed(draw: Any, texts: Sequence[str]) -> str:
+    """Return a text with up to four parts removed, doubled, exchanged or replaced."""
+    text = draw(st.sampled_from(list(texts)))
+    for _ in range(draw(st.integers(0, 4))):
+        start = draw(st.integers(0, len(text)))
+        stop = draw(st.integers(start, min(len(text), start + draw(st.sampled_from([0, 1, 8, 200])))))
+        match draw(st.integers(0, 3)):
+            case 0:
+                text = text[:start] + text[stop:]
+            case 1:
+                place = draw(st.integers(0, len(text)))
+                text = text[:place] + text[start:stop] + text[place:]
+            case 2:
+                text = text[:start] + "".join(draw(st.lists(TOKENS, max_size=3))) + text[stop:]
+            case _:
+                text = replaced_word(draw, text)
+    return text
+
+
+def replaced_word(draw: Any, text: str) -> str:
+    """Return a text with one of its words, between spaces or commas, replaced."""
+    words = text.replace(",", " ").split()
+    return text.replace(draw(st.sampled_from(words)), draw(TOKENS), 1) if words else text
+
+
+@st.composite
+def changed_bytes(draw: Any, contents: Sequence[bytes]) -> bytes:
+    """Return bytes of which some are replaced, or which end early."""
+    content = draw(st.sampled_from(list(contents)))
+    for _ in range(draw(st.integers(1, 3))):
+        start = draw(st.integers(0, len(content)))
+        new = draw(st.one_of(st.binary(max_size=6), st.sampled_from([b"\x00" * 4, b"\xff" * 8, b"\x7f\xff\xff\xff"])))
+        content = content[:start] + new + content[start + draw(st.sampled_from([0, len(new), 40])) :]
+    return content[: draw(st.integers(0, len(content)))] if draw(st.integers(0, 9)) == 0 else content
+
+
+@st.composite
+def changed_archive(draw: Any, archives: Sequence[bytes], arrays: Any) -> bytes:
+    """Return an archive of arrays, some of them replaced, renamed, left out or doubled."""
+    with zipfile.ZipFile(io.BytesIO(draw(st.sampled_from(list(archives))))) as archive:
+        members = [(name, archive.read(name)) for name in archive.namelist()]
+    for _ in range(draw(st.integers(1, 3))):
+        if not members:
+            break
+        k = draw(st.integers(0, len(members) - 1))
+        name, content = members[k]
+        match draw(st.integers(0, 5)):
+            case 0:
+                del members[k]
+            case 1:
+                members[k] = draw(st.sampled_from([other for other, _ in members])), content
+            case 2:
+                members[k] = name, draw(changed_bytes([content]))
+            case _:
+                members[k] = name, draw(arrays)
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", draw(st.sampled_from([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED]))) as archive:
+        for number, (name, content) in enumerate(members):
+            if name not in {before for before, _ in members[:number]}:
+                archive.writestr(name, content)
+    return stream.getvalue()

@@ -1,0 +1,161 @@
+"""Files with drawn mistakes: read as what they say, or refused in one sentence."""
+
+import csv
+import io
+import math
+from pathlib import Path
+
+import numpy as np
+from hypothesis import strategies as st
+from sklearn.datasets import load_svmlight_file
+
+from lrlab import datasets
+from lrlab.datasets.labels import choose_labels
+from lrlab.datasets.ratings_features import LARGEST
+from lrlab.models.multilabel import Multilabel
+from lrlab.models.pictures import decode, encode
+from lrlab.parameters import InputError
+from tests.datasets.hostile import csr, npy, npz, png
+from tests.fuzz.drawing import changed, changed_archive, changed_bytes, drawn
+
+LIMIT_BYTES = 50 * 10**6
+ROWS = 7
+
+
+def dense(table):
+    """Return a table as an array."""
+    return table if isinstance(table, np.ndarray) else table.toarray()
+
+
+def texts():
+    """Return one drawn data set in every format of text."""
+    problem = Multilabel(n=ROWS, d=4, labels=3, rank=2, per_row=1).build()
+    X, Y = np.round(dense(problem.X), 3), dense(problem.Y).astype(int)
+    named = "".join(f"@attribute 'f {j}' numeric\n" for j in range(4))
+    named += "".join(f"@attribute l{j} {{0,1}}\n" for j in range(3))
+    rows = ["".join(f"{value:g}," for value in x) + ",".join(map(str, y)) for x, y in zip(X, Y, strict=True)]
+    pairs = [" ".join(f"{j + 1}:{value:g}" for j, value in enumerate(x)) for x in X]
+    zero_based = [" ".join(f"{j}:{value:g}" for j, value in enumerate(x)) for x in X]
+    on = [",".join(str(j) for j in np.flatnonzero(y)) for y in Y]
+    sparse = ["{" + ",".join(f"{j} {value:g}" for j, value in enumerate(x)) + "}" for x in X]
+    return {
+        "a.arff": f"@relation 'r: -C 3'\n{named}@data\n" + "\n".join(rows) + "\n",
+        "b.arff": f"@relation r\n{named}@data\n" + "\n".join(sparse) + "\n",
+        "a.svm": "\n".join(f"{labels} {row} # c" for labels, row in zip(on, pairs, strict=True)) + "\n",
+        "a.txt": f"{ROWS} 4 3\n" + "\n".join(f"{a} {b}" for a, b in zip(on, zero_based, strict=True)) + "\n",
+        "a.csv": "f 1,f2,f3,f4,a,b,c\n" + "\n".join(rows) + "\n",
+    }
+
+
+TEXTS = texts()
+XML = ["<?xml version='1.0'?>\n<labels xmlns='http://mulan.sourceforge.net/labels'>\n<label name='l0'/>"
+       "<label name='l1'><label name='l2'></label></label>\n</labels>\n", "l0\nl1\nl2\n"]  # fmt: skip
+RATINGS = "user,item,rating,time\nu1,i1,3.5,9\nu1,i2,4,9\nu2,i1,1,9\n"
+USERS = "user,age,town\nu1,30,Paris\nu2,41,Rome|Oslo\n"
+
+
+def written(folder, name, content):
+    """Write a file and return its path."""
+    path = folder / name
+    path.write_bytes(content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content)
+    return path
+
+
+def read_or_refused(reader, *given, **named):
+    """Return what a reader returns, or None where it refuses in one sentence."""
+    try:
+        return reader(*given, **named)
+    except InputError as error:
+        assert "\n" not in str(error) and "must be" in str(error) and len(str(error)) < 1000
+        return None
+
+
+def check(folder: Path, data):
+    """Hold a data set to what every one promises, and to what is read again after it was written."""
+    X, Y = dense(data.X), dense(data.Y)
+    assert data.n > 0 and X.shape == (data.n, data.d) and np.isfinite(X).all()
+    assert set(np.unique(Y)) <= {0, 1}
+    if data.observed is not None:
+        assert not (dense(data.observed) == 0)[Y > 0].any()
+    for names in (data.feature_names, data.label_names):
+        assert names is None or len(set(names)) == len(names)
+    datasets.save_npz(folder / "again.npz", data)
+    again = datasets.read(folder / "again.npz")
+    assert np.array_equal(dense(again.X), X) and np.array_equal(dense(again.Y), Y)
+    assert (again.feature_names, again.label_names) == (data.feature_names, data.label_names)
+
+
+@drawn("readers:.5", 60, data=st.data(), labels=st.sampled_from([None, 3, "first:2", ["l0", "l2"], "last:9"]))
+def test_a_text_is_read_or_refused(tmp_path_factory, data, labels):
+    folder = tmp_path_factory.mktemp("text")
+    name = data.draw(st.sampled_from(sorted(TEXTS)))
+    path = written(folder, name, data.draw(changed([TEXTS[name]])))
+    if (read := read_or_refused(datasets.read, path, labels, limit_bytes=LIMIT_BYTES)) is not None:
+        check(folder, read)
+        if name == "a.csv" and labels == 3:
+            check_numbers(path.read_bytes(), read)
+
+
+def check_numbers(content, data):
+    """Compare a CSV with what Python's own reader makes of it."""
+    rows = [row for row in csv.reader(io.StringIO(content.decode("utf-8-sig"))) if any(map(str.strip, row))]
+    # Empty columns at the end are left out, and so is a heading.
+    values = [[float(word) for word in row[: data.d]] for row in rows[len(rows) - data.n :]]
+    assert np.array_equal(np.array(values), dense(data.X))
+
+
+@drawn("readers:.12", 30, text=changed([TEXTS["a.svm"]]))
+def test_what_is_read_of_svmlight_is_what_another_reader_reads(tmp_path_factory, text):
+    path = written(tmp_path_factory.mktemp("svm"), "a.svm", text)
+    if (data := read_or_refused(datasets.read, path, limit_bytes=LIMIT_BYTES)) is not None:
+        X, labels = load_svmlight_file(str(path), multilabel=True, zero_based=data.counts_from[0] == 0)
+        assert np.array_equal(dense(data.X), X.toarray())
+        assert [set(np.flatnonzero(row) + data.counts_from[1]) for row in dense(data.Y)] == [set(row) for row in labels]
+
+
+ARRAYS = st.one_of(
+    st.sampled_from([0, -1, 2**31, 2**63 - 1, 1e308, np.inf, np.nan, True]).map(np.array),
+    st.lists(st.integers(0, 3), max_size=3).map(np.ones),
+    st.lists(st.sampled_from([0, 1, -1, 6, 2**40]), max_size=5).map(lambda values: np.array(values, dtype=np.int64)),
+    st.lists(st.text(max_size=3), max_size=7).map(lambda names: np.array(names, dtype=str)),
+).map(npy)
+NPZ = [
+    npz(X=np.ones((3, 2)), Y=np.eye(3, 2), label_names=np.array(["a", "b"])),
+    npz(**csr("X", [1.0, 2.0], [0, 1], [0, 1, 2], [2, 2]), **csr("Y", [1.0], [1], [0, 0, 1], [2, 2])),
+]
+
+
+@drawn("readers:.15", 30, content=st.one_of(changed_bytes(NPZ), changed_archive(NPZ, ARRAYS)))
+def test_an_archive_is_read_or_refused(tmp_path_factory, content):
+    folder = tmp_path_factory.mktemp("npz")
+    path = written(folder, "a.npz", content)
+    if (data := read_or_refused(datasets.read, path, limit_bytes=LIMIT_BYTES)) is not None:
+        check(folder, data)
+
+
+@drawn("readers:.06", 20, text=changed(XML), name=st.sampled_from(["names.xml", "names.txt"]))
+def test_a_list_of_labels_is_read_or_refused(tmp_path_factory, text, name):
+    path = written(tmp_path_factory.mktemp("xml"), name, text)
+    if (choice := read_or_refused(choose_labels, path, LIMIT_BYTES)) is not None:
+        assert choice.names and len(set(choice.names)) == len(choice.names)
+
+
+@drawn("readers:.1", 30, text=changed([RATINGS]), users=st.one_of(st.none(), changed([USERS])))
+def test_ratings_are_read_or_refused(tmp_path_factory, text, users):
+    folder = tmp_path_factory.mktemp("ratings")
+    side = None if users is None else written(folder, "users.csv", users)
+    data = read_or_refused(datasets.read_ratings, written(folder, "r.csv", text), users=side, limit_bytes=LIMIT_BYTES)
+    if data is not None:
+        assert len(data.rows) == len(data.columns) == len(data.values) > 0
+        assert data.rows.max() < data.table[0] and data.columns.max() < data.table[1]
+        assert np.isfinite(data.values).all() and abs(data.values).max() <= LARGEST
+        assert len(set(zip(data.rows.tolist(), data.columns.tolist(), strict=True))) == len(data.rows)
+        assert data.X is None or np.isfinite(data.X).all()
+
+
+@drawn("readers:.07", 20, content=changed_bytes([png(9, 7), *[Path("assets/picture.png").read_bytes()[:2000]]]))
+def test_a_picture_is_read_or_refused(content):
+    if (text := read_or_refused(encode, content, 8)) is not None:
+        picture = decode(text, 8)
+        assert picture.shape == (64,) or picture.size == 64
+        assert all(math.isfinite(value) for value in picture.ravel())
