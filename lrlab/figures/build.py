@@ -143,7 +143,11 @@ class Figure:
 
     def to_html(self, **settings: Any) -> str:
         """Return a page, or a part of one, see plotly's `Figure.to_html`."""
-        return str(self.plotly().to_html(**settings))
+        drawn = self.plotly()
+        # Without a format Plotly writes "2" and "5" between powers of ten. Pages fit ticks themselves (`ticks.js`).
+        for axes in (drawn.update_xaxes, drawn.update_yaxes):
+            axes(tickformat="~g", selector={"type": "log"})
+        return str(drawn.to_html(**settings))
 
     def _repr_mimebundle_(self, *given: Any, **named: Any) -> Any:
         # A notebook shows plotly's own figure.

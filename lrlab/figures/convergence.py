@@ -63,10 +63,7 @@ def curves(
     first = min((few[0][time] for few in rows if few), default=0.0 if time == "seconds" else 1.0)
     _add_theory(figure, runs, measure, time, (first, max(last, 2.0 * first)), log_y)
     figure.update_xaxes(type="log" if log_x else "linear")
-    figure.update_yaxes(type="log" if log_y else "linear", exponentformat="power")
-    if log_y and values and max(values) < 300 * min(values):
-        # Left alone, Plotly labels powers of ten only, of which so short an axis has one or none.
-        figure.update_yaxes(dtick="D1" if max(values) < 8 * min(values) else "D2")
+    figure.update_yaxes(type="log" if log_y else "linear")
     if not values:
         top = math.sqrt(2.0) if measure == "error" else 1.0
         figure.update_xaxes(range=[0, math.log10(EMPTY)] if log_x else [0, EMPTY])

@@ -61,7 +61,7 @@ def correlations(names: Sequence[str], phi: Array) -> Figure:
     ticks: dict[str, Any] = {
         "tickvals": place,
         "ticktext": [shorten(name) for name in names],
-        "tickfont": {"size": 11},
+        "tickfont": {"size": 12},
         "showgrid": False,
     }
     figure.update_xaxes(**ticks, tickangle=-50)

@@ -56,7 +56,7 @@ def series(
     for name, x in (marks or {}).items():
         theme.dashed(figure, [x, x], extent, name=f"{name} ({x:.4g})", hover=f"{name}: %{{x:.4g}}")
     figure.update_xaxes(type="log" if log_x else "linear")
-    figure.update_yaxes(type="log" if log_y else "linear", exponentformat="power")
+    figure.update_yaxes(type="log" if log_y else "linear")
     return theme.style(figure, axis_title, value_title, height=480)
 
 

@@ -56,6 +56,8 @@ def faint(colour: str, opacity: float = 0.18) -> str:
 
 AXIS = {
     "automargin": True,
+    "exponentformat": "none",
+    "separatethousands": True,
     "gridcolor": GRID,
     "linecolor": INK,
     "mirror": False,

@@ -1,96 +1,21 @@
 """What a person does, in a real chromium: run, cancel, zoom, reload, look at pictures, type nonsense."""
 
-import os
 import re
-import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
+
+from tests.ui.browsing import CURVES, drawn, opened, press, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-ROOT = Path(__file__).parents[2]
-QUIET = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
-CURVES = ".st-key-converge-curves .lrlab-figure"
 LONG = "tol=0&max_iter=1000000&p=400&solvers=pairwise-moment"
-
-
-@pytest.fixture(scope="module")
-def address():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        wait_for(f"http://127.0.0.1:{port}/_stcore/health", server)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.terminate()
-        server.wait(20)
-
-
-def wait_for(url, server, seconds=60):
-    deadline = time.monotonic() + seconds
-    while server.poll() is None and time.monotonic() < deadline:
-        try:
-            with urllib.request.urlopen(url, timeout=2):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.1)
-    raise AssertionError("the app did not start")
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    path = os.environ.get("PLAYWRIGHT_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-    assert path, "no chromium on the PATH: install it, or set PLAYWRIGHT_CHROMIUM to its path"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=QUIET)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def page(chromium):
-    context = chromium.new_context(viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(30_000)
-    expect.set_options(timeout=30_000)
-    page = context.new_page()
-    failures = []
-    page.on("pageerror", lambda error: failures.append(error))
-    yield page
-    context.close()
-    assert not failures
-
-
-def opened(page: Page, url: str, title: str) -> None:
-    page.goto(url)
-    expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
-
-
-def drawn(page: Page, figure: str = CURVES) -> None:
-    expect(page.locator(f"{figure} .plot-container").first).to_be_visible()
-
-
-def press(page: Page, name: str) -> None:
-    page.get_by_role("button", name=name, exact=True).click()
 
 
 def newest(page: Page, figure: str = CURVES) -> float:
     """Return the newest iteration that is drawn; 0 before the first."""
     return page.locator(figure).evaluate("node => node.calcdata?.[0]?.at(-1)?.x ?? 0")
-
-
-def wait_until(page: Page, condition: str, argument=None) -> None:
-    page.wait_for_function(condition, arg=argument, polling=50)
 
 
 def watch(page: Page, figure: str = CURVES) -> float:
@@ -353,11 +278,11 @@ def test_a_map_is_saved_as_a_drawing_and_as_a_page(page, address):
     drawn(page, MAP)
     page.locator(".st-key-transition-table").get_by_text("Table and files").click()
     for name, begins in (
-        ("Figure, SVG", b"<svg"), ("Figure, PNG", b"\x89PNG"), ("Figure, HTML", b"<!doctype html>"),
+        ("SVG", b"<svg"), ("PDF", b"%PDF-1.4"), ("PNG", b"\x89PNG"), ("Figure, HTML", b"<!doctype html>"),
         ("Table, Parquet", b"PAR1"), ("Definition, TOML", b'model = "one-bit-sensing"'),
     ):  # fmt: skip
         with page.expect_download() as file:
-            page.get_by_role("button", name=name).click()
+            page.get_by_role("button", name=name, exact=len(name) == 3).click()
         assert Path(file.value.path()).read_bytes().startswith(begins), name
 
 

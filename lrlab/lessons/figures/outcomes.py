@@ -40,7 +40,7 @@ def draw(figure: Figure, at: float) -> build.Figure:
             hovertemplate=f"{one.label}: %{{y:.2g}}<extra></extra>",
         )  # fmt: skip
     theme.dashed(drawn, [0, figure.trials + 1], [level, level], name=f"success: below {level:g}")
-    drawn.update_yaxes(type="log", exponentformat="power", dtick=4, range=[-16.5, 1.5])
+    drawn.update_yaxes(type="log", range=[-16.5, 1.5])
     drawn.update_xaxes(range=[0, figure.trials + 1])
     measure = family(figure.spec.model).measures[figure.get("measure", "error")].title
     return theme.style(drawn, "draws, the best first", measure, height=HEIGHT)

@@ -49,7 +49,7 @@ def draw(figure: Figure, at: float) -> build.Figure:
         drawn.update_xaxes(range=[0, longest + 1])
     drawn.update_layout(showlegend=True)
     if log_y:
-        drawn.update_yaxes(range=[-16, math.log10(figure.get("most", 1e3))], dtick=4)
+        drawn.update_yaxes(range=[-16, math.log10(figure.get("most", 1e3))])
     elif figure.get("most"):
         drawn.update_yaxes(range=[0, figure.get("most")])
     return drawn

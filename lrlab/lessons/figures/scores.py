@@ -98,7 +98,7 @@ def finished(drawn: build.Figure, figure: Figure, title: str) -> build.Figure:
     drawn.update_xaxes(type=None if isinstance(low, str) else "log" if figure.get("log_x") else "linear")
     most = figure.get("most")
     if figure.get("log_y"):
-        drawn.update_yaxes(type="log", exponentformat="power", dtick=2, range=[-16, math.log10(most or 100.0)])
+        drawn.update_yaxes(type="log", range=[-16, math.log10(most or 100.0)])
     elif most:
         drawn.update_yaxes(range=[0, 1.03 * most])
     return theme.style(drawn.update_layout(showlegend=True), figure.slider.label, title, height=HEIGHT)

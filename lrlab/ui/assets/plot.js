@@ -4,18 +4,29 @@
 const NARROW = 560;
 
 // Kept on the window: each component of a page has a module of its own, and the library is loaded once.
-function plotly(url) {
-  window.lrlabLibrary ??= new Promise((resolve, reject) => {
-    const script = document.createElement("script");
-    script.src = url;
-    script.onload = () => resolve(window.Plotly);
-    script.onerror = () => {
-      window.lrlabLibrary = null;
-      reject(new Error("plotly.min.js could not be loaded"));
-    };
-    document.head.appendChild(script);
+function library(data) {
+  window.lrlabLibrary ??= load(data).catch((error) => {
+    window.lrlabLibrary = null;
+    throw error;
   });
   return window.lrlabLibrary;
+}
+
+// This module has an address of its own: that of the page is given.
+function module({ modules }, name) {
+  return import(new URL(modules.replace("*", name), document.baseURI));
+}
+
+async function load(data) {
+  const ticks = module(data, "ticks");
+  await new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = data.library;
+    script.onload = resolve;
+    script.onerror = () => reject(new Error("plotly.min.js could not be loaded"));
+    document.head.appendChild(script);
+  });
+  window.lrlabTicks = await ticks;
 }
 
 function pageColours(node) {
@@ -52,14 +63,16 @@ function draw(node) {
 }
 
 // The figure of a state: in its width, at its frame. Frames are Plotly's own: name, traces, data, layout.
-function paint(node, state) {
-  if (!state.figure || !node.isConnected) return Promise.resolve();
+async function paint(node, state) {
+  if (!state.figure || !node.isConnected) return;
   const narrow = node.clientWidth < NARROW;
   const figure = narrow && state.narrow ? state.narrow : state.figure;
   const data = [...figure.data];
   const layout = themed(figure.layout, node);
   const frame = state.frames?.[state.at];
-  frame?.traces.forEach((index, k) => (data[index] = { ...data[index], ...frame.data[k] }));
+  state.frame = {};
+  frame?.traces.forEach((index, k) => (state.frame[index] = frame.data[k]));
+  for (const [index, part] of Object.entries(state.frame)) data[index] = { ...data[index], ...part };
   frame?.layout?.annotations?.forEach((note, k) => {
     layout.annotations = layout.annotations.with(k, { ...layout.annotations[k], text: note.text });
   });
@@ -68,11 +81,26 @@ function paint(node, state) {
     responsive: true,
     displayModeBar: narrow ? false : "hover",
     // Nothing is sent anywhere: Plotly's own offer to share a chart uploads it.
-    modeBarButtonsToRemove: ["sendChartToCloud", "select2d", "lasso2d", "autoScale2d"],
-    toImageButtonOptions: { filename: state.name, scale: 2 },
+    modeBarButtonsToRemove: ["sendChartToCloud", "toImage", "select2d", "lasso2d", "autoScale2d"],
   };
   // Plotly writes the user's zoom into the layout it is given; a copy keeps ours clean.
-  return window.Plotly.react(node, data, structuredClone(layout), config);
+  const { fitTicks, withTicks } = window.lrlabTicks;
+  await window.Plotly.react(node, data, withTicks(structuredClone(layout), state.ticks ?? {}), config);
+  state.ticks = await fitTicks(node, state.ticks);
+}
+
+// A file shows what the page shows: the zoom, without the series that are hidden.
+async function saved(node, format, millimetres) {
+  const state = node.lrlab;
+  const { save, NARROW_FILE } = await module(state, "save");
+  const figure = state.narrow && millimetres < NARROW_FILE ? state.narrow : state.figure;
+  const layout = { ...figure.layout };
+  for (const [name, axis] of Object.entries(node.layout)) {
+    const zoomed = /^[xy]axis\d*$/.test(name) && layout[name] && axis.autorange !== true;
+    if (zoomed) layout[name] = { ...layout[name], range: axis.range };
+  }
+  const data = figure.data.map((trace, k) => ({ ...trace, ...node.lrlab.frame?.[k], visible: node.data[k]?.visible }));
+  await save({ data, layout }, { name: state.name, title: state.title, format, millimetres });
 }
 
 function clicked(node, event) {
@@ -118,12 +146,24 @@ function scrubber(root, node) {
   return { stop, show, bar, range };
 }
 
+function offerFiles(root, node) {
+  const row = root.querySelector(".lrlab-files");
+  const [width, failed] = [row.querySelector("select"), root.querySelector(".lrlab-failed")];
+  for (const button of row.querySelectorAll("button")) {
+    button.onclick = () =>
+      saved(node, button.dataset.format, Number(width.value)).then(
+        () => (failed.textContent = ""),
+        (error) => (failed.textContent = `The file could not be made: ${error.message}.`),
+      );
+  }
+}
+
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component;
   // Without a figure it fetches the library, while the page is still being written.
   if (!data.figure) {
     parentElement.querySelector(".lrlab-plot")?.remove();
-    return void plotly(data.library);
+    return void library(data);
   }
   const root = parentElement.querySelector(".lrlab-plot");
   const node = root.querySelector(".lrlab-figure");
@@ -131,7 +171,7 @@ export default function (component) {
   const state = node.lrlab;
   // The newest one: an older handle belongs to a run of the page that is over.
   state.send = setTriggerValue;
-  state.name = data.name;
+  Object.assign(state, { name: data.name, title: data.label, modules: data.modules });
   root.setAttribute("aria-label", data.label);
   const figure = JSON.parse(data.figure);
   node.style.minHeight = `${figure.layout.height}px`;
@@ -148,13 +188,17 @@ export default function (component) {
       state.at = state.frames.length - 1;
     }
   }
-  plotly(data.library)
+  library(data)
     .then(() => (state.frames ? state.control.show(state.at) : draw(node)))
     .then(() => {
       root.querySelector(".lrlab-failed").textContent = "";
       if (state.ready) return;
       state.ready = true;
       node.on("plotly_click", (event) => clicked(node, event));
+      node.on("plotly_relayout", () => {
+        if (JSON.stringify(window.lrlabTicks.logTicks(node)) !== JSON.stringify(state.ticks)) draw(node);
+      });
+      offerFiles(root, node);
       let wide = node.clientWidth >= NARROW;
       state.watch = new ResizeObserver(() => {
         if (node.clientWidth >= NARROW !== wide) {

@@ -119,7 +119,7 @@ def draw(page: str, results: Results, view: View) -> None:
     plot.show(figure, key=f"{page}.map", label=f"{score.name} over the plane", narrow=narrow, on_click=click)
     _explain(sweep, score, lines, regions)
     shown = table.assign(shown=cells["value"], inferred=cells["inferred"])
-    sweep_files.offer(page, sweep, figure, f"{page}.map", shown, metric)
+    sweep_files.offer(page, sweep, figure, shown, metric)
 
 
 def _score(sweep: Sweep, show: str) -> Score:

@@ -11,7 +11,7 @@ from lrlab.parameters import display_name
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.toml import to_toml
 from lrlab.ui.shared import code, page
-from lrlab.ui.widgets import plot, tables
+from lrlab.ui.widgets import tables
 
 NOTE = (
     "One row per cell and solver. successes, share, low, high: trials that succeed, and the 95% interval of the "
@@ -19,11 +19,8 @@ NOTE = (
 )
 
 
-def offer(name: str, sweep: Sweep, figure: Figure, figure_key: str, table: pd.DataFrame, metric: str) -> None:
-    """Show the table; offer it (CSV, Parquet), the figure (HTML, SVG, PNG) and the definition (TOML) as files.
-
-    figure_key: under which `plot.show` has drawn it; the browser makes SVG and PNG of what it shows.
-    """
+def offer(name: str, sweep: Sweep, figure: Figure, table: pd.DataFrame, metric: str) -> None:
+    """Show the table; offer it (CSV, Parquet), the figure (HTML) and the definition (TOML) as files."""
     fold = st.expander("Table and files", key=f"{name}-table", on_change="rerun")
     if not fold.open:
         return
@@ -39,8 +36,6 @@ def offer(name: str, sweep: Sweep, figure: Figure, figure_key: str, table: pd.Da
         note = f"{NOTE.format(metric=display_name(metric))} {catalog.given(sweep.solvers, sweep.spec.model)}"
         tables.view(table, note=note)
         with st.container(horizontal=True, key=f"{name}-offers"):
-            with st.container(width="content"):
-                plot.component("save")(key=f"{name}-save", data={"key": figure_key.replace(".", "-"), "name": file})
             for title, ending, mime, data in offers:
                 tables.download(title, data, f"{file}.{ending}", key=f"{name}-file-{ending}", mime=mime)
 

@@ -88,7 +88,7 @@ def _draw_lines(page: str, results: Results, view: View) -> None:
     band = "95% intervals of the shares" if view.show == SHARE else "from the first to the third quartile"
     band = "95% intervals of the means" if view.show in MEANS else band
     st.caption(f"Bands: {band}. {_limit_words(limits)}**A click on a point opens its first trial on Converge.**")
-    sweep_files.offer(page, sweep, figure, f"{page}.lines", table, metric)
+    sweep_files.offer(page, sweep, figure, table, metric)
 
 
 def _points(sweep: Sweep, table: pd.DataFrame, show: str) -> pd.DataFrame:

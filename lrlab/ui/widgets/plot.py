@@ -5,7 +5,6 @@ plotly.min.js is served from the plotly package, so that a page loads nothing fr
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -13,30 +12,40 @@ import plotly
 import streamlit as st
 from streamlit.components.v1 import declare_component
 
+from lrlab import __version__
 from lrlab.figures.build import Figure, Node, encoded
 
 Click = dict[str, Any]
 
 
+ASSETS = Path(__file__).parents[1] / "assets"
+
+
 @cache
-def _library() -> str:
-    folder = Path(plotly.__file__).parent / "package_data"
-    component = declare_component("plotly", path=folder)
+def _sources() -> dict[str, str]:
+    """Return where a browser finds Plotly, and our modules ("*" stands for the name) that it needs on demand."""
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
-    return f"{'/' + base if base else ''}/component/{component.name}/plotly.min.js?{plotly.__version__}"
+
+    def address(name: str, folder: Path, file: str, version: str) -> str:
+        return f"{'/' + base if base else ''}/component/{declare_component(name, path=folder).name}/{file}?{version}"
+
+    library = Path(plotly.__file__).parent / "package_data"
+    return {
+        "library": address("plotly", library, "plotly.min.js", plotly.__version__),
+        "modules": address("figure_files", ASSETS / "files", "*.js", __version__),
+    }
 
 
 @cache
 def component(name: str) -> Any:
-    """Return the component that `assets` has of this name: "plot", or "save" for the file of a drawn figure."""
-    assets = resources.files("lrlab.ui") / "assets"
-    html, css, js = ((assets / file).read_text("utf-8") for file in (f"{name}.html", "plot.css", f"{name}.js"))
+    """Return the component that `assets` has of this name."""
+    html, css, js = ((ASSETS / file).read_text("utf-8") for file in (f"{name}.html", "plot.css", f"{name}.js"))
     return st.components.v2.component(f"lrlab_{name}", html=html, css=css, js=js, isolate_styles=False)
 
 
 def preload() -> None:
     """Let the browser load the library while the script of the page still runs."""
-    component("plot")(key="plotly", data={"library": _library()}, height=1)
+    component("plot")(key="plotly", data=_sources(), height=1)
 
 
 def encode_frames(frames: Sequence[Node]) -> str:
@@ -71,6 +80,6 @@ def show(
         "frames": frames,
         "label": label,
         "name": key.replace(".", "-"),
-        "library": _library(),
+        **_sources(),
     }
     component("plot")(key=key, data=data, on_click_change=clicked)

@@ -1,0 +1,22 @@
+"""What tests do with a page in a real chromium."""
+
+from playwright.sync_api import Page, expect
+
+CURVES = ".st-key-converge-curves .lrlab-figure"
+
+
+def opened(page: Page, url: str, title: str) -> None:
+    page.goto(url)
+    expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
+
+
+def drawn(page: Page, figure: str = CURVES) -> None:
+    expect(page.locator(f"{figure} .plot-container").first).to_be_visible()
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def wait_until(page: Page, condition: str, argument=None) -> None:
+    page.wait_for_function(condition, arg=argument, polling=50)

@@ -1,0 +1,65 @@
+"""Files of figures: their width in print, their letters, the ticks of their axes."""
+
+import json
+import re
+import struct
+import zlib
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.ui.browsing import drawn, opened
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_every_letter_of_a_figure_has_an_outline():
+    glyphs = json.loads((ROOT / "lrlab/ui/assets/files/glyphs.json").read_text())
+    sources = [path.read_text() for kind in ("*.py", "*.toml") for path in (ROOT / "lrlab").rglob(kind)]
+    used = {letter for text in sources for letter in text if ord(letter) > 32}
+    assert not used - set(glyphs)
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_a_figure_is_saved_in_the_width_of_a_column(page, address):
+    opened(page, f"{address}/converge?n=400&p=8&max_iter=3&solvers=pairwise-moment,sir&run=1", "Converge")
+    drawn(page)
+    expect(page.get_by_text("Stopped at the iteration limit").first).to_be_visible()
+    row = page.locator(".st-key-converge-curves .lrlab-files")
+    for width in (85, 170):
+        row.get_by_role("combobox").select_option(str(width))
+        files = {}
+        for kind in ("SVG", "PDF", "PNG"):
+            with page.expect_download() as file:
+                row.get_by_role("button", name=kind).click()
+            assert file.value.suggested_filename == f"converge-curves-{width}mm.{kind.lower()}"
+            files[kind] = Path(file.value.path()).read_bytes()
+        svg = files["SVG"].decode()
+        assert f'width="{width}mm"' in svg and "Pairwise moment (Algorithm 1)" in svg
+        points = float(re.search(rb"MediaBox \[0 0 ([\d.]+)", files["PDF"])[1])
+        assert points == pytest.approx(width / 25.4 * 72, abs=0.01)
+        stream = re.search(rb"/Length (\d+) >>\nstream\n", files["PDF"])
+        operators = zlib.decompress(files["PDF"][stream.end() : stream.end() + int(stream[1])])
+        assert operators.count(b" c ") > 100, "letters are outlines"
+        start = int(re.search(rb"startxref\n(\d+)", files["PDF"])[1])
+        assert files["PDF"][start : start + 4] == b"xref"
+        [pixels] = struct.unpack(">I", files["PNG"][16:20])
+        [per_metre] = struct.unpack(">I", files["PNG"][41:45])
+        assert pixels / per_metre == pytest.approx(width / 1000, abs=2e-4)
+
+
+def value_of(text: str) -> float:
+    """Return the number that a tick shows."""
+    digits = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+    power = re.compile(r"(?:(.*)·)?10([⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+)")
+    text = power.sub(lambda parts: f"{parts[1] or 1}e{parts[2].translate(digits)}", text)
+    return float(text.replace(",", "").replace("−", "-"))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("0.02", 0.02), ("−20,000", -2e4), ("10⁻⁶", 1e-6), ("2·10⁶", 2e6), ("100", 100), ("10", 10)]
+)
+def test_ticks_are_read_as_a_person_reads_them(text, value):
+    assert value_of(text) == pytest.approx(value)
