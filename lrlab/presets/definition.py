@@ -78,6 +78,11 @@ KINDS: Mapping[str, Keys] = {
         _tables("series", {**_SERIES, "claimed": dict, "paper": str, "why": str}, "label"),
         _tables("panels", {"title": str, **_MODEL, **_AXES, "quantity": str}, "title", "axes", "quantity"),
     ),
+    "products": _file(
+        {}, (), _MODEL, _tables("series", {"label": str}, "label"),
+        _tables("panels", {"title": str, **_MODEL, **_AXES}, "title", "axes"),
+        _tables("claims", _CLAIM, "paper", "rule"),
+    ),
     "comparison": _file(
         {}, (),
         _MODEL, _SOLVERS, _tables("series", {**_SERIES, "paper": dict}, "label"),
@@ -93,7 +98,11 @@ KINDS: Mapping[str, Keys] = {
                 "title", "measure", "axis"),
     ),
 }  # fmt: skip
-REQUIRED = {"comparison": ("columns", "panels"), "fits": ("model", "tune_by", "data", "paper", "series", "panels")}
+REQUIRED = {
+    "comparison": ("columns", "panels"),
+    "products": ("model", "series", "panels"),
+    "fits": ("model", "tune_by", "data", "paper", "series", "panels"),
+}
 """What a file of some kinds needs beside its texts, trials and figure."""
 
 
