@@ -3,6 +3,35 @@
 Sizes are those of Yu et al. (2014), Table 2. None of the files is part of this package.
 """
 
+from typing import NamedTuple
+
+
+class Shape(NamedTuple):
+    """Numbers of rows to learn from and to test on, features, labels, and means: features not 0 and labels on in a row.
+
+    Those of Yu et al. (2014), Table 2; of emotions and corel5k those of their files.
+    """
+
+    rows: int
+    test_rows: int
+    features: int
+    labels: int
+    features_per_row: float
+    labels_per_row: float
+
+
+SHAPES = {
+    "bibtex": Shape(4_880, 2_515, 1_836, 159, 68.74, 2.40),
+    "delicious": Shape(12_920, 3_185, 500, 983, 18.17, 19.03),
+    "corel5k": Shape(4_500, 500, 499, 374, 8.26, 3.52),
+    "emotions": Shape(391, 202, 72, 6, 72.0, 1.87),
+    "eurlex": Shape(17_413, 1_935, 5_000, 3_993, 236.69, 5.30),
+    "nus-wide": Shape(161_789, 107_859, 1_134, 1_000, 862.70, 5.78),
+    "autofood": Shape(155, 38, 9_382, 162, 143.92, 15.80),
+    "compphys": Shape(161, 40, 33_284, 208, 792.78, 9.80),
+    "wiki": Shape(881_805, 10_000, 366_932, 213_707, 146.78, 7.06),
+}
+
 MULAN = "Mulan's page of multi-label data sets: NAME-train.arff, NAME-test.arff, NAME.xml"
 NOT_STATED = "not known; ask those who publish it"
 

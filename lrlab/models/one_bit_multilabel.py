@@ -9,7 +9,7 @@ from lrlab import lowrank
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
 from lrlab.models.low_rank import Rank
-from lrlab.models.one_bit_problem import BLOCK, FRESH, OneBitMultilabelProblem
+from lrlab.models.one_bit_problem import BLOCK, OneBitMultilabelProblem
 from lrlab.parameters import InputError, Parameter, gaussian_noise
 from lrlab.protocol import Checkpoint, Spec, proceed
 
@@ -47,6 +47,14 @@ class OneBitMultilabel(Spec):
         float, Parameter(meaning="share of the signs that is flipped, at random", symbol="p", low=0, high=0.5)
     ] = 0.0
 
+    test_rows: Annotated[
+        int,
+        Parameter(
+            meaning="samples, with all their labels, on which predictions are tested", low=1, high=100_000, scale="log",
+            added=True,
+        ),
+    ] = 1000  # fmt: skip
+
     def check(self) -> None:
         """Refuse ranks that no such matrix has."""
         least = min(self.size)
@@ -67,7 +75,7 @@ class OneBitMultilabel(Spec):
     def data_bytes(self) -> int:
         """Memory of one batch, of the rows for the test and of the block that is drawn."""
         signs = 12 * self.d2 if self.observation == "full" else 16
-        return self.m * (8 * self.d1 + signs) + FRESH * (8 * self.d1 + 24 * self.d2) + 24 * BLOCK
+        return self.m * (8 * self.d1 + signs) + self.test_rows * (8 * self.d1 + 24 * self.d2) + 24 * BLOCK
 
     def truth(self) -> LowRank:
         """Return W."""

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 BLOCK = 2**21
 """Features, or signs, that are drawn at a time."""
-FRESH = 1000
-"""Samples, with all their labels, on which predictions are tested."""
 
 
 class Samples(NamedTuple):
@@ -74,8 +72,8 @@ class OneBitMultilabelProblem:
     """The stream of one spec, read in blocks; the truth, which only the score may look at.
 
     Attributes: spec; truth (LowRank); size (d1, d2) and rank, given to solvers; fresh, whether every batch is another
-    one; signs_per_label, signs of each label in a batch, on average; X_test (1000, d1) and Y_test, sparse, 1 where a
-    sign is positive.
+    one; signs_per_label, signs of each label in a batch, on average; X_test (test_rows, d1) and Y_test, sparse, 1 where
+    a sign is positive.
     """
 
     def __init__(self, spec: "OneBitMultilabel", checkpoint: Checkpoint = proceed) -> None:
@@ -164,12 +162,12 @@ class OneBitMultilabelProblem:
 
     @cached_property
     def X_test(self) -> Array:
-        """Features of the test rows (1000, d1)."""
-        return frozen(np.random.default_rng(self._test).standard_normal((FRESH, self.spec.d1)))
+        """Features of the test rows (test_rows, d1)."""
+        return frozen(np.random.default_rng(self._test).standard_normal((self.spec.test_rows, self.spec.d1)))
 
     @cached_property
     def Y_test(self) -> csr_array:
-        """Labels of the test rows (1000, d2), free of noise and of flips: 1 where positive."""
+        """Labels of the test rows (test_rows, d2), free of noise and of flips: 1 where positive."""
         return csr_array((self.X_test @ self.truth.left) @ self.truth.V.T >= 0, dtype=float)
 
     def score(self, estimate: LowRank) -> dict[str, float]:

@@ -12,7 +12,9 @@ from lrlab.figures.published import beside
 from lrlab.parameters import InputError, require_known
 from lrlab.presets.cases import Case, plan_cases
 from lrlab.presets.definition import Preset, Toml
+from lrlab.presets.fits_verdict import compare
 from lrlab.presets.result import Panel, Plan, Result, compare_with_paper
+from lrlab.presets.verdict import Verdict
 
 
 def plan(preset: Preset, trials: int | None = None) -> Plan:
@@ -42,7 +44,13 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
 def _figures(preset: Preset, cases: Sequence[Case], rows: pd.DataFrame) -> Result:
     points = [compared(preset, panel, rows) for panel in preset.panels]
     panels = [_panel(panel, part) for panel, part in zip(preset.panels, points, strict=True)]
-    return Result(panels, pd.concat(points, ignore_index=True).assign(level="point"), rows)
+    judged = [
+        {"level": "panel", "panel": panel["title"], **verdict.columns, "paper": None}
+        for panel, part in zip(preset.panels, points, strict=True)
+        if (verdict := _verdict(panel, part))
+    ]
+    table = pd.concat(points, ignore_index=True).assign(level="point")
+    return Result(panels, pd.concat([pd.DataFrame(judged), table], ignore_index=True), rows)
 
 
 def compared(preset: Preset, panel: Toml, rows: pd.DataFrame) -> pd.DataFrame:
@@ -65,4 +73,10 @@ def _panel(panel: Toml, points: pd.DataFrame) -> Panel:
     words = "Filled: computed here, mean and standard deviation of the trials."
     if points["paper"].notna().any():
         words += " Open: printed in the paper."
-    return Panel(panel["title"], figure, words)
+    verdict = _verdict(panel, points)
+    return Panel(panel["title"], figure, f"{words} {verdict.sentence}" if verdict else words)
+
+
+def _verdict(panel: Toml, points: pd.DataFrame) -> Verdict | None:
+    """Return whether our numbers are as good as those printed; None where none are."""
+    return compare(panel["measure"], points, panel.get("scale", 1), lambda row: f"{row.series}, {row.column}")

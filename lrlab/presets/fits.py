@@ -5,41 +5,46 @@ the number of labels), observed (share of the labels that the solver observes), 
 the iterations; tune_by is the metric of the validation split. A series whose numbers do not depend on the rank has
 full_rank. A panel shows a measure along an axis (share, observed or data) in the rows that have the values of `where`;
 series of full rank have all shares. The user names the folder with the data; missing sets are left out, and the panels
-name them. A folder with none of them has its own sets fitted alike, without numbers of the paper; fits that a solver
-refuses are left out, and named.
+name them; where their shape is known, synthetic rows of that shape take their place, without numbers of the paper and
+without a verdict. A folder with none of them has its own sets fitted alike, without numbers of the paper; fits that a
+solver refuses are left out, and named. Along the axis `seconds` a panel shows all iterations of the first trial.
 """
 
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from lrlab.datasets.folder import Files, located
 from lrlab.figures.published import beside
 from lrlab.fits.dataset_fit import DatasetFit, fit_dataset
 from lrlab.fits.own_files import checked_options
 from lrlab.fits.validation import METRICS
 from lrlab.parameters import InputError, require_known
 from lrlab.presets.definition import Preset, Toml
-from lrlab.presets.fits_verdict import compare
+from lrlab.presets.fits_sets import PLACE, SYNTHETIC, Sets, panels_of, rows_of_paper, sets
+from lrlab.presets.fits_verdict import NOT_JUDGED, compare
 from lrlab.presets.result import Panel, Plan, Result, compare_with_paper
 from lrlab.protocol import limits
 from lrlab.sweeps.toml import require_settings
 
-PLACE = ["data", "series", "share", "observed"]
-AXES = {"share": "rank / number of labels", "observed": "share of the labels that are observed", "data": "data set"}
+AXES = {
+    "share": "rank / number of labels", "observed": "share of the labels that are observed", "data": "data set",
+    "seconds": "seconds of the solver",
+}  # fmt: skip
 TITLES = {
     "precision@1": "precision@1 (%)", "precision@3": "precision@3 (%)", "precision@5": "precision@5 (%)",
     "hamming": "Hamming loss", "auc": "AUC of an instance, mean",
+    "seconds": "seconds of the solver",
 }  # fmt: skip
 
 
 def plan(preset: Preset, trials: int | None = None, data: str | os.PathLike[str] | None = None) -> Plan:
     """Return the fits of all rows whose data set is in the folder, each once."""
     settings = _checked(preset)
-    files = located(data, preset.data)
-    rows = [row for row in _rows(preset, files) if row["data"] in files]
+    files = sets(preset, data)
+    rows = [row for row in rows_of_paper(preset, files) if row["data"] in files]
     items: dict[DatasetFit, int] = {}
     owners = []
     for row in rows:
@@ -50,39 +55,18 @@ def plan(preset: Preset, trials: int | None = None, data: str | os.PathLike[str]
     def finish(results: Sequence[dict[str, Any]]) -> Result:
         table = pd.DataFrame([{**results[number], **{key: row[key] for key in PLACE}} for row, number in owners])
         points = compared(preset, rows, table)
-        missing = [name for name in preset.data if name not in files]
+        missing = [name for name in preset.data if name not in files and name + SYNTHETIC not in files]
         left_out = sorted({f"{row.solver} on {row.data} ({row.refused})" for row in table.itertuples() if row.refused})
         panels = [
-            made for panel in _panels(preset, files) if (made := _panel(preset, panel, points, missing, left_out))
+            made
+            for panel in panels_of(preset, files)
+            if (made := _panel(preset, panel, points, table, missing, left_out))
         ]
-        judged = [line for panel in _panels(preset, files) if (line := _judged(preset, panel, points))]
-        return Result(panels, pd.concat([pd.DataFrame(judged), points.assign(level="point")]), table)
+        judged = [line for panel in panels_of(preset, files) if (line := _judged(preset, panel, points))]
+        trials = table.drop(columns="trace")
+        return Result(panels, pd.concat([pd.DataFrame(judged), points.assign(level="point")]), trials)
 
     return Plan(fit_dataset, list(items), finish)
-
-
-def _rows(preset: Preset, files: Mapping[str, Files]) -> list[dict[str, Any]]:
-    """Return the rows of the paper, and, for sets that it does not have, rows at the same places with no numbers."""
-    paper = preset.content["paper"]
-    rows = [dict(zip(paper["columns"], row, strict=True)) for row in paper["rows"]]
-    places = dict.fromkeys(tuple(row[key] for key in PLACE[1:]) for row in rows)
-    empty = dict.fromkeys(paper["columns"][len(PLACE) :], "")
-    own = [name for name in files if name not in preset.data]
-    return rows + [{**dict(zip(PLACE, (name, *place), strict=True)), **empty} for name in own for place in places]
-
-
-def _panels(preset: Preset, files: Mapping[str, Files]) -> list[Toml]:
-    """Return the panels; where the folder has none of the paper's sets, the same of the sets that it has."""
-    own, panels = [name for name in files if name not in preset.data], list[Toml]()
-    for panel in preset.panels:
-        where = panel.get("where", {})
-        for name in (own if "data" in where else [", ".join(own)]) if own else ():
-            title = panel["title"]
-            for published in preset.data:
-                title = title.replace(published, name)
-            other = {**panel, "title": title, "where": {**where, "data": name} if "data" in where else where}
-            panels += [other] if other not in panels else []
-    return panels or list(preset.panels)
 
 
 def _checked(preset: Preset) -> dict[str, dict[str, Any]]:
@@ -136,13 +120,14 @@ def _check_panels(preset: Preset) -> None:
                 require_known(key, tuple(PLACE), what="column")
 
 
-def _fit(preset: Preset, settings: Mapping[str, Any], files: Mapping[str, Files], row: Toml, trial: int) -> DatasetFit:
+def _fit(preset: Preset, settings: Mapping[str, Any], files: Sets, row: Toml, trial: int) -> DatasetFit:
     one = next(series for series in preset.series if series["label"] == row["series"])
     own = dict(settings[row["series"]])
     iterations = own.pop("max_iter")
+    share = 0.0 if one.get("full_rank") else float(row["share"])
     return DatasetFit(
-        row["data"], files[row["data"]], one["solver"], 0.0 if one.get("full_rank") else float(row["share"]),
-        float(row["observed"]), iterations, preset.content["tune_by"], tuple(own.items()), trial,
+        row["data"].removesuffix(SYNTHETIC), files[row["data"]], one["solver"], share, float(row["observed"]),
+        iterations, preset.content["tune_by"], tuple(own.items()), trial,
     )  # fmt: skip
 
 
@@ -160,19 +145,37 @@ def compared(preset: Preset, rows: Sequence[Toml], table: pd.DataFrame) -> pd.Da
 
 
 def _panel(
-    preset: Preset, panel: Toml, points: pd.DataFrame, missing: Sequence[str], left_out: Sequence[str]
+    preset: Preset,
+    panel: Toml,
+    points: pd.DataFrame,
+    table: pd.DataFrame,
+    missing: Sequence[str],
+    left_out: Sequence[str],
 ) -> Panel | None:
     (rows, full), axis = _rows_of(preset, panel, points), panel["axis"]
     if rows.empty:
         return None
     level = full[rows.index] & (axis == "share")
+    placed = _over_time(rows, points, table) if axis == "seconds" else rows.assign(x=rows[axis].mask(level))
     figure = beside(
-        rows.assign(x=rows[axis].mask(level)), axis_title=AXES[axis], value_title=TITLES[panel["measure"]],
+        placed, axis_title=AXES[axis], value_title=TITLES[panel["measure"]],
         log_x=panel.get("log_x", False), categories=axis == "data",
     )  # fmt: skip
     verdict = compare(panel["measure"], rows)
     caption = _caption(rows, missing, left_out)
     return Panel(panel["title"], figure, f"{caption} {verdict.sentence}" if verdict else caption)
+
+
+def _over_time(rows: pd.DataFrame, points: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """Return the measure of each row after every iteration of its first trial, over seconds, and the paper's number."""
+    lines = []
+    for row in rows.to_dict("records"):
+        place, empty = [row[key] for key in PLACE], {"series": row["series"], "spread": np.nan, "trials": 1}
+        for step in table[(table[PLACE] == place).all(axis=1)]["trace"].iloc[0]:
+            lines.append({**empty, "x": step["seconds"], "ours": step[row["measure"]], "paper": np.nan})
+        own = points[(points[PLACE] == place).all(axis=1) & (points["measure"] == "seconds")]
+        lines += [{**empty, "x": x, "ours": np.nan, "paper": row["paper"]} for x in own["paper"].dropna()]
+    return pd.DataFrame(lines, columns=["series", "x", "ours", "spread", "trials", "paper"])
 
 
 def _rows_of(preset: Preset, panel: Toml, points: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
@@ -185,10 +188,12 @@ def _rows_of(preset: Preset, panel: Toml, points: pd.DataFrame) -> tuple[pd.Data
 
 
 def _judged(preset: Preset, panel: Toml, points: pd.DataFrame) -> dict[str, Any] | None:
-    """Return the verdict on the points of a panel as a row of the table; None without numbers of the paper."""
-    verdict = compare(panel["measure"], _rows_of(preset, panel, points)[0])
-    own = {key: value for key, value in verdict.columns.items() if key != "paper"} if verdict else {}
-    return {"level": "panel", "panel": panel["title"], "measure": panel["measure"], **own} if verdict else None
+    """Return the verdict on a panel as a row of the table, none on synthetic rows; None where nothing can be judged."""
+    rows = _rows_of(preset, panel, points)[0]
+    verdict = compare(panel["measure"], rows)
+    synthetic = NOT_JUDGED if rows["data"].str.endswith(SYNTHETIC).any() else {}
+    own = {key: value for key, value in verdict.columns.items() if key != "paper"} if verdict else synthetic
+    return {"level": "panel", "panel": panel["title"], "measure": panel["measure"], **own} if own else None
 
 
 def _caption(rows: pd.DataFrame, missing: Sequence[str], left_out: Sequence[str]) -> str:
@@ -197,6 +202,9 @@ def _caption(rows: pd.DataFrame, missing: Sequence[str], left_out: Sequence[str]
         words.append("Open: printed in the paper.")
     if rows["trials"].max() > 1:
         words.append("Bars: standard deviation over draws of the observed labels.")
+    if (synthetic := rows["data"].str.endswith(SYNTHETIC)).any():
+        names = ", ".join(rows.loc[synthetic, "data"].str.removesuffix(SYNTHETIC).unique())
+        words.append(f"{names}: synthetic rows of the same shape: no verdict.")
     if missing:
         words.append(f"Not in the folder: {', '.join(missing)}.")
     if left_out:

@@ -137,8 +137,8 @@ def figures(preset: Preset, rows: Sequence[dict[str, Any]]) -> Result:
         points = pd.concat([summary(own, axis, label) for label in (one["label"] for one in preset.series)])
         work = own.groupby(axis)["work"].mean() if "work" in own and own["work"].notna().any() else None
         theory = None if work is None else pd.DataFrame({"series": "multiplications", "x": work.index, "y": work})
-        log = {"log_x": axis != "threads", "log_y": axis != "threads"}
-        figure = draw(points, axis_title=AXES[axis], value_title="speed-up", theory=theory, **log)
+        log = axis != "threads"
+        figure = draw(points, axis_title=AXES[axis], value_title="speed-up", theory=theory, log_x=log, log_y=log)
         judged = claims.verdicts(preset, title, points) if points["x"].nunique() > 1 else []
         machine = f" This machine has {cores()} cores." if axis == "threads" else ""
         words = f"Ratios of times; dots: medians, bars: quartiles.{machine}{claims.caption(judged)}"
