@@ -35,8 +35,8 @@ class Gram:
         # Mirrored by blocks, so that no second p x p array is made.
         for start in range(0, len(C), MIRROR):
             cut = slice(start, start + MIRROR)
-            corner = np.tril(C[cut, cut])
-            C[cut, cut] = corner + np.tril(corner, -1).T
+            # Nothing has been added above the diagonal.
+            C[cut, cut] += np.tril(C[cut, cut], -1).T
             C[cut, start + MIRROR :] = C[start + MIRROR :, cut].T
         return C
 

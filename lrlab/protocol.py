@@ -2,20 +2,21 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections import abc
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
-from numpy.random import Generator, SeedSequence
+from numpy.random import SeedSequence
 
 from lrlab.arrays import Array
 from lrlab.parameters import Parameter, Value, declared, require_known, settle
 
 Estimate = Any
 """What is recovered: an array (real or complex), or a NamedTuple of arrays such as `lowrank.LowRank`."""
+Checkpoint = Callable[[float], None]
 
 
 def parts(estimate: Estimate) -> tuple[Array, ...]:
@@ -23,28 +24,27 @@ def parts(estimate: Estimate) -> tuple[Array, ...]:
     return tuple(estimate) if isinstance(estimate, tuple) else (estimate,)
 
 
-Checkpoint = Callable[[float], None]
-
-
+@dataclass(eq=False)
 class Interrupted(Exception):
     """Raised at a checkpoint in the middle of an iteration when the run has to end; carries the Stop."""
 
-    def __init__(self, stop: "Stop") -> None:
-        """Keep the reason."""
-        super().__init__(stop.name)
-        self.stop = stop
+    stop: "Stop"
 
 
-class Streams(NamedTuple):
+def stream(place: int) -> cached_property[SeedSequence]:
+    """Return the attribute that is the child of a seed at a place, made when it is needed."""
+    return cached_property(lambda streams: SeedSequence(streams.seed, spawn_key=(place,)))
+
+
+@dataclass(frozen=True)
+class Streams:
     """Independent seed streams of one spec, so that two solvers see the same data."""
 
-    truth: SeedSequence
-    data: SeedSequence
-    noise: SeedSequence
-    solver: SeedSequence
+    seed: int
+    truth, data, noise, solver = map(stream, range(4))
 
 
-def child(stream: SeedSequence, index: int) -> Generator:
+def child(stream: SeedSequence, index: int) -> np.random.Generator:
     """Return the generator of block `index` of a stream: any block can be drawn without those before it."""
     return np.random.default_rng(SeedSequence(stream.entropy, spawn_key=(*stream.spawn_key, index)))
 
@@ -122,7 +122,7 @@ class Spec(ABC):
 
     def streams(self) -> Streams:
         """Return the seed streams for truth, data, noise and solver."""
-        return Streams(*SeedSequence(self.seed).spawn(4))
+        return Streams(self.seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,7 @@ class Stop(Enum):
     CANCELLED = "Cancelled: what was computed up to here is kept."
 
 
-Iterates = abc.Generator[Iterate, None, Any]
+Iterates = Generator[Iterate, None, Any]
 """What a solver returns that ends by itself: iterates, and the `Stop` that says why."""
 Solver = Callable[..., Iterator[Iterate]]
 """A generator function. One that ends by itself may return the Stop that holds: CONVERGED only where it has tested

@@ -2,10 +2,11 @@
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from lrlab.arrays import Array, Mask
 from lrlab.parameters import Parameter, Value, declared, require_known, settle
 from lrlab.protocol import Limits, Solver, drive_limits, limits
 
@@ -41,6 +42,29 @@ def nothing_more(options: Options) -> tuple[str, ...]:
     return ()
 
 
+class StackedIterates(NamedTuple):
+    """Iterates of several problems: estimates (problems, p), objectives and residuals (problems,)."""
+
+    estimates: Array
+    objectives: Array
+    residuals: Array
+
+
+StackedRun = Generator[StackedIterates, Mask | None, None]
+"""Yields the next iterates without end; is sent which of the problems (problems,) to go on with, None for all."""
+
+
+class Stacked(NamedTuple):
+    """A solver on many problems at once: the iterates of `SolverEntry.run`, on stacked arrays.
+
+    shape(spec, options): what problems of one stack have in common, None for one that runs alone.
+    run(problems, rngs, **options): the generator; a residual of 0 means a stationary point.
+    """
+
+    shape: Callable[[Any, Options], Hashable | None]
+    run: Callable[..., StackedRun]
+
+
 class Settings(NamedTuple):
     """The checked settings of a run: the solver's options in the order of their declaration, and the run's limits."""
 
@@ -70,6 +94,7 @@ class SolverEntry:
     predict(spec, options): exact theory for this spec as `predicted_...` numbers; empty where there is none.
     attains: whether it is predicted to do what the best known fast methods do, so that their lines are its own.
     predict_iterations(spec, options, iterations): exact theory for the overlap of each of the first iterates.
+    stacked: how many small problems are solved at once, where sweeps gain by it; its numbers are those of `run`.
     """
 
     title: str
@@ -88,6 +113,7 @@ class SolverEntry:
     predict: Callable[[Any, Options], dict[str, float]] = no_prediction
     attains: bool = False
     predict_iterations: Callable[[Any, Options, int], Sequence[float]] = no_iterations
+    stacked: Stacked | None = None
 
     def __post_init__(self) -> None:
         """Take name and reference from the generator function where they are not given."""

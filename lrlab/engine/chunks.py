@@ -3,13 +3,15 @@
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from lrlab.engine.messages import ChunkDone, Failure, Send
 from lrlab.protocol import Stop
 from lrlab.runs.run import cancelled
+from lrlab.runs.stacks import portions, run_stack
 from lrlab.runs.trial import result_so_far
 
 OVERTIME_SECONDS = 2.0
@@ -35,16 +37,31 @@ class ComputeChunk:
     def run(self, send: Send) -> None:
         """Send ChunkDone with the items that were computed."""
         with ChunkSender(send) as sender:
-            for number, item in zip(self.numbers, self.items, strict=True):
+            for places in portions(self.function, self.items):
                 if cancelled() or (sender.results and sender.elapsed > self.seconds):
                     break
-                sender.begin(number, getattr(item, "max_seconds", math.inf))
-                try:
-                    value = self.function(item)
-                except Exception as error:
-                    value = Failure.of(error)
-                if not sender.end(value):
+                items = [self.items[place] for place in places]
+                numbers = [self.numbers[place] for place in places]
+                sender.begin(numbers[0], getattr(items[0], "max_seconds", math.inf))
+                if not sender.end(zip(numbers, computed(self.function, items), strict=True)):
                     break
+
+
+def computed(function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+    """Return the function's values of items of one portion, a Failure in the place of each that could not be computed.
+
+    Where a stack of trials fails each of them is run alone, to see which is at fault.
+    """
+    if len(items) > 1:
+        with suppress(Exception):
+            return run_stack(items)
+    values = []
+    for item in items:
+        try:
+            values.append(function(item))
+        except Exception as error:
+            values.append(Failure.of(error))
+    return values
 
 
 class ChunkSender:
@@ -80,12 +97,12 @@ class ChunkSender:
         with self._lock:
             self._number, self._deadline = number, time.perf_counter() + max_seconds + OVERTIME_SECONDS
 
-    def end(self, value: Any) -> bool:
-        """Take the value of the item, and return whether it has come in time."""
+    def end(self, results: Iterable[tuple[int, Any]]) -> bool:
+        """Take the values of items by their numbers, and return whether they have come in time."""
         with self._lock:
             self._deadline = math.inf
             if not self._over.is_set():
-                self.results.append((self._number, value))
+                self.results.extend(results)
             return not self._over.is_set()
 
     def _watch_deadline(self) -> None:

@@ -201,7 +201,7 @@ class MapWork(Work[ComputeChunk]):
             size = int(self._chunk_seconds / max(self._seconds_per_item, 1e-6))
             self._chunk_size = max(1, min(size, GROWTH * self._chunk_size))
         self._deliver(message)
-        self._waiting.extendleft(reversed(assignment.numbers[done:]))
+        self._waiting.extendleft(number for number in reversed(assignment.numbers) if number in self._items)
         return True
 
     def lose(self, assignment: ComputeChunk, loss: TaskLoss) -> None:  # noqa: D102

@@ -81,8 +81,7 @@ class Newest:
             return {}
         # Lets the data be read, see `run_job`.
         self._trace.stop = Stop.TIMEOUT
-        scores: Row = self._problem.score(self.held[2].estimate)
-        return _row(*self.held) | scores
+        return scored_row(self._problem, *self.held)
 
 
 def run_job(
@@ -107,7 +106,7 @@ def run_job(
             raise Interrupted(Stop.CANCELLED if cancelled() else Stop.TIMEOUT)
 
     def score(iteration: int, seconds: float, iterate: Iterate) -> None:
-        row = _row(iteration, seconds, iterate) | problem.score(iterate.estimate)
+        row = scored_row(problem, iteration, seconds, iterate)
         errors = iterate.standard_errors() if iterate.standard_errors else None
         if errors is not None:
             row |= metrics.interval_scores(iterate.estimate, errors, problem.truth)
@@ -132,7 +131,8 @@ def run_job(
     return trace
 
 
-def _row(iteration: int, seconds: float, iterate: Iterate) -> Row:
+def scored_row(problem: Any, iteration: int, seconds: float, iterate: Iterate) -> Row:
+    """Return what is recorded of an iterate, with the problem's scores of its estimate."""
     own = {"objective": iterate.objective, "residual": iterate.residual}
     known = {name: float("nan") if value is None else value for name, value in own.items()}
-    return {"iteration": iteration, "seconds": seconds, **known}
+    return {"iteration": iteration, "seconds": seconds, **known, **problem.score(iterate.estimate)}

@@ -82,12 +82,13 @@ def result_so_far(thread: int) -> Any:
 def run_trial(trial: Trial) -> TrialResult:
     """Run a trial and score its last iterate."""
     job, newest = trial.seeded, Newest()
-    with interruptible(lambda: _result(job, Stop.TIMEOUT, newest.scored())):
+    with interruptible(lambda: result_of(job, Stop.TIMEOUT, newest.scored())):
         trace = run_job(job, newest=newest)
-    return _result(job, trace.stop, trace.rows[-1] if trace.rows else {})
+    return result_of(job, trace.stop, trace.rows[-1] if trace.rows else {})
 
 
-def _result(job: Job, stop: Stop | None, last: Row) -> TrialResult:
+def result_of(job: Job, stop: Stop | None, last: Row) -> TrialResult:
+    """Return the result of a trial on its own seed from the row of its last iterate."""
     scores = dict(last)
     iterations, seconds = int(scores.pop("iteration", 0)), scores.pop("seconds", 0.0)
     return TrialResult(job.spec.seed, stop.name if stop else "", iterations, seconds, scores)

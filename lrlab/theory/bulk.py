@@ -11,10 +11,9 @@ covariance matrices", Theorem 1; Lee & Schnelli (2016), "Tracy-Widom distributio
 sample covariance matrices with general population".
 """
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
-
-import numpy as np
 
 HALVINGS = 60
 TRACY_WIDOM_MEAN = -1.2065335745820
@@ -40,15 +39,18 @@ class Edge(NamedTuple):
 
 def upper_edge(weights: Sequence[float], counts: Sequence[float], p: int) -> Edge:
     """Return the edge of sum_i w_i x_i x_i^T in which weights[k] occurs counts[k] times; it has to be positive once."""
-    w, share = np.array(weights, dtype=float), np.array(counts, dtype=float) / p
-    positive = w[(share > 0) & (w > 0)]
-    if not len(positive):
+    # Plain numbers: there are one or two, and arrays of them take ten times as long.
+    terms = [(float(w), float(count) / p) for w, count in zip(weights, counts, strict=True) if count > 0]
+    largest = max((w for w, _ in terms), default=0.0)
+    if largest <= 0:
         return Edge(0.0, 0.0)
-    low, high = 0.0, 1.0 / float(positive.max())
-    for _ in range(HALVINGS):
+    low, high = 0.0, 1.0 / largest
+    if len(terms) == 1:
+        low = high / (1.0 + math.sqrt(terms[0][1]))
+    for _ in range(HALVINGS if len(terms) > 1 else 0):
         t = (low + high) / 2.0
-        low, high = (t, high) if share @ np.square(w * t / (1.0 - w * t)) < 1.0 else (low, t)
+        low, high = (t, high) if sum(share * (w * t / (1.0 - w * t)) ** 2 for w, share in terms) < 1.0 else (low, t)
     t = low
-    u = w * t / (1.0 - w * t)
+    first, third = (sum(share * (w * t / (1.0 - w * t)) ** power for w, share in terms) for power in (1, 3))
     # z''/2 at m = -t is (1 + (1/p) sum u^3) / t^3.
-    return Edge(p * (1.0 + float(share @ u)) / t, (p * max(1.0 + float(share @ u**3), 0.0)) ** (1.0 / 3.0) / t)
+    return Edge(p * (1.0 + first) / t, (p * max(1.0 + third, 0.0)) ** (1.0 / 3.0) / t)

@@ -1,0 +1,112 @@
+"""Runs many small trials of one solver together, on stacked arrays: the numbers of single runs, in less time."""
+
+import time
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lrlab.arrays import Array, Mask
+from lrlab.protocol import Iterate, Limits, Stop
+from lrlab.runs.run import cancelled, scored_row
+from lrlab.runs.trial import Trial, TrialResult, result_of, run_trial
+from lrlab.solver_entry import StackedRun
+
+MOST_BYTES, TRIAL_BYTES = 2**25, 2**20
+"""Data of all trials of a stack, and of one that may be in it."""
+MOST_TRIALS = 512
+LEAST_SECONDS = 10.0
+"""Trials with a shorter limit of time run alone: a stack takes about a second."""
+ENDED_SHARE = 0.125
+"""Share of the runs that has ended when the others are stacked anew."""
+
+
+class Ending(NamedTuple):
+    """How one of several runs ended, after how many iterates, and the last of them; `seconds` is its share of all."""
+
+    stop: Stop
+    iteration: int
+    seconds: float
+    iterate: Iterate
+
+
+def portions(function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[list[int]]:
+    """Yield the places of items that are computed together: those of trials that stack, and each other one alone."""
+    if function is not run_trial:
+        yield from ([place] for place in range(len(items)))
+        return
+    stacks: dict[Hashable, list[int]] = {}
+    for place, trial in enumerate(items):
+        shape = shape_of(trial)
+        stacks.setdefault(place if shape is None else shape, []).append(place)
+    for places in stacks.values():
+        most = max(items[place].job.spec.data_bytes for place in places)
+        size = max(1, min(MOST_TRIALS, MOST_BYTES // most))
+        yield from (places[start : start + size] for start in range(0, len(places), size))
+
+
+def shape_of(trial: Trial) -> Hashable | None:
+    """Return what trials of one stack have in common; None where a trial runs alone."""
+    job = trial.job
+    stacked, small = job.entry.stacked, job.spec.data_bytes <= TRIAL_BYTES
+    if stacked is None or not small or job.limits.max_seconds < LEAST_SECONDS:
+        return None
+    shape = stacked.shape(job.spec, dict(job.options))
+    return None if shape is None else (job.spec.model, job.solver, job.options, job.limits, shape)
+
+
+def run_stack(trials: Sequence[Trial]) -> list[TrialResult]:
+    """Run trials that stack, and score the last iterate of each; those that end in another way than usual run alone."""
+    jobs = [trial.seeded for trial in trials]
+    entry, options, limits = jobs[0].entry, dict(jobs[0].options), jobs[0].limits
+    problems = [job.spec.build() for job in jobs]
+    for problem in problems:
+        problem.load(everything=not entry.streams)
+    rngs = [np.random.default_rng(job.spec.streams().solver) for job in jobs]
+    assert entry.stacked is not None
+    endings = drive_stacked(entry.stacked.run(problems, rngs, **options), len(jobs), limits)
+    results = []
+    for number, (trial, job, problem) in enumerate(zip(trials, jobs, problems, strict=True)):
+        if (end := endings.get(number)) is None:
+            results.append(run_trial(trial))
+        else:
+            results.append(result_of(job, end.stop, scored_row(problem, end.iteration, end.seconds, end.iterate)))
+    return results
+
+
+def drive_stacked(iterates: StackedRun, count: int, limits: Limits) -> dict[int, Ending]:
+    """Run stacked solvers to their ends, by the rules of `protocol.drive`, and say how each ended, by its number.
+
+    Those that diverge or are no longer finite are left out.
+    """
+    endings: dict[int, Ending] = {}
+    numbers, running, seconds = np.arange(count), np.ones(count, dtype=bool), 0.0
+    most: Array = np.empty(0)
+    chosen: Mask | None = None
+    for iteration in range(1, limits.max_iter + 1):
+        started = time.perf_counter()
+        now = next(iterates) if iteration == 1 else iterates.send(chosen)
+        seconds += (time.perf_counter() - started) / len(numbers)
+        most = 1e6 * (abs(now.objectives) + 1.0) if iteration == 1 else most if chosen is None else most[chosen]
+        usual = np.isfinite(now.estimates).all(axis=1) & (now.objectives <= most)
+        solved, over = now.residuals <= limits.tol, _end_of_all(limits, iteration, seconds)
+        ends = running & (~usual | solved | (over is not None))
+        for place in np.flatnonzero(ends & usual):
+            iterate = Iterate(now.estimates[place], float(now.objectives[place]), float(now.residuals[place]))
+            stop = Stop.CONVERGED if solved[place] else over
+            assert stop is not None
+            endings[int(numbers[place])] = Ending(stop, iteration, seconds, iterate)
+        running, chosen = running & ~ends, None
+        if not running.any():
+            break
+        if running.mean() < 1.0 - ENDED_SHARE:
+            numbers, running, chosen = numbers[running], running[running], running
+    return endings
+
+
+def _end_of_all(limits: Limits, iteration: int, seconds: float) -> Stop | None:
+    if cancelled():
+        return Stop.CANCELLED
+    if seconds >= limits.max_seconds:
+        return Stop.TIMEOUT
+    return Stop.MAX_ITER if iteration == limits.max_iter else None
