@@ -4,7 +4,7 @@ A file is a sweep definition with a table `figure`, see `definition`; a further 
 """
 
 import os
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
@@ -17,7 +17,8 @@ from lrlab.runs.trial import Progress, silent
 
 if TYPE_CHECKING:
     from lrlab.presets.definition import Preset
-    from lrlab.presets.result import Plan
+    from lrlab.presets.fits_sets import Sets
+    from lrlab.presets.result import Plan, Result
 
 
 def names() -> list[str]:
@@ -26,19 +27,26 @@ def names() -> list[str]:
 
 
 @cache
-def load(name: str) -> "Preset":
-    """Return a preset; InputError for an unknown name, or with the line where its file is not in the form."""
+def load(name: str, quick: bool = False) -> "Preset":
+    """Return a preset, or its quick form; InputError for an unknown name, or with the line of a mistake in its file."""
+    from lrlab.presets.quick import quick as quick_form
     from lrlab.presets.reading import read
 
     require_known(name, tuple(names()), what="preset")
-    return read(name, files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+    preset = read(name, files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+    return quick_form(preset) if quick else preset
 
 
-def plan(preset: "Preset", trials: int | None = None, data: str | os.PathLike[str] | None = None) -> "Plan":
+def plan(
+    preset: "Preset",
+    trials: int | None = None,
+    data: "str | os.PathLike[str] | Sets | None" = None,
+) -> "Plan":
     """Return what has to be computed, for whoever runs it piece by piece; `trials` overrides the numbers in the file.
 
-    data: the folder with the data sets of a preset that needs some, LRLAB_DATA if not given. Raises InputError before
-    anything is run: with the line for an unknown measure, solver, model, axis, parameter or setting.
+    data: the folder with the data sets of a preset that needs some, LRLAB_DATA if not given, or their files by name.
+    Raises InputError before anything is run: with the line for an unknown measure, solver, model, axis, parameter or
+    setting.
     """
     if trials is not None and (not isinstance(trials, int) or trials < 2):
         raise InputError("trials", "a whole number of 2 or more", trials, "a mean and its spread need two")
@@ -48,6 +56,23 @@ def plan(preset: "Preset", trials: int | None = None, data: str | os.PathLike[st
     return import_module(f"{__name__}.{preset.kind}").plan(preset, trials, **more)
 
 
+def compute(
+    preset: "Preset",
+    progress: Progress = silent,
+    start: StartStream = on_workers,
+    trials: int | None = None,
+    data: str | os.PathLike[str] | None = None,
+    store: str | os.PathLike[str] | None = None,
+) -> "Result":
+    """Compute a preset; `trials` and `data` are as for `plan`, store: a file whose results are not computed again."""
+    from lrlab.presets.resumed import Resumed
+    from lrlab.store.store import Store
+
+    work = plan(preset, trials, data)
+    stream = start if store is None else partial(Resumed, open_store=lambda: Store(Path(store)), start=start)
+    return work.finish(collect(stream(work.function, work.items), progress))
+
+
 def run(
     name: str,
     out: str | os.PathLike[str],
@@ -55,18 +80,19 @@ def run(
     start: StartStream = on_workers,
     trials: int | None = None,
     data: str | os.PathLike[str] | None = None,
+    quick: bool = False,
+    store: str | os.PathLike[str] | None = None,
 ) -> list[Path]:
-    """Compute a preset and write OUT/NAME.html, OUT/NAME.csv and OUT/NAME-trials.csv; return their paths.
+    """Compute a preset, or its quick form, and write OUT/NAME.html, .csv and -trials.csv; return their paths.
 
-    By default the trials run on the engine; `data` is as for `plan`. The page holds all panels and needs no other
-    file. The first table has the points with their predictions and, in rows of their own (`level`), the summary of each
-    panel; the second has every trial with the seed that opens it again.
+    By default the trials run on the engine; other parameters are as for `compute`. The page holds all panels and needs
+    no other file. The first table has the points with their predictions and, in rows of their own (`level`), the
+    summary of each panel; the second has every trial with the seed that opens it again.
     """
     from lrlab.presets.page import page
 
-    preset, folder = load(name), _writable(Path(out))
-    work = plan(preset, trials, data)
-    result = work.finish(collect(start(work.function, work.items), progress))
+    preset, folder = load(name, quick), writable(Path(out))
+    result = compute(preset, progress, start, trials, data, store)
     paths = [folder / f"{name}{ending}" for ending in (".html", ".csv", "-trials.csv")]
     paths[0].write_text(page(preset, result), encoding="utf-8")
     result.table.to_csv(paths[1], index=False, float_format="%.8g")
@@ -78,14 +104,14 @@ def verdicts(table: Path) -> list[str]:
     """Return a sentence for each claim of the paper that the table of points and summaries judges."""
     import pandas as pd
 
-    from lrlab.presets.verdict import values
+    from lrlab.presets.summary import lines
 
-    rows = pd.read_csv(table, dtype=str).fillna("")
-    judged = rows[rows["verdict"] != ""].itertuples() if "verdict" in rows else ()
-    return [f"{row.panel}: {row.verdict}. {values(row.measured, row.predicted, row.remark)}" for row in judged]
+    judged = lines(pd.read_csv(table, dtype=str))
+    return [f"{line.panel}: {line.verdict}. Measured: {line.ours}. {line.why}".rstrip() for line in judged]
 
 
-def _writable(folder: Path) -> Path:
+def writable(folder: Path) -> Path:
+    """Return a folder, made if it is not there; InputError where nothing can be written to it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         good = os.access(folder, os.W_OK | os.X_OK)

@@ -34,9 +34,12 @@ Draw = Callable[[Preset, Sequence[Case], pd.DataFrame], Result]
 
 
 def plan_cases(preset: Preset, trials: int | None, draw: Draw, function: Callable[[Trial], Any] = run_trial) -> Plan:
-    """Return the trials of all cases, each once where panels share them; `trials` overrides the numbers in the file."""
+    """Return the trials of all cases, each once where panels share them; `trials` overrides the numbers in the file.
+
+    The first trial of every cell comes before any second one: a growing figure has all of its lines at once.
+    """
     chosen = all_cases(preset, trials)
-    items: dict[Trial, int] = {}
+    items: dict[Trial, None] = {}
     places, refused = [], []
     for case in chosen:
         for cell, number in zip(case.cells, case.trials, strict=True):
@@ -44,11 +47,14 @@ def plan_cases(preset: Preset, trials: int | None, draw: Draw, function: Callabl
             if cell.job is None:
                 refused.append({**labels, "solver": cell.solver, "trial": 0, "refused": cell.refused})
                 continue
-            places += [(labels, items.setdefault(Trial(cell.job, k), len(items))) for k in range(number)]
-    in_order = list(items)
+            for trial in (Trial(cell.job, k) for k in range(number)):
+                items[trial] = None
+                places.append((labels, trial))
+    in_order = sorted(items, key=lambda trial: trial.number)
 
     def finish(results: Sequence[Any]) -> Result:
-        rows = [{**labels, **row} for labels, k in places for row in _rows(in_order[k], results[k])]
+        known = dict(zip(in_order, results, strict=True))
+        rows = [{**labels, **row} for labels, t in places if known[t] is not None for row in _rows(t, known[t])]
         return draw(preset, chosen, pd.DataFrame(rows + refused))
 
     return Plan(function, in_order, finish)

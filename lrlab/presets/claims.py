@@ -1,10 +1,11 @@
-"""Claims of a paper in preset files, and the verdicts on them: tables [[claims]] of kinds `curves` and `traces`.
+"""Claims of a paper in preset files, and the verdicts on them: tables [[claims]], also beside printed numbers.
 
 A claim has the paper's words (`paper`), a panel, and a `rule` that compares numbers of the series there:
 
 - `order`: the largest number of the series `lower`, times `by`, is at most the smallest of the series `higher`;
 - `similar`: the values of two or more `series` differ by a factor of at most `within`, wherever all of them have one;
 - `rising`: the values of each of the `series` rise from the first to the last point;
+- `each`: at every point that all have, the largest value of the series `lower` is at most the smallest of `higher`;
 - `below`, `above`: the numbers of the `series` are at most, or at least, `level`.
 
 `quantity` says which number of a series: `half` (where the share of successes rises through one half), `last` (the
@@ -148,6 +149,19 @@ def _rising(rule: Toml, points: pd.DataFrame) -> Judged:
     return Judged(all(first < last for first, last in ends.values()), words)
 
 
+def _each(rule: Toml, points: pd.DataFrame) -> Judged:
+    named = [*rule["lower"], *rule["higher"]]
+    own = points[points["series"].isin(named)]
+    table = own.pivot_table(index="x", columns="series", values="y", sort=False).reindex(columns=named).dropna()
+    if table.empty:
+        return Judged(False, "no common point")
+    gap = table[rule["higher"]].min(axis=1) - table[rule["lower"]].max(axis=1)
+    place, smallest = gap.idxmin(), float(gap.min())
+    at = place if isinstance(place, str) else f"{place:g}"
+    words = f"at {(gap >= 0).sum()} of {len(gap)} points; smallest difference {smallest:.3g}, at {at}"
+    return Judged(smallest >= 0, words)
+
+
 def _below(rule: Toml, points: pd.DataFrame) -> Judged:
     numbers = _numbers(rule, rule["series"], points)
     return Judged(max(numbers.values()) <= rule["level"], _words(numbers))
@@ -169,6 +183,7 @@ RULES: Mapping[str, Rule] = {
     "order": Rule(_order, ("lower", "higher")),
     "similar": Rule(_similar, ("series", "within")),
     "rising": Rule(_rising, ("series",)),
+    "each": Rule(_each, ("lower", "higher")),
     "below": Rule(_below, ("series", "level")),
     "above": Rule(_above, ("series", "level")),
 }

@@ -10,6 +10,7 @@ import pandas as pd
 
 from lrlab.figures.published import beside
 from lrlab.parameters import InputError, require_known
+from lrlab.presets import claims
 from lrlab.presets.cases import Case, plan_cases
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.fits_verdict import compare
@@ -43,14 +44,22 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
 
 def _figures(preset: Preset, cases: Sequence[Case], rows: pd.DataFrame) -> Result:
     points = [compared(preset, panel, rows) for panel in preset.panels]
-    panels = [_panel(panel, part) for panel, part in zip(preset.panels, points, strict=True)]
-    judged = [
-        {"level": "panel", "panel": panel["title"], **verdict.columns, "paper": None}
-        for panel, part in zip(preset.panels, points, strict=True)
-        if (verdict := _verdict(panel, part))
+    judged = [_judged(preset, panel, part) for panel, part in zip(preset.panels, points, strict=True)]
+    panels = [_panel(*part) for part in zip(preset.panels, points, judged, strict=True)]
+    lines = [
+        {**line, "claim": line.pop("paper"), "panel": panel["title"]}
+        for panel, own in zip(preset.panels, judged, strict=True)
+        for line in claims.rows(own)
     ]
-    table = pd.concat(points, ignore_index=True).assign(level="point")
-    return Result(panels, pd.concat([pd.DataFrame(judged), table], ignore_index=True), rows)
+    return Result(panels, pd.concat([pd.DataFrame(lines), *(part.assign(level="point") for part in points)]), rows)
+
+
+def _judged(preset: Preset, panel: Toml, points: pd.DataFrame) -> list[Verdict]:
+    """Return the verdicts on the claims on a panel, then on its printed numbers."""
+    scale = panel.get("scale", 1.0)
+    numbers = compare(panel["measure"], points, scale, lambda row: f"{row.series}, {row.column}")
+    said = claims.verdicts(preset, panel["title"], points.assign(x=points["column"], y=points["ours"]))
+    return [*said, *([numbers] if numbers else [])]
 
 
 def compared(preset: Preset, panel: Toml, rows: pd.DataFrame) -> pd.DataFrame:
@@ -66,17 +75,11 @@ def compared(preset: Preset, panel: Toml, rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(lines).assign(panel=panel["title"], model=preset.spec(("columns", 0)).model)
 
 
-def _panel(panel: Toml, points: pd.DataFrame) -> Panel:
+def _panel(panel: Toml, points: pd.DataFrame, judged: Sequence[Verdict]) -> Panel:
     figure = beside(
         points.assign(x=points["column"]), axis_title="", value_title=panel["measure_title"], categories=True
     )
     words = "Filled: computed here, mean and standard deviation of the trials."
     if points["paper"].notna().any():
         words += " Open: printed in the paper."
-    verdict = _verdict(panel, points)
-    return Panel(panel["title"], figure, f"{words} {verdict.sentence}" if verdict else words)
-
-
-def _verdict(panel: Toml, points: pd.DataFrame) -> Verdict | None:
-    """Return whether our numbers are as good as those printed; None where none are."""
-    return compare(panel["measure"], points, panel.get("scale", 1), lambda row: f"{row.series}, {row.column}")
+    return Panel(panel["title"], figure, words + claims.caption(judged))

@@ -45,7 +45,9 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
 def _figures(preset: Preset, cases: Sequence[Case], rows: pd.DataFrame) -> Result:
     rule = preset.content.get("success")
     success = make_success(rule) if rule else None
-    parts = [_panel(preset, number, success, rows) for number in range(len(preset.panels))]
+    ran = set(rows.loc[rows["refused"] == "", "panel"])
+    present = [number for number, panel in enumerate(preset.panels) if panel["title"] in ran]
+    parts = [_panel(preset, number, success, rows) for number in present]
     return Result([panel for panel, _ in parts], pd.concat([table for _, table in parts], ignore_index=True), rows)
 
 

@@ -36,6 +36,10 @@ _RULE = {
 }  # fmt: skip
 _REMARK = Keys({"text": str, **_RULE}, ("text", "rule"))
 _CLAIM = {"paper": str, "panel": str, "remark": _REMARK, **_RULE}
+_QUICK = Keys({
+    "trials": int, "points": int, "series": [str], "columns": [str], "panels": [str], "rows": dict,
+    "grid": [float], "settings": dict,
+})  # fmt: skip
 
 
 def _tables(key: str, kinds: Toml, *required: str) -> dict[str, list[Keys]]:
@@ -44,7 +48,7 @@ def _tables(key: str, kinds: Toml, *required: str) -> dict[str, list[Keys]]:
 
 def _file(figure: Toml, required: Sequence[str], *parts: Toml) -> Keys:
     """Return the keys of a file; `required` are those of its table `figure`, beside its kind."""
-    keys: dict[str, Any] = {**ABOUT, "trials": int, "seed": object}
+    keys: dict[str, Any] = {**ABOUT, "trials": int, "seed": object, "quick": _QUICK}
     for part in parts:
         keys |= part
     keys["figure"] = Keys({"kind": str, **figure}, ("kind", *required))
@@ -88,6 +92,7 @@ KINDS: Mapping[str, Keys] = {
         _MODEL, _SOLVERS, _tables("series", {**_SERIES, "paper": dict}, "label"),
         _tables("columns", {"label": str, "spec": dict, "settings": dict}, "label"),
         _tables("panels", {"title": str, **_MEASURE, "scale": float}, "title", *_MEASURE),
+        _tables("claims", _CLAIM, "paper", "rule"),
     ),
     "fits": _file(
         {}, (),
@@ -96,6 +101,7 @@ KINDS: Mapping[str, Keys] = {
         _tables("series", {"label": str, "solver": str, "settings": dict, "full_rank": bool}, "label", "solver"),
         _tables("panels", {"title": str, "measure": str, "axis": str, "where": dict, "log_x": bool},
                 "title", "measure", "axis"),
+        _tables("claims", _CLAIM, "paper", "rule"),
     ),
 }  # fmt: skip
 REQUIRED = {
@@ -111,7 +117,7 @@ class Preset:
     """A figure that can be computed.
 
     name: as in the shell. title, reference, explanation (a paragraph): for people. kind: the module that computes it.
-    source: the file's content, with the lines for messages.
+    source: the file's content, with the lines for messages. quick: whether this is its quick form, see `quick`.
     """
 
     name: str
@@ -120,6 +126,7 @@ class Preset:
     reference: str
     explanation: str
     source: Source = field(repr=False, compare=False)
+    quick: bool = False
 
     @property
     def content(self) -> Toml:

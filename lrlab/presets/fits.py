@@ -22,10 +22,12 @@ from lrlab.fits.dataset_fit import DatasetFit, fit_dataset
 from lrlab.fits.own_files import checked_options
 from lrlab.fits.validation import METRICS
 from lrlab.parameters import InputError, require_known
+from lrlab.presets import claims
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.fits_sets import PLACE, SYNTHETIC, Sets, panels_of, rows_of_paper, sets
 from lrlab.presets.fits_verdict import NOT_JUDGED, compare
 from lrlab.presets.result import Panel, Plan, Result, compare_with_paper
+from lrlab.presets.verdict import Verdict
 from lrlab.protocol import limits
 from lrlab.sweeps.toml import require_settings
 
@@ -40,20 +42,23 @@ TITLES = {
 }  # fmt: skip
 
 
-def plan(preset: Preset, trials: int | None = None, data: str | os.PathLike[str] | None = None) -> Plan:
-    """Return the fits of all rows whose data set is in the folder, each once."""
+def plan(
+    preset: Preset,
+    trials: int | None = None,
+    data: str | os.PathLike[str] | Sets | None = None,
+) -> Plan:
+    """Return the fits of all rows whose data set is in the folder, or among the given files, each once."""
     settings = _checked(preset)
-    files = sets(preset, data)
+    files = dict(data) if isinstance(data, dict) else sets(preset, data)
     rows = [row for row in rows_of_paper(preset, files) if row["data"] in files]
-    items: dict[DatasetFit, int] = {}
-    owners = []
-    for row in rows:
-        for trial in range(trials or preset.content["trials"]):
-            item = _fit(preset, settings, files, row, trial)
-            owners.append((row, items.setdefault(item, len(items))))
+    numbers = range(trials or preset.content["trials"])
+    owners = [(row, _fit(preset, settings, files, row, trial)) for trial in numbers for row in rows]
+    items = list(dict.fromkeys(item for _, item in owners))
 
-    def finish(results: Sequence[dict[str, Any]]) -> Result:
-        table = pd.DataFrame([{**results[number], **{key: row[key] for key in PLACE}} for row, number in owners])
+    def finish(results: Sequence[dict[str, Any] | None]) -> Result:
+        known = dict(zip(items, results, strict=True))
+        own = [(row, result) for row, item in owners if (result := known[item]) is not None]
+        table = pd.DataFrame([{**result, **{key: row[key] for key in PLACE}} for row, result in own])
         points = compared(preset, rows, table)
         missing = [name for name in preset.data if name not in files and name + SYNTHETIC not in files]
         left_out = sorted({f"{row.solver} on {row.data} ({row.refused})" for row in table.itertuples() if row.refused})
@@ -62,11 +67,11 @@ def plan(preset: Preset, trials: int | None = None, data: str | os.PathLike[str]
             for panel in panels_of(preset, files)
             if (made := _panel(preset, panel, points, table, missing, left_out))
         ]
-        judged = [line for panel in panels_of(preset, files) if (line := _judged(preset, panel, points))]
+        judged = [line for panel in panels_of(preset, files) for line in _judged_rows(preset, panel, points)]
         trials = table.drop(columns="trace")
         return Result(panels, pd.concat([pd.DataFrame(judged), points.assign(level="point")]), trials)
 
-    return Plan(fit_dataset, list(items), finish)
+    return Plan(fit_dataset, items, finish)
 
 
 def _checked(preset: Preset) -> dict[str, dict[str, Any]]:
@@ -161,9 +166,8 @@ def _panel(
         placed, axis_title=AXES[axis], value_title=TITLES[panel["measure"]],
         log_x=panel.get("log_x", False), categories=axis == "data",
     )  # fmt: skip
-    verdict = compare(panel["measure"], rows)
-    caption = _caption(rows, missing, left_out)
-    return Panel(panel["title"], figure, f"{caption} {verdict.sentence}" if verdict else caption)
+    words = _caption(rows, missing, left_out) + claims.caption(_judged(preset, panel, points))
+    return Panel(panel["title"], figure, words)
 
 
 def _over_time(rows: pd.DataFrame, points: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
@@ -171,7 +175,7 @@ def _over_time(rows: pd.DataFrame, points: pd.DataFrame, table: pd.DataFrame) ->
     lines = []
     for row in rows.to_dict("records"):
         place, empty = [row[key] for key in PLACE], {"series": row["series"], "spread": np.nan, "trials": 1}
-        for step in table[(table[PLACE] == place).all(axis=1)]["trace"].iloc[0]:
+        for step in next(iter(table[(table[PLACE] == place).all(axis=1)]["trace"]), ()):
             lines.append({**empty, "x": step["seconds"], "ours": step[row["measure"]], "paper": np.nan})
         own = points[(points[PLACE] == place).all(axis=1) & (points["measure"] == "seconds")]
         lines += [{**empty, "x": x, "ours": np.nan, "paper": row["paper"]} for x in own["paper"].dropna()]
@@ -187,13 +191,22 @@ def _rows_of(preset: Preset, panel: Toml, points: pd.DataFrame) -> tuple[pd.Data
     return points[chosen], full
 
 
-def _judged(preset: Preset, panel: Toml, points: pd.DataFrame) -> dict[str, Any] | None:
-    """Return the verdict on a panel as a row of the table, none on synthetic rows; None where nothing can be judged."""
+def _judged(preset: Preset, panel: Toml, points: pd.DataFrame) -> list[Verdict]:
+    """Return the verdicts on the claims on a panel, then on its printed numbers."""
     rows = _rows_of(preset, panel, points)[0]
-    verdict = compare(panel["measure"], rows)
-    synthetic = NOT_JUDGED if rows["data"].str.endswith(SYNTHETIC).any() else {}
-    own = {key: value for key, value in verdict.columns.items() if key != "paper"} if verdict else synthetic
-    return {"level": "panel", "panel": panel["title"], "measure": panel["measure"], **own} if own else None
+    published = rows[rows["data"].isin(preset.data)].dropna(subset=["ours"])
+    shown = published.assign(x=published.get(panel["axis"], 0.0), y=published["ours"])
+    said = claims.verdicts(preset, panel["title"], shown) if len(shown) else []
+    numbers = compare(panel["measure"], rows)
+    return [*said, *([numbers] if numbers else [])]
+
+
+def _judged_rows(preset: Preset, panel: Toml, points: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the same as rows of the table."""
+    about = {"panel": panel["title"], "measure": panel["measure"]}
+    lines = [{**line, **about, "claim": line.pop("paper")} for line in claims.rows(_judged(preset, panel, points))]
+    synthetic = _rows_of(preset, panel, points)[0]["data"].str.endswith(SYNTHETIC).any()
+    return lines or ([{"level": "panel", **about, **NOT_JUDGED}] if synthetic else [])
 
 
 def _caption(rows: pd.DataFrame, missing: Sequence[str], left_out: Sequence[str]) -> str:

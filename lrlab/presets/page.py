@@ -1,10 +1,13 @@
-"""A preset as one HTML page that needs no other file."""
+"""Presets as an HTML page that needs no other file: one of them, or all with a table of verdicts in front."""
 
+from collections.abc import Mapping, Sequence
 from html import escape
 from string import Template
 
+from lrlab.presets import summary
 from lrlab.presets.definition import Preset
-from lrlab.presets.result import Result
+from lrlab.presets.papers import paper_of
+from lrlab.presets.result import Panel, Result
 
 MAX_COLUMNS = 4
 """Panels side by side."""
@@ -19,22 +22,21 @@ PAGE = Template("""<!doctype html>
 :root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; padding: 12px; max-width: 1680px; }
 h1 { font-size: 1.35rem; line-height: 1.25; }
-h2 { font-size: 1.05rem; margin: 0; }
+h2 { font-size: 1.2rem; line-height: 1.25; margin: 2.5rem 0 0; }
+h3 { font-size: 1.05rem; margin: 0; }
 p { max-width: 75ch; }
 .panels { display: grid; grid-template-columns: minmax(0, 1fr); gap: 20px 28px; }
-@media (min-width: 1100px) { .panels { grid-template-columns: repeat($columns, minmax(0, 1fr)); } }
+@media (min-width: 1100px) { .panels { grid-template-columns: repeat(var(--columns), minmax(0, 1fr)); } }
 section { min-width: 0; }
-code { overflow-wrap: anywhere; }
+code, pre { overflow-wrap: anywhere; white-space: pre-wrap; }
+.table { overflow-x: auto; }
+table { border-collapse: collapse; }
+th, td { text-align: left; vertical-align: top; padding: 4px 12px 4px 0; border-bottom: 1px solid #8886; }
 </style>
 </head>
 <body>
 <h1>$title</h1>
-<p>$explanation</p>
-<div class="panels">
-$panels
-</div>
-<p>$reference. Computed by <code>python -m lrlab paper $name</code>; the numbers are in <code>$name.csv</code>, every
-trial with its seed in <code>$name-trials.csv</code>.</p>
+$body
 </body>
 </html>
 """)
@@ -42,15 +44,58 @@ trial with its seed in <code>$name-trials.csv</code>.</p>
 
 def page(preset: Preset, result: Result) -> str:
     """Return the page: title, explanation, the panels side by side, four at most (one on a telephone), captions."""
+    name, reference = escape(preset.name), escape(preset.reference)
+    body = (
+        f"<p>{escape(preset.explanation)}</p>\n{_panels(result.panels, first=True)}\n"
+        f"<p>{reference}. Computed by <code>python -m lrlab paper {name}{' --quick' if preset.quick else ''}</code>; "
+        f"the numbers are in <code>{name}.csv</code>, every trial with its seed in <code>{name}-trials.csv</code>.</p>"
+    )
+    return PAGE.substitute(title=escape(preset.title), body=body)
+
+
+def report(
+    presets: Sequence[Preset],
+    results: Mapping[str, Result],
+    made: Mapping[str, str],
+) -> str:
+    """Return one page of many presets: a table of verdicts, then each with its panels.
+
+    results: by the preset's name, of those that could be computed. made: how each came about, or why it did not.
+    """
+    rows, sections, drawn = list[str](), list[str](), False
+    for preset in presets:
+        result = results.get(preset.name)
+        link = f'<a href="#{escape(preset.name)}">{escape(preset.title)}</a>'
+        shown = summary.lines(result.table) if result else []
+        for line in shown or [summary.Line("", "", "", "no verdict", made[preset.name])]:
+            cells = (line.panel, line.claim, line.ours, line.verdict, line.why)
+            rows.append(f"<tr><td>{link}</td>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>")
+            link = ""
+        figures = _panels(result.panels, first=not drawn, name=preset.name) if result else ""
+        drawn |= result is not None
+        paper = paper_of(preset.name)
+        bibtex = f"<pre>{escape(paper.bibtex)}</pre>" if paper else ""
+        sections.append(
+            f'<h2 id="{escape(preset.name)}">{escape(preset.title)}</h2>\n<p>{escape(preset.explanation)}</p>\n'
+            f"<p>{escape(made[preset.name])}</p>\n{figures}\n<p>{escape(preset.reference)}</p>\n{bibtex}"
+        )
+    titles = ("Experiment", "Panel", "The paper", "Here", "Verdict", "Why different")
+    head = "".join(f"<th>{title}</th>" for title in titles)
+    table = f'<div class="table"><table><tr>{head}</tr>\n{"".join(rows)}\n</table></div>'
+    return PAGE.substitute(title="Experiments of five papers, computed anew", body="\n".join([table, *sections]))
+
+
+def _panels(panels: Sequence[Panel], first: bool, name: str = "panel") -> str:
+    """Return panels side by side; the first of a page brings the library that draws them."""
     sections = []
-    for k, panel in enumerate(result.panels):
+    for k, panel in enumerate(panels):
         drawn = panel.figure.to_html(
-            full_html=False, include_plotlyjs=k == 0, div_id=f"panel-{k + 1}",
+            full_html=False, include_plotlyjs=first and k == 0, div_id=f"{name}-{k + 1}",
             default_height=panel.figure.layout.height,
             config={"responsive": True, "displaylogo": False},
         )  # fmt: skip
         sections.append(
-            f"<section>\n<h2>{escape(panel.title)}</h2>\n{drawn}\n<p>{escape(panel.caption)}</p>\n</section>"
+            f"<section>\n<h3>{escape(panel.title)}</h3>\n{drawn}\n<p>{escape(panel.caption)}</p>\n</section>"
         )
-    texts = {key: escape(getattr(preset, key)) for key in ("name", "title", "explanation", "reference")}
-    return PAGE.substitute(texts, panels="\n".join(sections), columns=min(len(sections), MAX_COLUMNS))
+    columns = min(len(sections), MAX_COLUMNS)
+    return f'<div class="panels" style="--columns: {columns}">\n{"".join(sections)}\n</div>'

@@ -62,7 +62,8 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
         values = [value for value in values if axis != "threads" or value <= cores()]
         numbers = range(trials or preset.content["trials"])
         items += [ProductTrial(panel["title"], axis, value, spec, trial) for value in values for trial in numbers]
-    return Plan(measure, items, lambda rows: figures(preset, rows))
+    items.sort(key=lambda item: item.trial)
+    return Plan(measure, items, lambda rows: figures(preset, [row for row in rows if row is not None]))
 
 
 def cores() -> int:
@@ -134,6 +135,8 @@ def figures(preset: Preset, rows: Sequence[dict[str, Any]]) -> Result:
     for number, panel in enumerate(preset.panels):
         axis, title = axis_of(preset, ("panels", number))[0], panel["title"]
         own = trials[trials["panel"] == title]
+        if own.empty:
+            continue
         points = pd.concat([summary(own, axis, label) for label in (one["label"] for one in preset.series)])
         work = own.groupby(axis)["work"].mean() if "work" in own and own["work"].notna().any() else None
         theory = None if work is None else pd.DataFrame({"series": "multiplications", "x": work.index, "y": work})

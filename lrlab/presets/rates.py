@@ -52,6 +52,8 @@ def _figures(preset: Preset, cases: Sequence[Case], rows: pd.DataFrame) -> Resul
             (case.labels["series"], cell.axes[axis]): cell.job.spec for case in own for cell in case.cells if cell.job
         }
         chosen = rows[rows["panel"] == title]
+        if chosen.empty:
+            continue
         at = [specs[key] for key in zip(chosen["series"], chosen[axis], strict=True)]
         chosen = chosen.assign(
             axis=axis, at=chosen[axis], rate=[RATES[axis](spec) for spec in at], n=[spec.n for spec in at]

@@ -3,6 +3,7 @@
 from lrlab.parameters import InputError, require_known
 from lrlab.presets import claims
 from lrlab.presets.definition import KINDS, REQUIRED, Preset
+from lrlab.presets.papers import paper_of
 from lrlab.sweeps.definition import COUNT
 from lrlab.sweeps.toml_source import Source
 
@@ -30,6 +31,8 @@ def read(name: str, text: str) -> Preset:
                 raise source.located(error, (key, number, label))
             used.add(table[label])
     title, reference, explanation = (source.content[key].strip() for key in ("title", "reference", "explanation"))
+    if paper := paper_of(name):
+        reference = f"{paper.citation}, {reference.removeprefix(f'{paper.citation}, ')}"
     preset = Preset(name, title, str(kind), reference, explanation, source)
     claims.check(preset)
     return preset

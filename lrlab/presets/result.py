@@ -29,7 +29,10 @@ class Result:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a preset has to compute: function(item) for all items, wherever they run; finish(results in order)."""
+    """What a preset has to compute: function(item) for all items, wherever they run; finish(results in order).
+
+    finish takes None for what is not computed yet, where at least one result is there.
+    """
 
     function: Callable[[Any], Any]
     items: Sequence[Any]

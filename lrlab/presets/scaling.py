@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.stats import linregress, t
+from scipy.special import stdtrit
 
 from lrlab.figures.series import series as draw
 from lrlab.models.axes import axes
@@ -39,7 +39,8 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
 
 
 def _figures(preset: Preset, cases: Sequence[Case], rows: pd.DataFrame) -> Result:
-    parts = [_panel(preset, number, rows) for number in range(len(preset.panels))]
+    present = [number for number, panel in enumerate(preset.panels) if (rows["panel"] == panel["title"]).any()]
+    parts = [_panel(preset, number, rows) for number in present]
     return Result([panel for panel, _ in parts], pd.concat([table for _, table in parts], ignore_index=True), rows)
 
 
@@ -96,9 +97,12 @@ def exponent(points: pd.DataFrame) -> tuple[float, float, float]:
     """Return the slope of log y over log x and its 95% interval; nan for fewer than three points."""
     if len(points) < 3:
         return float("nan"), float("nan"), float("nan")
-    fit = linregress(np.log(points["x"].to_numpy(float)), np.log(points["y"].to_numpy(float)))
-    half = float(t.ppf(0.975, len(points) - 2)) * float(fit.stderr)
-    return float(fit.slope), float(fit.slope) - half, float(fit.slope) + half
+    x, y = np.log(points["x"].to_numpy(float)), np.log(points["y"].to_numpy(float))
+    x, y = x - x.mean(), y - y.mean()
+    slope = float(x @ y / (x @ x))
+    freedom = len(points) - 2
+    half = float(stdtrit(freedom, 0.975) * np.linalg.norm(y - slope * x) / np.sqrt(freedom * (x @ x)))
+    return slope, slope - half, slope + half
 
 
 def judged(series: Toml, axis: str, fitted: tuple[float, float, float], claimed: float) -> Verdict:

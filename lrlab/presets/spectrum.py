@@ -13,7 +13,7 @@ from lrlab.presets.result import Panel, Plan, Result, panel_table
 from lrlab.presets.verdict import Verdict
 from lrlab.protocol import Spec
 from lrlab.spectra import pairwise
-from lrlab.spectra.draws import Row
+from lrlab.spectra.draws import Draw, Row
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.toml import make_axis
 
@@ -27,24 +27,25 @@ DEVIATIONS = ("top_deviation", "second_deviation", "population_top_deviation", "
 
 def plan(preset: Preset, trials: int | None = None) -> Plan:
     """Return the draws of all panels as one job."""
-    items, owners, made = [], [], []
+    items, made = list[tuple[str, Draw]](), []
     for number, panel in enumerate(preset.panels):
         path = ("panels", number)
         spec, (axis, values) = preset.spec(path), axis_of(preset, path)
         with preset.source.locate(axes_path(preset, path)):
             values = Sweep(spec=spec, axes={axis: make_axis(axis, values)}, solvers=("pairwise-moment",)).grid[axis]
             own = pairwise.spectrum_draws(spec, axis, values, trials or preset.content["trials"])
-        items += own
-        owners += [panel["title"]] * len(own)
+        items += [(panel["title"], draw) for draw in own]
         made.append((panel["title"], panel.get("claim", ""), spec, axis, values))
+    # Every point has a first draw before any has a second.
+    items.sort(key=lambda item: item[1].trial)
 
-    def finish(results: Sequence[list[Row]]) -> Result:
-        rows = [{"panel": owner, **row} for owner, own in zip(owners, results, strict=True) for row in own]
+    def finish(results: Sequence[list[Row] | None]) -> Result:
+        rows = [{"panel": owner, **row} for (owner, _), own in zip(items, results, strict=True) for row in own or ()]
         table = pd.DataFrame(rows)
-        parts = [_panel(*panel, table[table["panel"] == panel[0]]) for panel in made]
+        parts = [_panel(*panel, own) for panel in made if len(own := table[table["panel"] == panel[0]])]
         return Result([p for p, _ in parts], pd.concat([part for _, part in parts], ignore_index=True), table)
 
-    return Plan(pairwise.pairwise_spectrum, items, finish)
+    return Plan(pairwise.pairwise_spectrum, [draw for _, draw in items], finish)
 
 
 def _panel(

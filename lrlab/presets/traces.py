@@ -37,6 +37,8 @@ def _figures(preset: Preset, cases: Sequence[Case], rows: pd.DataFrame) -> Resul
     for number, panel in enumerate(preset.panels):
         model = preset.spec(("panels", number)).model
         own = rows[rows["panel"] == panel["title"]]
+        if own.empty:
+            continue
         parts.append(_panel(preset, {**preset.content["figure"], **panel}, model, own))
     return Result([panel for panel, _ in parts], pd.concat([table for _, table in parts], ignore_index=True), rows)
 

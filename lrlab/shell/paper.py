@@ -1,21 +1,29 @@
-"""python -m lrlab paper: a figure of a paper."""
+"""python -m lrlab paper: a figure of a paper, or a report of all of them."""
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
+from lrlab.parameters import InputError
 from lrlab.shell.common import DONE, report
 
 
 def add(commands: Any) -> None:
     """Add the command."""
     paper = commands.add_parser("paper", help="compute a figure of a paper and write it as HTML and CSV")
-    paper.add_argument("name", metavar="NAME", help="a preset's name; `paper list` prints them all")
+    paper.add_argument("name", metavar="NAME", nargs="?", help="a preset's name; `paper list` prints them all")
+    paper.add_argument("--all", action="store_true", help="all of them, as one page with a table of verdicts")
     paper.add_argument("--out", default=".", type=Path, metavar="DIR", help="where to write (default: here)")
+    paper.add_argument("--quick", action="store_true", help="fewer trials and points: minutes instead of hours")
+    paper.add_argument(
+        "--shipped", action="store_true", help="with --all: the results that are shipped, without computing anything"
+    )
     paper.add_argument(
         "--trials", type=whole_number, metavar="N", help="number of trials, 2 or more (default: as in the preset)"
     )
     paper.add_argument("--data", type=Path, metavar="DIR", help="the folder with the data sets that some figures need")
+    paper.add_argument("--store", type=Path, metavar="FILE", help="keeps every result; if interrupted, it resumes")
 
 
 def whole_number(text: str) -> int | str:
@@ -24,14 +32,33 @@ def whole_number(text: str) -> int | str:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compute a preset and write its files."""
+    """Compute a preset, or all, and write the files."""
     from lrlab import presets
 
+    if options.all == bool(options.name) or (options.all and options.trials) or (options.shipped and not options.all):
+        expected = "a name, or --all, which takes --shipped and no --trials"
+        raise InputError("paper", expected, "another combination", "see `paper --help`")
     if options.name == "list":
         print("\n".join(presets.names()))
         return DONE
-    paths = presets.run(options.name, options.out, progress=report, trials=options.trials, data=options.data)
+    if options.all:
+        return _all(options)
+    paths = presets.run(
+        options.name, options.out, report, trials=options.trials, data=options.data, quick=options.quick,
+        store=options.store,
+    )  # fmt: skip
     print("\n".join(map(str, paths)))
     for sentence in presets.verdicts(paths[1]):
         print(sentence)
+    return DONE
+
+
+def _all(options: argparse.Namespace) -> int:
+    from lrlab.presets.report import write
+
+    paths = write(
+        options.out, options.quick, options.shipped, data=options.data, store=options.store, progress=report,
+        begin=lambda name: print(name, file=sys.stderr),
+    )  # fmt: skip
+    print(paths[0])
     return DONE

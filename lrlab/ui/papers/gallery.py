@@ -1,18 +1,20 @@
-"""The gallery of papers: a card for each figure, with its claim, the verdict of the stored result, and its time."""
+"""The gallery of papers: a card for each experiment, with its claim, our result, the verdict, and the time."""
 
 import streamlit as st
 
 from lrlab import presets
 from lrlab.parameters import Parameter, duration
-from lrlab.presets import shipped
+from lrlab.presets import shipped, summary
 from lrlab.presets.definition import Preset
+from lrlab.presets.papers import PAPERS, paper_of
 from lrlab.presets.verdict import FAILED, REMARK, REPRODUCED
 from lrlab.ui.shared import cards
 from lrlab.ui.shared.cards import Card
 from lrlab.ui.widgets.permalink import Permalink
 
 COLOURS = {REPRODUCED: "green", REMARK: "orange", FAILED: "red"}
-LONGEST_CLAIM = 150
+LONGEST = 120
+"""Characters of a line on a card."""
 
 
 def chosen(link: Permalink) -> str:
@@ -32,42 +34,50 @@ def open_figure(link: Permalink, name: str) -> None:
 
 
 def show(link: Permalink) -> None:
-    """Show the cards, those with stored results first."""
-    stored = shipped.names()
-    names = [*stored, *(name for name in presets.names() if name not in stored)]
-    cards.show([card(name) for name in names], lambda one: open_figure(link, one.address["paper"]))
+    """Show the cards, paper by paper."""
+    for paper in PAPERS.values():
+        st.subheader(f"{paper.short}: {paper.title}", anchor=False)
+        own = [name for name in presets.names() if paper_of(name) is paper]
+        cards.show([card(name) for name in own], lambda one: open_figure(link, one.address["paper"]))
 
 
 def card(name: str) -> Card:
     """Return the card of a figure."""
     preset = presets.load(name)
     title, _, source = preset.title.rstrip(")").rpartition(" (")
-    claim = claim_of(preset)
-    text = f"{source}. " + (f"The paper: “{claim}”" if claim else preset.explanation.partition(". ")[0] + ".")
+    text = "  \n".join([source, *(f"**{word}** {shortened(line)}" for word, line in story(preset).items() if line)])
     return Card("papers", title, text, {"paper": name}, f"paper-{name}", badges(name))
 
 
-def claim_of(preset: Preset) -> str:
-    """Return the first claim of the paper that is judged, shortened; "" where none is."""
-    content = preset.content
-    said = [one["paper"] for one in content.get("claims", ())]
-    said += [panel["claim"] for panel in content.get("panels", ()) if "claim" in panel]
-    said += [content["figure"]["claim"]] if "claim" in content["figure"] else []
-    if not said or len(said[0]) <= LONGEST_CLAIM:
-        return str(said[0]) if said else ""
-    return str(said[0])[:LONGEST_CLAIM].rpartition(" ")[0] + " ..."
-
-
 @st.cache_data(show_spinner=False)
-def badges(name: str) -> list[tuple[str, str]]:
-    """Return the verdicts of the stored result and its time, or what it takes to have one."""
+def lines(name: str) -> list[summary.Line]:
+    """Return the lines of the stored result, one for each claim."""
     run = shipped.load(name)
+    return summary.lines(run.table) if run else []
+
+
+def story(preset: Preset) -> dict[str, str]:
+    """Return a line each of the paper's claim, our result and why they differ: of the claim with the worst verdict."""
+    judged = lines(preset.name)
+    if not judged:
+        return {"Shown:": preset.explanation.partition(". ")[0] + "."}
+    line = max(judged, key=lambda line: summary.WORDS.index(line.verdict))
+    return {"Paper:": f"“{line.claim}”", "Here:": line.ours, "Why:": line.why}
+
+
+def shortened(text: str) -> str:
+    """Return a text, or its beginning up to a word."""
+    return text if len(text) <= LONGEST else text[:LONGEST].rpartition(" ")[0].rstrip(",;:(") + " …"
+
+
+def badges(name: str) -> list[tuple[str, str]]:
+    """Return the verdicts of the stored result, its time, and what it is of, or what it takes to have one."""
+    run, judged = shipped.load(name), lines(name)
     if run is None:
-        needs = presets.load(name).data
-        return [(f"needs data: {', '.join(needs)}" if needs else "no stored result: run it", "gray")]
-    verdicts = run.table["verdict"].dropna() if "verdict" in run.table else []
-    counted = {word: sum(verdict == word for verdict in verdicts) for word in COLOURS}
-    several = len(verdicts) > 1
-    shown = [(f"{count} {word}" if several else word, COLOURS[word]) for word, count in counted.items() if count]
-    scope = [(f"{run.trials} draws a point", "gray")] if run.trials else []
-    return [*shown, (duration(run.seconds), "blue"), *scope]
+        return [("no stored result: compute it", "gray")]
+    several = len(judged) > 1
+    shown = [(f"{n} {word}" if several else word, COLOURS[word]) for word, n in summary.counts(judged).items()]
+    scope = [(f"quick: {run.run:,} of {run.planned:,} trials", "gray")] if run.run < run.planned else []
+    missing = [one for one in presets.load(name).data if one not in run.sets]
+    data = [(f"needs data: {', '.join(missing)}", "gray")] if missing else []
+    return [*(shown or [("no verdict", "gray")]), (duration(run.seconds), "blue"), *scope, *data]

@@ -1,5 +1,6 @@
 """Plans the chosen preset, and shows its panels and files."""
 
+import re
 from collections.abc import Sequence
 from itertools import cycle
 
@@ -8,29 +9,75 @@ import streamlit as st
 from lrlab import presets
 from lrlab.datasets.folder import FOLDER, presence
 from lrlab.datasets.published import HOW, SETS
+from lrlab.engine.engine import on_workers
+from lrlab.engine.stream import Collection
 from lrlab.parameters import InputError, duration
 from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
 from lrlab.presets.page import page
+from lrlab.presets.papers import paper_of
 from lrlab.presets.result import Panel, Plan, Result
+from lrlab.presets.resumed import Resumed
+from lrlab.presets.summary import Line
+from lrlab.store.location import get_shared_store
+from lrlab.ui.papers import gallery
 from lrlab.ui.shared import live, progress
 from lrlab.ui.widgets import plot, tables
 
-TRIALS = {"all": "as in the preset", "10": "10", "3": "3"}
-"""Choices of the number of trials."""
+FORMS = {"full": "all", "quick": "quick"}
+"""What is computed again: all trials of the preset, or those of its quick form."""
+SHOWN_LINES = 3
 
 
-def number_of_trials(choice: str) -> int | None:
-    """Return the number of trials of a choice; None leaves it to the preset."""
-    return None if choice == "all" else int(choice)
-
-
-def plan_or_error(preset: Preset, choice: str) -> Plan | InputError:
+def plan_or_error(preset: Preset) -> Plan | InputError:
     """Return what has to be computed, or why it cannot be."""
-    try:
-        return presets.plan(preset, number_of_trials(choice))
-    except InputError as error:
-        return error
+
+    def planned() -> Plan | InputError:
+        try:
+            return presets.plan(preset)
+        except InputError as error:
+            return error
+
+    # Files may be put into the folder at any time; thousands of trials are planned once.
+    return planned() if preset.data else live.once("papers:plan", (preset.name, preset.quick), planned)
+
+
+def begin(plan: Plan) -> Collection:
+    """Start to compute what the store does not have."""
+    shared = get_shared_store()
+    return Collection(Resumed(plan.function, plan.items, shared.open, on_workers))
+
+
+def head(preset: Preset) -> None:
+    """Show a line for each claim: the verdict, the paper's words, ours, and why they differ; the rest in a fold."""
+    run = shipped.load(preset.name)
+    lines = gallery.lines(preset.name)
+    for line in lines[:SHOWN_LINES]:
+        _line(line)
+    if len(lines) > SHOWN_LINES:
+        with st.expander(f"{len(lines) - SHOWN_LINES} more verdicts", key="papers-verdicts"):
+            for line in lines[SHOWN_LINES:]:
+                _line(line)
+    if run is None:
+        st.caption("No result is stored yet: compute it.")
+        return
+    time = f"It took {duration(run.seconds)} of one core"
+    if run.run < run.planned:
+        time += f", all {run.planned:,} would take about {duration(run.seconds * run.planned / run.run)}"
+    st.caption(f"{run.words} {time}.")
+
+
+def _line(line: Line) -> None:
+    panel = f"**{line.panel}.** " if line.panel else ""
+    badge = f":{gallery.COLOURS[line.verdict]}-badge[{line.verdict}]"
+    st.markdown(f"{badge} {panel}The paper: “{line.claim}”. Here: {line.ours}. {line.why}".rstrip())
+
+
+def bibtex(preset: Preset) -> None:
+    """Show the entry of the paper for a bibliography."""
+    if paper := paper_of(preset.name):
+        with st.expander("BibTeX of the paper", key="papers-bibtex"):
+            st.code(paper.bibtex, language="latex", wrap_lines=True)
 
 
 def show_data(preset: Preset) -> None:
@@ -48,31 +95,34 @@ def show_data(preset: Preset) -> None:
         st.caption(f"{HOW} This server reads them from the folder that the environment variable {FOLDER} names.")
 
 
-def script(preset: Preset, choice: str) -> tuple[str, str]:
+def script(preset: Preset) -> tuple[str, str]:
     """Return the same as Python and as a shell command."""
-    number = number_of_trials(choice)
-    arguments = (f", trials={number}" if number else "") + (', data="DIR"' if preset.data else "")
-    options = (f" --trials {number}" if number else "") + (" --data DIR" if preset.data else "")
+    arguments = (", quick=True" if preset.quick else "") + (', data="DIR"' if preset.data else "")
+    options = (" --quick" if preset.quick else "") + (" --data DIR" if preset.data else "")
     python = f'from lrlab import presets\n\nprint(presets.run("{preset.name}", "out"{arguments}))'
     return python, f"python -m lrlab paper {preset.name} --out out{options}"
 
 
-def draw(name: str) -> None:
-    """Draw the panels of the computed preset, or the progress of its trials."""
+def draw(chosen: Preset) -> None:
+    """Draw the panels of the computed preset with the points so far, or the stored result."""
     batch, about = live.current("papers"), live.about("papers")
-    if batch is None or about[0].name != name:
-        stored(name)
+    if batch is None or about[0].name != chosen.name:
+        stored(chosen.name)
         return
     progress.show_batch_progress(batch)
     results = progress.batch_results(batch)
-    if batch.alive:
-        stored(name)
-        return
-    if len(results) < batch.total:
-        st.info("A figure needs all of its trials: press Run to compute them.")
-        return
     preset, plan = about
-    result: Result = live.once("papers:result", id(batch), lambda: plan.finish(list(results.values())))
+    if preset.quick != chosen.quick:
+        st.caption("**The choice of trials has changed since this run: press Compute again.**")
+    if not results:
+        stored(chosen.name)
+        return
+    values = [results.get(number) for number in range(batch.total)]
+    result: Result = live.once("papers:result", (id(batch), len(results)), lambda: plan.finish(values))
+    if len(results) < batch.total:
+        st.caption(f"Points of {len(results):,} of {batch.total:,} trials; verdicts need all of them.")
+        panels(preset, [panel._replace(caption="") for panel in result.panels])
+        return
     panels(preset, result.panels)
     files(preset, result)
 
@@ -82,17 +132,18 @@ def stored(name: str) -> None:
     run = shipped.load(name)
     if run is None:
         return
-    st.caption(f"{run.words} It took {duration(run.seconds)} of one core; Run computes it again.")
     panels(presets.load(name), run.panels)
     tables.download_csv("Points (CSV)", run.table, name, key="papers-stored.csv")
 
 
 def panels(preset: Preset, shown: Sequence[Panel]) -> None:
     """Draw the panels, two per line."""
-    for k, (panel, column) in enumerate(zip(shown, cycle(st.columns(2, gap="medium")), strict=False)):
+    for panel, column in zip(shown, cycle(st.columns(2, gap="medium")), strict=False):
         with column:
             st.subheader(panel.title, anchor=False)
-            plot.show(panel.figure, key=f"papers.{preset.name}-{k}", label=panel.title)
+            # Named by its title: while trials arrive, panels are added between others.
+            name = re.sub(r"\W+", "-", panel.title)
+            plot.show(panel.figure, key=f"papers.{preset.name}-{name}", label=f"{panel.title}. {panel.caption}")
             st.caption(panel.caption)
 
 

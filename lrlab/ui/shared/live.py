@@ -75,7 +75,7 @@ def _wish(page: str) -> None:
     st.session_state[f"{page}:autorun"] = True
 
 
-def buttons(page: str, begin: Callable[[], Running], *, ready: bool, about: Any = None) -> None:
+def buttons(page: str, begin: Callable[[], Running], *, ready: bool, about: Any = None, label: str = "Run") -> None:
     """Show the buttons that start and end a run; `begin` starts a new one, which ends the previous one.
 
     about: what the run computes. The run of a tab that is gone, as after a reload, is taken over.
@@ -86,7 +86,7 @@ def buttons(page: str, begin: Callable[[], Running], *, ready: bool, about: Any 
     with st.container(horizontal=True, key=f"{page}-buttons", width="content"):
         # By a callback, and until a run is there: a widget that is touched meanwhile ends the script, and would take
         # the click with it.
-        st.button("Run", type="primary", key=f"{page}-run", disabled=not ready, on_click=_wish, args=(page,))
+        st.button(label, type="primary", key=f"{page}-run", disabled=not ready, on_click=_wish, args=(page,))
         if st.session_state.get(f"{page}:autorun") and ready:
             try:
                 get_followers().admit(browser.browser_key(), page)

@@ -1,0 +1,100 @@
+"""The quick form of a preset: fewer trials and points, for a figure in minutes where the whole one takes hours.
+
+A file's table [quick] says what is left: trials at each point; points of each axis, evenly spread, with those at which
+a claim is judged; labels of series, columns and panels; rows of a table [paper], by the values of a column;
+grid, values of searched settings; settings of series, by label. A file without one has DEFAULT.
+"""
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from lrlab.parameters import InputError, require_known
+from lrlab.presets.definition import Preset
+
+DEFAULT: Mapping[str, Any] = {"trials": 2, "points": 5}
+LABELS = {"series": "label", "columns": "label", "panels": "title"}
+
+
+def quick(preset: Preset) -> Preset:
+    """Return the quick form of a preset; InputError, with the line, where its table names what is not there."""
+    rule, content = rule_of(preset), copy.deepcopy(dict(preset.content))
+    for key, name in LABELS.items():
+        if key in rule:
+            labels = tuple(table[name] for table in content.get(key, ()))
+            with preset.source.locate(("quick", key)):
+                for label in rule[key]:
+                    require_known(label, labels, what=key)
+            content[key] = [table for table in content[key] if table[name] in rule[key]]
+    kept = {label for key in ("series", "panels") if key in rule for label in rule[key]}
+    content["claims"] = [claim for claim in content.get("claims", ()) if _judged(claim, rule, kept)]
+    if "columns" in rule:
+        _keep_columns(preset, content, rule["columns"])
+    for table in (content, *content.get("panels", ())):
+        if table is content or "trials" in table:
+            own = table["trials"]
+            table["trials"] = min(rule.get("trials", DEFAULT["trials"]), max(own) if isinstance(own, list) else own)
+        if "axes" in table:
+            table["axes"] = {name: _spread(values, rule, content["claims"]) for name, values in table["axes"].items()}
+    for series in content.get("series", ()):
+        if "grid" in series and "grid" in rule:
+            series["grid"] = {name: [v for v in values if v in rule["grid"]] for name, values in series["grid"].items()}
+        if own := rule.get("settings", {}).get(series["label"]):
+            series["settings"] = {**series.get("settings", {}), **own}
+    if "paper" in content:
+        content["paper"]["rows"] = _rows(preset, content["paper"], rule)
+    source = copy.copy(preset.source)
+    source.content = content
+    return replace(preset, source=source, quick=True)
+
+
+def rule_of(preset: Preset) -> Mapping[str, Any]:
+    """Return the table [quick] of a preset, or DEFAULT."""
+    rule: Mapping[str, Any] = preset.content.get("quick", DEFAULT)
+    return rule
+
+
+def _judged(claim: Mapping[str, Any], rule: Mapping[str, Any], kept: set[str]) -> bool:
+    """Tell whether all that a claim names is left."""
+    if "panels" in rule and claim.get("panel", rule["panels"][0]) not in kept:
+        return False
+    named = [label for key in ("series", "lower", "higher") for label in claim.get(key, ())]
+    remark = claim.get("remark", {})
+    named += [label for key in ("series", "lower", "higher") for label in remark.get(key, ())]
+    return "series" not in rule or all(label in kept or " over " in label for label in named)
+
+
+def _spread(values: Any, rule: Mapping[str, Any], claims: Sequence[Mapping[str, Any]]) -> Any:
+    """Return some values of an axis, evenly spread, its ends among them, with those at which claims are judged."""
+    points = rule.get("points", len(values))
+    if not isinstance(values, list) or len(values) <= points:
+        return values
+    rules = [*claims, *(claim["remark"] for claim in claims if "remark" in claim)]
+    needed = {one["at"] for one in rules if "at" in one}
+    places = {round(k) for k in np.linspace(0, len(values) - 1, points)}
+    return [value for k, value in enumerate(values) if k in places or value in needed]
+
+
+def _keep_columns(preset: Preset, content: dict[str, Any], labels: Sequence[str]) -> None:
+    """Leave the paper's numbers of the columns that are left."""
+    places = [k for k, column in enumerate(preset.content["columns"]) if column["label"] in labels]
+    for series in content["series"]:
+        if "paper" in series:
+            series["paper"] = {measure: [row[k] for k in places] for measure, row in series["paper"].items()}
+
+
+def _rows(preset: Preset, paper: Mapping[str, Any], rule: Mapping[str, Any]) -> list[list[Any]]:
+    """Return the rows of the paper's table that are left."""
+    columns, chosen = paper["columns"], dict(rule.get("rows", {}))
+    with preset.source.locate(("quick", "rows"), ("quick",)):
+        for name in chosen:
+            require_known(name, tuple(columns), what="column")
+        if "series" in rule:
+            chosen["series"] = rule["series"]
+        rows = [row for row in paper["rows"] if all(row[columns.index(k)] in v for k, v in chosen.items())]
+        if not rows:
+            raise InputError("rows", "values that some row has", "none", "name others")
+    return rows

@@ -1,0 +1,127 @@
+"""Computes the items of a preset that a store does not have, and stores each result as it arrives.
+
+    stream = Resumed(plan.function, plan.items, store.open, start)     a stream as any other; what is stored comes first
+
+A trial is stored as those of sweeps are; other items by a key of their values and of the version of their code.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from lrlab import catalog
+from lrlab.engine.messages import Failure
+from lrlab.engine.stream import POLL_SECONDS, ItemResult, ResultStream, StartStream
+from lrlab.protocol import Spec, Stop
+from lrlab.runs.trial import Trial, TrialResult, run_trial
+from lrlab.store import code_version, items
+from lrlab.store.code_graph import Definition
+from lrlab.store.store import Store
+
+OpenStore = Callable[[], Store]
+
+
+class Resumed(ResultStream):
+    """The results that a store has, then those of the other items as they are computed."""
+
+    def __init__(
+        self, function: Callable[[Any], Any], wanted: Sequence[Any], open_store: OpenStore, start: StartStream
+    ) -> None:
+        """Read the store, and begin to compute what it does not have."""
+        super().__init__(wanted)
+        self._function, self._wanted, self._open = function, wanted, open_store
+        with open_store() as store:
+            known = _read(store, function, wanted)
+        self._stored = [ItemResult(k, wanted[k], value) for k, value in sorted(known.items())]
+        self.reused = len(known)
+        self._places = [k for k in range(len(wanted)) if k not in known]
+        self._inner = start(function, [wanted[k] for k in self._places]) if self._places else None
+
+    @property
+    def alive(self) -> bool:
+        """Whether more results will come."""
+        return bool(self._stored) or (self._inner is not None and self._inner.alive)
+
+    @property
+    def version(self) -> int:
+        """A number that grows with whatever is new."""
+        return self.done + (self._inner.version if self._inner else 0)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Remaining time at the pace so far; None while it is not known."""
+        return self._inner.seconds_left if self._inner else 0.0
+
+    def take(self, wait_seconds: float = POLL_SECONDS) -> list[ItemResult]:
+        """Return what the store had, at first, then what is new; that is stored before it is returned."""
+        if self._stored or self._inner is None:
+            new, self._stored = self._stored, []
+        else:
+            new = self._store(self._inner.take(wait_seconds))
+        self.done += len(new)
+        return new
+
+    def cancel(self) -> list[ItemResult]:
+        """End it; return, and store, what was computed and not taken."""
+        new, self._stored = self._stored, []
+        if self._inner is not None:
+            new += self._store(self._inner.cancel())
+        self.done += len(new)
+        return new
+
+    def _store(self, results: Sequence[ItemResult]) -> list[ItemResult]:
+        new = [ItemResult(self._places[number], item, value) for number, item, value in results]
+        finished = {item: value for _, item, value in new if not isinstance(value, Failure) and not _cut_short(value)}
+        if finished:
+            with self._open() as store:
+                _write(store, self._function, finished)
+        return new
+
+
+def _cut_short(value: Any) -> bool:
+    return isinstance(value, TrialResult) and value.stop == Stop.CANCELLED.name
+
+
+def _read(store: Store, function: Callable[[Any], Any], wanted: Sequence[Any]) -> dict[int, Any]:
+    """Return what a store has, by the number of the item."""
+    if function is not run_trial:
+        keys = [key(function, item) for item in wanted]
+        stored = items.read(store, keys)
+        return {k: stored[own] for k, own in enumerate(keys) if own in stored}
+    last: dict[Any, int] = {}
+    for job, number in wanted:
+        last[job] = max(last.get(job, 0), number + 1)
+    known = {job: store.results(job, below) for job, below in last.items()}
+    return {k: known[job][number] for k, (job, number) in enumerate(wanted) if number in known[job]}
+
+
+def _write(store: Store, function: Callable[[Any], Any], finished: Mapping[Any, Any]) -> None:
+    if function is run_trial:
+        store.add(finished)
+    else:
+        items.add(store, {key(function, item): result for item, result in finished.items()})
+
+
+def key(function: Callable[[Any], Any], item: Any) -> bytes:
+    """Return what tells an item from all others: a hash of its values and of the code that it is computed by."""
+    used = [Definition(function.__module__, function.__name__)]
+    if isinstance(item, Trial):
+        values: Any = [code_version.key(item.job).hex(), item.number]
+    else:
+        spec, solver = getattr(item, "spec", None), getattr(item, "solver", "")
+        model = spec.model if isinstance(spec, Spec) else "multilabel"
+        roots: list[Any] = [catalog.MODELS[model], *([catalog.solver(solver, model).run] if solver else [])]
+        used += [Definition(root.__module__, root.__name__) for root in roots]
+        values = [model, asdict(item) if is_dataclass(item) and not isinstance(item, type) else repr(item)]
+    text = json.dumps([code_version.version_of(frozenset(used)), values], sort_keys=True, default=_text)
+    return hashlib.blake2b(text.encode(), digest_size=16).digest()
+
+
+def _text(value: Any) -> Any:
+    """Return a file by its name, size and time of change, other values as they print."""
+    if isinstance(value, Path) and value.exists():
+        return [value.name, value.stat().st_size, value.stat().st_mtime_ns]
+    return repr(value)

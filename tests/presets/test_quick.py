@@ -1,0 +1,85 @@
+"""Quick forms of presets, figures of a part of the trials, facts of the papers, and the report of all experiments."""
+
+import re
+
+import pandas as pd
+import pytest
+
+from lrlab import InputError, presets
+from lrlab.presets import report, shipped, summary
+from lrlab.presets.papers import PAPERS, paper_of
+from lrlab.presets.quick import quick
+from lrlab.presets.reading import read
+from lrlab.spectra import pairwise
+from tests.presets.test_preset_definitions import CURVES
+
+PRINTED = {
+    "yi2015": {"Figure 1", "Figure 2", "Figure 3"},
+    "jain2013": {"Figure 1a", "Figure 1b", "Figure 1c", "Figure 1d"},
+    "soltani2018": {"Figure 2a", "Figure 2b", "Figure 2c", "Table 1"},
+    "qiu2017": {"Figure 1", "Table 1", "Table 2"},
+    "yu2014": {"Figure 1", "Figure 2b, c", "Table 3", "Table 4", "Table 5", "Tables 6 to 10", "Tables 11 to 15"},
+}
+"""Every figure and table with results of each paper; Figure 1 of Soltani & Hegde is a drawing."""
+
+
+def test_every_experiment_of_the_papers_is_a_preset():
+    titles = {key: set() for key in PAPERS}
+    for name in presets.names():
+        paper, title = paper_of(name), presets.load(name).title
+        titles[paper.key].add(title.rstrip(")").rpartition(f"({paper.short.rpartition(' ')[0]} {paper.year}, ")[2])
+    assert all(PRINTED[key] <= own for key, own in titles.items()), titles
+
+
+def test_facts_of_a_paper_stand_in_one_place():
+    for name in presets.names():
+        paper = paper_of(name)
+        assert presets.load(name).reference.startswith(paper.citation)
+    entry = PAPERS["yi2015"].bibtex
+    assert entry.startswith("@inproceedings{yi2015,") and "Yi, Xinyang and Wang, Zhaoran and" in entry
+    assert "Liu, Han" in entry and "eprint = {1505.03257}" in entry and entry.count("{") == entry.count("}")
+    assert PAPERS["soltani2018"].short == "Soltani & Hegde 2018" and PAPERS["yu2014"].short == "Yu et al. 2014"
+
+
+@pytest.mark.parametrize("name", presets.names())
+def test_every_preset_has_a_quick_form_that_is_a_part_of_it(name):
+    whole, part = presets.load(name), presets.load(name, True)
+    assert part.quick and not whole.quick and part.explanation == whole.explanation
+    sets = shipped._names_alone(whole.data)
+    items = presets.plan(part, data=sets).items
+    assert 0 < len(items) <= 250 and set(items) <= set(presets.plan(whole, data=sets).items)
+    axes = {value for panel in (part.content, *part.panels) for own in panel.get("axes", {}).values() for value in own}
+    rules = [*part.content["claims"], *(one["remark"] for one in part.content["claims"] if "remark" in one)]
+    assert {rule["at"] for rule in rules if "at" in rule} <= axes
+
+
+def test_a_quick_form_leaves_what_its_table_says():
+    text = CURVES.replace("m = [40, 80]", "m = [40, 50, 60, 70, 80]")
+    content = quick(read("t", text + '[quick]\ntrials = 1\npoints = 3\nseries = ["two"]\npanels = ["a"]\n')).content
+    assert content["axes"]["m"] == [40, 60, 80] and content["trials"] == 1
+    assert [one["label"] for one in content["series"]] == ["two"] and len(content["panels"]) == 1
+    with pytest.raises(InputError, match="series must be one of one, two, got three"):
+        quick(read("t", text + '[quick]\nseries = ["three"]\n'))
+
+
+@pytest.mark.parametrize("name", {presets.load(name).kind: name for name in shipped.names()}.values())
+def test_a_figure_is_drawn_of_the_results_so_far(name, monkeypatch):
+    monkeypatch.setattr(pairwise, "bands", lambda *given, **named: pd.DataFrame())
+    run = shipped.load(name)
+    plan = shipped.plan(run)
+    for count in (1, len(plan.items) // 3):
+        values = [value if k < count else None for k, value in enumerate(run.results)]
+        result = plan.finish(values)
+        assert sum(len(trace.x) for panel in result.panels for trace in panel.figure.data if "x" in trace) > 0
+        assert not result.table.empty and all(panel.figure.to_json() for panel in result.panels)
+
+
+def test_the_report_of_what_is_shipped_has_all_experiments_and_verdicts(tmp_path):
+    paths = report.write(tmp_path, stored=True)
+    text = paths[0].read_text("utf-8")
+    assert len(re.findall(r"<h2 id=", text)) == len(presets.names()) and "<script src" not in text
+    for name in shipped.names():
+        run = shipped.load(name)
+        assert text.count(f'id="{name}-') == len(run.panels) and run.words in text
+        assert (tmp_path / f"{name}.csv").exists()
+        assert all(word in text for word in summary.counts(summary.lines(run.table)))

@@ -1,0 +1,52 @@
+"""Results of presets that are kept in a store as they arrive, and are not computed again."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lrlab import presets
+from lrlab.engine.stream import Collection, LocalStream
+from lrlab.presets.reading import read
+from lrlab.presets.resumed import Resumed, key
+from lrlab.spectra import pairwise
+from lrlab.store.store import Store
+from tests.presets.test_preset_definitions import CURVES, SPECTRUM, TRACES
+
+SMALL_SPECTRUM = SPECTRUM.replace("n = 3000", "n = 300").replace("trials = 10", "trials = 2")
+
+
+def one_at_a_time(function, items):
+    """Take one result with each look."""
+    return LocalStream(function, items, chunk_seconds=0.0)
+
+
+@pytest.mark.parametrize("text", [CURVES, TRACES, SMALL_SPECTRUM], ids=["trials", "traces", "spectra"])
+def test_results_are_stored_as_they_arrive_and_resumed(text, tmp_path, monkeypatch):
+    monkeypatch.setattr(pairwise, "bands", lambda *given, **named: pd.DataFrame())
+    plan = presets.plan(read("t", text))
+
+    def opened():
+        return Store(tmp_path / "trials.sqlite")
+
+    first = Collection(Resumed(plan.function, plan.items, opened, one_at_a_time))
+    first.refresh()
+    first.refresh()
+    assert first.done == 2 and first.alive
+    figure = plan.finish([first.results.get(k) for k in range(len(plan.items))])
+    assert figure.panels, "points are there before the last trial"
+    first.cancel()
+    again = Resumed(plan.function, plan.items, opened, one_at_a_time)
+    assert again.reused == 2 and again.take()[0].value == first.results[0]
+    second = Collection(again)
+    while second.alive:
+        second.refresh()
+    assert second.results.keys() | {0, 1} == set(range(len(plan.items))) and not second.error
+    last = Resumed(plan.function, plan.items, opened, one_at_a_time)
+    assert last.reused == len(plan.items) and len(last.take()) == last.reused and not last.alive
+
+
+def test_keys_tell_items_apart_by_their_values_and_their_code():
+    trials, draws = presets.plan(read("t", TRACES)), presets.plan(read("t", SMALL_SPECTRUM))
+    keys = {key(plan.function, item) for plan in (trials, draws) for item in plan.items}
+    assert len(keys) == len(trials.items) + len(draws.items)
+    assert key(np.mean, trials.items[0]) not in keys
