@@ -29,6 +29,11 @@ def overlap(estimate: Array, truth: Array) -> float:
     return float(align(estimate, truth) @ truth) ** 2
 
 
+def error_of(overlap: float) -> float:
+    """Return the distance of unit vectors with a squared overlap."""
+    return float(np.sqrt(max(0.0, 2.0 - 2.0 * np.sqrt(overlap))))
+
+
 def interval_scores(estimate: Array, standard_errors: Array, truth: Array) -> dict[str, float]:
     """Return `coverage`, the share of entries whose 95% interval holds the truth, and `width`, the mean width.
 

@@ -1,9 +1,10 @@
 """What the lab knows about a model and its family, beside the code that draws the data."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+from lrlab.arrays import Array
 from lrlab.parameters import Value, declared, display_name
 from lrlab.protocol import Spec
 from lrlab.solver_entry import Options, SolverEntry
@@ -64,6 +65,37 @@ class Level(NamedTuple):
         return f"{display_name(self.measure)} = {self.value:g}"
 
 
+class Panel(NamedTuple):
+    """A picture of numbers (rows, columns), nan where there is none.
+
+    scale: "signed" numbers, "bits" -1 and 1, "labels" 0 and 1, or "sizes" from 0. place: beside or above the others.
+    """
+
+    title: str
+    values: Array
+    scale: Literal["signed", "bits", "labels", "sizes"] = "signed"
+    place: Literal["main", "left", "top"] = "main"
+
+
+class Measured(NamedTuple):
+    """What is measured: `words` compare measurements with unknowns, `panels` show the first measurements."""
+
+    words: str
+    panels: Sequence[Panel] = ()
+
+
+class Outcome(NamedTuple):
+    """What came of a solver so far: its newest scores, none before the first, and what theory predicts."""
+
+    solver: str
+    title: str
+    scores: Mapping[str, float]
+    iterations: int
+    over: bool
+    options: Mapping[str, Value]
+    predictions: Mapping[str, float]
+
+
 IMPOSSIBLE, HARD, POSSIBLE = "impossible", "hard", "possible"
 """What no method can do, what no known fast method can, and the rest."""
 
@@ -88,6 +120,8 @@ class Family:
     """Models that are scored and drawn alike.
 
     name: as in `SolverEntry.families`. measures: the scores, by name. goal: what a map shows.
+    measured(spec): pictures of the first measurements, and how many there are for how many unknowns.
+    verdict(spec, outcomes): one sentence on a run: scores beside theory, and where the measurements stand.
     solvers_of: other families whose solvers are made for its models, too: its problems offer the same data.
     solvers: chosen at first on the page *converge*; the first of them that a model has on *transition*.
     order: solvers in the order of pages; those that are not listed follow by name. model_order: models alike.
@@ -106,6 +140,8 @@ class Family:
     measures: Mapping[str, Measure]
     goal: Goal
     solvers: tuple[str, ...]
+    measured: Callable[[Any], Measured]
+    verdict: Callable[[Any, Sequence[Outcome]], str]
     solvers_of: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
     model_order: tuple[str, ...] = ()

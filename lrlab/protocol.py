@@ -69,13 +69,14 @@ def proceed(fraction: float) -> None:
 class Spec(ABC):
     """A small, frozen, hashable description of a problem; it travels to where the data is then built.
 
-    A model is a subclass whose fields are annotated with `Parameter`; it raises InputError for a wrong value.
+    A model is a subclass whose fields are annotated with `Parameter`; InputError for a wrong value; equation: LaTeX.
     watched: whether estimates are looked at while a run goes on; where not, the last one alone is kept and sent.
     """
 
     model: ClassVar[str]
     title: ClassVar[str]
     summary: ClassVar[str]
+    equation: ClassVar[str]
     watched: ClassVar[bool] = True
 
     seed: Annotated[

@@ -5,13 +5,9 @@ import streamlit as st
 from lrlab.catalog import family
 from lrlab.engine.engine import get_engine
 from lrlab.ui.converge import curve_controls, results_view
-from lrlab.ui.shared import code, live, page, problem_controls, solver_controls
+from lrlab.ui.shared import live, page, problem_controls, solver_controls
 
-link = page.head(
-    "converge",
-    "Converge",
-    "Run several solvers on the same measurements and watch them approach the truth, beside what theory predicts.",
-)
+link = page.head("converge", "Converge", "")
 with st.sidebar:
     model = problem_controls.choose_model(link)
     spec = problem_controls.choose_spec(link, model)
@@ -22,8 +18,7 @@ with st.sidebar:
 page.show_errors(spec, limits)
 with page.row():
     live.buttons("converge", lambda: get_engine().follow(jobs), ready=bool(jobs))
-    settings = curve_controls.choose(link, model, spec)
+    with st.popover("Measure and axes"):
+        settings = curve_controls.choose(link, model, spec)
 live.follow("converge", lambda: results_view.draw(settings, jobs))
-if jobs:
-    page.copy(code.python(jobs), code.shell(jobs))
 link.write()

@@ -12,7 +12,7 @@ import pytest
 from lrlab import catalog
 from lrlab.catalog import collect
 from lrlab.catalog_checks import CatalogError
-from lrlab.model_entry import Family, Goal, Measure, ModelEntry
+from lrlab.model_entry import Family, Goal, Measure, Measured, ModelEntry
 from lrlab.models.low_rank import FAMILY
 from lrlab.models.rank_one_sensing import RankOneSensing
 from lrlab.parameters import Parameter
@@ -29,6 +29,7 @@ class Toy(Spec):
     model = "toy"
     title = "Toy"
     summary = "A toy."
+    equation = "y = x"
 
     n: Whole = 3
     p: Whole = 2
@@ -46,7 +47,10 @@ def guess(problem: Any, *, rng: Any) -> Iterator[Iterate]:
     yield Iterate(0.0)
 
 
-TOYS = Family(name="toys", measures={"error": Measure("error", "distance")}, goal=Goal("error"), solvers=("guess",))
+TOYS = Family(
+    name="toys", measures={"error": Measure("error", "distance")}, goal=Goal("error"), solvers=("guess",),
+    measured=lambda spec: Measured("3 numbers"), verdict=lambda spec, outcomes: "",
+)  # fmt: skip
 MODEL = ModelEntry(spec=Toy, family=TOYS, plane=("n", "p"))
 SOLVER = SolverEntry(
     name="guess", title="Guess", summary="Guesses.", reference="None (2026)", run=guess, families=("toys",),
@@ -88,8 +92,8 @@ def test_a_model_of_a_new_family_and_its_solver_are_collected():
 
 
 def test_solvers_of_other_families_are_made_for_a_family_that_names_them():
-    related = Family(
-        name="related", measures=FAMILY.measures, goal=FAMILY.goal, solvers=("gauss-newton",), solvers_of=("low-rank",)
+    related = replace(
+        FAMILY, name="related", solvers=("gauss-newton",), solvers_of=("low-rank",), order=(), model_order=()
     )
     spec = type("Related", (RankOneSensing,), {"model": "related"})
     entry = ModelEntry(spec=spec, family=related, plane=("rank", "m"), along="m")
@@ -104,6 +108,7 @@ def test_solvers_of_other_families_are_made_for_a_family_that_names_them():
     [
         (changed(title=""), "models.toy: Changed has no title: add title"),
         (changed(summary=""), "models.toy: Changed has no summary: add summary"),
+        (changed(equation=""), "models.toy: Changed has no equation: add equation"),
         (changed(model=""), "models.toy: Changed has no name: add model"),
         (changed(size=3, __annotations__={"size": int}), "Changed.size is not declared: write size: Annotated"),
         (changed(weigh=abstractmethod(lambda self: 0)), "Changed does not define weigh: add it to the class"),
@@ -218,7 +223,7 @@ def test_a_solver_without_an_entry_is_one_sentence():
             "broken: a SolverEntry has no workspace: add workspace=...",
         ),
         (
-            'Family(name="toys", solvers=())',
+            'Family(name="toys", solvers=(), measured=len, verdict=len)',
             "broken: a Family has no measures, no goal: add measures=..., goal=...",
         ),
         ('Measure("error")', "broken: a Measure has no meaning: add meaning=..."),

@@ -9,6 +9,7 @@ import numpy as np
 from lrlab.figures import theme
 from lrlab.figures.build import Figure
 from lrlab.figures.recovery import MOST_POINTS, Recovery
+from lrlab.metrics import error_of
 from lrlab.model_entry import Measure
 from lrlab.models.single_index import FAMILY
 
@@ -32,11 +33,6 @@ def prediction(predictions: Mapping[str, float], measure: str, prefix: str = "pr
     return None
 
 
-def error_of(overlap: float) -> float:
-    """Return the distance of unit vectors with a squared overlap."""
-    return math.sqrt(max(0.0, 2.0 - 2.0 * math.sqrt(overlap)))
-
-
 def curves(
     runs: Sequence[Recovery],
     measure: str = "error",
@@ -46,11 +42,12 @@ def curves(
     log_x: bool = False,
     log_y: bool = False,
     height: int = 400,
+    hold: bool = False,
 ) -> Figure:
     """Return a measure of every run against `time` ("iteration" or "seconds"), with its exact prediction dashed.
 
     A run of one iterate is a marker, with a thin line that carries its
-    level over to the others.
+    level over to the others. hold: whether the axes end at round numbers, so that they stand still while a run grows.
     """
     figure = Figure()
     rows = [thinned(run.rows) for run in runs]
@@ -64,12 +61,43 @@ def curves(
     _add_theory(figure, runs, measure, time, (first, max(last, 2.0 * first)), log_y)
     figure.update_xaxes(type="log" if log_x else "linear")
     figure.update_yaxes(type="log" if log_y else "linear")
+    if hold and values:
+        _hold(figure, [*values, *_levels(runs, measure)], last, log_x, log_y)
     if not values:
         top = math.sqrt(2.0) if measure == "error" else 1.0
         figure.update_xaxes(range=[0, math.log10(EMPTY)] if log_x else [0, EMPTY])
         figure.update_yaxes(range=[-2, math.log10(top) + 0.05] if log_y else [0, 1.05 * top])
     revision = f"{measure} {time} {log_x} {log_y}"
     return theme.style(figure, TIMES[time], measures[measure].title, height=height, revision=revision)
+
+
+STEPS = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
+"""Where held axes end, times a power of ten."""
+
+
+def _levels(runs: Sequence[Recovery], measure: str) -> list[float]:
+    """Return the levels of theory."""
+    known = [prediction(run.predictions, measure, prefix) for run in runs for prefix in ("predicted", *LIMITS)]
+    return [level for level in known if level is not None]
+
+
+def _hold(figure: Figure, values: Sequence[float], last: float, log_x: bool, log_y: bool) -> None:
+    end = rounded_up(last)
+    figure.update_xaxes(range=[0, math.log10(end)] if log_x and last > 1 else None if log_x else [0, 1.01 * end])
+    if log_y:
+        positive = [value for value in values if value > 0]
+        low, high = 1.0 / rounded_up(1.0 / min(positive)), rounded_up(max(positive))
+        figure.update_yaxes(range=[math.log10(low) - 0.03, math.log10(high) + 0.03])
+    elif min(values) >= 0:
+        figure.update_yaxes(range=[0, 1.02 * rounded_up(max(values))])
+
+
+def rounded_up(value: float) -> float:
+    """Return the next of 1, 1.5, 2, 3, 4, 6, 8, 10 ... times a power of ten."""
+    if not 0 < value < math.inf:
+        return 1.0
+    unit = 10.0 ** math.floor(math.log10(value) + 1e-9)
+    return next((step * unit for step in STEPS if step * unit >= 0.999999 * value), 10.0 * unit)
 
 
 def thinned(rows: Sequence[Mapping[str, float]]) -> Sequence[Mapping[str, float]]:
@@ -86,7 +114,7 @@ def _add_curve(figure: Figure, run: Recovery, points: Sequence[tuple[float, floa
     once = len(points) == 1
     figure.add_scatter(
         x=x, y=y, name=run.title, mode="markers" if once else "lines" if len(points) > 40 else "lines+markers",
-        line={"color": run.colour, "dash": run.dash}, legendgroup=run.title, showlegend=True,
+        line={"color": run.colour, "dash": run.dash}, legendgroup=run.title, showlegend=True, meta="run",
         marker={"color": run.colour, "symbol": run.symbol, "size": 9 if once else 5},
         hovertemplate="%{x:.4g}: %{y:.4g}",
     )  # fmt: skip

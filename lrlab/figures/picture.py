@@ -18,7 +18,7 @@ GREYS = [[0.0, "#000000"], [1.0, "#ffffff"]]
 TILE = 215
 
 
-def pictures(truth: Array, runs: Sequence[Recovery], *, columns: int = 4) -> Figure:
+def pictures(truth: Array, runs: Sequence[Recovery], *, columns: int = 4, height: int = 0) -> Figure:
     """Return the true picture and each run's newest one, all in the same grey levels.
 
     truth: unit vector of side * side grey levels. Estimates are unit vectors too, so that the scale of the truth,
@@ -29,7 +29,7 @@ def pictures(truth: Array, runs: Sequence[Recovery], *, columns: int = 4) -> Fig
     look = {"zmin": 0, "zmax": 255, "colorscale": GREYS, "hovertemplate": "row %{y}, column %{x}<br>grey %{z} of 255"}
     named = [("truth", truth), *((run.title, run.estimate) for run in runs)]
     maps = [trace("heatmap", z=grey(estimate, truth), name=name, **look) for name, estimate in named]
-    return tiles(maps, titles, columns, height=math.ceil(len(maps) / columns) * TILE + 20, head=56)
+    return tiles(maps, titles, columns, height=height or math.ceil(len(maps) / columns) * TILE + 20, head=56)
 
 
 def tiles(maps: Sequence[Node], titles: Sequence[str], columns: int, *, height: int, head: int) -> Figure:
@@ -44,7 +44,8 @@ def tiles(maps: Sequence[Node], titles: Sequence[str], columns: int, *, height: 
         # Ranges of their own: by itself, plotly reverses some axes when estimates replace empty maps.
         common: dict[str, Any] = {"visible": False, "constrain": "domain", **place}
         figure.update_xaxes(range=[-0.5, wide - 0.5], **common)
-        figure.update_yaxes(range=[high - 0.5, -0.5], scaleanchor=f"x{k + 1}" if k else "x", **common)
+        anchor: dict[str, Any] = {"scaleanchor": f"x{k + 1}" if k else "x", "constraintoward": "top"}
+        figure.update_yaxes(range=[high - 0.5, -0.5], **anchor, **common)
     figure.update_annotations(font_size=12)
     return theme.style(figure, height=height).update_layout(margin={"l": 4, "r": 4, "t": head, "b": 4})
 

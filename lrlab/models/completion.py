@@ -51,6 +51,10 @@ class InductiveCompletion(TableSpec):
     problem = CompletionProblem
     title = "Inductive matrix completion"
     summary = "A few entries of a table X W Y^T are seen; features X and Y predict even rows that have none."
+    equation = (
+        r"R_{ij} = x_i^\top W y_j + \sigma e_{ij} \ \text{ for } (i, j) \in \Omega,"
+        r" \qquad W \in \mathbb R^{d_1 \times d_2},\ \operatorname{rank} W = k"
+    )
 
     n1: Annotated[int, Parameter(meaning="rows of the table", symbol="n₁", low=2, high=100_000, scale="log")] = 500
     n2: Annotated[int, Parameter(meaning="columns of the table", symbol="n₂", low=2, high=100_000, scale="log")] = 500
@@ -109,6 +113,10 @@ class MultilabelRegression(TableSpec):
     problem = RegressionProblem
     title = "Multi-label regression with missing values"
     summary = "Every point has many answers R = X W, of which few are observed; W (d, labels) is of low rank."
+    equation = (
+        r"R_{ij} = x_i^\top w_j + \sigma e_{ij} \ \text{ for } (i, j) \in \Omega,"
+        r" \qquad W = [w_1, \dots, w_L],\ \operatorname{rank} W = k"
+    )
 
     n: Annotated[int, Parameter(meaning="number of points", low=2, high=100_000, scale="log")] = 400
     d: Annotated[int, Parameter(meaning="features of a point", low=1, high=2000, scale="log")] = 20

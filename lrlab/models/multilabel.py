@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from lrlab.arrays import Matrix
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
+from lrlab.models import labels_view
 from lrlab.models.label_patterns import highest, scattered
 from lrlab.models.label_rows import LabelRows
 from lrlab.models.low_rank_problem import orthonormal
@@ -37,6 +38,10 @@ class Multilabel(LabelRows):
     model = "multilabel"
     title = "Multi-label learning with missing labels"
     summary = "Every row carries a few of many labels, some of them unseen; a low-rank W predicts those of new rows."
+    equation = (
+        r"Y_{ij} = 1 \iff x_i^\top w_j + \sigma e_{ij} \text{ is one of the highest in row } i,"
+        r" \qquad W = [w_1, \dots, w_L],\ \operatorname{rank} W = k"
+    )
 
     per_row: Annotated[
         int,
@@ -183,6 +188,8 @@ FAMILY = Family(
     },
     goal=Goal("precision_3", above=0.3),
     solvers=("leml-squared", "binary-relevance"),
+    measured=labels_view.measured_rows,
+    verdict=labels_view.verdict_rows,
     order=(
         "leml-squared", "leml-logistic", "leml-squared-hinge", "cplst", "plst", "binary-relevance", "wsabie",
         "kernel-leml", "bcs", "trace-norm-squared", "trace-norm-logistic", "svm",

@@ -56,6 +56,9 @@ class PolynomialNetwork(LowRankSpec):
     problem = NetworkProblem
     title = "Polynomial network"
     summary = "A hidden layer of r squared units, y = x^T L x: its weights are a symmetric matrix of rank r."
+    equation = (
+        r"y_i = x_i^\top L\, x_i + \sigma e_i, \qquad L = \sum_{j=1}^r \alpha_j w_j w_j^\top \in \mathbb R^{p \times p}"
+    )
 
     m: Annotated[int, Parameter(meaning="number of training samples", low=1, high=1_000_000, scale="log")] = 3000
     p: Annotated[int, Parameter(meaning="number of inputs", low=1, high=10_000, scale="log")] = 100

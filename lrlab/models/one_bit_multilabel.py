@@ -8,6 +8,7 @@ import numpy as np
 from lrlab import lowrank
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
+from lrlab.models import labels_view
 from lrlab.models.low_rank import Rank
 from lrlab.models.one_bit_problem import BLOCK, OneBitMultilabelProblem
 from lrlab.parameters import InputError, Parameter, gaussian_noise
@@ -26,6 +27,10 @@ class OneBitMultilabel(Spec):
     model = "one-bit-multilabel"
     title = "One-bit labels, one a sample"
     summary = "Samples come in batches, and of each only the sign of one label is told: y = sign(<x, w_j> + σ e)."
+    equation = (
+        r"y_i = \operatorname{sign}(\langle x_i, w_{j(i)}\rangle + \xi e_i),"
+        r" \qquad W = [w_1, \dots, w_{d_2}],\ \operatorname{rank} W = k"
+    )
 
     m: Annotated[int, Parameter(meaning="samples of a batch", low=2, high=1_000_000, scale="log")] = 20_000
     d1: Annotated[int, Parameter(meaning="features of a sample", symbol="d₁", low=1, high=10_000, scale="log")] = 100
@@ -108,6 +113,8 @@ FAMILY = Family(
     },
     goal=Goal("hamming", 0.1),
     solvers=("one-bit-power", "one-bit-likelihood", "leml-squared"),
+    measured=labels_view.measured_signs,
+    verdict=labels_view.verdict_signs,
     order=(
         "one-bit-power", "one-bit-likelihood", "leml-squared", "marginal-mean", "trace-norm-squared",
         "trace-norm-logistic", "svm",

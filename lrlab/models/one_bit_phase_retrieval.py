@@ -16,6 +16,10 @@ class OneBitPhaseRetrieval(SingleIndexSpec):
     model = "one-bit-phase-retrieval"
     title = "One-bit phase retrieval"
     summary = "Each answer tells only whether |<x, b> + σ e| exceeds the threshold: sign and size are lost."
+    equation = (
+        r"y_i = \operatorname{sign}\bigl(|\langle x_i, b\rangle + \sigma e_i| - \theta\bigr),"
+        r" \qquad x_i \sim \mathcal N(0, I_p),\ \|b\| = 1"
+    )
 
     noise: Noise = 0.0
     threshold: Annotated[float, Parameter(meaning="magnitude above which y = +1", symbol="θ", low=0, high=5)] = 1.0

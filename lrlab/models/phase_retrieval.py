@@ -10,6 +10,7 @@ import numpy as np
 
 from lrlab.arrays import Array, Vector, frozen
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
+from lrlab.models import phase_retrieval_view
 from lrlab.models.phase_retrieval_limits import best, margins, theory_lines
 from lrlab.models.pictures import Picture, PicturedSpec, Truth
 from lrlab.parameters import Parameter, gaussian_noise
@@ -26,6 +27,10 @@ class PhaseRetrieval(PicturedSpec):
     model = "phase-retrieval"
     title = "Phase retrieval"
     summary = "Only the magnitude of each projection is kept, y = |<a, x>| + σ e or its square: phases are lost."
+    equation = (
+        r"y_i = |\langle a_i, x\rangle|^q + \sigma e_i,"
+        r" \quad q = 1 \text{ (magnitude) or } 2 \text{ (intensity)}, \quad \|x\| = 1"
+    )
 
     m: Annotated[int, Parameter(meaning="number of measurements", low=2, high=1_000_000, scale="log")] = 768
     p: Annotated[int, Parameter(meaning="length of the signal", low=2, high=10_000, scale="log")] = 128
@@ -162,6 +167,8 @@ FAMILY = Family(
     },
     goal=Goal("error", 0.001),
     solvers=("gauss-newton", "reweighted-amplitude-flow", "wirtinger-flow"),
+    measured=phase_retrieval_view.measured,
+    verdict=phase_retrieval_view.verdict,
     order=(
         "alternating-projections",
         "wirtinger-flow",

@@ -33,6 +33,7 @@ class RankOneSensing(LowRankSpec):
     problem = RankOneProblem
     title = "Rank-one matrix sensing"
     summary = "Each measurement is x^T W y with random vectors x and y, where others take a whole random matrix."
+    equation = r"b_i = x_i^\top W y_i + \sigma e_i, \qquad W \in \mathbb R^{d_1 \times d_2},\ \operatorname{rank} W = k"
 
     m: Annotated[int, Parameter(meaning="number of measurements", low=1, high=1_000_000, scale="log")] = 1000
     d1: Annotated[int, Parameter(meaning="rows of the matrix", symbol="d₁", low=1, high=10_000, scale="log")] = 50

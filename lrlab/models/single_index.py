@@ -11,7 +11,7 @@ import numpy as np
 from lrlab import metrics
 from lrlab.arrays import Array, frozen
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure
-from lrlab.models import designs
+from lrlab.models import designs, single_index_view
 from lrlab.models.pictures import Picture, PicturedSpec, Truth
 from lrlab.models.single_index_limits import best, margins, theory_lines
 from lrlab.parameters import InputError, Parameter, gaussian_noise
@@ -216,6 +216,8 @@ FAMILY = Family(
     },
     goal=Goal("overlap", above=0.5),
     solvers=("pairwise-moment", "link-free-refinement"),
+    measured=single_index_view.measured,
+    verdict=single_index_view.verdict,
     order=(
         "pairwise-moment", "sparse-pairwise-moment", "phase-likelihood", "link-free-refinement", "gamp",
         "spectral-optimal", "marginal-mean", "sir", "phd", "save", "biht", "nbiht", "logistic", "probit",

@@ -9,7 +9,7 @@ from lrlab import catalog
 from lrlab.figures import convergence, series
 from lrlab.figures.recovery import Recovery
 from lrlab.theory.predicted_overlap import best_overlap
-from lrlab.ui.converge.results_view import theory_caption
+from lrlab.ui.converge.result_tabs import theory_caption
 
 
 def test_metrics_name_what_no_method_can_exceed():

@@ -17,15 +17,17 @@ def run_of(solver="gauss-newton", **values):
     return trace, Recovery("Gauss-Newton", rows=trace.rows, history=trace.history, estimate=trace.estimate)
 
 
-def test_heat_maps_show_truth_estimate_and_difference():
+def test_heat_maps_show_truth_and_estimates_on_one_scale_and_differences_apart():
     trace, run = run_of(noise=0.1)
     truth = trace.problem.truth
     figure = factors.matrices(truth, [run])
     maps = [np.array(trace.z) for trace in figure.data]
     np.testing.assert_allclose(maps[0], truth.dense(), atol=1e-6)
     np.testing.assert_allclose(maps[1], trace.estimate.dense(), atol=1e-6)
-    np.testing.assert_allclose(maps[2], maps[1] - maps[0], atol=1e-6)
-    assert all(t.zmin == -t.zmax for t in figure.data)
+    [difference] = factors.differences(truth, [run]).data
+    np.testing.assert_allclose(np.array(difference.z), maps[1] - maps[0], atol=1e-6)
+    assert len(maps) == 2 and all(t.coloraxis == "coloraxis" for t in [*figure.data, difference])
+    assert figure.layout.coloraxis.cmin == -figure.layout.coloraxis.cmax == pytest.approx(-np.abs(maps[0]).max())
     frames = factors.matrix_frames(truth, [run])
     np.testing.assert_array_equal(frames[-1].data[0].z, figure.data[1].z)
     assert len(frames) == len(trace.history)
@@ -39,13 +41,15 @@ def test_large_matrices_are_drawn_in_part():
     assert np.array(figure.data[0].z).shape == (factors.SIDE, factors.SIDE)
 
 
-def test_singular_values_are_sorted_and_keep_their_signs():
+def test_singular_values_are_sorted_by_size_on_a_log_axis_and_negative_ones_are_open():
     trace = lrlab.solve(lrlab.spec("polynomial-network", m=300, p=10, r=3), "gauss-newton")
     run = Recovery("Gauss-Newton", estimate=trace.estimate)
     figure = factors.singular_values(trace.problem.truth, [run])
     np.testing.assert_allclose(figure.data[0].y, figure.data[1].y, atol=1e-8)
-    assert list(figure.data[0].y) == sorted(figure.data[0].y, reverse=True) and min(figure.data[0].y) < 0
-    assert "eigenvalue" in figure.layout.yaxis.title.text
+    assert list(figure.data[0].y) == sorted(figure.data[0].y, reverse=True) and min(figure.data[0].y) > 0
+    signs = [symbol.endswith("-open") for symbol in figure.data[1].marker.symbol]
+    assert signs == [value < 0 for value in figure.data[1].customdata] and any(signs)
+    assert figure.layout.yaxis.type == "log" and "eigenvalue" in figure.layout.yaxis.title.text
 
 
 @pytest.mark.parametrize("model", ["rank-one-sensing", "polynomial-network"])

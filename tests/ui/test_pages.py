@@ -43,6 +43,12 @@ def figures(at):
     return [json.loads(data["figure"]) for data in components if data.get("figure")]
 
 
+def figure(at, name):
+    """Return the figure of a name on a page, as Plotly gets it."""
+    components = [json.loads(element.proto.json) for element in at.get("bidi_component")]
+    return next(json.loads(data["figure"]) for data in components if data.get("name") == name)
+
+
 def test_home_opens_through_the_app():
     at = AppTest.from_file(str(PAGES.parent / "app.py"), default_timeout=60).run()
     assert not at.exception and not errors(at)
@@ -109,7 +115,7 @@ def test_converge_runs_to_the_end_and_shows_scores_beside_theory():
     rows = at.get("html")[-1].proto.body
     assert "Converged" in rows and f"{run.trace.rows[-1]['error']:.4g}" in rows
     assert f"theory {run.trace.metrics['predicted_overlap']:.4g}" in rows
-    curve = figures(at)[0]["data"][0]
+    curve = figure(at, "converge-curves")["data"][0]
     assert curve["name"] == "Pairwise moment (Algorithm 1)"
 
 
@@ -127,13 +133,11 @@ def test_matrices_and_complex_signals_are_recovered_on_converge(model):
     at = finished(opened("converge", model=model, solvers="gauss-newton", **LOW_RANK[model]), "converge")
     [run] = at.session_state["converge:run"].runs
     assert run.trace.stop.name == "CONVERGED" and run.trace.rows[-1]["error"] < 1e-6
-    drawn = figures(at)
-    assert drawn[0]["data"][0]["name"] == "Gauss-Newton"
+    assert figure(at, "converge-curves")["data"][0]["name"] == "Gauss-Newton"
     if model != "phase-retrieval":
         assert "Given beyond the data: rank." in at.get("html")[-1].proto.body
     if model != "phase-retrieval":
-        matrices = next(f for f in drawn if f["data"][0]["type"] == "heatmap")
-        assert [trace["name"] for trace in matrices["data"]] == ["truth", "estimate", "difference"]
+        assert [trace["name"] for trace in figure(at, "converge-matrices")["data"]] == ["truth", "Gauss-Newton"]
 
 
 def test_labels_are_learnt_on_converge():
@@ -141,9 +145,8 @@ def test_labels_are_learnt_on_converge():
     at = finished(opened("converge", model="multilabel", solvers="leml-squared,binary-relevance", **small), "converge")
     runs = at.session_state["converge:run"].runs
     assert [run.state for run in runs] == ["done", "done"]
-    curves, values = figures(at)
-    assert "precision@3" in curves["layout"]["yaxis"]["title"]["text"]
-    assert "singular value" in values["layout"]["yaxis"]["title"]["text"]
+    assert "precision@3" in figure(at, "converge-curves")["layout"]["yaxis"]["title"]["text"]
+    assert "singular value" in figure(at, "converge-values")["layout"]["yaxis"]["title"]["text"]
     assert "precision@3" in at.get("html")[-1].proto.body
 
 
@@ -153,7 +156,8 @@ def test_one_bit_labels_run_on_converge_and_estimates_have_the_scale_of_the_trut
     at = finished(opened("converge", model="one-bit-multilabel", solvers=solvers, **small), "converge")
     runs = at.session_state["converge:run"].runs
     assert [len(run.trace.rows) for run in runs] == [4, 4, 4] and "label auc" in at.get("html")[-1].proto.body
-    assert [trace["name"] for trace in figures(at)[-1]["data"]][:3] == ["truth", "estimate", "difference"]
+    titles = ["truth", *(catalog.solver(name, "one-bit-multilabel").title for name in solvers.split(","))]
+    assert [trace["name"] for trace in figure(at, "converge-matrices")["data"]] == titles
     for drawn in recoveries(runs[0].job.spec, runs):
         for W in (drawn.estimate, *(estimate for _, estimate in drawn.history)):
             assert np.linalg.norm(W.dense(), axis=0) == pytest.approx(1, rel=1e-4)
@@ -208,7 +212,7 @@ def test_the_address_fills_in_the_widgets():
     assert at.number_input(key="converge.seed").value == 7
     assert at.checkbox(key="converge.flipped-logistic.sir").value
     assert not at.checkbox(key="converge.flipped-logistic.pairwise-moment").value
-    assert figures(at)[0]["layout"]["yaxis"]["title"]["text"].startswith("squared overlap")
+    assert figure(at, "converge-curves")["layout"]["yaxis"]["title"]["text"].startswith("squared overlap")
 
 
 @pytest.mark.parametrize(
@@ -251,7 +255,7 @@ def test_bad_input_is_a_sentence_and_loses_no_run():
     assert errors(at) == ["n must be a whole number in 2..1000000, got -1: raise n to 2 or more"]
     assert at.button(key="converge-run").disabled
     assert at.session_state["converge:run"].runs[0].trace.rows is rows
-    assert len(figures(at)) == 2
+    assert len(figures(at)) == 3
     at.number_input(key="converge.one-bit-sensing.n").set_value(500).run()
     assert not errors(at) and not at.button(key="converge-run").disabled
 
@@ -269,9 +273,9 @@ def test_a_picture_is_recovered_and_can_be_led_through():
     assert at.number_input(key="converge.one-bit-sensing.p").value == 64
     at.number_input(key="converge.one-bit-sensing.n").set_value(4000).run()
     at = finished(at, "converge")
-    data = json.loads(at.get("bidi_component")[-1].proto.json)
-    result = json.loads(data["figure"])["data"]
-    assert result[0]["type"] == "heatmap", (data["label"], data["name"])
+    components = [json.loads(element.proto.json) for element in at.get("bidi_component")]
+    data = next(data for data in components if data.get("name") == "converge-picture")
+    assert json.loads(data["figure"])["data"][0]["type"] == "heatmap"
     frames = json.loads(data["frames"])["frames"]
     assert frames[-1]["name"] == f"iteration {max(len(r.trace.rows) for r in at.session_state['converge:run'].runs)}"
 

@@ -76,6 +76,9 @@ async function paint(node, state) {
   frame?.layout?.annotations?.forEach((note, k) => {
     layout.annotations = layout.annotations.with(k, { ...layout.annotations[k], text: note.text });
   });
+  mark(state, data);
+  // A zoom stays where the axes grow with a run: Plotly would drop it for the new range.
+  for (const [axis, range] of Object.entries(state.zoom ?? {})) layout[axis] = { ...layout[axis], range, autorange: false };
   const config = {
     displaylogo: false,
     responsive: true,
@@ -103,6 +106,34 @@ async function saved(node, format, millimetres) {
   await save({ data, layout }, { name: state.name, title: state.title, format, millimetres });
 }
 
+// Say which iteration the figures of a link show; none while there are no frames.
+function tell(link, iteration) {
+  window.lrlabFrames = { ...window.lrlabFrames, [link]: iteration };
+  window.dispatchEvent(new CustomEvent("lrlab-frame", { detail: link }));
+}
+
+// The runs' newest points at the iteration that a linked figure shows.
+function mark(state, data) {
+  const cursor = state.frames ? undefined : window.lrlabFrames?.[state.link];
+  if (cursor === undefined) return;
+  const runs = data.filter((trace) => trace.meta === "run");
+  const points = runs.map((trace) => {
+    const [x, y] = [numbers(trace.x), numbers(trace.y)];
+    const k = x.findLastIndex((iteration) => iteration <= cursor);
+    return [x[k], y[k]];
+  });
+  const look = { size: 12, color: runs.map((trace) => trace.line.color), line: { width: 2, color: "#ffffff" } };
+  const [x, y] = [0, 1].map((side) => points.map((point) => point[side]));
+  data.push({ type: "scatter", mode: "markers", x, y, marker: look, showlegend: false, hoverinfo: "skip" });
+}
+
+// Arrays of numbers arrive as bytes.
+function numbers(values) {
+  if (!values?.bdata) return values ?? [];
+  const kinds = { f8: Float64Array, f4: Float32Array, i4: Int32Array, i2: Int16Array, i1: Int8Array, u4: Uint32Array, u2: Uint16Array, u1: Uint8Array };
+  return new kinds[values.dtype](Uint8Array.from(atob(values.bdata), (letter) => letter.charCodeAt(0)).buffer);
+}
+
 function clicked(node, event) {
   const point = event.points?.[0];
   if (!point || !node.lrlab.send) return;
@@ -127,6 +158,7 @@ function scrubber(root, node) {
     range.value = state.at;
     shown.textContent = state.frames[state.at].name;
     range.setAttribute("aria-valuetext", shown.textContent);
+    if (state.link) tell(state.link, Number(shown.textContent.replace(/\D/g, "")));
     return draw(node);
   };
   play.onclick = () => {
@@ -171,7 +203,13 @@ export default function (component) {
   const state = node.lrlab;
   // The newest one: an older handle belongs to a run of the page that is over.
   state.send = setTriggerValue;
+<<<<<<< HEAD
   Object.assign(state, { name: data.name, title: data.label, modules: data.modules });
+=======
+  state.name = data.name;
+  state.link = data.link;
+  root.querySelector(".lrlab-scrub").dataset.slides = data.slides;
+>>>>>>> fac4af3 (Converge's first screen: equation, measured, recovered, error and one verdict)
   root.setAttribute("aria-label", data.label);
   const figure = JSON.parse(data.figure);
   node.style.minHeight = `${figure.layout.height}px`;
@@ -183,6 +221,7 @@ export default function (component) {
     state.control ??= scrubber(root, node);
     state.control.stop();
     state.control.bar.hidden = !state.frames;
+    if (data.slides && !state.frames) tell(state.link, undefined);
     if (state.frames) {
       state.control.range.max = state.frames.length - 1;
       state.at = state.frames.length - 1;
@@ -195,10 +234,22 @@ export default function (component) {
       if (state.ready) return;
       state.ready = true;
       node.on("plotly_click", (event) => clicked(node, event));
+<<<<<<< HEAD
       node.on("plotly_relayout", () => {
         if (JSON.stringify(window.lrlabTicks.logTicks(node)) !== JSON.stringify(state.ticks)) draw(node);
       });
       offerFiles(root, node);
+=======
+      node.on("plotly_doubleclick", () => (state.zoom = null));
+      node.on("plotly_relayout", (event) => {
+        for (const axis of ["xaxis", "yaxis"]) {
+          if (event[`${axis}.autorange`]) delete state.zoom?.[axis];
+          else if (`${axis}.range[0]` in event) state.zoom = { ...state.zoom, [axis]: [event[`${axis}.range[0]`], event[`${axis}.range[1]`]] };
+        }
+      });
+      state.follow = ({ detail }) => state.link === detail && !state.frames && draw(node);
+      window.addEventListener("lrlab-frame", state.follow);
+>>>>>>> fac4af3 (Converge's first screen: equation, measured, recovered, error and one verdict)
       let wide = node.clientWidth >= NARROW;
       state.watch = new ResizeObserver(() => {
         if (node.clientWidth >= NARROW !== wide) {
@@ -231,6 +282,7 @@ export default function (component) {
       clearInterval(state.timer);
       state.watch?.disconnect();
       state.colours?.disconnect();
+      window.removeEventListener("lrlab-frame", state.follow);
       if (window.Plotly && state.ready) window.Plotly.purge(node);
       delete node.lrlab;
     }, 100);

@@ -17,6 +17,12 @@ class CurveSettings(NamedTuple):
     log_x: bool = False
     log_y: bool = False
 
+    @property
+    def title(self) -> str:
+        """The measure as a heading."""
+        name = display_name(self.measure)
+        return name[:1].upper() + name[1:]
+
 
 def choose(link: Permalink, model: str, spec: object) -> CurveSettings:
     """Show the controls of the curves and return the settings."""

@@ -36,24 +36,25 @@ def real_parts(x: Any, spec: Spec) -> Any:
     return np.real(x) if getattr(spec, "side", 0) else np.concatenate([np.real(x), np.imag(x)])
 
 
-def show(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], following: Any) -> None:
+def show(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], following: Any, height: int) -> None:
     """Draw the estimates against the truth, with a slider over the iterates when the run is over."""
     if truth is None:
         # A fit to labels has no truth to compare with; its spectrum is drawn instead.
-        plot.show(factors.singular_values(None, drawn), key="converge.values", label="singular values")
+        figure = factors.singular_values(None, drawn, height=height)
+        plot.show(figure, key="converge.values", label="singular values")
         st.caption("Singular values of the coefficients, features x labels, fitted by each solver.")
         return
     make: Callable[..., Any]
     real: Any = truth if isinstance(truth, LowRank) else real_parts(truth, spec)
     if isinstance(truth, LowRank):
-        name, figure, make = "matrices", factors.matrices(truth, drawn), factors.matrix_frames
+        name, figure, make = "matrices", factors.matrices(truth, drawn, height=height), factors.matrix_frames
         part = f", {factors.SIDE} of its rows and columns" if max(truth.shape) > factors.SIDE else ""
-        words = f"The matrix, {truth.shape[0]} x {truth.shape[1]}{part}; red is positive, blue negative."
+        words = f"The matrix, {truth.shape[0]} × {truth.shape[1]}{part}."
     elif side := getattr(spec, "side", 0):
-        name, figure, make = "picture", picture.pictures(real, drawn, columns=2), picture.picture_frames
+        name, figure, make = "picture", picture.pictures(real, drawn, columns=2, height=height), picture.picture_frames
         words = f"The truth is a picture of {side} x {side} pixels; estimates use the grey levels of the truth."
     else:
-        figure = recovery.recovery(real, drawn, legend=False, height=360)
+        figure = recovery.recovery(real, drawn, legend=False, height=height)
         name, make = "estimate", recovery.recovery_frames
         words = "Grey: the truth, a unit vector. Colours: the estimates, each with the sign that is closer to it."
         if len(real) <= recovery.STEMS and any(run.standard_errors is not None for run in drawn):
@@ -63,13 +64,19 @@ def show(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], following: Any)
     frames = ""
     if following and not following.alive and any(len(run.history) > 1 for run in drawn):
         frames = live.once("converge:frames", id(following), lambda: plot.encode_frames(make(real, drawn)))
-        words += " The slider shows the stored iterates."
-    plot.show(figure, key=f"converge.{name}", label="matrices" if name == "matrices" else "estimates", frames=frames)
+    label = "matrices" if name == "matrices" else "estimates"
+    plot.show(figure, key=f"converge.{name}", label=label, frames=frames, link="converge", slides=True)
     st.caption(words)
 
 
 def show_values(truth: Estimate, drawn: Sequence[Recovery]) -> None:
-    """Draw the singular values of matrices; nothing where the truth is not a matrix."""
-    if isinstance(truth, LowRank):
+    """Draw the singular values of matrices and how they differ from the truth; nothing where the truth is no matrix."""
+    if not isinstance(truth, LowRank):
+        return
+    left, right = st.columns(2, gap="medium")
+    with left:
         plot.show(factors.singular_values(truth, drawn), key="converge.values", label="singular values")
-        st.caption("Grey: the truth. Colours: the estimates.")
+        st.caption("Grey: the truth. Colours: the estimates; open markers: negative eigenvalues.")
+    with right:
+        plot.show(factors.differences(truth, drawn), key="converge.differences", label="differences from the truth")
+        st.caption("Estimate less truth, on the scale of the truth.")

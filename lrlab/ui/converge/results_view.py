@@ -1,23 +1,27 @@
-"""Shows a run of solvers: curves, estimates, a card for each solver, and the table of all iterates."""
+"""Shows a run of solvers: equation, verdict, what was measured, what is recovered, the error; tabs with the rest."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from lrlab.catalog import family
 from lrlab.engine.handles import LiveRun
-from lrlab.figures import convergence
+from lrlab.figures import convergence, measured
 from lrlab.figures.recovery import Recovery
-from lrlab.parameters import display_name
+from lrlab.model_entry import Measured, Outcome
 from lrlab.protocol import Spec
 from lrlab.runs.job import Job
-from lrlab.ui.converge import estimates, result_cards
+from lrlab.ui.converge import estimates, result_tabs
 from lrlab.ui.converge.curve_controls import CurveSettings
 from lrlab.ui.shared import captions, live, progress
-from lrlab.ui.widgets import plot, tables
+from lrlab.ui.widgets import plot
+
+HEIGHT = 430
+"""Of the three figures of the first screen, in pixels."""
+MEASURED_HEIGHT = 300
+WIDTHS = [0.78, 1.1, 1.1]
 
 
 def draw(settings: CurveSettings, jobs: Sequence[Job]) -> None:
@@ -28,41 +32,81 @@ def draw(settings: CurveSettings, jobs: Sequence[Job]) -> None:
         st.info("Choose a solver on the left that can handle this problem.")
         return
     spec = runs[0].job.spec
+    measures = family(spec.model).measures
+    if settings.measure not in measures:
+        # The run that is followed is of another model than the one that is chosen now.
+        settings = settings._replace(measure=next(iter(measures)))
     drawn = recoveries(spec, runs)
-    progress.show_run_progress(following)
-    changed = following and jobs and jobs[0].spec != spec
-    note = ". **The settings have changed since this run: press Run.**" if changed else ""
-    st.caption(captions.describe_spec(spec) + note)
-    left, right = st.columns([1.35, 1], gap="medium")
-    with left:
+    with st.container(key="converge-equation"):
+        st.latex(spec.equation)
+    changed = bool(following and jobs and list(jobs) != [run.job for run in runs])
+    show_verdict(following, spec, runs, drawn, changed)
+    columns = st.columns(WIDTHS, gap="medium")
+    with columns[0]:
+        show_measured(spec)
+    with columns[1]:
+        st.markdown("**Recovered**")
+        estimates.show(spec, truth_of(spec), drawn, following, HEIGHT)
+    with columns[2]:
+        st.markdown(f"**{settings.title}**")
         draw_curves(settings, spec, drawn)
-    with right:
-        estimates.show(spec, truth_of(spec), drawn, following)
-    if following:
-        result_cards.show(following.runs, drawn, family(spec.model).measures)
-        meanings = " ".join(f"{name}: {measure.meaning}." for name, measure in family(spec.model).measures.items())
-        tables.show(
-            lambda: table(following.runs), key="converge-table", file=f"{spec.model}-convergence",
-            note=f"One row per iterate. seconds: solver time. {meanings} {given(following.runs)}".rstrip(),
-        )  # fmt: skip
+    result_tabs.show(settings, spec, runs, drawn, truth_of(spec), ran=following is not None)
 
 
-def given(runs: Sequence[LiveRun]) -> str:
-    """Return what each solver is given beyond the data, as sentences."""
-    words = dict.fromkeys(f"{run.job.solver}: {sentence}" for run in runs if (sentence := run.job.given))
-    return " ".join(words)
+def show_verdict(following: Any, spec: Spec, runs: Sequence[Any], drawn: Sequence[Recovery], changed: bool) -> None:
+    """Show the verdict, and beside it the progress, or that the settings have changed; its height does not change."""
+    with st.container(key="converge-verdict"):
+        left, right = st.columns([2.2, 1], gap="medium", vertical_alignment="center")
+        sentence = family(spec.model).verdict(spec, outcomes(runs, drawn))
+        left.markdown(f"**{sentence}**" if following else f"{sentence} Press Run.")
+        with right:
+            progress.show_run_progress(following)
+            if changed and not following.alive:
+                st.markdown(":orange-badge[changed] The settings have changed since this run: press Run.")
+
+
+def outcomes(runs: Sequence[Any], drawn: Sequence[Recovery]) -> list[Outcome]:
+    """Return what came of each run so far."""
+    return [
+        Outcome(
+            run.job.solver, look.title.partition(" (")[0], look.rows[-1] if look.rows else {}, len(look.rows),
+            run.over, dict(run.job.options), look.predictions,
+        )
+        for run, look in zip(runs, drawn, strict=True)
+    ]  # fmt: skip
+
+
+def show_measured(spec: Spec) -> None:
+    """Show the first measurements of a spec."""
+    st.markdown("**Measured**")
+    known = measured_of(spec)
+    if known.panels:
+        figure = measured.measured(known.panels, MEASURED_HEIGHT if len(known.panels) != 2 else HEIGHT - 60)
+        plot.show(figure, key="converge.measured", label=f"measured: {known.words}")
+    st.caption(known.words)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def measured_of(spec: Spec) -> Measured:
+    """Return the first measurements of a spec."""
+    return family(spec.model).measured(spec)
 
 
 def draw_curves(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery]) -> None:
-    """Draw a measure of all runs, and below it the singular values of matrices."""
+    """Draw a measure of all runs."""
     measure, measures = settings.measure, family(spec.model).measures
     figure = convergence.curves(
-        drawn, measure, settings.time, measures=measures, log_x=settings.log_x, log_y=settings.log_y,
-        height=370 + 14 * len(drawn),
-    )  # fmt: skip
-    plot.show(figure, key="converge.curves", label=f"{measure} against {settings.time}")
-    st.caption(f"**{display_name(measure)}**: {measures[measure].meaning}. " + theory_caption(drawn, measure))
-    estimates.show_values(truth_of(spec), drawn)
+        drawn,
+        measure,
+        settings.time,
+        measures=measures,
+        log_x=settings.log_x,
+        log_y=settings.log_y,
+        height=HEIGHT,
+        hold=True,
+    )
+    link = "converge" if settings.time == "iteration" else ""
+    plot.show(figure, key="converge.curves", label=f"{measure} against {settings.time}", link=link)
 
 
 EXPECTED_ITERATIONS = 40
@@ -90,36 +134,7 @@ def expected(job: Job, iterations: int) -> Sequence[float]:
     return job.entry.predict_iterations(job.spec, dict(job.options), iterations) if iterations else ()
 
 
-def theory_caption(drawn: Sequence[Recovery], measure: str) -> str:
-    """Return what the lines and marks of theory are, or nothing where there are none."""
-    if any(convergence.prediction(run.predictions, f"start_{measure}") is not None for run in drawn):
-        return "Star: the exact prediction of the start, for large m and p."
-    words = []
-    if any(convergence.prediction(run.predictions, measure) is not None for run in drawn):
-        words.append("Dashed: the exact prediction at this n/p, for large n and p, of where the solver ends.")
-    iterated = [run.title for run in drawn if run.expected and measure in ("error", "overlap")]
-    if iterated:
-        words.append(f"Dashed and curved: of each iterate of {', '.join(iterated)}.")
-    # The same for all runs, as they are of one problem.
-    known = drawn[0].predictions if drawn else {}
-    limits = [convergence.prediction(known, measure, prefix) for prefix in convergence.LIMITS]
-    if limits[0] is not None:
-        hard = (
-            " than the better line; no fast method is known to do better than the other"
-            if limits[1] is not None
-            else ""
-        )
-        words.append(f"Dotted: no method can do better{hard}.")
-    return " ".join(words)
-
-
 @st.cache_data(max_entries=64, show_spinner=False)
 def truth_of(spec: Spec) -> Any:
     """Return the truth of a spec."""
     return getattr(spec.build(), "truth", None)
-
-
-def table(runs: Sequence[Any]) -> pd.DataFrame:
-    """Return all iterates of all runs, with the predictions."""
-    rows = [{"solver": run.job.solver, **row, **run.job.predictions} for run in runs for row in run.trace.rows]
-    return pd.DataFrame(rows, columns=None if rows else ["solver", "iteration", "seconds"])

@@ -60,12 +60,15 @@ def show(
     label: str,
     narrow: Figure | None = None,
     frames: str = "",
+    slides: bool = False,
+    link: str = "",
     on_click: Callable[[Click], None] | None = None,
 ) -> None:
     """Draw a figure; `key` names it on the page, `label` describes it for screen readers.
 
     narrow: drawn instead where there is less than 560 px. frames: from `encode_frames`; a play button and a slider
-    then show them. on_click gets x, y, customdata of a clicked point.
+    then show them; `slides` keeps a place for these before there are frames. link: figures of the same link mark the
+    iteration of the frame that one of them shows. on_click gets x, y, customdata of a clicked point.
     """
 
     def clicked() -> None:
@@ -78,6 +81,8 @@ def show(
         "figure": figure.to_json(),
         "narrow": narrow.to_json() if narrow else "",
         "frames": frames,
+        "slides": slides,
+        "link": link,
         "label": label,
         "name": key.replace(".", "-"),
         **_sources(),

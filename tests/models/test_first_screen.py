@@ -1,0 +1,78 @@
+"""What the first screen says of a model: its first measurements, and a sentence on a run beside theory."""
+
+import re
+
+import numpy as np
+import pytest
+
+import lrlab
+from lrlab import catalog
+from lrlab.figures.measured import measured
+from lrlab.model_entry import Outcome
+from lrlab.models.labels_view import frequency_scores
+
+
+def outcome(trace, over=True):
+    job = trace.job
+    return Outcome(
+        job.solver, job.entry.title, trace.rows[-1] if trace.rows else {}, len(trace.rows), over, dict(job.options),
+        job.predictions,
+    )  # fmt: skip
+
+
+def verdict(spec, *solvers, **settings):
+    return catalog.family(spec.model).verdict(spec, [outcome(lrlab.solve(spec, name, **settings)) for name in solvers])
+
+
+@pytest.mark.parametrize("model", list(catalog.MODELS))
+def test_every_model_shows_its_equation_and_its_first_measurements(model):
+    spec = catalog.spec(model, seed=1234)
+    shown = catalog.family(model).measured(spec)
+    assert spec.equation.count("{") == spec.equation.count("}") and "=" in spec.equation
+    assert re.match(r"[\d,]+ (bits|magnitudes|unknowns)", shown.words) and shown.panels
+    assert all(np.isfinite(panel.values).any() for panel in shown.panels)
+    figure = measured(shown.panels, 300).plotly()
+    assert figure.layout.height == 300 and all(trace.type == "heatmap" for trace in figure.data)
+
+
+def test_what_is_shown_is_what_solvers_get():
+    bits = catalog.spec("one-bit-sensing", n=1000, p=5, seed=3)
+    [panel] = catalog.family(bits.model).measured(bits).panels
+    np.testing.assert_array_equal(panel.values.ravel(), bits.build().y[:400])
+    table = catalog.spec("multilabel-regression", seed=4)
+    problem = table.build()
+    [panel] = catalog.family(table.model).measured(table).panels
+    for row, column, value in zip(problem.operator.rows, problem.operator.columns, problem.b, strict=True):
+        if row < len(panel.values):
+            assert panel.values[row, column] == value
+    sensing = catalog.spec("rank-one-sensing", m=300, d1=9, d2=8, rank=2, noise=0.1, seed=5)
+    left, top, _ = catalog.family(sensing.model).measured(sensing).panels
+    operator = sensing.build().operator
+    np.testing.assert_array_equal(left.values.ravel(), operator.X[0])
+    np.testing.assert_array_equal(top.values.ravel(), operator.Y[0])
+
+
+def test_a_verdict_names_prediction_threshold_and_limit():
+    sentence = verdict(catalog.spec("one-bit-sensing", n=6000, p=40, noise=0.1**0.5), "pairwise-moment", "probit")
+    predicted, simulated = map(float, re.match(r"Predicted error ([\d.]+), measured ([\d.]+)", sentence).groups())
+    assert predicted == pytest.approx(simulated, rel=0.15)
+    assert "n/p = 150 is above its threshold 11.9" in sentence and "best" in sentence and "Probit" in sentence
+    below = verdict(catalog.spec("one-bit-sensing", n=400, p=50), "pairwise-moment")
+    assert "n/p = 8 is below its threshold 10.1" in below
+
+
+def test_a_verdict_counts_unknowns_and_says_who_recovers():
+    spec = catalog.spec("rank-one-sensing", m=300, d1=12, d2=10, rank=2)
+    assert "recovered by 1 of 1 solvers" in verdict(spec, "gauss-newton")
+    few = verdict(spec.replace(m=30), "gauss-newton", max_iter=5)
+    assert "recovered by 0 of 1" in few and "30 numbers for 40 unknowns" in few and "too few for any method" in few
+    phase = verdict(catalog.spec("phase-retrieval", m=120, p=12), "gauss-newton")
+    assert "recovered by 1 of 1 solvers" in phase and "fast methods from 2.03 and any method from 2" in phase
+
+
+def test_a_verdict_on_labels_compares_with_label_frequencies():
+    spec = catalog.spec("multilabel", n=300, d=12, labels=14, rank=2, per_row=2)
+    problem, alone = spec.build(), frequency_scores(spec)["precision_3"]
+    first = np.argsort(-problem.Y.sum(axis=0))[:3]
+    assert alone == pytest.approx(problem.Y_test[:, first].sum() / (3 * problem.Y_test.shape[0]), abs=0.03)
+    assert f"label frequencies alone give precision@3 {alone:.2g}" in verdict(spec, "leml-squared", max_iter=5)
