@@ -92,9 +92,10 @@ def test_a_model_of_a_new_family_and_its_solver_are_collected():
 
 
 def test_solvers_of_other_families_are_made_for_a_family_that_names_them():
-    related = replace(
-        FAMILY, name="related", solvers=("gauss-newton",), solvers_of=("low-rank",), order=(), model_order=()
-    )
+    related = Family(
+        name="related", measures=FAMILY.measures, goal=FAMILY.goal, solvers=("gauss-newton",), solvers_of=("low-rank",),
+        measured=FAMILY.measured, verdict=FAMILY.verdict,
+    )  # fmt: skip
     spec = type("Related", (RankOneSensing,), {"model": "related"})
     entry = ModelEntry(spec=spec, family=related, plane=("rank", "m"), along="m")
     modules = [*catalog.modules_of(catalog.lrlab.models), file("models.related", ENTRY=entry)]

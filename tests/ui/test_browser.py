@@ -8,6 +8,8 @@ from playwright.sync_api import Page, expect
 
 from tests.ui.browsing import CURVES, drawn, opened, press, wait_until
 
+from lrlab import catalog
+
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 LONG = "tol=0&max_iter=1000000&p=400&solvers=pairwise-moment"
@@ -66,18 +68,53 @@ def test_a_reload_of_the_address_restores_the_parameters(page, address):
     n = page.get_by_role("spinbutton", name=re.compile("^n$"))
     n.fill("4321")
     page.keyboard.press("Enter")
+    press(page, "Measure and axes")
     page.get_by_role("radio", name="overlap").click()
     expect(page).to_have_url(re.compile(r"n=4321.*show=overlap|show=overlap.*n=4321"))
     page.reload()
     expect(n).to_have_value("4321")
-    expect(page.get_by_role("radio", name="overlap")).to_be_checked()
     drawn(page)
+    press(page, "Measure and axes")
+    expect(page.get_by_role("radio", name="overlap")).to_be_checked()
     assert "overlap" in page.locator(CURVES).evaluate("node => node.layout.yaxis.title.text")
     page.get_by_role("link", name="Papers", exact=True).click()
     expect(page.get_by_role("heading", name="Papers", exact=True)).to_be_visible()
     page.get_by_role("link", name="Converge", exact=True).click()
     expect(n).to_have_value("4321")
     expect(page).to_have_url(re.compile("n=4321"))
+
+
+MODELS = list(catalog.MODELS)
+PLACES = """() => [...document.querySelectorAll('.stMain .lrlab-figure')].map((figure) => {
+  const box = figure.getBoundingClientRect();
+  return [box.x, box.y, box.width, box.height].map(Math.round).join();
+}).slice(0, 3).join(' ')"""
+SMALLER = {"polynomial-network": "&p=40&m=1500", "one-bit-multilabel": "&m=4000", "multilabel": "&n=500"}
+
+
+def test_the_first_screen_of_every_model_has_equation_measurements_and_verdict_and_holds_still(page, address):
+    page.set_viewport_size({"width": 1280, "height": 800})
+    for model in MODELS:
+        opened(page, f"{address}/converge?model={model}&max_iter=30{SMALLER.get(model, '')}", "Converge")
+        for figure in range(3):
+            expect(page.locator(".stMain .lrlab-figure .plot-container").nth(figure)).to_be_visible()
+        wait_until(page, f"() => {{ const at = ({PLACES})(); return at === window.at || void (window.at = at); }}")
+        page.evaluate(f"window.moved = []; window.watch = setInterval(() => window.moved.push(({PLACES})()), 30)")
+        press(page, "Run")
+        expect(page.get_by_role("button", name="Cancel", exact=True)).to_be_disabled()
+        verdict = page.locator(".st-key-converge-verdict strong")
+        expect(verdict).to_have_text(re.compile(r"\d"))
+        wait_until(page, "() => document.querySelector('.lr-run') && !document.body.innerText.includes('solvers done')")
+        moved = page.evaluate("(clearInterval(window.watch), [...new Set(window.moved)])")
+        assert len(moved) == 1, (model, moved)
+        for shown in (page.locator(".st-key-converge-equation .katex-display"), verdict):
+            assert shown.bounding_box()["y"] + shown.bounding_box()["height"] < 800, model
+        measured = page.locator(".st-key-converge-measured .lrlab-plot")
+        assert measured.bounding_box()["y"] + measured.bounding_box()["height"] < 800, model
+        assert re.search(r"\d", measured.get_attribute("aria-label")), model
+    page.get_by_role("spinbutton", name=re.compile("^rank")).fill("2")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("changed", exact=True)).to_be_visible()
 
 
 def test_a_handwritten_digit_is_recovered_and_led_through(page, address):

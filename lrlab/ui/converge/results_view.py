@@ -37,10 +37,11 @@ def draw(settings: CurveSettings, jobs: Sequence[Job]) -> None:
         # The run that is followed is of another model than the one that is chosen now.
         settings = settings._replace(measure=next(iter(measures)))
     drawn = recoveries(spec, runs)
-    with st.container(key="converge-equation"):
-        st.latex(spec.equation)
     changed = bool(following and jobs and list(jobs) != [run.job for run in runs])
-    show_verdict(following, spec, runs, drawn, changed)
+    show_equation(following, spec, changed)
+    sentence = family(spec.model).verdict(spec, outcomes(runs, drawn))
+    with st.container(key="converge-verdict"):
+        st.markdown(f"**{sentence}**" if following else f"{sentence} Press Run.")
     columns = st.columns(WIDTHS, gap="medium")
     with columns[0]:
         show_measured(spec)
@@ -53,16 +54,15 @@ def draw(settings: CurveSettings, jobs: Sequence[Job]) -> None:
     result_tabs.show(settings, spec, runs, drawn, truth_of(spec), ran=following is not None)
 
 
-def show_verdict(following: Any, spec: Spec, runs: Sequence[Any], drawn: Sequence[Recovery], changed: bool) -> None:
-    """Show the verdict, and beside it the progress, or that the settings have changed; its height does not change."""
-    with st.container(key="converge-verdict"):
-        left, right = st.columns([2.2, 1], gap="medium", vertical_alignment="center")
-        sentence = family(spec.model).verdict(spec, outcomes(runs, drawn))
-        left.markdown(f"**{sentence}**" if following else f"{sentence} Press Run.")
+def show_equation(following: Any, spec: Spec, changed: bool) -> None:
+    """Show what is measured, and beside it the progress, or that the settings have changed; no figure moves."""
+    with st.container(key="converge-equation"):
+        left, right = st.columns([2.6, 1], gap="medium", vertical_alignment="center")
+        left.latex(spec.equation)
         with right:
             progress.show_run_progress(following)
             if changed and not following.alive:
-                st.markdown(":orange-badge[changed] The settings have changed since this run: press Run.")
+                st.markdown(":orange-badge[changed] since this run: press Run.")
 
 
 def outcomes(runs: Sequence[Any], drawn: Sequence[Recovery]) -> list[Outcome]:
