@@ -220,7 +220,6 @@ def drive(
     """Run a solver to its end and say why it ended: the only owner of loop, clock and stopping.
 
     `watch(iteration, seconds, iterate)` gets every finite iterate; its own time does not count as the solver's.
-    Where the solver ends by itself, what it returns is the reason, FINISHED if nothing.
     """
     seconds, first = 0.0, None
     for iteration in range(1, max_iter + 1):

@@ -108,7 +108,7 @@ def singular_values(truth: LowRank | None, runs: Sequence[Recovery], *, height: 
         )  # fmt: skip
     word = "size of the eigenvalue" if signed else "singular value"
     figure.update_xaxes(range=[0.4, longest + 0.6], dtick=1 if longest <= 12 else None)
-    figure.update_yaxes(type="log", exponentformat="power")
+    figure.update_yaxes(type="log")
     return theme.style(figure, f"{word}, largest first", word, height=height)
 
 
