@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.ui.browsing import CURVES, drawn, opened, press, wait_until
-
 from lrlab import catalog
+from tests.ui.browsing import CURVES, drawn, opened, press, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
