@@ -114,7 +114,7 @@ class LabelEstimator(ClassifierMixin, BaseEstimator):
         model = self.result_.model
         scores = ranking.rows_of(model.scores(X), slice(None))
         if not self.single_:
-            return scores - model.threshold
+            return scores - model.thresholds
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict(self, X: Any) -> Array:

@@ -3,7 +3,8 @@
 Arrays of such a file: `lrlab_model` (the version of this form), `solver`, `options` (JSON), `kind` (of the estimate),
 `sizes` (features, labels, the numbers by which files call the first of each, and whether features are sparse),
 `feature_names` and `label_names` where there are any, and the arrays of the estimate as `estimate_...`. Since version
-2: `scaling` and `units` of the features, and the chosen `threshold` where there is one.
+2: `scaling` and `units` of the features, and the chosen `threshold` where there is one. Of version 3 are models some of
+whose labels (`own_labels`) have `own_thresholds`.
 """
 
 import csv
@@ -30,6 +31,7 @@ from lrlab.fits.own_files import label_names
 from lrlab.fits.ratings_model import RatingModel
 from lrlab.lowrank import LowRank
 from lrlab.models.multilabel_problem import Predictor, threshold_of
+from lrlab.models.own_rows import OwnThresholds, thresholds
 from lrlab.models.scaling import SCALINGS, Scaling
 from lrlab.parameters import InputError
 from lrlab.solvers.multilabel.affine import Affine
@@ -37,7 +39,7 @@ from lrlab.solvers.multilabel.compressed_labels import Compressed
 from lrlab.solvers.multilabel.kernel_features import KernelRank, SignedKernelRank
 from lrlab.solvers.multilabel.label_losses import Signed
 
-VERSION = 2
+VERSION = 3
 KINDS: Mapping[str, type[Any]] = {
     **{kind.__name__: kind for kind in (LowRank, Signed, Affine, KernelRank, SignedKernelRank, Compressed)},
     # What older files call it.
@@ -48,7 +50,7 @@ KINDS: Mapping[str, type[Any]] = {
 ESTIMATE = "estimate_"
 PARTS = (
     "lrlab_model", "solver", "options", "kind", "sizes", "feature_names", "label_names",
-    "scaling", "units", "threshold",
+    "scaling", "units", "threshold", "own_labels", "own_thresholds",
 )  # fmt: skip
 
 
@@ -57,7 +59,7 @@ class FittedModel:
     """A solver's estimate, with the columns of the rows that it was fitted to (`columns`, a Dataset without rows).
 
     scaling: that of features before the estimate sees them. chosen_threshold: the score above which a label is
-    predicted, as validation chose it; None takes the estimate's own.
+    predicted, as validation chose it; None takes the estimate's own. own: labels that have another one.
     """
 
     solver: str
@@ -66,6 +68,7 @@ class FittedModel:
     columns: Dataset = field(repr=False)
     scaling: Scaling = field(default=Scaling(), repr=False)
     chosen_threshold: float | None = None
+    own: OwnThresholds = ()
 
     @property
     def label_names(self) -> tuple[str, ...]:
@@ -74,8 +77,13 @@ class FittedModel:
 
     @property
     def threshold(self) -> float:
-        """A label is predicted where its score is above this."""
+        """A label is predicted where its score is above this, unless it has a threshold of its own."""
         return threshold_of(self.estimate) if self.chosen_threshold is None else self.chosen_threshold
+
+    @property
+    def thresholds(self) -> Array:
+        """Return the thresholds of all labels (L,)."""
+        return thresholds(self.estimate, self.chosen_threshold, self.own, self.columns.L)
 
     def scores(self, X: Matrix) -> ranking.Scores:
         """Return the scores (n, L) of rows as files have them, X (n, d)."""
@@ -96,14 +104,14 @@ class FittedModel:
 
     def predict(self, X: Matrix, k: int) -> list[dict[str, Any]]:
         """Return rows `row`, `place` (both from 1), `label`, `score`, `predicted`: the k best labels of each."""
-        names, (places, values) = self.label_names, self.top(X, k)
+        names, (places, values), at = self.label_names, self.top(X, k), self.thresholds
         return [
             {
                 "row": i + 1,
                 "place": j + 1,
                 "label": names[label],
                 "score": float(score),
-                "predicted": bool(score > self.threshold),
+                "predicted": bool(score > at[label]),
             }
             for i in range(X.shape[0])
             for j, (label, score) in enumerate(zip(places[i], values[i], strict=True))
@@ -133,8 +141,12 @@ def save_model(path: str | Path | IO[bytes], model: FittedModel | RatingModel) -
         }
         if model.chosen_threshold is not None:
             arrays["threshold"] = np.array(model.chosen_threshold)
+        if model.own:
+            labels, values = zip(*model.own, strict=True)
+            arrays |= {"own_labels": np.array(labels), "own_thresholds": np.array(values)}
     arrays |= {
-        "lrlab_model": np.array(VERSION),
+        # Others can be read by older versions, too.
+        "lrlab_model": np.array(VERSION if "own_labels" in arrays else 2),
         "solver": np.array(model.solver),
         "options": np.array(json.dumps(dict(model.options))),
         "kind": np.array(kind),
@@ -196,7 +208,19 @@ def _restored(arrays: Mapping[str, Array]) -> FittedModel | RatingModel:
     scaling, threshold = _scaling_of(arrays, d), arrays.get("threshold")
     options = dict(json.loads(str(arrays["options"])))
     chosen = None if threshold is None else float(threshold)
-    return FittedModel(str(arrays["solver"]), options, estimate, columns, scaling, chosen)
+    return FittedModel(str(arrays["solver"]), options, estimate, columns, scaling, chosen, _own_of(arrays, L))
+
+
+def _own_of(arrays: Mapping[str, Array], L: int) -> OwnThresholds:
+    """Return the thresholds of single labels, none of older files."""
+    if "own_labels" not in arrays:
+        return ()
+    labels, values = arrays["own_labels"], arrays["own_thresholds"]
+    if labels.ndim != 1 or labels.dtype.kind not in "iu" or labels.shape != values.shape or values.dtype.kind != "f":
+        raise ValueError(f"thresholds of {values.shape} for labels of {labels.shape}")
+    if not (np.isin(labels, np.arange(L)).all() and np.isfinite(values).all()):
+        raise ValueError("thresholds of labels that there are not, or that are no numbers")
+    return tuple((int(label), float(value)) for label, value in zip(labels, values, strict=True))
 
 
 def _scaling_of(arrays: Mapping[str, Array], d: int) -> Scaling:

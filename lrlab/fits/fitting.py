@@ -78,9 +78,10 @@ def tune(
     progress: Progress = lambda count, best: None,
     **settings: object,
 ) -> Tuned:
-    """Choose rank, regularisation and number of iterations by one validation split of the rows of a file.
+    """Choose rank, regularisation and number of iterations on rows of a file that are held out.
 
-    A fifth of the rows is held out, drawn with the seed and the same for all solvers; of its labels only those
+    A fifth of the rows is held out, drawn with the seed and the same for all solvers, and where that is less than 500
+    rows up to four further ones in turn, whose scores are averaged; of their labels only those
     count that are known and, where `observed` is less than 1, drawn. A given rank or `regularization` is not tuned.
     max_seconds: of each run. The other parameters are as for `fit`.
     """

@@ -49,12 +49,12 @@ def metrics_by_label(model: FittedModel, data: Dataset) -> "pd.DataFrame":
     """Return one row per label: where it is known, on, predicted; precision, recall, AUC, nan where there is none."""
     import pandas as pd
 
-    scores = model.scores(data.X)
+    scores, thresholds = model.scores(data.X), model.thresholds
     known, on, predicted, hits = np.zeros((4, data.L), dtype=int)
     for rows, block in ranking.row_blocks(scores, data.n, data.L):
         truth = data.Y[rows].toarray() != 0
         observed = np.ones_like(truth) if data.observed is None else data.observed[rows].toarray()
-        positive = observed & (block > model.threshold)
+        positive = observed & (block > thresholds)
         for count, table in ((known, observed), (on, truth), (predicted, positive), (hits, positive & truth)):
             count += table.sum(axis=0)
     nothing = np.full(data.L, np.nan)

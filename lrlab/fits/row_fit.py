@@ -21,7 +21,7 @@ from lrlab.fits.row_tuning import Progress, Tuned, tune_rows
 from lrlab.fits.validation import TuningTask, tuning_task
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import threshold_of
-from lrlab.models.own_rows import OwnProblem, solver_stream
+from lrlab.models.own_rows import OwnProblem, OwnThresholds, solver_stream
 from lrlab.models.scaling import SCALINGS, Scaling
 from lrlab.parameters import require_known
 from lrlab.protocol import Limits, limits
@@ -37,7 +37,8 @@ class Fit(FitResult):
 
     columns: the training data without its rows. auc_rows: test rows with labels of both kinds, over which auc is a
     mean. areas: AUC over all entries and over labels, at the last iteration. intercept, scaling: of the predictor.
-    threshold: the score above which a label is predicted, None for the estimate's own. baselines: the scores of label
+    threshold: the score above which a label is predicted, None for the estimate's own; own: labels that have another
+    one. baselines: the scores of label
     frequencies and of full rank.
     """
 
@@ -46,6 +47,7 @@ class Fit(FitResult):
     intercept: bool = True
     scaling: Scaling = field(default=Scaling(), repr=False)
     threshold: float | None = None
+    own: OwnThresholds = ()
     baselines: dict[str, Row] = field(default_factory=dict)
     areas: Row = field(default_factory=dict)
     tuned: Tuned | None = None
@@ -54,7 +56,7 @@ class Fit(FitResult):
     def model(self) -> FittedModel:
         """The model that predicts labels of new rows; it can be saved."""
         options = dict(self.options)
-        return FittedModel(self.solver, options, self.estimate, self.columns, self.scaling, self.threshold)
+        return FittedModel(self.solver, options, self.estimate, self.columns, self.scaling, self.threshold, self.own)
 
     @property
     def extra_values(self) -> dict[str, Any]:
@@ -62,6 +64,7 @@ class Fit(FitResult):
         tuned = {"tuned": self.tuned.summary()} if self.tuned else {}
         threshold = threshold_of(self.estimate) if self.threshold is None else self.threshold
         prepared = {"intercept": self.intercept, "scaling": self.scaling.name, "threshold": threshold}
+        prepared |= {"own_thresholds": len(self.own)} if self.own else {}
         compared = {"baselines": self.baselines, "remark": self.remark} if self.baselines else {}
         return {"auc_rows": self.auc_rows, **self.areas, **prepared, **compared, **tuned}
 
@@ -136,10 +139,12 @@ def fit_rows(
         best = fitted.tuned.chosen
         fitted.options, ending = task.options_with(best.candidate), ending._replace(max_iter=max(1, best.iterations))
         scaling, fitted.threshold = best.candidate.scaling, task.threshold(best)
+        fitted.own = best.own
     scaled = Scaling.of(training.X, scaling)
     tested = fitted.columns if fresh is None else fresh
     problem = OwnProblem.between(training, tested, rank, intercept=settings.intercept, scaling=scaled)
     fitted.intercept, fitted.scaling, problem.threshold = settings.intercept, scaled, fitted.threshold
+    problem.own = fitted.own
     iterates = catalog.solver(solver, MODEL).run(problem, **fitted.options, rng=solver_stream(settings.seed))
     score = (lambda estimate: named(problem.score(estimate))) if fresh else lambda estimate: {}
     fitted.fill(iterates, score, ending, following)

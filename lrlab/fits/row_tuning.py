@@ -1,4 +1,4 @@
-"""Tunes a solver on one validation split of rows that have been read."""
+"""Tunes a solver on rows held out of those that have been read."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -7,10 +7,10 @@ from typing import Any
 
 from lrlab.datasets import Dataset
 from lrlab.fits import tuning
-from lrlab.fits.fit_memory import largest_rank
+from lrlab.fits.fit_memory import largest_rank, table_bytes
 from lrlab.fits.fit_result import Row
 from lrlab.fits.own_files import default_rank, max_rank
-from lrlab.fits.validation import HELD_OUT_SHARE, METRICS, Candidate, Result, TuningTask, evaluate
+from lrlab.fits.validation import HELD_OUT_SHARE, METRICS, Candidate, Result, TuningTask, evaluate, folds
 from lrlab.models.own_rows import OwnProblem, split
 from lrlab.models.scaling import Scaling
 
@@ -20,7 +20,7 @@ Progress = Callable[[int, float], None]
 
 @dataclass
 class Tuned:
-    """The settings that one validation split chose, the best result, and all results."""
+    """The settings that rows held out chose, the best result, and all results."""
 
     metric: str
     chosen: Result
@@ -32,18 +32,20 @@ class Tuned:
 
 
 def tune_rows(rows: Dataset, task: TuningTask, progress: Progress, *, intercept: bool) -> Tuned:
-    """Choose settings by one validation split of these rows."""
-    training, held_out = split(rows, HELD_OUT_SHARE, task.seed)
-    table = list[Result]()
+    """Choose settings by parts of these rows, held out one after the other."""
+    count = folds(rows.n, table_bytes(rows.X))
+    splits = [split(rows, HELD_OUT_SHARE, task.seed, fold) for fold in range(count)]
+    rank, table = default_rank(rows), list[Result]()
 
     @lru_cache(maxsize=1)
-    def problem(name: str) -> OwnProblem:
-        scaled = Scaling.of(training.X, name)
-        return OwnProblem.between(training, held_out, default_rank(rows), intercept=intercept, scaling=scaled)
+    def problems(name: str) -> list[OwnProblem]:
+        return [
+            OwnProblem.between(*pair, rank, intercept=intercept, scaling=Scaling.of(pair[0].X, name)) for pair in splits
+        ]
 
     def attempt(candidates: list[Candidate]) -> list[Result]:
         for candidate in candidates:
-            table.append(evaluate(problem(candidate.scaling), task, candidate))
+            table.append(evaluate(problems(candidate.scaling), task, candidate))
             progress(len(table), tuning.best_of(table, METRICS[task.metric].better).score)
         return table[-len(candidates) :]
 

@@ -1,5 +1,6 @@
 """Tunes solvers on held-out rows and then fits them to all rows, on the engine, as a page follows it."""
 
+import json
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -77,7 +78,8 @@ class Tuning:
             return None
         settings, threshold = self.task.options_with(self.best.candidate), self.task.threshold(self.best)
         spec: Any = self.job.spec
-        spec = spec.replace(scaling=self.best.candidate.scaling, threshold="" if threshold is None else repr(threshold))
+        known = json.dumps([threshold, self.best.own]) if self.best.own or threshold is not None else ""
+        spec = spec.replace(scaling=self.best.candidate.scaling, threshold=known)
         limits = self.job.limits._replace(max_iter=max(1, self.best.iterations))
         try:
             return make_job(spec, self.job.solver, **settings, **limits._asdict())

@@ -1,7 +1,7 @@
-"""Chooses the settings of a fit by one validation split, in the same way for every solver.
+"""Chooses the settings of a fit on rows held out, in the same way for every solver.
 
 A search proposes settings in a few stages, each after what the ones before have shown, so that all proposals of a stage
-can be tried at once, here or on the engine. The split, its rows and its labels are the same for all solvers.
+can be tried at once, here or on the engine. The rows held out and their labels are the same for all solvers.
 """
 
 import math

@@ -1,22 +1,28 @@
 """Scores of settings on held-out rows: the metrics, the trial of one candidate, and the task of tuning."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from lrlab import catalog, ranking
+from lrlab.fits.joint_runs import joint
+from lrlab.fits.thresholds import best_threshold, own_thresholds
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import GAINS, PLACES, Predictor, threshold_of
-from lrlab.models.own_rows import OwnProblem, OwnRows, solver_stream
+from lrlab.models.own_rows import OwnProblem, OwnRows, OwnThresholds, solver_stream
 from lrlab.models.scaling import SCALINGS
 from lrlab.parameters import Parameter, Value, require_known, settle
 from lrlab.protocol import Iterate, Limits, drive, limits
 from lrlab.solver_entry import SolverEntry
 
 HELD_OUT_SHARE = 0.2
-"""Share of the training rows that is held out."""
+"""Share of the training rows that is held out at a time."""
+HELD_OUT_ROWS, MOST_FOLDS = 500, 5
+"""Rows that are held out in all, where there are so many, and in how many parts at most: few rows compare badly."""
+FOLDS_BYTES = 2**28
+"""Memory of the rows of all parts."""
 ITERATIONS = 10
 """Default limit of iterations of a run: test accuracy is often best after 2 to 5."""
 
@@ -73,7 +79,7 @@ class Result(NamedTuple):
     """The best score of a candidate on the validation rows, and its iteration; nan where there is none.
 
     threshold: the score above which labels of these rows are best predicted; wrong: the share of them that is predicted
-    wrongly then; nan where there is none.
+    wrongly then; nan where there is none. own: labels with a threshold of their own.
     """
 
     candidate: Candidate
@@ -81,6 +87,7 @@ class Result(NamedTuple):
     score: float
     threshold: float = math.nan
     wrong: float = math.nan
+    own: OwnThresholds = ()
 
     def row(self) -> dict[str, Any]:
         """Return it as plain values, without options that the solver does not have."""
@@ -142,48 +149,41 @@ class CandidateTrial(NamedTuple):
 
 
 def run_candidate(trial: CandidateTrial) -> Result:
-    """Return the result of a trial, on the rows that its spec holds out."""
-    return evaluate(trial.spec.replace(scaling=trial.candidate.scaling).build(), trial.task, trial.candidate)
+    """Return the result of a trial, on the rows that its spec holds out, part after part."""
+    spec = trial.spec.replace(scaling=trial.candidate.scaling)
+    return evaluate(spec.held_out(folds(spec.n, spec.held_bytes)), trial.task, trial.candidate)
 
 
-def evaluate(problem: OwnProblem, task: TuningTask, candidate: Candidate) -> Result:
-    """Return the best validation score among the iterates of one run; of equal ones the first."""
-    metric, best, estimates = METRICS[task.metric], [(0, math.nan)], list[Predictor]()
+def folds(n: int, held_bytes: int) -> int:
+    """Return how many parts of n rows are held out, one after the other: as many as make up HELD_OUT_ROWS.
+
+    At most MOST_FOLDS, and as few as keep the rows, of held_bytes, within FOLDS_BYTES.
+    """
+    held = max(1, round(HELD_OUT_SHARE * n))
+    most = min(MOST_FOLDS, n // held, max(1, FOLDS_BYTES // max(1, held_bytes)))
+    return max(1, min(most, math.ceil(HELD_OUT_ROWS / held)))
+
+
+def evaluate(problems: Sequence[OwnProblem], task: TuningTask, candidate: Candidate) -> Result:
+    """Return the best validation score among the iterates of one run, a mean over problems; of equal ones the first."""
+    metric, best, kept = METRICS[task.metric], (0, math.nan), list[Predictor]()
 
     def watch(iteration: int, seconds: float, iterate: Iterate) -> None:
-        score = validation_score(problem, iterate.estimate, metric)
-        if math.isnan(best[0][1]) or metric.better * (score - best[0][1]) > 0:
-            best[0], estimates[:] = (iteration, score), [iterate.estimate]
+        nonlocal best
+        estimates = iterate.estimate.estimates
+        pairs = zip(problems, estimates, strict=True)
+        score = float(np.mean([validation_score(problem, estimate, metric) for problem, estimate in pairs]))
+        if math.isnan(best[1]) or metric.better * (score - best[1]) > 0:
+            best, kept[:] = (iteration, score), estimates
 
-    rng = solver_stream(task.seed)
-    iterates = task.entry.run(problem, **task.options_with(candidate), rng=rng)
-    drive(iterates, watch, **task.limits._asdict())
-    thresholds = best_threshold(problem, estimates[0]) if estimates else (math.nan, math.nan)
-    return Result(candidate, *best[0], *thresholds)
-
-
-def best_threshold(problem: OwnProblem, estimate: Predictor) -> tuple[float, float]:
-    """Return the score above which the fewest labels known on the rows held out are predicted wrongly, and their share.
-
-    Just below the score of a label that is on; of equally good ones the median. nan where no label is on.
-    """
-    scores, Y, known = estimate.scores(problem.X_test), problem.Y_test, problem.mask_test
-    marks = [block[Y[rows].toarray() > 0] for rows, block in ranking.row_blocks(scores, *Y.shape)]
-    on = np.sort(np.concatenate(marks))
-    if not len(on):
-        return math.nan, math.nan
-    places, highest = np.zeros(len(on) + 1), -math.inf
-    for rows, block in ranking.row_blocks(scores, *Y.shape):
-        values = block.ravel() if known is None else block[known[rows].toarray()]
-        places += np.bincount(np.searchsorted(on, values, side="right"), minlength=len(on) + 1)
-        highest = max(highest, values.max(initial=-math.inf))
-    # Predicted from the score on[k] on: what is on and below it is missed, what is off and above it is predicted.
-    missed, predicted = np.searchsorted(on, on), places.sum() - np.cumsum(places)[:-1]
-    wrong = missed + predicted - (len(on) - missed)
-    best = np.flatnonzero(wrong == wrong.min())
-    if wrong.min() >= len(on):
-        return highest, len(on) / float(places.sum())
-    return float(np.nextafter(on[best[len(best) // 2]], -math.inf)), float(wrong.min() / places.sum())
+    options = task.options_with(candidate)
+    runs = [task.entry.run(problem, **options, rng=solver_stream(task.seed)) for problem in problems]
+    drive(joint(runs), watch, **task.limits._asdict())
+    if not kept:
+        return Result(candidate, *best)
+    common = best_threshold(problems, kept)
+    base = threshold_of(kept[0]) if task.metric == "hamming" else common[0]
+    return Result(candidate, *best, *common, own_thresholds(problems, kept, base))
 
 
 def validation_score(problem: OwnProblem, estimate: Predictor, metric: Metric) -> float:

@@ -1,6 +1,7 @@
 """Rows of a person's own: read where the job runs, hidden in part, held out in part, scored on both sides."""
 
 import base64
+import json
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,12 +13,12 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from lrlab import datasets, ranking
-from lrlab.arrays import Matrix
+from lrlab.arrays import Array, Matrix
 from lrlab.datasets import Dataset
 from lrlab.models.label_patterns import drawn_pattern
 from lrlab.models.label_rows import LabelRows
 from lrlab.models.multilabel import Multilabel
-from lrlab.models.multilabel_problem import MultilabelProblem, Predictor, measured, only_observed
+from lrlab.models.multilabel_problem import MultilabelProblem, Predictor, measured, only_observed, threshold_of
 from lrlab.models.scaling import MEANING, SCALINGS, Scaling
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Checkpoint, proceed
@@ -26,6 +27,9 @@ PACKED = "data:;base64,"
 """How a text begins that is a file itself; any other one is a path."""
 SAMPLE = 2000
 """Most training rows on which scores are told."""
+
+OwnThresholds = tuple[tuple[int, float], ...]
+"""Labels, by their places, with a threshold of their own."""
 
 File = Annotated[str, Parameter(meaning="path of an .npz file of rows, or the file itself as text", hidden=True)]
 
@@ -52,7 +56,7 @@ class OwnRows(LabelRows):
     validation: Annotated[float, Parameter(meaning="share of the training rows held out", low=0, high=0.9)] = 0.0
     intercept: Annotated[bool, Parameter(meaning="whether each label has an intercept, which nothing penalises")] = True
     scaling: Annotated[str, Parameter(meaning=MEANING, choices=SCALINGS)] = "auto"
-    threshold: Annotated[str, Parameter(meaning="score of predicted labels; by default the solver's", hidden=True)] = ""
+    threshold: Annotated[str, Parameter(meaning="scores above which labels are predicted, as JSON", hidden=True)] = ""
 
     @property
     def data_bytes(self) -> int:
@@ -67,17 +71,33 @@ class OwnRows(LabelRows):
 
     def build(self, checkpoint: Checkpoint = proceed) -> "OwnProblem":
         """Read both files."""
-        with stored(self.train) as train, stored(self.test) as test:
-            given = datasets.read(train)
-            fresh = datasets.read(test, like=given)
-        given = hide(given, self.kept, self.seed)
+        given, fresh = self._read()
         if self.validation:
             given, fresh = split(given, self.validation, self.seed)
+        return self._problem(given, fresh)
+
+    def held_out(self, count: int) -> list["OwnProblem"]:
+        """Read the first file, and hold out so many parts of its rows, of the share `validation`, one after another."""
+        given, _ = self._read()
+        return [self._problem(*split(given, self.validation, self.seed, fold)) for fold in range(count)]
+
+    def _read(self) -> tuple[Dataset, Dataset]:
+        with stored(self.train) as train, stored(self.test) as test:
+            given = datasets.read(train)
+            return hide(given, self.kept, self.seed), datasets.read(test, like=given)
+
+    def _problem(self, given: Dataset, fresh: Dataset) -> "OwnProblem":
         problem = OwnProblem.between(
             given, fresh, self.rank, SAMPLE, intercept=self.intercept, scaling=Scaling.of(given.X, self.scaling)
         )
-        problem.threshold = float(self.threshold) if self.threshold else None
+        problem.threshold, problem.own = self.thresholds
         return problem
+
+    @property
+    def thresholds(self) -> tuple[float | None, OwnThresholds]:
+        """The threshold of all labels, None for the solver's, and those of single ones."""
+        common, own = json.loads(self.threshold or "[null, []]")
+        return common, tuple((int(label), float(value)) for label, value in own)
 
 
 def solver_stream(seed: int) -> np.random.Generator:
@@ -91,7 +111,7 @@ class OwnProblem(MultilabelProblem):
     Attributes, beside those of MultilabelProblem: mask_test (n_test, L), the pattern of test labels that are known, or
     None where all are; sample: places of the training rows on which scores are told as `train_...`; intercept: whether
     predictors have an intercept for each label; scaling: that of X and X_test, which are scaled; threshold: the score
-    above which a label is predicted, None for the estimate's own.
+    above which a label is predicted, None for the estimate's own; own: labels with a threshold of their own.
     """
 
     mask_test: csr_array | None = None
@@ -99,6 +119,7 @@ class OwnProblem(MultilabelProblem):
     intercept = True
     scaling = Scaling()
     threshold: float | None = None
+    own: OwnThresholds = ()
 
     @classmethod
     def between(
@@ -131,14 +152,29 @@ class OwnProblem(MultilabelProblem):
     def _measured(self, estimate: Predictor, X: Matrix, Y: csr_array, known: csr_array | None) -> dict[str, float]:
         """Return scores as `measured` does, labels being predicted above the threshold."""
         scores = measured(estimate, X, Y, known)
-        if self.threshold is not None:
-            scores["hamming"] = ranking.hamming(estimate.scores(X), Y, self.threshold, known)
+        if self.threshold is not None or self.own:
+            lead = above(estimate, X, thresholds(estimate, self.threshold, self.own, Y.shape[1]))
+            scores["hamming"] = ranking.hamming(lead, Y, 0.0, known)
         return scores
 
     def areas(self, estimate: Predictor) -> dict[str, float]:
         """Return `micro_auc`, `macro_auc` and `auc_labels`, the number of labels that have test rows of both kinds."""
         both = ranking.areas(estimate.scores(self.X_test), self.Y_test, self.mask_test)
         return {"micro_auc": both.micro, "macro_auc": both.macro.value, "auc_labels": both.macro.count}
+
+
+def thresholds(estimate: Predictor, common: float | None, own: OwnThresholds, L: int) -> Array:
+    """Return the thresholds of all labels (L,): the common one, None for the estimate's, but those of their own."""
+    values = np.full(L, threshold_of(estimate) if common is None else common)
+    for label, value in own:
+        values[label] = value
+    return values
+
+
+def above(estimate: Predictor, X: Matrix, values: Array) -> ranking.Scores:
+    """Return scores less thresholds (L,), as a function of a slice of rows."""
+    scores = estimate.scores(X)
+    return lambda rows: ranking.rows_of(scores, rows) - values
 
 
 def hide(data: Dataset, share: float, seed: int) -> Dataset:
@@ -150,13 +186,17 @@ def hide(data: Dataset, share: float, seed: int) -> Dataset:
     return replace(data, Y=only_observed(data.Y, known), observed=known)
 
 
-def split(data: Dataset, share: float, seed: int) -> tuple[Dataset, Dataset]:
-    """Return the rows in two parts, the second of them the share that is held out: drawn with the seed, in order."""
+def split(data: Dataset, share: float, seed: int, fold: int = 0) -> tuple[Dataset, Dataset]:
+    """Return the rows in two parts, the second of them the share that is held out: drawn with the seed, in order.
+
+    fold: which of the parts of that size is held out, from 0; they have no row in common.
+    """
     if data.n < 2:
         raise InputError("rows", "at least 2, for some are held out", data.n, "give more rows")
     # A stream of its own: which labels are hidden does not depend on which rows are held out.
     drawn = np.random.default_rng((1, seed)).permutation(data.n)
     cut = min(max(1, round(share * data.n)), data.n - 1)
+    drawn = np.roll(drawn, -fold * cut)
     return data.rows(np.sort(drawn[cut:])), data.rows(np.sort(drawn[:cut]))
 
 

@@ -57,8 +57,8 @@ def add(commands: Any) -> None:
     add_settings(command, "another option of the solver")
     command.add_argument(
         "--tune", nargs="?", const="ndcg@5", default="", metavar="METRIC",
-        help="choose those of rank, regularization and iterations that are not given by this score on a fifth of "
-        "the training rows (default: ndcg@5; also precision@1, precision@3, auc, micro_auc, macro_auc, hamming, ...)",
+        help="choose those of rank, regularization and iterations that are not given by this score on training "
+        "rows held out (default: ndcg@5; also precision@1, precision@3, auc, micro_auc, macro_auc, hamming, ...)",
     )  # fmt: skip
     command.add_argument("--save", type=Path, metavar="MODEL", help="write the fitted model, for `predict`, as .npz")
     add_json(command)

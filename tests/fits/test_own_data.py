@@ -57,6 +57,9 @@ def test_a_split_is_drawn_with_the_seed_and_loses_no_row(rows):
     assert sorted(map(tuple, together)) == sorted(map(tuple, rows[0].X.toarray()))
     again, other = split(rows[0], 0.2, 5)[1], split(rows[0], 0.2, 6)[1]
     assert (again.X != held.X).nnz == 0 < (other.X != held.X).nnz
+    parts = [split(rows[0], 0.2, 5, fold)[1].X.toarray() for fold in range(5)]
+    assert sorted(map(tuple, np.vstack(parts))) == sorted(map(tuple, rows[0].X.toarray()))
+    assert [validation.folds(n, 1) for n in (2, 8, 390, 800, 1500, 2500)] == [2, 4, 5, 4, 2, 1]
     with pytest.raises(InputError, match="rows must be at least 2"):
         split(rows[0].rows(slice(0, 1)), 0.2, 0)
 
@@ -66,7 +69,7 @@ def test_hidden_labels_count_on_neither_side_of_the_split(rows):
     problem = OwnProblem.between(learnt, held, 2)
     assert problem.mask is not None and problem.mask_test.nnz == held.observed.nnz < held.n * held.L
     candidate = Candidate(2, 1.0)
-    found = validation.evaluate(problem, small_task(metric="hamming", iterations=1), candidate)
+    found = validation.evaluate([problem], small_task(metric="hamming", iterations=1), candidate)
     run = small_task().entry.run(problem, **small_task().options_with(candidate), rng=solver_stream(0))
     known, estimate = held.observed.toarray(), next(run).estimate
     wrong = (estimate.scores(held.X)(slice(None)) > 0.5) != held.Y.toarray()
@@ -77,7 +80,7 @@ def test_the_best_iterate_of_a_run_is_chosen_and_of_equal_ones_the_first(rows):
     problem = OwnProblem.between(*split(rows[0], 0.2, 0), 3)
     for metric in validation.METRICS:
         task = small_task(metric=metric, iterations=6)
-        found = validation.evaluate(problem, task, Candidate(3, 0.1))
+        found = validation.evaluate([problem], task, Candidate(3, 0.1))
         run = task.entry.run(problem, **task.options_with(Candidate(3, 0.1)), rng=solver_stream(0))
         better = validation.METRICS[metric].better
         scores = [
@@ -403,7 +406,9 @@ def test_own_rows_are_read_where_the_job_runs(files, rows, whole):
     held = spec.replace(validation=0.2).build()
     assert held.Y.shape == (120, 8) and held.Y_test.shape == (30, 8) and held.mask_test is not None
     trial = validation.CandidateTrial(spec.replace(validation=0.2), small_task(iterations=2), Candidate(2, 1.0))
-    assert validation.run_candidate(trial) == validation.evaluate(held, small_task(iterations=2), Candidate(2, 1.0))
+    parts = spec.replace(validation=0.2).held_out(5)
+    assert (parts[0].X != held.X).nnz == 0 < (parts[1].X != held.X).nnz
+    assert validation.run_candidate(trial) == validation.evaluate(parts, small_task(iterations=2), Candidate(2, 1.0))
 
 
 def test_scores_on_training_rows_stand_beside_those_on_test_rows(files, rows):

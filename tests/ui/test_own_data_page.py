@@ -173,7 +173,7 @@ def test_solvers_are_tuned_alike_and_then_fitted():
 
 @pytest.mark.slow
 def test_tuning_can_be_cancelled_and_begun_again():
-    at = opened(settings="tuned", solvers="leml-logistic", iterations="1000")
+    at = opened(settings="tuned", solvers="leml-logistic", iterations="1000", rank="3")
     drawn(at.button(key="own_data-run").click().run())
     drawn(at.button(key="own_data-cancel").click().run())
     assert not at.session_state["own_data:run"].alive and not at.session_state["own_data:run"].runs

@@ -81,7 +81,7 @@ def choose(link: Permalink, rows: RowTables | InputError | None) -> FitPlan | In
 
 def tuned_by(link: Permalink) -> str:
     """Show whether settings are tuned; return the measure by which they are tuned, or an empty text."""
-    meaning = "tuned: rank, regularisation and iterations are chosen by one validation split, alike for all solvers"
+    meaning = "tuned: rank, regularisation and iterations are chosen on rows held out, alike for all solvers"
     link.accept(["metric"])
     if controls.choose(link, "settings", SETTINGS, "hand", meaning, "Settings") == "hand":
         return ""
@@ -89,7 +89,8 @@ def tuned_by(link: Permalink) -> str:
     meaning = "the measure by which settings are chosen"
     metric = controls.choose_one(link, "metric", names, meaning, "Chosen by", default=METRIC)
     st.caption(
-        "A fifth of the training rows is held out; then all are fitted with the settings that were best on it. "
+        "A fifth of the training rows is held out, of few rows one fifth after another; then all are fitted with the "
+        "settings that were best on them. "
         "A rank above 0 and a regularization other than the default are not tuned."
     )
     return metric

@@ -48,7 +48,9 @@ def show(link: Permalink, fitted: Mapping[str, FittedModel], tables: RowTables) 
         page.show_errors(error)
         return
     st.dataframe(predicted(model, chosen_rows, chosen, k), hide_index=True, key="own_data.predictions")
-    st.caption(f"Scores follow the names; a star marks predicted labels, those with a score above {model.threshold:g}.")
+    st.caption(
+        f"Scores follow the names; a star marks predicted labels, those with a score above {threshold_words(model)}."
+    )
     with st.container(horizontal=True):
         title, file = f"Predictions of all {chosen_rows.n:,} rows (CSV)", f"{model.solver}.csv"
         csv = partial(as_csv, model, chosen_rows, k)
@@ -79,10 +81,10 @@ def rows_of(text: str, n: int) -> Indices:
 def predicted(model: FittedModel, test: Dataset, chosen: Indices, k: int) -> pd.DataFrame:
     """Return one table row per data row: its number, its labels, and those with the highest scores."""
     places, scores = model.top(test.X[chosen], k)
-    names = model.label_names
+    names, at = model.label_names, model.thresholds
 
     def label_text(label: int, score: float) -> str:
-        return f"{names[label]}{'*' if score > model.threshold else ''} {score:.2f}"
+        return f"{names[label]}{'*' if score > at[label] else ''} {score:.2f}"
 
     columns: dict[str, Any] = {"row": chosen + 1}
     if test.observed is None or test.observed.nnz:
@@ -90,6 +92,12 @@ def predicted(model: FittedModel, test: Dataset, chosen: Indices, k: int) -> pd.
     for j, (label, score) in enumerate(zip(places.T, scores.T, strict=True)):
         columns[f"{j + 1}."] = list(map(label_text, label, score))
     return pd.DataFrame(columns)
+
+
+def threshold_words(model: FittedModel) -> str:
+    """Return the thresholds as text."""
+    own = f" ({len(model.own)} labels have thresholds of their own)" if model.own else ""
+    return f"{model.threshold:g}{own}"
 
 
 def as_csv(model: FittedModel, test: Dataset, k: int) -> bytes:

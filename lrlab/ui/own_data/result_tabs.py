@@ -77,7 +77,7 @@ def show_labels(link: Permalink, fitted: Mapping[str, FittedModel], test: Datase
     st.caption(
         f"AUC over all entries (micro): **{areas['micro_auc']:.4f}**. Mean AUC of a label (macro), over the "
         f"{areas['auc_labels']:,} labels with test rows of both kinds: **{areas['macro_auc']:.4f}**. A label is "
-        f"predicted where its score is above {model.threshold:g}."
+        f"predicted where its score is above {predictions.threshold_words(model)}."
     )
     shares = {name: st.column_config.NumberColumn(format="%.3f") for name in ("precision", "recall", "auc")}
     st.dataframe(table, hide_index=True, column_config=shares, key="own_data.labels", height=420)

@@ -166,7 +166,7 @@ def fitted_models(rows: RowTables) -> dict[str, FittedModel]:
             run.trace.estimate,
             rows.columns,
             rows.scaling(run.job.spec.scaling),
-            float(run.job.spec.threshold) if run.job.spec.threshold else None,
+            *run.job.spec.thresholds,
         )
         for run in (running.runs if running else ())
         if run.state == "done" and run.trace.estimate is not None

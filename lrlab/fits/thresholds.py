@@ -1,0 +1,81 @@
+"""Thresholds of scores on rows held out: one for all labels, and one of its own for a label that gains by it."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from lrlab import ranking
+from lrlab.arrays import Array
+from lrlab.models.multilabel_problem import Predictor
+from lrlab.models.own_rows import OwnProblem, OwnThresholds
+
+GAIN = 2.0
+"""Standard errors by which the predictions that a threshold of its own changes are right more often than wrong."""
+MOST_SCORES = 2**25
+"""Scores of the rows held out beyond which no label gets a threshold of its own: they are sorted in memory."""
+
+
+def best_threshold(problems: Sequence[OwnProblem], estimates: Sequence[Predictor]) -> tuple[float, float]:
+    """Return the score above which the fewest labels known on the rows held out are predicted wrongly, and their share.
+
+    Just below the score of a label that is on; of equally good ones the median. nan where no label is on.
+    """
+    tables = [
+        (estimate.scores(problem.X_test), problem.Y_test, problem.mask_test)
+        for problem, estimate in zip(problems, estimates, strict=True)
+    ]
+
+    def blocks() -> Iterator[tuple[Array, Array, Array | None]]:
+        for scores, Y, known in tables:
+            for rows, block in ranking.row_blocks(scores, *Y.shape):
+                yield block, Y[rows].toarray() > 0, None if known is None else known[rows].toarray()
+
+    on = np.sort(np.concatenate([block[marks] for block, marks, _ in blocks()]))
+    if not len(on):
+        return math.nan, math.nan
+    places, highest = np.zeros(len(on) + 1), -math.inf
+    for block, _, known in blocks():
+        values = block.ravel() if known is None else block[known]
+        places += np.bincount(np.searchsorted(on, values, side="right"), minlength=len(on) + 1)
+        highest = max(highest, values.max(initial=-math.inf))
+    # Predicted from the score on[k] on: what is on and below it is missed, what is off and above it is predicted.
+    missed, predicted = np.searchsorted(on, on), places.sum() - np.cumsum(places)[:-1]
+    wrong = missed + predicted - (len(on) - missed)
+    best = np.flatnonzero(wrong == wrong.min())
+    if wrong.min() >= len(on):
+        return highest, len(on) / float(places.sum())
+    return float(np.nextafter(on[best[len(best) // 2]], -math.inf)), float(wrong.min() / places.sum())
+
+
+def own_thresholds(problems: Sequence[OwnProblem], estimates: Sequence[Predictor], common: float) -> OwnThresholds:
+    """Return the labels that gain by a threshold of their own, with it: midway between two scores of rows held out.
+
+    A label gains where of the c predictions that change at least GAIN sqrt(c) more become right than wrong, as a sign
+    test has it; chance alone hardly does that.
+    """
+    L = problems[0].Y_test.shape[1]
+    if math.isnan(common) or sum(problem.Y_test.shape[0] for problem in problems) * L > MOST_SCORES:
+        return ()
+    pairs = list(zip(problems, estimates, strict=True))
+    S = np.vstack([ranking.rows_of(estimate.scores(problem.X_test), slice(None)) for problem, estimate in pairs])
+    on = np.vstack([problem.Y_test.toarray() > 0 for problem in problems])
+    known = np.vstack(
+        [np.ones(p.Y_test.shape, bool) if p.mask_test is None else p.mask_test.toarray() for p in problems]
+    )
+    order = np.argsort(S, axis=0)
+    S, on, known = (np.take_along_axis(table, order, axis=0) for table in (S, on & known, known))
+    # Predicted from place i on: what is on before it is missed, what is off from it on is predicted.
+    first = np.zeros((1, L))
+    missed, off = (np.vstack([first, np.cumsum(table, axis=0)]) for table in (on, known & ~on))
+    wrong, places = missed + off[-1] - off, np.arange(L)
+    present = (S <= common).sum(axis=0)
+    base = wrong[present, places]
+    # No threshold lies between two equal scores, nor beyond all of them, where a label would be all on or all off.
+    wrong[1:-1][S[1:] == S[:-1]] = np.inf
+    wrong[[0, -1]] = np.inf
+    best = wrong.argmin(axis=0)
+    total = np.vstack([first, np.cumsum(known, axis=0)])
+    changed = np.abs(total[best, places] - total[present, places])
+    gains = np.flatnonzero((changed > 0) & (base - wrong[best, places] >= GAIN * np.sqrt(changed)))
+    return tuple((int(j), float((S[best[j] - 1, j] + S[best[j], j]) / 2)) for j in gains)
