@@ -134,6 +134,16 @@ function numbers(values) {
   return new kinds[values.dtype](Uint8Array.from(atob(values.bdata), (letter) => letter.charCodeAt(0)).buffer);
 }
 
+// Take note of the ranges that a person chose, until a double click gives them up.
+function zoomed(state, event) {
+  for (const axis of ["xaxis", "yaxis"]) {
+    const range = [event[`${axis}.range[0]`], event[`${axis}.range[1]`]];
+    if (state.reset || event[`${axis}.autorange`]) delete state.zoom?.[axis];
+    else if (range[0] !== undefined) state.zoom = { ...state.zoom, [axis]: range };
+  }
+  state.reset = false;
+}
+
 function clicked(node, event) {
   const point = event.points?.[0];
   if (!point || !node.lrlab.send) return;
@@ -203,13 +213,8 @@ export default function (component) {
   const state = node.lrlab;
   // The newest one: an older handle belongs to a run of the page that is over.
   state.send = setTriggerValue;
-<<<<<<< HEAD
-  Object.assign(state, { name: data.name, title: data.label, modules: data.modules });
-=======
-  state.name = data.name;
-  state.link = data.link;
+  Object.assign(state, { name: data.name, title: data.label, modules: data.modules, link: data.link });
   root.querySelector(".lrlab-scrub").dataset.slides = data.slides;
->>>>>>> fac4af3 (Converge's first screen: equation, measured, recovered, error and one verdict)
   root.setAttribute("aria-label", data.label);
   const figure = JSON.parse(data.figure);
   node.style.minHeight = `${figure.layout.height}px`;
@@ -234,22 +239,14 @@ export default function (component) {
       if (state.ready) return;
       state.ready = true;
       node.on("plotly_click", (event) => clicked(node, event));
-<<<<<<< HEAD
-      node.on("plotly_relayout", () => {
+      node.on("plotly_doubleclick", () => (state.reset = true));
+      node.on("plotly_relayout", (event) => {
+        zoomed(state, event);
         if (JSON.stringify(window.lrlabTicks.logTicks(node)) !== JSON.stringify(state.ticks)) draw(node);
       });
       offerFiles(root, node);
-=======
-      node.on("plotly_doubleclick", () => (state.zoom = null));
-      node.on("plotly_relayout", (event) => {
-        for (const axis of ["xaxis", "yaxis"]) {
-          if (event[`${axis}.autorange`]) delete state.zoom?.[axis];
-          else if (`${axis}.range[0]` in event) state.zoom = { ...state.zoom, [axis]: [event[`${axis}.range[0]`], event[`${axis}.range[1]`]] };
-        }
-      });
       state.follow = ({ detail }) => state.link === detail && !state.frames && draw(node);
       window.addEventListener("lrlab-frame", state.follow);
->>>>>>> fac4af3 (Converge's first screen: equation, measured, recovered, error and one verdict)
       let wide = node.clientWidth >= NARROW;
       state.watch = new ResizeObserver(() => {
         if (node.clientWidth >= NARROW !== wide) {
