@@ -24,7 +24,7 @@ from lrlab.runs.trial import Trial
 
 def doubled(trial: Trial) -> Trial:
     """Return the trial with twice the iterations."""
-    limits = replace(trial.job.limits, max_iter=2 * trial.job.limits.max_iter)
+    limits = trial.job.limits._replace(max_iter=2 * trial.job.limits.max_iter)
     return trial._replace(job=replace(trial.job, limits=limits))
 
 
