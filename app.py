@@ -4,7 +4,7 @@ import streamlit as st
 
 from lrlab.ui.shared import page, startup
 
-st.set_page_config(page_title="lrlab", layout="wide")
+st.set_page_config(layout="wide")
 page.navigate(
     [
         st.Page("pages/home.py", title="lrlab", default=True),

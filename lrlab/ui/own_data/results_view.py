@@ -90,7 +90,7 @@ def show_progress(running: Any) -> None:
         if 0 < done < expected:
             left = (time.monotonic() - running.started) / done * (expected - done)
             words += f", about {duration(left)} left to tune"
-        st.empty().progress(min(0.95, done / expected), text=words)
+        progress.strip(min(0.95, done / expected), words)
     else:
         progress.show_run_progress(running)
 

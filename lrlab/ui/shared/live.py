@@ -13,6 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from lrlab.parameters import InputError
 from lrlab.ui.shared import browser
 from lrlab.ui.shared.followers import get_followers
+from lrlab.ui.widgets import plot
 
 POLL_SECONDS = 0.5
 """Of what has no version to follow, as a forecast."""
@@ -101,6 +102,24 @@ def buttons(page: str, begin: Callable[[], Running], *, ready: bool, about: Any 
                 get_followers().hold(browser.browser_key(), page, running, about)
         st.session_state.pop(f"{page}:autorun", None)
         st.button("Cancel", key=f"{page}-cancel", disabled=not alive_as_shown(page), on_click=stop, args=(page,))
+    announce(page)
+
+
+def announce(page: str) -> None:
+    """Tell screen readers that a run has begun or ended, and how."""
+    running, words = current(page), ""
+    if running is not None:
+        words = (
+            "The run has begun." if st.session_state.get(f"{page}:shown-alive") else f"The run is over. {_end(running)}"
+        )
+    plot.component("status")(key=f"{page}-status", data={"words": words}, height=1)
+
+
+def _end(running: Any) -> str:
+    if hasattr(running, "runs"):
+        ends = [(run.job.entry.title, run.trace.stop) for run in running.runs if run.trace and run.trace.stop]
+        return " ".join(f"{title}: {stop.value}" for title, stop in ends)
+    return f"{running.done:,} of {running.total:,} trials are computed." if hasattr(running, "total") else ""
 
 
 def once(name: str, source: object, make: Callable[[], T]) -> T:

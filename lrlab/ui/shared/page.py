@@ -30,7 +30,8 @@ def begin(name: str) -> Permalink:
 
 
 def heading(title: str, words: str = "") -> None:
-    """Show the title and the purpose of a page."""
+    """Show the title and the purpose of a page; the browser's tab has it, too."""
+    st.set_page_config(page_title=title if title == "lrlab" else f"{title} - lrlab")
     st.title(title, anchor=False)
     if words:
         st.container(width=900).markdown(words)

@@ -7,16 +7,38 @@ import streamlit as st
 from lrlab.engine.messages import Failure
 from lrlab.parameters import duration
 
+STRIP_PIXELS = 44
+CHANGED = "**The settings have changed since this run: press Run.**"
 
-def show_batch_progress(batch: Any) -> None:
-    """Show how many trials are done and how long the rest will take, while a batch is alive."""
-    # Empty where nothing runs: figures that moved to another place would be drawn from scratch, and lose their zoom.
-    place = st.empty()
-    if batch is None or not batch.alive:
-        return
+
+def strip(share: float | None, words: str) -> None:
+    """Show a share and words, or, without a share, words alone, in a place of one height: figures below never move."""
+    with st.container(height=STRIP_PIXELS, border=False, key="progress-strip"):
+        st.caption(words) if share is None else st.progress(min(1.0, share), text=words)
+
+
+def show_batch_progress(batch: Any, changed: bool = False) -> None:
+    """Show how many trials are done and how long the rest will take; afterwards how it ended, or that it is stale.
+
+    changed: whether the settings are no longer those of the batch.
+    """
+    if batch is None:
+        return strip(None, "")
+    if not batch.alive:
+        return strip(None, CHANGED if changed else ending(batch))
     left = batch.seconds_left
     text = f"{batch.done:,} of {batch.total:,} trials" + (f", about {duration(left)} left" if left else "")
-    place.progress(min(1.0, batch.done / max(1, batch.total)), text=text)
+    return strip(batch.done / max(1, batch.total), text + (f". {CHANGED}" if changed else ""))
+
+
+def ending(batch: Any) -> str:
+    """Return how a batch or a sweep ended, as a sentence."""
+    done, state = f"{batch.done:,} of {batch.total:,} trials", getattr(batch, "state", "")
+    if state in ("paused", "cancelled"):
+        return f"{state.capitalize()}: {done} were computed, and are stored. Run continues from there."
+    if not state and batch.done < batch.total:
+        return f"Cancelled: {done} were computed; their results are shown."
+    return f"{done} are computed." if batch.done else ""
 
 
 def batch_results(batch: Any) -> dict[int, Any]:
@@ -29,24 +51,20 @@ def batch_results(batch: Any) -> dict[int, Any]:
         place.error(f"{len(failures)} of {batch.total} trials could not be computed. {failures[0]}")
     if batch.error:
         place.error(batch.error)
-    if not batch.alive and batch.done < batch.total:
-        place.caption(f"Cancelled: {batch.done:,} of {batch.total:,} trials were computed; their results are shown.")
     return {k: batch.results[k] for k in sorted(batch.results) if not isinstance(batch.results[k], Failure)}
 
 
 def show_run_progress(following: Any) -> None:
     """Show how many solvers are done, and how long the others can take at most."""
-    # Empty where nothing runs, as above.
-    place = st.empty()
     if following is None or not following.alive:
-        return
+        return strip(None, "")
     shares, left = zip(*(share_and_seconds_left(run) for run in following.runs), strict=True)
     done = sum(run.state in ("done", "failed") for run in following.runs)
     text = f"{done} of {len(following.runs)} solvers done, at most {duration(max(left))} left"
     if all(run.state == "waiting" for run in following.runs):
         ahead = min(run.ahead for run in following.runs)
         text = f"Waiting for a free worker: {ahead} other jobs come first" if ahead else "Waiting for a free worker"
-    place.progress(min(1.0, sum(shares) / len(shares)), text=text)
+    return strip(sum(shares) / len(shares), text)
 
 
 def share_and_seconds_left(run: Any) -> tuple[float, float]:

@@ -46,9 +46,12 @@ PAIRS = (
 def draw(chosen: SpectrumPlan | InputError | None, moment: str) -> None:
     """Draw the results of the followed batch, or, before the first one, the curves alone."""
     batch, plan = live.current("spectrum"), live.about("spectrum") or chosen
+    # The last one that could be drawn stays where a setting is refused.
+    plan = plan or st.session_state.get("spectrum:drawn")
     if not isinstance(plan, SpectrumPlan):
         return
-    progress.show_batch_progress(batch)
+    st.session_state["spectrum:drawn"] = plan
+    progress.show_batch_progress(batch, changed=not isinstance(chosen, SpectrumPlan) or chosen[:3] != plan[:3])
     rows = [row for drawn in progress.batch_results(batch).values() for row in drawn]
     st.caption(f"{describe_spec(plan.spec, without=[plan.along.decides])}; along {plan.along.title}")
     if is_pairwise(plan.spec.model):
@@ -59,12 +62,12 @@ def draw(chosen: SpectrumPlan | InputError | None, moment: str) -> None:
         words = PHASES if isinstance(plan.spec, PhaseRetrieval) else MATRICES
         kind, each = "moment", "value of the axis: mean and sd over the trials"
     st.caption(f"{words} Dots: mean of the trials, bars: their standard deviation.")
-    if rows:
-        file = f"{plan.spec.model}-{kind}"
-        tables.show(lambda: points, key="spectrum-table", file=file, note=f"One row per {each}.")
-        note = "Every trial, with the seed that reproduces it. rank 1 is the largest value."
-        file, title = f"{file}-trials", "All trials"
-        tables.show(lambda: pd.DataFrame(rows), key="spectrum-trials", file=file, title=title, note=note)
+    # Without rows, too: the histogram below them never moves.
+    file = f"{plan.spec.model}-{kind}"
+    tables.show(lambda: points, key="spectrum-table", file=file, note=f"One row per {each}.")
+    note = "Every trial, with the seed that reproduces it. rank 1 is the largest value."
+    file, title = f"{file}-trials", "All trials"
+    tables.show(lambda: pd.DataFrame(rows), key="spectrum-trials", file=file, title=title, note=note)
 
 
 def _draw_moments(plan: SpectrumPlan, rows: list[Row]) -> pd.DataFrame:

@@ -9,6 +9,8 @@ from lrlab.sweeps.forecast import Forecast
 from lrlab.sweeps.pending_forecast import PendingForecast
 from lrlab.ui.shared import live
 
+COMPUTED = "All trials have been computed: Run shows them."
+
 
 def show(page: str, sweep: Sweep, done: int) -> PendingForecast:
     """Show how long a sweep takes and how much memory, as soon as that is known; return the forecast.
@@ -44,7 +46,7 @@ def words(expected: PendingForecast) -> str:
 def describe(forecast: Forecast) -> str:
     """Return how long the remaining trials take, and how much memory."""
     if not forecast.trials:
-        return "All trials have been computed: Run shows them."
+        return COMPUTED
     memory = f"{forecast.bytes / 2**20:.0f} MiB" if forecast.bytes < 2**30 else f"{forecast.bytes / 2**30:.1f} GiB"
     return f"About {duration(forecast.seconds)} and {memory} per worker for up to {forecast.trials:,} trials."
 

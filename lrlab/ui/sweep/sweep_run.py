@@ -20,7 +20,10 @@ def results(page: str, sweep: Sweep | None) -> Results | None:
     """Return the results of the sweep that a page follows, or, before the first one, of this one, without trials."""
     if run := live.current(page):
         return run.results
-    return live.once(f"{page}:empty", sweep, lambda: Results(sweep)) if sweep else None
+    if sweep is None:
+        # The last one that could be drawn stays where a setting is refused.
+        return st.session_state.get(f"{page}:empty", (None, None))[1]
+    return live.once(f"{page}:empty", sweep, lambda: Results(sweep))
 
 
 def buttons(page: str, sweep: Sweep | None) -> None:
@@ -50,9 +53,12 @@ def buttons(page: str, sweep: Sweep | None) -> None:
             st.button("Pause", key=f"{page}-pause", disabled=idle, on_click=run and run.pause)
         over = not (alive or paused)
         st.button("Cancel", key=f"{page}-cancel", disabled=over, on_click=run and run.cancel)
-    # A place of its own: figures that moved to another one would be drawn from scratch.
+    live.announce(page)
+    # A place of its own with a line in every state: figures below it stay where they are.
     with st.container():
-        if sweep and not under_way:
+        if sweep and under_way:
+            st.caption("Every finished trial is stored.")
+        elif sweep:
             _run(page, sweep, wanted=pressed or wanted, known=run if same else None)
 
 
@@ -60,6 +66,8 @@ def _run(page: str, sweep: Sweep, *, wanted: bool, known: SweepRun | None) -> No
     """Show the forecast of a sweep, and begin it if that is wanted and allowed."""
     done = known is not None and known.state == "done"
     forecast = None if done else sweep_cost.show(page, sweep, known.done if known else 0)
+    if done:
+        st.caption(sweep_cost.COMPUTED)
     if forecast and wanted:
         forecast.wait(FORECAST_SECONDS)
     if wanted and not (forecast and forecast.refused):
@@ -96,16 +104,13 @@ def title(page: str, sweep: Sweep) -> str:
     return f"{sweep.spec.title}: {' and '.join(sweep.grid)}, {', '.join(sweep.solvers)}"
 
 
-def show_progress(page: str) -> None:
+def show_progress(page: str, sweep: Sweep | None) -> None:
     """Show the progress of a sweep and the time that is left; how it ended; which trials failed."""
     run = live.current(page)
-    progress.show_batch_progress(run)
+    progress.show_batch_progress(run, changed=run is not None and run.sweep != sweep)
     words = st.container()
     if run is None:
         return
-    if run.state in ("paused", "cancelled") and not run.alive:
-        stored = f"{run.done:,} of {run.total:,} trials were computed, and are stored."
-        words.caption(f"{run.state.capitalize()}: {stored} Run continues from there.")
     if run.error:
         words.error(run.error)
     if run.results.failures:

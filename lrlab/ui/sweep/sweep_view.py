@@ -46,7 +46,7 @@ def choices(link: Permalink, sweep: Sweep | None) -> View:
 
 def draw(page: str, sweep: Sweep | None, view: View) -> None:
     """Draw the sweep that a page follows and its progress, or, before the first one, the empty figure of a sweep."""
-    sweep_run.show_progress(page)
+    sweep_run.show_progress(page, sweep)
     results = sweep_run.results(page, sweep)
     if results is None:
         return
