@@ -20,7 +20,7 @@ else:
     with page.row():
         start = st.container(width="content")
         meaning = "all trials of the experiment, or fewer trials at fewer points"
-        form = controls.choose(link, "trials", papers_view.FORMS, "full", meaning, "Trials")
+        form = controls.choose(link, "trials", papers_view.forms(name), "full", meaning, "Trials")
         st.button("All experiments", key="papers-all", type="tertiary", on_click=gallery.open_figure, args=(link, ""))
     preset = presets.load(name, form == "quick")
     plan = papers_view.plan_or_error(preset)

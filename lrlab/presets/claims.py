@@ -121,7 +121,7 @@ def _numbers(rule: Toml, labels: Sequence[str], points: pd.DataFrame) -> dict[st
 
 def _words(numbers: Mapping[str, float]) -> str:
     values = {name: f"{value:.3g}" if np.isfinite(value) else "nowhere" for name, value in numbers.items()}
-    return ", ".join(f"{name} {value}" for name, value in values.items())
+    return ", ".join(f"{name}: {value}" for name, value in values.items())
 
 
 def _order(rule: Toml, points: pd.DataFrame) -> Judged:
@@ -145,7 +145,7 @@ def _rising(rule: Toml, points: pd.DataFrame) -> Judged:
     for label in rule["series"]:
         y = points[points["series"] == label]["y"].to_numpy(float)
         ends[label] = (float(y[0]), float(y[-1])) if len(y) else (float("nan"), float("nan"))
-    words = ", ".join(f"{label} from {first:.3g} to {last:.3g}" for label, (first, last) in ends.items())
+    words = ", ".join(f"{label}: from {first:.3g} to {last:.3g}" for label, (first, last) in ends.items())
     return Judged(all(first < last for first, last in ends.values()), words)
 
 

@@ -38,7 +38,7 @@ _REMARK = Keys({"text": str, **_RULE}, ("text", "rule"))
 _CLAIM = {"paper": str, "panel": str, "remark": _REMARK, **_RULE}
 _QUICK = Keys({
     "trials": int, "points": int, "series": [str], "columns": [str], "panels": [str], "rows": dict,
-    "grid": [float], "settings": dict,
+    "grid": [float], "axes": dict, "max_iter": int,
 })  # fmt: skip
 
 

@@ -1,8 +1,8 @@
 """The quick form of a preset: fewer trials and points, for a figure in minutes where the whole one takes hours.
 
 A file's table [quick] says what is left: trials at each point; points of each axis, evenly spread, with those at which
-a claim is judged; labels of series, columns and panels; rows of a table [paper], by the values of a column;
-grid, values of searched settings; settings of series, by label. A file without one has DEFAULT.
+a claim is judged, or the values of axes themselves; labels of series, columns and panels; rows of a table [paper], by
+the values of a column; values of a searched grid; max_iter of all runs. A file without one has DEFAULT.
 """
 
 import copy
@@ -38,12 +38,15 @@ def quick(preset: Preset) -> Preset:
             own = table["trials"]
             table["trials"] = min(rule.get("trials", DEFAULT["trials"]), max(own) if isinstance(own, list) else own)
         if "axes" in table:
-            table["axes"] = {name: _spread(values, rule, content["claims"]) for name, values in table["axes"].items()}
+            table["axes"] = {
+                name: rule.get("axes", {}).get(name) or _spread(values, rule, content["claims"])
+                for name, values in table["axes"].items()
+            }
     for series in content.get("series", ()):
         if "grid" in series and "grid" in rule:
             series["grid"] = {name: [v for v in values if v in rule["grid"]] for name, values in series["grid"].items()}
-        if own := rule.get("settings", {}).get(series["label"]):
-            series["settings"] = {**series.get("settings", {}), **own}
+    if "max_iter" in rule:
+        content["settings"] = {**content.get("settings", {}), "max_iter": rule["max_iter"]}
     if "paper" in content:
         content["paper"]["rows"] = _rows(preset, content["paper"], rule)
     source = copy.copy(preset.source)

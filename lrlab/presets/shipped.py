@@ -70,8 +70,11 @@ class Shipped:
     @property
     def words(self) -> str:
         """How the results came about."""
-        missing = [name for name in presets.load(self.name).data if name not in self.sets]
+        preset = presets.load(self.name)
+        missing = [name for name in preset.data if name not in self.sets]
+        limit = preset.content.get("quick", {}).get("max_iter") if self.quick else None
         scope = f"Quick result: {self.run:,} of {self.planned:,} trials" if self.run < self.planned else "Stored result"
+        scope += f" of at most {limit} iterations" if limit else ""
         data = f" on {', '.join(self.sets)}" if self.sets else ""
         absent = f" (not at hand: {', '.join(missing)})" if missing else ""
         return f"{scope}{data}{absent}; {self.machine}, lrlab {self.version}, {self.date}."

@@ -92,7 +92,7 @@ def test_a_claim_is_judged_by_the_series_it_names():
     found = judged(result).set_index("paper")["verdict"].to_dict()
     assert found == {"similar": "reproduced", "large": "not reproduced", "small": "reproduced with a remark"}
     assert "Verdict: not reproduced. The paper: “large”. Measured: AltMin, rank-one" in result.panels[0].caption
-    assert judged(result)["remark"].str.startswith("Rank-one (AltMin, dense ").tolist() == [False, False, True]
+    assert judged(result)["remark"].str.startswith("Rank-one (AltMin, dense: ").tolist() == [False, False, True]
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,8 @@ def show(link: Permalink) -> None:
     for paper in PAPERS.values():
         st.subheader(f"{paper.short}: {paper.title}", anchor=False)
         own = [name for name in presets.names() if paper_of(name) is paper]
-        cards.show([card(name) for name in own], lambda one: open_figure(link, one.address["paper"]))
+        columns = 4 if len(own) == 4 else 3
+        cards.show([card(name) for name in own], lambda one: open_figure(link, one.address["paper"]), columns)
 
 
 def card(name: str) -> Card:

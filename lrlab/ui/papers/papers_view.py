@@ -24,9 +24,14 @@ from lrlab.ui.papers import gallery
 from lrlab.ui.shared import live, progress
 from lrlab.ui.widgets import plot, tables
 
-FORMS = {"full": "all", "quick": "quick"}
-"""What is computed again: all trials of the preset, or those of its quick form."""
 SHOWN_LINES = 3
+STATE_PIXELS, ONE_PANEL_PIXELS = 64, 900
+
+
+def forms(name: str) -> dict[str, str]:
+    """Return the choices of what is computed again: all trials of a preset, or those of its quick form."""
+    run = shipped.load(name)
+    return {"full": f"all {run.planned:,}" if run else "all", "quick": "quick"}
 
 
 def plan_or_error(preset: Preset) -> Plan | InputError:
@@ -50,26 +55,30 @@ def begin(plan: Plan) -> Collection:
 
 def head(preset: Preset) -> None:
     """Show a line for each claim: the verdict, the paper's words, ours, and why they differ; the rest in a fold."""
-    run = shipped.load(preset.name)
-    lines = gallery.lines(preset.name)
+    run, lines = shipped.load(preset.name), gallery.lines(preset.name)
+    of = " (quick run)" if run and run.run < run.planned else ""
     for line in lines[:SHOWN_LINES]:
-        _line(line)
+        _line(line, of)
     if len(lines) > SHOWN_LINES:
         with st.expander(f"{len(lines) - SHOWN_LINES} more verdicts", key="papers-verdicts"):
             for line in lines[SHOWN_LINES:]:
-                _line(line)
+                _line(line, of)
+
+
+def origin(name: str) -> str:
+    """Return how the stored result came about, and how long it took."""
+    run = shipped.load(name)
     if run is None:
-        st.caption("No result is stored yet: compute it.")
-        return
+        return "No result is stored yet: compute it."
     time = f"It took {duration(run.seconds)} of one core"
     if run.run < run.planned:
         time += f", all {run.planned:,} would take about {duration(run.seconds * run.planned / run.run)}"
-    st.caption(f"{run.words} {time}.")
+    return f"{run.words} {time}."
 
 
-def _line(line: Line) -> None:
+def _line(line: Line, of: str) -> None:
     panel = f"**{line.panel}.** " if line.panel else ""
-    badge = f":{gallery.COLOURS[line.verdict]}-badge[{line.verdict}]"
+    badge = f":{gallery.COLOURS[line.verdict]}-badge[{line.verdict}{of}]"
     st.markdown(f"{badge} {panel}The paper: “{line.claim}”. Here: {line.ours}. {line.why}".rstrip())
 
 
@@ -106,21 +115,23 @@ def script(preset: Preset) -> tuple[str, str]:
 def draw(chosen: Preset) -> None:
     """Draw the panels of the computed preset with the points so far, or the stored result."""
     batch, about = live.current("papers"), live.about("papers")
-    if batch is None or about[0].name != chosen.name:
-        stored(chosen.name)
-        return
-    progress.show_batch_progress(batch)
-    results = progress.batch_results(batch)
-    preset, plan = about
-    if preset.quick != chosen.quick:
-        st.caption("**The choice of trials has changed since this run: press Compute again.**")
+    own = batch is not None and about[0].name == chosen.name
+    # As high with a run as without: figures below it stay where they are.
+    with st.container(height=STATE_PIXELS, border=False, key="papers-state"):
+        progress.show_batch_progress(batch if own else None)
+        results = progress.batch_results(batch if own else None)
+        if own and about[0].quick != chosen.quick:
+            st.caption("**The choice of trials has changed since this run: press Compute again.**")
+        elif not own or (not batch.alive and not results):
+            st.caption(origin(chosen.name))
     if not results:
         stored(chosen.name)
         return
+    preset, plan = about
     values = [results.get(number) for number in range(batch.total)]
     result: Result = live.once("papers:result", (id(batch), len(results)), lambda: plan.finish(values))
     if len(results) < batch.total:
-        st.caption(f"Points of {len(results):,} of {batch.total:,} trials; verdicts need all of them.")
+        # Verdicts need all trials.
         panels(preset, [panel._replace(caption="") for panel in result.panels])
         return
     panels(preset, result.panels)
@@ -132,13 +143,15 @@ def stored(name: str) -> None:
     run = shipped.load(name)
     if run is None:
         return
-    panels(presets.load(name), run.panels)
+    # Its verdicts stand at the top.
+    panels(presets.load(name), [one._replace(caption=one.caption.partition(" Verdict:")[0]) for one in run.panels])
     tables.download_csv("Points (CSV)", run.table, name, key="papers-stored.csv")
 
 
 def panels(preset: Preset, shown: Sequence[Panel]) -> None:
     """Draw the panels, two per line."""
-    for panel, column in zip(shown, cycle(st.columns(2, gap="medium")), strict=False):
+    places = st.columns(2, gap="medium") if len(shown) > 1 else [st.container(width=ONE_PANEL_PIXELS)]
+    for panel, column in zip(shown, cycle(places), strict=False):
         with column:
             st.subheader(panel.title, anchor=False)
             # Named by its title: while trials arrive, panels are added between others.

@@ -1,0 +1,67 @@
+"""The gallery of papers: every experiment opens with its stored result, and is computed again as one watches."""
+
+import pytest
+
+from lrlab import presets
+from lrlab.engine.stream import LocalStream
+from lrlab.presets import shipped
+from lrlab.store.store import Store
+from lrlab.ui.papers import gallery, papers_view
+from lrlab.ui.shared.cards import PICTURES
+from tests.ui.test_pages import figures, opened
+
+SMALL = "jain2013-fig1c"
+
+
+@pytest.fixture
+def own_store(monkeypatch, tmp_path):
+    """Let the page have a store of its own, and return its path."""
+    monkeypatch.setenv("LRLAB_STORE", str(tmp_path / "own.sqlite"))
+    return tmp_path / "own.sqlite"
+
+
+def test_the_gallery_has_a_card_with_picture_verdict_and_time_for_every_experiment():
+    at = opened("papers")
+    for name in presets.names():
+        assert at.button(key=f"open-paper-{name}").label
+        words = [word for word, _ in gallery.badges(name)]
+        assert any("reproduced" in word or word == "no verdict" for word in words), name
+        assert any(word.endswith((" s", " min", " h")) for word in words), name
+        assert all((PICTURES / f"paper-{name}-{scheme}.webp").exists() for scheme in ("light", "dark")), name
+
+
+@pytest.mark.parametrize("name", shipped.names())
+def test_an_experiment_opens_without_computing_and_without_data(name, monkeypatch):
+    def refuse(*given):
+        raise AssertionError("nothing is to be computed")
+
+    monkeypatch.delenv("LRLAB_DATA", raising=False)
+    monkeypatch.setattr(papers_view, "on_workers", refuse)
+    at, run = opened("papers", paper=name), shipped.load(name)
+    assert len(figures(at)) == len(run.panels) > 0
+    assert any(run.words in caption.value for caption in at.caption)
+    for line in gallery.lines(name)[: papers_view.SHOWN_LINES]:
+        assert any(line.claim in text.value and line.verdict in text.value for text in at.markdown)
+
+
+def test_points_appear_before_the_last_trial_are_stored_and_resumed(monkeypatch, own_store):
+    # One trial with every look of the page.
+    monkeypatch.setattr(papers_view, "on_workers", lambda function, items: LocalStream(function, items, 0.0))
+    at = opened("papers", paper=SMALL, trials="quick")
+    at.button(key="papers-run").click().run()
+    at.run()
+    run = at.session_state["papers:run"]
+    done = run.done
+    assert 0 < done < run.total and run.alive
+    traces = [trace for figure in figures(at) for trace in figure["data"] if trace["mode"] == "lines+markers"]
+    assert len(traces) == 1 and traces[0]["x"] != shipped.load(SMALL).panels[0].figure.data[0].x
+    with Store(own_store) as store:
+        assert sum(group.trials for group in store.groups()) == done
+    at.button(key="papers-cancel").click().run()
+    assert not at.session_state["papers:run"].alive
+    at.button(key="papers-run").click().run()
+    assert at.session_state["papers:run"].stream.reused >= done
+    at.session_state["papers.trials"] = "full"
+    at.run()
+    assert any("has changed since this run" in caption.value for caption in at.caption)
+    at.button(key="papers-cancel").click().run()
