@@ -2,8 +2,8 @@
 FROM python:3.12-slim
 RUN useradd --create-home --uid 1000 lab && mkdir /data && chown lab /data
 WORKDIR /lrlab
-COPY requirements.txt .
-RUN pip install --no-cache-dir -r requirements.txt
+COPY requirements-lock.txt .
+RUN pip install --no-cache-dir --require-hashes -r requirements-lock.txt
 COPY . .
 # Root owns the code; compiled once here, since the root of the container is read-only.
 RUN python -m compileall -q lrlab pages app.py

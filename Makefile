@@ -9,7 +9,7 @@ ON_ALL_CORES = -n logical --dist loadfile --no-loadscope-reorder
 # The tests start some hundred processes, which share what was compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: app test test-fast soak bench bench-check check clean
+.PHONY: app test test-fast soak bench bench-check lock check clean
 
 app: $(VENV)/.app
 	$(BIN)/streamlit run app.py
@@ -20,9 +20,10 @@ test: check chromium
 test-fast: check
 	$(BIN)/python -m pytest $(ON_ALL_CORES) -m "not slow"
 
-# Drawn input, and a class of up to sixty at one server of this machine; the figures stand in benchmarks/RESULTS.md.
+# Drawn input, kill -9 at random points, a class of up to sixty at one server; figures in benchmarks/RESULTS.md.
 soak: $(VENV)/.test
 	LRLAB_FUZZ=10000 $(BIN)/python -m pytest tests/fuzz --hypothesis-show-statistics
+	$(BIN)/python -m tests.faults --workers 100 --servers 20
 	$(BIN)/python -m tests.load --sessions 10 20 30 60 --idle 30
 	$(BIN)/python -m tests.load --sessions 30 60 --same-seed
 
@@ -32,7 +33,13 @@ bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.limits --write
 
 # The short form: ratios to scikit-learn and bare BLAS in the same run against the stored ones.
-bench-check: $(VENV)/.test
+bench-# The versions that a server gets (Dockerfile), with the hashes of their files; after a change of requirements.txt.
+lock: | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "uv>=0.5,<1"
+	$(BIN)/uv pip compile --quiet --no-config --upgrade --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --custom-compile-command "make lock" requirements.txt -o requirements-lock.txt
+
+check: $(VENV)/.test
 	$(BIN)/python -m benchmarks.peers --check
 
 check: $(VENV)/.test

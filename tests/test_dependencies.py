@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
 LIBRARY = [*(ROOT / "lrlab").rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]
@@ -40,6 +41,10 @@ PRIVATE = {
     ),
     "streamlit.runtime.scriptrunner_utils.script_run_context.ThreadState.get": (
         "lrlab/ui/shared/followers.py reads the fragment in which it is called: find its new place"
+    ),
+    "streamlit.runtime.state.session_state.SessionState.filtered_state": (
+        "lrlab/ui/shared/session_lookup.py replaces it, as number inputs and choices copy a whole session with it: "
+        "drop that file if they no longer do"
     ),
     "streamlit.runtime.Runtime.is_active_session": (
         "lrlab/ui/shared/followers.py ends runs of tabs that have left: find how a session is known to be connected"
@@ -102,6 +107,16 @@ def test_what_is_imported_is_declared(files, requirements):
         if (unknown := {name.partition(".")[0] for name in imports(path)} - known)
     }
     assert not strangers, f"declare them in {' or '.join(requirements)}"
+
+
+def test_a_server_gets_versions_that_are_allowed_with_their_hashes():
+    lock = (ROOT / "requirements-lock.txt").read_text()
+    assert "://" not in lock
+    locked = dict(re.findall(r"^([a-z0-9-]+)==([\w.]+)", lock, re.M))
+    assert re.findall(r"^\w.*(?<! \\)$", lock, re.M) == [], "each has the hashes of its files"
+    for line in (ROOT / "requirements.txt").read_text().split():
+        wanted = Requirement(line)
+        assert wanted.specifier.contains(locked[wanted.name]), f"{line}: run make lock"
 
 
 @pytest.mark.parametrize("name", list(PRIVATE))

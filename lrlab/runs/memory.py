@@ -1,6 +1,7 @@
 """What a job will cost, before it is run."""
 
 import os
+from functools import cache
 from pathlib import Path
 
 from lrlab import catalog
@@ -24,6 +25,7 @@ def memory_limit() -> int:
         raise InputError("LRLAB_MEMORY_GIB", "a number of GiB", chosen, "set it to a number, or unset it") from error
 
 
+@cache
 def _memory() -> int:
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     try:

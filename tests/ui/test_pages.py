@@ -407,6 +407,7 @@ def test_a_sweep_of_the_library_is_shown_with_its_description(name):
     assert any(caption.value.endswith(f"the map, maybe inferred. {given}".rstrip()) for caption in at.caption)
     run = at.session_state["sweep:run"]
     assert run.wait(60) and (run.sweep, run.done) == (known.sweep, 0)
+    at.run()
     assert not at.button(key="sweep-run").disabled
     assert opened("sweep", **address(known.sweep)).query_params == at.query_params
 

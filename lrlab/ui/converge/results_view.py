@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import streamlit as st
@@ -128,13 +129,13 @@ def recoveries(spec: Spec, runs: Sequence[Any]) -> list[Recovery]:
     ]  # fmt: skip
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@lru_cache(maxsize=64)
 def expected(job: Job, iterations: int) -> Sequence[float]:
     """Return the overlaps that theory predicts for the first iterates of a job."""
     return job.entry.predict_iterations(job.spec, dict(job.options), iterations) if iterations else ()
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@lru_cache(maxsize=64)
 def truth_of(spec: Spec) -> Any:
     """Return the truth of a spec."""
     return getattr(spec.build(), "truth", None)

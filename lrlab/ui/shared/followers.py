@@ -22,6 +22,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
 from lrlab.parameters import InputError
 from lrlab.settings import number
+from lrlab.ui.shared import turns
 
 TICK_SECONDS = 0.1
 REDRAW_SECONDS = 0.5
@@ -34,6 +35,8 @@ LEAVE_SECONDS = 5.0
 """After how long without its tab a run ends: a reload or a lost connection takes less."""
 KEEP_SECONDS = 120.0
 """For how long the results of a closed tab can be taken over; Streamlit keeps a session as long."""
+PATIENCE_SECONDS = 2.0
+"""How long clicks that wait come before the drawing of a tab."""
 REST_SECONDS = 10.0
 """After how long without a drawing what was allocated meanwhile is collected."""
 
@@ -145,7 +148,8 @@ class Followers:
             return any(run.running.alive for run in self._runs.values())
 
     def _draw(self, now: float) -> None:
-        due = [run for run in self._runs.values() if run.fragment and now >= run.drawn_at + REDRAW_SECONDS]
+        pause = PATIENCE_SECONDS if turns.waiting() else REDRAW_SECONDS
+        due = [run for run in self._runs.values() if run.fragment and now >= run.drawn_at + pause]
         for run in sorted(due, key=lambda run: run.drawn_at):
             if now < self._free_at:
                 return

@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from lrlab.parameters import InputError
-from lrlab.ui.shared import browser
+from lrlab.ui.shared import browser, turns
 from lrlab.ui.shared.followers import get_followers
 from lrlab.ui.widgets import plot
 
@@ -149,9 +149,10 @@ def follow(page: str, draw: Callable[[], None]) -> None:
         if running is not None:
             if st.session_state.pop(f"{page}:fresh", False):
                 deadline = time.monotonic() + FIRST_RESULT_SECONDS
-                while running.alive and not _has_results(running) and time.monotonic() < deadline:
-                    time.sleep(0.01)
-                    running.refresh()
+                with turns.pause():
+                    while running.alive and not _has_results(running) and time.monotonic() < deadline:
+                        time.sleep(0.01)
+                        running.refresh()
             version, started = running.version, time.thread_time()
             running.refresh()
             if began and not running.alive:
@@ -164,10 +165,14 @@ def follow(page: str, draw: Callable[[], None]) -> None:
             if running is not None:
                 get_followers().drawn(page, version, time.thread_time() - started)
 
+    def show_in_turn() -> None:
+        with turns.turn():
+            show()
+
     # Streamlit identifies fragments by this name and their place. With the same name on two pages, one would be drawn
     # for the other, on a page that is no longer shown.
-    show.__qualname__ = f"follow.{page}"
-    st.fragment(show, key=f"{page}-live")()
+    show_in_turn.__qualname__ = f"follow.{page}"
+    st.fragment(show_in_turn, key=f"{page}-live")()
 
 
 def leave(path: str, address: Mapping[str, str]) -> NoReturn:

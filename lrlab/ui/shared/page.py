@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 from lrlab.parameters import InputError
+from lrlab.ui.shared import session_lookup, turns  # noqa: F401  (the first for what it changes)
 from lrlab.ui.widgets import plot
 from lrlab.ui.widgets.permalink import Permalink
 
@@ -39,10 +40,11 @@ def heading(title: str, words: str = "") -> None:
 
 def navigate(pages: Sequence[Any]) -> None:
     """Run the requested page, below a navigation bar with all pages."""
-    st.session_state["navigated"] = True
-    plot.preload()
-    st.html(Path(__file__).parents[1] / "assets" / "page.css")
-    st.navigation(list(pages), position="top").run()
+    with turns.turn():
+        st.session_state["navigated"] = True
+        plot.preload()
+        st.html(Path(__file__).parents[1] / "assets" / "page.css")
+        st.navigation(list(pages), position="top").run()
 
 
 def _require_navigation() -> None:

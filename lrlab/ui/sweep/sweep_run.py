@@ -9,7 +9,7 @@ from lrlab.sweeps import session
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.session import SweepRun
-from lrlab.ui.shared import browser, live, progress
+from lrlab.ui.shared import browser, live, progress, turns
 from lrlab.ui.sweep import sweep_cost
 
 FORECAST_SECONDS = 5.0
@@ -69,7 +69,8 @@ def _run(page: str, sweep: Sweep, *, wanted: bool, known: SweepRun | None) -> No
     if done:
         st.caption(sweep_cost.COMPUTED)
     if forecast and wanted:
-        forecast.wait(FORECAST_SECONDS)
+        with turns.pause():
+            forecast.wait(FORECAST_SECONDS)
     if wanted and not (forecast and forecast.refused):
         begin(page, sweep)
         st.rerun()
