@@ -29,6 +29,12 @@ def label_counts(data: Dataset) -> Indices:
     return np.bincount(data.Y.indices, minlength=data.L)
 
 
+def imbalance(counts: Indices) -> float:
+    """Return the mean over labels that are on of how many times as frequent the most frequent one is; nan of none."""
+    present = counts[counts > 0]
+    return float(np.mean(present.max() / present)) if len(present) else np.nan
+
+
 def label_correlations(data: Dataset, most: int = MAX_LABELS) -> LabelCorrelations:
     r"""Return the correlations of the most frequent labels, each over the rows where both of a pair are known.
 
@@ -46,7 +52,7 @@ def label_correlations(data: Dataset, most: int = MAX_LABELS) -> LabelCorrelatio
 
 
 def metrics_by_label(model: FittedModel, data: Dataset) -> "pd.DataFrame":
-    """Return one row per label: where it is known, on, predicted; precision, recall, AUC, nan where there is none."""
+    """Return one row per label: where it is known, on, predicted; confusion; precision, recall, AUC, nan if none."""
     import pandas as pd
 
     scores, thresholds = model.scores(data.X), model.thresholds
@@ -64,6 +70,10 @@ def metrics_by_label(model: FittedModel, data: Dataset) -> "pd.DataFrame":
             "known": known,
             "on": on,
             "predicted": predicted,
+            "true_positives": hits,
+            "false_positives": predicted - hits,
+            "false_negatives": on - hits,
+            "true_negatives": known - on - predicted + hits,
             "precision": np.divide(hits, predicted, out=nothing.copy(), where=predicted > 0),
             "recall": np.divide(hits, on, out=nothing.copy(), where=on > 0),
             "auc": ranking.per_label_auc(scores, data.Y, data.observed),

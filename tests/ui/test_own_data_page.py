@@ -290,3 +290,15 @@ def test_a_model_too_large_for_a_page_is_refused():
     rows, wide = row_source.sample(), datasets.Dataset(csr_array((0, 10**6)), csr_array((0, 1000)))
     with pytest.raises(InputError, match="features x labels must be such that .* fit them from the shell"):
         fit_controls.specified(replace(rows, columns=wide), {"rank": 0, "observed": 1, "seed": 0})
+
+
+def test_a_label_is_explained():
+    at = finished(opened(solvers="binary-relevance"))
+    at.selectbox(key="own_data.label").set_value("label 3")
+    at = drawn(at.number_input(key="own_data.row").set_value(7).run())
+    words = " ".join(caption.value for caption in at.caption)
+    assert "**Strongest features** of label 3" in words and "**Why** row 7 scores" in words
+    assert "Nearest to label 3 (cosine): label" in words and "mean imbalance ratio" in words
+    assert "Mean distance from the diagonal: 0." in words
+    again = drawn(at.number_input(key="own_data.row").set_value(99_999).run())
+    assert any("row must be in 1..1000, got 99999" in sentence for sentence in errors(again))

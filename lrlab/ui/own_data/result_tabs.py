@@ -11,7 +11,7 @@ from lrlab.figures import labels
 from lrlab.fits import label_results
 from lrlab.fits.fitted_model import FittedModel
 from lrlab.models.own_rows import OwnProblem
-from lrlab.ui.own_data import predictions, results_view
+from lrlab.ui.own_data import explain_tab, predictions, results_view
 from lrlab.ui.own_data.row_source import RowTables
 from lrlab.ui.shared import live
 from lrlab.ui.widgets import plot, tables
@@ -19,20 +19,24 @@ from lrlab.ui.widgets.permalink import Permalink
 
 
 def show(link: Permalink, rows: RowTables | None) -> None:
-    """Show the three tabs."""
+    """Show the tabs."""
     followed = live.about(results_view.PAGE)
     # After all solvers are done: otherwise the first to finish would become the choice below.
     fitted = results_view.fitted_models(followed.rows) if followed and not live.alive(results_view.PAGE) else {}
-    titles = ["The rows", "Label by label", "Predictions and files"]
-    rows_tab, labels_tab, files_tab = st.tabs(titles, key="own_data-parts")
+    titles = ["The rows", "Label by label", "Why and how sure", "Predictions and files"]
+    rows_tab, labels_tab, why_tab, files_tab = st.tabs(titles, key="own_data-parts")
     with rows_tab:
         show_rows(rows or (followed.rows if followed else None))
     if not fitted:
+        link.accept(["of", "by", "top", "chosen", "why", "label", "row"])
         labels_tab.caption("The results for each label appear when a run has ended.")
+        why_tab.caption("Reasons, calibration and a map of labels appear when a run has ended.")
         files_tab.caption("Predictions and files appear when a run has ended.")
         return
     with labels_tab:
         show_labels(link, fitted, followed.rows.test)
+    with why_tab:
+        explain_tab.show(link, fitted, followed.rows)
     with files_tab:
         predictions.show(link, fitted, followed.rows)
 
@@ -59,6 +63,7 @@ def show_rows(rows: RowTables | None) -> None:
         never = int((rows.counts == 0).sum())
         st.caption(
             f"Training rows that have each label; the most frequent one is on in {max(rows.counts):,} of {rows.n:,}. "
+            + imbalance_words(rows)
             + (f"{never} labels are never on: they cannot be learnt." if never else "")
         )
     with pairs:
@@ -68,6 +73,12 @@ def show_rows(rows: RowTables | None) -> None:
     with st.container(horizontal=True):
         for part, path in (("training", rows.train_file), ("test", rows.test_file)):
             tables.download(f"{part.capitalize()} rows (.npz)", path.read_bytes, path.name, key=f"own_data-{part}")
+
+
+def imbalance_words(rows: RowTables) -> str:
+    """Return how unequal the frequencies of labels are, in a sentence."""
+    ratio = label_results.imbalance(rows.counts)
+    return f"On average it is {ratio:.3g} times as frequent as a label (mean imbalance ratio). " if ratio > 0 else ""
 
 
 def show_labels(link: Permalink, fitted: Mapping[str, FittedModel], test: Dataset) -> None:
@@ -83,8 +94,8 @@ def show_labels(link: Permalink, fitted: Mapping[str, FittedModel], test: Datase
     st.dataframe(table, hide_index=True, column_config=shares, key="own_data.labels", height=420)
     st.caption(
         "Test rows where a label is known, on, predicted; precision: share of the predicted rows that are on; recall: "
-        "share of the rows that are on that are predicted; auc: chance that a row with the label scores higher than "
-        "one without."
+        "share of the rows that are on that are predicted; its confusion: true and false positives, false and true "
+        "negatives; auc: chance that a row with the label scores higher than one without."
     )
     tables.download_csv("Labels (CSV)", table, f"labels-{model.solver}", key="own_data-labels-csv")
 

@@ -1,0 +1,86 @@
+"""python -m lrlab explain: why a saved label model predicts what it does, and how sure it may be."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from lrlab.parameters import InputError
+from lrlab.shell.common import DONE, add_json, print_json, require_place
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    command = commands.add_parser(
+        "explain", help="strongest features, reasons, alike labels and calibration of a model"
+    )
+    command.add_argument("model", type=Path, metavar="MODEL", help="an .npz file of `fit --save`")
+    words = "rows with the model's features: with labels for confusion and calibration, or for --row"
+    command.add_argument("file", type=Path, nargs="?", metavar="FILE", help=words)
+    command.add_argument("--label", metavar="NAME", help="label whose features, alike labels and reasons are listed")
+    command.add_argument(
+        "--row", type=int, metavar="N", help="row of FILE, from 1, whose score for --label is explained"
+    )
+    command.add_argument("--labels", metavar="FILE", help="as for `fit`, where the rows come with labels")
+    command.add_argument("--top", default=10, type=int, metavar="K", help="features and labels to list (default: 10)")
+    words = "write the embedding of each label as CSV"
+    command.add_argument("--embeddings", type=Path, metavar="FILE", help=words)
+    add_json(command)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Explain, and print tables."""
+    from lrlab.fits import explanations
+    from lrlab.fits.fitted_model import load_model
+    from lrlab.fits.ratings_model import RatingModel
+
+    if options.embeddings:
+        require_place("--embeddings", options.embeddings, ".csv")
+    if options.top < 1:
+        raise InputError("top", "a whole number above 0", options.top, "request at least one")
+    model = load_model(options.model)
+    if isinstance(model, RatingModel):
+        raise InputError("MODEL", "a model of labels", "one of ratings", "take `predict --user`")
+    tables = dict[str, Any]()
+    if options.label is not None:
+        label = explanations.place_of(model, options.label)
+        tables["features"] = explanations.strongest_features(model, label, options.top)
+        tables["nearest labels"] = explanations.nearest_labels(model, label, options.top)
+    if options.embeddings:
+        explanations.embedding_table(model).to_csv(options.embeddings, index=False)
+    if options.file is not None:
+        tables |= of_rows(model, options)
+    elif options.row is not None:
+        raise InputError("FILE", "given for --row", "nothing", "name the file of the row")
+    if not tables and not options.embeddings:
+        raise InputError("explain", "one of --label, --embeddings and FILE", "none", "say what is explained")
+    if options.json:
+        print_json(
+            {name: rows if isinstance(rows, float) else rows.to_dict("records") for name, rows in tables.items()}
+        )
+        return DONE
+    for name, rows in tables.items():
+        print(f"{name}: {rows:.6g}" if isinstance(rows, float) else f"{name}\n{rows.to_string(index=False)}")
+    return DONE
+
+
+def of_rows(model: Any, options: argparse.Namespace) -> dict[str, Any]:
+    """Return the reasons for a row, or, without --row, the confusion of each label and the calibration."""
+    from lrlab.fits import explanations, label_results
+
+    data = model.read(options.file, options.labels)
+    if options.row is not None:
+        if options.label is None:
+            raise InputError("--label", "given for --row", "nothing", "name the label whose score is explained")
+        if not 1 <= options.row <= data.n:
+            raise InputError("row", f"in 1..{data.n}", options.row, "name another row")
+        label = explanations.place_of(model, options.label)
+        table, mean = explanations.contributions(model, data.X, options.row - 1, label, options.top)
+        return {"mean score": mean, "contributions": table, "score": mean + float(table["contribution"].sum())}
+    if data.observed is not None and not data.observed.nnz:
+        raise InputError("FILE", "rows with labels, or --row", "rows without", "add the labels, or name a row")
+    calibrated = explanations.calibration(model, data)
+    return {
+        "labels": label_results.metrics_by_label(model, data),
+        "calibration": calibrated,
+        "calibration error": explanations.calibration_error(calibrated),
+    }
