@@ -6,11 +6,11 @@ are taken over blocks of rows, so that the temporary arrays stay small.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import expit
 
 from lrlab.arrays import Array, Indices, Mask
 from lrlab.solvers.methods.sphere import DAMPING, newton_directions, tangent
@@ -18,10 +18,13 @@ from lrlab.solvers.single_index.link_smoothing import IndexedAnswers, IndexLink,
 
 # Entries of X in a block: its square, the largest temporary array, takes 32 MB.
 BLOCK = 2**22
-MOST_ROWS = 8192
+# Rows in a block: temporary arrays of 45 kB are taken from memory at hand, larger ones may be mapped anew each time.
+MOST_ROWS = 512
 # A sample of this size suffices to compare smoothnesses; more would only cost time.
 CHOICE_ROWS = 20_000
 FOLDS = 10
+# Groups of neighbouring indices to which links are fitted.
+GROUPS = 512
 
 
 class Derivatives(NamedTuple):
@@ -49,6 +52,20 @@ class CrossFit:
         folds = min(FOLDS, len(y))
         return cls(X, (y + 1.0) / 2.0, rng.permutation(len(y)) % folds, folds)
 
+    @property
+    def whole(self) -> "CrossFit":
+        """The measurements without folds: the last column alone."""
+        return CrossFit(self.X, self.answers, np.full(len(self.X), -1), 0)
+
+    def among(self, entries: Mask) -> "CrossFit":
+        """Return the measurements of some entries (p,) alone, in the same folds."""
+        return self if entries.all() else CrossFit(self.X[:, entries], self.answers, self.fold, self.folds)
+
+    def indices(self, B: Array) -> Array:
+        """Return X B (n, K + 1), by the entries that are not zero."""
+        own: Mask = np.any(B, axis=1)
+        return self.among(own).X @ B[own]
+
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Yield slices of rows, and which rows train which column, as 0 or 1 (rows, K + 1)."""
         n, p = self.X.shape
@@ -61,14 +78,14 @@ class CrossFit:
         """Return each row's index under the column that holds it out (n,), of Z = X B (n, K + 1)."""
         return Z[np.arange(len(Z)), self.fold]
 
-    def rows(self, Z: Array) -> IndexedAnswers:
-        """Return the answers with the indices of the columns that hold them out."""
-        return IndexedAnswers.of(self.held_out(Z), self.answers)
+    def rows(self, Z: Array, link: IndexLink | None = None) -> IndexedAnswers:
+        """Return the answers, in groups, with the indices of the columns that hold them out."""
+        return IndexedAnswers.of(self.held_out(Z), self.answers, GROUPS, link)
 
-    def sample(self, Z: Array) -> IndexedAnswers:
+    def sample(self, Z: Array, link: IndexLink | None = None) -> IndexedAnswers:
         """Return an even selection of at most 20,000 of these rows."""
         every = slice(None, None, -(-len(Z) // CHOICE_ROWS))
-        return IndexedAnswers.of(self.held_out(Z)[every], self.answers[every])
+        return IndexedAnswers.of(self.held_out(Z)[every], self.answers[every], GROUPS, link)
 
     def moment(self, scale: Array, B: Array | None = None) -> Array:
         """Return X^T diag(scale) X B / n, or X^T scale / n without B (p, K + 1)."""
@@ -77,6 +94,17 @@ class CrossFit:
             in_training *= scale[rows, None]
             total += self.X[rows].T @ (in_training if B is None else in_training * (self.X[rows] @ B))
         return total / len(self.X)
+
+    @cached_property
+    def second_moments(self) -> tuple[Array, Array]:
+        """For the answers 0 and 1, the sums of x x^T over the rows that each column sees (K + 1, p, p)."""
+        by_answer = []
+        for answer in (0.0, 1.0):
+            rows = (self.X[(self.fold == k) & (self.answers == answer)] for k in range(self.folds))
+            own = np.array([X.T @ X for X in rows])
+            total = own.sum(axis=0)
+            by_answer.append(np.concatenate([total - own, total[None]]))
+        return by_answer[0], by_answer[1]
 
     def squares(self, scale: Array) -> Array:
         """Return the diagonals of X^T diag(scale) X / n (p, K + 1)."""
@@ -98,10 +126,12 @@ class CrossFit:
         weights = np.empty(Z.shape)
         for rows, in_training in self.blocks():
             eta, slope = link(Z[rows])
-            y, chance = self.answers[rows, None], expit(eta)
-            value += (in_training * loss(eta, y)).sum(axis=0)
-            descent += self.X[rows].T @ (in_training * slope * (y - chance))
-            weights[rows] = in_training * slope * slope * chance * (1.0 - chance)
+            e = np.exp(-np.abs(eta))
+            y, chance = self.answers[rows, None], np.where(eta > 0, 1.0, e) / (1.0 + e)
+            value += (in_training * (np.maximum(eta, 0.0) + np.log1p(e) - y * eta)).sum(axis=0)
+            slope *= in_training
+            descent += self.X[rows].T @ (slope * (y - chance))
+            weights[rows] = slope * slope * e / np.square(1.0 + e)
         return Derivatives(value, descent, weights)
 
     def curved(self, weights: Array, V: Array) -> Array:
@@ -117,6 +147,11 @@ class CrossFit:
         `dropped` is the part of B that the step also takes away: the quadratic model is then minimised over what is
         supported on `free`.
         """
+        own = (free | (B != 0)).any(axis=1)
+        if not own.all():
+            step, near = np.zeros_like(B), at._replace(descent=at.descent[own])
+            step[own] = self.among(own).newton(near, B[own], free[own], None if dropped is None else dropped[own])
+            return step
         outward = np.maximum((B * at.descent).sum(axis=0), 0.0)
         right = tangent(B, at.descent)
         if dropped is not None:

@@ -5,7 +5,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit
+from scipy.linalg.lapack import dposv
 
 from lrlab.arrays import Array
 from lrlab.solvers.single_index.link_smoothing import (
@@ -20,6 +20,8 @@ from lrlab.solvers.single_index.link_smoothing import (
 NEWTON_STEPS = 30
 # Half the squared Newton decrement at which the loss summed over all rows has settled to ten decimals.
 DECREMENT = 1e-10
+# The same where smoothnesses are compared, whose losses differ by more than a nat.
+ROUGH = 1e-3
 # Where cells of the spline are empty the curvature is singular; so small a one is not felt elsewhere.
 SMALLEST_EIGENVALUE = 1e-13
 TINY = 1e-200
@@ -40,32 +42,27 @@ class Fit(NamedTuple):
         return float(self.held_out.mean())
 
 
-class _Coordinates(NamedTuple):
-    """An orthonormal basis of coefficients (19, 19), the `order` polynomials free of penalty first, and the penalty.
-
-    A sum of the curvature, which may be 1e-9, and a penalty of 1e7 would lose the curvature of the free polynomials to
-    rounding where answers are nearly separable.
-    """
-
-    basis: Array
-    order: int
-    penalty: Array
+# Coordinates of the coefficients: the polynomials that a penalty may leave free come first. A sum of the curvature,
+# which may be 1e-9, and a penalty of 1e7 would lose the curvature of those to rounding where answers are nearly
+# separable.
+BASIS = np.linalg.qr(max(SMOOTHNESS, key=lambda s: s.order).free, mode="complete")[0]
 
 
 @lru_cache(maxsize=len(SMOOTHNESS))
-def _coordinates(smoothness: Smoothness) -> _Coordinates:
-    order = smoothness.order
-    basis = np.linalg.qr(smoothness.free, mode="complete")[0]
-    penalty = np.zeros((COEFFICIENTS, COEFFICIENTS))
-    stiff = basis[:, order:]
-    penalty[order:, order:] = stiff.T @ smoothness.penalty @ stiff
-    return _Coordinates(basis, order, penalty)
+def _penalty(smoothness: Smoothness) -> Array:
+    """Return the penalty in coordinates (19, 19), exactly zero on the polynomials that are free."""
+    stiff, penalty = BASIS[:, smoothness.order :], np.zeros((COEFFICIENTS, COEFFICIENTS))
+    penalty[smoothness.order :, smoothness.order :] = stiff.T @ smoothness.penalty @ stiff
+    return penalty
 
 
 class _Design(NamedTuple):
+    """Rows, their splines in coordinates (G, 19), those of the free polynomials (G, order), and the penalty."""
+
     rows: IndexedAnswers
-    coordinates: _Coordinates
+    splines: Array
     free: Array
+    penalty: Array
 
 
 class _State:
@@ -73,33 +70,34 @@ class _State:
 
     def __init__(self, design: _Design, a: Array) -> None:
         self.design, self.a = design, a
-        self.coefficients = design.coordinates.basis @ a
-        self.eta = design.rows.times(self.coefficients)
-        self.chance = expit(self.eta)
-        self.weight = self.chance * (1.0 - self.chance)
-        self.information = (design.free * self.weight[:, None]).T @ design.free
+        self.eta = design.splines @ a
+        e = np.exp(-np.abs(self.eta))
+        self.chance = np.where(self.eta > 0, 1.0, e) / (1.0 + e)
+        self.weight = design.rows.count * e / np.square(1.0 + e)
+        self.information = (design.free.T * self.weight) @ design.free
         self.value = (
-            loss(self.eta, design.rows.answers).sum()
-            + a @ design.coordinates.penalty @ a / 2.0
+            design.rows.count @ (np.maximum(self.eta, 0.0) + np.log1p(e))
+            - design.rows.ones @ self.eta
+            + a @ design.penalty @ a / 2.0
             - np.linalg.slogdet(self.information)[1] / 2.0
         )
 
     @cached_property
-    def residual(self) -> Array:
+    def residual(self) -> tuple[Array, Array]:
+        """Of a group, the sum of y - p, and of its rows' pull by the determinant."""
         # d/d eta of log det(information) / 2 is h (1/2 - chance), with h the leverages of the free polynomials.
-        free = self.design.free
+        free, rows = self.design.free, self.design.rows
         h = self.weight * ((free @ inverse(self.information)) * free).sum(axis=1)
-        return self.design.rows.answers - self.chance + h * (0.5 - self.chance)
+        return rows.ones - rows.count * self.chance, h * (0.5 - self.chance)
 
     @cached_property
-    def inverse_curvature(self) -> Array:
-        basis = self.design.coordinates.basis
-        return inverse(basis.T @ self.design.rows.gram(self.weight) @ basis + self.design.coordinates.penalty)
+    def curvature(self) -> Array:
+        return (self.design.splines.T * self.weight) @ self.design.splines + self.design.penalty
 
     def step(self) -> tuple[Array, float]:
-        basis, penalty = self.design.coordinates.basis, self.design.coordinates.penalty
-        gradient = basis.T @ self.design.rows.adjoint(self.residual) - penalty @ self.a
-        step = self.inverse_curvature @ gradient
+        gradient = sum(self.residual) @ self.design.splines - self.design.penalty @ self.a
+        _, step, failed = dposv(self.curvature, gradient)
+        step = inverse(self.curvature) @ gradient if failed else step
         return step, float(gradient @ step)
 
 
@@ -114,7 +112,7 @@ def inverse(A: Array) -> Array:
     return half @ half.T
 
 
-def fit(rows: IndexedAnswers, smoothness: Smoothness, start: Array) -> Fit:
+def fit(rows: IndexedAnswers, smoothness: Smoothness, start: Array, decrement: float = DECREMENT) -> Fit:
     r"""Fit the log-odds of one smoothness by Newton's method from coefficients `start` (19,).
 
     minimise    sum_i loss(eta(z_i), y_i) + c^T P c / 2 - log det(Q^T W Q) / 2
@@ -124,25 +122,25 @@ def fit(rows: IndexedAnswers, smoothness: Smoothness, start: Array) -> Fit:
     held out    without its own answer eta_i moves by -(y_i - p_i) l_i / (1 - w_i l_i) to first order, l_i the diagonal
                 of B (B^T W B + P)^{-1} B^T (approximate leave-one-out; Rad & Maleki 2020)
     """
-    coordinates = _coordinates(smoothness)
-    design = _Design(rows, coordinates, rows.times(coordinates.basis[:, : coordinates.order]))
-    state = _State(design, coordinates.basis.T @ start)
+    splines = rows.times(BASIS)
+    design = _Design(rows, splines, np.ascontiguousarray(splines[:, : smoothness.order]), _penalty(smoothness))
+    state = _State(design, BASIS.T @ start)
     if not np.isfinite(state.value):
         # From a link so steep that no row is left on its slope there is no way down.
         state = _State(design, np.zeros(COEFFICIENTS))
     for _ in range(NEWTON_STEPS):
         step, slope = state.step()
-        lower = _lower(state, step, slope) if slope > DECREMENT else None
+        lower = _lower(state, step, slope) if slope > decrement else None
         if lower is None:
             break
         state = lower
-    basis = coordinates.basis
-    spread = rows.diagonal(basis @ state.inverse_curvature @ basis.T)
-    leverage = state.weight * spread
-    without = state.eta - state.residual * spread / (1.0 - np.minimum(leverage, LARGEST_LEVERAGE))
-    held_out = np.empty_like(without)
-    held_out[rows.order] = loss(without, rows.answers)
-    return Fit(smoothness, LogOdds(state.coefficients), held_out, float(leverage.sum()))
+    spread = ((splines @ inverse(state.curvature)) * splines).sum(axis=1)
+    leverage = state.weight / rows.count * spread
+    moved, pull = spread / (1.0 - np.minimum(leverage, LARGEST_LEVERAGE)), state.residual[1] / rows.count
+    yes, no = (state.eta - (y - state.chance + pull) * moved for y in (1.0, 0.0))
+    held_out = np.empty(len(rows.order))
+    held_out[rows.order] = np.where(rows.answers > 0, rows.each(loss(yes, 1.0)), rows.each(loss(no, 0.0)))
+    return Fit(smoothness, LogOdds(BASIS @ state.a), held_out, float(rows.count @ leverage))
 
 
 def _lower(state: _State, step: Array, slope: float) -> _State | None:
@@ -160,7 +158,8 @@ def fit_all(rows: IndexedAnswers, before: Sequence[Fit] = ()) -> list[Fit]:
     fits: list[Fit] = []
     for index, smoothness in enumerate(SMOOTHNESS):
         nearest = before[index : index + 1] or fits[-1:]
-        fits.append(fit(rows, smoothness, nearest[0].log_odds.coefficients if nearest else np.zeros(COEFFICIENTS)))
+        start = nearest[0].log_odds.coefficients if nearest else np.zeros(COEFFICIENTS)
+        fits.append(fit(rows, smoothness, start, ROUGH))
     return fits
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import cache, partial
-from itertools import chain, count
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -26,8 +26,8 @@ from lrlab.solvers.single_index.requirements import VANISHING, SupportSize, need
 
 # The smoothness is chosen anew in this many rounds at most, until it stays the same in three.
 CHOICES = 6
-# Jumps are tried once steps are this share of the error of the direction.
-NEARLY_SETTLED = 0.1
+# Jumps are tried, and then the link stays, once steps are this share of the error of the direction.
+NEARLY_SETTLED = 0.05
 # A link that jumps is fitted in this many rounds.
 REFITS = 10
 TINY = np.finfo(float).tiny
@@ -46,7 +46,8 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
                 falls
     sparse      up to k entries leave the support and up to k enter, by the size of b_j + g_j / h, when F falls by more
                 than the price of the entries; k = s, halved whenever that fails (see `exchanged`)
-    converges   to a point where neither the link nor b changes; without noise at the rate p/n of a known link
+    converges   once the steps are small against the error of b the link stays, and b goes to the minimum of F; without
+                noise the error falls at the rate p/n of a known link
 
     A link fitted to the indices of the sample itself would be too steep, as b has bent towards the answers: held-out
     indices show the link blurred by the error of b, and that is what a noisy b should be judged by (see `sharpened`).
@@ -106,6 +107,13 @@ class State(NamedTuple):
         error = np.sqrt(self.free[:, -1].sum() / max(float(self.at.weights[:, -1].sum()), TINY))
         return bool(np.linalg.norm(self.step[:, -1]) < NEARLY_SETTLED * error)
 
+    def widened(self, own: Mask) -> "State":
+        """Return the state of these entries (p,) of many, with zeros elsewhere."""
+        B, step = (np.zeros((len(own), part.shape[1])) for part in (self.B, self.step))
+        free = np.zeros(B.shape, dtype=bool)
+        B[own], step[own], free[own] = self.B, self.step, self.free
+        return self._replace(B=B, free=free, step=step)
+
     def iterate(self, errors: Callable[[], Array | None] | None = None) -> Iterate:
         """Return the state as an iterate, with what computes its standard errors."""
         sparse = f", {np.count_nonzero(self.b)} entries" if np.count_nonzero(self.b) < len(self.b) else ""
@@ -131,14 +139,18 @@ def refinement(X: Array, y: Array, s: int, rng: Generator) -> Iterator[State]:
     while not state.nearly_settled:
         yield state
         state = next(rounds)
+    # The support stays from here on.
+    own: Mask = np.any(state.free, axis=1)
     attempt = None
+    data, state = data.among(own), state._replace(B=state.B[own], free=state.free[own], step=state.step[own])
     for attempt in attempts(data, state.moved, state.free, state.fit):
-        yield state._replace(trying=attempt.levels.width)
-    yield from level_rounds(data, state, attempt) if attempt and attempt.preferred else chain([state], rounds)
+        yield state._replace(trying=attempt.levels.width).widened(own)
+    for last in last_rounds(data, state, attempt if attempt and attempt.preferred else None):
+        yield last.widened(own)
 
 
 def smooth_rounds(data: CrossFit, s: int, rng: Generator) -> Iterator[State]:
-    """Yield rounds with a spline for the log-odds, without end."""
+    """Yield rounds with a spline for the log-odds, in which all columns move, without end."""
     B, Z, fits, choice, start = best_start(data, s, rng)
     p = len(B)
     exchanges = np.full(data.folds + 1, s if s < p else 0)
@@ -147,12 +159,12 @@ def smooth_rounds(data: CrossFit, s: int, rng: Generator) -> Iterator[State]:
         # Chosen anew only while the directions still change much: then F is one function, and the rounds converge.
         choosing = rounds < CHOICES and settled < 2
         if rounds and choosing:
-            fits = fit_all(data.sample(Z), fits)
+            fits = fit_all(data.sample(Z, fits[choice].log_odds), fits)
             before, choice = choice, chosen(fits)
             settled = settled + 1 if choice == before else 0
         elif rounds:
             current = fits[choice]
-            fits[choice] = fit(data.rows(Z), current.smoothness, current.log_odds.coefficients)
+            fits[choice] = fit(data.rows(Z, current.log_odds), current.smoothness, current.log_odds.coefficients)
         free = B != 0 if s < p else np.ones_like(B, dtype=bool)
         link = sharpened(fits[choice].log_odds, data.held_out(Z), int(free[:, -1].sum()))
         at = data.derivatives(Z, link)
@@ -164,24 +176,26 @@ def smooth_rounds(data: CrossFit, s: int, rng: Generator) -> Iterator[State]:
         B, Z, rounds = moved.B, moved.Z, rounds + 1
 
 
-def level_rounds(data: CrossFit, state: State, attempt: Attempt) -> Iterator[State]:
-    """Yield rounds with a link that jumps, of the width of the attempt, without end; the support stays.
+def last_rounds(data: CrossFit, state: State, jumping: Attempt | None) -> Iterator[State]:
+    """Yield rounds in which the last column alone moves, without end: under the link of `state`, or under jumps.
 
-    The levels are fitted anew for some rounds, then kept: F is one function again, and the rounds converge. Its
-    curvature at narrow jumps is not the Fisher information, whose steps would shrink by a few percent a round.
+    The link and the support stay, so that F is one function and the rounds converge. Levels are fitted anew for some
+    rounds, then they stay, too; the curvature at narrow jumps is not the Fisher information, whose steps would shrink
+    by a few percent a round.
     """
-    moved, levels, free = attempt.moved, attempt.levels, state.free
-    fitted = state.fit._replace(held_out=np.array(attempt.held_out))
+    data, moved, link = data.whole, jumping.moved if jumping else state.moved, jumping.levels if jumping else state.link
+    moved, free = Moved(moved.B[:, -1:], moved.Z[:, -1:], moved.loss[-1:]), state.free[:, -1:]
+    fitted = state.fit._replace(held_out=np.array(jumping.held_out)) if jumping else state.fit
     for round in count():
-        levels = refitted(data, moved.Z, levels) if round < REFITS else levels
-        at = data.derivatives(moved.Z, levels)
-        moved = Moved(moved.B, moved.Z, at.loss)
-        step = data.newton(at._replace(weights=curvatures(data, moved.Z, levels)), moved.B, free)
-        uphill = (step * at.descent).sum(axis=0) <= 0
-        if uphill.any():
-            step = np.where(uphill, data.newton(at, moved.B, free), step)
-        yield state._replace(B=moved.B, Z=moved.Z, fit=fitted, link=levels, at=at, step=step)
-        moved = descended(data, levels, moved, step)
+        link = refitted(data, moved.Z, link) if isinstance(link, Levels) and round < REFITS else link
+        at = data.derivatives(moved.Z, link)
+        moved = moved._replace(loss=at.loss)
+        step = data.newton(at, moved.B, free)
+        if isinstance(link, Levels):
+            exact = data.newton(at._replace(weights=curvatures(data, moved.Z, link)), moved.B, free)
+            step = exact if (exact * at.descent).sum() > 0 else step
+        yield state._replace(B=moved.B, Z=moved.Z, free=free, fit=fitted, link=link, at=at, step=step)
+        moved = descended(data, link, moved, step)
 
 
 def refuse(spec: SingleIndexSpec, options: Options) -> None:

@@ -17,7 +17,7 @@ from lrlab.solvers.single_index.cross_fitting import CHOICE_ROWS, CrossFit
 from lrlab.solvers.single_index.link_fit import Fit, fit
 from lrlab.solvers.single_index.link_free_moves import Moved, descended
 from lrlab.solvers.single_index.link_levels import NARROWEST, Levels, first_levels, fit_levels
-from lrlab.solvers.single_index.link_smoothing import loss
+from lrlab.solvers.single_index.link_smoothing import IndexedAnswers, loss
 
 NUMBERS = (2, 3)
 """Numbers of jumps that are tried; splines follow a single one well."""
@@ -25,6 +25,10 @@ NUMBERS = (2, 3)
 WORST = -3.0
 # Jumps that held-out indices show wider than this share of the distance between them belong to a smooth link.
 WIDEST_SHARE = 0.2
+# Half a nat: how well levels are fitted before it is known that they are worth it.
+ROUGH = 0.5
+# Both bounds on levels that are worth an exact fit are wider by this factor for rough ones.
+HOPE = 1.5
 TINY = np.finfo(float).tiny
 WIDEST = 0.5
 NARROWING = 1.5
@@ -108,15 +112,17 @@ def attempts(data: CrossFit, now: Moved, free: Mask, smooth: Fit) -> Iterator[At
     the directions `now`, and also against jumps on those. The levels are fitted without the fold that they are judged
     on: a jump that may lie anywhere follows chance by several nats.
     """
-    sample = _Sample.of(data)
-    smooth = fit(data.sample(now.Z), smooth.smoothness, smooth.log_odds.coefficients)
-    z = data.held_out(now.Z)[sample.rows]
-    fits = [sample.held_out(now.Z, first_levels(z, sample.answers, number)) for number in NUMBERS]
+    sample, rows = _Sample.of(data), data.sample(now.Z, smooth.log_odds)
+    smooth = fit(rows, smooth.smoothness, smooth.log_odds.coefficients)
+    before = float(smooth.held_out.sum())
+    pooled = [_pooled(rows, number) for number in NUMBERS]
+    if not any(_promising(before, levels, lowest, HOPE) for levels, lowest in pooled):
+        return
+    fits = [sample.held_out(now.Z, levels) for levels, _ in pooled]
     levels, lowest = min(
         ((levels, float(held_out.sum())) for levels, held_out in fits), key=lambda fit: fit[1] + fit[0].parameters
     )
-    steep = levels.width < WIDEST_SHARE * float(np.diff(levels.jumps).min())
-    if not steep or float(smooth.held_out.sum()) - lowest - levels.parameters < WORST:
+    if not _promising(before, levels, lowest, 1.0):
         return
     best, since = Attempt(now, levels), 0
     for moved, narrower in _narrowing(sample, now, free, levels):
@@ -126,9 +132,23 @@ def attempts(data: CrossFit, now: Moved, free: Mask, smooth: Fit) -> Iterator[At
         yield best
         if since > PATIENCE:
             break
-    after, before = sample.judged(best.moved.Z, levels), sample.judged(now.Z, levels)
-    if _gain(smooth.held_out, after) > BY_LINK and _gain(before, after) > BY_DIRECTIONS:
+    after, start = sample.judged(best.moved.Z, levels), sample.judged(now.Z, levels)
+    if _gain(smooth.held_out, after) > BY_LINK and _gain(start, after) > BY_DIRECTIONS:
         yield best._replace(preferred=True, held_out=float(after.mean()))
+
+
+def _pooled(rows: IndexedAnswers, number: int) -> tuple[Levels, float]:
+    """Return levels with so many jumps that fit groups of neighbouring indices, roughly, and their summed loss."""
+    share = rows.ones / rows.count
+    start = first_levels(rows.z, share, number, rows.count)
+    levels = fit_levels(rows.z, share, start, count=rows.count, decrement=ROUGH)
+    return levels, float((rows.count * loss(levels(rows.z)[0], share)).sum())
+
+
+def _promising(smooth: float, levels: Levels, lowest: float, hope: float) -> bool:
+    """Return whether the levels are steep, and their loss, with their parameters, is about as low as the smooth one."""
+    steep = levels.width < hope * WIDEST_SHARE * float(np.diff(levels.jumps).min())
+    return steep and smooth - lowest - levels.parameters >= hope * WORST
 
 
 def _gain(before: Array, after: Array) -> float:

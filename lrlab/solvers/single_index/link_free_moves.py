@@ -100,5 +100,5 @@ def nearer(support: Mask, wanted: Mask, size: Array, most: Indices) -> Mask:
 
 def _at(data: CrossFit, link: IndexLink, B: Array) -> Moved:
     B = normalised(B)
-    Z = data.X @ B
+    Z = data.indices(B)
     return Moved(B, Z, data.losses(Z, link))

@@ -15,6 +15,11 @@ from lrlab.solvers.single_index.spectral_candidates import candidate_weights, le
 
 POWER_STEPS = 30
 POWER_TOLERANCE = 0.01
+EDGE, BIN = 4.0, 0.25
+# Nats between starts above which no link need be smoothed to compare them.
+DECIDED = 10.0
+# Share of noise in the squared length of the first moment below which no other start is tried.
+CLEAR = 0.1
 
 
 class Start(NamedTuple):
@@ -28,22 +33,42 @@ class Start(NamedTuple):
 
 
 def best_start(data: CrossFit, s: int, rng: Generator) -> Start:
-    """Return the moment direction whose smoothed link predicts unseen answers better."""
-    starts = {}
-    for name, B in directions(data, s, rng):
-        Z = data.X @ B
-        fits = fit_all(data.sample(Z))
-        starts[name] = (B, Z, fits, chosen(fits))
-    held_out = {name: fits[choice].mean_held_out for name, (_, _, fits, choice) in starts.items()}
-    best = min(held_out, key=lambda name: held_out[name])
-    losses = ", ".join(f"{held_out[name]:.3g} from the {name} moment" for name in starts)
-    return Start(*starts[best], f"Start: {best} moment (held-out loss {losses}).")
+    """Return the moment direction whose smoothed link predicts unseen answers better.
+
+    Links are smoothed only where the shares of answers in bins of the index do not decide.
+    """
+    candidates = {name: (B, data.indices(B)) for name, B in directions(data, s, rng)}
+    binned = {name: binned_loss(data.held_out(Z), data.answers) for name, (_, Z) in candidates.items()}
+    close = [name for name in candidates if binned[name] <= min(binned.values()) + DECIDED]
+    fits = {name: fit_all(data.sample(candidates[name][1])) for name in close}
+    choices = {name: chosen(own) for name, own in fits.items()}
+    held_out = {name: value / len(data.answers) for name, value in binned.items()}
+    held_out |= {name: own[choices[name]].mean_held_out for name, own in fits.items()}
+    best = min(close, key=lambda name: held_out[name])
+    losses = ", ".join(f"{held_out[name]:.3g} from the {name} moment" for name in candidates)
+    note = f"Start: {best} moment (held-out loss {losses})."
+    return Start(*candidates[best], fits[best], choices[best], note)
+
+
+def binned_loss(z: Array, answers: Array) -> float:
+    """Return the summed loss of each answer under the share of the others in its bin of indices z (n,)."""
+    cell = np.clip((z + EDGE) / BIN, 0.0, 2.0 * EDGE / BIN - 1.0).astype(np.intp)
+    count, ones = np.bincount(cell), np.bincount(cell, weights=answers)
+    parts = (part * -np.log(np.maximum(part - 0.5, 0.5) / count.clip(1)) for part in (ones, count - ones))
+    return float(sum(part.sum() for part in parts))
 
 
 def directions(data: CrossFit, s: int, rng: Generator) -> Iterator[tuple[str, Array]]:
-    """Yield names and directions (p, K + 1): of the first moment, and of second moments that see different links."""
+    """Yield names and directions (p, K + 1): of the first moment, and of second moments that see different links.
+
+    Where noise is only a small part of the first moment, its direction is as good a start as any.
+    """
     yield "first", first_moment(data, s)
     n, p = data.X.shape
+    scale = data.answers - data.answers.mean()
+    noise = min(s, p) * (1.0 + np.log(p / min(s, p))) * float(scale @ scale) / n**2
+    if noise < CLEAR * float(np.square(hard_threshold(scale @ data.X / n, s)).sum()):
+        return
     if s < p:
         yield "second", second_moment(data, s, rng)
         return

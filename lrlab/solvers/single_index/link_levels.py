@@ -79,26 +79,27 @@ class Levels:
         log_width = min(max(self.log_width + float(step[-1]), math.log(NARROWEST)), math.log(WIDEST))
         return replace(self, logits=self.logits + step[:k], jumps=self.jumps + step[k:-1], log_width=log_width)
 
-    def objective(self, z: Array, answers: Array) -> float:
+    def objective(self, z: Array, answers: Array, count: Array | float = 1.0) -> float:
         """Return the summed loss less log sqrt(q (1 - q)) of each level; infinite where jumps are out of order."""
         if not np.all(np.diff(self.jumps) > 0):
             return math.inf
         q = expit(self.logits)
-        return float(loss(self(z)[0], answers).sum() - np.log(np.maximum(q * (1.0 - q), LEAST)).sum() / 2.0)
+        return float((count * loss(self(z)[0], answers)).sum() - np.log(np.maximum(q * (1.0 - q), LEAST)).sum() / 2.0)
 
 
-def first_levels(z: Array, answers: Array, number: int) -> Levels:
+def first_levels(z: Array, answers: Array, number: int, count: Array | None = None) -> Levels:
     """Return levels and `number` jumps of the largest likelihood between bins of equally many indices z (n,).
 
-    Every division of the first bins into pieces extends a best division of fewer bins (Bellman 1961, "On the
-    approximation of curves by line segments using dynamic programming").
+    With `count` as in `fit_levels`. Every division of the first bins into pieces extends a best division of fewer bins
+    (Bellman 1961, "On the approximation of curves by line segments using dynamic programming").
     """
     order = np.argsort(z, kind="stable")
     edges = np.unique(np.linspace(0, len(z), min(BINS, len(z)) + 1).astype(np.intp))
-    ones = np.concatenate([[0.0], np.cumsum(answers[order])])[edges]
-    count, total = edges[None, :] - edges[:, None], ones[None, :] - ones[:, None]
-    share = np.where(count > 0, (total + 0.5) / (np.maximum(count, 0) + 1.0), 0.5)
-    cost = np.where(count > 0, -(total * np.log(share) + (count - total) * np.log1p(-share)), np.inf)
+    weight = np.ones(len(z)) if count is None else count[order]
+    every, ones = (np.concatenate([[0.0], np.cumsum(part)])[edges] for part in (weight, weight * answers[order]))
+    rows, total = every[None, :] - every[:, None], ones[None, :] - ones[:, None]
+    share = np.where(rows > 0, (total + 0.5) / (np.maximum(rows, 0) + 1.0), 0.5)
+    cost = np.where(rows > 0, -(total * np.log(share) + (rows - total) * np.log1p(-share)), np.inf)
     best, cuts = cost[0], list[Array]()
     for _ in range(number):
         through = best[:, None] + cost
@@ -111,31 +112,42 @@ def first_levels(z: Array, answers: Array, number: int) -> Levels:
     return Levels(logit(levels), z[order[edges[bounds[:-1]]]], math.log(FIRST_WIDTH))
 
 
-def fit_levels(z: Array, answers: Array, start: Levels, steps: int = SCORING_STEPS, *, width: bool = True) -> Levels:
+def fit_levels(
+    z: Array,
+    answers: Array,
+    start: Levels,
+    steps: int = SCORING_STEPS,
+    *,
+    width: bool = True,
+    count: Array | float = 1.0,
+    decrement: float = DECREMENT,
+) -> Levels:
     r"""Maximise the likelihood of answers (n,) in {0, 1} at indices z (n,) by Fisher scoring, halved until it grows.
 
     Levels carry the prior (q (1 - q))^{1/2}, half an answer of either kind, so that one without exceptions stays
-    finite. The width is kept where `width` is false.
+    finite. The width is kept where `width` is false. With `count` (n,) an index stands for so many answers, and
+    `answers` are the shares of 1 among them.
     """
-    now, value = start, start.objective(z, answers)
+    now, value = start, start.objective(z, answers, count)
     for _ in range(steps):
-        step, decrement = _scoring(now, z, answers, width=width)
-        if not decrement > DECREMENT:
+        step, gain = _scoring(now, z, answers, count, width=width)
+        if not gain > decrement:
             break
         trials = (now.moved(step / 2.0**k) for k in range(HALVINGS))
-        lower = next((trial for trial in trials if trial.objective(z, answers) < value), None)
+        values = ((trial, trial.objective(z, answers, count)) for trial in trials)
+        lower = next((pair for pair in values if pair[1] < value), None)
         if lower is None:
             break
-        now, value = lower, lower.objective(z, answers)
+        now, value = lower
     return now
 
 
-def _scoring(at: Levels, z: Array, answers: Array, *, width: bool) -> tuple[Array, float]:
+def _scoring(at: Levels, z: Array, answers: Array, count: Array | float, *, width: bool) -> tuple[Array, float]:
     J, chance, q = at.derivatives(z), expit(at(z)[0]), expit(at.logits)
     prior = np.zeros(at.parameters)
     prior[: len(q)] = q * (1.0 - q)
-    information = J.T @ ((chance * (1.0 - chance))[:, None] * J) + np.diag(prior)
-    gradient = J.T @ (answers - chance)
+    information = (J.T * (count * chance * (1.0 - chance))) @ J + np.diag(prior)
+    gradient = J.T @ (count * (answers - chance))
     gradient[: len(q)] += 0.5 - q
     free = slice(None) if width else slice(-1)
     step = np.zeros(at.parameters)

@@ -6,11 +6,12 @@ B-splines and penalties"). Steep and even links need no fine knots in the log-od
 parabola switches the answer twice.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import expit
 
 from lrlab.arrays import Array, Indices
 
@@ -81,58 +82,77 @@ def locate(z: Array) -> tuple[Indices, Array, Array]:
     return cell, scaled - cell, z - inside
 
 
-def loss(eta: Array, answers: Array) -> Array:
+def loss(eta: Array, answers: Array | float) -> Array:
     """Return -log P(y | eta) = log(1 + exp(eta)) - y eta for y in {0, 1}, elementwise."""
     return np.maximum(eta, 0.0) + np.log1p(np.exp(-np.abs(eta))) - answers * eta
 
 
 @dataclass(frozen=True)
 class IndexedAnswers:
-    """Answers in {0, 1} sorted by the cell of their index, with the four B-splines that are not zero there.
+    """Answers in {0, 1} sorted by their index, and pooled: G groups of neighbours, taken to lie at their mean index.
 
-    local (n, 4); answers (n,); ends (17,), where the rows of each cell begin; order (n,), the sorting permutation.
+    z (G,), the mean index of each group; splines (G, 19), the B-splines there; count (G,) of its rows, and of those
+    with y = 1, ones (G,); answers (n,) in sorted order; order (n,), the sorting permutation.
     """
 
-    local: Array
+    z: Array
+    splines: Array
+    count: Array
+    ones: Array
     answers: Array
-    ends: Indices
     order: Indices
 
     @classmethod
-    def of(cls, z: Array, answers: Array) -> "IndexedAnswers":
-        """Sort the pairs (z_i, y_i)."""
-        cell, t, beyond = locate(z)
-        order = np.argsort(cell, kind="stable")
-        cell, t, beyond = cell[order], t[order], beyond[order]
-        powers = np.stack([np.ones_like(t), t, t * t, t**3], axis=1)
-        slopes = np.stack([np.zeros_like(t), np.ones_like(t), 2.0 * t, 3.0 * t * t], axis=1)
-        local = (powers + beyond[:, None] / WIDTH * slopes) @ CUBIC.T
-        return cls(local, answers[order], np.searchsorted(cell, np.arange(CELLS + 1)), order)
+    def of(cls, z: Array, answers: Array, groups: int = 0, link: IndexLink | None = None) -> "IndexedAnswers":
+        """Sort the pairs (z_i, y_i); in about this many groups, each answer by itself where it is 0.
 
-    def cells(self) -> Iterator[tuple[slice, slice]]:
-        """Yield the rows of each cell and the coefficients that they depend on."""
-        for cell in range(CELLS):
-            yield slice(self.ends[cell], self.ends[cell + 1]), slice(cell, cell + 4)
+        Groups hold equal sums of shares of the rows, of the range of indices and, with a link, of the information
+        eta'^2 p (1 - p), so that they are narrow in the tails, too, and as narrow as a steep link needs.
+        """
+        order = np.argsort(z)
+        z, answers = z[order], answers[order]
+        if not 0 < groups < len(z) or not z[-1] > z[0]:
+            return cls(z, _splines(z), np.ones(len(z)), answers, answers, order)
+        shares = [np.arange(1, len(z) + 1) / len(z), (z - z[0]) / (z[-1] - z[0])]
+        if link is not None:
+            eta, slope = link(z)
+            chance = expit(eta)
+            total = np.cumsum(slope * slope * chance * (1.0 - chance))
+            shares += [total / total[-1]] if total[-1] > 0 else []
+        share = sum(shares[1:], shares[0]) / len(shares)
+        group = np.minimum((share * groups).astype(np.intp), groups - 1)
+        starts = np.flatnonzero(np.diff(group, prepend=-1))
+        count = np.diff(starts, append=len(z)).astype(float)
+        mean, ones = np.add.reduceat(z, starts) / count, np.add.reduceat(answers, starts)
+        return cls(mean, _splines(mean), count, ones, answers, order)
+
+    def each(self, values: Array) -> Array:
+        """Return values (G,) of groups for each row, in sorted order (n,)."""
+        return values if len(values) == len(self.order) else np.repeat(values, self.count.astype(np.intp))
 
     def times(self, C: Array) -> Array:
         """Return B C, with C (19,) or (19, k)."""
-        return np.concatenate([self.local[rows] @ C[four] for rows, four in self.cells()])
+        return self.splines @ C
 
     def adjoint(self, r: Array) -> Array:
         """Return B^T r (19,)."""
-        total = np.zeros(COEFFICIENTS)
-        for rows, four in self.cells():
-            total[four] += r[rows] @ self.local[rows]
-        return total
+        return r @ self.splines
 
     def gram(self, weight: Array) -> Array:
         """Return B^T diag(weight) B (19, 19)."""
-        total = np.zeros((COEFFICIENTS, COEFFICIENTS))
-        for rows, four in self.cells():
-            total[four, four] += self.local[rows].T @ (weight[rows, None] * self.local[rows])
-        return total
+        return (self.splines.T * weight) @ self.splines
 
     def diagonal(self, A: Array) -> Array:
-        """Return the diagonal of B A B^T (n,)."""
-        parts = (((self.local[rows] @ A[four, four]) * self.local[rows]).sum(axis=1) for rows, four in self.cells())
-        return np.concatenate(list(parts))
+        """Return the diagonal of B A B^T (G,)."""
+        return ((self.splines @ A) * self.splines).sum(axis=1)
+
+
+def _splines(z: Array) -> Array:
+    """Return the 19 B-splines at indices z (n,), straight beyond -4..4 (n, 19)."""
+    cell, t, beyond = locate(z)
+    powers = np.stack([np.ones_like(t), t, t * t, t**3], axis=1)
+    slopes = np.stack([np.zeros_like(t), np.ones_like(t), 2.0 * t, 3.0 * t * t], axis=1)
+    splines = np.zeros((len(z), COEFFICIENTS))
+    local = (powers + beyond[:, None] / WIDTH * slopes) @ CUBIC.T
+    np.put_along_axis(splines, cell[:, None] + np.arange(4), local, axis=1)
+    return splines

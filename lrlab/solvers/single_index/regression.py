@@ -1,18 +1,24 @@
 """Logistic and probit regression: maximum likelihood where the link is taken to be one of these two."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from scipy.optimize import minimize
 from scipy.sparse.linalg import LinearOperator, cg
 
 from lrlab.arrays import Array
 from lrlab.models.protocols import SingleIndexData
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solvers.single_index.likelihoods import LOGISTIC, PROBIT, Likelihood
+from lrlab.solvers.single_index.likelihoods import DAMPING, LOGISTIC, PROBIT, Likelihood
 from lrlab.solvers.single_index.requirements import needs_first_moment, single_index_entry, vector_workspace
 
+DIRECT = 300
+# Entries of X in a block: half a MB, which stays in the cache.
+BLOCK = 2**16
+HALVINGS = 30
+ROUNDING = 64 * np.finfo(float).eps
+TINY = np.finfo(float).tiny
 SEPARABLE = "The answers are separable: the likelihood has no maximum, and only the direction of b has a meaning."
 
 
@@ -20,7 +26,7 @@ def logistic(problem: SingleIndexData, *, rng: Generator) -> Iterator[Iterate]:
     r"""Recover b, with its sign, from one-bit answers by logistic regression, without a penalty.
 
     minimise    F(b, c) = mean log(1 + exp(-y_i (<x_i, b> + c)))
-    update      a Newton step with a line search, its system solved by conjugate gradients (scipy's Newton-CG)
+    update      a Newton step, halved until F falls; its system is solved by conjugate gradients for large p
     converges   to the maximum of the likelihood where there is one; on Gaussian x its direction is consistent for every
                 link with mu_1 other than 0, and efficient when the link is logistic
     separable   answers, as of one-bit sensing without noise or whenever n < p, have no maximum: F falls to 0 while b
@@ -30,7 +36,7 @@ def logistic(problem: SingleIndexData, *, rng: Generator) -> Iterator[Iterate]:
     X (n, p), y (n,) in +-1. Yields after each Newton step, ends when rounding stops it: objective F, residual the
     largest entry of the gradient relative to its size at 0. Memory O(n + p).
     Reference: McCullagh & Nelder (1989), "Generalized linear models", section 4.4; Nocedal & Wright (2006),
-    "Numerical optimization", Algorithm 7.1.
+    "Numerical optimization", section 3.3 and Algorithm 7.1.
     """
     return maximum_likelihood(LOGISTIC, problem.X, problem.y)
 
@@ -39,68 +45,83 @@ def probit(problem: SingleIndexData, *, rng: Generator) -> Iterator[Iterate]:
     r"""Recover b, with its sign, from one-bit answers by probit regression, without a penalty.
 
     minimise    F(b, c) = mean -log Phi(y_i (<x_i, b> + c))
-    update      a Newton step with a line search, its system solved by conjugate gradients (scipy's Newton-CG)
+    update      a Newton step, halved until F falls; its system is solved by conjugate gradients for large p
     converges   as `logistic`; efficient for one-bit sensing, whose link is the probit one with ||b|| = 1 / noise
     separable   answers: as `logistic`
 
     X (n, p), y (n,) in +-1. Yields after each Newton step, ends when rounding stops it: objective F, residual the
     largest entry of the gradient relative to its size at 0. Memory O(n + p).
     Reference: McCullagh & Nelder (1989), "Generalized linear models", section 4.3; Nocedal & Wright (2006),
-    "Numerical optimization", Algorithm 7.1.
+    "Numerical optimization", section 3.3 and Algorithm 7.1.
     """
     return maximum_likelihood(PROBIT, problem.X, problem.y)
+
+
+class _Point(NamedTuple):
+    """At coefficients theta = (c, b), (p + 1,): margins (n,), the summed loss, its gradient, its curvatures (n,)."""
+
+    theta: Array
+    margin: Array
+    value: float
+    gradient: Array
+    weight: Array
 
 
 def maximum_likelihood(likelihood: Likelihood, X: Array, y: Array) -> Iterates:
     """Yield the Newton steps of the regression of y (n,) on X (n, p) with an intercept."""
     n, p = X.shape
 
-    def margin(theta: Array) -> Array:
-        return y * (X @ theta[1:] + theta[0])
+    def at(theta: Array) -> _Point:
+        margin = y * (X @ theta[1:] + theta[0])
+        loss, slope, curvature = likelihood.derivatives(margin)
+        pull = y * slope
+        return _Point(theta, margin, float(loss.sum()), np.concatenate([[pull.sum()], pull @ X]), curvature)
 
-    # Sums, not means: Newton-CG gives up at a curvature that is absolutely small.
-    def value_and_gradient(theta: Array) -> tuple[float, Array]:
-        m = margin(theta)
-        pull = y * likelihood.slope(m)
-        return float(likelihood.loss(m).sum()), np.concatenate([[pull.sum()], pull @ X])
-
-    def hessian_times(theta: Array, v: Array) -> Array:
-        bent = likelihood.curvature(margin(theta)) * (X @ v[1:] + v[0])
-        return np.concatenate([[bent.sum()], bent @ X])
-
-    def improvable(theta: Array) -> np.bool_:
-        # What a Newton step promises at most, against the rounding of the objective.
-        value, gradient = value_and_gradient(theta)
-        hessian = LinearOperator((p + 1, p + 1), matvec=lambda v: hessian_times(theta, v), dtype=float)
-        return float(gradient @ cg(hessian, gradient, maxiter=p + 1)[0]) > 64 * np.finfo(float).eps * value
-
-    theta, started = np.zeros(p + 1), False
-    steepest = float(np.abs(value_and_gradient(theta)[1]).max()) or 1.0
+    now, started = at(np.zeros(p + 1)), False
+    steepest = float(np.abs(now.gradient).max()) or 1.0
     while True:
-        # Newton-CG keeps nothing from step to step: one step at a time is the same path as all at once.
-        step = minimize(
-            value_and_gradient,
-            theta,
-            jac=True,
-            hessp=hessian_times,
-            method="Newton-CG",
-            options={"maxiter": 1, "xtol": 0.0},
-        )
-        if not np.isfinite(step.x).all() or (step.x == theta).all():
+        residual, value = float(np.abs(now.gradient).max()) / steepest, now.value
+        separated = now.margin.min() > 0
+        if started:
+            note = SEPARABLE if separated else ""
+            yield Iterate(now.theta[1:], objective=value / n, residual=residual, note=note)
+        direction = newton_direction(X, now, min(0.5, residual))
+        # What a step promises, against the rounding of the objective.
+        promised = float(now.gradient @ direction)
+        trials = (at(now.theta - direction / 2.0**k) for k in range(HALVINGS)) if promised > 0 else iter(())
+        lower = next((trial for trial in trials if trial.value < value), None)
+        if lower is None:
             if not started:
-                value, gradient = value_and_gradient(theta)
-                residual = float(np.abs(gradient).max()) / steepest
-                yield Iterate(theta[1:], objective=value / n, residual=residual, note="b = 0: no step improves it.")
+                yield Iterate(now.theta[1:], objective=value / n, residual=residual, note="b = 0: no step improves it.")
             # The likelihood of separable answers has no maximum: as far as it goes is where the method ends.
-            separated = margin(theta).min() > 0
-            return Stop.FINISHED if separated else Stop.STALLED if improvable(theta) else Stop.CONVERGED
-        theta, started = step.x, True
-        yield Iterate(
-            theta[1:].copy(),
-            objective=float(step.fun) / n,
-            residual=float(np.abs(step.jac).max()) / steepest,
-            note=SEPARABLE if margin(theta).min() > 0 else "",
-        )
+            improvable = promised > ROUNDING * value
+            return Stop.FINISHED if separated else Stop.STALLED if improvable else Stop.CONVERGED
+        now, started = lower, True
+
+
+def newton_direction(X: Array, at: _Point, accuracy: float) -> Array:
+    """Return the solution (p + 1,) of H v = gradient, H the Hessian; beyond 300 entries, or n, to a relative accuracy.
+
+    Conjugate gradients need two passes over X a step, and neither p x p memory nor a regular H.
+    """
+    n, p = X.shape
+    if p > min(DIRECT, n // 2):
+
+        def times(v: Array) -> Array:
+            bent = at.weight * (X @ v[1:] + v[0])
+            return np.concatenate([[bent.sum()], bent @ X])
+
+        hessian = LinearOperator((p + 1, p + 1), matvec=times, dtype=float)
+        return cg(hessian, at.gradient, rtol=accuracy, maxiter=p + 1)[0]
+    H, rows = np.zeros((p + 1, p + 1)), max(1, BLOCK // p)
+    for start in range(0, n, rows):
+        block, weight = X[start : start + rows], at.weight[start : start + rows]
+        H[1:, 1:] += (block.T * weight) @ block
+        H[0, 1:] += weight @ block
+    H[1:, 0], H[0, 0] = H[0, 1:], at.weight.sum()
+    # Makes the system solvable where columns are dependent; it changes the path, never the solution.
+    H.flat[:: p + 2] += DAMPING * H.trace() + TINY
+    return np.linalg.solve(H, at.gradient)
 
 
 ENTRIES = (
