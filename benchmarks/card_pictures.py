@@ -3,39 +3,80 @@
     streamlit run app.py &
     python benchmarks/card_pictures.py http://127.0.0.1:8501 lrlab/ui/assets/pictures [NAME ...]
 
-writes NAME-light.webp and NAME-dark.webp for every card, or for those that are named. Needs playwright and a chromium.
+writes NAME-light.webp and NAME-dark.webp for every card, or for those that are named; pictures of papers are drawn from
+the shipped results, and with `-` in the place of the address no others are made. Needs playwright and a chromium.
 """
 
 import io
+import json
 import shutil
 import sys
 from pathlib import Path
 from urllib.parse import urlencode
 
+import plotly
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from lrlab.lessons import lessons
 from lrlab.presets import shipped
 from lrlab.ui.home.examples import sections
 from lrlab.ui.lessons.cards import lesson_card
-from lrlab.ui.papers.gallery import card as paper_card
 from lrlab.ui.shared.cards import Card
 
 WIDE, HIGH = 520, 300
 VIEW = {"width": 1000, "height": 1000}
 LONGEST_MS, SETTLED_MS = 90_000, 1500
+BACK, TEXT = {"light": "#ffffff", "dark": "#12161d"}, {"light": "#1c2430", "dark": "#e3e7ed"}
+"""Of the pages, as .streamlit/config.toml has them."""
+DRAW = """async ([data, layout]) => {
+  const node = await Plotly.newPlot("figure", data, layout);
+  for (const axis of ["xaxis", "yaxis"]) {
+    const { type, range } = node._fullLayout[axis];
+    if (type !== "log") continue;
+    // At most five powers of ten have a label; where there are fewer than two, twice and five times them, too.
+    const [low, high] = [Math.min(...range), Math.max(...range)];
+    const step = Math.ceil((high - low) / 5), first = Math.ceil(low), powers = [];
+    for (let power = first; power <= high; power += step) powers.push(power);
+    const factors = powers.length < 2 ? [1, 2, 5] : [1];
+    const around = powers.length < 2 ? [first - 1, first] : powers;
+    const places = around.flatMap((power) => factors.map((factor) => [factor, power]));
+    const number = ([factor, power]) => String(Number((factor * 10 ** power).toPrecision(1)));
+    const text = (place) => Math.abs(place[1]) < 4 ? number(place) : `10<sup>${place[1]}</sup>`;
+    await Plotly.relayout(node, {
+      [axis + ".tickvals"]: places.map(([factor, power]) => factor * 10 ** power),
+      [axis + ".ticktext"]: places.map(text),
+    });
+  }
+}"""
 FIGURE = ".lrlab-plot:has(.plot-container)"
 
 
 def every() -> list[Card]:
-    """Return all cards."""
-    shown = [card for several in sections().values() for card in several]
-    return list(
-        {
-            card.picture: card for card in [*shown, *map(lesson_card, lessons()), *map(paper_card, shipped.names())]
-        }.values()
-    )
+    """Return all cards but those of papers."""
+    shown = [card for several in sections().values() for card in several if card.page != "papers"]
+    return list({card.picture: card for card in [*shown, *map(lesson_card, lessons())]}.values())
+
+
+def draw_papers(browser: Browser, scheme: str, folder: Path, names: list[str]) -> None:
+    """Draw the first figure of each shipped result, without titles and legend, which would be too small to be read."""
+    page = browser.new_page(viewport={"width": WIDE, "height": HIGH})
+    page.set_content(f'<body style="margin: 0; background: {BACK[scheme]}"><div id="figure"></div>')
+    page.add_script_tag(path=str(Path(plotly.__file__).parent / "package_data" / "plotly.min.js"))
+    for name in (name for name in shipped.names() if not names or f"paper-{name}" in names):
+        run = shipped.load(name)
+        assert run is not None
+        figure = json.loads(run.panels[0].figure.to_json())
+        layout = {key: value for key, value in figure["layout"].items() if key not in ("annotations", "height")}
+        for axis in (value for key, value in layout.items() if key.startswith(("xaxis", "yaxis"))):
+            axis |= {"title": "", "automargin": True} | ({} if axis.get("type") == "log" else {"nticks": 6})
+        layout |= {"width": WIDE, "height": HIGH, "showlegend": False, "margin": {"l": 8, "r": 10, "t": 10, "b": 8}}
+        layout |= {"font": {"size": 15, "color": TEXT[scheme]}, "paper_bgcolor": BACK[scheme], "plot_bgcolor": "#0000"}
+        page.evaluate(DRAW, [figure["data"], layout])
+        picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+        picture.save(folder / f"paper-{name}-{scheme}.webp", quality=82, method=6)
+        print("paper", name, scheme, flush=True)
+    page.close()
 
 
 def take(page: Page, base: str, card: Card, path: Path) -> None:
@@ -72,6 +113,9 @@ def main(base: str, folder: Path, names: list[str]) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         for scheme in ("light", "dark"):
+            draw_papers(browser, scheme, folder, names)
+            if base == "-":
+                continue
             context = browser.new_context(viewport=VIEW, color_scheme=scheme, device_scale_factor=1)
             for card in (card for card in every() if not names or card.picture in names):
                 page = context.new_page()

@@ -23,6 +23,8 @@ from lrlab.presets.verdict import Verdict
 from lrlab.runs.trial import run_traced
 
 QUANTITIES = {"iteration": "seconds per iteration", "accuracy": "seconds until the accuracy is reached"}
+WIDE = 1.0
+"""Width of an interval from which on it says little."""
 ROOM = 0.25
 """An exponent is called smaller than a claimed one where its interval ends so far below it."""
 
@@ -111,6 +113,8 @@ def judged(series: Toml, axis: str, fitted: tuple[float, float, float], claimed:
     remark = ""
     if low > claimed:
         remark = series.get("why", "")
+    elif high - low > WIDE:
+        remark = "The interval is wide: more sizes and trials would say more."
     elif high < claimed - ROOM:
         remark = "The time grows more slowly at these sizes: other terms, or memory traffic, still dominate."
     measured = f"{series['label']}: {axis}^{slope:.2f} (95% interval {low:.2f} to {high:.2f})"
