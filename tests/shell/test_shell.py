@@ -68,6 +68,7 @@ def test_models_lists_parameters_and_solvers(capsys):
         (["solve", "one-bit-sensing", "--solver", "pairwise"], 'did you mean "pairwise-moment"?'),
         (["solve", "one-bit-sensing"], "the following arguments are required: --solver"),
         (["paper", "nobody2000-fig1"], "preset must be one of"),
+        (["paper", "yi2015-fig1", "--shipped"], "paper must be a name, or --all"),
         (["fly"], "invalid choice: 'fly'"),
     ],
 )
