@@ -1,10 +1,14 @@
 """lrlab in a browser: streamlit run app.py."""
 
+import os
+
 import streamlit as st
 
 from lrlab.ui.shared import page, startup
 
 st.set_page_config(layout="wide")
+# Off, unless the server is given a password for it.
+teacher = [st.Page("pages/teacher.py", title="Teacher")] if os.environ.get("LRLAB_TEACHER_PASSWORD") else []
 page.navigate(
     [
         st.Page("pages/home.py", title="lrlab", default=True),
@@ -15,6 +19,7 @@ page.navigate(
         st.Page("pages/sweep.py", title="Sweep"),
         st.Page("pages/papers.py", title="Papers"),
         st.Page("pages/own_data.py", title="Own data"),
+        *teacher,
     ]
 )
 # Last, so that the first page does not share the interpreter with the imports of the first run.

@@ -96,6 +96,11 @@ class Cluster:
         if self._embedded is None:
             self._run_in_loop(self._client._run(worker_side.warm, on_error="ignore"))
 
+    def worker_memory(self) -> dict[str, int]:
+        """Return the bytes of memory of each worker."""
+        workers = self._client.scheduler_info()["workers"]
+        return {name: int(worker["metrics"].get("memory", 0)) for name, worker in workers.items()}
+
     def close(self) -> None:
         """Leave the scheduler; the embedded one ends."""
         with suppress(Exception):

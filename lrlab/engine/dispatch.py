@@ -60,6 +60,11 @@ class Dispatcher:
         gone = [worker for worker, killed_at in self._killed_at.items() if now < killed_at + RESTART_SECONDS]
         return sum(threads for worker, threads in self._threads.items() if worker not in gone)
 
+    @property
+    def load(self) -> tuple[int, int]:
+        """How many works wait for a worker, and how many tasks are under way."""
+        return sum(work.waiting for work in self._works), self._under_way()
+
     def handle(self, order: Order) -> None:
         """Carry out an order, or take in a report."""
         match order:

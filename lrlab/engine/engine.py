@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 from lrlab.engine.cluster import Cluster
 from lrlab.engine.dispatch import Dispatcher
 from lrlab.engine.handles import Following, Inbox
-from lrlab.engine.orders import AddWork, CancelWork, Close, Order, Warm
+from lrlab.engine.orders import AddWork, CancelWork, Close, Describe, Order, Overview, Warm
 from lrlab.engine.shares import SharedRun, Shares
 from lrlab.engine.stream import CHUNK_SECONDS, ResultStream
 from lrlab.engine.work import FollowWork, MapWork
@@ -29,6 +29,7 @@ from lrlab.runs.job import Job
 POLL_SECONDS = 0.1
 WARM_SECONDS = 60.0
 CLOSE_SECONDS = 5.0
+OVERVIEW_SECONDS = 2.0
 ENDED = "The engine that ran the job has ended: run it again."
 
 
@@ -103,6 +104,14 @@ class Engine:
         add, cancel = lambda part: self._post(AddWork(work, part)), lambda: self._post(CancelWork(work))
         return WorkerStream(items, inbox, add, cancel)
 
+    def overview(self) -> Overview | None:
+        """Return what waits and runs; None where the engine does not answer, as while it starts."""
+        answer: queue.SimpleQueue[Overview] = queue.SimpleQueue()
+        self._post(Describe(answer))
+        with suppress(queue.Empty):
+            return answer.get(timeout=OVERVIEW_SECONDS)
+        return None
+
     def close(self) -> None:
         """End what is under way and the embedded processes; an existing scheduler continues."""
         self._post(Close())
@@ -149,6 +158,8 @@ class Engine:
                         return
                     case Warm():
                         cluster.warm()
+                    case Describe(answer):
+                        answer.put(Overview(*dispatcher.load, cluster.worker_memory()))
                     case order:
                         dispatcher.handle(order)
             now = time.monotonic()

@@ -49,6 +49,16 @@ class SweepRun:
         self._begun, self._loaded, self._noted, self._ended = 0.0, -1, 0.0, 0
 
     @property
+    def title(self) -> str:
+        """Its title on the list of past sweeps."""
+        return self._title
+
+    @property
+    def session(self) -> str:
+        """The browser session that it belongs to."""
+        return self._session
+
+    @property
     def changes(self) -> int:
         """A number that grows with whatever is new."""
         return self.results.changes + self._ended
@@ -181,6 +191,12 @@ def get_run(sweep: Sweep, shared: SharedStore, session: str, page: str = "", tit
             known = SweepRun(sweep, shared, session=session, page=page, title=title)
             _runs[str(shared.path), session, sweep] = known
         return known
+
+
+def all_under_way() -> list[SweepRun]:
+    """Return all sweeps that run in this process."""
+    with _lookup:
+        return [known for known in _runs.values() if known.alive]
 
 
 def under_way(sweep: Sweep, shared: SharedStore, session: str) -> SweepRun | None:

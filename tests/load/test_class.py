@@ -4,6 +4,8 @@ import asyncio
 import secrets
 
 import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
 
 from tests.load.classroom import attend
 from tests.load.server import serve
@@ -19,6 +21,22 @@ LEAVE_SECONDS = 30.0
 def server():
     with serve() as server:
         yield server
+
+
+def test_pages_of_other_servers_do_not_reach_it(server):
+    """A proxy passes on the name under which it was called, which is then that of the page."""
+
+    async def status(origin: str) -> int:
+        port = int(server.address.rpartition(":")[2])
+        address = "ws://lab.example.org/_stcore/stream"
+        try:
+            async with connect(address, host="127.0.0.1", port=port, subprotocols=["streamlit"], origin=origin):
+                return 101
+        except InvalidStatus as refused:
+            return refused.response.status_code
+
+    assert asyncio.run(status("https://lab.example.org")) == 101
+    assert asyncio.run(status("https://elsewhere.example.org")) == 403
 
 
 @pytest.mark.slow

@@ -84,6 +84,11 @@ class Followers:
         if all_of_them >= (most := number("LRLAB_SERVER_RUNS")):
             raise InputError("runs", f"fewer than {most:g} on this server", all_of_them, "wait until some have ended")
 
+    def under_way(self) -> list[Followed]:
+        """Return the runs of pages that are alive; sweeps belong to the server and are not among them."""
+        with self._lock:
+            return [run for run in self._runs.values() if run.browser and run.running.alive]
+
     def take_over(self, browser: str, page: str) -> Followed | None:
         """Give this session the newest run of a page of the same browser whose tab is gone, if there is one."""
         with self._lock:

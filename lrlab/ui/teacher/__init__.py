@@ -1,0 +1,1 @@
+"""Parts of the teacher's page."""

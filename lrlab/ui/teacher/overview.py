@@ -1,0 +1,110 @@
+"""Shows what a server does: sessions, queue, workers, memory, and all runs, each with a button that ends it."""
+
+import hashlib
+import resource
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import streamlit as st
+from streamlit import runtime
+
+from lrlab.engine.engine import get_engine
+from lrlab.parameters import InputError
+from lrlab.sweeps.session import SweepRun, all_under_way
+from lrlab.ui.shared import turns
+from lrlab.ui.shared.followers import get_followers
+
+POLL_SECONDS = 3.0
+MIB = 2**20
+
+
+class Row(NamedTuple):
+    """A run: its page, a mark of its browser, what it computes, how far it is, and how it is ended."""
+
+    page: str
+    browser: str
+    what: str
+    progress: str
+    end: Callable[[], Any]
+
+
+def rows() -> list[Row]:
+    """Return all runs that are under way."""
+    runs = [Row(run.page, mark(run.browser), *described(run.running)) for run in get_followers().under_way()]
+    sweeps = [Row("sweep", mark(run.session), *described(run)) for run in all_under_way()]
+    return runs + sweeps
+
+
+def mark(browser: str) -> str:
+    """Return a short mark that tells browsers apart, and does not give their keys away."""
+    return hashlib.sha256(browser.encode()).hexdigest()[:4]
+
+
+def described(running: Any) -> tuple[str, str, Callable[[], Any]]:
+    """Return what a run computes, how far it is, and how it is ended."""
+    if isinstance(running, SweepRun):
+        return running.title, f"{running.done:,} of {running.total:,} trials", running.cancel
+    if not hasattr(running, "runs"):
+        return "trials", f"{running.done:,} of {running.total:,}", running.cancel
+    solvers = ", ".join(run.job.solver for run in running.runs)
+    over = sum(run.over for run in running.runs)
+    return f"{running.runs[0].job.spec.model}: {solvers}", f"{over} of {len(running.runs)} done", running.cancel
+
+
+def server_memory() -> int:
+    """Return the bytes of this process; where the system does not say, the most that it has had."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def show() -> None:
+    """Show the overview, anew every few seconds."""
+
+    def draw() -> None:
+        with turns.turn():
+            numbers()
+            table()
+
+    draw.__qualname__ = "overview.teacher"
+    st.fragment(draw, run_every=POLL_SECONDS, key="teacher-live")()
+
+
+def numbers() -> None:
+    """Show counts and memory."""
+    # Not there where a test runs the page without a server.
+    sessions = getattr(runtime.get_instance(), "_session_mgr", None) if runtime.exists() else None
+    try:
+        state = get_engine().overview()
+    except InputError as error:
+        st.error(str(error))
+        state = None
+    figures = {"open tabs": f"{sessions.num_active_sessions() if sessions else 0}"}
+    figures["memory of the server"] = f"{server_memory() / MIB:.0f} MiB"
+    if state is not None:
+        figures |= {"workers": f"{len(state.memory)}", "tasks under way": f"{state.running}"}
+        figures |= {"runs that wait": f"{state.waiting}"}
+        figures["memory of workers"] = f"{sum(state.memory.values()) / MIB:.0f} MiB"
+    for column, (name, value) in zip(st.columns(len(figures)), figures.items(), strict=True):
+        column.metric(name, value)
+
+
+def table() -> None:
+    """Show a line for each run."""
+    known = rows()
+    if not known:
+        st.caption("Nothing runs.")
+    for number, row in enumerate(known):
+        columns = st.columns([1, 1, 5, 2, 1], vertical_alignment="center")
+        for column, text in zip(columns, row[:-1], strict=False):
+            # As text: titles of sweeps are people's own.
+            column.text(text)
+        columns[-1].button("End", key=f"teacher-end-{number}", on_click=end, args=(row,))
+
+
+def end(row: Row) -> None:
+    """End a run; its page shows the results so far."""
+    row.end()
