@@ -248,7 +248,13 @@ export default function (component) {
       state.follow = ({ detail }) => state.link === detail && !state.frames && draw(node);
       window.addEventListener("lrlab-frame", state.follow);
       let wide = node.clientWidth >= NARROW;
+      let hidden = !node.clientWidth;
       state.watch = new ResizeObserver(() => {
+        // Drawn in a tab that was closed, it had no width to fill.
+        if (hidden && node.clientWidth) {
+          hidden = false;
+          draw(node).then(() => window.Plotly.Plots.resize(node));
+        }
         if (node.clientWidth >= NARROW !== wide) {
           wide = !wide;
           draw(node);
