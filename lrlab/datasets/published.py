@@ -32,34 +32,53 @@ SHAPES = {
     "wiki": Shape(881_805, 10_000, 366_932, 213_707, 146.78, 7.06),
 }
 
-MULAN = "Mulan's page of multi-label data sets: NAME-train.arff, NAME-test.arff, NAME.xml"
-NOT_STATED = "not known; ask those who publish it"
+MULAN = "mulan.sourceforge.net/datasets.html: NAME-train.arff, NAME-test.arff, NAME.xml"
+NOT_STATED = "not stated by its source"
 
 SETS = {
-    "bibtex": {"rows": "4,880 + 2,515", "features": 1836, "labels": 159, "source": MULAN, "licence": NOT_STATED},
-    "delicious": {"rows": "12,920 + 3,185", "features": 500, "labels": 983, "source": MULAN, "licence": NOT_STATED},
-    "corel5k": {"rows": "4,500 + 500", "features": 499, "labels": 374, "source": MULAN, "licence": NOT_STATED},
-    "emotions": {"rows": "391 + 202", "features": 72, "labels": 6, "source": MULAN, "licence": NOT_STATED},
+    "bibtex": {
+        "rows": "4,880 + 2,515", "features": 1836, "labels": 159, "source": MULAN, "licence": NOT_STATED,
+        "reference": "Katakis, Tsoumakas, Vlahavas (2008), ECML/PKDD discovery challenge",
+    },
+    "delicious": {
+        "rows": "12,920 + 3,185", "features": 500, "labels": 983, "source": MULAN, "licence": NOT_STATED,
+        "reference": "Tsoumakas, Katakis, Vlahavas (2008), ECML/PKDD workshop on mining multidimensional data",
+    },
+    "corel5k": {
+        "rows": "4,500 + 500", "features": 499, "labels": 374, "source": MULAN, "licence": NOT_STATED,
+        "reference": "Duygulu, Barnard, de Freitas, Forsyth (2002), ECCV",
+    },
+    "emotions": {
+        "rows": "391 + 202", "features": 72, "labels": 6, "source": MULAN, "licence": NOT_STATED,
+        "reference": "Trohidis, Tsoumakas, Kalliris, Vlahavas (2008), ISMIR, 325-330",
+    },
     "eurlex": {
         "rows": "17,413 + 1,935", "features": 5000, "labels": 3993,
-        "source": "Mulan's page (EUR-Lex, EUROVOC descriptors), first of its ten splits", "licence": NOT_STATED,
+        "source": "ke-tud.github.io/resources/eurlex.html (EUROVOC descriptors), first of its ten splits; also on Mulan",
+        "licence": "not stated for the set; EUR-Lex lets its legal documents be reused (Decision 2011/833/EU)",
+        "reference": "Loza Mencía, Fürnkranz (2010), Semantic processing of legal texts, 192-215",
     },
     "nus-wide": {
         "rows": "161,789 + 107,859", "features": 1134, "labels": 1000,
-        "source": "NUS-WIDE's page: features of images and user tags", "licence": NOT_STATED,
+        "source": "NUS-WIDE's page at lms.comp.nus.edu.sg: features of images, user tags",
+        "licence": "not stated for features and tags; pictures are given on request, with a form of agreement",
+        "reference": "Chua, Tang, Hong, Li, Luo, Zheng (2009), CIVR",
     },
     "autofood": {
         "rows": "155 + 38", "features": 9382, "labels": 162, "source": "no public page known", "licence": NOT_STATED,
+        "reference": "as Yu et al. (2014) use it",
     },
     "compphys": {
         "rows": "161 + 40", "features": 33284, "labels": 208, "source": "no public page known", "licence": NOT_STATED,
+        "reference": "as Yu et al. (2014) use it",
     },
     "wiki": {
         "rows": "881,805 + 10,000", "features": 366932, "labels": 213707,
         "source": "made by the authors of Wikipedia's pages; no public file known", "licence": NOT_STATED,
+        "reference": "Yu et al. (2014)",
     },
 }  # fmt: skip
-"""By name: rows to learn from and to test on, features, labels, where the files are, what is known of the licence."""
+"""By name: rows to learn from and to test on, features, labels, where the files are, licence, who made the set."""
 
 HOW = (
     "Of a set NAME a folder holds NAME-train and NAME-test in any format that is read (.arff, .svm, .txt, .csv, "
