@@ -23,7 +23,9 @@ __all__ = ["FORMATS", "LIMIT_BYTES", "SUFFIXES", "Dataset", "Ratings", "read", "
 FORMATS = {"arff": "ARFF", "svmlight": "svmlight", "extreme": "extreme classification", "csv": "CSV", "npz": ".npz"}
 SUFFIXES = {".arff": "arff", ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".txt": "text"}
 SUFFIXES |= {".csv": "csv", ".tsv": "csv", ".npz": "npz"}
-READERS = {"arff": read_arff, "extreme": read_extreme, "csv": read_table, "npz": read_npz}
+READERS = {"arff": read_arff, "extreme": read_extreme, "npz": read_npz}
+LIKE_READERS = {"csv": read_table, "svmlight": read_svmlight}
+"""Readers that need the columns of the other file."""
 
 
 def read(
@@ -67,5 +69,6 @@ def read(
         choice = choice._replace(known=like.label_names)
     source = source._replace(kind=FORMATS[kind])
     reader = READERS.get(kind)
-    data = reader(source, choice, limit_bytes) if reader else read_svmlight(source, choice, limit_bytes, like)
+    # Columns of words, and numbers of features that have no names, are those of the other file.
+    data = reader(source, choice, limit_bytes) if reader else LIKE_READERS[kind](source, choice, limit_bytes, like)
     return matching(without_labels(data, like) if unlabelled and like and not data.L else data, like)

@@ -54,7 +54,7 @@ SETS = {
     },
     "eurlex": {
         "rows": "17,413 + 1,935", "features": 5000, "labels": 3993,
-        "source": "ke-tud.github.io/resources/eurlex.html (EUROVOC descriptors), first of its ten splits; also on Mulan",
+        "source": "ke-tud.github.io/resources/eurlex.html (EUROVOC descriptors, first of ten splits); also on Mulan",
         "licence": "not stated for the set; EUR-Lex lets its legal documents be reused (Decision 2011/833/EU)",
         "reference": "Loza Mencía, Fürnkranz (2010), Semantic processing of legal texts, 192-215",
     },

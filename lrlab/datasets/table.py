@@ -1,7 +1,8 @@
 """CSV (commas, semicolons or tabs) with the labels among its columns.
 
 The first row names the columns unless all of it is numbers. Labels are 1 or 0 (or true and false, 1 and -1); an empty
-field, `?` or NA is a label that was not observed. Features are numbers.
+field, `?` or NA is a label that was not observed. Features are numbers, or words: a column whose first value is a word
+has a column of 0 and 1 for each of its words, named `column=word`; a gap is none of them.
 """
 
 import csv
@@ -15,14 +16,15 @@ import numpy as np
 from lrlab.datasets.dataset import Dataset, Names, assemble
 from lrlab.datasets.labels import FORMS, LabelChoice
 from lrlab.datasets.text import MAX_NAMES, WORDS_GROWTH, Source, label_value, number, printable, require_room
+from lrlab.datasets.words import WordColumns, levels_of
 from lrlab.parameters import InputError
 
 DELIMITERS = "\t;,"
 Row = tuple[int, list[str]]
 
 
-def read_table(source: Source, choice: LabelChoice | None, limit_bytes: int) -> Dataset:
-    """Read a CSV file row by row."""
+def read_table(source: Source, choice: LabelChoice | None, limit_bytes: int, like: Dataset | None = None) -> Dataset:
+    """Read a CSV file row by row; words are those of `like`, if it is given."""
     if choice is None:
         raise InputError("labels", FORMS, "nothing", "say which columns are labels")
     rows = csv_rows(source, limit_bytes)
@@ -37,21 +39,25 @@ def read_table(source: Source, choice: LabelChoice | None, limit_bytes: int) -> 
     is_label = np.zeros(len(columns), dtype=bool)
     is_label[labels] = True
     features = np.flatnonzero(~is_label).tolist()
+    levels = levels_of(first, features, columns, like.feature_names if like else None) if names else {}
+    words = WordColumns(levels, closed=bool(like and like.feature_names))
     X, Y = array("d"), array("d")
     for line, row in itertools.chain([(start, first)], rows):
         require_width(source, line, row, len(columns))
-        X.extend(numbers(source, line, row, features, columns))
+        X.extend(numbers(source, line, words.coded(source, line, row, columns), features, columns))
         Y.extend(_label(source, line, row[place], columns[place]) for place in labels)
         if source.complete(len(Y) // len(labels) if labels else len(X) // len(features)):
             break
     x = np.frombuffer(X).reshape(-1, len(features))
     y = np.frombuffer(Y).reshape(len(x), len(labels))
-    feature_names, label_names = (tuple(columns[place] for place in places) for places in (features, labels))
+    label_names = tuple(columns[place] for place in labels)
+    require_room(source, 8 * len(x) * words.width(features), limit_bytes, "features")
+    values, feature_names = words.expanded(x, features, columns)
     if names is None and not choice.optional and np.isnan(y[:, -1]).all():
         need = f"a label in column {label_names[-1]} of some row"
         raise source.refuse(start, need, "nothing in any", "remove trailing separators, or the column")
     given = (feature_names, label_names) if names else (None, None)
-    return assemble(x, np.nonzero(y > 0), np.nonzero(np.isnan(y)), len(labels), given)
+    return assemble(values, np.nonzero(y > 0), np.nonzero(np.isnan(y)), len(labels), given)
 
 
 def csv_rows(source: Source, limit_bytes: int) -> Iterator[Row]:

@@ -294,3 +294,25 @@ def test_memory_stays_within_what_is_estimated():
         assert tracemalloc.get_traced_memory()[1] < GROWTH * path.stat().st_size
     finally:
         tracemalloc.stop()
+
+
+def test_words_of_a_csv_have_a_column_each_and_those_of_the_other_file(tmp_path):
+    (tmp_path / "train.csv").write_text("colour,size,kind,y\nred,1,A 1,1\nblue,2,3,0\n?,3,A 1,1\nred,4,,0\n")
+    (tmp_path / "test.csv").write_text("kind,colour,size,y\nA 1,green,5,1\n3,blue,6,0\n")
+    train = read(tmp_path / "train.csv", "last:1")
+    assert train.feature_names == ("colour=red", "colour=blue", "size", "kind=A 1", "kind=3")
+    expected = [[1, 0, 1, 1, 0], [0, 1, 2, 0, 1], [0, 0, 3, 1, 0], [1, 0, 4, 0, 0]]
+    assert np.array_equal(train.X, expected)
+    # Columns are matched by name, and what the training rows never say is none of their words.
+    test = read(tmp_path / "test.csv", "last:1", like=train)
+    assert test.feature_names == train.feature_names and np.array_equal(test.X, [[0, 0, 5, 1, 0], [0, 1, 6, 0, 1]])
+    for text, sentence in (
+        ("colour,y\n1,1\nred,0\n", "a number in column colour in line 3 of bad.csv, got red"),
+        (
+            "name,y\n" + "".join(f"n{i},0\n" for i in range(1001)),
+            "at most 1,000 different words in column name in line 1002",
+        ),
+    ):
+        (tmp_path / "bad.csv").write_text(text)
+        with pytest.raises(InputError, match=sentence):
+            read(tmp_path / "bad.csv", "last:1")
