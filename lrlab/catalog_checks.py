@@ -120,6 +120,8 @@ def _check_model(where: str, entry: ModelEntry) -> None:
     spectral = not entry.along or issubclass(spec, SPECTRAL)
     bases = ", ".join(base.__name__ for base in SPECTRAL)
     require(spectral, where, f"{spec.model} has no spectrum, which takes one of {bases}: leave out along")
+    require(entry.main, where, f"no parameter of {spec.model} comes first: add main")
+    require_known(entry.main, declared(spec), where, f"the main parameter of {spec.model}")
     require_known(entry.held, declared(spec), where, f"the held parameter of {spec.model}")
     require_known(entry.measures, family.measures, where, f"the measure of {spec.model}")
 

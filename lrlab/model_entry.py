@@ -164,6 +164,7 @@ class ModelEntry:
     """A model on the catalogue.
 
     spec: the class of its specs, which has the name, title and summary. family: how it is scored and drawn.
+    main: names of the parameters that come first on *converge*, with a slider each.
     plane: axes of its first map, across and upwards. along: axis of its first spectrum, where it has one, and
     along_range its first range, where that differs from `first_range`.
     measures: names of its family's scores that are not common to all models of the family.
@@ -173,6 +174,7 @@ class ModelEntry:
 
     spec: type[Spec]
     family: Family
+    main: tuple[str, ...]
     plane: tuple[str, str]
     along: str = ""
     along_range: Range | None = None

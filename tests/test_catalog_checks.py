@@ -51,7 +51,7 @@ TOYS = Family(
     name="toys", measures={"error": Measure("error", "distance")}, goal=Goal("error"), solvers=("guess",),
     measured=lambda spec: Measured("3 numbers"), verdict=lambda spec, outcomes: "",
 )  # fmt: skip
-MODEL = ModelEntry(spec=Toy, family=TOYS, plane=("n", "p"))
+MODEL = ModelEntry(spec=Toy, family=TOYS, main=("n",), plane=("n", "p"))
 SOLVER = SolverEntry(
     name="guess", title="Guess", summary="Guesses.", reference="None (2026)", run=guess, families=("toys",),
     workspace=lambda spec, options: 0,
@@ -97,7 +97,7 @@ def test_solvers_of_other_families_are_made_for_a_family_that_names_them():
         measured=FAMILY.measured, verdict=FAMILY.verdict,
     )  # fmt: skip
     spec = type("Related", (RankOneSensing,), {"model": "related"})
-    entry = ModelEntry(spec=spec, family=related, plane=("rank", "m"), along="m")
+    entry = ModelEntry(spec=spec, family=related, main=("m",), plane=("rank", "m"), along="m")
     modules = [*catalog.modules_of(catalog.lrlab.models), file("models.related", ENTRY=entry)]
     result = collect(modules, catalog.modules_of(catalog.lrlab.solvers))
     names = [entry.name for entry in catalog.SOLVERS["rank-one-sensing"] if "low-rank" in entry.families]
@@ -122,6 +122,8 @@ def test_solvers_of_other_families_are_made_for_a_family_that_names_them():
         (replace(MODEL, along_range=(1.0, 2.0, "log")), "the axis of toy '' is unknown"),
         (replace(MODEL, along="n"), "toy has no spectrum, which takes one of LowRankSpec, .*: leave out along"),
         (replace(MODEL, ranges={"m": (1.0, 2.0, "log")}), "the axis of toy 'm' is unknown"),
+        (replace(MODEL, main=()), "no parameter of toy comes first: add main"),
+        (replace(MODEL, main=("q",)), "the main parameter of toy 'q' is unknown: take some of seed, n, p"),
         (replace(MODEL, held={"q": 1}), "the held parameter of toy 'q' is unknown"),
         (replace(MODEL, measures=("loss",)), "the measure of toy 'loss' is unknown: take some of error"),
         (SOLVER, "models.toy: ENTRY must be a ModelEntry"),

@@ -160,6 +160,7 @@ ENTRIES = (
     ModelEntry(
         spec=InductiveCompletion,
         family=FAMILY,
+        main=("observed", "rank", "noise"),
         plane=("rank", "per-freedom"),
         along="observed",
         along_range=(0.005, 0.5, "log"),
@@ -169,6 +170,7 @@ ENTRIES = (
     ModelEntry(
         spec=MultilabelRegression,
         family=FAMILY,
+        main=("observed", "rank", "noise"),
         plane=("rank", "per-freedom"),
         along="observed",
         along_range=(0.005, 0.5, "log"),

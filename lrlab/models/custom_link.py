@@ -39,4 +39,4 @@ class CustomLink(SingleIndexSpec):
         return FormulaLink(self.noise, self.link, flip=self.flip)
 
 
-ENTRY = ModelEntry(spec=CustomLink, family=FAMILY, plane=("flip", "ratio"), along="flip")
+ENTRY = ModelEntry(spec=CustomLink, family=FAMILY, main=("n", "p", "link"), plane=("flip", "ratio"), along="flip")

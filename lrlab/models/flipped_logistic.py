@@ -35,6 +35,7 @@ class FlippedLogistic(SingleIndexSpec):
 ENTRY = ModelEntry(
     spec=FlippedLogistic,
     family=FAMILY,
+    main=("n", "p", "flip"),
     plane=("flip", "ratio"),
     along="flip",
     ranges={"flip": (0.0, 0.2, "linear"), "ratio": (50.0, 5000.0, "log")},

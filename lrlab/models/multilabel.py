@@ -200,4 +200,10 @@ FAMILY = Family(
     falls=("noise", "missing"),
 )  # fmt: skip
 
-ENTRY = ModelEntry(spec=Multilabel, family=FAMILY, plane=("noise", "observed"), held={"n": 500, "d": 40, "labels": 30})
+ENTRY = ModelEntry(
+    spec=Multilabel,
+    family=FAMILY,
+    main=("observed", "rank", "noise"),
+    plane=("noise", "observed"),
+    held={"n": 500, "d": 40, "labels": 30},
+)

@@ -155,6 +155,7 @@ def predict(estimate: LowRank, X: Array) -> Array:
 ENTRY = ModelEntry(
     spec=PolynomialNetwork,
     family=FAMILY,
+    main=("m", "r", "noise"),
     plane=("r", "m"),
     along="m",
     along_range=(500.0, 20_000.0, "log"),

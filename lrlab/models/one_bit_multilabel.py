@@ -125,4 +125,6 @@ FAMILY = Family(
     falls=("rank", "d1", "d2", "noise", "flip"),
 )  # fmt: skip
 
-ENTRY = ModelEntry(spec=OneBitMultilabel, family=FAMILY, plane=("flip", "m"), held={"d1": 30, "d2": 20})
+ENTRY = ModelEntry(
+    spec=OneBitMultilabel, family=FAMILY, main=("m", "rank", "flip"), plane=("flip", "m"), held={"d1": 30, "d2": 20}
+)

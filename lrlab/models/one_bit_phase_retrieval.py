@@ -29,4 +29,10 @@ class OneBitPhaseRetrieval(SingleIndexSpec):
         return ThresholdLink(self.noise, self.threshold, flip=self.flip)
 
 
-ENTRY = ModelEntry(spec=OneBitPhaseRetrieval, family=FAMILY, plane=("threshold", "ratio"), along="threshold")
+ENTRY = ModelEntry(
+    spec=OneBitPhaseRetrieval,
+    family=FAMILY,
+    main=("n", "p", "threshold"),
+    plane=("threshold", "ratio"),
+    along="threshold",
+)

@@ -25,4 +25,6 @@ class OneBitSensing(SingleIndexSpec):
         return SignLink(self.noise, flip=self.flip)
 
 
-ENTRY = ModelEntry(spec=OneBitSensing, family=FAMILY, plane=("variance", "ratio"), along="variance")
+ENTRY = ModelEntry(
+    spec=OneBitSensing, family=FAMILY, main=("n", "p", "noise"), plane=("variance", "ratio"), along="variance"
+)

@@ -187,5 +187,10 @@ FAMILY = Family(
 )
 
 ENTRY = ModelEntry(
-    spec=PhaseRetrieval, family=FAMILY, plane=("p", "ratio"), along="ratio", along_range=(0.5, 8.0, "linear")
+    spec=PhaseRetrieval,
+    family=FAMILY,
+    main=("m", "p", "noise"),
+    plane=("p", "ratio"),
+    along="ratio",
+    along_range=(0.5, 8.0, "linear"),
 )

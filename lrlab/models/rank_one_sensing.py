@@ -67,6 +67,7 @@ class RankOneSensing(LowRankSpec):
 ENTRY = ModelEntry(
     spec=RankOneSensing,
     family=FAMILY,
+    main=("m", "rank", "noise"),
     plane=("rank", "m"),
     along="m",
     along_range=(500.0, 20_000.0, "log"),

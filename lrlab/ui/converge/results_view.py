@@ -14,12 +14,12 @@ from lrlab.figures.recovery import Recovery
 from lrlab.model_entry import Measured, Outcome
 from lrlab.protocol import Spec
 from lrlab.runs.job import Job
-from lrlab.ui.converge import estimates, result_tabs
+from lrlab.ui.converge import estimates, result_tabs, run_controls
 from lrlab.ui.converge.curve_controls import CurveSettings
 from lrlab.ui.shared import captions, live, progress
 from lrlab.ui.widgets import plot
 
-HEIGHT = 430
+HEIGHT = 400
 """Of the three figures of the first screen, in pixels."""
 MEASURED_HEIGHT = 300
 WIDTHS = [0.78, 1.1, 1.1]
@@ -38,7 +38,7 @@ def draw(settings: CurveSettings, jobs: Sequence[Job]) -> None:
         # The run that is followed is of another model than the one that is chosen now.
         settings = settings._replace(measure=next(iter(measures)))
     drawn = recoveries(spec, runs)
-    changed = bool(following and jobs and list(jobs) != [run.job for run in runs])
+    changed = bool(following and jobs and not run_controls.is_of(following, jobs))
     show_equation(following, spec, changed)
     sentence = family(spec.model).verdict(spec, outcomes(runs, drawn))
     with st.container(key="converge-verdict"):

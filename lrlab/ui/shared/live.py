@@ -72,7 +72,8 @@ def stop(page: str) -> None:
         current(page).cancel()
 
 
-def _wish(page: str) -> None:
+def request(page: str) -> None:
+    """Have the page start a run, as its button does."""
     st.session_state[f"{page}:autorun"] = True
 
 
@@ -87,7 +88,7 @@ def buttons(page: str, begin: Callable[[], Running], *, ready: bool, about: Any 
     with st.container(horizontal=True, key=f"{page}-buttons", width="content"):
         # By a callback, and until a run is there: a widget that is touched meanwhile ends the script, and would take
         # the click with it.
-        st.button(label, type="primary", key=f"{page}-run", disabled=not ready, on_click=_wish, args=(page,))
+        st.button(label, type="primary", key=f"{page}-run", disabled=not ready, on_click=request, args=(page,))
         if st.session_state.get(f"{page}:autorun") and ready:
             try:
                 get_followers().admit(browser.browser_key(), page)

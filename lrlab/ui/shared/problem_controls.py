@@ -10,6 +10,7 @@ from lrlab import catalog
 from lrlab.models import pictures
 from lrlab.parameters import InputError, Parameter, Value, declared
 from lrlab.protocol import Spec
+from lrlab.ui.widgets import sliders
 from lrlab.ui.widgets.controls import choose_one, widget, widgets, with_defaults
 from lrlab.ui.widgets.permalink import Permalink
 
@@ -26,24 +27,33 @@ def choose_model(link: Permalink, models: Sequence[str] = ()) -> str:
 
 
 def choose_spec(
-    link: Permalink, name: str, *, without: Sequence[str] = (), initial: Mapping[str, Value] = MappingProxyType({})
+    link: Permalink,
+    name: str,
+    *,
+    main: Sequence[str] = (),
+    without: Sequence[str] = (),
+    initial: Mapping[str, Value] = MappingProxyType({}),
 ) -> Spec | InputError:
     """Show the widgets of a model; return the spec, or the error in its parameters.
 
-    without: parameters that have no widget. initial: first values that are not the defaults.
+    main: parameters that come first, with a slider each; the others are then folded away. without: parameters that have
+    no widget. initial: first values that are not the defaults.
     """
     parameters = declared(catalog.MODELS[name])
     visible = with_defaults(
         (p for p in parameters.values() if not p.hidden and p.name not in ("seed", *without)), initial
     )
     _settle_picture(link, name)
-    values = widgets(link, visible, scope=name)
+    values = {p: sliders.widget(link, name, parameters[p]) for p in main}
+    folded = st.expander("Advanced") if main else st.container()
+    with folded:
+        values |= widgets(link, [p for p in visible if p.name not in main], scope=name)
     st.session_state[link.key("truth-before", name)] = values.get("truth")
     link.accept(parameters)
     try:
         if values.get("truth") == "upload":
             values["picture"] = upload(link, parameters["picture"], int(values["p"] or 0))
-        with st.expander("Seed"):
+        with folded if main else st.expander("Seed"):
             values["seed"] = widget(link, parameters["seed"])
         return catalog.spec(name, **values)
     except InputError as error:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -34,10 +34,12 @@ def choose_jobs(
     problem: Spec | InputError,
     ending: Mapping[str, Any] | InputError,
     default: Sequence[str],
+    recommended: int = 0,
 ) -> list[Job]:
     """Show solvers and their options; return the jobs that can be run.
 
-    A solver that cannot be run on this problem has the reason below its name.
+    A solver that cannot be run on this problem has the reason below its name. recommended: how many come first, each
+    with its summary: the default ones and then others that can be run; those that cannot be run then share one line.
     """
     entries = catalog.solvers_for(name)
     names = tuple(entry.name for entry in entries)
@@ -45,26 +47,55 @@ def choose_jobs(
         meaning="solvers", name="solvers", kind=str, default=",".join(s for s in default if s in names)
     )
     at_first = selected_solvers(link, parameter, names)
-    chosen, jobs = [], []
     for entry in entries:
         link.accept(f"{entry.name}.{option}" for option in entry.options)
-        key = link.key(entry.name, name)
-        if key not in st.session_state:
-            st.session_state[key] = entry.name in at_first
-        about = f"{entry.summary} {entry.given}\n\n{entry.reference}"
-        wanted = st.checkbox(entry.title, st.session_state[key], key=key, help=about)
-        chosen += [entry.name] if wanted else []
-        settings = {}
-        if wanted and entry.options:
-            with st.expander("Options", key=link.key(f"{entry.name}-options", name)):
-                settings = widgets(link, list(entry.options.values()), scope=name, prefix=f"{entry.name}.")
-        job = _job(problem, entry, settings, ending)
-        if isinstance(job, InputError):
-            st.caption(f":red[Unavailable: {job}]" if wanted else f"Unavailable: {job}")
-        elif wanted and job:
-            jobs.append(job)
-    link.put("solvers", ",".join(chosen), parameter)
-    return jobs
+        st.session_state.setdefault(link.key(entry.name, name), entry.name in at_first)
+    refused = {entry.name: reason for entry in entries if (reason := _refusal(problem, entry))} if recommended else {}
+    order = sorted(entries, key=lambda entry: default.index(entry.name) if entry.name in default else len(default))
+    first = [entry for entry in order if entry.name not in refused][:recommended]
+    chosen = {entry.name: _choose(link, name, problem, entry, ending, summary=True) for entry in first}
+    rest = [entry for entry in entries if entry not in first]
+    unavailable = [e for e in rest if e.name in refused and not st.session_state[link.key(e.name, name)]]
+    rest = [entry for entry in rest if entry not in unavailable]
+    opened = any(st.session_state[link.key(entry.name, name)] for entry in rest)
+    with st.expander(f"{len(rest)} more solvers", expanded=opened) if first and rest else st.container():
+        chosen |= {entry.name: _choose(link, name, problem, entry, ending) for entry in rest}
+    if unavailable:
+        reasons = "\n\n".join(f"{entry.title}: {refused[entry.name]}" for entry in unavailable)
+        st.caption(f"Not for this problem: {', '.join(entry.title for entry in unavailable)}.", help=reasons)
+    wanted = [entry for entry in names if chosen.get(entry, False) is not False]
+    link.put("solvers", ",".join(wanted), parameter)
+    return [job for entry in wanted if (job := chosen[entry])]
+
+
+def _choose(
+    link: Permalink,
+    name: str,
+    problem: Spec | InputError,
+    entry: SolverEntry,
+    ending: Mapping[str, Any] | InputError,
+    summary: bool = False,
+) -> Job | Literal[False] | None:
+    """Show a solver; return its job, None where it is chosen and cannot be run, and False where it is not chosen."""
+    key = link.key(entry.name, name)
+    about = f"{entry.summary} {entry.given}\n\n{entry.reference}"
+    wanted = st.checkbox(entry.title, st.session_state[key], key=key, help=about)
+    if summary:
+        st.caption(entry.summary)
+    settings = {}
+    if wanted and entry.options:
+        with st.expander("Options", key=link.key(f"{entry.name}-options", name)):
+            settings = widgets(link, list(entry.options.values()), scope=name, prefix=f"{entry.name}.")
+    job = _job(problem, entry, settings, ending)
+    if isinstance(job, InputError):
+        st.caption(f":red[Unavailable: {job}]" if wanted else f"Unavailable: {job}")
+        return None if wanted else False
+    return job if wanted else False
+
+
+def _refusal(problem: Spec | InputError, entry: SolverEntry) -> str:
+    job = _job(problem, entry, {}, {})
+    return str(job) if isinstance(job, InputError) else ""
 
 
 def selected_solvers(link: Permalink, parameter: Parameter, names: Sequence[str]) -> list[str]:

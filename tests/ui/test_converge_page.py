@@ -1,0 +1,77 @@
+"""Controls of *converge*: sliders beside numbers, new data, runs on change, recommended solvers."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lrlab import catalog
+from lrlab.parameters import declared
+from lrlab.ui.widgets import sliders
+from tests.ui.driving import errors, finished
+
+PAGE = Path(__file__).parents[2] / "pages" / "converge.py"
+
+
+@pytest.fixture(autouse=True)
+def warm(engine):
+    """Let the page find the session's engine."""
+
+
+def opened(**address):
+    at = AppTest.from_file(str(PAGE), default_timeout=60)
+    for name, value in {"n": "400", "p": "8", "solvers": "pairwise-moment", **address}.items():
+        at.query_params[name] = value
+    at.run()
+    assert not at.exception and not errors(at)
+    return at
+
+
+def texts(at):
+    return [element.value for element in (*at.markdown, *at.caption)]
+
+
+@pytest.mark.parametrize("model", list(catalog.MODELS))
+def test_sliders_of_the_main_parameters_have_round_values_and_the_default(model):
+    known = declared(catalog.MODELS[model])
+    numbers = [known[name] for name in catalog.model_entry(model).main if known[name].kind in (int, float)]
+    assert len(numbers) >= 2 and len(catalog.model_entry(model).main) == 3
+    for parameter in numbers:
+        values = sliders.positions(model, parameter)
+        assert parameter.default in values and values == sorted(set(values)) and len(values) > 5
+        assert all(parameter.check(value) == value for value in values)
+
+
+def test_a_slider_moves_its_number_and_a_number_may_be_any():
+    at = opened()
+    at.select_slider(key="converge.one-bit-sensing.n.slider").set_value(650).run()
+    assert at.number_input(key="converge.one-bit-sensing.n").value == 650 and at.query_params["n"] == "650"
+    at.number_input(key="converge.one-bit-sensing.n").set_value(4321).run()
+    assert at.query_params["n"] == "4321"
+    assert abs(at.select_slider(key="converge.one-bit-sensing.n.slider").value - 4321) < 250
+
+
+def test_changes_are_marked_or_start_a_run_and_new_data_has_a_new_seed():
+    at = finished(opened(), "converge")
+    first = at.session_state["converge:run"]
+    assert not any("changed" in text for text in texts(at))
+    at.number_input(key="converge.one-bit-sensing.noise").set_value(0.3).run()
+    assert any("changed" in text for text in texts(at)) and at.session_state["converge:run"] is first
+    at.toggle(key="converge-on-change").set_value(True).run()
+    second = at.session_state["converge:run"]
+    assert second is not first and second.runs[0].job.spec.noise == 0.3
+    at.run()
+    assert at.session_state["converge:run"] is second
+    at.toggle(key="converge-on-change").set_value(False).run()
+    at.button(key="converge-new").click().run()
+    assert at.session_state["converge:run"].runs[0].job.spec.seed == 1 and at.query_params["seed"] == "1"
+    at.session_state["converge:run"].cancel()
+
+
+def test_recommended_solvers_come_first_and_those_that_do_not_apply_share_a_line():
+    at = opened(model="one-bit-phase-retrieval")
+    titles = [box.label for box in at.checkbox]
+    assert titles[:2] == ["Pairwise moment (Algorithm 1)", "Link-free refinement"]
+    [line] = [caption for caption in at.caption if caption.value.startswith("Not for this problem")]
+    mean = catalog.solver("marginal-mean").title
+    assert mean in line.value and mean not in titles and "mu_1" in line.help
