@@ -84,10 +84,12 @@ def test_a_reload_of_the_address_restores_the_parameters(page, address):
 
 
 MODELS = list(catalog.MODELS)
-PLACES = """() => [...document.querySelectorAll('.stMain .lrlab-figure')].map((figure) => {
+PLACES = """() => [...document.querySelectorAll(
+  '.st-key-converge-equation, .st-key-converge-verdict, .stMain .lrlab-figure',
+)].map((figure) => {
   const box = figure.getBoundingClientRect();
   return [box.x, box.y, box.width, box.height].map(Math.round).join();
-}).slice(0, 3).join(' ')"""
+}).slice(0, 5).join(' ')"""
 SMALLER = {"polynomial-network": "&p=40&m=1500", "one-bit-multilabel": "&m=4000", "multilabel": "&n=500"}
 
 

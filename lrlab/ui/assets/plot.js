@@ -129,7 +129,7 @@ function mark(state, data) {
 
 // Arrays of numbers arrive as bytes.
 function numbers(values) {
-  if (!values?.bdata) return values ?? [];
+  if (!values?.dtype) return values ?? [];
   const kinds = { f8: Float64Array, f4: Float32Array, i4: Int32Array, i2: Int16Array, i1: Int8Array, u4: Uint32Array, u2: Uint16Array, u1: Uint8Array };
   return new kinds[values.dtype](Uint8Array.from(atob(values.bdata), (letter) => letter.charCodeAt(0)).buffer);
 }

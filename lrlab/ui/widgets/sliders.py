@@ -1,6 +1,7 @@
 """A parameter as a number with a slider beside it; the number may be any, the slider has round values."""
 
 import math
+import time
 
 import streamlit as st
 
@@ -11,30 +12,49 @@ from lrlab.ui.widgets.axis import spaced
 from lrlab.ui.widgets.permalink import Permalink
 
 POSITIONS = 33
+ECHO_SECONDS = 5.0
+"""For how long a browser may still send the value of before."""
 
 
 def widget(link: Permalink, model: str, parameter: Parameter) -> Value | None:
     """Show a parameter of a model with its slider, where it is a number, and return its value."""
     if parameter.kind not in (int, float) or parameter.choices:
         return controls.widget(link, parameter, scope=model)
-    left, right = st.columns([1.35, 1], gap="small", vertical_alignment="bottom")
-    with right:
-        value = controls.widget(link, parameter, scope=model)
     options, key = positions(model, parameter), link.key(parameter.name, model)
     slider = f"{key}.slider"
 
     def moved() -> None:
-        st.session_state[key] = st.session_state[slider]
+        before, now = st.session_state.get(key), st.session_state[slider]
+        if not _is_echo(slider, now):
+            st.session_state[key] = now
+            _replaced(key, before)
 
+    if key in st.session_state and slider in st.session_state and _is_echo(key, st.session_state[key]):
+        st.session_state[key] = st.session_state[slider]
+    left, right = st.columns([1.35, 1], gap="small", vertical_alignment="bottom")
+    with right:
+        value = controls.widget(link, parameter, scope=model)
     # Set only where it differs: a value that is set moves the slider below a finger that drags it.
     at = min(options, key=lambda option: abs(option - float(value or 0)))
     if st.session_state.get(slider) != at:
+        _replaced(slider, st.session_state.get(slider))
         st.session_state[slider] = at
     left.select_slider(
         f"slider of {controls.label(parameter)}", options, key=slider, format_func="{:g}".format, on_change=moved,
         label_visibility="collapsed",
     )  # fmt: skip
     return value
+
+
+def _replaced(key: str, before: object) -> None:
+    """Take note of the value that a widget had before the other one changed it."""
+    st.session_state[f"{key}.before"] = before, time.monotonic()
+
+
+def _is_echo(key: str, value: object) -> bool:
+    """Return whether a value is one that was just replaced: a distant browser sends it until it knows the new one."""
+    before, at = st.session_state.get(f"{key}.before", (None, 0.0))
+    return before is not None and before == value and time.monotonic() < at + ECHO_SECONDS
 
 
 def positions(model: str, parameter: Parameter) -> list[float]:
