@@ -82,7 +82,7 @@ def _(link: LogisticLink, w: Array, variance: Array | float, y: Array | float) -
     weights = step * np.exp(-np.square(e) / 2.0 - LOG_ROOT_TWO_PI)
     margin = np.asarray(y * (w + link.intercept))[..., None] + np.asarray(S)[..., None] * e
     yes = expit(margin)
-    slope = yes * expit(-margin)
+    slope = yes * (1.0 - yes)
     derivatives = yes @ weights, y * (slope @ weights), (slope * (1.0 - 2.0 * yes)) @ weights
     return flipped(_from_derivatives(*derivatives), link)
 

@@ -21,13 +21,14 @@ from lrlab.solvers.single_index.link_free_levels import Attempt, attempts, curva
 from lrlab.solvers.single_index.link_free_moves import Moved, descended, exchanged, sharpened
 from lrlab.solvers.single_index.link_free_start import best_start
 from lrlab.solvers.single_index.link_levels import Levels
-from lrlab.solvers.single_index.link_smoothing import LogOdds
+from lrlab.solvers.single_index.link_smoothing import POLYNOMIAL, SMOOTHNESS, LogOdds
 from lrlab.solvers.single_index.requirements import VANISHING, SupportSize, needs_room, sparse_size, support_size
 
 # The smoothness is chosen anew in this many rounds at most, until it stays the same in three.
 CHOICES = 6
 # Jumps are tried, and then the link stays, once steps are this share of the error of the direction.
 NEARLY_SETTLED = 0.05
+SPLINES = [smoothness for smoothness in SMOOTHNESS if smoothness.weight < POLYNOMIAL]
 # A link that jumps is fitted in this many rounds.
 REFITS = 10
 TINY = np.finfo(float).tiny
@@ -143,7 +144,9 @@ def refinement(X: Array, y: Array, s: int, rng: Generator) -> Iterator[State]:
     own: Mask = np.any(state.free, axis=1)
     attempt = None
     data, state = data.among(own), state._replace(B=state.B[own], free=state.free[own], step=state.step[own])
-    for attempt in attempts(data, state.moved, state.free, state.fit):
+    # What a line or a parabola follows as well as splines do has no level between 0 and 1.
+    tries = attempts(data, state.moved, state.free, state.fit) if state.fit.smoothness in SPLINES else ()
+    for attempt in tries:
         yield state._replace(trying=attempt.levels.width).widened(own)
     for last in last_rounds(data, state, attempt if attempt and attempt.preferred else None):
         yield last.widened(own)

@@ -48,9 +48,11 @@ class Smoothness(NamedTuple):
         return np.linspace(-1.0, 1.0, COEFFICIENTS)[:, None] ** np.arange(self.order)
 
 
+POLYNOMIAL = 1e6
+"""A weight that leaves the polynomials alone."""
 SMOOTHNESS = (
-    Smoothness("a straight line", 2, 1e6),
-    Smoothness("a parabola", 3, 1e6),
+    Smoothness("a straight line", 2, POLYNOMIAL),
+    Smoothness("a parabola", 3, POLYNOMIAL),
     Smoothness("a stiff spline (penalty 10)", 3, 10.0),
     Smoothness("a spline (penalty 0.1)", 3, 0.1),
     Smoothness("a flexible spline (penalty 0.001)", 3, 0.001),

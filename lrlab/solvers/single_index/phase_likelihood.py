@@ -50,15 +50,18 @@ def phase_likelihood(problem: SingleIndexData, *, rng: Generator) -> Iterator[It
     b = next(spectral_optimal(problem, weights="link", rng=rng)).estimate
     narrowest = final_width(link.noise, link.threshold, n, p)
     w, steps = max(WIDEST, narrowest), 0
+    at = likelihood(X @ b, y, link.threshold, w)
     while True:
-        at = likelihood(X @ b, y, link.threshold, w)
         D = newton_step(X, b, at)
         length = float(np.linalg.norm(D))
         note = f"Smoothed to width {w:.3g}."
         yield Iterate(b, objective=float(at.loss.mean()), residual=length + w - narrowest, note=note)
-        b, steps = descended(problem, b, D, at, w), steps + 1
+        (b, at), steps = descended(problem, b, D, at, w), steps + 1
         if length < w / 4.0 or steps == STEPS_A_WIDTH:
-            w, steps = max(w / 2.0, narrowest), 0
+            if w > narrowest:
+                w = max(w / 2.0, narrowest)
+                at = likelihood(X @ b, y, link.threshold, w)
+            steps = 0
 
 
 def final_width(noise: float, threshold: float, n: int, p: int) -> float:
@@ -79,9 +82,11 @@ def likelihood(z: Array, y: Array, threshold: float, width: float) -> Likelihood
     """Return the likelihood of y = sign(|z + width e| - threshold), e ~ N(0, 1), by logarithms throughout."""
     size = np.abs(z)
     above, below = (size - threshold) / width, (-size - threshold) / width
-    log_yes = np.logaddexp(log_ndtr(above), log_ndtr(below))
+    log_above, log_below, log_rest = log_ndtr(above), log_ndtr(below), log_ndtr(-above)
+    # below <= above.
+    log_yes = log_above + np.log1p(np.exp(log_below - log_above))
     # P(no) = Phi(-above) - Phi(below), a difference that would cancel far out; |dP/dz| = (phi(above) - phi(below)) / w.
-    log_no = log_ndtr(-above) + log_of_rest(log_ndtr(below) - log_ndtr(-above))
+    log_no = log_rest + log_of_rest(log_below - log_rest)
     log_density = -np.square(above) / 2.0 - math.log(width * math.sqrt(2.0 * math.pi))
     log_change = log_density + log_of_rest(-2.0 * size * threshold / width**2)
     log_own = np.where(y > 0, log_yes, log_no)
@@ -105,16 +110,17 @@ def newton_step(X: Array, b: Array, at: Likelihood) -> Array:
     return newton_directions(curved, B, descent, np.ones_like(B), damping)[:, 0]
 
 
-def descended(problem: SingleIndexData, b: Array, D: Array, at: Likelihood, width: float) -> Array:
-    """Return b moved along D, halved until F_w falls; b itself where no step makes it fall."""
+def descended(problem: SingleIndexData, b: Array, D: Array, at: Likelihood, width: float) -> tuple[Array, Likelihood]:
+    """Return b moved along D, halved until F_w falls, and the likelihood there; b itself where no step lowers F_w."""
     # Near the minimum a step changes the loss by less than rounding.
     step, value = shortened(D[:, None])[:, 0], at.loss.sum() * (1.0 + SLACK)
     for _ in range(HALVINGS):
         trial = normalised((b + step)[:, None])[:, 0]
-        if likelihood(problem.X @ trial, problem.y, problem.link.threshold, width).loss.sum() <= value:
-            return trial
+        reached = likelihood(problem.X @ trial, problem.y, problem.link.threshold, width)
+        if reached.loss.sum() <= value:
+            return trial, reached
         step = step / 2.0
-    return b
+    return b, at
 
 
 def refuse(spec: SingleIndexSpec, options: Options) -> None:
