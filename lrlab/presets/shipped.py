@@ -72,9 +72,12 @@ class Shipped:
         """How the results came about."""
         preset = presets.load(self.name)
         missing = [name for name in preset.data if name not in self.sets]
-        limit = preset.content.get("quick", {}).get("max_iter") if self.quick else None
+        rule = preset.content.get("quick", {}) if self.quick else {}
+        limit, series = rule.get("max_iter"), rule.get("series", ())
+        omitted = [one["label"] for one in preset.series if series and one["label"] not in series]
         scope = f"Quick result: {self.run:,} of {self.planned:,} trials" if self.run < self.planned else "Stored result"
         scope += f" of at most {limit} iterations" if limit else ""
+        scope += f", without {', '.join(omitted)}" if omitted else ""
         data = f" on {', '.join(self.sets)}" if self.sets else ""
         absent = f" (not at hand: {', '.join(missing)})" if missing else ""
         return f"{scope}{data}{absent}; {self.machine}, lrlab {self.version}, {self.date}."

@@ -60,7 +60,7 @@ def test_points_appear_before_the_last_trial_are_stored_and_resumed(monkeypatch,
     assert not at.session_state["papers:run"].alive
     at.button(key="papers-run").click().run()
     assert at.session_state["papers:run"].stream.reused >= done
+    at.button(key="papers-cancel").click().run()
     at.session_state["papers.trials"] = "full"
     at.run()
-    assert any("has changed since this run" in caption.value for caption in at.caption)
-    at.button(key="papers-cancel").click().run()
+    assert any("changed since this run: press Compute again" in caption.value for caption in at.caption)

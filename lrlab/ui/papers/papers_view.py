@@ -25,7 +25,7 @@ from lrlab.ui.shared import live, progress
 from lrlab.ui.widgets import plot, tables
 
 SHOWN_LINES = 3
-STATE_PIXELS, ONE_PANEL_PIXELS = 64, 900
+ONE_PANEL_PIXELS = 900
 
 
 def forms(name: str) -> dict[str, str]:
@@ -60,9 +60,10 @@ def head(preset: Preset) -> None:
     for line in lines[:SHOWN_LINES]:
         _line(line, of)
     if len(lines) > SHOWN_LINES:
-        with st.expander(f"{len(lines) - SHOWN_LINES} more verdicts", key="papers-verdicts"):
+        with st.expander(f"More verdicts ({len(lines) - SHOWN_LINES})", key="papers-verdicts"):
             for line in lines[SHOWN_LINES:]:
                 _line(line, of)
+    st.caption(origin(preset.name))
 
 
 def origin(name: str) -> str:
@@ -116,14 +117,11 @@ def draw(chosen: Preset) -> None:
     """Draw the panels of the computed preset with the points so far, or the stored result."""
     batch, about = live.current("papers"), live.about("papers")
     own = batch is not None and about[0].name == chosen.name
-    # As high with a run as without: figures below it stay where they are.
-    with st.container(height=STATE_PIXELS, border=False, key="papers-state"):
+    if own and about[0].quick != chosen.quick and not batch.alive:
+        progress.strip(None, progress.CHANGED.replace("Run", "Compute again"))
+    else:
         progress.show_batch_progress(batch if own else None)
-        results = progress.batch_results(batch if own else None)
-        if own and about[0].quick != chosen.quick:
-            st.caption("**The choice of trials has changed since this run: press Compute again.**")
-        elif not own or (not batch.alive and not results):
-            st.caption(origin(chosen.name))
+    results = progress.batch_results(batch if own else None)
     if not results:
         stored(chosen.name)
         return
