@@ -69,10 +69,10 @@ class RankOne(Operator):
 def tall(X: Array, U: Array) -> Array:
     """Return X U for X (m, d), U (d, k), k small, with columns that are contiguous.
 
-    In double precision BLAS reads a tall X faster by a half from the right; sums over columns, by `pair`, and products
-    with X^T gain from contiguous ones.
+    BLAS reads a tall X faster by a half from the right; sums over columns, by `pair`, and products with X^T gain from
+    contiguous ones.
     """
-    return np.asfortranarray(X @ U) if X.dtype == np.float32 else (U.T @ X.T).T
+    return (U.T @ X.T).T
 
 
 class SymmetricRankOne(RankOne):

@@ -17,7 +17,7 @@ from lrlab.store.store import Store
 OLD = Path(__file__).with_name("format2.sqlite")
 """Written by the release before format 3: three sweeps of two trials each cell."""
 SHIPPED = old_stores.TABLE
-STALE = {"gauss-newton", "logistic", "pairwise-moment", "tangent-descent"}
+STALE = {"gauss-newton", "leml-squared", "logistic", "pairwise-moment", "tangent-descent"}
 """Solvers whose numbers have changed."""
 
 
@@ -46,7 +46,8 @@ def test_an_old_store_opens_and_its_trials_are_used_again(path, tmp_path, capsys
         assert main(["sweep", str(tmp_path / "sweep.toml"), "--store", str(path), "--json"]) == 0
         document = json.loads(capsys.readouterr().out)
         counted.append((document["trials_run"], document["trials_reused"]))
-    assert counted == [(16, 8), (8, 0), (0, 8)], "all whose end the old store tells"
+    # The four of leml-squared have other numbers since it takes its steps in single precision.
+    assert counted == [(16, 8), (8, 0), (4, 4)], "all whose end the old store tells"
 
 
 def test_trials_that_were_carried_over_are_those_of_today(path):

@@ -15,8 +15,8 @@ from lrlab.solvers.low_rank.requirements import ranked_entry
 from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.low_rank.stationarity import stationarity
 from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, Line, line, moved, point, solved
-from lrlab.solvers.low_rank.tangent_descent import tangent_workspace
-from lrlab.solvers.low_rank.tangent_least_squares import least_squares_step
+from lrlab.solvers.low_rank.tangent_descent import in_single, tangent_workspace
+from lrlab.solvers.low_rank.tangent_least_squares import least_squares_step, single_step
 from lrlab.solvers.low_rank.whole_steps import WholeSteps, objective
 
 Result = TypeVar("Result")
@@ -27,6 +27,9 @@ HALVINGS = 20
 
 PENALTY, NEARLY = 0.02, 0.2
 """Weight of the nuclear norm per relative misfit, and the cosine of the residual from which on it falls with it."""
+
+SINGLE_TOL = 1e-5
+"""Tolerance down to which linear problems are solved in single precision."""
 
 LOOSE, TIGHTEST = 0.1, 1e-10
 """Bounds of the factor by which the gradient of a penalised problem shrinks."""
@@ -78,10 +81,11 @@ def gauss_newton(
     2.2 times. The penalty is that of factors U D and V D, whose least squared size is the nuclear norm.
     The linear problem is solved by conjugate gradients on its normal equations (CGLS), from zero, which gives the
     minimum-norm solution, as LSQR does; each of its steps reads the data twice (symmetric) or four times, O(m (d1 +
-    d2) k). Yields an Iterate a step: objective f, residual the cosine between the misfit and the measured step, while
-    there is a penalty the tangent gradient's image. Where `inner_steps` do not suffice the cosine shows a part of what
-    is left only: the residual is then at least the share of the gradient that remains of the linear problem. Ends
-    STALLED where no step lowers f.
+    d2) k). Of measurements that are drawn independently they are in single precision, where `inner_tol` is 1e-5 or
+    more: gradient, image and misfit of every W are in double. Yields an Iterate a step: objective f, residual the
+    cosine between the misfit and the measured step, while there is a penalty the tangent gradient's image. Where
+    `inner_steps` do not suffice the cosine shows a part of what is left only: the residual is then at least the share
+    of the gradient that remains of the linear problem. Ends STALLED where no step lowers f.
     Reference: Zilber & Nadler (2022), "GNIMC", updates of the tangent kind; Paige & Saunders (1982), CGLS in section 7;
     Bakushinskii (1992), "The problem of the convergence of the iteratively regularized Gauss-Newton method"; Eisenstat
     & Walker (1996), "Choosing the forcing terms in an inexact Newton method".
@@ -118,8 +122,12 @@ def direct_steps(
     operator: Operator, b: Array, at: EvaluatedMatrix, tol: float, limit: int, leave: Leave
 ) -> Generated[Stop]:
     """Yield the iterates without a penalty; return why they end."""
+    single = in_single(operator) if tol >= SINGLE_TOL else None
     while True:
-        step, inner, remaining = least_squares_step(operator, at, tol, limit)
+        if single is None:
+            step, inner, remaining = least_squares_step(operator, at, tol, limit)
+        else:
+            step, inner, remaining = single_step(operator, single, at, tol, limit)
         along, end = line(operator, at, step), solved(at.misfit, b)
         residual = 0.0 if end else max(alignment(at.misfit, along.image, b), remaining)
         yield Iterate(at.W, objective(at), residual, f"{inner} inner steps.")

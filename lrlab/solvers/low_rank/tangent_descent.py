@@ -1,10 +1,12 @@
 """Conjugate directions in the tangent spaces of matrices of rank k, with exact steps."""
 
+from collections import abc
 from itertools import islice
 
 import numpy as np
 from numpy.random import Generator
 
+from lrlab.arrays import Array
 from lrlab.lowrank import LowRank, from_core, from_product
 from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
@@ -18,11 +20,15 @@ from lrlab.solvers.low_rank.tangent import point
 from lrlab.solvers.low_rank.whole_steps import WholeSteps, objective
 
 ROUGH = 0.1
-MUCH = 2**23
-"""Numbers of data from which a start is refined on the first part of them."""
+FEW, SOME, MUCH, MOST = 2**15, 2**20, 2**23, 2**28
+"""Numbers of data up to which there is nothing to gain by single precision; from which on it is read in that first;
+from which on a start is refined on the first part of it; and up to which a copy in single precision is made of all."""
 FIRST_PART = 3
 """Its measurements for each degree of freedom."""
 REFINED, STUCK, MOST_REFINEMENTS = 3e-5, 0.998, 80
+SMALL, SLOW, ALIGNED, TURNING = 3e-3, 0.99, 3e-5, 0.7
+"""Single precision gives way to double where the misfit over b is small; where the ratio of misfits, one after the
+other, and that of cosines are large; and where the cosine is small."""
 
 
 def tangent_descent(
@@ -46,7 +52,9 @@ def tangent_descent(
 
     CONVERGED says that T = 0 up to the tolerance, with noise too: the cosine between d and A(D), which is at least
     that between d and A(N), is within it, or so small that f cannot tell; or the misfit is rounding error.
-    Of much data (a dozen million numbers) the start is refined on the first part before the rest is read.
+    Of independent measurements with a million numbers or more, the first iterates are computed in single precision
+    (objectives are right to five digits); it gives way to double where the misfit stops falling, as at the noise, or is
+    0.003 ||b||. With a dozen million the start is refined on the first part before the rest is read.
     An iteration reads the data twice (symmetric) or four times (general) and is O(m (d1 + d2) k). Steps that raise f
     are halved. Yields an Iterate a step: objective f, residual that cosine. Ends STALLED where no step lowers f,
     though the cosine promises more than rounding.
@@ -54,13 +62,37 @@ def tangent_descent(
     section 5.3, for the bias of the trace.
     """
     operator, b = problem.operator, problem.b
-    first = refined_start(operator, b, problem.rank, rng, start)
-    residual = None
-    conjugately, leave = directions == "conjugate", WholeSteps(operator, b, rng).leave
+    residual, conjugately, leave = None, directions == "conjugate", WholeSteps(operator, b, rng).leave
+    first = yield from single_steps(operator, b, problem.rank, rng, start, conjugately)
     for at, image in descent(operator, b, point(operator, first, b), conjugately=conjugately, leave=leave):
         residual = None if image is None else alignment(at.misfit, image, b)
         yield Iterate(at.W, objective(at), residual)
     return Stop.CONVERGED if residual is not None and unresolvable(residual, b) else Stop.STALLED
+
+
+def single_steps(
+    operator: Operator, b: Array, rank: int, rng: Generator, start: str, conjugately: bool
+) -> abc.Generator[Iterate, None, LowRank]:
+    """Yield the iterates in single precision, of much data; return the point from which to go on in double."""
+    single = in_single(operator) if operator.size * sum(operator.shape) > SOME else None
+    if single is None:
+        return refined_start(operator, b, rank, rng, start)
+    target, before, cosine, b = SMALL * float(np.linalg.norm(b)), np.inf, 1.0, b.astype(single.dtype)
+    first = point(single, refined_start(single, b, rank, rng, start), b)
+    for at, image in descent(single, b, first, conjugately=conjugately):
+        size, residual = float(np.linalg.norm(at.misfit)), None if image is None else alignment(at.misfit, image, b)
+        now = 1.0 if residual is None else residual
+        if size <= target or now < ALIGNED or (size > SLOW * before and now > TURNING * cosine):
+            break
+        before, cosine = size, now
+        yield Iterate(orthonormalised(at.W), objective(at), residual)
+    return orthonormalised(at.W)
+
+
+def in_single(operator: Operator) -> Operator | None:
+    """Return the operator in single precision; None where it is so, is small or too large, or has no such copy."""
+    fits = operator.dtype == np.float64 and FEW < operator.size * sum(operator.shape) <= MOST
+    return operator.first(operator.size) if fits else None
 
 
 def refined_start(operator: Operator, b: np.ndarray, rank: int, rng: Generator, start: str) -> LowRank:
@@ -102,8 +134,10 @@ def orthonormalised(W: LowRank) -> LowRank:
 def tangent_workspace(spec: LowRankSpec, options: Options) -> int:
     """Hold a dozen images of factors and vectors of length m; the start's basis, and the first part of the data."""
     k, (d1, d2) = spec.given_rank, spec.size
-    first = 4 * min(spec.measurements // 2, FIRST_PART * spec.degrees_of_freedom) * (d1 + d2)
-    return 8 * (spec.measurements * (12 * k + 8) + 60 * (k + 5) * (d1 + d2)) + first + 2**22
+    numbers = spec.measurements * (d1 + d2)
+    first = 4 * min(numbers // 2, FIRST_PART * spec.degrees_of_freedom * (d1 + d2))
+    single = 4 * numbers if numbers <= MOST else 0
+    return 8 * (spec.measurements * (12 * k + 8) + 60 * (k + 5) * (d1 + d2)) + first + single + 2**22
 
 
 ENTRY = ranked_entry(

@@ -44,6 +44,42 @@ def least_squares_step(
     return Vector(X.A * D, X.B * D), count, 0.0 if now <= target else min(1.0, float(np.sqrt(now / first)))
 
 
+def single_step(
+    operator: Operator, single: Operator, at: EvaluatedMatrix, tol: float, limit: int
+) -> tuple[Vector, int, float]:
+    """Return what `least_squares_step` does, by conjugate gradients in single precision from a gradient in double.
+
+    The gradient is updated by its own recursion: computed from a misfit in single precision, which noise keeps from
+    going to 0, it would have that one's rounding errors.
+    """
+    slope = jacobian(operator, at)[1](-at.misfit)
+    size = float(np.sqrt(slope.dot(slope)))
+    if size == 0.0:
+        return slope, 0, 0.0
+    W, P, Q, _ = at
+    near = EvaluatedMatrix(
+        LowRank(*(part.astype(single.dtype) for part in W)), _single(P), _single(Q), _single(P[:, 0])
+    )
+    measured, pulled = jacobian(single, near)
+    S = Vector(_single(slope.A / size), _single(slope.B / size))
+    X, D = S.times(0.0), S
+    first = now = S.dot(S)
+    count = 0
+    while now > tol**2 * first and count < limit:
+        operator.checkpoint(count / limit)
+        image = measured(D)
+        alpha = now / float(image @ image)
+        X, S = X.plus(D, alpha), S.plus(pulled(image), -alpha)
+        before, now = now, S.dot(S)
+        D, count = S.plus(D, now / before), count + 1
+    step = Vector(size * X.A.astype(operator.dtype), size * X.B.astype(operator.dtype))
+    return step, count, 0.0 if now <= tol**2 * first else min(1.0, float(np.sqrt(now / first)))
+
+
+def _single(part: Array) -> Array:
+    return part.astype(np.float32)
+
+
 def penalty(W: LowRank, weight: float) -> tuple[Array, float, Vector]:
     """Return the diagonal D (k,), mu, and the factors that are penalised, in units of A D^-1 and B D^-1."""
     largest = float(np.abs(W.s).max())

@@ -61,8 +61,8 @@ def leml_squared(
     minimise    J(W, H) = sum over observed (i, j) of (Y_ij - x_i^T W h_j)^2 / 2 + lambda (||W||_F^2 + ||H||_F^2) / 2
     update      H by least squares, a k x k system for all labels or for each; W by conjugate gradients on
                 X^T (X W M - Y H) + lambda W, M = H^T H (all labels observed, Algorithm 2), or X^T D H + lambda W with D
-                on the observed entries alone (Algorithm 1), stopped against the gradient at entry; or exactly, in the
-                eigenbases of X^T X and of M
+                on the observed entries alone (Algorithm 1), stopped against the gradient at entry, in single precision
+                for sparse rows with all labels; or exactly, in the eigenbases of X^T X and of M
     balance     W H^T = U s V^T, W <- U s^(1/2), H <- V s^(1/2), which lowers J to the loss + lambda ||Z||_*; with
                 penalty=frobenius W, H <- U, V s before H and U s, V before W, so that J = loss + lambda ||Z||_F^2 / 2
     converges   J falls to a stationary value; to the global one at lambda = 0 (section 3)
@@ -75,8 +75,8 @@ def leml_squared(
     labels = Labels.of(problem, loss)
     require_all(labels.full, inner)
     table = table_of(labels, regularization)
-    X, Y = labels.X, labels.coded
-    spectrum = Spectrum.of(X) if inner == "exact" else None
+    Y = labels.coded
+    spectrum = Spectrum.of(labels.X) if inner == "exact" else None
 
     def feature_factor(W: Array, H: Array) -> Array:
         if spectrum is None:
@@ -85,7 +85,7 @@ def leml_squared(
         return spectrum.solve(Y @ H - b.sum(axis=1) @ H, H.T @ H, regularization)
 
     def measure(A: Array, H: Array) -> tuple[float, tuple[Array, Array], tuple[Array, Array]]:
-        return table.value(A, H), table.gradients(A, H), (X.T @ (Y @ labels.embeddings(H)), Y.T @ A)
+        return table.value(A, H), table.gradients(A, H), (table.correlated(labels.embeddings(H)), Y.T @ A)
 
     k = rank_of(problem, fitted_rank)
     yield from alternate(labels, k, regularization, penalty, table.label_factor, feature_factor, measure, rng, start)

@@ -100,6 +100,7 @@ class Labels:
         self.Y, self.mask, self.loss, self.intercepts = Y, mask, loss, intercepts
         self.design, self.full = Design.balanced(X, intercepts), mask is None
         self.X = self.design.X
+        self._images: tuple[Array, Array] | None = None
 
     @staticmethod
     def of(problem: LabelData, loss: Loss) -> "Labels":
@@ -111,9 +112,11 @@ class Labels:
         return H[:, : H.shape[1] - self.intercepts]
 
     def images(self, W: Array) -> Array:
-        """Return X W, and ones where there are intercepts."""
-        A = self.X @ W
-        return np.hstack([A, np.ones((len(A), 1))]) if self.intercepts else A
+        """Return X W, and ones where there are intercepts; of the same W again the same array."""
+        if self._images is None or self._images[0] is not W:
+            A = self.X @ W
+            self._images = W, np.hstack([A, np.ones((len(A), 1))]) if self.intercepts else A
+        return self._images[1]
 
     def penalties(self, weight: float, columns: int) -> Array:
         """Return the weight of the penalty on each column of H: none on intercepts."""

@@ -1,10 +1,11 @@
 """Half-steps of LEML for the squared loss: the label side exactly, the feature side exactly or by CG."""
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 from lrlab.arrays import Array, Mask, Matrix
 from lrlab.linalg import solve_positive
@@ -14,6 +15,8 @@ from lrlab.solvers.multilabel.leml_products import Labels, OfFeatures, both_time
 
 RELATIVE = 1e-2
 """Conjugate gradients end where the gradient is this share of the one at entry."""
+MOMENT_COLUMNS = 64
+"""Numbers for each row that X^T Y may have at most, where it is held."""
 NOTHING = 1e-12
 """Eigenvalues below this share of the largest are taken for zero."""
 
@@ -24,6 +27,7 @@ class WholeTable:
     def __init__(self, labels: Labels, weight: float) -> None:
         """Take features and labels, and lambda."""
         self.labels, self.X, self.Y, self.weight = labels, labels.X, labels.coded, weight
+        self._images: tuple[Array, Array] | None = None
         self.squares = float(np.square(self.Y.data if issparse(self.Y) else self.Y).sum())
 
     def value(self, A: Array, H: Array) -> float:
@@ -34,7 +38,31 @@ class WholeTable:
     def gradients(self, A: Array, H: Array) -> tuple[Array, Array]:
         """Return X^T D H and D^T A."""
         Z = self.labels.embeddings(H)
-        return self.X.T @ (A @ (H.T @ Z) - self.Y @ Z), H @ (A.T @ A) - self.Y.T @ A
+        return self.pulled(A) @ (H.T @ Z) - self.correlated(Z), H @ (A.T @ A) - self.Y.T @ A
+
+    @cached_property
+    def moments(self) -> Array | None:
+        """X^T Y (d, L), where it is about as large as images at most: it saves a product with X for each use of Y."""
+        (n, L), d = self.Y.shape, self.X.shape[1]
+        if d * L > n * MOMENT_COLUMNS:
+            return None
+        moments = self.X.T @ self.Y
+        return moments.toarray() if issparse(moments) else np.asarray(moments)
+
+    @cached_property
+    def single(self) -> csr_array | None:
+        """Sparse features in single precision, None for others: steps are solved to a hundredth only."""
+        return self.X.astype(np.float32) if isinstance(self.X, csr_array) else None
+
+    def correlated(self, Z: Array) -> Array:
+        """Return X^T Y Z."""
+        return self.X.T @ (self.Y @ Z) if self.moments is None else self.moments @ Z
+
+    def pulled(self, A: Array) -> Array:
+        """Return X^T A, once for all gradients at the same A."""
+        if self._images is None or self._images[0] is not A:
+            self._images = A, self.X.T @ A
+        return self._images[1]
 
     def label_factor(self, A: Array, H: Array) -> Array:
         """Return the H of least objective: one k x k system for all labels."""
@@ -42,13 +70,16 @@ class WholeTable:
 
     def derivatives(self, W: Array, H: Array) -> tuple[Array, Product]:
         """Return gradient and Hessian product of the objective in W (eq. 12, 13)."""
-        whole, H, X = H, self.labels.embeddings(H), self.X
+        whole, H, fewer = H, self.labels.embeddings(H), self.X.shape[1] < self.X.shape[0]
         M = H.T @ H
 
         def product(S: Array) -> Array:
-            return X.T @ ((X @ S) @ M) + self.weight * S
+            X: Matrix = self.X if S.dtype == np.float64 else self.single
+            N = M.astype(S.dtype)
+            return X.T @ (X @ (S @ N) if fewer else (X @ S) @ N) + self.weight * S
 
-        return X.T @ (self.labels.images(W) @ (whole.T @ H) - self.Y @ H) + self.weight * W, product
+        slope = self.pulled(self.labels.images(W)) @ (whole.T @ H) - self.correlated(H)
+        return slope + self.weight * W, product
 
 
 class ObservedTable:
@@ -67,6 +98,10 @@ class ObservedTable:
         """Return X^T D H and D^T A."""
         left, right = both_times(self.labels.slopes(A, H), self.labels.embeddings(H), A)
         return self.labels.X.T @ left, right
+
+    def correlated(self, Z: Array) -> Array:
+        """Return X^T Y Z."""
+        return self.labels.X.T @ (self.labels.coded @ Z)
 
     def label_factor(self, A: Array, H: Array) -> Array:
         """Return the H of least objective: a k x k system for each label, over the rows where it is observed."""
@@ -127,7 +162,10 @@ class Spectrum(NamedTuple):
 def by_steps(table: WholeTable | ObservedTable, W: Array, H: Array, steps: int) -> Array:
     """Return a W of lower objective after some conjugate gradients."""
     gradient, product = table.derivatives(W, H)
-    return W + conjugate_gradients(product, gradient, steps, RELATIVE).S
+    if isinstance(table, ObservedTable) or table.single is None:
+        return W + conjugate_gradients(product, gradient, steps, RELATIVE).S
+    size = float(np.linalg.norm(gradient)) or 1.0
+    return W + size * conjugate_gradients(product, (gradient / size).astype(np.float32), steps, RELATIVE).S
 
 
 def table_of(labels: Labels, weight: float) -> WholeTable | ObservedTable:

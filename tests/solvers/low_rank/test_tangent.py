@@ -204,3 +204,28 @@ def test_much_data_is_begun_with_its_first_part(name, noise, monkeypatch):
     assert first["error"] < (0.01 if noise == 0 else 10 * last["error"]), "before the rest is read"
     assert trace.stop is Stop.CONVERGED and len(trace.rows) <= len(whole.rows) + 3
     assert last["error"] == pytest.approx(whole.rows[-1]["error"], rel=0.05, abs=1e-12)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_single_precision_leads_to_the_same_point(noise, monkeypatch):
+    """Much data is read in single precision first, inner steps of Gauss-Newton always: the end is that of double."""
+    spec = lrlab.spec("polynomial-network", p=60, r=3, m=9000, noise=noise, seed=1002)
+    assert spec.m * 2 * spec.p > tangent_descent.SOME
+    first, newton = lrlab.solve(spec, "tangent-descent"), lrlab.solve(spec, "gauss-newton")
+    problem = spec.build()
+    for W, row in zip(estimates(spec, "tangent-descent"), first.rows, strict=False):
+        misfit = problem.operator.forward(W) - problem.b
+        np.testing.assert_allclose(W.U.T @ W.U, np.eye(3), atol=1e-12)
+        assert row["objective"] == pytest.approx(float(misfit @ misfit) / 2, rel=1e-5, abs=1e-20)
+    monkeypatch.setattr(tangent_descent, "MOST", 0)
+    double = lrlab.solve(spec, "tangent-descent")
+    assert {trace.stop for trace in (first, newton, double)} == {Stop.CONVERGED}
+    for trace in (first, newton):
+        assert lowrank.errors(trace.estimate, double.estimate)["error"] < 1e-7
+        assert trace.estimate.U.dtype == np.float64
+
+
+def estimates(spec, solver, most=7):
+    """Return the estimates of the first iterates."""
+    problem = spec.build()
+    return [iterate.estimate for iterate in islice(RUNS[solver](problem, rng=np.random.default_rng(0)), most)]
