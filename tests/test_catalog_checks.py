@@ -54,7 +54,7 @@ TOYS = Family(
 MODEL = ModelEntry(spec=Toy, family=TOYS, main=("n",), plane=("n", "p"))
 SOLVER = SolverEntry(
     name="guess", title="Guess", summary="Guesses.", reference="None (2026)", run=guess, families=("toys",),
-    workspace=lambda spec, options: 0,
+    workspace=lambda spec, options: 0, update="x = 0",
 )  # fmt: skip
 
 
@@ -151,6 +151,7 @@ def test_a_wrong_model_is_one_sentence(entry, sentence):
     [
         (replace(SOLVER, title=""), "solvers.guess: the SolverEntry of guess has no title: add it"),
         (replace(SOLVER, summary=""), "the SolverEntry of guess has no summary: add it"),
+        (replace(SOLVER, update=""), "the family 'toys': guess is shown at first and has no update: add update="),
         (replace(SOLVER, reference=""), "the SolverEntry of guess has no reference: add it to the docstring"),
         (replace(SOLVER, run=lambda problem, rng: iter(())), "guess has no docstring: say what it minimises"),
         (replace(SOLVER, run=len), r"guess must be a function \(problem, \*, options, rng\)"),

@@ -191,6 +191,8 @@ def refuse_batches(spec: LowRankSpec, options: Options) -> None:
 
 ENTRY = ranked_entry(
     title="Alternating minimisation (AltMin-LRROM)",
+    update=r"V \leftarrow \arg\min_V \|\mathcal A(U V^\top) - b\|, \quad U \leftarrow \arg\min_U \|\mathcal"
+    r" A(U V^\top) - b\|",
     summary="Least squares for each factor in turn, orthonormalised between, from a spectral start.",
     run=altmin,
     models=("rank-one-sensing", "inductive-completion", "multilabel-regression", "polynomial-network"),

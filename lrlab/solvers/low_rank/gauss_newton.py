@@ -158,6 +158,8 @@ def halved(operator: Operator, at: EvaluatedMatrix, along: Line, b: Array, weigh
 
 ENTRY = ranked_entry(
     title="Gauss-Newton",
+    update=r"(A, B) = \arg\min \|\mathcal A(W + A V^\top + U B^\top) - b\|, \quad W \leftarrow P_k\bigl(W +"
+    r" t (A V^\top + U B^\top)\bigr)",
     summary="Solves the linear problem in each tangent space; Gaussian ones exact from 1.5 times the unknowns.",
     run=gauss_newton,
     families=("low-rank",),

@@ -73,6 +73,7 @@ def multiplied(W: lowrank.LowRank, step: Vector) -> lowrank.LowRank:
 
 ENTRY = ranked_entry(
     title="GNIMC (Gauss-Newton on factors)",
+    update=r"(\Delta U, \Delta V) = \arg\min \|\mathcal A(U V^\top + U \Delta V^\top + \Delta U V^\top) - b\|",
     summary="Linearises in both factors and solves by few steps of LSQR, as published; fast, but may go astray.",
     run=gnimc,
     models=("rank-one-sensing", "inductive-completion", "multilabel-regression"),

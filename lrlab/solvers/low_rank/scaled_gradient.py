@@ -168,6 +168,8 @@ def descent(A: Operator, point: MatrixWithImages, rest: Array) -> tuple[Pair, Pa
 
 ENTRY = ranked_entry(
     title="Scaled gradient descent",
+    update=r"W \leftarrow (U + \eta X) \operatorname{diag}(s) (V + \eta Y)^\top, \quad X = -G V"
+    r" \operatorname{diag}(1/s)",
     summary="Factor gradients scaled so that the condition number does not matter, with an exact line search.",
     run=scaled_gradient,
     families=("low-rank",),

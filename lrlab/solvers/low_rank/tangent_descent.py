@@ -142,6 +142,7 @@ def tangent_workspace(spec: LowRankSpec, options: Options) -> int:
 
 ENTRY = ranked_entry(
     title="Tangent descent",
+    update=r"W \leftarrow P_k(W + \eta D), \quad D = -H^{-1} T + \beta D', \quad T = P_U G + G P_V - P_U G P_V",
     summary="Conjugate gradients on the manifold of rank k with exact steps: cheap, whatever the condition number.",
     run=tangent_descent,
     families=("low-rank",),

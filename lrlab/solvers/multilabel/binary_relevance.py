@@ -157,6 +157,7 @@ def svm_workspace(spec: Multilabel, options: Options) -> int:
 ENTRIES = (
     multilabel_entry(
         title="Binary relevance",
+        update=r"w_j = \arg\min_w \sum_{i \in \Omega_j} \ell(Y_{ij}, x_i^\top w) + \tfrac\lambda2 \|w\|^2",
         summary="A linear classifier for each label by itself: the full-rank baseline that low rank has to beat.",
         run=binary_relevance,
         workspace=workspace,

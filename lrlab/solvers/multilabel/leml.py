@@ -183,6 +183,8 @@ def refuse_squared(spec: Multilabel, options: Options) -> None:
 ENTRIES = (
     multilabel_entry(
         title="LEML, squared loss",
+        update=r"H \leftarrow \arg\min_H J, \quad W \leftarrow \arg\min_W J, \quad J = \tfrac12 \sum_\Omega"
+        r" (Y_{ij} - x_i^\top W h_j)^2 + \tfrac\lambda2 (\|W\|^2 + \|H\|^2)",
         summary="Alternates between the factors of a low-rank predictor; least squares on the labels that are seen.",
         run=leml_squared,
         knows=("rank",),

@@ -144,6 +144,8 @@ def workspace(spec: LowRankSpec, options: Options) -> int:
 
 ENTRY = network_entry(
     title="EP-ROM (exact projections)",
+    update=r"L \leftarrow P_r(L - \eta G), \quad G = \tfrac1{2m} \mathcal A^*(d) - \tfrac12 \bar d\, I,"
+    r" \quad d = \mathcal A(L) - y",
     summary="Projected gradient descent without the bias of the trace; forms the whole p x p gradient.",
     run=ep_rom,
     workspace=workspace,

@@ -49,6 +49,8 @@ def one_bit_leml(
 ENTRY = one_bit_entry(
     name="leml-squared",
     title="LEML, squared loss",
+    update=r"H \leftarrow \arg\min_H J, \quad W \leftarrow \arg\min_W J, \quad J = \tfrac12 \sum_\Omega"
+    r" (y_{ij} - x_i^\top W h_j)^2 + \tfrac\lambda2 (\|W\|^2 + \|H\|^2)",
     summary="Alternates between the factors of a low-rank predictor by least squares, once on each batch.",
     run=one_bit_leml,
     knows=("rank",),

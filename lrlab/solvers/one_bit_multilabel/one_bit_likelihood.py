@@ -129,6 +129,8 @@ def fitted(z: Array, y: Array, start: Answers, narrowest: float) -> Answers:
 
 ENTRY = stream_entry(
     title="One-bit likelihood steps",
+    update=r"W \leftarrow P_k\Bigl(W + \frac{S}{c + I}\Bigr), \qquad S_j = \text{mean of } \partial_z \log"
+    r" \mathbb P(y \mid z)\, x",
     summary="The same with scores of a fitted likelihood, each batch weighed by its information: goes on "
     "improving under noise and flips, which it need not know.",
     run=one_bit_likelihood,

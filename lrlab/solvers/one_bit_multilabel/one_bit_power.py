@@ -138,6 +138,8 @@ def rank_of(problem: SignStream, fitted_rank: int) -> int:
 ENTRIES = (
     stream_entry(
         title="One-bit power iteration",
+        update=r"Q = \operatorname{QR}\bigl((\eta H + W) V\bigr), \quad V \leftarrow (\eta H + W)^\top Q,"
+        r" \quad W \leftarrow Q V^\top",
         summary="Adds what a batch contradicts to the estimate, then one step of power iteration to the rank.",
         run=one_bit_power,
         knows=("rank",),

@@ -133,6 +133,8 @@ ENTRIES = (
     ),
     phase_entry(
         title="Reweighted amplitude flow",
+        update=r"z \leftarrow z - \tfrac tm \sum_i w_i \Bigl(1 - \frac{b_i}{|\langle a_i, z\rangle|}\Bigr)"
+        r" \langle a_i, z\rangle\, a_i",
         summary="Descends on magnitudes, with little weight on measurements whose phase is doubtful.",
         run=reweighted_amplitude_flow,
     ),

@@ -133,6 +133,7 @@ def adapted(damping: float, growth: float, quality: float) -> tuple[float, float
 ENTRY = phase_entry(
     name="gauss-newton",
     title="Gauss-Newton",
+    update=r"z \leftarrow z + D, \quad D = \arg\min_D \tfrac1m \sum_i (r_i + r_i'[D])^2 + \lambda \|D\|^2",
     summary="Damped Gauss-Newton from a spectral start: few iterations, and the fewest measurements.",
     run=phase_gauss_newton,
 )

@@ -92,6 +92,7 @@ def best_step(Az: Vector, Ad: Vector, y: Array) -> float:
 
 ENTRY = phase_entry(
     title="Wirtinger flow",
+    update=r"z \leftarrow z - \tfrac tm \sum_i \bigl(|\langle a_i, z\rangle|^2 - y_i\bigr) \langle a_i, z\rangle\, a_i",
     summary="Descends on squared magnitudes, along conjugate directions to the exact minimum of each line.",
     run=wirtinger_flow,
 )

@@ -172,6 +172,8 @@ def workspace(spec: SingleIndexSpec, options: Options) -> int:
 ENTRY = single_index_entry(
     name="gamp",
     title="Approximate message passing (GAMP)",
+    update=r"w = X b - V g, \quad g_i = \partial_w \log \mathbb P(y_i; w_i, V), \quad b \leftarrow \mathbb"
+    r" E[b \mid b + S X^\top g]",
     summary="The posterior mean; knows the link, its noise and the share of non-zero entries, and reaches the best "
     "overlap that any fast method is known to reach.",
     reference="Rangan (2011), Algorithm 1; Barbier et al. (2019)",

@@ -225,6 +225,8 @@ def workspace(spec: SingleIndexSpec, options: Options) -> int:
 ENTRY = SolverEntry(
     name="link-free-refinement",
     title="Link-free refinement",
+    update=r"b \leftarrow \frac{b + D}{\|b + D\|}, \qquad D = \text{Newton step of } -\tfrac1n \sum_i \log"
+    r" \mathbb P(y_i \mid \hat\eta(\langle x_i, b\rangle))",
     summary="Estimates the unknown link and the signal in turn; nearly as accurate as methods that know the link.",
     reference="after Hardle, Hall & Ichimura (1993); Delecroix, Hristache & Patilea (2006)",
     run=link_free_refinement,

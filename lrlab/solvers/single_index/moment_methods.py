@@ -128,6 +128,7 @@ def predict_sir(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
 ENTRIES = (
     single_index_entry(
         title="Mean of y x",
+        update=r"\hat b \propto \tfrac1n \sum_i y_i x_i",
         summary="Correlates the answers with the measurements, and keeps the largest entries of a sparse signal.",
         run=marginal_mean,
         knows=("sparsity",),

@@ -117,6 +117,7 @@ def predict(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
 ENTRY = single_index_entry(
     name="spectral-optimal",
     title="Optimal spectral method",
+    update=r"\hat b = \text{top eigenvector of } \tfrac1p \sum_i T(y_i)\, x_i x_i^\top",
     summary="Eigenvector of a weighted covariance that sees even links at the fewest measurements; by default it "
     "does not know the link.",
     reference="Mondelli & Montanari (2018), eq. 10; Luo, Alghamdi & Lu (2019)",

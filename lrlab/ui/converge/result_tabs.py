@@ -11,7 +11,7 @@ from lrlab.figures import convergence
 from lrlab.figures.recovery import Recovery
 from lrlab.parameters import display_name
 from lrlab.protocol import Spec
-from lrlab.ui.converge import estimates, result_cards
+from lrlab.ui.converge import estimates, result_cards, solver_cards
 from lrlab.ui.converge.curve_controls import CurveSettings
 from lrlab.ui.shared import captions, code, page
 from lrlab.ui.widgets import tables
@@ -26,7 +26,8 @@ def show(
     why, numbers, table_tab, code_tab = st.tabs([WHY, NUMBERS, TABLE, CODE], default=NUMBERS, key="converge-tabs")
     measures = family(spec.model).measures
     with why:
-        st.caption(captions.describe_spec(spec))
+        st.markdown(spec.summary)
+        solver_cards.show([run.job for run in runs])
     with numbers:
         meaning = measures[settings.measure].meaning
         st.caption(f"**{display_name(settings.measure)}**: {meaning}. " + theory_caption(drawn, settings.measure))
