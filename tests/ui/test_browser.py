@@ -113,6 +113,8 @@ def test_the_first_screen_of_every_model_has_equation_measurements_and_verdict_a
         measured = page.locator(".st-key-converge-measured .lrlab-plot")
         assert measured.bounding_box()["y"] + measured.bounding_box()["height"] < 800, model
         assert re.search(r"\d", measured.get_attribute("aria-label")), model
+        # Equation and updates, which stand in a tab that is not shown yet.
+        assert page.locator(".katex-display").count() >= 3 and not page.locator(".katex-error").count(), model
     page.get_by_role("spinbutton", name=re.compile("^rank")).fill("2")
     page.keyboard.press("Enter")
     expect(page.get_by_text("changed", exact=True)).to_be_visible()
