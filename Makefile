@@ -24,7 +24,7 @@ test-fast: check
 soak: $(VENV)/.test
 	LRLAB_FUZZ=10000 $(BIN)/python -m pytest tests/fuzz --hypothesis-show-statistics
 	$(BIN)/python -m tests.faults --workers 100 --servers 20
-	$(BIN)/python -m tests.load --sessions 10 20 30 60 --idle 30
+	$(BIN)/python -m tests.load --sessions 10 20 30 60 --idle 30 --visits 200
 	$(BIN)/python -m tests.load --sessions 30 60 --same-seed
 
 # The lab beside what people would install instead, and beside its floors: half an hour, written to benchmarks/RESULTS.md.

@@ -20,6 +20,9 @@ class Declared(NamedTuple):
     itemsize: int
 
 
+LAST_CHARACTER, HALVES = 0x10FFFF, 0xD800 // 0x800
+"""Of Unicode; halves of pairs of UTF-16, from 0xD800 to 0xDFFF, stand for no character either."""
+
 Check = Callable[[Mapping[str, Declared], Callable[[str], Array]], None]
 """Raises ValueError where declared shapes do not fit; may read small arrays by name."""
 
@@ -52,6 +55,7 @@ def _arrays(source: Source, limit_bytes: int, wanted: Callable[[str], bool], che
                 # The checksum is compared at the end of a member, which numpy need not reach.
                 if stream.read(1):
                     raise ValueError(f"{name}: more bytes than entries")
+                _require_text(name, array)
                 return array
 
         declared = {}
@@ -63,6 +67,14 @@ def _arrays(source: Source, limit_bytes: int, wanted: Callable[[str], bool], che
         require_room(source, size, limit_bytes, "arrays")
         check(declared, formed)
         return {name: formed(name) for name in infos}
+
+
+def _require_text(name: str, array: NDArray) -> None:
+    """Refuse text with numbers that stand for no character: numpy takes any, Python and files in UTF-8 do not."""
+    if array.dtype.kind == "U":
+        codes = np.frombuffer(array.astype(array.dtype.newbyteorder("=")).tobytes(), np.uint32)
+        if ((codes > LAST_CHARACTER) | (codes // 0x800 == HALVES)).any():
+            raise ValueError(f"{name}: text of characters that do not exist")
 
 
 def _declared(name: str, stream: IO[bytes], stored: int) -> Declared:

@@ -256,6 +256,12 @@ CASES = {
     "npz, pickle": Case("f.npz", npz(X=np.array([[object]], dtype=object), Y=ONE), "plain arrays"),
     "npz, a bare pickle": Case("f.npz", pickle.dumps({"X": 1}), "whole .npz"),
     "npz, structured": Case("f.npz", npz(X=np.zeros((2, 1), "f8,f8"), Y=ONE), "plain arrays"),
+    "npz, names beyond Unicode": Case(
+        "f.npz", npz(X=ONE, Y=ONE, label_names=np.array([0x110000], "<u4").view("<U1")), "characters that do not exist"
+    ),
+    "npz, names of half a character": Case(
+        "f.npz", npz(X=ONE, Y=ONE, label_names=np.array([0xD800], ">u4").view(">U1")), "characters that do not exist"
+    ),
     "npz, complex": Case("f.npz", npz(X=ONE * 1j, Y=ONE), "plain arrays"),
     "npz, dates": Case("f.npz", npz(X=ONE.astype("M8[s]"), Y=ONE), "plain arrays"),
     "npz, infinite": Case("f.npz", npz(X=ONE * np.inf, Y=ONE), "finite"),

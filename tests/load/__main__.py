@@ -14,6 +14,8 @@ from tests.load.visitor import Visitor
 
 SETTLE_SECONDS = 20.0
 IDLE_SECONDS = 10.0
+REST_SECONDS = 150.0
+"""Longer than the server keeps a session that has left, for a reload."""
 
 
 async def rest(server: Server, sessions: int) -> None:
@@ -47,6 +49,15 @@ async def beside_long_work(server: Server) -> None:
     await asyncio.gather(paper.close(), sweep.close())
 
 
+async def visits(server: Server, sessions: int) -> None:
+    """Print the memory at rest after twenty sessions, and after so many more that come, run and leave."""
+    for number in (20, sessions):
+        for first in range(0, number, 10):
+            await attend(server.address, min(10, number - first), seconds=120.0)
+        await asyncio.sleep(REST_SECONDS)
+        print(f"after {number} sessions, at rest: {server.memory_bytes() / 2**20:.0f} MiB", flush=True)
+
+
 def main() -> None:
     """Read the arguments, start a server, and print one line a class."""
     parser = argparse.ArgumentParser(prog="python -m tests.load", description=__doc__)
@@ -57,6 +68,7 @@ def main() -> None:
     parser.add_argument("--query", default="solvers=pairwise-moment", help="the address of the page")
     parser.add_argument("--idle", type=int, default=0, help="tabs whose cost without a run is measured, too")
     parser.add_argument("--beside", action="store_true", help="converge beside a long paper and a long sweep")
+    parser.add_argument("--visits", type=int, default=0, help="sessions after which the memory is measured")
     parser.add_argument("--script", default="app.py", help="what streamlit runs")
     given = parser.parse_args()
     with serve(script=given.script) as server:
@@ -80,6 +92,8 @@ def main() -> None:
             print(f"load {load:.1f} | {outcome}; server {cost:.1f} s of CPU", flush=True)
         if given.beside:
             asyncio.run(beside_long_work(server))
+        if given.visits:
+            asyncio.run(visits(server, given.visits))
         if given.idle:
             asyncio.run(rest(server, given.idle))
         time.sleep(SETTLE_SECONDS)
