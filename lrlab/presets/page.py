@@ -65,9 +65,11 @@ def report(
     rows, sections, drawn = list[str](), list[str](), False
     for preset in presets:
         result = results.get(preset.name)
-        link = f'<a href="#{escape(preset.name)}">{escape(preset.title)}</a>'
+        link = (
+            f'<a href="#{escape(preset.name)}">{escape(preset.title)}</a><br><small>{escape(made[preset.name])}</small>'
+        )
         shown = summary.lines(result.table) if result else []
-        for line in shown or [summary.Line("", "", "", "no verdict", made[preset.name])]:
+        for line in shown or [summary.Line("", "", "", "no verdict", "")]:
             cells = (line.panel, line.claim, line.ours, line.verdict, line.why)
             rows.append(f"<tr><td>{link}</td>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>")
             link = ""
