@@ -106,6 +106,11 @@ class Multilabel(LabelRows):
         s = np.full(self.rank, math.sqrt(self.labels / self.rank))
         return LowRank(orthonormal(rng, self.d, self.rank), s, orthonormal(rng, self.labels, self.rank))
 
+    @property
+    def best_known(self) -> bool:
+        """Whether the best linear predictor, and with it the excess risk, is known."""
+        return self.per_row == 0 and self.density == 1
+
     def build(self, checkpoint: Checkpoint = proceed) -> MultilabelProblem:
         """Draw the rows that are given and those for the test."""
         W, streams = self.truth(), self.streams()
@@ -114,7 +119,7 @@ class Multilabel(LabelRows):
         X_test, Y_test = self._rows(W, FRESH, fresh, proceed)
         mask = self._mask(places)
         problem = DrawnLabels(X, only_observed(Y, mask), mask, X_test, Y_test, self.rank, self)
-        if self.per_row == 0 and self.density == 1:
+        if self.best_known:
             problem.best = best_linear(W, self.noise)
         return problem
 

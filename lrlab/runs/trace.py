@@ -81,11 +81,21 @@ class Trace:
         scores = {k: v for k, v in last.items() if k not in ("iteration", "seconds")}
         return {**scores, **self.job.predictions}
 
+    @property
+    def ending(self) -> str:
+        """The sentence of the stop, without the advice to go on where theory knows that this leads nowhere."""
+        limited, unknowns = self.stop is Stop.MAX_ITER, getattr(self.job.spec, "degrees_of_freedom", 0)
+        if limited and self.job.predictions.get("predicted_overlap") == 0.0:
+            return "Stopped at the iteration limit. More iterations do not help: theory predicts an overlap of 0 here."
+        if limited and getattr(self.job.spec, "measurements", unknowns) < unknowns:
+            return "Stopped at the iteration limit. More iterations do not help: the data do not decide the matrix."
+        return self.stop.value if self.stop else ""
+
     def summary(self) -> dict[str, Any]:
         """Return all of it as plain values, as `solve --json` prints it."""
         spec = self.job.spec
         judged = getattr(spec, "judgement", lambda scores: "")(self.rows[-1] if self.rows else {})
-        said = self.stop.value if self.stop else "", self.note, getattr(spec, "remark", ""), judged
+        said = self.ending, self.note, getattr(spec, "remark", ""), judged
         return {
             "model": spec.model,
             "spec": spec.public_values(),

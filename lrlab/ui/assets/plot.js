@@ -29,6 +29,19 @@ async function load(data) {
   window.lrlabTicks = await ticks;
 }
 
+// Streamlit goes to another page in two steps, and the first one is no place to come back to: the old page with the
+// parameters of the new one. Without it one Back leads from an opened trial to its map.
+const LEAVING_MS = 10_000;
+function leave() {
+  history.pushState = (state, title, url) => {
+    if (new URL(url, document.baseURI).pathname === location.pathname) return;
+    stay();
+    history.pushState(state, title, url);
+  };
+  const stay = () => delete history.pushState;
+  setTimeout(stay, LEAVING_MS);
+}
+
 function pageColours(node) {
   const css = getComputedStyle(node);
   const of = (name, otherwise) => css.getPropertyValue(name).trim() || otherwise;
@@ -149,6 +162,7 @@ function clicked(node, event) {
   if (!point || !node.lrlab.send) return;
   const value = { x: point.x, y: point.y, curve: point.curveNumber, index: point.pointIndex ?? point.pointNumber };
   const told = point.customdata;
+  if (node.lrlab.leads) leave();
   if (told !== undefined) value.customdata = Array.isArray(told) || ArrayBuffer.isView(told) ? Array.from(told) : [told];
   node.lrlab.send("click", value);
 }
@@ -213,7 +227,7 @@ export default function (component) {
   const state = node.lrlab;
   // The newest one: an older handle belongs to a run of the page that is over.
   state.send = setTriggerValue;
-  Object.assign(state, { name: data.name, title: data.label, modules: data.modules, link: data.link });
+  Object.assign(state, { name: data.name, title: data.label, modules: data.modules, link: data.link, leads: data.leads });
   root.querySelector(".lrlab-scrub").dataset.slides = data.slides;
   root.setAttribute("aria-label", data.label);
   const figure = JSON.parse(data.figure);

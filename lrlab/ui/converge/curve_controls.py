@@ -55,4 +55,6 @@ def absent_measures(model: str, spec: object) -> set[str]:
     }
     if not (isinstance(spec, Spec) and spec.values().get("sparsity")):
         absent.add("support")
+    if not getattr(spec, "best_known", False):
+        absent.add("excess_risk")
     return absent

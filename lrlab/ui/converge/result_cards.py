@@ -43,7 +43,7 @@ def card(run: Any, look: Recovery, measures: Mapping[str, Measure]) -> str:
     if run.state == "failed":
         words, mark = escape(str(run.error or STATES["failed"])), ' class="failed"'
     else:
-        stop = trace.stop.value if trace and trace.stop else STATES.get(run.state, "")
+        stop = trace.ending if trace and trace.stop else STATES.get(run.state, "")
         words, mark = escape(" ".join(part for part in (stop, trace.note if trace else "") if part)), ""
     if run.state == "running" and run.progress and not row:
         words = f"Reading the data: {100 * run.progress:.0f}%."

@@ -130,7 +130,15 @@ def choose(link: Permalink) -> RowTables | InputError | None:
         held = float(TEST_SHARE.check(share))
         return live.once(SESSION_KEY, files, lambda: read(train, test, names_file, columns, held))
     except InputError as error:
-        return error
+        if error.name != "labels" or columns.strip() or names_file is not None:
+            return error
+        # Not a mistake: nobody has said yet.
+        st.info(
+            f"Which columns of {train.name} are labels? Upload their list above, or write last:2 for the last two "
+            "columns, first:2 for the first two, or their names separated by commas."
+        )
+        stored_tables = st.session_state.get(SESSION_KEY)
+        return stored_tables[1] if stored_tables and stored_tables[0] != "sample" else None
 
 
 def file(link: Permalink, name: str, title: str, words: str, listed: bool = False) -> Any:

@@ -1,7 +1,9 @@
 """Writes jobs as Python code and as shell commands, to be copied from a page."""
 
+import json
 import shlex
 from collections.abc import Sequence
+from typing import Any
 
 from lrlab.parameters import Value, declared
 from lrlab.protocol import Spec
@@ -28,6 +30,18 @@ def shell(jobs: Sequence[Job]) -> str:
         )
         for job in jobs
     )
+
+
+def notebook(title: str, python: str) -> str:
+    """Return a script as a Jupyter notebook, with a cell for each of its paragraphs."""
+    about = f"# {title}\n\nIt needs lrlab: `pip install .` in its folder."
+    cells: list[dict[str, Any]] = [{"cell_type": "markdown", "id": "title", "metadata": {}, "source": about}]
+    for number, part in enumerate(python.split("\n\n")):
+        cell = {"cell_type": "code", "id": f"part-{number}", "metadata": {}, "execution_count": None, "outputs": []}
+        cells.append({**cell, "source": part})
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    about_all = {"kernelspec": kernel, "language_info": {"name": "python"}}
+    return json.dumps({"cells": cells, "metadata": about_all, "nbformat": 4, "nbformat_minor": 5}, indent=1)
 
 
 def spec_python(spec: Spec) -> str:

@@ -118,8 +118,8 @@ def announce(page: str) -> None:
 
 def _end(running: Any) -> str:
     if hasattr(running, "runs"):
-        ends = [(run.job.entry.title, run.trace.stop) for run in running.runs if run.trace and run.trace.stop]
-        return " ".join(f"{title}: {stop.value}" for title, stop in ends)
+        ends = [(run.job.entry.title, run.trace.ending) for run in running.runs if run.trace and run.trace.stop]
+        return " ".join(f"{title}: {words}" for title, words in ends)
     return f"{running.done:,} of {running.total:,} trials are computed." if hasattr(running, "total") else ""
 
 

@@ -9,8 +9,12 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 from lrlab.parameters import InputError
-from lrlab.ui.shared import session_lookup, turns  # noqa: F401  (the first for what it changes)
-from lrlab.ui.widgets import plot
+from lrlab.ui.shared import (
+    code,
+    session_lookup,  # noqa: F401  (for what it changes)
+    turns,
+)
+from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.permalink import Permalink
 
 _served_alone = threading.Event()
@@ -81,7 +85,7 @@ def show_errors(*values: object) -> bool:
 
 
 def copy(python: str, shell: str = "", toml: str = "") -> None:
-    """Show the job as Python, as a shell command, and as TOML if there is one.
+    """Show the job as Python, as a shell command, and as TOML if there is one; offer them, and a notebook, as files.
 
     Without a shell command of its own, the shell runs the Python script.
     """
@@ -93,3 +97,9 @@ def copy(python: str, shell: str = "", toml: str = "") -> None:
     with fold:
         for tab, (text, language) in zip(st.tabs(list(forms)), forms.values(), strict=True):
             tab.code(text, language=language, wrap_lines=True)
+        book = code.notebook("lrlab", python)
+        files = {"Python": ("py", python), "Notebook": ("ipynb", book), "Shell": ("sh", shell), "TOML": ("toml", toml)}
+        with st.container(horizontal=True):
+            for title, (ending, text) in files.items():
+                if text:
+                    tables.download(f"{title} (.{ending})", text.encode, f"lrlab.{ending}", key=f"code-{ending}")

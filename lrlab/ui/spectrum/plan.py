@@ -49,5 +49,5 @@ def python_script(plan: SpectrumPlan) -> str:
     arguments = f"spec, {plan.along.name!r}, {list(plan.along.values)}, trials={plan.trials}"
     return (
         f"import lrlab\nfrom lrlab.spectra.{module} import {name}\n\nspec = {code.spec_python(plan.spec)}\n"
-        f"table = {name}({arguments})\nprint(table)"
+        f"table = {name}({arguments})\nprint(table.to_csv(index=False))"
     )

@@ -51,7 +51,7 @@ def python(sweep: Sweep) -> str:
     settings = "".join(f", {name}={value!r}" for name, value in sweep.settings)
     call = f"axes=axes, solvers={list(sweep.solvers)!r}, trials={sweep.trials}{settings}"
     spec = f"import lrlab\n\nspec = {code.spec_python(sweep.spec)}"
-    return f"{spec}\naxes = {axes}\ntable = lrlab.sweep(spec, {call})\nprint(table)"
+    return f"{spec}\naxes = {axes}\ntable = lrlab.sweep(spec, {call})\nprint(table.to_csv(index=False))"
 
 
 def shell(sweep: Sweep) -> str:

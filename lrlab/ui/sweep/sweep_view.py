@@ -34,6 +34,8 @@ def choices(link: Permalink, sweep: Sweep | None) -> View:
         st.container(key="sweep-choices")
         return View(SHARE, True, True, False)
     scores = {name: display_name(name) for name in family(sweep.spec.model).measures}
+    if not getattr(sweep.spec, "best_known", False):
+        scores.pop("excess_risk", None)
     shown = {SHARE: "share of successes"} | scores
     first = map_view.first_shown(sweep)
     meaning = "what is drawn of each cell: the share of trials that succeed, or a score"

@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
+import streamlit as st
 
 from lrlab import catalog
 from lrlab.model_entry import Range
@@ -69,7 +70,10 @@ def choose(
         return None
     low, high, scale = ranges.get(name) or catalog.model_entry(model).first_range(name)
     scope = f"{model}.{prefix}{name}"
-    given = list(controls.widgets(link, _parts(low, high, scale, points), scope=scope, prefix=prefix).values())
+    # The range is not in force where values are listed.
+    listed = lists and st.session_state.get(link.key(f"{prefix}values", scope), link.value(f"{prefix}values", LISTED))
+    parts, off = _parts(low, high, scale, points), bool(str(listed or "").strip())
+    given = list(controls.widgets(link, parts, scope=scope, prefix=prefix, disabled=off).values())
     derived_axis = derived(catalog.MODELS[model], name)
     decides = derived_axis.decides if derived_axis else name
     look = {"label": "values instead", "placeholder": "200, 400, 800"}

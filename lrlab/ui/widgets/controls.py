@@ -77,13 +77,15 @@ def with_defaults(parameters: Iterable[Parameter], first: Mapping[str, Value]) -
     return [replace(p, default=first.get(p.name, p.default)) for p in parameters]
 
 
-def widgets(link: Permalink, parameters: Sequence[Parameter], *, scope: str = "", prefix: str = "") -> dict[str, Any]:
+def widgets(
+    link: Permalink, parameters: Sequence[Parameter], *, scope: str = "", prefix: str = "", **look: Any
+) -> dict[str, Any]:
     """Show the widgets of several parameters, two per row, and return their values by name."""
     values = {}
     columns = st.columns(2, gap="small")
     for k, parameter in enumerate(parameters):
         with columns[k % 2]:
-            values[parameter.name] = widget(link, parameter, name=prefix + parameter.name, scope=scope)
+            values[parameter.name] = widget(link, parameter, name=prefix + parameter.name, scope=scope, **look)
     return values
 
 

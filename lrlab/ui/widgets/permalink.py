@@ -30,7 +30,8 @@ class Permalink:
         # An empty address, without run=1, is a page that was left and is visited again: it shows its last values.
         self.arrived = state["written"] is None or (came and bool(address or run) and address != state["written"])
         if self.arrived:
-            state.update(given=dict(address), written=address, errors=[], first=None)
+            opened = None if run else dict(address)
+            state.update(given=dict(address), written=address, errors=[], first=None, opened=opened)
             for key in [k for k in st.session_state if str(k).startswith(f"{page}.")]:
                 del st.session_state[key]
         # A link with run=1 opens a page that runs; one that ran already shows what came of it.
@@ -81,7 +82,18 @@ class Permalink:
                 del state["given"][name]
         # An address set by a callback can be lost on a busy machine; setting it twice does no harm.
         taken = st.session_state.pop(f"{self.page}:taken", False)
-        if taken or self._now != st.query_params.to_dict() or self._now != state["written"]:
+        shown = st.query_params.to_dict()
+        if (
+            not taken
+            and not state["errors"]
+            and shown == state["opened"]
+            and self._now == (state["first"] or self._now)
+        ):
+            # It may name defaults, too, and stays until something is changed: another one would be one more entry of
+            # the browser's history.
+            state["first"] = state["first"] or dict(self._now)
+            return
+        if taken or self._now != shown or self._now != state["written"]:
             # Setting an empty address sends nothing to the browser.
             st.query_params.from_dict(self._now) if self._now else st.query_params.clear()
         state["written"] = dict(self._now)

@@ -84,6 +84,7 @@ def show(
         "slides": slides,
         "link": link,
         "label": label,
+        "leads": on_click is not None,
         "name": key.replace(".", "-"),
         **_sources(),
     }
