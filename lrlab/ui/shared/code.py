@@ -37,7 +37,13 @@ def notebook(title: str, python: str) -> str:
     about = f"# {title}\n\nIt needs lrlab: `pip install .` in its folder."
     cells: list[dict[str, Any]] = [{"cell_type": "markdown", "id": "title", "metadata": {}, "source": about}]
     for number, part in enumerate(python.split("\n\n")):
-        cell = {"cell_type": "code", "id": f"part-{number}", "metadata": {}, "execution_count": None, "outputs": []}
+        cell: dict[str, Any] = {
+            "cell_type": "code",
+            "id": f"part-{number}",
+            "metadata": {},
+            "execution_count": None,
+            "outputs": [],
+        }
         cells.append({**cell, "source": part})
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     about_all = {"kernelspec": kernel, "language_info": {"name": "python"}}

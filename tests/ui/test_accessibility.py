@@ -1,0 +1,142 @@
+"""What holds on every page: no serious finding of axe, ticks that are read and do not touch, Run near by keyboard."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from tests.ui.browsing import opened, press, wait_until
+from tests.ui.test_figure_files import value_of
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+MAP = "p=6&x-points=2&y-points=2&y-from=20&y-to=80&trials=2"
+LINES = "n=400&p=8&x-points=2&trials=2&solvers=marginal-mean"
+SPECTRUM = "p=8&n=400&points=3&trials=2"
+PAGES = {
+    "home": ("", "lrlab"),
+    "lesson": ("learn?lesson=one-bit&answer=1", "Why one bit is enough"),
+    "converge": ("converge?n=400&p=8", "Converge"),
+    "spectrum": (f"spectrum?{SPECTRUM}", "Spectrum"),
+    "map": (f"transition?{MAP}", "Phase map"),
+    "sweep": (f"sweep?{LINES}", "Sweep"),
+    "gallery": ("papers", "Papers"),
+    "paper": ("papers?paper=yi2015-fig2", None),
+    "own data": ("own_data?iterations=2", "Own data"),
+}
+RUNS = ("converge", "spectrum", "map", "sweep", "own data")
+
+TICKS = """() => [...document.querySelectorAll(".lrlab-figure")].flatMap((node, figure) =>
+  ["x", "y"].flatMap((side) => [...node.querySelectorAll(`.${side}tick text`)].map((text) => {
+    const { left, top, right, bottom } = text.getBoundingClientRect();
+    const axis = [...text.closest("g[class*=tick]").classList].find((name) => /tick$/.test(name)).replace("tick", "");
+    const type = node._fullLayout[axis.replace(axis[0], `${axis[0]}axis`)].type;
+    const size = parseFloat(getComputedStyle(text).fontSize);
+    const box = [left, top, right, bottom];
+    return { figure, side, text: text.textContent, value: text.__data__.x, type, size, box };
+  })))"""
+
+
+def findings(page):
+    """Return what axe finds serious: its rule, and the elements."""
+    violations = Axe().run(page).response["violations"]
+    return [
+        (found["id"], [node["html"][:120] for node in found["nodes"]][:3])
+        for found in violations
+        if found["impact"] in ("serious", "critical")
+    ]
+
+
+def settled(page):
+    """Wait until every figure of a page is drawn."""
+    wait_until(page, "() => [...document.querySelectorAll('.lrlab-figure')].every((node) => node._fullLayout)")
+    wait_until(page, "() => !document.querySelector('[data-test-script-state=running]')")
+
+
+def check_ticks(page):
+    """Hold each tick to its value, to 12 px, and apart from all others."""
+    ticks = page.evaluate(TICKS)
+    for tick in ticks:
+        assert tick["size"] >= 12, tick
+        if not tick["text"].strip() or any(letter.isalpha() for letter in tick["text"]):
+            continue
+        value = 10 ** tick["value"] if tick["type"] == "log" else tick["value"]
+        assert value_of(tick["text"]) == pytest.approx(value, rel=2e-3, abs=1e-12), tick
+    for k, one in enumerate(ticks):
+        for other in ticks[:k]:
+            if one["figure"] == other["figure"] and one["text"].strip() and other["text"].strip():
+                (left, top, right, bottom), (l2, t2, r2, b2) = one["box"], other["box"]
+                apart = left >= r2 or l2 >= right or top >= b2 or t2 >= bottom
+                assert apart or one["box"] == other["box"], (one, other)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_page_has_a_serious_finding_and_ticks_are_read(page, address, name):
+    path, title = PAGES[name]
+    page.goto(f"{address}/{path}")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    if title:
+        expect(page).to_have_title("lrlab" if title == "lrlab" else f"{title} - lrlab")
+    settled(page)
+    assert not findings(page)
+    page.emulate_media(color_scheme="dark")
+    page.reload()
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    if name in RUNS:
+        press(page, "Run")
+        expect(page.locator(".lrlab-status").first).to_contain_text("The run is over.")
+    settled(page)
+    assert not findings(page)
+    check_ticks(page)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_timeout(300)
+    settled(page)
+    check_ticks(page)
+
+
+@pytest.mark.parametrize("path", [f"spectrum?{SPECTRUM}", f"transition?{MAP}", f"sweep?{LINES}"])
+def test_run_is_near_by_keyboard_figures_stay_and_changes_are_said(page, address, path):
+    page.goto(f"{address}/{path}")
+    expect(page.get_by_role("button", name="Run", exact=True)).to_be_enabled()
+    settled(page)
+    page.evaluate(WATCH)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    for _ in range(8):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.innerText.trim()") == "Run":
+            break
+    page.keyboard.press("Enter")
+    expect(page.locator(".lrlab-status").first).to_contain_text("The run is over.")
+    settled(page)
+    places = page.evaluate("window.places")
+    assert len(places) == 1, places
+    page.get_by_role("spinbutton", name="p", exact=True).fill("9")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("The settings have changed since this run: press Run.")).to_be_visible()
+
+
+WATCH = """() => {
+  window.places = [];
+  const look = () => {
+    const tops = [...document.querySelectorAll(".lrlab-figure")].map((node) => node.getBoundingClientRect().top);
+    const scrolled = document.querySelector("[data-testid=stMain]").scrollTop;
+    const now = tops.map((top) => Math.round(top + scrolled)).join(" ");
+    if (!window.places.includes(now)) window.places.push(now);
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+
+
+def test_one_back_leads_from_a_trial_to_its_map(page, address):
+    opened(page, f"{address}/transition?{MAP}", "Phase map")
+    press(page, "Run")
+    expect(page.locator(".lrlab-status").first).to_contain_text("The run is over.")
+    settled(page)
+    before = page.url
+    box = page.locator(".st-key-transition-map .nsewdrag").first.bounding_box()
+    page.mouse.click(box["x"] + box["width"] * 0.25, box["y"] + box["height"] * 0.75)
+    expect(page.get_by_role("heading", name="Converge", exact=True)).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("heading", name="Phase map", exact=True)).to_be_visible()
+    expect(page).to_have_url(before)
