@@ -107,7 +107,7 @@ def draw_curves(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery]) 
         hold=True,
     )
     link = "converge" if settings.time == "iteration" else ""
-    plot.show(figure, key="converge.curves", label=f"{measure} against {settings.time}", link=link)
+    plot.show(figure, key="converge.curves", label=message(drawn, measure), link=link)
 
 
 EXPECTED_ITERATIONS = 40
@@ -139,3 +139,15 @@ def expected(job: Job, iterations: int) -> Sequence[float]:
 def truth_of(spec: Spec) -> Any:
     """Return the truth of a spec."""
     return getattr(spec.build(), "truth", None)
+
+
+def message(drawn: Sequence[Recovery], measure: str) -> str:
+    """Return what the curves show: the last value of each run, and the prediction."""
+    words = []
+    for run in drawn:
+        if run.rows and measure in run.rows[-1]:
+            predicted = convergence.prediction(run.predictions, measure)
+            theory = f", predicted {predicted:.2g}" if predicted is not None else ""
+            last = f"{display_name(measure)} {run.rows[-1][measure]:.2g} after {len(run.rows)} iterations"
+            words.append(f"{run.title}: {last}{theory}")
+    return ". ".join(words) or f"{display_name(measure)} of {', '.join(run.title for run in drawn)}: nothing is run yet"

@@ -115,4 +115,15 @@ def _show(makers: Sequence[Any], points: pd.DataFrame, curve: pd.DataFrame, alon
         figure = make(points, curve, axis_title=along.title).update_xaxes(type=along.spacing)
         figure.update_layout(uirevision=f"{along.name} {along.spacing}")
         with column:
-            plot.show(figure, key=f"spectrum.{name}", label=f"{name} along {along.title}")
+            plot.show(figure, key=f"spectrum.{name}", label=message(name, points, along))
+
+
+def message(name: str, points: pd.DataFrame, along: Axis) -> str:
+    """Return what a figure shows: what was measured at both ends of the axis."""
+    column = next((one for one in points if one.startswith("mean_") and (name == "values" or "overlap" in one)), "")
+    title = "largest eigenvalue" if name == "values" else "squared overlap"
+    if points.empty or not column:
+        return f"{title} along {along.title}, as predicted: nothing is run yet"
+    ends = points.sort_values("at").iloc[[0, -1]]
+    low, high = (f"{value:.2g} at {at:.4g}" for at, value in zip(ends["at"], ends[column], strict=True))
+    return f"{title} along {along.title}: {low}, {high}; mean of {points['trials'].max()} trials"

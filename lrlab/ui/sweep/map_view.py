@@ -116,7 +116,7 @@ def draw(page: str, results: Results, view: View) -> None:
         fits = midpoints(sweep, table).rename(columns={across: "x"}) if view.fits else None
         figure = transition(maps, x, y, score, lines=lines, regions=regions, fits=fits)
     click = open_on_click(sweep, 2, together=not view.apart)
-    plot.show(figure, key=f"{page}.map", label=f"{score.name} over the plane", narrow=narrow, on_click=click)
+    plot.show(figure, key=f"{page}.map", label=message(score.name, cells, x, y), narrow=narrow, on_click=click)
     _explain(sweep, score, lines, regions)
     shown = table.assign(shown=cells["value"], inferred=cells["inferred"])
     sweep_files.offer(page, sweep, figure, shown, metric)
@@ -164,3 +164,14 @@ def _explain(sweep: Sweep, score: Score, lines: pd.DataFrame | None, regions: Se
     words += [REGIONS[region.name].format(level=level) for region in regions if region.name in REGIONS]
     words.append("**A click on a cell opens its first trial on Converge.**")
     st.caption(f"Colour: {score.name}. {' '.join(words)}")
+
+
+def message(name: str, cells: pd.DataFrame, x: Scale, y: Scale) -> str:
+    """Return what a map shows, in words: how many cells are known, and what they reach."""
+    known = cells[cells["value"].notna()]
+    plane = f"{name} over {x.title} and {y.title}"
+    if known.empty:
+        return f"{plane}: nothing is run yet"
+    high, low = (known.loc[known["value"].astype(float).agg(end)] for end in ("idxmax", "idxmin"))
+    ends = " and ".join(f"{one['value']:.2g} at {one['x']:.4g}, {one['y']:.4g}" for one in (high, low))
+    return f"{plane}: {len(known)} of {len(cells)} cells, between {ends}"

@@ -86,7 +86,7 @@ def _draw_lines(page: str, results: Results, view: View) -> None:
     if view.show in (SHARE, *BOUNDED):
         figure.update_yaxes(range=[-0.02, 1.02])
     click = open_on_click(sweep, 3, together=False)
-    plot.show(figure, key=f"{page}.lines", label=f"{title} along {x.title}", on_click=click)
+    plot.show(figure, key=f"{page}.lines", label=message(title, points, x.title), on_click=click)
     band = "95% intervals of the shares" if view.show == SHARE else "from the first to the third quartile"
     band = "95% intervals of the means" if view.show in MEANS else band
     st.caption(f"Bands: {band}. {_limit_words(limits)}**A click on a point opens its first trial on Converge.**")
@@ -142,3 +142,12 @@ def _limit_words(limits: pd.DataFrame | None) -> str:
         return ""
     hard = "; dotted: no fast method is known to do better" if len(names) > 1 else ""
     return f"Grey and dashed: for large n and p, no method can do better{hard}. "
+
+
+def message(title: str, points: pd.DataFrame, along: str) -> str:
+    """Return what the lines show: the values of each series at both ends."""
+    ends = [
+        f"{name} " + ", ".join(f"{rows['y'].iloc[at]:.2g} at {rows['x'].iloc[at]:.4g}" for at in (0, -1))
+        for name, rows in points.groupby("series", sort=False)
+    ]
+    return f"{title} along {along}: {'; '.join(ends) or 'nothing is run yet'}"
