@@ -12,6 +12,7 @@ from lrlab.engine.handles import LiveRun
 from lrlab.figures import convergence, measured
 from lrlab.figures.recovery import Recovery
 from lrlab.model_entry import Measured, Outcome
+from lrlab.parameters import display_name
 from lrlab.protocol import Spec
 from lrlab.runs.job import Job
 from lrlab.ui.converge import estimates, result_tabs, run_controls
