@@ -15,7 +15,12 @@ ROOT = Path(__file__).parents[1]
 LIBRARY = [*(ROOT / "lrlab").rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]
 TESTS = [*(ROOT / "tests").rglob("*.py"), *(ROOT / "benchmarks").glob("*.py")]
 BENCH = [path for folder in ("peers", "limits") for path in (ROOT / "benchmarks" / folder).glob("*.py")]
-MODULES = {"scikit-learn": "sklearn", "pillow": "PIL", "import-linter": "importlinter"}
+MODULES = {
+    "axe-playwright-python": "axe_playwright_python",
+    "scikit-learn": "sklearn",
+    "pillow": "PIL",
+    "import-linter": "importlinter",
+}
 """What a distribution is imported as, where that is another name."""
 
 PUBLIC = {"streamlit.components.v1", "streamlit.testing.v1", "dask.system"}

@@ -40,7 +40,7 @@ def findings(page):
     """Return what axe finds serious: its rule, and the elements."""
     violations = Axe().run(page).response["violations"]
     return [
-        (found["id"], [node["html"][:120] for node in found["nodes"]][:3])
+        (found["id"], [(node["html"][:80], node["failureSummary"][-180:]) for node in found["nodes"]][:3])
         for found in violations
         if found["impact"] in ("serious", "critical")
     ]
@@ -50,6 +50,8 @@ def settled(page):
     """Wait until every figure of a page is drawn."""
     wait_until(page, "() => [...document.querySelectorAll('.lrlab-figure')].every((node) => node._fullLayout)")
     wait_until(page, "() => !document.querySelector('[data-test-script-state=running]')")
+    # What is about to be replaced is pale for a moment.
+    wait_until(page, "() => document.getAnimations().every((one) => one.playState !== 'running')")
 
 
 def check_ticks(page):
