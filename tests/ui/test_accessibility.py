@@ -56,16 +56,16 @@ def settled(page):
 
 def check_ticks(page):
     """Hold each tick to its value, to 12 px, and apart from all others."""
-    ticks = page.evaluate(TICKS)
+    # Names of labels are turned, where boxes upright say nothing.
+    numbers = [tick for tick in page.evaluate(TICKS) if not any(letter.isalpha() for letter in tick["text"])]
+    ticks = [tick for tick in numbers if tick["text"].strip()]
     for tick in ticks:
         assert tick["size"] >= 12, tick
-        if not tick["text"].strip() or any(letter.isalpha() for letter in tick["text"]):
-            continue
         value = 10 ** tick["value"] if tick["type"] == "log" else tick["value"]
         assert value_of(tick["text"]) == pytest.approx(value, rel=2e-3, abs=1e-12), tick
     for k, one in enumerate(ticks):
         for other in ticks[:k]:
-            if one["figure"] == other["figure"] and one["text"].strip() and other["text"].strip():
+            if one["figure"] == other["figure"]:
                 (left, top, right, bottom), (l2, t2, r2, b2) = one["box"], other["box"]
                 apart = left >= r2 or l2 >= right or top >= b2 or t2 >= bottom
                 assert apart or one["box"] == other["box"], (one, other)
