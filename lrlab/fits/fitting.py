@@ -27,7 +27,7 @@ def fit(
     tune_by: str = "",
     compared: bool = True,
     limit: int = 0,
-    areas: bool = True,
+    areas: bool | None = None,
     progress: Progress = lambda count, best: None,
     following: Following = lambda iteration, iterations, seconds: None,
     **settings: object,
@@ -42,9 +42,10 @@ def fit(
     fitted with these.
     compared: whether label frequencies and full rank, a ridge regression, are scored on the same rows, too.
     Scores: precision@1, @3, @5 in percent, ndcg@3, @5, hamming, auc (a mean over `auc_rows` rows that have labels of
-    both kinds); of the last iteration, unless areas is false, also micro_auc and macro_auc (a mean over `auc_labels`
-    labels). limit: how many rows of each file are read, the first ones; 0 takes all. progress(settings tried, best
-    score) and following(iteration, most iterations, seconds of the solver) are called as the fit goes on.
+    both kinds); of the last iteration, if areas, also micro_auc and macro_auc (a mean over `auc_labels` labels); by
+    default where they sort no more than 10^8 scores. limit: how many rows of each file are read, the first ones; 0
+    takes all. progress(settings tried, best score) and following(iteration, most iterations, seconds of the solver) are
+    called as the fit goes on.
     Returns an estimator of scikit-learn that has the attributes of a `row_fit.Fit`, too.
     InputError where a file, a setting or a size is wrong, or where memory does not suffice.
     """

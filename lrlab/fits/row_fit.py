@@ -29,6 +29,8 @@ from lrlab.protocol import Limits, limits
 MODEL = Multilabel.model
 ITERATIONS = 5
 """Default limit of iterations where they are not tuned."""
+AREAS_ENTRIES = 10**8
+"""Scores of test rows beyond which micro and macro AUC are left out: sorting takes half as long as an iteration."""
 
 
 @dataclass(kw_only=True)
@@ -115,7 +117,7 @@ def fit_rows(
     settings: FitSettings,
     *,
     compared: bool = False,
-    areas: bool = False,
+    areas: bool | None = False,
     progress: Progress = lambda count, best: None,
     following: Following = lambda iteration, iterations, seconds: None,
 ) -> Fit:
@@ -148,7 +150,10 @@ def fit_rows(
     iterates = catalog.solver(solver, MODEL).run(problem, **fitted.options, rng=solver_stream(settings.seed))
     score = (lambda estimate: named(problem.score(estimate))) if fresh else lambda estimate: {}
     fitted.fill(iterates, score, ending, following)
-    if fitted.estimate is not None and areas:
+    if fresh and areas is None and fresh.n * fresh.L > AREAS_ENTRIES:
+        size = f"they sort {fresh.n * fresh.L:,} scores"
+        fitted.notes += (f"Micro and macro AUC are left out: {size}. areas=True, or --areas, computes them.",)
+    elif fitted.estimate is not None and areas is not False:
         fitted.areas = problem.areas(fitted.estimate)
     if compared:
         fitted.baselines = scores_of_baselines(training, problem, fitted, task)

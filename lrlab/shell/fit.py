@@ -48,7 +48,8 @@ def add(commands: Any) -> None:
         "--observed", default=1.0, type=float, metavar="SHARE", help="share of the training labels that is observed"
     )
     command.add_argument("--limit", default=0, type=int, metavar="ROWS", help="read that many rows of each file only")
-    command.add_argument("--no-areas", action="store_true", help="leave out micro and macro AUC, which take longest")
+    words = "compute micro and macro AUC, or not (default: where they sort no more than 10^8 scores)"
+    command.add_argument("--areas", action=argparse.BooleanOptionalAction, help=words)
     command.add_argument("--seed", default=0, type=int, metavar="S", help="of the observed labels and of the solver")
     command.add_argument("--no-intercept", action="store_true", help="fit labels without an intercept for each")
     command.add_argument(
@@ -95,7 +96,7 @@ def fit_rows(options: argparse.Namespace, settings: dict[str, Any]) -> Any:
         options.train, options.test, options.labels, solver=solver, rank=options.rank,
         iterations=options.iterations, observed=options.observed, seed=options.seed, tune_by=options.tune,
         intercept=not options.no_intercept, scaling=options.scaling, limit=options.limit,
-        areas=not options.no_areas, progress=show_tuning, following=show_iteration, **settings,
+        areas=options.areas, progress=show_tuning, following=show_iteration, **settings,
     )  # fmt: skip
     if options.save:
         save_model(options.save, result.model)

@@ -114,3 +114,11 @@ def test_bad_input_is_one_sentence(files, changes, sentence):
 def test_a_stopped_fit_keeps_what_it_has(files):
     found = fit(*files, rank=2, iterations=50, max_seconds=0.0)
     assert found.stop is Stop.TIMEOUT and len(found.rows) == 1 and np.isfinite(found.estimate.s).all()
+
+
+def test_areas_over_very_many_scores_are_left_out_with_a_sentence(files, monkeypatch):
+    monkeypatch.setattr("lrlab.fits.row_fit.AREAS_ENTRIES", 7_999)
+    for areas, given in ((None, False), (True, True), (False, False)):
+        summary = fit(*files, rank=2, iterations=1, compared=False, areas=areas).summary()
+        assert ("micro_auc" in summary) is given
+        assert any("they sort 8,000 scores" in note for note in summary.get("notes", ())) is (areas is None)

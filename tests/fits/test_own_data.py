@@ -337,7 +337,7 @@ def saved(files, **changes):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"lrlab_model": np.array(3)}, "model must be a file of version 2, got version 3: update lrlab"),
+        ({"lrlab_model": np.array(4)}, "model must be a file of version 3, got version 4: update lrlab"),
         ({"lrlab_model": np.array("1")}, "model must be a file that `fit --save` has written"),
         ({"kind": np.array("Evil")}, "model must be a whole file .*Evil"),
         ({"estimate_V": np.ones((3, 2))}, "model must be a whole file"),
