@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from lrlab import catalog
+from lrlab.ui.home.examples import sections
 from tests.ui.browsing import CURVES, drawn, opened, press, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -36,7 +37,7 @@ def test_a_long_run_is_watched_and_cancelled(page, address):
     newest_drawn = watch(page)
     expect(page.get_by_text(re.compile("solvers done, at most"))).to_be_visible()
     press(page, "Cancel")
-    expect(page.get_by_text("Cancelled: what was computed up to here is kept.")).to_be_visible()
+    expect(page.get_by_test_id("stTabs").get_by_text("Cancelled: what was computed")).to_be_visible()
     expect(page.get_by_role("button", name="Cancel", exact=True)).to_be_disabled()
     assert newest(page) >= newest_drawn
     assert page.locator(CURVES).evaluate("node => node.mark") == "the same node"
@@ -59,7 +60,7 @@ def test_zoom_and_a_changed_widget_survive_a_run(page, address):
     watch(page)
     assert page.locator(CURVES).evaluate("node => node.layout.xaxis.range") == zoomed
     press(page, "Cancel")
-    expect(page.get_by_text("Cancelled: what was computed up to here is kept.")).to_be_visible()
+    expect(page.get_by_test_id("stTabs").get_by_text("Cancelled: what was computed")).to_be_visible()
 
 
 def test_a_reload_of_the_address_restores_the_parameters(page, address):
@@ -99,6 +100,8 @@ def test_the_first_screen_of_every_model_has_equation_measurements_and_verdict_a
         opened(page, f"{address}/converge?model={model}&max_iter=30{SMALLER.get(model, '')}", "Converge")
         for figure in range(3):
             expect(page.locator(".stMain .lrlab-figure .plot-container").nth(figure)).to_be_visible()
+        expect(page.locator(".st-key-converge-equation .katex-display")).to_be_visible()
+        page.evaluate("document.fonts.ready.then(() => true)")
         wait_until(page, f"() => {{ const at = ({PLACES})(); return at === window.at || void (window.at = at); }}")
         page.evaluate(f"window.moved = []; window.watch = setInterval(() => window.moved.push(({PLACES})()), 30)")
         press(page, "Run")
@@ -406,3 +409,16 @@ def test_every_page_fits_a_telephone(page, address):
             expect(page.locator(".lrlab-figure .plot-container").first).to_be_visible()
         main = page.get_by_test_id("stMain")
         assert main.evaluate("node => node.scrollWidth <= node.clientWidth"), name
+
+
+MARKS = """() => document.querySelector('.stMain .lrlab-figure :is(.trace path, .heatmaplayer image, .points path)')"""
+
+
+def test_a_card_of_each_kind_shows_data_without_another_click(page, address):
+    shown = {}
+    for card in (card for cards in sections().values() for card in cards):
+        shown.setdefault(card.page, card.title)
+    for title in shown.values():
+        opened(page, address, "lrlab")
+        page.get_by_role("link", name=title, exact=True).click()
+        wait_until(page, MARKS)

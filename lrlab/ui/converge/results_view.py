@@ -64,7 +64,7 @@ def show_equation(following: Any, spec: Spec, changed: bool) -> None:
         with right:
             progress.show_run_progress(following)
             if changed and not following.alive:
-                st.markdown(":orange-badge[changed] since this run: press Run.")
+                st.markdown(":orange-badge[changed] press Run")
 
 
 def outcomes(runs: Sequence[Any], drawn: Sequence[Recovery]) -> list[Outcome]:
