@@ -525,10 +525,10 @@ def test_all_plotted_data_are_available_as_a_table():
     assert len(at.get("download_button")) == 1
 
 
-def test_a_figure_of_published_data_names_the_data_it_needs(monkeypatch):
-    monkeypatch.delenv("LRLAB_DATA", raising=False)
+def test_a_figure_of_published_data_names_the_folder_that_is_not_there(monkeypatch, tmp_path):
+    monkeypatch.setenv("LRLAB_DATA", str(tmp_path / "none"))
     at = opened("papers", paper="yu2014-table3")
-    assert "name one by --data or LRLAB_DATA" in at.error[0].value
+    assert "data must be a folder with data sets" in at.error[0].value
     assert at.button(key="papers-run").disabled
 
 
