@@ -79,6 +79,8 @@ def check(family: ModuleType, given: argparse.Namespace) -> bool:
             outcome = measure(shorter, given.repeats, given.threads)
             for own, peer in contest.checked.items():
                 name = f"{contest.title}: {own} over {peer}"
+                # What was never stored has nothing to fall behind.
+                stored.setdefault(name, float("inf"))
                 lowest[name] = min(lowest.get(name, float("inf")), outcome.ratio(own, peer)[1])
             slow = [name for name, ratio in lowest.items() if ratio > ALLOWED * stored[name]]
             if not slow:

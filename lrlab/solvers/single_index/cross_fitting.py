@@ -18,7 +18,8 @@ from lrlab.solvers.single_index.link_smoothing import IndexedAnswers, IndexLink,
 
 # Entries of X in a block: its square, the largest temporary array, takes 32 MB.
 BLOCK = 2**22
-# Rows in a block: temporary arrays of 45 kB are taken from memory at hand, larger ones may be mapped anew each time.
+# Rows in a block of eleven columns: temporary arrays of 45 kB are taken from memory at hand, larger ones may be mapped
+# anew each time.
 MOST_ROWS = 512
 # A sample of this size suffices to compare smoothnesses; more would only cost time.
 CHOICE_ROWS = 20_000
@@ -69,7 +70,8 @@ class CrossFit:
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Yield slices of rows, and which rows train which column, as 0 or 1 (rows, K + 1)."""
         n, p = self.X.shape
-        columns, height = np.arange(self.folds + 1), min(MOST_ROWS, max(1, BLOCK // p))
+        columns, most = np.arange(self.folds + 1), MOST_ROWS * (FOLDS + 1) // (self.folds + 1)
+        height = min(most, max(1, BLOCK // p))
         for start in range(0, n, height):
             rows = slice(start, start + height)
             yield rows, (self.fold[rows, None] != columns).astype(float)

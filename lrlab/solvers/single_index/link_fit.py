@@ -87,7 +87,9 @@ class _State:
         """Of a group, the sum of y - p, and of its rows' pull by the determinant."""
         # d/d eta of log det(information) / 2 is h (1/2 - chance), with h the leverages of the free polynomials.
         free, rows = self.design.free, self.design.rows
-        h = self.weight * ((free @ inverse(self.information)) * free).sum(axis=1)
+        _, solved, failed = dposv(self.information, free.T)
+        solved = inverse(self.information) @ free.T if failed else solved
+        h = self.weight * (solved.T * free).sum(axis=1)
         return rows.ones - rows.count * self.chance, h * (0.5 - self.chance)
 
     @cached_property
