@@ -43,7 +43,7 @@ def exported(page, **address):
     at = finished(at.run(), page)
     at.session_state["code"] = True
     at.run()
-    python = at.code[0].value
+    python = next(block.value for block in at.code if block.value.startswith("import lrlab"))
     names = [button.proto.label for button in at.get("download_button")]
     assert {"Python (.py)", "Notebook (.ipynb)", "Shell (.sh)"} <= set(names)
     return at, python, code.notebook("lrlab", python)
