@@ -95,6 +95,11 @@ class Outcome(NamedTuple):
     options: Mapping[str, Value]
     predictions: Mapping[str, float]
 
+    @property
+    def course(self) -> str:
+        """After how many iterations of which solver, as words."""
+        return f"after {self.iterations} iteration{'s' if self.iterations != 1 else ''} ({self.title})"
+
 
 IMPOSSIBLE, HARD, POSSIBLE = "impossible", "hard", "possible"
 """What no method can do, what no known fast method can, and the rest."""

@@ -20,7 +20,8 @@ MOST_BYTES = 128 * 2**20
 def measured_rows(spec: Any) -> Measured:
     """Return the labels of the first rows: 1, 0, or nothing where they are not observed."""
     entries = min(spec.observed_entries, spec.n * spec.labels)
-    words = f"{_unknowns(spec)} unknowns, {entries:,} labels: {entries / (spec.n * spec.labels):.2g} of all."
+    share = entries / (spec.n * spec.labels)
+    words = f"{_unknowns(spec)} unknowns, {entries:,} labels: {'all' if share == 1 else f'{share:.2g} of all'}."
     if spec.data_bytes > MOST_BYTES:
         return Measured(words)
     problem = spec.build()
@@ -89,6 +90,6 @@ def _beside_frequencies(spec: Any, outcomes: Sequence[Outcome], name: str, title
         return f"{words[:1].upper()}{words[1:]}." if words else ""
     best = (max if largest else min)(scored, key=lambda one: one.scores[name])
     running = "" if all(one.over for one in outcomes) else "Running, "
-    result = f"{title} {best.scores[name]:.2g} after {best.iterations} iterations ({best.title})"
+    result = f"{title} {best.scores[name]:.2g} {best.course}"
     result = running + result if running else f"{result[:1].upper()}{result[1:]}"
     return f"{result}{'; ' if words else ''}{words}."

@@ -77,7 +77,7 @@ def verdict(spec: Any, outcomes: Sequence[Outcome]) -> str:
     if not scored:
         return f"{counted}."
     best = min(scored, key=lambda one: one.scores["error"])
-    words = f"error {best.scores['error']:.2g} after {best.iterations} iterations ({best.title})"
+    words = f"error {best.scores['error']:.2g} {best.course}"
     if not all(one.over for one in outcomes):
         return f"Running, {words}: {counted}."
     count = sum(one.scores.get("spectral_error", math.inf) < RECOVERED for one in scored)

@@ -29,7 +29,7 @@ def verdict(spec: Any, outcomes: Sequence[Outcome]) -> str:
         return f"{theory}."
     best = min(scored, key=lambda one: one.scores["error"])
     count = sum(one.scores["error"] < RECOVERED for one in scored)
-    words = f"error {best.scores['error']:.2g} after {best.iterations} iterations ({best.title})"
+    words = f"error {best.scores['error']:.2g} {best.course}"
     if all(one.over for one in outcomes):
         return f"The signal is recovered by {count} of {len(outcomes)} solvers, {words}: {theory}."
     return f"Running, {words}: {theory}."

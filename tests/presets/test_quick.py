@@ -25,17 +25,19 @@ PRINTED = {
 }  # fmt: skip
 """Every figure and table with results of each paper; Figure 1 of Soltani & Hegde is a drawing."""
 
+PUBLISHED = [name for name in presets.names() if paper_of(name)]
+
 
 def test_every_experiment_of_the_papers_is_a_preset():
     titles = {key: set() for key in PAPERS}
-    for name in presets.names():
+    for name in PUBLISHED:
         paper, title = paper_of(name), presets.load(name).title
         titles[paper.key].add(title.rstrip(")").rpartition(f"({paper.short.rpartition(' ')[0]} {paper.year}, ")[2])
     assert all(PRINTED[key] <= own for key, own in titles.items()), titles
 
 
 def test_facts_of_a_paper_stand_in_one_place():
-    for name in presets.names():
+    for name in PUBLISHED:
         paper = paper_of(name)
         assert presets.load(name).reference.startswith(paper.citation)
     entry = PAPERS["yi2015"].bibtex
@@ -72,7 +74,7 @@ def test_a_figure_is_drawn_of_the_results_so_far(name, monkeypatch):
     monkeypatch.setattr(pairwise, "bands", lambda *given, **named: pd.DataFrame())
     run = shipped.load(name)
     plan = shipped.plan(run)
-    for count in (1, len(run.results) // 3):
+    for count in {1, max(1, len(run.results) // 3)}:
         values = [value if k < count else None for k, value in enumerate(run.results)]
         result = plan.finish(values)
         assert sum(len(trace.x) for panel in result.panels for trace in panel.figure.data if "x" in trace) > 0

@@ -35,9 +35,11 @@ def open_figure(link: Permalink, name: str) -> None:
 
 def show(link: Permalink) -> None:
     """Show the cards, paper by paper."""
-    for paper in PAPERS.values():
-        st.subheader(f"{paper.short}: {paper.title}", anchor=False)
+    for paper in (*PAPERS.values(), None):
         own = [name for name in presets.names() if paper_of(name) is paper]
+        if not own:
+            continue
+        st.subheader(f"{paper.short}: {paper.title}" if paper else "Other experiments", anchor=False)
         columns = 4 if len(own) == 4 else 3
         cards.show([card(name) for name in own], lambda one: open_figure(link, one.address["paper"]), columns)
 
