@@ -33,14 +33,14 @@ bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.limits --write
 
 # The short form: ratios to scikit-learn and bare BLAS in the same run against the stored ones.
-bench-# The versions that a server gets (Dockerfile), with the hashes of their files; after a change of requirements.txt.
+bench-check: $(VENV)/.test
+	$(BIN)/python -m benchmarks.peers --check
+
+# The versions that a server gets (Dockerfile), with the hashes of their files; after a change of requirements.txt.
 lock: | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "uv>=0.5,<1"
 	$(BIN)/uv pip compile --quiet --no-config --upgrade --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --custom-compile-command "make lock" requirements.txt -o requirements-lock.txt
-
-check: $(VENV)/.test
-	$(BIN)/python -m benchmarks.peers --check
 
 check: $(VENV)/.test
 	$(BIN)/ruff check .
