@@ -4,8 +4,9 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-# A file stays on a core, with its server or engine; the longest files come first.
-ON_ALL_CORES = -n logical --dist loadfile --no-loadscope-reorder
+# One process more than cores, for many tests wait; a file stays in a process, with its server or engine; the longest
+# files come first.
+ON_ALL_CORES = -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist loadfile --no-loadscope-reorder
 # The tests start some hundred processes, which share what was compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 

@@ -185,8 +185,9 @@ def kill_servers(path: Path, kills: int, seed: int, trials: int, outcome: Outcom
     goal = len(before) + total
     for k in range(kills + 1):
         began = time.monotonic()
-        with serve(environment(path)) as server:
-            asyncio.run(Page(server, seed, trials).run())
+        with serve(environment(path)) as server, asyncio.Runner() as runner:
+            page = Page(server, seed, trials)
+            runner.run(page.run())
             if k:
                 outcome.restarted.append(time.monotonic() - began)
             if k == kills:
@@ -197,6 +198,8 @@ def kill_servers(path: Path, kills: int, seed: int, trials: int, outcome: Outcom
                     until(lambda: number(path) > len(before))  # noqa: B023
                 time.sleep(chance.uniform(0.0, 2.0))
                 outcome.gone.append(kill(server))
+            with suppress(ConnectionError):
+                runner.run(page.visitor.close())
         before = check_progress(path, before)
         if len(before) == goal:
             outcome.trials += check_numbers(path, seed, trials)

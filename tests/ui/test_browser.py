@@ -420,5 +420,5 @@ def test_a_card_of_each_kind_shows_data_without_another_click(page, address):
         shown.setdefault(card.page, card.title)
     for title in shown.values():
         opened(page, address, "lrlab")
-        page.get_by_role("link", name=title, exact=True).click()
+        page.get_by_role("link", name=title, exact=True).first.click()
         wait_until(page, MARKS)

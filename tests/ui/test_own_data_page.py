@@ -234,7 +234,7 @@ def test_code_of_a_tuned_run_tunes():
 
 def test_predictions_and_models_are_offered_as_files(tmp_path):
     at = finished(of_files())
-    assert len(at.get("download_button")) == 5
+    assert len(at.get("download_button")) == 6
     at.text_input(key="own_data.chosen").set_value("2, 5-6").run()
     frame = drawn(at).dataframe[-1].value
     assert list(frame["row"]) == [2, 5, 6]

@@ -508,7 +508,7 @@ def test_code_of_a_page_is_the_code_of_the_job():
     at = opened("converge", noise="0.3", solvers="pairwise-moment,sir", **{**SMALL, "pairwise-moment.pairs": "all"})
     at.session_state["code"] = True
     at.run()
-    python, shell = (block.value for block in at.code)
+    python, shell = (block.value for block in at.code[-2:])
     assert "spec = lrlab.spec('one-bit-sensing', seed=0, n=400, p=8, noise=0.3)" in python
     assert "lrlab.solve(spec, 'pairwise-moment', pairs='all')" in python
     assert "--solver sir --set seed=0 --set n=400 --set p=8 --set noise=0.3 --json" in shell

@@ -83,21 +83,17 @@ class Permalink:
         # An address set by a callback can be lost on a busy machine; setting it twice does no harm.
         taken = st.session_state.pop(f"{self.page}:taken", False)
         shown = st.query_params.to_dict()
-        if (
-            not taken
-            and not state["errors"]
-            and shown == state["opened"]
-            and self._now == (state["first"] or self._now)
-        ):
+        if not taken and not state["errors"] and shown == state["opened"] and state["first"] in (None, self._now):
             # It may name defaults, too, and stays until something is changed: another one would be one more entry of
             # the browser's history.
-            state["first"] = state["first"] or dict(self._now)
+            state["first"] = dict(self._now)
             return
         if taken or self._now != shown or self._now != state["written"]:
             # Setting an empty address sends nothing to the browser.
             st.query_params.from_dict(self._now) if self._now else st.query_params.clear()
         state["written"] = dict(self._now)
-        state["first"] = state["first"] or dict(self._now)
+        if state["first"] is None:
+            state["first"] = dict(self._now)
         if self._now != state["first"]:
             state["errors"] = []
         for message in state["errors"]:
