@@ -93,8 +93,9 @@ def take(page: Page, base: str, card: Card, path: Path) -> None:
             timeout=LONGEST_MS,
         )
     page.wait_for_timeout(SETTLED_MS)
-    # The second figure of a run with a picture is the picture.
-    figure = page.locator(FIGURE).nth(1 if "truth" in card.address else 0)
+    # Of a run the curves, or the picture that is recovered; of other pages the first figure.
+    place = f".st-key-converge-{'picture' if 'truth' in card.address else 'curves'} " if card.page == "converge" else ""
+    figure = page.locator(place + FIGURE).first
     figure.scroll_into_view_if_needed()
     # Lines and ticks; titles of axes and the legend would be too small to be read.
     box = figure.locator(".cartesianlayer").first.bounding_box()
