@@ -7,9 +7,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from lrlab import catalog, lowrank
-from lrlab.arrays import Array
 from lrlab.models.multilabel import Multilabel
-from lrlab.models.multilabel_problem import MultilabelProblem, Predictor
+from lrlab.models.multilabel_problem import MultilabelProblem, Predictor, label_shares
 from lrlab.parameters import Value, settle
 from lrlab.solvers.multilabel.affine import Affine
 
@@ -21,13 +20,6 @@ MOST_BYTES = 2**29
 """Largest matrix (d, L) of which a ridge regression is made for comparison; it takes ten of them."""
 ITERATIONS = 5
 """Most steps of ten conjugate gradients, where labels are missing."""
-
-
-def label_shares(Y: csr_array, known: csr_array | None) -> Array:
-    """Return the share of the observed rows in which each label is on (L,), 0 where it is never observed."""
-    on = Y.sum(axis=0)
-    observed = np.full(len(on), Y.shape[0]) if known is None else known.sum(axis=0)
-    return np.divide(on, observed, out=np.zeros(len(on)), where=observed > 0)
 
 
 def frequencies(d: int, Y: csr_array, known: csr_array | None) -> Affine:

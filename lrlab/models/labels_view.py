@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from lrlab import ranking
 from lrlab.arrays import Array
 from lrlab.model_entry import Measured, Outcome, Panel
+from lrlab.models.multilabel_problem import label_shares
 
 ROWS, LABELS = 40, 60
 """Most rows and labels that are drawn."""
@@ -65,10 +66,7 @@ def frequency_scores(spec: Any) -> dict[str, float]:
     if spec.data_bytes > MOST_BYTES:
         return {}
     problem = spec.build()
-    Y, mask = problem.Y, problem.mask
-    counts = np.asarray(Y.sum(axis=0), dtype=float).ravel()
-    known = len(problem.X) if mask is None else np.maximum(np.asarray(mask.sum(axis=0), dtype=float).ravel(), 1.0)
-    scores = np.broadcast_to(counts / known, problem.Y_test.shape)
+    scores = np.broadcast_to(label_shares(problem.Y, problem.mask), problem.Y_test.shape)
     return ranking.row_measures(scores, problem.Y_test, ranking.THRESHOLDS["zero-one"], precisions=(3,))
 
 

@@ -173,3 +173,10 @@ def freeze(table: Matrix) -> None:
     if table is not None:
         for part in (table.data, table.indices, table.indptr) if sparse.issparse(table) else (table,):
             frozen(part)
+
+
+def label_shares(Y: csr_array, known: csr_array | None) -> Array:
+    """Return the share of the observed rows in which each label is on (L,), 0 where it is never observed."""
+    on = Y.sum(axis=0)
+    observed = np.full(len(on), Y.shape[0]) if known is None else known.sum(axis=0)
+    return np.divide(on, observed, out=np.zeros(len(on)), where=observed > 0)

@@ -1,4 +1,4 @@
-"""One-bit single-label multi-label learning: a stream of samples, one sign of each is told (Qiu et al. 2017)."""
+"""One-bit single-label multi-label learning: a stream of samples, one sign of each is observed (Qiu et al. 2017)."""
 
 from dataclasses import dataclass
 from typing import Annotated

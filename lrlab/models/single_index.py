@@ -133,6 +133,10 @@ class SingleIndexProblem:
             else:
                 yield self._draw(start // rows)
 
+    def first_answers(self, most: int) -> Array:
+        """Return the first answers, at most so many as a block has, from that block alone."""
+        return self._draw(0)[1][:most]
+
     def _draw(self, index: int, out: Array | None = None) -> tuple[Array, Array]:
         (n, p), streams = self.shape, self.spec.streams()
         rows = min(self.block_rows, n - index * self.block_rows)

@@ -11,6 +11,7 @@ from lrlab.__main__ import main
 from lrlab.datasets.dataset import Dataset
 from lrlab.fits import baselines
 from lrlab.fits.fitting import fit
+from lrlab.models.multilabel_problem import label_shares
 from lrlab.models.own_rows import OwnProblem
 
 ALL = tuple(entry.name for entry in catalog.solvers_for("multilabel"))
@@ -60,7 +61,7 @@ def test_label_frequencies_are_those_of_the_observed_rows():
     hidden = Dataset(train.X, csr_array(train.Y.toarray() * known), csr_array(known))
     for data in (train, hidden):
         observed = np.ones_like(known) if data.observed is None else known
-        shares = baselines.label_shares(data.Y, data.observed)
+        shares = label_shares(data.Y, data.observed)
         assert shares == pytest.approx((train.Y.toarray() * observed).sum(axis=0) / observed.sum(axis=0))
     problem = OwnProblem.between(train, test, 2)
     scores = problem.score(baselines.frequencies(train.d, train.Y, None))

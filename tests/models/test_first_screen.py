@@ -52,6 +52,15 @@ def test_what_is_shown_is_what_solvers_get():
     np.testing.assert_array_equal(top.values.ravel(), operator.Y[0])
 
 
+@pytest.mark.parametrize("model", ["one-bit-sensing", "flipped-logistic", "one-bit-phase-retrieval", "custom-link"])
+def test_the_answers_that_are_drawn_are_those_of_the_run(model):
+    spec = catalog.spec(model, n=1000, flip=0.2, seed=3)
+    [panel] = catalog.family(model).measured(spec).panels
+    problem = spec.build()
+    problem.load(everything=True)
+    np.testing.assert_array_equal(panel.values.ravel(), problem.y[: panel.values.size])
+
+
 def test_a_verdict_names_prediction_threshold_and_limit():
     sentence = verdict(catalog.spec("one-bit-sensing", n=6000, p=40, noise=0.1**0.5), "pairwise-moment", "probit")
     predicted, simulated = map(float, re.match(r"Predicted error ([\d.]+), measured ([\d.]+)", sentence).groups())

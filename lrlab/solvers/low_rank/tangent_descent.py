@@ -20,9 +20,10 @@ from lrlab.solvers.low_rank.tangent import point
 from lrlab.solvers.low_rank.whole_steps import WholeSteps, objective
 
 ROUGH = 0.1
-FEW, SOME, MUCH, MOST = 2**15, 2**20, 2**23, 2**28
+FEW, SOME, MUCH, MOST = 2**15, 2**20, 2**23, 2**27
 """Numbers of data up to which there is nothing to gain by single precision; from which on it is read in that first;
-from which on a start is refined on the first part of it; and up to which a copy in single precision is made of all."""
+from which on a start is refined on the first part of it; and up to which a copy in single precision is made of all:
+of 1.5e8 numbers (p = 1,000, m = 75,000) the descent took 1.1 to 1.2 times as long with it."""
 FIRST_PART = 3
 """Its measurements for each degree of freedom."""
 REFINED, STUCK, MOST_REFINEMENTS = 3e-5, 0.998, 80
