@@ -125,7 +125,7 @@ def test_every_declaration_says_what_it_means(model):
 
 
 def test_a_solve_does_not_wait_for_libraries_that_it_does_not_need():
-    heavy = "pandas", "plotly", "sklearn", "distributed", "scipy.stats", "streamlit"
+    heavy = "pandas", "plotly", "sklearn", "distributed", "asyncio", "scipy.stats", "scipy.optimize", "streamlit"
     script = f"import sys, lrlab; lrlab.solve; print(*[name for name in {heavy} if name in sys.modules])"
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert result.stdout.split() == []

@@ -1,6 +1,5 @@
 """Runs a solver in this process, or, where the job is large, on a worker that the time limit ends."""
 
-from lrlab.engine.engine import get_engine
 from lrlab.protocol import Spec
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.memory import memory_needed
@@ -35,6 +34,9 @@ def run(job: Job, worker: bool | None = None) -> Trace:
 
 def run_on_worker(job: Job) -> Trace:
     """Return the trace of a job that is run on a worker; RuntimeError where it fails."""
+    # Here, for small jobs need no engine, nor its 50 ms of imports.
+    from lrlab.engine.engine import get_engine
+
     following = get_engine().follow([job])
     following.wait()
     [followed] = following.runs

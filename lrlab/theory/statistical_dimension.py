@@ -4,7 +4,6 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 NODES = 200
 
@@ -35,6 +34,8 @@ def nuclear_norm(d1: int, d2: int, rank: int) -> float:
     Gaussian matrix to the subdifferential, scaled by tau. Within one part in the smaller side of the exact value.
     Reference: Amelunxen, Lotz, McCoy & Tropp (2014), "Living on the edge", Theorem II and Proposition 4.7.
     """
+    from scipy.optimize import minimize_scalar
+
     rows, columns = sorted((d1 - rank, d2 - rank))
     if rows <= 0:
         return float(d1 * d2)

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from scipy.optimize import minimize
 from scipy.special import ndtr
 
 from lrlab import lowrank
@@ -112,6 +111,8 @@ def first_margins(problem: SignStream, batch: int, W: Signed) -> tuple[Array, Ar
 
 def fitted(z: Array, y: Array, start: Answers, narrowest: float) -> Answers:
     """Return the answers of greatest likelihood, with a width of at least `narrowest`."""
+    from scipy.optimize import minimize
+
     u = y * z
 
     def loss(parameters: Array) -> tuple[float, Array]:
