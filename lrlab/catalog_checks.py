@@ -163,7 +163,7 @@ def _is_solver(value: Any, module: ModuleType) -> bool:
 
 
 def _check_solver(where: str, entry: SolverEntry, models: Mapping[str, Family]) -> None:
-    for part in ("title", "summary", "reference"):
+    for part in ("title", "summary", "update", "reference"):
         remedy = "add it to the docstring" if part == "reference" else "add it"
         require(getattr(entry, part), where, f"the SolverEntry of {entry.name} has no {part}: {remedy}")
     read = {"problem", "rng"} <= inspect.signature(entry.run).parameters.keys()
@@ -191,11 +191,6 @@ def check_families(families: Iterable[Family], models: Iterable[ModelEntry], sol
         require_known([family.goal.measure], family.measures, where, "the measure of the goal")
         require_known(family.model_order, served, where, "the model")
         require_known((*family.solvers, *family.order), made, where, "the solver")
-        for entry in solvers:
-            typeset = entry.update or entry.name not in family.solvers or not served.intersection(entry.models)
-            require(
-                typeset, where, f"{entry.name} is shown at first and has no update: add update=... to its SolverEntry"
-            )
         require_known((*family.grows, *family.falls, *family.ranges), known, where, "the axis")
         require_known(family.limits, declared(drive_limits), where, "the limit")
         both = set(family.grows) & set(family.falls)

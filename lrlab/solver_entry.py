@@ -82,7 +82,7 @@ class SolverEntry:
     """A solver on the catalogue.
 
     name: as in the shell and in URLs, by default that of `run`. title: as on pages.
-    update: what a step does, or the solution, as LaTeX; required of solvers that a family shows at first.
+    update: what a step does, or the solution, as LaTeX.
     summary: one sentence for someone who has to choose. reference: by default that of the docstring of `run`.
     run: the generator function; its annotated keywords are the options.
     models: names of the models it is made for; families: names of families for all of whose models it is made.
@@ -100,10 +100,10 @@ class SolverEntry:
 
     title: str
     summary: str
+    update: str
     run: Solver
     name: str = ""
     reference: str = ""
-    update: str = ""
     models: tuple[str, ...] = ()
     families: tuple[str, ...] = ()
     workspace: Callable[[Any, Options], int]

@@ -151,7 +151,7 @@ def test_a_wrong_model_is_one_sentence(entry, sentence):
     [
         (replace(SOLVER, title=""), "solvers.guess: the SolverEntry of guess has no title: add it"),
         (replace(SOLVER, summary=""), "the SolverEntry of guess has no summary: add it"),
-        (replace(SOLVER, update=""), "the family 'toys': guess is shown at first and has no update: add update="),
+        (replace(SOLVER, update=""), "the SolverEntry of guess has no update: add it"),
         (replace(SOLVER, reference=""), "the SolverEntry of guess has no reference: add it to the docstring"),
         (replace(SOLVER, run=lambda problem, rng: iter(())), "guess has no docstring: say what it minimises"),
         (replace(SOLVER, run=len), r"guess must be a function \(problem, \*, options, rng\)"),
@@ -223,7 +223,7 @@ def test_a_solver_without_an_entry_is_one_sentence():
     ("text", "sentence"),
     [
         (
-            'SolverEntry(name="a", title="A", summary="A.", reference="B", run=len)',
+            'SolverEntry(name="a", title="A", summary="A.", update="x", reference="B", run=len)',
             "broken: a SolverEntry has no workspace: add workspace=...",
         ),
         (

@@ -88,6 +88,8 @@ def refuse_no_features(spec: TableSpec, options: Options) -> None:
 
 ENTRY = ranked_entry(
     title="Complete first, then regress",
+    update=r"\hat R = \text{table of rank } k \text{ completed from its entries}, \qquad \hat W = X^{+} \hat R\,"
+    r" (Y^{+})^\top",
     summary="Completes the table without its features, then fits W to it: needs many more entries, for comparison.",
     run=complete_then_regress,
     models=("inductive-completion", "multilabel-regression"),

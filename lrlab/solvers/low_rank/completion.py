@@ -198,6 +198,8 @@ def als_workspace(spec: TableSpec, options: Options) -> int:
 ENTRIES = (
     SolverEntry(
         title="Soft-impute (nuclear norm)",
+        update=r"W \leftarrow S_\lambda\bigl(Z + \mathcal A^*(b - \mathcal A(Z))\bigr), \quad Z = W + \beta (W -"
+        r" W_{\text{old}}), \qquad S_\lambda \text{ lowers all singular values by } \lambda",
         summary="Convex completion by the nuclear norm along a path of penalties; needs no rank and no features.",
         run=soft_impute,
         models=("inductive-completion",),
@@ -206,6 +208,8 @@ ENTRIES = (
     ),
     ranked_entry(
         title="Alternating least squares",
+        update=r"v_j \leftarrow \arg\min_v \sum_{i \in \Omega_j} (u_i^\top v - b_{ij})^2 + \rho \|v\|^2, \qquad"
+        r" u_i \leftarrow \arg\min_u \sum_{j \in \Omega_i} (u^\top v_j - b_{ij})^2 + \rho \|u\|^2",
         summary="Completion without features: every row of each factor by its own small least squares, with a ridge.",
         run=als,
         models=("inductive-completion",),

@@ -55,6 +55,8 @@ def workspace(spec: LowRankSpec, options: Options) -> int:
 ENTRY = SolverEntry(
     name="least-squares",
     title="Least squares (all entries)",
+    update=r"\hat W = \arg\min_W \|\mathcal A(W) - b\|^2, \quad \text{of the least norm where several minimise"
+    r" it}",
     summary="All d1 d2 entries as unknowns, of least norm: shows whether low rank is needed at all.",
     run=full_least_squares,
     families=("low-rank",),

@@ -185,6 +185,9 @@ def workspace(spec: TableSpec, options: Options) -> int:
 ENTRY = ranked_entry(
     name="matrix-irls",
     title="MatrixIRLS (log-determinant)",
+    update=r"X \leftarrow \arg\min_{Z_\Omega = b} \langle Z, \mathcal W(Z) \rangle, \quad \mathcal W(Z) = U"
+    r" \bigl(w \circ U^\top Z V\bigr) V^\top, \quad w_{ij} = \frac{1}{\max(\sigma_i, \epsilon) \max(\sigma_j,"
+    r" \epsilon)}",
     summary="Reweighted least squares for a smoothed log-determinant: for ill-conditioned tables with few entries.",
     run=matrix_irls,
     models=("inductive-completion",),

@@ -105,6 +105,8 @@ def workspace(spec: LowRankSpec, options: Options) -> int:
 
 ENTRY = SolverEntry(
     title="Nuclear norm (convex, FASTA)",
+    update=r"W \leftarrow S_{t \mu}\bigl(W - t\, \mathcal A^*(\mathcal A(W) - b)\bigr), \qquad S_\tau \text{"
+    r" lowers all singular values by } \tau",
     summary="Convex least squares with a nuclear-norm penalty: needs no rank, no start; forms whole matrices.",
     run=nuclear_norm,
     families=("low-rank",),

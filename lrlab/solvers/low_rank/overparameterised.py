@@ -197,11 +197,15 @@ _entry = partial(ranked_entry, families=("low-rank",), max_iter=1000, workspace=
 ENTRIES = (
     _entry(
         title="Gradient descent, over-parameterised",
+        update=r"U \leftarrow U - \eta\, G V, \quad V \leftarrow V - \eta\, G^\top U, \qquad G = \mathcal"
+        r" A^*(\mathcal A(U V^\top) - b)",
         summary="Plain gradient descent on factors with more columns than the rank: slow, like a power of iterations.",
         run=overparameterised_gradient,
     ),
     _entry(
         title="PrecGD (over-parameterised)",
+        update=r"U \leftarrow U - t\, G V (V^\top V + \eta I)^{-1}, \quad V \leftarrow V - t\, G^\top U (U^\top U"
+        r" + \eta I)^{-1}, \quad G = \mathcal A^*(\mathcal A(U V^\top) - b)",
         summary="Preconditioned gradient descent on factors with more columns than the rank, which need not be known.",
         run=precgd,
     ),

@@ -109,6 +109,8 @@ class Descent:
 ENTRY = ranked_entry(
     name="svp",
     title="Singular value projection",
+    update=r"W \leftarrow P_k\bigl(W + \eta\, \mathcal A^*(b - \mathcal A(W))\bigr), \qquad P_k \text{ the"
+    r" nearest matrix of rank } k",
     summary="Gradient steps on the matrix, each projected to the rank; made for measurements with an isometry.",
     run=singular_value_projection,
     models=("rank-one-sensing", "inductive-completion"),

@@ -213,6 +213,9 @@ def workspace(spec: Multilabel, options: Options) -> int:
 
 ENTRY = multilabel_entry(
     title="Bayesian compressed sensing",
+    update=r"\mathbb E[y_i] = v \Phi^\top G^{-1} (W^\top x_i - \Phi y_{\text{obs}}), \quad v_{ij} = \frac{b +"
+    r" \mathbb E[y_{ij}^2] / 2}{a + 1/2}, \quad \mathbb E[W] = (X^\top X + \lambda I)^{-1} X^\top \mathbb E[Y]"
+    r" \Phi^\top",
     summary="Predicts random projections of the labels, and sparse labels from these, all in one Bayesian model.",
     run=bcs,
     knows=("rank",),

@@ -164,6 +164,7 @@ ENTRIES = (
     ),
     multilabel_entry(
         title="Support vector machines",
+        update=r"w_j = \arg\min_w \sum_{i \in \Omega_j} \max(0, 1 - Y_{ij}\, x_i^\top w) + \tfrac\lambda2 \|w\|^2",
         summary="The widest margin for each label by itself; full rank, as binary relevance is.",
         run=svm,
         workspace=svm_workspace,

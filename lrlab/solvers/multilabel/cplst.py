@@ -127,6 +127,8 @@ def refuse_missing(spec: Multilabel, options: Options) -> None:
 ENTRIES = (
     multilabel_entry(
         title="CPLST",
+        update=r"\hat Z = B V V^\top, \quad B = (X^\top X + \lambda I)^{+} X^\top Y, \quad V = k \text{ top"
+        r" eigenvectors of } Y^\top X B",
         summary="Label directions that features predict best, in closed form; needs all labels.",
         run=cplst,
         knows=("rank",),
@@ -135,6 +137,8 @@ ENTRIES = (
     ),
     multilabel_entry(
         title="PLST",
+        update=r"\hat Z = (X^\top X + \lambda I)^{+} X^\top Y\, V V^\top, \qquad V = k \text{ top eigenvectors of"
+        r" } Y^\top Y",
         summary="Principal directions of the labels, whatever features predict, in closed form; needs all labels.",
         run=plst,
         knows=("rank",),

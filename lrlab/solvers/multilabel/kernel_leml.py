@@ -138,6 +138,8 @@ def workspace(spec: Multilabel, options: Options) -> int:
 
 ENTRY = low_rank_entry(
     title="LEML with a kernel",
+    update=r"H \leftarrow \arg\min_H J, \quad W \leftarrow \arg\min_W J, \quad J = \sum_\Omega \ell(Y_{ij},"
+    r" \phi_i^\top W h_j) + \tfrac\lambda2 (\|W\|^2 + \|H\|^2), \quad \Phi \Phi^\top = K",
     summary="LEML on the features of a Gaussian or polynomial kernel: for labels that no hyperplane tells apart.",
     run=kernel_leml,
     workspace=workspace,

@@ -193,12 +193,16 @@ ENTRIES = (
     ),
     low_rank_entry(
         title="LEML, logistic loss",
+        update=r"H, W \leftarrow \text{Newton steps of } J = \sum_\Omega \log\bigl(1 + e^{-Y_{ij} x_i^\top W"
+        r" h_j}\bigr) + \tfrac\lambda2 (\|W\|^2 + \|H\|^2)",
         summary="The same by trust-region Newton steps for logistic regression; often the best ranking of all labels.",
         run=leml_logistic,
         workspace=entries_workspace,
     ),
     low_rank_entry(
         title="LEML, squared hinge loss",
+        update=r"H, W \leftarrow \text{Newton steps of } J = \sum_\Omega \max(0, 1 - Y_{ij} x_i^\top W h_j)^2 +"
+        r" \tfrac\lambda2 (\|W\|^2 + \|H\|^2)",
         summary="The same by trust-region Newton steps for the squared hinge loss of support vector machines.",
         run=leml_squared_hinge,
         workspace=entries_workspace,

@@ -156,6 +156,8 @@ def workspace(spec: Multilabel, options: Options) -> int:
 ENTRIES = (
     multilabel_entry(
         title="Trace norm, squared loss",
+        update=r"W \leftarrow S_{t \lambda}\bigl(Z - t\, X^\top (X Z - Y)_\Omega\bigr), \quad Z = W + \beta (W -"
+        r" W_{\text{old}}), \qquad S_\tau \text{ lowers all singular values by } \tau",
         summary="One convex problem for all labels: least squares, with low rank by its weight alone; the optimum "
         "that leml-squared looks for.",
         run=trace_norm_squared,
@@ -163,6 +165,9 @@ ENTRIES = (
     ),
     multilabel_entry(
         title="Trace norm, logistic loss",
+        update=r"W \leftarrow S_{t \lambda}\bigl(Z + t\, X^\top D\bigr), \quad D_{ij} = \frac{Y_{ij}}{1 +"
+        r" e^{Y_{ij} x_i^\top z_j}} \text{ on } \Omega, \qquad S_\tau \text{ lowers all singular values by }"
+        r" \tau",
         summary="The same for logistic regression; often ranks labels best, but forms all of W at every step.",
         run=trace_norm_logistic,
         workspace=workspace,

@@ -192,6 +192,8 @@ def workspace(spec: Multilabel, options: Options) -> int:
 
 ENTRY = low_rank_entry(
     title="WSABIE",
+    update=r"w, h \leftarrow w, h + \gamma\, L\bigl(\lfloor m_i / N \rfloor\bigr)\, \nabla (s_{ij} - s_{il}),"
+    r" \qquad s = X D W H^\top, \quad l \text{ the } N\text{-th label drawn, } s_{il} > s_{ij} - \text{margin}",
     summary="Embeds rows and labels by stochastic gradients on a ranking loss that samples the labels in the way.",
     run=wsabie,
     workspace=workspace,

@@ -163,6 +163,8 @@ def refuse_wide(spec: LowRankSpec, options: Options) -> None:
 
 ENTRY = network_entry(
     title="AP-ROM (approximate projections)",
+    update=r"L \leftarrow T\bigl(L - \eta\, H(G)\bigr), \quad G = \tfrac1{2m} \mathcal A^*(d) - \tfrac12 \bar d\,"
+    r" I, \quad d = \mathcal A(L) - y, \quad H, T \text{ approximate projections}",
     summary="EP-ROM with a block Krylov head of the gradient in place of the gradient; products only.",
     run=ap_rom,
     workspace=workspace,

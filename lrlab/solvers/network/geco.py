@@ -105,6 +105,8 @@ def workspace(spec: LowRankSpec, options: Options) -> int:
 
 ENTRY = network_entry(
     title="GECO (greedy units)",
+    update=r"u \leftarrow \text{top eigenvector of } G = \tfrac1{2m} \mathcal A^*(d) - \tfrac12 \bar d\, I, \quad"
+    r" U \leftarrow \operatorname{QR}[U, u], \quad C \leftarrow \arg\min_C \|\mathcal A(U C U^\top) - y\|",
     summary="Adds one hidden unit after another and refits them all, then replaces the weakest.",
     run=geco,
     workspace=workspace,

@@ -98,6 +98,9 @@ def workspace(spec: LowRankSpec, options: Options) -> int:
 
 ENTRY = network_entry(
     title="gFM (one power step an iteration)",
+    update=r"U \leftarrow \operatorname{QR}\bigl((L - \eta G) U\bigr), \quad V \leftarrow (L - \eta G) U, \quad L"
+    r" \leftarrow P_r\bigl(\tfrac12 (U V^\top + V U^\top)\bigr), \quad G = \tfrac1{2m} \mathcal A^*(d) -"
+    r" \tfrac12 \bar d\, I",
     summary="Replaces the projection by one power step from the current factors; products only.",
     run=gfm,
     workspace=workspace,

@@ -147,6 +147,8 @@ ENTRIES = (
     stream_entry(
         name="marginal-mean",
         title="Marginal means",
+        update=r"\hat w_j \propto \sum_{i:\, j(i) = j} y_i x_i, \qquad \text{at rank } k\colon\ \hat W \leftarrow"
+        r" P_k(\hat W)",
         summary="The mean of x times sign for each label by itself: the full-rank baseline, and without iterations.",
         run=one_bit_mean,
     ),

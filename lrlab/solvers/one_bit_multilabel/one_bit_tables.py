@@ -31,17 +31,23 @@ ENTRIES = (
     table_entry(
         name="trace-norm-squared",
         title="Trace norm, squared loss",
+        update=r"W \leftarrow S_{t \lambda}\bigl(Z - t\, X^\top (X Z - Y)\bigr), \quad Z = W + \beta (W -"
+        r" W_{\text{old}}), \qquad S_\tau \text{ lowers all singular values by } \tau",
         summary="Least squares on a table of all signs, with low rank by the weight of the trace norm; convex.",
         run=one_bit_trace_norm,
     ),
     table_entry(
         title="Trace norm, logistic loss",
+        update=r"W \leftarrow S_{t \lambda}\bigl(Z + t\, X^\top D\bigr), \quad D_{ij} = \frac{Y_{ij}}{1 +"
+        r" e^{Y_{ij} x_i^\top z_j}} \text{ on } \Omega, \qquad S_\tau \text{ lowers all singular values by }"
+        r" \tau",
         summary="The same for logistic regression.",
         reference="Yu, Jain, Kar, Dhillon (2014), section 4; LRT in Qiu, Luo, Ye, Lin (2017)",
         run=trace_norm_logistic,
     ),
     table_entry(
         title="Support vector machines",
+        update=r"w_j = \arg\min_w \sum_{i \in \Omega_j} \max(0, 1 - Y_{ij}\, x_i^\top w) + \tfrac\lambda2 \|w\|^2",
         summary="The widest margin for each label of a table by itself; full rank, and slow.",
         reference="scikit-learn's LinearSVC; SVM in Qiu, Luo, Ye, Lin (2017)",
         run=svm,

@@ -69,6 +69,7 @@ def gram_workspace(spec: PhaseRetrieval, options: Options) -> int:
 
 ENTRY = phase_entry(
     title="Alternating projections",
+    update=r"u = \frac{A z}{|A z|}, \qquad z \leftarrow \arg\min_z \|A z - b \circ u\|",
     summary="Guesses the phases from the current estimate and solves least squares with them, again and again.",
     run=alternating_projections,
     workspace=gram_workspace,

@@ -128,6 +128,8 @@ def suited_step(u: Vector, w: Array, Ad: Vector, slope: float, curved: bool) -> 
 ENTRIES = (
     phase_entry(
         title="Truncated amplitude flow",
+        update=r"z \leftarrow z - \frac{t}{m} \sum_{i:\, |\langle a_i, z\rangle| \ge b_i / (1 + \gamma)}"
+        r" \Bigl(\langle a_i, z\rangle - b_i \frac{\langle a_i, z\rangle}{|\langle a_i, z\rangle|}\Bigr)\, a_i",
         summary="Descends on magnitudes, leaving out measurements whose phase is doubtful.",
         run=truncated_amplitude_flow,
     ),

@@ -167,6 +167,8 @@ def workspace(spec: PhaseRetrieval, options: Options) -> int:
 ENTRY = phase_entry(
     name="gamp",
     title="Approximate message passing (GAMP)",
+    update=r"g_i = \frac{\mathbb E[w_i \mid y_i] - w_i}{V}, \quad z \leftarrow \frac{c/p}{c/p + S} \bigl(z + S"
+    r" A^* g\bigr), \quad w \leftarrow A z - V g",
     summary="The posterior mean; knows the noise, and recovers from the fewest measurements of all fast methods known.",
     run=gamp,
     knows=("noise",),

@@ -85,6 +85,8 @@ def _iterate(problem: SingleIndexData, s: int, step: float, project) -> Iterator
 ENTRIES = (
     single_index_entry(
         title="Binary iterative hard thresholding (BIHT)",
+        update=r"b \leftarrow T\Bigl(b + \frac{\eta}{2n} X^\top \bigl(y - \operatorname{sign}(X b)\bigr)\Bigr),"
+        r" \qquad T \text{ keeps the } s \text{ largest entries}",
         summary="Makes the signs consistent step by step, keeping the largest entries; drifts when there is noise.",
         run=biht,
         knows=("sparsity",),
@@ -93,6 +95,8 @@ ENTRIES = (
     ),
     single_index_entry(
         title="Normalised BIHT",
+        update=r"b \leftarrow \frac{b'}{\|b'\|}, \quad b' = T\Bigl(b + \frac{\eta}{2n} X^\top \bigl(y -"
+        r" \operatorname{sign}(X b)\bigr)\Bigr), \quad T \text{ keeps the } s \text{ largest entries}",
         summary="BIHT with every iterate scaled to length 1, which steadies it when there is noise.",
         run=nbiht,
         knows=("sparsity",),

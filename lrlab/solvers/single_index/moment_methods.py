@@ -139,6 +139,8 @@ ENTRIES = (
     ),
     single_index_entry(
         title="Sliced inverse regression (SIR)",
+        update=r"\hat b \propto S^{-1} (m_+ - m_-), \qquad m_\pm = \text{mean of } x_i \text{ where } y_i = \pm"
+        r" 1, \quad S = \tfrac1n \sum_i x_i x_i^\top - \bar x \bar x^\top",
         summary="Direction between the means of x for either answer, whitened: least squares of y on x.",
         run=sir,
         streams=True,

@@ -140,6 +140,8 @@ def workspace(spec: SingleIndexSpec, options: Options) -> int:
 ENTRY = SolverEntry(
     name="phase-likelihood",
     title="Likelihood refinement (phase retrieval)",
+    update=r"b \leftarrow \frac{b + t D}{\|b + t D\|}, \qquad D = \text{Newton step of } -\tfrac1n \sum_i \log"
+    r" \mathbb P_w(y_i \mid \langle x_i, b\rangle), \quad w = \tfrac12, \tfrac14, \dots, \sigma",
     summary="Maximum likelihood from a spectral start; knows the threshold and the noise.",
     reference="Chen & Yuan (2024), for the rate",
     run=phase_likelihood,

@@ -138,6 +138,8 @@ def refuse_save(spec: SingleIndexSpec, options: Options) -> None:
 ENTRIES = (
     single_index_entry(
         title="Principal Hessian directions (PHD)",
+        update=r"\hat b = L^{-\top} v, \quad L^{-1} M L^{-\top} v = \lambda v \text{ with the largest }"
+        r" |\lambda|, \qquad M = \tfrac1n \sum_i (y_i - \bar y)\, x_i x_i^\top, \quad S = L L^\top",
         summary="Direction in which the second moment of x differs most between the answers; not for odd links.",
         run=phd,
         streams=True,
@@ -147,6 +149,8 @@ ENTRIES = (
     ),
     single_index_entry(
         title="Sliced average variance estimation (SAVE)",
+        update=r"\hat b = L^{-\top} v, \quad v = \text{top eigenvector of } p_+ (I - V_+)^2 + p_- (I - V_-)^2,"
+        r" \quad V_\pm = L^{-1} \operatorname{Cov}(x \mid y = \pm 1) L^{-\top}",
         summary="Direction whose variance given the answer differs most from its variance overall.",
         run=save,
         streams=True,

@@ -127,6 +127,8 @@ def newton_direction(X: Array, at: _Point, accuracy: float) -> Array:
 ENTRIES = (
     single_index_entry(
         title="Logistic regression",
+        update=r"(b, c) \leftarrow (b, c) - t\, (\nabla^2 F)^{-1} \nabla F, \qquad F = \tfrac1n \sum_i"
+        r" \log\bigl(1 + e^{-y_i (\langle x_i, b\rangle + c)}\bigr)",
         summary="Maximum likelihood under a logistic link, without a penalty.",
         run=logistic,
         workspace=vector_workspace,
@@ -134,6 +136,8 @@ ENTRIES = (
     ),
     single_index_entry(
         title="Probit regression",
+        update=r"(b, c) \leftarrow (b, c) - t\, (\nabla^2 F)^{-1} \nabla F, \qquad F = -\tfrac1n \sum_i \log"
+        r" \Phi\bigl(y_i (\langle x_i, b\rangle + c)\bigr)",
         summary="Maximum likelihood under a probit link, which is that of one-bit sensing, without a penalty.",
         run=probit,
         workspace=vector_workspace,

@@ -133,6 +133,8 @@ def workspace(spec: SingleIndexSpec, options: Options) -> int:
 ENTRIES = (
     single_index_entry(
         title="Sparse logistic regression",
+        update=r"(b, c) \leftarrow \arg\min_{b, c}\ \tfrac1n \sum_i \log\bigl(1 + e^{-y_i (\langle x_i, b\rangle"
+        r" + c)}\bigr) + \rho \|b\|_1, \qquad \rho \leftarrow 0.8\, \rho",
         summary="Logistic regression with an l1 penalty chosen by cross-validation; needs no sparsity.",
         run=sparse_logistic,
         workspace=workspace,
@@ -140,6 +142,8 @@ ENTRIES = (
     ),
     single_index_entry(
         title="Sparse probit regression",
+        update=r"(b, c) \leftarrow \arg\min_{b, c}\ -\tfrac1n \sum_i \log \Phi\bigl(y_i (\langle x_i, b\rangle +"
+        r" c)\bigr) + \rho \|b\|_1, \qquad \rho \leftarrow 0.8\, \rho",
         summary="Probit regression with an l1 penalty chosen by cross-validation; needs no sparsity.",
         run=sparse_probit,
         workspace=workspace,

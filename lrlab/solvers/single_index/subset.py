@@ -134,6 +134,9 @@ def workspace(spec: SingleIndexSpec, options: Options) -> int:
 
 ENTRY = single_index_entry(
     title="Best-subset logistic regression",
+    update=r"S \leftarrow S \setminus \{k \text{ smallest } b_j^2 h_j\} \cup \{k \text{ largest } g_j^2 / h_j\},"
+    r" \quad b \leftarrow \arg\min_{\operatorname{supp} b \subseteq S} F(b), \quad g = \nabla F, \ h ="
+    r" \operatorname{diag} \nabla^2 F",
     summary="The few entries that explain the answers best under a logistic link, found by exchanging entries.",
     run=subset_logistic,
     knows=("sparsity",),

@@ -14,8 +14,7 @@ def show(jobs: Sequence[Job]) -> None:
         entry = job.entry
         with st.container(border=True, key=f"converge-why-{entry.name}"):
             st.markdown(f"**{entry.title}.** {entry.summary}")
-            if entry.update:
-                st.latex(entry.update)
+            st.latex(entry.update)
             st.caption(" ".join(part for part in (job.given, entry.reference) if part))
             with st.popover(f"Docstring of {entry.name}", type="tertiary", width="content"):
                 st.code(inspect.getdoc(entry.run) or "", language=None, wrap_lines=True)
