@@ -147,7 +147,7 @@ def solvers_for(model: str) -> list[SolverEntry]:
 def given(names: Iterable[str], model: str) -> str:
     """Return what each solver of a comparison knows beyond the data, as a sentence; nothing where none does."""
     entries = [solver(name, model) for name in names]
-    known = [f"{', '.join(entry.knows)} ({entry.name})" for entry in entries if entry.knows]
+    known = [f"{', '.join(entry.knows)} ({entry.title})" for entry in entries if entry.knows]
     return f"Given beyond the data: {'; '.join(known)}." if known else ""
 
 

@@ -97,6 +97,11 @@ class Sweep:
         return tuple(name if quantity is None else quantity.decides for name, quantity in quantities)
 
     @property
+    def titles(self) -> Mapping[str, str]:
+        """The titles of its solvers, by name."""
+        return {name: catalog.solver(name, self.spec.model).title for name in self.solvers}
+
+    @property
     def total(self) -> int:
         """Number of trials in all cells."""
         cells = int(np.prod([len(values) for values in self.grid.values()]))

@@ -20,7 +20,7 @@ def lines(sweep: Sweep) -> pd.DataFrame:
 
     See `Family.lines` for what they mean; empty where there are none, or not two axes. Each column of the
     plane is scanned, and every change from one side to the other is bisected. A line that is not the same for all
-    solvers has the name of its solver, too.
+    solvers has the title of its solver, too.
     """
     pieces: dict[str, dict[str, list[Point]]] = {}
     if len(sweep.grid) == 2:
@@ -34,7 +34,8 @@ def lines(sweep: Sweep) -> pd.DataFrame:
         # A prediction of some solvers is not to be taken for one of all.
         alike &= len(by_solver) == len(sweep.solvers) or not name.startswith("predicted")
         for solver, points in list(by_solver.items())[: 1 if alike else None]:
-            rows += [(name if alike else f"{name}, {solver}", *point) for point in points]
+            title = catalog.solver(solver, sweep.spec.model).title
+            rows += [(name if alike else f"{name}, {title}", *point) for point in points]
     return pd.DataFrame(rows, columns=["line", "x", "y"])
 
 

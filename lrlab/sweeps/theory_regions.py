@@ -62,8 +62,9 @@ def regions(sweep: Sweep) -> Regions:
     others = {name: margin for name, margin in margins.items() if name not in (HARD, IMPOSSIBLE)}
     lines = {name: inside(outlines(-margin, x, y), x, y) for name, margin in others.items()}
     for solver in sweep.solvers:
-        if catalog.solver(solver, sweep.spec.model).attains:
-            apart = f", {solver}" if len(sweep.solvers) > 1 else ""
+        entry = catalog.solver(solver, sweep.spec.model)
+        if entry.attains:
+            apart = f", {entry.title}" if len(sweep.solvers) > 1 else ""
             lines[f"predicted {sweep.contour.at.words}{apart}"] = inside(fast, x, y)
     return Regions(tuple(filter(None, several)), {name: points for name, points in lines.items() if points})
 

@@ -112,9 +112,9 @@ def test_predictions_of_some_solvers_have_their_names():
     sweep = Sweep(
         spec=lrlab.spec(model, **more), axes=axes, solvers=["gamp", "pairwise-moment", "link-free-refinement"]
     )
-    own = {f"predicted {kind}, pairwise-moment" for kind in ("overlap = 0.5", "threshold")}
+    own = {f"predicted {kind}, Pairwise moment (Algorithm 1)" for kind in ("overlap = 0.5", "threshold")}
     assert set(lines(sweep).dropna()["line"]) <= own
-    assert set(regions(sweep).lines) == {"predicted overlap = 0.5, gamp", "weak recovery"}
+    assert set(regions(sweep).lines) == {"predicted overlap = 0.5, Approximate message passing (GAMP)", "weak recovery"}
 
 
 def test_an_error_below_a_level_is_an_overlap_above_one():

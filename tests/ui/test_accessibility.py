@@ -152,3 +152,38 @@ def test_one_back_leads_from_a_trial_to_its_map(page, address):
     page.go_back()
     expect(page.get_by_role("heading", name="Phase map", exact=True)).to_be_visible()
     expect(page).to_have_url(before)
+
+
+@pytest.mark.parametrize("path", [f"transition?{MAP}", f"sweep?{LINES}"])
+def test_a_trial_is_opened_and_every_file_is_saved_by_keyboard(page, address, path):
+    page.goto(f"{address}/{path}&run=1")
+    expect(page.locator(".lrlab-status").first).to_contain_text("The run is over.")
+    settled(page)
+    fold = page.get_by_text("Table and files")
+    fold.click()
+    files = page.locator("[class*=-offers] button, .lrlab-files button")
+    expect(files.nth(6)).to_be_visible()
+    settled(page)
+    for k in range(files.count()):
+        files.nth(k).focus()
+        assert page.evaluate("document.activeElement.tabIndex") == 0
+        with page.expect_download():
+            page.keyboard.press("Enter")
+    page.get_by_role("button", name="Open a trial").focus()
+    page.keyboard.press("Enter")
+    slider = page.get_by_role("slider").last
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    tab_to(page, "Open on Converge")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Converge", exact=True)).to_be_visible()
+    expect(page).to_have_url(re.compile(r"/converge\?.*seed="))
+
+
+def tab_to(page, words):
+    """Press Tab until a button with these words has the focus."""
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.innerText.trim()") == words:
+            return
+    raise AssertionError(f"{words} is not reached by Tab")

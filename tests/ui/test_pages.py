@@ -338,12 +338,12 @@ def test_several_solvers_are_laid_over_one_another_or_side_by_side():
     both = {"solvers": "gauss-newton,wirtinger-flow", "adaptive": "false"}
     at = finished(opened("transition", **wanted, **both), "transition")
     [over] = figures(at)
-    assert {"half succeed, gauss-newton", "half succeed, wirtinger-flow"} <= {t.get("name") for t in over["data"]}
+    assert {"half succeed, Gauss-Newton", "half succeed, Wirtinger flow"} <= {t.get("name") for t in over["data"]}
     at.toggle(key="transition.apart").set_value(True).run()
     data = json.loads(at.get("bidi_component")[-1].proto.json)
     wide, narrow = json.loads(data["figure"])["layout"], json.loads(data["narrow"])["layout"]
     words = [note["text"] for note in wide["annotations"]]
-    assert words[:2] == ["gauss-newton", "wirtinger-flow"] and set(words[2:]) <= {"impossible", "hard", "possible"}
+    assert words[:2] == ["Gauss-Newton", "Wirtinger flow"] and set(words[2:]) <= {"impossible", "hard", "possible"}
     assert narrow["height"] > wide["height"]
 
 
@@ -359,7 +359,7 @@ def test_a_paused_sweep_is_resumed_from_the_list_of_past_ones(monkeypatch):
     again.session_state["browser:session"] = at.session_state["browser:session"]
     again.session_state["sweep-past"] = True
     again.run()
-    [line] = [element.value for element in again.markdown if "marginal-mean" in element.value]
+    [line] = [element.value for element in again.markdown if "Mean of y x" in element.value]
     assert f"paused, {run.done} of 150 trials, just now" in line
     again.button(key="sweep-open-0").click().run()
     looked = again.session_state["sweep:run"]
@@ -371,7 +371,7 @@ def test_a_paused_sweep_is_resumed_from_the_list_of_past_ones(monkeypatch):
     again.run()
     assert not again.exception and "done, 150 of 150" in " ".join(element.value for element in again.markdown)
     again.button(key="sweep-forget-0").click().run()
-    assert "marginal-mean" not in " ".join(element.value for element in again.markdown)
+    assert "Mean of y x" not in " ".join(element.value for element in again.markdown)
 
 
 def test_a_sweep_along_one_axis_has_lines_with_bands_and_theory():
@@ -381,7 +381,8 @@ def test_a_sweep_along_one_axis_has_lines_with_bands_and_theory():
     assert run.sweep.grid == {"ratio": (20.0, 40.0, 80.0)} and run.done == 18
     [chart] = figures(at)
     names = [trace.get("name") for trace in chart["data"]]
-    assert {"pairwise-moment", "marginal-mean", "theory, pairwise-moment"} <= set(names)
+    pairwise, mean = run.sweep.titles.values()
+    assert {pairwise, mean, f"theory, {pairwise}"} <= set(names)
     assert chart["layout"]["xaxis"]["type"] == "log"
     at.selectbox(key=next(box.key for box in at.selectbox if box.label == "Show")).set_value("share").run()
     [chart] = figures(at)
@@ -404,7 +405,7 @@ def test_a_sweep_of_the_library_is_shown_with_its_description(name):
     known = library.load(name)
     assert known.title in [element.value for element in at.subheader]
     given = catalog.given(known.sweep.solvers, known.sweep.spec.model)
-    assert any(caption.value.endswith(f"the map, maybe inferred. {given}".rstrip()) for caption in at.caption)
+    assert any(caption.value.endswith(f"title: of the solver. {given}".rstrip()) for caption in at.caption)
     run = at.session_state["sweep:run"]
     assert run.wait(60) and (run.sweep, run.done) == (known.sweep, 0)
     at.run()

@@ -49,7 +49,7 @@ def show(
 
 def given(runs: Sequence[Any]) -> str:
     """Return what each solver is given beyond the data, as sentences."""
-    words = dict.fromkeys(f"{run.job.solver}: {sentence}" for run in runs if (sentence := run.job.given))
+    words = dict.fromkeys(f"{run.job.entry.title}: {sentence}" for run in runs if (sentence := run.job.given))
     return " ".join(words)
 
 
@@ -78,5 +78,9 @@ def theory_caption(drawn: Sequence[Recovery], measure: str) -> str:
 
 def table(runs: Sequence[Any]) -> pd.DataFrame:
     """Return all iterates of all runs, with the predictions."""
-    rows = [{"solver": run.job.solver, **row, **run.job.predictions} for run in runs for row in run.trace.rows]
+    rows = [
+        {"solver": run.job.solver, **row, **run.job.predictions, "title": run.job.entry.title}
+        for run in runs
+        for row in run.trace.rows
+    ]
     return pd.DataFrame(rows, columns=None if rows else ["solver", "iteration", "seconds"])

@@ -19,8 +19,7 @@ from lrlab.sweeps.midpoint import midpoints
 from lrlab.sweeps.results import Results
 from lrlab.ui.shared import live
 from lrlab.ui.shared.captions import describe_spec
-from lrlab.ui.sweep import sweep_files
-from lrlab.ui.sweep.sweep_open import open_on_click
+from lrlab.ui.sweep import sweep_files, sweep_open
 from lrlab.ui.widgets import controls, plot
 from lrlab.ui.widgets.permalink import Permalink
 
@@ -90,7 +89,7 @@ def scales(sweep: Sweep) -> list[Scale]:
 def held(sweep: Sweep, table: pd.DataFrame) -> None:
     """Name what a figure shows, as the widgets may have changed since, and what is left out, with the reason."""
     trials = f"{'up to ' if sweep.adaptive else ''}{sweep.trials} trials per cell"
-    words = [f"{describe_spec(sweep.spec, without=sweep.decided)}; {', '.join(sweep.solvers)}; {trials}"]
+    words = [f"{describe_spec(sweep.spec, without=sweep.decided)}; {', '.join(sweep.titles.values())}; {trials}"]
     refused = table["refused"][table["refused"] != ""]
     if len(refused):
         words.append(f":orange[{len(refused)} cells are left out.] {refused.iloc[0]}")
@@ -107,17 +106,19 @@ def draw(page: str, results: Results, view: View) -> None:
     x, y = scales(sweep)
     lines, regions = live.once(f"{page}:lines", sweep, lambda: theory(sweep)) if view.theory else (None, ())
     score, cells = _score(sweep, view.show), _cells(page, results, table, view.show)
-    maps, narrow = {solver: cells[cells["solver"] == solver] for solver in sweep.solvers}, None
+    maps, narrow = {title: cells[cells["solver"] == solver] for solver, title in sweep.titles.items()}, None
     if view.apart:
         figure, narrow = (
             multiples(maps, x, y, score, columns=columns, lines=lines, regions=regions) for columns in (3, 1)
         )
     else:
         fits = midpoints(sweep, table).rename(columns={across: "x"}) if view.fits else None
+        fits = None if fits is None else fits.replace({"solver": sweep.titles})
         figure = transition(maps, x, y, score, lines=lines, regions=regions, fits=fits)
-    click = open_on_click(sweep, 2, together=not view.apart)
+    click = sweep_open.open_on_click(sweep, 2, together=not view.apart)
     plot.show(figure, key=f"{page}.map", label=message(score.name, cells, x, y), narrow=narrow, on_click=click)
     _explain(sweep, score, lines, regions)
+    sweep_open.offer(page, sweep, together=not view.apart)
     shown = table.assign(shown=cells["value"], inferred=cells["inferred"])
     sweep_files.offer(page, sweep, figure, shown, metric)
 

@@ -15,7 +15,8 @@ from lrlab.ui.widgets import tables
 
 NOTE = (
     "One row per cell and solver. successes, share, low, high: trials that succeed, and the 95% interval of the "
-    "share. mean, spread, quartiles: of {metric}. seed: of the first trial. shown: as on the map, maybe inferred."
+    "share. mean, spread, quartiles: of {metric}. seed: of the first trial. shown: as on the map, maybe inferred. "
+    "title: of the solver."
 )
 
 
@@ -32,6 +33,7 @@ def offer(name: str, sweep: Sweep, figure: Figure, table: pd.DataFrame, metric: 
         ("Definition, TOML", "toml", "application/toml", to_toml(sweep).encode),
     )
     file = f"{sweep.spec.model}-{name}"
+    table = table.assign(title=table["solver"].map(sweep.titles))
     with fold:
         note = f"{NOTE.format(metric=display_name(metric))} {catalog.given(sweep.solvers, sweep.spec.model)}"
         tables.view(table, note=note)

@@ -102,7 +102,7 @@ def title(page: str, sweep: Sweep) -> str:
     titled, given = st.session_state.get(f"{page}:title", (None, ""))
     if titled == sweep and given:
         return given
-    return f"{sweep.spec.title}: {' and '.join(sweep.grid)}, {', '.join(sweep.solvers)}"
+    return f"{sweep.spec.title}: {' and '.join(sweep.grid)}, {', '.join(sweep.titles.values())}"
 
 
 def show_progress(page: str, sweep: Sweep | None) -> None:

@@ -14,9 +14,8 @@ from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.midpoint import midpoints
 from lrlab.sweeps.results import Results
 from lrlab.ui.shared import live
-from lrlab.ui.sweep import map_view, sweep_files, sweep_run
+from lrlab.ui.sweep import map_view, sweep_files, sweep_open, sweep_run
 from lrlab.ui.sweep.map_view import BOUNDED, SHARE, View
-from lrlab.ui.sweep.sweep_open import open_on_click
 from lrlab.ui.widgets import controls, plot
 from lrlab.ui.widgets.permalink import Permalink
 
@@ -64,10 +63,10 @@ def _draw_lines(page: str, results: Results, view: View) -> None:
     table = live.once(f"{page}:table-{metric}", (results, results.changes), lambda: results.table(metric))
     map_view.held(sweep, table)
     [x] = map_view.scales(sweep)
-    points = _points(sweep, table, view.show)
+    points = _points(sweep, table, view.show).replace({"series": sweep.titles})
     marks = {}
     if view.fits:
-        marks = {f"half succeed, {row.solver}": row.half for row in midpoints(sweep, table).itertuples()}
+        marks = {f"half succeed, {sweep.titles[row.solver]}": row.half for row in midpoints(sweep, table).itertuples()}
     average = "mean" if view.show in MEANS else "median"
     scored = "" if view.show == SHARE else f"{average} {family(sweep.spec.model).measures[view.show].title}"
     title = scored or map_view.title(sweep, SHARE)
@@ -85,11 +84,12 @@ def _draw_lines(page: str, results: Results, view: View) -> None:
     figure.update_xaxes(range=list(np.log10(ends) if x.spacing == "log" else ends))
     if view.show in (SHARE, *BOUNDED):
         figure.update_yaxes(range=[-0.02, 1.02])
-    click = open_on_click(sweep, 3, together=False)
+    click = sweep_open.open_on_click(sweep, 3, together=False)
     plot.show(figure, key=f"{page}.lines", label=message(title, points, x.title), on_click=click)
     band = "95% intervals of the shares" if view.show == SHARE else "from the first to the third quartile"
     band = "95% intervals of the means" if view.show in MEANS else band
     st.caption(f"Bands: {band}. {_limit_words(limits)}**A click on a point opens its first trial on Converge.**")
+    sweep_open.offer(page, sweep, together=False)
     sweep_files.offer(page, sweep, figure, table, metric)
 
 
@@ -116,7 +116,7 @@ def _log(points: pd.DataFrame, show: str, quotient: bool) -> bool:
 def _theory(sweep: Sweep, show: str) -> pd.DataFrame:
     [axis] = sweep.grid
     cells = ((cell, cell.job) for cell in sweep.cells if cell.job)
-    rows = [(cell.solver, cell.axes[axis], _predicted(job, show)) for cell, job in cells]
+    rows = [(sweep.titles[cell.solver], cell.axes[axis], _predicted(job, show)) for cell, job in cells]
     return pd.DataFrame(rows, columns=["series", "x", "y"]).dropna()
 
 
