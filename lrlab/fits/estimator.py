@@ -7,19 +7,29 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import column_or_1d
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lrlab import ranking
 from lrlab.arrays import Array, Matrix
 from lrlab.datasets.dataset import Dataset
+from lrlab.fits import calibration
 from lrlab.fits.own_files import label_names, max_rank
 from lrlab.fits.row_fit import Fit, FitSettings, fit_rows
 from lrlab.models.multilabel_problem import pattern
 from lrlab.parameters import InputError, Value
 
+CLASS_ITERATIONS = 20
+"""Default limit of iterations for classes: rows with one label each are few positives."""
 CHECK_X = {"accept_sparse": "csr", "dtype": np.float64}
 CHECK_Y = {"accept_sparse": "csr", "dtype": None, "ensure_2d": False, "ensure_all_finite": "allow-nan"}
+
+
+def is_calibrated(estimator: "LabelEstimator") -> bool:
+    """Return whether rows held out have said, or will say in a fit, what the probabilities of labels are."""
+    result = getattr(estimator, "result_", None)
+    return bool(estimator.tune_by if result is None else result.calibration)
 
 
 class LabelEstimator(ClassifierMixin, BaseEstimator):
@@ -95,14 +105,26 @@ class LabelEstimator(ClassifierMixin, BaseEstimator):
             check_classification_targets(y)
             classes, places = np.unique(y, return_inverse=True)
             data = Dataset(X, csr_array(np.eye(len(classes))[places]), label_names=tuple(map(str, classes)))
-            # Indicators of classes have all ranks but one, so that half of them is none to begin with.
-            settings = settings if settings.rank or settings.task else settings._replace(rank=max_rank(data))
+            settings = self.for_classes(settings, data)
         else:
             classes = np.arange(y.shape[1]) if names is None else np.array(names)
             data = Dataset(X, *label_tables(y), label_names=tuple(map(str, classes)))
         self.take(fit_rows(data, None, settings))
         self.classes_, self.single_ = classes, single
         return self
+
+    def for_classes(self, settings: FitSettings, data: Dataset) -> FitSettings:
+        """Return settings of a fit to classes that are not tuned: all that are not given are as large as is useful.
+
+        Few indicators, of which each row has one, have all ranks but one: half of the ranks, some random projections or
+        few passes of stochastic gradients do not tell them apart.
+        """
+        if settings.task:
+            return settings
+        options, ending = dict(settings.options), settings.ending
+        options |= {"ratio": 1.0} if "ratio" in options and "ratio" not in (self.settings or {}) else {}
+        ending = ending if self.iterations else ending._replace(max_iter=CLASS_ITERATIONS)
+        return settings._replace(rank=settings.rank or max_rank(data), options=options, ending=ending)
 
     def decision_function(self, X: Any) -> Array:
         """Return scores of rows, above 0 where predicted: of labels (n, L), less the threshold, or of classes.
@@ -123,6 +145,18 @@ class LabelEstimator(ClassifierMixin, BaseEstimator):
         if not self.single_:
             return (scores > 0).astype(int)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+    @available_if(is_calibrated)
+    def predict_proba(self, X: Any) -> Array:
+        """Return probabilities of labels (n, L), or of classes (n, classes), calibrated on rows held out by tuning.
+
+        Labels are predicted above thresholds for which most are right, which need not be a probability of 1/2.
+        """
+        check_is_fitted(self, "result_")
+        X = validate_data(self, X, reset=False, **CHECK_X)
+        model = self.result_.model
+        p = calibration.probabilities(model.calibration, ranking.rows_of(model.scores(X), slice(None)))
+        return p / p.sum(axis=1, keepdims=True) if self.single_ else p
 
 
 def label_tables(y: Matrix) -> tuple[csr_array, csr_array | None]:

@@ -9,6 +9,7 @@ from scipy.special import expit
 from lrlab import ranking
 from lrlab.arrays import Array, Indices, Matrix
 from lrlab.datasets import Dataset
+from lrlab.fits import calibration as curves
 from lrlab.fits.fitted_model import FittedModel
 from lrlab.lowrank import LowRank
 from lrlab.parameters import InputError
@@ -128,13 +129,15 @@ def label_map(model: FittedModel) -> tuple[Array, float]:
 
 
 def is_probability(model: FittedModel) -> bool:
-    """Return whether scores estimate the probability that a label is on, themselves or by the logistic function."""
+    """Return whether scores give the probability that a label is on: calibrated, or as the loss has it."""
     hinge = model.options.get("loss") in ("hinge", "squared-hinge")
-    return model.solver not in RANKERS and not hinge
+    return bool(model.calibration) or (model.solver not in RANKERS and not hinge)
 
 
 def probabilities(model: FittedModel, scores: Array) -> Array:
     """Return scores as probabilities; as they are where they estimate none."""
+    if model.calibration:
+        return curves.probabilities(model.calibration, scores)
     if not is_probability(model):
         return scores
     logistic = model.solver in LOGISTIC or model.options.get("loss") == "logistic"

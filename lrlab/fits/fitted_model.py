@@ -4,7 +4,7 @@ Arrays of such a file: `lrlab_model` (the version of this form), `solver`, `opti
 `sizes` (features, labels, the numbers by which files call the first of each, and whether features are sparse),
 `feature_names` and `label_names` where there are any, and the arrays of the estimate as `estimate_...`. Since version
 2: `scaling` and `units` of the features, and the chosen `threshold` where there is one. Of version 3 are models some of
-whose labels (`own_labels`) have `own_thresholds`.
+whose labels (`own_labels`) have `own_thresholds`. Older versions ignore `calibration`.
 """
 
 import csv
@@ -26,7 +26,8 @@ from lrlab.datasets.archive import Declared, read_arrays
 from lrlab.datasets.npz import names_arrays, names_of
 from lrlab.datasets.text import Source
 from lrlab.fits import ratings_model
-from lrlab.fits.model_shapes import require_numbers, require_shapes
+from lrlab.fits.calibration import Calibration
+from lrlab.fits.model_shapes import LARGEST, require_numbers, require_shapes
 from lrlab.fits.own_files import label_names
 from lrlab.fits.ratings_model import RatingModel
 from lrlab.lowrank import LowRank
@@ -50,7 +51,7 @@ KINDS: Mapping[str, type[Any]] = {
 ESTIMATE = "estimate_"
 PARTS = (
     "lrlab_model", "solver", "options", "kind", "sizes", "feature_names", "label_names",
-    "scaling", "units", "threshold", "own_labels", "own_thresholds",
+    "scaling", "units", "threshold", "own_labels", "own_thresholds", "calibration",
 )  # fmt: skip
 
 
@@ -59,7 +60,8 @@ class FittedModel:
     """A solver's estimate, with the columns of the rows that it was fitted to (`columns`, a Dataset without rows).
 
     scaling: that of features before the estimate sees them. chosen_threshold: the score above which a label is
-    predicted, as validation chose it; None takes the estimate's own. own: labels that have another one.
+    predicted, as validation chose it; None takes the estimate's own. own: labels that have another one. calibration: of
+    scores as probabilities.
     """
 
     solver: str
@@ -69,6 +71,7 @@ class FittedModel:
     scaling: Scaling = field(default=Scaling(), repr=False)
     chosen_threshold: float | None = None
     own: OwnThresholds = ()
+    calibration: Calibration = ()
 
     @property
     def label_names(self) -> tuple[str, ...]:
@@ -144,6 +147,8 @@ def save_model(path: str | Path | IO[bytes], model: FittedModel | RatingModel) -
         if model.own:
             labels, values = zip(*model.own, strict=True)
             arrays |= {"own_labels": np.array(labels), "own_thresholds": np.array(values)}
+        if model.calibration:
+            arrays["calibration"] = np.array(model.calibration)
     arrays |= {
         # Others can be read by older versions, too.
         "lrlab_model": np.array(VERSION if "own_labels" in arrays else 2),
@@ -208,7 +213,8 @@ def _restored(arrays: Mapping[str, Array]) -> FittedModel | RatingModel:
     scaling, threshold = _scaling_of(arrays, d), arrays.get("threshold")
     options = dict(json.loads(str(arrays["options"])))
     chosen = None if threshold is None else float(threshold)
-    return FittedModel(str(arrays["solver"]), options, estimate, columns, scaling, chosen, _own_of(arrays, L))
+    decided = chosen, _own_of(arrays, L), _calibration_of(arrays)
+    return FittedModel(str(arrays["solver"]), options, estimate, columns, scaling, *decided)
 
 
 def _own_of(arrays: Mapping[str, Array], L: int) -> OwnThresholds:
@@ -221,6 +227,14 @@ def _own_of(arrays: Mapping[str, Array], L: int) -> OwnThresholds:
     if not (np.isin(labels, np.arange(L)).all() and np.isfinite(values).all()):
         raise ValueError("thresholds of labels that there are not, or that are no numbers")
     return tuple((int(label), float(value)) for label, value in zip(labels, values, strict=True))
+
+
+def _calibration_of(arrays: Mapping[str, Array]) -> Calibration:
+    """Return the calibration of scores, where a file has one."""
+    values = arrays.get("calibration", np.empty(0))
+    if values.shape not in ((0,), (2,)) or values.dtype.kind != "f" or not (np.abs(values) <= LARGEST).all():
+        raise ValueError(f"a calibration of {values.shape}")
+    return tuple(values.tolist())
 
 
 def _scaling_of(arrays: Mapping[str, Array], d: int) -> Scaling:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from lrlab import catalog
 from lrlab.datasets import Dataset
 from lrlab.fits import baselines
+from lrlab.fits.calibration import Calibration
 from lrlab.fits.fit_memory import fits_memory, require_fit_memory
 from lrlab.fits.fit_result import FitResult, Following, Row
 from lrlab.fits.fitted_model import FittedModel
@@ -40,8 +41,8 @@ class Fit(FitResult):
     columns: the training data without its rows. auc_rows: test rows with labels of both kinds, over which auc is a
     mean. areas: AUC over all entries and over labels, at the last iteration. intercept, scaling: of the predictor.
     threshold: the score above which a label is predicted, None for the estimate's own; own: labels that have another
-    one. baselines: the scores of label
-    frequencies and of full rank.
+    one. calibration: of the scores, where the fit is tuned. baselines: the scores of label frequencies and of full
+    rank.
     """
 
     auc_rows: int
@@ -50,6 +51,7 @@ class Fit(FitResult):
     scaling: Scaling = field(default=Scaling(), repr=False)
     threshold: float | None = None
     own: OwnThresholds = ()
+    calibration: Calibration = ()
     baselines: dict[str, Row] = field(default_factory=dict)
     areas: Row = field(default_factory=dict)
     tuned: Tuned | None = None
@@ -57,8 +59,8 @@ class Fit(FitResult):
     @property
     def model(self) -> FittedModel:
         """The model that predicts labels of new rows; it can be saved."""
-        options = dict(self.options)
-        return FittedModel(self.solver, options, self.estimate, self.columns, self.scaling, self.threshold, self.own)
+        decided = self.threshold, self.own, self.calibration
+        return FittedModel(self.solver, dict(self.options), self.estimate, self.columns, self.scaling, *decided)
 
     @property
     def extra_values(self) -> dict[str, Any]:
@@ -141,7 +143,7 @@ def fit_rows(
         best = fitted.tuned.chosen
         fitted.options, ending = task.options_with(best.candidate), ending._replace(max_iter=max(1, best.iterations))
         scaling, fitted.threshold = best.candidate.scaling, task.threshold(best)
-        fitted.own = best.own
+        fitted.own, fitted.calibration = best.own, best.calibration
     scaled = Scaling.of(training.X, scaling)
     tested = fitted.columns if fresh is None else fresh
     problem = OwnProblem.between(training, tested, rank, intercept=settings.intercept, scaling=scaled)

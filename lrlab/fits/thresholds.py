@@ -7,7 +7,7 @@ import numpy as np
 
 from lrlab import ranking
 from lrlab.arrays import Array
-from lrlab.models.multilabel_problem import Predictor
+from lrlab.models.multilabel_problem import Predictor, threshold_of
 from lrlab.models.own_rows import OwnProblem, OwnThresholds
 
 GAIN = 2.0
@@ -19,33 +19,38 @@ MOST_SCORES = 2**25
 def best_threshold(problems: Sequence[OwnProblem], estimates: Sequence[Predictor]) -> tuple[float, float]:
     """Return the score above which the fewest labels known on the rows held out are predicted wrongly, and their share.
 
-    Just below the score of a label that is on; of equally good ones the median. nan where no label is on.
+    Just below the score of a label that is on; of equally good ones the median. nan where no label is on, and where the
+    estimate's own threshold is not worse by a sign test: of few rows the best score above which labels are on is noisy.
     """
     tables = [
-        (estimate.scores(problem.X_test), problem.Y_test, problem.mask_test)
+        (estimate.scores(problem.X_test), problem.Y_test, problem.mask_test, threshold_of(estimate))
         for problem, estimate in zip(problems, estimates, strict=True)
     ]
 
-    def blocks() -> Iterator[tuple[Array, Array, Array | None]]:
-        for scores, Y, known in tables:
+    def blocks() -> Iterator[tuple[Array, Array, Array | None, float]]:
+        for scores, Y, known, own in tables:
             for rows, block in ranking.row_blocks(scores, *Y.shape):
-                yield block, Y[rows].toarray() > 0, None if known is None else known[rows].toarray()
+                yield block, Y[rows].toarray() > 0, None if known is None else known[rows].toarray(), own
 
-    on = np.sort(np.concatenate([block[marks] for block, marks, _ in blocks()]))
+    on = np.sort(np.concatenate([block[marks] for block, marks, *_ in blocks()]))
     if not len(on):
         return math.nan, math.nan
-    places, highest = np.zeros(len(on) + 1), -math.inf
-    for block, _, known in blocks():
+    places, highest, present, hits = np.zeros(len(on) + 1), -math.inf, 0, 0
+    for block, marks, known, own in blocks():
         values = block.ravel() if known is None else block[known]
+        present, hits = present + int((values > own).sum()), hits + int((block[marks] > own).sum())
         places += np.bincount(np.searchsorted(on, values, side="right"), minlength=len(on) + 1)
         highest = max(highest, values.max(initial=-math.inf))
     # Predicted from the score on[k] on: what is on and below it is missed, what is off and above it is predicted.
     missed, predicted = np.searchsorted(on, on), places.sum() - np.cumsum(places)[:-1]
     wrong = missed + predicted - (len(on) - missed)
-    best = np.flatnonzero(wrong == wrong.min())
-    if wrong.min() >= len(on):
-        return highest, len(on) / float(places.sum())
-    return float(np.nextafter(on[best[len(best) // 2]], -math.inf)), float(wrong.min() / places.sum())
+    best, none = np.flatnonzero(wrong == wrong.min()), wrong.min() >= len(on)
+    middle = best[len(best) // 2]
+    fewest, count = (len(on), 0) if none else (wrong[middle], predicted[middle])
+    share = float(fewest / places.sum())
+    if len(on) + present - 2 * hits - fewest < GAIN * math.sqrt(abs(present - count)):
+        return math.nan, share
+    return highest if none else float(np.nextafter(on[middle], -math.inf)), share
 
 
 def own_thresholds(problems: Sequence[OwnProblem], estimates: Sequence[Predictor], common: float) -> OwnThresholds:

@@ -76,9 +76,9 @@ class Tuning:
         """Return the job that fits all rows with the best settings; None, with `error` saying why, where none can."""
         if self.best is None:
             return None
-        settings, threshold = self.task.options_with(self.best.candidate), self.task.threshold(self.best)
+        settings = self.task.options_with(self.best.candidate)
         spec: Any = self.job.spec
-        known = json.dumps([threshold, self.best.own]) if self.best.own or threshold is not None else ""
+        known = json.dumps([self.task.threshold(self.best), self.best.own, self.best.calibration])
         spec = spec.replace(scaling=self.best.candidate.scaling, threshold=known)
         limits = self.job.limits._replace(max_iter=max(1, self.best.iterations))
         try:

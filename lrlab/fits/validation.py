@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lrlab import catalog, ranking
+from lrlab.fits.calibration import Calibration, calibrated
 from lrlab.fits.joint_runs import joint
 from lrlab.fits.thresholds import best_threshold, own_thresholds
 from lrlab.models.multilabel import Multilabel
@@ -78,8 +79,9 @@ class Candidate(NamedTuple):
 class Result(NamedTuple):
     """The best score of a candidate on the validation rows, and its iteration; nan where there is none.
 
-    threshold: the score above which labels of these rows are best predicted; wrong: the share of them that is predicted
-    wrongly then; nan where there is none. own: labels with a threshold of their own.
+    threshold: the score above which labels of these rows are best predicted, nan where it is not better than the
+    estimate's own; wrong: the share of them that is predicted wrongly above the best one, nan where no label is on.
+    own: labels with a threshold of their own. calibration: of the scores.
     """
 
     candidate: Candidate
@@ -88,6 +90,7 @@ class Result(NamedTuple):
     threshold: float = math.nan
     wrong: float = math.nan
     own: OwnThresholds = ()
+    calibration: Calibration = ()
 
     def row(self) -> dict[str, Any]:
         """Return it as plain values, without options that the solver does not have."""
@@ -182,8 +185,8 @@ def evaluate(problems: Sequence[OwnProblem], task: TuningTask, candidate: Candid
     if not kept:
         return Result(candidate, *best)
     common = best_threshold(problems, kept)
-    base = threshold_of(kept[0]) if task.metric == "hamming" else common[0]
-    return Result(candidate, *best, *common, own_thresholds(problems, kept, base))
+    base = threshold_of(kept[0]) if task.metric == "hamming" or math.isnan(common[0]) else common[0]
+    return Result(candidate, *best, *common, own_thresholds(problems, kept, base), calibrated(problems, kept))
 
 
 def validation_score(problem: OwnProblem, estimate: Predictor, metric: Metric) -> float:

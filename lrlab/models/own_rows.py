@@ -90,14 +90,14 @@ class OwnRows(LabelRows):
         problem = OwnProblem.between(
             given, fresh, self.rank, SAMPLE, intercept=self.intercept, scaling=Scaling.of(given.X, self.scaling)
         )
-        problem.threshold, problem.own = self.thresholds
+        problem.threshold, problem.own, _ = self.thresholds
         return problem
 
     @property
-    def thresholds(self) -> tuple[float | None, OwnThresholds]:
-        """The threshold of all labels, None for the solver's, and those of single ones."""
-        common, own = json.loads(self.threshold or "[null, []]")
-        return common, tuple((int(label), float(value)) for label, value in own)
+    def thresholds(self) -> tuple[float | None, OwnThresholds, tuple[float, ...]]:
+        """The threshold of all labels, None for the solver's, those of single ones, and the calibration of scores."""
+        common, own, calibration = json.loads(self.threshold or "[null, [], []]")
+        return common, tuple((int(label), float(value)) for label, value in own), tuple(calibration)
 
 
 def solver_stream(seed: int) -> np.random.Generator:

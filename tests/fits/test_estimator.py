@@ -17,23 +17,13 @@ from lrlab import datasets
 from lrlab.datasets.dataset import Dataset
 from lrlab.parameters import InputError
 
-# Checks of scikit-learn 1.9 that do not apply, by solver; all others pass. scikit-learn itself skips
-# check_array_api_input, which wants SCIPY_ARRAY_API set, and the check of predict_proba: scores are no probabilities.
-NOT_APPLICABLE = {
-    "wsabie": {"check_classifiers_train": "it ranks the labels of a row by few stochastic steps, and has no classes"},
-    "bcs": {"check_classifiers_train": "it draws projections of many labels at random, which three do not have"},
-}
-ESTIMATORS = [lrlab.LabelEstimator(name) for name in ("leml-squared", *NOT_APPLICABLE)]
-
-
-def listed(estimator):
-    """Return the checks that do not apply to an estimator, and why."""
-    return NOT_APPLICABLE.get(estimator.solver, {})
+# scikit-learn itself skips check_array_api_input, which wants SCIPY_ARRAY_API set.
+ESTIMATORS = [lrlab.LabelEstimator(name) for name in ("leml-squared", "wsabie", "bcs")]
 
 
 # One of scikit-learn's checks casts nan to integers.
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=listed)
+@parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_s_own_checks(estimator, check):
     check(estimator)
 

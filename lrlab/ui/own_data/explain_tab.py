@@ -80,6 +80,7 @@ def show_calibration(model: FittedModel, rows: RowTables) -> None:
     probability = explanations.is_probability(model)
     plot.show(figures.reliability(table, probability), key="own_data.reliability", label="reliability of predictions")
     words = "Tenths of all predictions on test rows, by size."
+    words += " Probabilities are calibrated on rows held out." if model.calibration else ""
     if probability:
         words += f" Mean distance from the diagonal: {explanations.calibration_error(table):.3f}."
     else:
