@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 QUIET = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def address():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -43,24 +43,50 @@ def wait_for(url, server, seconds=60):
     raise AssertionError("the app did not start")
 
 
-@pytest.fixture(scope="module")
-def chromium():
+@pytest.fixture(scope="session")
+def tab():
     path = os.environ.get("PLAYWRIGHT_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     assert path, "no chromium on the PATH: install it, or set PLAYWRIGHT_CHROMIUM to its path"
+    expect.set_options(timeout=30_000)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=QUIET)
-        yield browser
+        yield browser.new_page()
         browser.close()
 
 
 @pytest.fixture
-def page(chromium):
-    context = chromium.new_context(viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(30_000)
-    expect.set_options(timeout=30_000)
-    page = context.new_page()
+def page(tab):
+    """Return the only tab, as that of a new visitor: a new one would load and compile all scripts again, for 4 s."""
     failures = []
-    page.on("pageerror", lambda error: failures.append(error))
-    yield page
-    context.close()
+
+    def fail(error):
+        failures.append(error)
+
+    tab.context.clear_cookies()
+    tab.set_default_timeout(30_000)
+    tab.set_viewport_size({"width": 1280, "height": 900})
+    tab.emulate_media(color_scheme="light")
+    tab.on("pageerror", fail)
+    yield tab
+    tab.remove_listener("pageerror", fail)
+    tab.evaluate("localStorage.clear()")
     assert not failures
+
+
+FAR = """
+const listen = WebSocket.prototype.addEventListener;
+WebSocket.prototype.addEventListener = function (kind, heard, ...others) {
+  const late = (event) => (window.latency ? setTimeout(heard, window.latency, event) : heard(event));
+  return listen.call(this, kind, kind === "message" ? late : heard, ...others);
+};
+"""
+
+
+@pytest.fixture
+def far(page):
+    """Let messages of the server reach the pages that are opened from now on `window.latency` milliseconds late."""
+    tools = page.context.new_cdp_session(page)
+    script = tools.send("Page.addScriptToEvaluateOnNewDocument", {"source": FAR})
+    yield
+    tools.send("Page.removeScriptToEvaluateOnNewDocument", script)
+    tools.detach()

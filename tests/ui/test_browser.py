@@ -252,8 +252,7 @@ def test_a_click_on_the_map_opens_that_trial(page, address):
     its_trial_is_run(page)
 
 
-def test_a_click_is_not_lost_while_trials_run_on_a_distant_server(page, address):
-    page.add_init_script(FAR)
+def test_a_click_is_not_lost_while_trials_run_on_a_distant_server(page, address, far):
     opened(page, f"{address}/transition?{SMALL_MAP}&trials=5000", "Phase map")
     press(page, "Run")
     measured(page)
@@ -330,8 +329,7 @@ def test_a_map_is_saved_as_a_drawing_and_as_a_page(page, address):
         assert Path(file.value.path()).read_bytes().startswith(begins), name
 
 
-def test_successive_input_is_not_lost_on_a_distant_server(page, address):
-    page.add_init_script(FAR)
+def test_successive_input_is_not_lost_on_a_distant_server(page, address, far):
     with page.expect_websocket() as connected:
         opened(page, f"{address}/converge?p=30", "Converge")
     drawn(page)
@@ -350,15 +348,6 @@ def test_successive_input_is_not_lost_on_a_distant_server(page, address):
     expect(page).to_have_url(re.compile("n=4321$|n=4321&p=30$"))
     expect(noise).to_have_value("0.1")
     expect(n).to_have_value("4321")
-
-
-FAR = """
-const listen = WebSocket.prototype.addEventListener;
-WebSocket.prototype.addEventListener = function (kind, heard, ...others) {
-  const late = (event) => (window.latency ? setTimeout(heard, window.latency, event) : heard(event));
-  return listen.call(this, kind, kind === "message" ? late : heard, ...others);
-};
-"""
 
 
 FOCUSED = "document.activeElement.closest('[class*=st-key-]')?.className.match(/st-key-(\\S+)/)?.[1] ?? ''"
