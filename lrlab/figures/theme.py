@@ -5,11 +5,12 @@ text colour.
 """
 
 from collections.abc import Sequence
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from lrlab.figures.build import Figure, Template
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PALETTE = ("#0e75c3", "#d76506", "#007553", "#db7295", "#8f4b82", "#5d9d58", "#a9421b", "#1673f9")
 """Found by search: contrast at least 3:1 on white and on #12161d, pairwise CIELAB distance at least 20 in normal,
@@ -110,7 +111,7 @@ def dashed(
 
 
 def dots(
-    figure: Figure, points: pd.DataFrame, name: str, words: str, colour: str, symbol: str, *, legend: str = ""
+    figure: Figure, points: "pd.DataFrame", name: str, words: str, colour: str, symbol: str, *, legend: str = ""
 ) -> None:
     """Add the means of trials, from the columns at, trials, `mean_<name>`, with bars where there is an `sd_<name>`."""
     mean, spread = f"mean_{name}", f"sd_{name}" if f"sd_{name}" in points else None

@@ -48,10 +48,12 @@ def serve(environment: Mapping[str, str] | None = None, script: str = "app.py") 
         port = probe.getsockname()[1]
     address = f"http://127.0.0.1:{port}"
     command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
+    # As `make app` does: the package is compiled once, not at every start.
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     with tempfile.TemporaryDirectory() as folder:
         settings = {"LRLAB_STORE": f"{folder}/trials.sqlite", "PYTHONPATH": str(ROOT), **(environment or {})}
         process = subprocess.Popen(
-            command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, **settings}
+            command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**inherited, **settings}
         )
         try:
             wait_until_healthy(Server(address, process))

@@ -75,7 +75,7 @@ def test_a_sample_is_fitted_and_compared_with_the_baseline():
     last = runs[0].trace.rows[-1]
     assert list(table["precision_3"])[:2] == [run.trace.rows[-1]["precision_3"] for run in runs]
     rows = at.session_state["own_data:rows"][1]
-    assert list(table["solver"])[2] == "Label frequencies" and table["auc"][2] == rows.floor["auc"] < last["auc"]
+    assert list(table["solver"])[2] == "Label frequencies" and table["auc"][2] == rows.facts.floor["auc"] < last["auc"]
     assert table["lead"][0] == pytest.approx(last["precision_3"] - table["precision_3"][1]) and table["lead"][1] == 0
     assert {"train_precision_3", "train_auc"} <= set(last)
     assert list(at.dataframe[1].value["label"])[0].startswith("label ")
@@ -280,7 +280,7 @@ def test_rows_that_are_none_are_refused(text):
 def test_the_files_of_a_session_are_removed_with_it():
     rows = row_source.sample()
     path = rows.folder.path
-    assert datasets.read(rows.train_file).n == rows.n
+    assert datasets.read(rows.train_file).n == rows.facts.n
     del rows
     gc.collect()
     assert not path.exists()
@@ -288,8 +288,11 @@ def test_the_files_of_a_session_are_removed_with_it():
 
 def test_a_model_too_large_for_a_page_is_refused():
     rows, wide = row_source.sample(), datasets.Dataset(csr_array((0, 10**6)), csr_array((0, 1000)))
+    rows = replace(rows, facts=replace(rows.facts, columns=wide))
     with pytest.raises(InputError, match="features x labels must be such that .* fit them from the shell"):
-        fit_controls.specified(replace(rows, columns=wide), {"rank": 0, "observed": 1, "seed": 0})
+        fit_controls.specified(
+            replace(rows, facts=replace(rows.facts, columns=wide)), {"rank": 0, "observed": 1, "seed": 0}
+        )
 
 
 def test_a_label_is_explained():

@@ -1,9 +1,8 @@
 """Shows what stands below the figures of a run: why it works, all numbers, the table of iterates, the code."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import streamlit as st
 
 from lrlab.catalog import family
@@ -15,6 +14,9 @@ from lrlab.ui.converge import estimates, result_cards, solver_cards
 from lrlab.ui.converge.curve_controls import CurveSettings
 from lrlab.ui.shared import captions, code, page
 from lrlab.ui.widgets import tables
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 WHY, NUMBERS, TABLE, CODE = "Why it works", "Numbers", "Table", "Code"
 
@@ -76,8 +78,10 @@ def theory_caption(drawn: Sequence[Recovery], measure: str) -> str:
     return " ".join(words)
 
 
-def table(runs: Sequence[Any]) -> pd.DataFrame:
+def table(runs: Sequence[Any]) -> "pd.DataFrame":
     """Return all iterates of all runs, with the predictions."""
+    import pandas as pd
+
     rows = [
         {"solver": run.job.solver, **row, **run.job.predictions, "title": run.job.entry.title}
         for run in runs

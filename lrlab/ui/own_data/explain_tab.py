@@ -24,7 +24,7 @@ def show(link: Permalink, fitted: Mapping[str, FittedModel], rows: RowTables) ->
     """Show one solver's explanations of one label."""
     with page.row():
         model = fitted[predictions.choose_solver(link, "why", fitted)]
-        order = sorted(range(len(rows.names)), key=lambda j: -rows.counts[j])
+        order = sorted(range(len(rows.names)), key=lambda j: -rows.facts.counts[j])
         names = {rows.names[j]: rows.names[j] for j in order}
         chosen = controls.choose_one(link, "label", names, "whose score is explained", "Label")
         row = controls.widget(link, ROW, label="Test row")
@@ -91,7 +91,7 @@ def show_calibration(model: FittedModel, rows: RowTables) -> None:
 def show_map(model: FittedModel, rows: RowTables, label: int, name: str) -> None:
     """Show labels by their embeddings, the nearest ones, and the embeddings as a file."""
     places, share = explanations.label_map(model)
-    figure = figures.label_map(rows.names, places, rows.counts, label)
+    figure = figures.label_map(rows.names, places, rows.facts.counts, label)
     plot.show(figure, key="own_data.map", label="map of labels")
     nearest = explanations.nearest_labels(model, label, 5)
     words = ", ".join(f"{row.label} {row.cosine:.2f}" for row in nearest.itertuples())

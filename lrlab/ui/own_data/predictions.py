@@ -16,7 +16,7 @@ from lrlab.fits.fitted_model import FittedModel, save_model, write_predictions
 from lrlab.parameters import InputError, Parameter
 from lrlab.ui.own_data import row_source
 from lrlab.ui.own_data.row_source import RowTables
-from lrlab.ui.shared import live, page
+from lrlab.ui.shared import page, uploads
 from lrlab.ui.widgets import controls
 from lrlab.ui.widgets import tables as table_view
 from lrlab.ui.widgets.permalink import Permalink
@@ -42,7 +42,7 @@ def show(link: Permalink, fitted: Mapping[str, FittedModel], tables: RowTables) 
         chosen_rows = tables.test
         if upload is not None:
             source = upload.file_id, id(model.columns)
-            chosen_rows = live.once("own_data:others", source, lambda: row_source.read_other_rows(upload, model))
+            chosen_rows = uploads.once("own_data:others", source, lambda: row_source.others(upload, model))
         chosen, k = rows_of(str(text), chosen_rows.n), int(TOP.check(top))
     except InputError as error:
         page.show_errors(error)

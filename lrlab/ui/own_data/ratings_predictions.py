@@ -2,25 +2,27 @@
 
 import io
 from collections.abc import Mapping
-from typing import Any
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
-from lrlab.datasets import read_pairs
 from lrlab.datasets.ratings_features import Features
 from lrlab.fits.fitted_model import save_model
 from lrlab.fits.ratings_model import PAIR_COLUMNS, TOP_COLUMNS, RatingModel
 from lrlab.fits.ratings_result import RatingsFit
+from lrlab.fits.uploads import read_members, read_pairs_file
 from lrlab.parameters import InputError, Parameter
+from lrlab.ui.own_data import folders
 from lrlab.ui.own_data.ratings_source import upload
-from lrlab.ui.own_data.row_source import Folder, write_upload
-from lrlab.ui.shared import live, page
+from lrlab.ui.shared import page, uploads
 from lrlab.ui.widgets import controls, tables
 from lrlab.ui.widgets.permalink import Permalink
 
 TOP = Parameter(meaning="items to list", name="top", symbol="k", kind=int, default=10, low=1, high=1000)
 USER = Parameter(meaning="a user of the ratings, or of the features of new users", name="user", kind=str, default="")
+LIMIT_MB = 10
+"""Of files that come back from the worker, whole."""
 MOST_LISTS = 20_000
 """Users for whom a file of their best items is offered."""
 
@@ -63,23 +65,17 @@ def new_members(link: Permalink, model: RatingModel, what: str) -> Features | No
     if not side.columns:
         return None
     words = "The columns of the table that the model was fitted with."
-    given = upload(link, f"new_{what}s", f"Features of new {what}s", words)
-    source = getattr(given, "file_id", None), id(model)
-    return live.once(f"own_data:new {what}s", source, lambda: side.read(path_of(given), what)) if given else None
+    given = upload(link, f"new_{what}s", f"Features of new {what}s", words, LIMIT_MB)
+    source, reader = (getattr(given, "file_id", None), id(model)), partial(read_members, what=what, like=side.columns)
+    return uploads.once(f"own_data:new {what}s", source, lambda: folders.read_one(given, reader)) if given else None
 
 
 def pairs_of(link: Permalink) -> list[tuple[str, str]]:
     """Show the upload of pairs, and read it."""
-    given = upload(link, "pairs", "Pairs to predict", "A row for each: user, item.")
-    return live.once("own_data:pairs", given.file_id, lambda: read_pairs(path_of(given))) if given else []
-
-
-def path_of(given: Any) -> Any:
-    """Write an upload to a folder that is removed with its last reference, and return its path."""
-    folder = Folder()
-    path = write_upload(folder, "new", given)
-    st.session_state["own_data:new-folder"] = folder
-    return path
+    given = upload(link, "pairs", "Pairs to predict", "A row for each: user, item.", LIMIT_MB)
+    if not given:
+        return []
+    return uploads.once("own_data:pairs", given.file_id, lambda: folders.read_one(given, read_pairs_file))
 
 
 def show_top(model: RatingModel, user: str, k: int, users: Features | None) -> None:

@@ -1,18 +1,18 @@
-"""Reads the ratings of *own data* from uploads or a sample; stores them on disk for the life of the session."""
+"""Has the ratings of *own data* read from uploads, or draws a sample; they lie on disk for the life of the session."""
 
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from lrlab.datasets import read_ratings
-from lrlab.datasets.ratings_features import read_features
+from lrlab.fits.uploads import count_ratings
 from lrlab.parameters import InputError
-from lrlab.runs.memory import memory_limit
-from lrlab.ui.own_data.row_source import LIMIT_MB, SOURCES, Folder, write_upload
-from lrlab.ui.shared import live
+from lrlab.ui.own_data import folders
+from lrlab.ui.own_data.folders import Folder
+from lrlab.ui.own_data.row_source import LIMIT_MB, SOURCES
+from lrlab.ui.shared import live, uploads
 from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.permalink import Permalink
 
@@ -45,48 +45,38 @@ def choose(link: Permalink) -> RatingFiles | InputError | None:
     source = controls.choose(link, "from", SOURCES, "sample", "the ratings that solvers are fitted to", "Ratings")
     if source == "sample":
         return live.once(SESSION_KEY, "sample", sample)
-    uploads = {part: upload(link, part) for part in PARTS}
-    if uploads["ratings"] is None:
+    given = {part: upload(link, part) for part in PARTS}
+    if given["ratings"] is None:
         return None
-    files = tuple(getattr(one, "file_id", None) for one in uploads.values())
+    files = tuple(getattr(one, "file_id", None) for one in given.values())
     try:
-        # An error leaves the old ratings in place.
-        return live.once(SESSION_KEY, files, lambda: read(uploads))
+        return uploads.once(SESSION_KEY, files, lambda: read(given))
     except InputError as error:
         return error
 
 
-def upload(link: Permalink, part: str, title: str = "", words: str = "") -> Any:
+def upload(link: Permalink, part: str, title: str = "", words: str = "", limit_mb: int = LIMIT_MB) -> Any:
     """Show the upload of a CSV; its content stays in the session."""
     title, words = (title, words) if title else PARTS[part]
     return st.file_uploader(
-        title, ["csv", "tsv", "txt", "gz"], key=link.key(part), help=f"CSV. {words} At most {LIMIT_MB} MB.",
-        max_upload_size=LIMIT_MB,
+        title, ["csv", "tsv", "txt", "gz"], key=link.key(part), help=f"CSV. {words} At most {limit_mb} MB.",
+        max_upload_size=limit_mb,
     )  # fmt: skip
 
 
-def read(uploads: dict[str, Any]) -> RatingFiles:
-    """Store uploaded files and read them once; InputError names the line of an error."""
+def read(given: dict[str, Any]) -> RatingFiles:
+    """Store uploaded files and have them read; InputError names the line of an error."""
     folder = Folder()
-    paths = {part: str(write_upload(folder, part, one)) if one else "" for part, one in uploads.items()}
+    paths = {part: folder.write(part, one) for part, one in given.items()}
     with st.spinner("Reading the ratings..."):
-        return checked(uploads["ratings"].name, folder, paths)
+        sizes = folders.read(folder, partial(count_ratings, paths=paths))
+    return of(given["ratings"].name, folder, paths, sizes)
 
 
-def checked(title: str, folder: Folder, paths: dict[str, str]) -> RatingFiles:
-    """Return the files with their sizes; InputError where one cannot be read."""
-    limit = memory_limit()
-    users, items = (read_features(paths[f"{what}s"], what, limit) if paths[f"{what}s"] else None for what in SIDES)
-    ratings = read_ratings(paths["ratings"], users, items, limit)
-    words = f"{title}: {len(ratings.values):,} ratings of {ratings.table[1]:,} items by {ratings.table[0]:,} users"
-    for what, side in zip(SIDES, (users, items), strict=True):
-        words += f"; {len(side.columns):,} features of {what}s" if side else f"; no features of {what}s"
-    if paths["later"]:
-        words += f"; {len(read_ratings(paths['later'], users, items, limit).values):,} test ratings"
-    return RatingFiles(folder, paths, words)
-
-
-SIDES = ("user", "item")
+def of(title: str, folder: Folder, paths: dict[str, str], sizes: str) -> RatingFiles:
+    """Return the files of a folder by part."""
+    whole = {part: str(folder.path / path) if path else "" for part, path in paths.items()}
+    return RatingFiles(folder, whole, f"{title}: {sizes}")
 
 
 def sample() -> RatingFiles:
@@ -106,11 +96,10 @@ def sample() -> RatingFiles:
     stars = np.clip(2 * values, 1, 10).round() / 2
     rows = [f"user {a + 1},film {b + 1},{c:g}" for a, b, c in zip(i, j, stars, strict=True)]
     paths["ratings"] = store(folder, "ratings", ["user,film,rating", *rows])
-    return checked("A synthetic sample", folder, paths)
+    return of("A synthetic sample", folder, paths, count_ratings(folder.path, paths))
 
 
 def store(folder: Folder, part: str, rows: list[str]) -> str:
-    """Write rows to a file of the folder and return its path."""
-    path = Path(folder.path / f"{part}.csv")
-    path.write_text("\n".join(rows) + "\n")
-    return str(path)
+    """Write rows to a file of the folder and return its name."""
+    (folder.path / f"{part}.csv").write_text("\n".join(rows) + "\n")
+    return f"{part}.csv"

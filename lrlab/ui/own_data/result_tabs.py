@@ -43,12 +43,12 @@ def show(link: Permalink, rows: RowTables | None) -> None:
 
 def sizes(rows: RowTables) -> str:
     """Return the sizes of the tables in one line."""
-    columns, count = rows.columns, int(np.sum(rows.counts))
+    columns, count = rows.columns, int(np.sum(rows.facts.counts))
     notes = "".join(f". {note.rstrip('.')}" for note in rows.test.notes)
     return (
-        f"{rows.title}: {rows.n:,} training rows, {rows.test.n:,} test rows; {columns.d:,} features, "
-        f"{100 * rows.density:.3g}% of them not zero; {columns.L:,} labels, {count / rows.n:.3g} per row, "
-        f"{100 * rows.known:.3g}% of the label table known{notes}"
+        f"{rows.title}: {rows.facts.n:,} training rows, {rows.test.n:,} test rows; {columns.d:,} features, "
+        f"{100 * rows.density:.3g}% of them not zero; {columns.L:,} labels, {count / rows.facts.n:.3g} per row, "
+        f"{100 * rows.facts.known:.3g}% of the label table known{notes}"
     )
 
 
@@ -58,17 +58,20 @@ def show_rows(rows: RowTables | None) -> None:
         return
     often, pairs = st.columns([1, 1], gap="medium")
     with often:
-        figure = labels.frequencies(rows.names, rows.counts, rows.n)
+        figure = labels.frequencies(rows.names, rows.facts.counts, rows.facts.n)
         plot.show(figure, key="own_data.frequencies", label="how often each label is on")
-        never = int((rows.counts == 0).sum())
+        never = int((rows.facts.counts == 0).sum())
         st.caption(
-            f"Training rows that have each label; the most frequent one is on in {max(rows.counts):,} of {rows.n:,}. "
+            f"Training rows that have each label; the most frequent one is on in "
+            f"{max(rows.facts.counts):,} of {rows.facts.n:,}. "
             + imbalance_words(rows)
             + (f"{never} labels are never on: they cannot be learnt." if never else "")
         )
     with pairs:
-        names = [rows.names[j] for j in rows.together.places]
-        plot.show(labels.correlations(names, rows.together.phi), key="own_data.pairs", label="correlations of labels")
+        names = [rows.names[j] for j in rows.facts.together.places]
+        plot.show(
+            labels.correlations(names, rows.facts.together.phi), key="own_data.pairs", label="correlations of labels"
+        )
         st.caption(f"Correlations of the {len(names)} most frequent labels on the training rows.")
     with st.container(horizontal=True):
         for part, path in (("training", rows.train_file), ("test", rows.test_file)):
@@ -77,7 +80,7 @@ def show_rows(rows: RowTables | None) -> None:
 
 def imbalance_words(rows: RowTables) -> str:
     """Return how unequal the frequencies of labels are, in a sentence."""
-    ratio = label_results.imbalance(rows.counts)
+    ratio = label_results.imbalance(rows.facts.counts)
     return f"On average it is {ratio:.3g} times as frequent as a label (mean imbalance ratio). " if ratio > 0 else ""
 
 

@@ -59,7 +59,7 @@ def draw(settings: CurveSettings, plan: FitPlan | None) -> None:
             f"**{measure.title}**: {measure.meaning}. Solid: test rows. Dotted: training rows, at most 2,000 of them."
         )
     with comparison_column:
-        compare(runs, settings.measure, followed.rows.floor)
+        compare(runs, settings.measure, followed.rows.facts.floor)
     if isinstance(running, TunedRun) and any(one.table for one in running.tunings):
         rows = [{"solver": one.job.solver, **result.row()} for one in running.tunings for result in one.table]
         note = f"score: {followed.tasks[0].metric} on the held-out rows, at the best iteration."

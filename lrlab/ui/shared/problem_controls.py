@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 
 import streamlit as st
@@ -10,6 +11,7 @@ from lrlab import catalog
 from lrlab.models import pictures
 from lrlab.parameters import InputError, Parameter, Value, declared
 from lrlab.protocol import Spec
+from lrlab.ui.shared import uploads
 from lrlab.ui.widgets import sliders
 from lrlab.ui.widgets.controls import choose_one, widget, widgets, with_defaults
 from lrlab.ui.widgets.permalink import Permalink
@@ -76,6 +78,7 @@ def upload(link: Permalink, parameter: Parameter, p: int) -> str:
     file = st.file_uploader("Picture", key=link.key("file"), help=words)
     text = str(link.value("picture", parameter))
     if file is not None and 4 <= side <= pictures.LARGEST_SIDE:
-        text = pictures.encode(file.getvalue(), side)
+        encode = partial(pictures.encode, side=side)
+        text = uploads.once("picture", (file.file_id, side), lambda: uploads.on_worker(encode, file.getvalue()))
     link.put("picture", text, parameter)
     return text

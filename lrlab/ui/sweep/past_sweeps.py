@@ -11,7 +11,7 @@ from lrlab.sweeps import history, session
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.history import Past
 from lrlab.sweeps.toml import LONGEST, titled
-from lrlab.ui.shared import browser, live, page
+from lrlab.ui.shared import browser, live, page, uploads
 from lrlab.ui.sweep import sweep_controls
 from lrlab.ui.widgets import permalink
 
@@ -113,7 +113,7 @@ def read(page_name: str) -> None:
     file = st.session_state.get(f"{page_name}-toml-file")
     try:
         text = st.session_state[f"{page_name}-toml"] if file is None else _text(file.getvalue())
-        definition = titled(text)
+        definition = uploads.on_worker(titled, text)
     except InputError as error:
         st.session_state[f"{page_name}:unread"] = str(error)
     else:

@@ -1,16 +1,20 @@
 """Shows plotted data as a table, and offers it as a CSV file."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-import pandas as pd
 import streamlit as st
+
+if TYPE_CHECKING:
+    # The first page of a server does not wait for it.
+    import pandas as pd
 
 MOST_ROWS = 5000
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def show(
-    make: Callable[[], pd.DataFrame], *, key: str, file: str, note: str = "", title: str = "Table and CSV"
+    make: "Callable[[], pd.DataFrame]", *, key: str, file: str, note: str = "", title: str = "Table and CSV"
 ) -> None:
     """Show a table in an expander, with its download; `note` describes its columns."""
     fold = st.expander(title, key=key, on_change="rerun")
@@ -28,12 +32,12 @@ def download(title: str, make: Callable[[], bytes], file: str, *, key: str, mime
     st.download_button(title, make, file, mime, key=key, on_click="ignore")
 
 
-def download_csv(title: str, table: pd.DataFrame, file: str, *, key: str) -> None:
+def download_csv(title: str, table: "pd.DataFrame", file: str, *, key: str) -> None:
     """Offer a table as the file `<file>.csv`."""
     download(title, lambda: csv(table), f"{file}.csv", key=key, mime="text/csv")
 
 
-def csv(table: pd.DataFrame) -> bytes:
+def csv(table: "pd.DataFrame") -> bytes:
     """Return a table as CSV, in which no text is a formula: spreadsheets compute what begins with = + - @."""
 
     def safe(value: object) -> object:
@@ -43,7 +47,7 @@ def csv(table: pd.DataFrame) -> bytes:
     return table.assign(**{str(name): texts[name].map(safe) for name in texts}).to_csv(index=False).encode()
 
 
-def view(table: pd.DataFrame, note: str = "") -> None:
+def view(table: "pd.DataFrame", note: str = "") -> None:
     """Show the first 5,000 rows of a table."""
     if note:
         st.caption(note)

@@ -1,0 +1,57 @@
+"""Uploads are read by a worker, under its limits."""
+
+import os
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lrlab.fits import uploads as on_workers
+from lrlab.fits.uploads import Reading, carry_out
+from lrlab.parameters import InputError
+from lrlab.ui.own_data.folders import Folder
+from lrlab.ui.shared import uploads
+
+
+@pytest.fixture(autouse=True)
+def warm(engine):
+    """Let the session's engine do the work."""
+
+
+def test_a_worker_reads_and_errors_come_back():
+    assert uploads.on_worker(pid, 0) != os.getpid()
+    with pytest.raises(InputError, match="x must be small"):
+        uploads.on_worker(refuse, 3)
+
+
+def test_what_takes_too_long_or_too_much_memory_ends_in_a_sentence(monkeypatch):
+    monkeypatch.setattr(uploads, "READ_SECONDS", 0.1)
+    with pytest.raises(InputError, match="file must be one that a worker reads within 0.1 s"):
+        uploads.on_worker(time.sleep, 30.0)
+    with pytest.raises(InputError, match="The job needed more memory"):
+        uploads.on_worker(np.ones, 2**50)
+
+
+def pid(_: int) -> int:
+    """Return the process."""
+    return os.getpid()
+
+
+def refuse(x: int) -> None:
+    """Refuse a number."""
+    raise InputError("x", "small", x, "lower it")
+
+
+def test_files_travel_to_a_worker_that_does_not_have_them_and_come_back():
+    folder, csv = Folder(), b"a,b,c\n" + b"".join(b"%d,%d,%d\n" % (k, k * k % 7, k % 2) for k in range(20))
+    read = partial(on_workers.read_rows, files=("train/x.csv", "", ""), labels="last:1", share=0.5)
+    facts, files = carry_out(Reading(read, "", {"train/x.csv": csv}))
+    assert sorted(files) == ["test.npz", "train.npz"] and facts.n == 10
+    path = folder.path / "train" / "x.csv"
+    path.parent.mkdir()
+    path.write_bytes(csv)
+    again, none = carry_out(Reading(read, str(folder.path), {}))
+    assert not none and not path.exists() and (again.n, again.floor) == (facts.n, facts.floor)
+    assert (Path(folder.path) / "test.npz").exists()
