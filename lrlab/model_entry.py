@@ -124,7 +124,7 @@ def no_margins(spec: Any, goal: Level) -> dict[str, float]:
 class Family:
     """Models that are scored and drawn alike.
 
-    name: as in `SolverEntry.families`. measures: the scores, by name. goal: what a map shows.
+    name: as in `SolverEntry.families`. measures: the scores, by name. goal: what a map shows. signal: its symbol.
     measured(spec): pictures of the first measurements, and how many there are for how many unknowns.
     verdict(spec, outcomes): one sentence on a run: scores beside theory, and where the measurements stand.
     solvers_of: other families whose solvers are made for its models, too: its problems offer the same data.
@@ -147,6 +147,7 @@ class Family:
     solvers: tuple[str, ...]
     measured: Callable[[Any], Measured]
     verdict: Callable[[Any, Sequence[Outcome]], str]
+    signal: str = "b"
     solvers_of: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
     model_order: tuple[str, ...] = ()

@@ -46,16 +46,18 @@ class Recovery:
         return {"error_y": {"array": reach, "visible": drawn, "width": 2, "thickness": 1.2, "color": self.colour}}
 
 
-def recovery(truth: Array, runs: Sequence[Recovery], *, legend: bool = True, height: int = 400) -> Figure:
+def recovery(
+    truth: Array, runs: Sequence[Recovery], *, symbol: str = "b", legend: bool = True, height: int = 400
+) -> Figure:
     """Return the estimates against the truth, with the sign that is nearer to it.
 
     Up to 64 entries: truth as stems and estimates as markers, entry by entry, with their 95% intervals where a solver
-    has them. Longer: estimate against truth, where the diagonal is exact.
+    has them. Longer: estimate against truth, where the diagonal is exact. symbol: of the signal.
     """
     figure = Figure()
     indices, stems = entries(truth), len(truth) <= STEMS
     if stems:
-        _add_stems(figure, truth)
+        _add_stems(figure, truth, symbol)
     else:
         ends = [float(truth.min()), float(truth.max())]
         figure.add_scatter(x=ends, y=ends, mode="lines", line=theme.POPULATION, name="exact", hoverinfo="skip")
@@ -65,11 +67,13 @@ def recovery(truth: Array, runs: Sequence[Recovery], *, legend: bool = True, hei
             x=x, y=y, mode="markers", name=run.title, marker=look, hovertemplate="%{x:.3g}: %{y:.3g}",
             showlegend=run.estimate is not None, **(run.bars(True) if stems else {}),
         )  # fmt: skip
-    titles = ("entry j", "bⱼ and estimate b̂ⱼ") if stems else ("true entry  bⱼ", "estimated entry  b̂ⱼ")
+    entry, estimate = f"{symbol}ⱼ", f"{symbol}\u0302ⱼ"
+    titles = ("entry j", f"{entry} and estimate {estimate}")
+    titles = titles if stems else (f"true entry  {entry}", f"estimated entry  {estimate}")
     return theme.style(figure.update_layout(showlegend=legend), *titles, height=height)
 
 
-def _add_stems(figure: Figure, truth: Array) -> None:
+def _add_stems(figure: Figure, truth: Array, symbol: str) -> None:
     j = np.arange(1, len(truth) + 1)
     lines = np.stack([truth, np.zeros_like(truth), np.full_like(truth, np.nan)], axis=1).ravel()
     figure.add_scatter(
@@ -77,7 +81,7 @@ def _add_stems(figure: Figure, truth: Array) -> None:
         hoverinfo="skip", connectgaps=False,
     )  # fmt: skip
     figure.add_scatter(
-        x=j, y=truth, mode="markers", name="truth b", hovertemplate="%{x}: %{y:.3g}",
+        x=j, y=truth, mode="markers", name=f"truth {symbol}", hovertemplate="%{x}: %{y:.3g}",
         marker={"color": theme.INK, "symbol": "line-ew-open", "size": 11, "line": {"width": 2}},
     )  # fmt: skip
 

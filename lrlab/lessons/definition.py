@@ -20,7 +20,10 @@ from lrlab.sweeps.toml_source import Keys
 
 POSITIONS = (int, float, str)
 _SERIES = Keys({"label": str, "solver": str, "settings": dict, "spec": dict}, ("label", "solver"))
-_SLIDER = Keys({"axis": str, "setting": str, "values": [POSITIONS], "at": POSITIONS, "label": str}, ("values", "at"))
+_SLIDER = Keys(
+    {"axis": str, "setting": str, "values": [POSITIONS], "at": POSITIONS, "before": POSITIONS, "label": str},
+    ("values", "at"),
+)
 _FIGURE = {
     "kind": str, "model": str, "spec": dict, "seed": int, "trials": int, "series": [_SERIES], "slider": _SLIDER,
     "measure": str, "log_x": bool, "log_y": bool, "level": float, "moment": str, "attributes": dict, "most": float,
@@ -59,13 +62,17 @@ class Series:
 
 @dataclass(frozen=True)
 class Slider:
-    """The positions of a figure's slider: an axis of the spec, or a setting of the solvers (`setting`)."""
+    """The positions of a figure's slider: an axis of the spec, or a setting of the solvers (`setting`).
+
+    before: the position that is shown before the question is answered; None where nothing is.
+    """
 
     name: str
     setting: bool
     values: tuple[Any, ...]
     start: Any
     label: str
+    before: Any = None
 
 
 @dataclass(frozen=True)

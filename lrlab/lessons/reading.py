@@ -107,11 +107,12 @@ def _slider(source: Source, path: Path, spec: Any) -> Slider:
     if not setting:
         with source.locate((*path, "axis"), path):
             require_known(name, axes(type(spec)), what="axis")
-    if table["at"] not in table["values"]:
-        error = InputError("at", "one of the values of the slider", table["at"], "take one of them")
-        raise source.located(error, (*path, "at"))
+    for key in ("at", "before"):
+        if key in table and table[key] not in table["values"]:
+            error = InputError(key, "one of the values of the slider", table[key], "take one of them")
+            raise source.located(error, (*path, key))
     label = table.get("label") or (name if setting else axis_label(spec, name))
-    return Slider(name, setting, tuple(table["values"]), table["at"], label)
+    return Slider(name, setting, tuple(table["values"]), table["at"], label, table.get("before"))
 
 
 def _hashable(value: Any) -> Any:

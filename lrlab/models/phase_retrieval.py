@@ -169,6 +169,7 @@ FAMILY = Family(
     solvers=("gauss-newton", "reweighted-amplitude-flow", "wirtinger-flow"),
     measured=phase_retrieval_view.measured,
     verdict=phase_retrieval_view.verdict,
+    signal="x",
     order=(
         "alternating-projections",
         "wirtinger-flow",

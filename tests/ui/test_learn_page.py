@@ -39,7 +39,9 @@ def test_a_lesson_is_gone_through_step_by_step(name):
         assert at.subheader[0].value == step.title
         assert len(at.latex) == bool(step.equation)
         if step.question:
-            assert not figures(at)
+            before = step.figure.slider.before
+            assert len(figures(at)) == (before is not None)
+            assert before is None or before != step.numbers["answer"][1]
             at.button(key="learn-choice-0").click().run()
             right = step.question.right(step.number("answer")) == 0
             assert any(word.value.startswith("**Yes.**" if right else "**No: ") for word in at.markdown)

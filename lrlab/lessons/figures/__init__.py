@@ -1,8 +1,8 @@
 """The kinds of live figures, a module each.
 
 A module has `check(figure)`, which raises InputError where the kind lacks something; `names(figure)`, the numbers that
-`numbers(figure, at)` computes at a position of the slider; `draw(figure, at)`, the figure there; and
-`sentence(figure, at)`, what it shows there in words and numbers.
+`numbers(figure, at)` computes at a position of the slider; `draw(figure, at)`, the figure there; `sentence(figure,
+at)`, what it shows there in words; and, where `draw` shows other positions, too, `alone(figure, at)`, which does not.
 """
 
 from importlib.resources import files

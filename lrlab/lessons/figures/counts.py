@@ -1,5 +1,7 @@
 """Numbers of the spec along the slider: unknowns, measurements, bytes; nothing is drawn at random."""
 
+from collections.abc import Sequence
+
 from lrlab.figures import build, theme
 from lrlab.lessons.definition import Figure, rounded
 from lrlab.lessons.figures.scores import finished
@@ -38,7 +40,16 @@ def _product(spec: Spec, words: str) -> float:
 
 def draw(figure: Figure, at: float) -> build.Figure:
     """Return the numbers along the slider, those at its position marked."""
-    drawn, labels, values = build.Figure(), names(figure), figure.slider.values
+    return _draw(figure, at, figure.slider.values)
+
+
+def alone(figure: Figure, at: float) -> build.Figure:
+    """Return the numbers at one position."""
+    return _draw(figure, at, (at,))
+
+
+def _draw(figure: Figure, at: float, values: Sequence[float]) -> build.Figure:
+    drawn, labels = build.Figure(), names(figure)
     colours, symbols, result = theme.colours(labels), theme.symbols(labels), [numbers(figure, v) for v in values]
     for label in labels:
         drawn.add_scatter(

@@ -1,8 +1,10 @@
 """A score of several solvers along the slider: means of trials up to its position, beside exact predictions."""
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from statistics import fmean, stdev
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -61,16 +63,37 @@ def _lines(figure: Figure) -> pd.DataFrame:
 
 def draw(figure: Figure, at: float) -> build.Figure:
     """Return the lines of theory along the whole slider, and the measured means up to its position."""
-    slider, measure = figure.slider, figure.get("measure", "error")
-    drawn, shown = build.Figure(), slider.values[: slider.values.index(at) + 1]
+    drawn, lines = build.Figure(), _lines(figure)
     labels = [one.label for one in figure.series]
-    colours, symbols, lines = theme.colours(labels), theme.symbols(labels), _lines(figure)
+    for label, colour in theme.colours(labels).items():
+        if lines[f"predicted {label}"].notna().any():
+            theme.dashed(drawn, lines["at"], lines[f"predicted {label}"], colour)
+    _means(drawn, figure, figure.slider.values[: figure.slider.values.index(at) + 1])
+    if lines["best"].notna().any():
+        look = {**theme.POPULATION, "width": 2.5}
+        drawn.add_scatter(x=lines["at"], y=lines["best"], mode="lines", line=look, name="no method can do better")
+    if any(lines[f"predicted {label}"].notna().any() for label in labels):
+        theme.dashed(drawn, [None], [None], name="theory")
+    return finished(drawn, figure, _title(figure))
+
+
+def alone(figure: Figure, at: float) -> build.Figure:
+    """Return the means at one position, without theory."""
+    drawn = build.Figure()
+    _means(drawn, figure, (at,))
+    return finished(drawn, figure, _title(figure))
+
+
+def _title(figure: Figure) -> str:
+    return catalog.family(figure.spec.model).measures[figure.get("measure", "error")].title
+
+
+def _means(drawn: build.Figure, figure: Figure, shown: Sequence[Any]) -> None:
+    labels = [one.label for one in figure.series]
+    colours, symbols = theme.colours(labels), theme.symbols(labels)
     for one in figure.series:
         results = [scores(figure, one, place) for place in shown]
         spread = [stdev(values) if len(values) > 1 else 0.0 for values in results]
-        theory = lines[f"predicted {one.label}"]
-        if theory.notna().any():
-            theme.dashed(drawn, lines["at"], theory, colours[one.label])
         mark: dict[str, object] = {"symbol": symbols[one.label], "color": colours[one.label]}
         drawn.add_scatter(
             x=shown, y=[fmean(values) for values in results], name=one.label, mode="lines+markers",
@@ -79,12 +102,6 @@ def draw(figure: Figure, at: float) -> build.Figure:
             marker={**mark, "size": [8] * (len(shown) - 1) + [13], "opacity": 1},
             hovertemplate=f"{one.label}: %{{y:.3g}}<extra></extra>",
         )  # fmt: skip
-    if lines["best"].notna().any():
-        look = {**theme.POPULATION, "width": 2.5}
-        drawn.add_scatter(x=lines["at"], y=lines["best"], mode="lines", line=look, name="no method can do better")
-    if any(lines[f"predicted {label}"].notna().any() for label in labels):
-        theme.dashed(drawn, [None], [None], name="theory")
-    return finished(drawn, figure, catalog.family(figure.spec.model).measures[measure].title)
 
 
 def finished(drawn: build.Figure, figure: Figure, title: str) -> build.Figure:

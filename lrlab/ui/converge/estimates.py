@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from lrlab import catalog
 from lrlab.figures import factors, picture, recovery
 from lrlab.figures.recovery import Recovery
 from lrlab.lowrank import LowRank
@@ -54,19 +55,27 @@ def show(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], following: Any,
         name, figure, make = "picture", picture.pictures(real, drawn, columns=2, height=height), picture.picture_frames
         words = f"The truth is a picture of {side} x {side} pixels; estimates use the grey levels of the truth."
     else:
-        figure = recovery.recovery(real, drawn, legend=False, height=height)
+        figure = recovery.recovery(real, drawn, symbol=catalog.family(spec.model).signal, legend=False, height=height)
         name, make = "estimate", recovery.recovery_frames
-        words = "Grey: the truth, a unit vector. Colours: the estimates, each with the sign that is closer to it."
+        words = vector_words(len(real) <= recovery.STEMS, np.iscomplexobj(truth))
         if len(real) <= recovery.STEMS and any(run.standard_errors is not None for run in drawn):
             words += " Bars: 95% intervals of the entries."
-        if np.iscomplexobj(truth):
-            words = "Real parts of all entries, then imaginary ones; each estimate with the phase closest to the truth."
     frames = ""
     if following and not following.alive and any(len(run.history) > 1 for run in drawn):
         frames = live.once("converge:frames", id(following), lambda: plot.encode_frames(make(real, drawn)))
     label = "matrices" if name == "matrices" else "estimates"
     plot.show(figure, key=f"converge.{name}", label=label, frames=frames, link="converge", slides=True)
     st.caption(words)
+
+
+def vector_words(stems: bool, is_complex: bool) -> str:
+    """Return what the figure of a vector shows: entry by entry, or estimates against the truth."""
+    turned = f"each with the {'phase' if is_complex else 'sign'} that is closest to the truth"
+    if stems:
+        parts = " The real parts of all entries come first, then the imaginary ones." if is_complex else ""
+        return f"Grey: the truth, a unit vector. Colours: the estimates, {turned}.{parts}"
+    mark = "the real or the imaginary part of an entry" if is_complex else "an entry"
+    return f"A mark: {mark}. On the grey line estimates are exact. Colours: the estimates, {turned}."
 
 
 def show_values(truth: Estimate, drawn: Sequence[Recovery]) -> None:

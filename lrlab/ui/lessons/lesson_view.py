@@ -67,8 +67,7 @@ def _step(link: Permalink, lesson: Lesson, at: Place) -> None:
         if step.figure and answered:
             live_figure.show(step.figure, f"learn.{lesson.name}.{at.step}", large=at.teaching)
         elif step.figure:
-            with st.container(border=True, height=live_figure.HEIGHT, key="learn-hidden", vertical_alignment="center"):
-                st.markdown("Predict first: choose an answer, and the figure is computed.", text_alignment="center")
+            live_figure.show_before(step.figure, f"learn.{lesson.name}.{at.step}", large=at.teaching)
 
 
 def _terms(step: Step) -> None:

@@ -80,11 +80,15 @@ def with_defaults(parameters: Iterable[Parameter], first: Mapping[str, Value]) -
 def widgets(
     link: Permalink, parameters: Sequence[Parameter], *, scope: str = "", prefix: str = "", **look: Any
 ) -> dict[str, Any]:
-    """Show the widgets of several parameters, two per row, and return their values by name."""
+    """Show the widgets of several parameters, two per row, switches below them; return their values by name."""
+    # A switch has its words beside it: half a row would cut them off.
+    switches = [parameter for parameter in parameters if parameter.kind is bool]
+    others = [parameter for parameter in parameters if parameter.kind is not bool]
+    places = st.columns(2, gap="small") * len(others) if others else []
+    places = places[: len(others)] + [st.container() for _ in switches]
     values = {}
-    columns = st.columns(2, gap="small")
-    for k, parameter in enumerate(parameters):
-        with columns[k % 2]:
+    for parameter, place in zip([*others, *switches], places, strict=True):
+        with place:
             values[parameter.name] = widget(link, parameter, name=prefix + parameter.name, scope=scope, **look)
     return values
 
