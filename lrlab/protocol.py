@@ -149,19 +149,18 @@ class Iterate:
 class Stop(Enum):
     """Why a run ended; the value is the sentence for the person who looks, with the remedy.
 
-    CONVERGED is a claim of optimality: the residual fell to `tol`, or the solver returned it after such a test.
+    CONVERGED claims optimality: the residual fell to `tol`, or the solver returned it after such a test.
+    LOCAL_MINIMUM: optimal nearby alone, for the problem's `truth_fits_better(row, tol)` holds.
     SETTLED: the residual fell to `tol`, but is that of a fixed point of the update (`Iterate.optimal` is false).
     FINISHED: the solver ended by itself, as closed forms do. EXHAUSTED: it has used all batches of fresh samples.
     """
 
-    CONVERGED = "Converged: the residual fell below the tolerance."
+    CONVERGED = "Converged: the residual fell below the tolerance, or as far as rounding lets it."
+    LOCAL_MINIMUM = "Local minimum: the truth fits the data better; take another start, seed or solver, or more data."
     SETTLED = "Settled: the update stands still at a fixed point of the method, which need not minimise the misfit."
     FINISHED = "Finished: the method is complete."
     EXHAUSTED = "Exhausted: every batch of fresh samples is used; raise the number of measurements, or reuse samples."
-    STALLED = (
-        "Stalled: no step improves the estimate, though it is not optimal; take another start or seed, more data,"
-        " or another solver."
-    )
+    STALLED = "Stalled: no step improves the estimate, which is not optimal; take another start or seed, or more data."
     MAX_ITER = "Stopped at the iteration limit before the tolerance was reached: raise max_iter or loosen tol."
     TIMEOUT = "Stopped at the time limit: raise max_seconds, or make the problem smaller."
     DIVERGED = "Diverged: the objective grew a millionfold; take a smaller step or more measurements."

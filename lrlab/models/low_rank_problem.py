@@ -1,6 +1,8 @@
 """Linear measurements of a low-rank matrix as problems: what is drawn, the rank that solvers are given, scores."""
 
+import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +14,9 @@ from lrlab.lowrank import LowRank
 from lrlab.models import rank_guess
 from lrlab.operators.operator import Operator
 from lrlab.protocol import Checkpoint, child, proceed
+
+CLEARLY = 1.01
+"""A misfit of so many times that of the truth is larger, see `truth_fits_better`."""
 
 DRAWN_ROWS = 4096
 """Rows drawn at a time: a block is a function of its index alone, so that fewer measurements are the first of more."""
@@ -90,3 +95,15 @@ class LowRankProblem(ABC):
         # Solvers that take no rank have not asked for a guess.
         guessed = {"guessed_rank": float(self.rank)} if self.spec.withheld and "rank" in vars(self) else {}
         return {**lowrank.errors(estimate, self.truth), "misfit": float(misfit), **guessed}
+
+    def truth_fits_better(self, row: Mapping[str, float], tol: float) -> bool:
+        """Return whether an estimate of sufficient rank, fitted by least squares, fits worse than the truth.
+
+        The least sum of squares is at most that of the truth. Other objectives (with a penalty) have other minima.
+        """
+        size, misfit = float(np.linalg.norm(self.b)), row["misfit"]
+        least_squares = math.isclose(row["objective"], (misfit * size) ** 2 / 2, rel_tol=1e-3)
+        if not least_squares or self.rank < self.spec.true_rank:
+            return False
+        noise = float(np.linalg.norm(self.operator.forward(self.truth) - self.b)) / size
+        return misfit > CLEARLY * noise + math.sqrt(tol)

@@ -128,6 +128,9 @@ def run_job(
         raise NumericalBreakdown(job.solver, len(trace.rows) or (newest.iterations if newest else 0), error) from error
     if newest is not None and newest.held is not None:
         score(*newest.held)
+    fits_better = getattr(problem, "truth_fits_better", None)
+    if trace.stop is Stop.CONVERGED and fits_better and fits_better(trace.rows[-1], job.limits.tol):
+        trace.stop = Stop.LOCAL_MINIMUM
     return trace
 
 
