@@ -9,6 +9,7 @@ from lrlab.arrays import Array
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.entries import Entries
 from lrlab.operators.operator import Operator, alignment, unresolvable
+from lrlab.operators.rank_one import RankOne
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solvers.low_rank.requirements import ranked_entry
@@ -16,7 +17,7 @@ from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.low_rank.stationarity import stationarity
 from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, Line, line, moved, point, solved
 from lrlab.solvers.low_rank.tangent_descent import in_single, tangent_workspace
-from lrlab.solvers.low_rank.tangent_least_squares import least_squares_step, single_step
+from lrlab.solvers.low_rank.tangent_least_squares import least_squares_step, rank_one_step
 from lrlab.solvers.low_rank.whole_steps import WholeSteps, objective
 
 Result = TypeVar("Result")
@@ -29,10 +30,10 @@ PENALTY, NEARLY = 0.02, 0.2
 """Weight of the nuclear norm per relative misfit, and the cosine of the residual from which on it falls with it."""
 
 SINGLE_TOL = 1e-5
-"""Tolerance down to which linear problems are solved in single precision."""
+"""Tolerance down to which linear problems of rank-one measurements are solved in single precision."""
 
-LOOSE, TIGHTEST = 0.1, 1e-10
-"""Bounds of the factor by which the gradient of a penalised problem shrinks."""
+LOOSE, TIGHTEST, ROUGHLY = 0.1, 1e-10, 0.01
+"""Bounds of the factor by which the gradient of a penalised problem shrinks, and the largest one without a penalty."""
 
 
 def gauss_newton(
@@ -41,8 +42,9 @@ def gauss_newton(
     inner_tol: Annotated[
         float,
         Parameter(
-            meaning="each least-squares problem is solved until its gradient has shrunk by this factor; on the "
-            "penalised path by 0.1, or by the relative misfit where that is smaller",
+            meaning="each least-squares problem is solved until its gradient has shrunk by this factor, by the "
+            "relative misfit where that is larger (at most 0.01); on the penalised path by 0.1, or by the relative "
+            "misfit where that is smaller",
             low=1e-14,
             high=0.5,
             scale="log",
@@ -78,10 +80,12 @@ def gauss_newton(
     Gaussian measurements are solved directly, from about 1.5 times the degrees of freedom on. From scarce entries of a
     table exact solutions of the linear problem lead astray, to a W that is large where nothing was observed, as soon as
     singular values differ; penalised and solved roughly at first it recovers 150 x 150 of rank 5 at condition 10 from
-    2.2 times. The penalty is that of factors U D and V D, whose least squared size is the nuclear norm.
+    2.2 times. The penalty is that of factors U D and V D, whose least squared size is the nuclear norm. Without one,
+    too, it is as well to solve the first problems roughly: rank-one sensing (50 x 50, rank 5, condition 1) at 1.2 times
+    the degrees of freedom is recovered for 32 of 40 seeds, and for 25 where they are solved to 1e-4.
     The linear problem is solved by conjugate gradients on its normal equations (CGLS), from zero, which gives the
     minimum-norm solution, as LSQR does; each of its steps reads the data twice (symmetric) or four times, O(m (d1 +
-    d2) k). Of measurements that are drawn independently they are in single precision, where `inner_tol` is 1e-5 or
+    d2) k). Of rank-one measurements they are in single precision, where `inner_tol` is 1e-5 or
     more: gradient, image and misfit of every W are in double. Yields an Iterate a step: objective f, residual the
     cosine between the misfit and the measured step, while there is a penalty the tangent gradient's image. Where
     `inner_steps` do not suffice the cosine shows a part of what is left only: the residual is then at least the share
@@ -107,7 +111,7 @@ def penalised_steps(
     weight = np.inf
     while True:
         slope = stationarity(operator, at, b)
-        size = float(np.linalg.norm(at.misfit)) / (float(np.linalg.norm(b)) or 1.0) * min(1.0, slope / NEARLY)
+        size = unsolved(at, b, slope)
         weight = min(weight, PENALTY * size * float(np.abs(at.W.s).max()) / operator.scale)
         step, inner, _ = least_squares_step(operator, at, min(LOOSE, max(size, TIGHTEST)), limit, weight)
         along, end = line(operator, at, step), solved(at.misfit, b)
@@ -122,19 +126,28 @@ def direct_steps(
     operator: Operator, b: Array, at: EvaluatedMatrix, tol: float, limit: int, leave: Leave
 ) -> Generated[Stop]:
     """Yield the iterates without a penalty; return why they end."""
-    single = in_single(operator) if tol >= SINGLE_TOL else None
+    near, residual = in_single(operator) or operator, 1.0
     while True:
-        if single is None:
-            step, inner, remaining = least_squares_step(operator, at, tol, limit)
+        if solved(at.misfit, b):
+            yield Iterate(at.W, objective(at), 0.0)
+            return Stop.CONVERGED
+        rough = max(tol, min(ROUGHLY, unsolved(at, b, residual)))
+        if tol >= SINGLE_TOL and isinstance(near, RankOne):
+            step, inner, remaining = rank_one_step(operator, near, at, rough, limit)
         else:
-            step, inner, remaining = single_step(operator, single, at, tol, limit)
-        along, end = line(operator, at, step), solved(at.misfit, b)
-        residual = 0.0 if end else max(alignment(at.misfit, along.image, b), remaining)
+            step, inner, remaining = least_squares_step(operator, at, rough, limit)
+        along = line(operator, at, step)
+        residual = max(alignment(at.misfit, along.image, b), remaining)
         yield Iterate(at.W, objective(at), residual, f"{inner} inner steps.")
-        better = None if end else following(operator, at, along, b, 0.0, leave)
+        better = following(operator, at, along, b, 0.0, leave)
         if better is None:
             return Stop.CONVERGED if unresolvable(residual, b) else Stop.STALLED
         at = better
+
+
+def unsolved(at: EvaluatedMatrix, b: Array, cosine: float) -> float:
+    """Return the relative misfit, which falls with the cosine once that is small: noise keeps the misfit from 0."""
+    return float(np.linalg.norm(at.misfit)) / (float(np.linalg.norm(b)) or 1.0) * min(1.0, cosine / NEARLY)
 
 
 def following(

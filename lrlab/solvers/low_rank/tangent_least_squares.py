@@ -7,6 +7,7 @@ import numpy as np
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.operators.operator import Operator
+from lrlab.operators.rank_one import RankOne
 from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, Vector
 
 LEAST_RATIO = 1e-8
@@ -44,40 +45,34 @@ def least_squares_step(
     return Vector(X.A * D, X.B * D), count, 0.0 if now <= target else min(1.0, float(np.sqrt(now / first)))
 
 
-def single_step(
-    operator: Operator, single: Operator, at: EvaluatedMatrix, tol: float, limit: int
+def rank_one_step(
+    operator: Operator, near: RankOne, at: EvaluatedMatrix, tol: float, limit: int
 ) -> tuple[Vector, int, float]:
-    """Return what `least_squares_step` does, by conjugate gradients in single precision from a gradient in double.
+    """Return what `least_squares_step` does, by conjugate gradients with `near`, the operator in single precision.
 
-    The gradient is updated by its own recursion: computed from a misfit in single precision, which noise keeps from
-    going to 0, it would have that one's rounding errors.
+    The first gradient is computed in double. Later ones are updated by their own recursion: computed from a misfit in
+    single precision, which noise keeps from going to 0, they would have that one's rounding errors.
     """
+    W, k = at.W, len(at.W.s)
     slope = jacobian(operator, at)[1](-at.misfit)
-    size = float(np.sqrt(slope.dot(slope)))
-    if size == 0.0:
-        return slope, 0, 0.0
-    W, P, Q, _ = at
-    near = EvaluatedMatrix(
-        LowRank(*(part.astype(single.dtype) for part in W)), _single(P), _single(Q), _single(P[:, 0])
-    )
-    measured, pulled = jacobian(single, near)
-    S = Vector(_single(slope.A / size), _single(slope.B / size))
-    X, D = S.times(0.0), S
-    first = now = S.dot(S)
-    count = 0
+    parts = (2.0 * slope.A,) if operator.symmetric else slope
+    gradient = np.concatenate([part.T.ravel() for part in parts])
+    size = float(np.linalg.norm(gradient))
+    measured, pulled = near.tangent_map(at.P.astype(near.dtype), at.Q.astype(near.dtype))
+    S = (gradient / (size or 1.0)).astype(near.dtype)
+    X, D, first = np.zeros_like(S), S.copy(), float(S @ S)
+    now, count = first, 0
     while now > tol**2 * first and count < limit:
         operator.checkpoint(count / limit)
         image = measured(D)
         alpha = now / float(image @ image)
-        X, S = X.plus(D, alpha), S.plus(pulled(image), -alpha)
-        before, now = now, S.dot(S)
-        D, count = S.plus(D, now / before), count + 1
-    step = Vector(size * X.A.astype(operator.dtype), size * X.B.astype(operator.dtype))
-    return step, count, 0.0 if now <= tol**2 * first else min(1.0, float(np.sqrt(now / first)))
-
-
-def _single(part: Array) -> Array:
-    return part.astype(np.float32)
+        X, S = X + alpha * D, S - alpha * pulled(image)
+        before, now = now, float(S @ S)
+        D, count = S + (now / before) * D, count + 1
+    Z = size * X.astype(operator.dtype)
+    A = Z[: k * len(W.U)].reshape(k, -1).T
+    B = A if operator.symmetric else Z[k * len(W.U) :].reshape(k, -1).T
+    return Vector(A, B), count, 0.0 if now <= tol**2 * first else min(1.0, float(np.sqrt(now / first)))
 
 
 def penalty(W: LowRank, weight: float) -> tuple[Array, float, Vector]:
