@@ -1,11 +1,44 @@
 """A few kills of workers and of the server; `python -m tests.faults` has a hundred and twenty."""
 
+import asyncio
+import secrets
+
 import pytest
 
-from tests.faults.kills import run
+from tests.faults.kills import kill, run
+from tests.load.server import Server, serve
+from tests.load.visitor import Visitor
 
 
 @pytest.mark.slow
 def test_nothing_stored_is_lost_or_doubled_where_workers_and_servers_are_killed(tmp_path):
     outcome = run(tmp_path / "trials.sqlite", worker_kills=1, server_kills=1, trials=200, seed=7)
     assert outcome.trials == 2 * 4 * 200
+
+
+@pytest.mark.slow
+def test_a_run_of_converge_is_gone_after_a_restart_and_its_tab_runs_it_again():
+    query, cookie = "solvers=pairwise-moment&seed=2011", f"lrlab={secrets.token_hex(16)}"
+
+    async def killed(server: Server) -> str:
+        visitor = Visitor(server.address, query=f"{query}&tol=0&max_iter=1000000", cookie=cookie)
+        await visitor.open()
+        await visitor.press("converge-run")
+        await visitor.until(lambda: visitor.first_at)
+        await asyncio.to_thread(kill, server)
+        await visitor.close()
+        return visitor.session
+
+    async def opened(server: Server, session: str) -> None:
+        # A browser connects anew by itself, and names a session that the new server does not know.
+        visitor = Visitor(server.address, query=query, cookie=cookie)
+        await visitor.open(session=session)
+        assert not visitor.cards and visitor.session != session
+        await visitor.press("converge-run")
+        await visitor.until(lambda: visitor.over_at)
+        await visitor.close()
+
+    with serve() as server:
+        session = asyncio.run(killed(server))
+    with serve() as server:
+        asyncio.run(opened(server, session))

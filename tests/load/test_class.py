@@ -75,6 +75,29 @@ def test_a_reload_finds_its_run_again_and_cancels_it(server):
     asyncio.run(reload())
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("page", "query"), [("spectrum", "n=20000&p=200&trials=100"), ("papers", "paper=yi2015-fig3")])
+def test_a_reload_finds_the_run_of_other_pages(server, page, query):
+    def shows(visitor: Visitor, words: str) -> bool:
+        return any(words in text for text in visitor.texts.values())
+
+    async def reload() -> None:
+        cookie = browser()
+        before = Visitor(server.address, page=page, query=query, cookie=cookie)
+        await before.open()
+        await before.press(f"{page}-run")
+        await before.until(lambda: shows(before, " trials, about "))
+        await before.close()
+        after = Visitor(server.address, page=page, query=query, cookie=cookie)
+        await after.open()
+        await after.until(lambda: shows(after, " trials, about "))
+        await after.press(f"{page}-cancel")
+        await after.until(lambda: shows(after, "Cancelled: "))
+        await after.close()
+
+    asyncio.run(reload())
+
+
 def test_a_second_tab_and_another_browser_begin_anew(server):
     async def tabs() -> None:
         cookie = browser()

@@ -13,6 +13,7 @@ import time
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
+from weakref import WeakSet
 
 from streamlit import runtime
 from streamlit.runtime.app_session import AppSession
@@ -62,6 +63,7 @@ class Followers:
     def __init__(self) -> None:
         """Follow nothing."""
         self._runs: dict[tuple[str, str], Followed] = {}
+        self._sweeps: WeakSet[Any] = WeakSet()
         self._lock, self._wanted = threading.RLock(), threading.Event()
         self._cost, self._free_at, self._drawn_at, self._frozen = 0.02, 0.0, 0.0, False
         threading.Thread(target=self._serve, name="lrlab-followers", daemon=True).start()
@@ -73,12 +75,18 @@ class Followers:
             with self._lock:
                 self._runs[session, page] = Followed(session, browser, page, running, about)
 
-    def admit(self, browser: str, page: str) -> None:
-        """Raise InputError where this browser, or all together, have as many runs as they may, without this page's."""
+    def add_sweep(self, sweep: Any) -> None:
+        """Count a sweep, which belongs to the server and not to a tab, while it runs."""
         with self._lock:
-            alive = [run for run in self._runs.values() if run.running.alive and run.browser]
-            alive = [run for run in alive if (run.session, run.page) != (session_id(), page)]
-        own, all_of_them = sum(run.browser == browser for run in alive), len(alive)
+            self._sweeps.add(sweep)
+
+    def admit(self, browser: str, replaced: Any) -> None:
+        """Raise InputError where this browser, or all together, have as many runs as they may; `replaced` is to end."""
+        with self._lock:
+            pairs = [(run.browser, run.running) for run in self._runs.values() if run.browser]
+            pairs += [(sweep.session, sweep) for sweep in self._sweeps]
+        alive = [owner for owner, running in pairs if running.alive and running is not replaced]
+        own, all_of_them = alive.count(browser), len(alive)
         if own >= (most := number("LRLAB_BROWSER_RUNS")):
             raise InputError("runs", f"fewer than {most:g} in this browser", own, "cancel one, or close its tab")
         if all_of_them >= (most := number("LRLAB_SERVER_RUNS")):

@@ -91,7 +91,7 @@ def buttons(page: str, begin: Callable[[], Running], *, ready: bool, about: Any 
         st.button(label, type="primary", key=f"{page}-run", disabled=not ready, on_click=request, args=(page,))
         if st.session_state.get(f"{page}:autorun") and ready:
             try:
-                get_followers().admit(browser.browser_key(), page)
+                get_followers().admit(browser.browser_key(), current(page))
                 running = begin()
             except InputError as error:
                 # Too many are under way, or the scheduler that LRLAB_SCHEDULER names does not answer.

@@ -4,12 +4,14 @@ from typing import Any
 
 import streamlit as st
 
+from lrlab.parameters import InputError
 from lrlab.store.location import get_shared_store
 from lrlab.sweeps import session
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.session import SweepRun
 from lrlab.ui.shared import browser, live, progress, turns
+from lrlab.ui.shared.followers import get_followers
 from lrlab.ui.sweep import sweep_cost
 
 FORECAST_SECONDS = 5.0
@@ -47,7 +49,7 @@ def buttons(page: str, sweep: Sweep | None) -> None:
         wanted = st.session_state.pop(f"{page}:autorun", False)
         paused = run is not None and not alive and run.state == "paused"
         if paused:
-            st.button("Resume", key=f"{page}-resume", on_click=run and run.go_on)
+            st.button("Resume", key=f"{page}-resume", on_click=resume, args=(page,))
         else:
             idle = not alive or run.ending
             st.button("Pause", key=f"{page}-pause", disabled=idle, on_click=run and run.pause)
@@ -56,6 +58,8 @@ def buttons(page: str, sweep: Sweep | None) -> None:
     live.announce(page)
     # A place of its own with a line in every state: figures below it stay where they are.
     with st.container():
+        if refused := st.session_state.pop(f"{page}:refused", ""):
+            st.error(refused)
         if sweep and under_way:
             st.caption("Every finished trial is stored.")
         elif sweep:
@@ -71,19 +75,39 @@ def _run(page: str, sweep: Sweep, *, wanted: bool, known: SweepRun | None) -> No
     if forecast and wanted:
         with turns.pause():
             forecast.wait(FORECAST_SECONDS)
-    if wanted and not (forecast and forecast.refused):
-        begin(page, sweep)
+    if wanted and not (forecast and forecast.refused) and begin(page, sweep):
         st.rerun()
 
 
-def begin(page: str, sweep: Sweep) -> None:
-    """Run a sweep on a page, in place of the one that was followed there."""
+def begin(page: str, sweep: Sweep) -> bool:
+    """Run a sweep on a page, in place of the one that was followed there; show why where too many are under way."""
     before = live.current(page)
     run = session.get_run(sweep, get_shared_store(), browser.browser_key(), page, title(page, sweep))
+    try:
+        _go_on(run, before)
+    except InputError as error:
+        st.error(str(error))
+        return False
     if before is not None and before is not run and before.alive:
         before.cancel()
-    run.go_on()
     _follow(page, run)
+    return True
+
+
+def resume(page: str) -> None:
+    """Continue the paused sweep of a page; from a callback."""
+    run = live.current(page)
+    try:
+        _go_on(run, run)
+    except InputError as error:
+        st.session_state[f"{page}:refused"] = str(error)
+
+
+def _go_on(run: SweepRun, replaced: SweepRun | None) -> None:
+    if not run.alive:
+        get_followers().admit(browser.browser_key(), replaced)
+    run.go_on()
+    get_followers().add_sweep(run)
 
 
 def look(page: str, sweep: Sweep, state: Any) -> None:

@@ -1,0 +1,59 @@
+"""How many runs and sweeps a browser may have: one more is refused with a sentence, on every page."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.ui.driving import drawn, errors
+
+PAGES = Path(__file__).parents[2] / "pages"
+LONG = {"solvers": "pairwise-moment", "p": "200", "x-axis": "n", "x-from": "10000", "x-to": "20000", "x-points": "4"}
+LONG |= {"trials": "1000"}
+
+
+@pytest.fixture(autouse=True)
+def warm(engine):
+    """Let every page find the session's engine."""
+
+
+def opened(page, browser, **address):
+    at = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
+    at.session_state["browser:session"] = browser
+    for name, value in address.items():
+        at.query_params[name] = value
+    return drawn(at.run())
+
+
+def pressed(at, key):
+    return drawn(at.button(key=key).click().run())
+
+
+def test_sweeps_count_towards_the_runs_that_a_browser_may_have(monkeypatch):
+    monkeypatch.setenv("LRLAB_BROWSER_RUNS", "1")
+    at = pressed(opened("sweep", "a" * 32, **LONG, seed="2003"), "sweep-run")
+    first = at.session_state["sweep:run"]
+    assert first.alive
+    for page in ("converge", "transition"):
+        other = pressed(opened(page, "a" * 32), f"{page}-run")
+        assert any("runs must be fewer than 1 in this browser, got 1" in error for error in errors(other))
+        assert f"{page}:run" not in other.session_state
+    first.cancel()
+    assert first.wait(60)
+
+
+def test_a_paused_sweep_is_not_resumed_beside_another(monkeypatch):
+    at = pressed(opened("sweep", "b" * 32, **LONG, seed="2004"), "sweep-run")
+    first = at.session_state["sweep:run"]
+    pressed(at, "sweep-pause")
+    assert first.wait(60) and first.state == "paused"
+    monkeypatch.setenv("LRLAB_BROWSER_RUNS", "1")
+    second = pressed(opened("sweep", "b" * 32, **LONG, seed="2005"), "sweep-run").session_state["sweep:run"]
+    at = pressed(drawn(at.run()), "sweep-resume")
+    assert any("cancel one, or close its tab" in error for error in errors(at)) and not first.alive
+    second.cancel()
+    assert second.wait(60)
+    pressed(drawn(at.run()), "sweep-resume")
+    assert first.alive
+    first.cancel()
+    assert first.wait(60)
