@@ -5,12 +5,18 @@ from collections.abc import Sequence
 from lrlab import catalog
 from lrlab.figures import theme
 from lrlab.figures.recovery import Recovery
+from lrlab.parameters import declared
 from lrlab.protocol import Spec
 
 
 def describe_spec(spec: Spec, *, without: Sequence[str] = ()) -> str:
-    """Return the title and the parameters of a spec in one line."""
-    values = {k: v for k, v in spec.public_values().items() if k not in ("picture", "seed", *without)}
+    """Return the title of a spec, its main parameters, and those that are not at their defaults, in one line."""
+    main, defaults = catalog.model_entry(spec.model).main, declared(type(spec))
+    values = {
+        k: v
+        for k, v in spec.public_values().items()
+        if k not in ("picture", "seed", *without) and (k in main or v != defaults[k].default)
+    }
     values["seed"] = spec.seed
     words = ", ".join(f"{k} = {v:g}" if isinstance(v, float) else f"{k} = {v}" for k, v in values.items())
     remark = getattr(spec, "remark", "").removesuffix(".")

@@ -9,7 +9,7 @@ from lrlab.sweeps.forecast import Forecast
 from lrlab.sweeps.pending_forecast import PendingForecast
 from lrlab.ui.shared import live
 
-COMPUTED = "All trials have been computed: Run shows them."
+COMPUTED = "Nothing is left to compute: Run shows the stored trials."
 
 
 def show(page: str, sweep: Sweep, done: int) -> PendingForecast:
