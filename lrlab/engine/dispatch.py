@@ -187,7 +187,10 @@ class Dispatcher:
         return sum(not task.dask_done for task in self._tasks.values())
 
     def _send(self, work: Work[Any], now: float) -> None:
-        assignment, name = work.next(self.workers), f"lrlab-{uuid.uuid4().hex}"
+        # Longer chunks where no other work is held up by them, and a spare worker waits for what comes.
+        alone = bool(self._cluster.spare) and len(self._works) == 1
+        sharing = max(self.workers - self._cluster.spare, 1)
+        assignment, name = work.next(sharing, alone), f"lrlab-{uuid.uuid4().hex}"
         try:
             future = self._cluster.send(name, assignment, work.urgent)
         except Exception as error:

@@ -15,8 +15,10 @@ from lrlab.runs.job import Job
 
 LAST_CHUNKS_FRACTION = 4
 """The last chunks are smaller than others by this factor at most."""
-GROWTH = 4
+GROWTH = 16
 """Chunks grow by this factor at a time: the first items may be the cheapest of all."""
+LONGER, LONGER_SHARE = 4.0, 0.1
+"""Work that is alone is sent in chunks of up to so many times the usual length, of a share of what is computed."""
 
 A = TypeVar("A", FollowJob, ComputeChunk)
 
@@ -54,8 +56,8 @@ class Work(ABC, Generic[A]):
         """Take on (number, item) pairs."""
 
     @abstractmethod
-    def next(self, workers: int) -> A:
-        """Return the next assignment, where so many workers are there."""
+    def next(self, workers: int, alone: bool = False) -> A:
+        """Return the next assignment, where so many workers are there; alone: nobody waits for its end."""
 
     def queued(self, ahead: int) -> None:  # noqa: B027
         """Take note of how many works come first."""
@@ -124,7 +126,7 @@ class FollowWork(Work[FollowJob]):
     def add(self, items: Sequence[tuple[int, Job]]) -> None:  # noqa: D102
         self._waiting.extend(FollowJob(number, job) for number, job in items)
 
-    def next(self, workers: int) -> FollowJob:  # noqa: D102
+    def next(self, workers: int, alone: bool = False) -> FollowJob:  # noqa: D102
         return self._waiting.popleft()
 
     def queued(self, ahead: int) -> None:
@@ -167,6 +169,7 @@ class MapWork(Work[ComputeChunk]):
         self._waiting, self._alone = deque[int](), deque[int]()
         self._retried: set[int] = set()
         self._seconds_per_item, self._chunk_size, self._closed = 0.0, 1, False
+        self._computed_seconds = 0.0
 
     @property
     def waiting(self) -> bool:  # noqa: D102
@@ -176,16 +179,18 @@ class MapWork(Work[ComputeChunk]):
         self._items.update(items)
         self._waiting.extend(number for number, _ in items)
 
-    def next(self, workers: int) -> ComputeChunk:  # noqa: D102
+    def next(self, workers: int, alone: bool = False) -> ComputeChunk:  # noqa: D102
+        # A task costs some 15 ms of all processors: long work is better sent in fewer of them.
+        longer = min(max(LONGER_SHARE * self._computed_seconds / self._chunk_seconds, 1.0), LONGER) if alone else 1.0
         if self._alone:
             numbers = [self._alone.popleft()]
         else:
-            # The last chunks are smaller, so that no worker waits long for another; a task costs a few milliseconds.
-            last_size = min(self._chunk_size, len(self._waiting) // (2 * workers))
+            # The last chunks are smaller, so that no worker waits long for another.
+            last_size = min(int(longer * self._chunk_size), len(self._waiting) // (2 * workers))
             size = min(len(self._waiting), max(1, self._chunk_size // LAST_CHUNKS_FRACTION, last_size))
             numbers = [self._waiting.popleft() for _ in range(size)]
         items = [self._items[number] for number in numbers]
-        return ComputeChunk(self._function, numbers, items, 2.0 * self._chunk_seconds)
+        return ComputeChunk(self._function, numbers, items, 2.0 * longer * self._chunk_seconds)
 
     def max_seconds(self, assignment: ComputeChunk) -> float:  # noqa: D102
         limits = (getattr(item, "max_seconds", self._item_seconds) + GRACE_SECONDS for item in assignment.items)
@@ -195,6 +200,7 @@ class MapWork(Work[ComputeChunk]):
         if not isinstance(message, ChunkDone):
             self.inbox.put(message)
             return False
+        self._computed_seconds += message.seconds
         if done := len(message.results):
             pace = message.seconds / done
             self._seconds_per_item = 0.5 * ((self._seconds_per_item or pace) + pace)

@@ -432,9 +432,20 @@ def test_chunks_grow_with_the_pace_and_items_not_begun_are_sent_again():
     assert first.numbers == [0]
     work.receive(first, ChunkDone([(0, 0)], 0.01))
     second = work.next(1)
-    assert second.numbers == [1, 2, 3, 4]
+    assert second.numbers == list(range(1, 17))
     work.receive(second, ChunkDone([(1, 1)], 0.4))
     assert work.next(1).numbers == [2]
+
+
+def test_work_that_is_alone_is_sent_in_longer_chunks_once_it_has_run_for_a_while():
+    work = MapWork(abs, 0.2, math.inf, Inbox())
+    work.add(list(enumerate(range(1000))))
+    for computed, size in ((0.0, 1), (1.0, 2), (4.0, 4), (60.0, 8)):
+        work._computed_seconds = computed
+        chunk = work.next(1, alone=True)
+        assert len(chunk.numbers) == size
+        work.receive(chunk, ChunkDone([(number, 0) for number in chunk.numbers], 0.1 * size))
+    assert len(work.next(1).numbers) == 2
 
 
 def test_items_of_a_lost_chunk_are_tried_alone_and_once():
