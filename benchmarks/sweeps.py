@@ -68,10 +68,10 @@ def main() -> None:
     engine.close()
     if given.write:
         head = (
-            f"`python -m benchmarks.sweeps`: {given.trials:,} trials at p = 20 on {cores()} cores, stored, beside a loop"
-            f" of `lrlab.solve` over the same trials in one process. Processor time of all processes. {machine(())}"
+            f"`python -m benchmarks.sweeps`: {given.trials:,} trials at p = 20 on {cores()} cores, stored, beside"
+            " a loop of `lrlab.solve` over the same trials in one process. Processor time of all processes."
         )
-        write_section("Speed: sweeps", head + "\n\n" + "\n".join(rows))
+        write_section("Speed: sweeps", f"{head} {machine(())}\n\n" + "\n".join(rows))
 
 
 if __name__ == "__main__":
