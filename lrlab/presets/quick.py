@@ -47,6 +47,8 @@ def quick(preset: Preset) -> Preset:
             series["grid"] = {name: [v for v in values if v in rule["grid"]] for name, values in series["grid"].items()}
     if "max_iter" in rule:
         content["settings"] = {**content.get("settings", {}), "max_iter": rule["max_iter"]}
+        for series in content.get("series", ()):
+            series.get("settings", {}).pop("max_iter", None)
     if "paper" in content:
         content["paper"]["rows"] = _rows(preset, content["paper"], rule)
     source = copy.copy(preset.source)

@@ -10,6 +10,7 @@ from lrlab.arrays import Array
 from lrlab.parameters import InputError
 from lrlab.theory import formula
 from lrlab.theory.links import Link, normal_density
+from lrlab.theory.quadrature import legendre
 from lrlab.theory.smoothing import smoothed
 
 READY = {
@@ -85,7 +86,7 @@ class FormulaLink(Link):
 
     def _integrals(self, left: Array, right: Array) -> Array:
         """Return the integrals (3, cells) of f0(tau z) z^k pdf(z) over cells, by Gauss and Legendre."""
-        nodes, weights = _legendre()
+        nodes, weights = legendre(ORDER)
         half = (right - left) / 2.0
         z = (left + half)[:, None] + half[:, None] * nodes
         weighted = self.sharp(self.tau * z) * normal_density(z) * weights * half[:, None]
@@ -122,9 +123,3 @@ def _sign_changes(g: formula.Formula, grid: Array) -> list[float]:
 @lru_cache(maxsize=1)
 def _grid() -> Array:
     return np.arange(-round(REACH / STEP), round(REACH / STEP) + 1) * STEP
-
-
-@lru_cache(maxsize=1)
-def _legendre() -> tuple[Array, Array]:
-    nodes, weights = np.polynomial.legendre.leggauss(ORDER)
-    return nodes, weights

@@ -20,6 +20,7 @@ from scipy.special import expit
 from lrlab.arrays import Array, Indices
 from lrlab.theory.channels import TINY, answer
 from lrlab.theory.links import Link, SignLink, ThresholdLink, normal_density
+from lrlab.theory.quadrature import legendre
 from lrlab.theory.smoothing import breaks, smoothed
 
 LEVELS = np.concatenate([np.arange(-18.0, -4.0), np.arange(-4.0, 12.0, 0.5), np.arange(12.0, 31.0)])
@@ -139,17 +140,12 @@ def _nodes(link: Link, levels: Array, order: int) -> Nodes:
     lower, upper = (np.arcsinh((np.clip(x, -SPREAD * sd, SPREAD * sd) - place) / S) for x in (begin, end))
     level, piece = np.nonzero(lower != upper)
     place, lower, upper = (array[level, piece][:, None] for array in (place, lower, upper))
-    x, weights = _legendre(order)
+    x, weights = legendre(order)
     t = (upper + lower) / 2.0 + (upper - lower) / 2.0 * x
     w = place + S[level] * np.sinh(t)
     weight = np.abs(upper - lower) / 2.0 * weights * S[level] * np.cosh(t) * normal_density(w / sd[level]) / sd[level]
     each = np.repeat(level, order)
     return Nodes(each, w.ravel(), S[each, 0], weight.ravel())
-
-
-@lru_cache(maxsize=8)
-def _legendre(order: int) -> tuple[Array, Array]:
-    return np.polynomial.legendre.leggauss(order)
 
 
 @lru_cache(maxsize=256)

@@ -16,13 +16,13 @@ high-dimensional generalized linear models", for real magnitudes; Maillard, Lour
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from scipy.special import expit, i0e, i1e, log_ndtr
 
 from lrlab.arrays import Array, Vector
 from lrlab.theory.channels import LOG_ROOT_TWO_PI, TINY, Answer
+from lrlab.theory.quadrature import legendre
 
 REACH = 7.5
 """Standard deviations that are integrated over."""
@@ -118,9 +118,3 @@ def window(channel: Magnitudes, size: Array, V: Array) -> tuple[Array, Array]:
     """Return between which values |z| lies."""
     spread = REACH * np.sqrt(channel.radial * V)
     return np.maximum(size - spread, 0.0), size + spread
-
-
-@lru_cache(maxsize=8)
-def legendre(order: int) -> tuple[Array, Array]:
-    """Return nodes and weights of Gauss and Legendre on -1..1."""
-    return np.polynomial.legendre.leggauss(order)

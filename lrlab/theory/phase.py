@@ -24,6 +24,7 @@ import numpy as np
 
 from lrlab.arrays import Array
 from lrlab.theory.phase_weights import LEFT_OUT, LOWEST, SUPREMA, softening, weigh
+from lrlab.theory.quadrature import legendre
 
 PANEL = 60
 FINE = 800
@@ -161,7 +162,7 @@ def density(field: str, r: Array) -> Array:
 
 def panels(edges: tuple[float, ...], count: int) -> tuple[Array, Array]:
     """Return Gauss-Legendre nodes and weights, `count` on each panel between sorted edges."""
-    nodes, weights = np.polynomial.legendre.leggauss(count)
+    nodes, weights = legendre(count)
     pairs = [(a, b) for a, b in zip(edges, edges[1:], strict=False) if b > a]
     x = np.concatenate([(a + b) / 2.0 + (b - a) / 2.0 * nodes for a, b in pairs])
     return x, np.concatenate([(b - a) / 2.0 * weights for a, b in pairs])

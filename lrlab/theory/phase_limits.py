@@ -30,7 +30,8 @@ import numpy as np
 from scipy.special import expit, logit
 
 from lrlab.arrays import Array
-from lrlab.theory.magnitudes import REACH, Magnitudes, answer, legendre, window
+from lrlab.theory.magnitudes import REACH, Magnitudes, answer, window
+from lrlab.theory.quadrature import legendre
 from lrlab.theory.state_evolution import Overlaps, Ratios
 
 LEVELS = np.linspace(-18.0, 30.0, 193)

@@ -1,10 +1,12 @@
 """Newton steps on the unit sphere for losses of an index X b, several columns at a time."""
 
 from collections.abc import Callable
+from itertools import islice
 
 import numpy as np
 
 from lrlab.arrays import Array, Mask
+from lrlab.solvers.methods.tron import each_column
 
 CG_STEPS = 25
 CG_TOLERANCE = 0.01
@@ -34,20 +36,13 @@ def newton_directions(
     `damping` (k,) = <b, descent>, where positive, makes the step exact (Absil, Mahony & Sepulchre 2008, section 5.5).
     """
     base = normalised(free * B)
-    R = tangent(base, free * descent)
-    V, D = np.zeros_like(B), R
-    square = (R * R).sum(axis=0)
-    goal = CG_TOLERANCE**2 * square
-    for _ in range(CG_STEPS):
-        live = square > goal
-        if not live.any():
-            break
-        HD = tangent(base, free * curved(D)) + damping * D
-        bend = (D * HD).sum(axis=0)
-        length = np.where(live & (bend > 0), square / np.where(bend > 0, bend, 1.0), 0.0)
-        V, R = V + length * D, R - length * HD
-        before, square = square, (R * R).sum(axis=0)
-        D = R + np.where(live, square / np.where(live, before, 1.0), 0.0) * D
+    V = np.zeros_like(B)
+
+    def product(D: Array) -> Array:
+        return tangent(base, free * curved(D)) + damping * D
+
+    for step in islice(each_column(product, tangent(base, free * descent), CG_TOLERANCE), CG_STEPS):
+        V = step[0]
     return V
 
 

@@ -1,6 +1,6 @@
 """Conjugate gradients and trust-region Newton for functions of a matrix, by Hessian products alone."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -36,8 +36,8 @@ class Step(NamedTuple):
 
 
 def dot(P: Array, Q: Array) -> float:
-    """Return the sum of the products of entries."""
-    return float(np.vdot(P, Q))
+    """Return the sum of the products of entries, of complex ones that of real coordinates."""
+    return float(np.vdot(P, Q).real)
 
 
 def conjugate_gradients(product: Product, gradient: Array, steps: int, accuracy: float, radius: float = np.inf) -> Step:
@@ -65,6 +65,24 @@ def conjugate_gradients(product: Product, gradient: Array, steps: int, accuracy:
         rr, before = dot(R, R), rr
         D = R + (rr / before) * D
     return Step(S, R, False)
+
+
+def each_column(product: Product, right: Array, accuracy: float = 0.0) -> Iterator[tuple[Array, Array]]:
+    """Yield V and what is left, right - product(V), after each conjugate gradient; columns have steps of their own.
+
+    From V = 0, until each column is left with `accuracy` times what it was.
+    """
+    V, R, D = np.zeros_like(right), right, right
+    square = (R * R).sum(axis=0)
+    goal = accuracy**2 * square
+    while (live := square > goal).any():
+        HD = product(D)
+        bend = (D * HD).sum(axis=0)
+        length = np.where(live & (bend > 0), square / np.where(bend > 0, bend, 1.0), 0.0)
+        V, R = V + length * D, R - length * HD
+        before, square = square, (R * R).sum(axis=0)
+        D = R + np.where(live, square / np.where(live, before, 1.0), 0.0) * D
+        yield V, R
 
 
 def to_edge(S: Array, D: Array, radius: float) -> float:

@@ -1,6 +1,7 @@
 """Ridge regressions of all labels at once: by one factorisation, or by conjugate gradients on observed labels."""
 
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 from scipy.sparse import issparse
@@ -10,6 +11,7 @@ from lrlab.arrays import Array, Matrix
 from lrlab.linalg import solve_positive
 from lrlab.models.protocols import LabelData
 from lrlab.protocol import Iterate
+from lrlab.solvers.methods.tron import each_column
 from lrlab.solvers.multilabel.affine import Design, gram, wants_intercepts
 
 STEPS = 10
@@ -68,16 +70,11 @@ def by_steps(problem: LabelData, weight: float) -> Iterator[Iterate]:
     """Yield the ridge regressions after every few conjugate gradients, one step length a label."""
     squares, d = Squares(problem, weight), problem.X.shape[1]
     moments = squares.moments
-    Z, R = np.zeros_like(moments), moments.copy()
-    D, rr = R.copy(), (R * R).sum(axis=0)
+    Z, R, steps = np.zeros_like(moments), moments, each_column(squares.product, moments.copy())
     size = float(np.linalg.norm(moments)) or 1.0
     while True:
-        for _ in range(STEPS):
-            HD = squares.product(D)
-            alpha = np.divide(rr, (D * HD).sum(axis=0), out=np.zeros_like(rr), where=rr > 0)
-            Z, R = Z + alpha * D, R - alpha * HD
-            rr, before = (R * R).sum(axis=0), rr
-            D = R + np.divide(rr, before, out=np.zeros_like(rr), where=before > 0) * D
+        for step in islice(steps, STEPS):
+            Z, R = step
         # F = ||Y||^2 / 2 - <X^T Y + R, Z> / 2, since F'(Z) = -R.
         value = (problem.Y.nnz - float(np.vdot(moments + R, Z))) / 2
         estimate = squares.design.estimate(lowrank.LowRank, lowrank.from_dense(Z[:d]), Z[d:].ravel())

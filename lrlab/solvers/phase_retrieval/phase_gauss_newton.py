@@ -10,6 +10,7 @@ from lrlab.arrays import Array, Vector
 from lrlab.models.protocols import PhaseData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate
+from lrlab.solvers.methods.tron import conjugate_gradients
 from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phase_entry, phases, steepness
 
 SOFTENING = {"magnitude": 0.1, "intensity": 1.0}
@@ -109,17 +110,15 @@ def damped_step(problem: PhaseData, rows: Vector, g: Vector, damping: float, acc
     J D = Re(conj(rows) A D) is linear in real coordinates alone, so that <a, b> here is Re(a^* b). They end when the
     residual is `accuracy` times ||g||.
     """
-    A, D, rest = problem.A, np.zeros_like(g), -g
-    d, size = rest, np.vdot(g, g).real
-    goal, steps = accuracy**2 * size, 0
-    while size > goal and steps < INNER_STEPS:
+    A, steps = problem.A, 0
+
+    def product(d: Vector) -> Vector:
+        nonlocal steps
         problem.checkpoint(steps / INNER_STEPS)
-        curved = adjoint(A, rows * (rows.conj() * (A @ d)).real) / len(rows) + damping * d
-        t = size / np.vdot(d, curved).real
-        D, rest = D + t * d, rest - t * curved
-        before, size = size, np.vdot(rest, rest).real
-        d, steps = rest + (size / before) * d, steps + 1
-    return D, steps
+        steps += 1
+        return adjoint(A, rows * (rows.conj() * (A @ d)).real) / len(rows) + damping * d
+
+    return conjugate_gradients(product, g, INNER_STEPS, accuracy).S, steps
 
 
 def adapted(damping: float, growth: float, quality: float) -> tuple[float, float]:
