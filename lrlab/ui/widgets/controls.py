@@ -84,8 +84,8 @@ def widgets(
     # A switch has its words beside it: half a row would cut them off.
     switches = [parameter for parameter in parameters if parameter.kind is bool]
     others = [parameter for parameter in parameters if parameter.kind is not bool]
-    places = st.columns(2, gap="small") * len(others) if others else []
-    places = places[: len(others)] + [st.container() for _ in switches]
+    halves = st.columns(2, gap="small") if others else []
+    places = [*(halves[k % 2] for k in range(len(others))), *(st.container() for _ in switches)]
     values = {}
     for parameter, place in zip([*others, *switches], places, strict=True):
         with place:
