@@ -25,8 +25,7 @@ def measured_rows(spec: Any) -> Measured:
     words = f"{_unknowns(spec)} unknowns, {entries:,} labels: {'all' if share == 1 else f'{share:.2g} of all'}."
     if spec.data_bytes > MOST_BYTES:
         return Measured(words)
-    problem = spec.build()
-    values = _corner(problem.Y, problem.mask)
+    values, _ = _first_look(spec)
     return Measured(f"{words} Blue: relevant, grey: not, empty: not observed.", [_rows_panel(values, "labels")])
 
 
@@ -60,14 +59,18 @@ def _corner(Y: csr_array, mask: csr_array | None) -> Array:
     return values
 
 
-@lru_cache(maxsize=32)
 def frequency_scores(spec: Any) -> dict[str, float]:
     """Return `precision_3` and `hamming` of label frequencies alone; nothing where the data is large."""
-    if spec.data_bytes > MOST_BYTES:
-        return {}
+    return {} if spec.data_bytes > MOST_BYTES else _first_look(spec)[1]
+
+
+@lru_cache(maxsize=32)
+def _first_look(spec: Any) -> tuple[Array, dict[str, float]]:
+    """Return the labels of the first rows, and the scores of label frequencies: the data is drawn once for both."""
     problem = spec.build()
     scores = np.broadcast_to(label_shares(problem.Y, problem.mask), problem.Y_test.shape)
-    return ranking.row_measures(scores, problem.Y_test, ranking.THRESHOLDS["zero-one"], precisions=(3,))
+    alone = ranking.row_measures(scores, problem.Y_test, ranking.THRESHOLDS["zero-one"], precisions=(3,))
+    return _corner(problem.Y, problem.mask), alone
 
 
 def verdict_rows(spec: Any, outcomes: Sequence[Outcome]) -> str:

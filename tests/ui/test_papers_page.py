@@ -1,11 +1,14 @@
 """The gallery of papers: every experiment opens with its stored result, and is computed again as one watches."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from lrlab import presets
 from lrlab.engine.stream import LocalStream
 from lrlab.presets import shipped
 from lrlab.presets.papers import paper_of
+from lrlab.presets.result import Plan
 from lrlab.store.store import Store
 from lrlab.ui.papers import gallery, papers_view
 from lrlab.ui.shared.cards import PICTURES
@@ -68,3 +71,14 @@ def test_points_appear_before_the_last_trial_are_stored_and_resumed(monkeypatch,
     at.session_state["papers.trials"] = "full"
     at.run()
     assert any("changed since this run: press Compute again" in caption.value for caption in at.caption)
+
+
+def test_figures_of_trials_that_arrive_are_made_for_a_share_of_the_time(monkeypatch):
+    monkeypatch.setattr(papers_view.st, "session_state", {})
+    monkeypatch.setattr(papers_view, "MAKING_SHARE", 1e-12)
+    batch, plan = SimpleNamespace(alive=True, total=3), Plan(abs, range(3), list)
+    assert papers_view.made(batch, plan, {0: "a"}) == ["a", None, None]
+    assert papers_view.made(batch, plan, {0: "a", 1: "b"}) == ["a", None, None], "not yet"
+    batch.alive = False
+    assert papers_view.made(batch, plan, {0: "a", 1: "b"}) == ["a", "b", None]
+    assert papers_view.made(SimpleNamespace(alive=True, total=1), plan, {0: "c"}) == ["c"], "of another run"

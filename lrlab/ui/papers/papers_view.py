@@ -1,8 +1,10 @@
 """Plans the chosen preset, and shows its panels and files."""
 
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from itertools import cycle
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -26,6 +28,8 @@ from lrlab.ui.widgets import plot, tables
 
 SHOWN_LINES = 3
 ONE_PANEL_PIXELS = 900
+MAKING_SHARE = 0.05
+"""Of the interpreter's time, for the figures of a paper while its trials arrive."""
 
 
 def forms(name: str) -> dict[str, str]:
@@ -126,14 +130,37 @@ def draw(chosen: Preset) -> None:
         stored(chosen.name)
         return
     preset, plan = about
-    values = [results.get(number) for number in range(batch.total)]
-    result: Result = live.once("papers:result", (id(batch), len(results)), lambda: plan.finish(values))
+    result = made(batch, plan, results)
     if len(results) < batch.total:
         # Verdicts need all trials.
         panels(preset, [panel._replace(caption="") for panel in result.panels])
         return
     panels(preset, result.panels)
     files(preset, result)
+
+
+class Made(NamedTuple):
+    """Figures and tables of so many results of a batch; how long they took to make, and when that was."""
+
+    batch: Collection
+    trials: int
+    result: Result
+    seconds: float
+    at: float
+
+
+def made(batch: Collection, plan: Plan, results: Mapping[int, Any]) -> Result:
+    """Return figures and tables of the results; while more arrive, made anew for a twentieth of the time at most."""
+    before: Made | None = st.session_state.get("papers:made")
+    if before is not None and before.batch is batch:
+        early = batch.alive and time.monotonic() < before.at + before.seconds / MAKING_SHARE
+        if early or before.trials == len(results):
+            return before.result
+    began = time.thread_time()
+    result = plan.finish([results.get(number) for number in range(batch.total)])
+    seconds = time.thread_time() - began
+    st.session_state["papers:made"] = Made(batch, len(results), result, seconds, time.monotonic())
+    return result
 
 
 def stored(name: str) -> None:
