@@ -26,7 +26,8 @@ from lrlab.engine.worker_stream import WorkerStream
 from lrlab.parameters import InputError
 from lrlab.runs.job import Job
 
-POLL_SECONDS = 0.1
+POLL_SECONDS, IDLE_POLL_SECONDS = 0.1, 0.5
+"""Between two looks at what is late; where nothing is under way only the end of the scheduler is looked for."""
 WARM_SECONDS = 60.0
 CLOSE_SECONDS = 5.0
 OVERVIEW_SECONDS = 2.0
@@ -152,7 +153,7 @@ class Engine:
         last_check = 0.0
         while True:
             with suppress(queue.Empty):
-                match self._orders.get(timeout=POLL_SECONDS):
+                match self._orders.get(timeout=POLL_SECONDS if any(dispatcher.load) else IDLE_POLL_SECONDS):
                     case Close():
                         dispatcher.close()
                         return
