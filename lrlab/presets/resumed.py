@@ -7,6 +7,7 @@ A trial is stored as those of sweeps are; other items by a key of their values a
 
 import hashlib
 import json
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
@@ -38,6 +39,9 @@ class Resumed(ResultStream):
         self._stored = [ItemResult(k, wanted[k], value) for k, value in sorted(known.items())]
         self.reused = len(known)
         self._places = [k for k in range(len(wanted)) if k not in known]
+        # Items of a figure may differ by factors of 100 in size, and come in its order.
+        self._weights = [_bytes(wanted[k]) for k in self._places]
+        self._work, self._finished, self._begun = sum(self._weights), 0.0, time.monotonic()
         self._inner = start(function, [wanted[k] for k in self._places]) if self._places else None
 
     @property
@@ -52,8 +56,10 @@ class Resumed(ResultStream):
 
     @property
     def seconds_left(self) -> float | None:
-        """Remaining time at the pace so far; None while it is not known."""
-        return self._inner.seconds_left if self._inner else 0.0
+        """Remaining time at the pace so far, by the bytes of the items' data; None while it is not known."""
+        if not self.alive or self._inner is None:
+            return 0.0
+        return (time.monotonic() - self._begun) * (self._work / self._finished - 1.0) if self._finished else None
 
     def take(self, wait_seconds: float = POLL_SECONDS) -> list[ItemResult]:
         """Return what the store had, at first, then what is new; that is stored before it is returned."""
@@ -73,12 +79,18 @@ class Resumed(ResultStream):
         return new
 
     def _store(self, results: Sequence[ItemResult]) -> list[ItemResult]:
+        self._finished += sum(self._weights[number] for number, _, _ in results)
         new = [ItemResult(self._places[number], item, value) for number, item, value in results]
         finished = {item: value for _, item, value in new if not isinstance(value, Failure) and not _cut_short(value)}
         if finished:
             with self._open() as store:
                 _write(store, self._function, finished)
         return new
+
+
+def _bytes(item: Any) -> float:
+    spec = getattr(getattr(item, "job", item), "spec", None)
+    return float(spec.data_bytes) if isinstance(spec, Spec) else 1.0
 
 
 def _cut_short(value: Any) -> bool:

@@ -1,32 +1,29 @@
 """Forecasts time and memory of a sweep: a few trials are timed, the others follow from the sizes of their data."""
 
 import math
-import time
 from collections.abc import Iterator
-from dataclasses import replace
-from functools import lru_cache
 from itertools import product
 from statistics import median
 from typing import NamedTuple
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from lrlab import settings
 from lrlab.arrays import Array
 from lrlab.parameters import InputError
-from lrlab.protocol import Stop
 from lrlab.runs.job import Job
 from lrlab.runs.memory import cores, memory_needed
-from lrlab.runs.trial import Trial, run_trial
 from lrlab.store.store import Store
 from lrlab.sweeps.contour_search import interpolate_missing
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.run import read
 from lrlab.sweeps.solver_grid import SolverGrid
+from lrlab.sweeps.timed_trials import TimedTrial, time_trial
 
-MAX_SECONDS, TRIAL_SECONDS, MAX_DATA_BYTES = 0.8, 0.15, 2**26
-"""Limits of the timed trials: seconds of all of them; of each, seconds after which it is cut off, and data."""
+MAX_SECONDS, MAX_DATA_BYTES = 0.8, 2**26
+"""Limits of the timed trials: processor seconds of all of them, and data of each."""
+LONGER_SECONDS = (0.8, 3.2)
+"""Of a trial that had more iterations than usual when it was cut off."""
 NO_ITERATIONS_LIMIT = 10**9
 
 
@@ -49,18 +46,33 @@ def forecast(sweep: Sweep, store: Store | None = None, workers: int = 0) -> Fore
     if there is time, between them. Its time over the bytes of its data is interpolated for the others. InputError where
     every cell of the sweep is refused.
     """
-    most, grids = _left(sweep, store), [SolverGrid(sweep, solver) for solver in sweep.solvers]
-    grids = [grid for grid in grids if grid.search.open.any()]
-    sizes = [_sizes(grid) for grid in grids]
-    seconds, longest = 0.0, MAX_SECONDS / len(grids)
-    for grid, size in zip(grids, sizes, strict=True) if most else ():
-        times = _trial_seconds(grid, size, longest)
-        # Trials take longest where they barely succeed, and there an adaptive sweep has most of its trials.
-        mean = (times**2).sum() / times.sum() if sweep.adaptive else times[grid.search.open].mean()
-        seconds += float(mean) * np.count_nonzero(size)
-    seconds *= most / sum(np.count_nonzero(size) for size in sizes) / (workers or cores())
+    most, seconds = _left(sweep, store), 0.0
+    if most:
+        expected = _expected(sweep)
+        cells = [np.count_nonzero(times) for _, times in expected]
+        means = [usual(sweep, times[times > 0.0]) for _, times in expected]
+        seconds = most * float(np.average(means, weights=cells)) / (workers or cores())
     largest = max(memory_needed(job.spec, job.entry, dict(job.options)) for job in sweep.jobs)
-    return Forecast(float(seconds), largest, most)
+    return Forecast(seconds, largest, most)
+
+
+def job_seconds(sweep: Sweep) -> dict[Job, float]:
+    """Return the processor seconds that a trial of each job of a sweep is expected to take."""
+    places = ((grid, times, tuple(place)) for grid, times in _expected(sweep) for place in np.argwhere(times))
+    return {grid.jobs[place]: float(times[place]) for grid, times, place in places}
+
+
+def usual(sweep: Sweep, times: Array) -> float:
+    """Return the expected seconds of a trial from those of the cells."""
+    # Trials take longest where they barely succeed, and there an adaptive sweep has most of its trials.
+    return float((times**2).sum() / times.sum() if sweep.adaptive else times.mean())
+
+
+def _expected(sweep: Sweep) -> list[tuple[SolverGrid, Array]]:
+    """Return the grids of the solvers with the seconds of a trial of each cell; 0 where it is refused."""
+    grids = [SolverGrid(sweep, solver) for solver in sweep.solvers]
+    grids = [grid for grid in grids if grid.search.open.any()]
+    return [(grid, _trial_seconds(grid, _sizes(grid), MAX_SECONDS / len(grids))) for grid in grids]
 
 
 def require_time(sweep: Sweep, expected: Forecast) -> None:
@@ -120,8 +132,13 @@ def _trial_seconds(grid: SolverGrid, sizes: Array, longest: float) -> Array:
     pace = np.zeros(sizes.shape)
     for place, trial in timed.items():
         limits = grid.jobs[place].limits
-        # A trial that was cut off would take as many iterations as the whole ones or, without these, all allowed ones.
-        iterations = int(min(usual, limits.max_iter))
+        if not trial.whole and trial.iterations >= usual:
+            # More iterations than usual: it may be about to end, or never.
+            trial = time_trial(grid.jobs[place], LONGER_SECONDS)
+        # A trial that was cut off would take as many iterations as the whole ones; all allowed ones without these, or
+        # where it has taken twice as many already.
+        unusual = trial.iterations > 2 * usual
+        iterations = limits.max_iter if unusual else int(min(max(usual, trial.iterations), limits.max_iter))
         seconds = trial.seconds if trial.whole else trial.extrapolated(iterations, limits.max_seconds)
         pace[place] = max(seconds, 1e-6) / sizes[place]
     return np.where(grid.search.open, interpolate_missing(pace, pace > 0.0) * sizes, 0.0)
@@ -138,34 +155,3 @@ def _places(grid: SolverGrid, sizes: Array) -> Iterator[tuple[int, ...]]:
             if sizes[place] <= MAX_DATA_BYTES or not yielded:
                 yielded.add(place)
                 yield place
-
-
-class TimedTrial(NamedTuple):
-    """Times of a trial: seconds of its thread, of them the solver's; iterations; whole: it was not cut off."""
-
-    seconds: float
-    solver: float
-    iterations: int
-    whole: bool
-
-    def extrapolated(self, iterations: int, most: float) -> float:
-        """Return the seconds with so many iterations, the solver's at most so many."""
-        each = self.solver / max(1, self.iterations)
-        return self.seconds - self.solver + min(max(self.solver, each * iterations), most)
-
-
-@lru_cache(maxsize=200)
-def time_trial(job: Job) -> TimedTrial:
-    """Run the first trial of a job for a moment."""
-    short = replace(job, limits=job.limits._replace(max_seconds=min(TRIAL_SECONDS, job.limits.max_seconds)))
-    with threadpool_limits(1):
-        # Time of this thread alone, whatever else the machine does.
-        began, started = time.monotonic(), time.thread_time()
-        try:
-            result = run_trial(Trial(short, 0))
-        except Exception:
-            # It fails in the sweep too, and is reported there; until then it takes its time.
-            return TimedTrial(time.thread_time() - started, 0.0, 0, True)
-        seconds = time.thread_time() - started
-        fraction = min(1.0, result.seconds / max(time.monotonic() - began, 1e-6))
-    return TimedTrial(seconds, fraction * seconds, result.iterations, result.stop != Stop.TIMEOUT.name or short == job)

@@ -19,6 +19,7 @@ from lrlab.store.store import Store
 from lrlab.sweeps import history
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.history import State
+from lrlab.sweeps.pace import Pace
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.run import run
 
@@ -46,7 +47,8 @@ class SweepRun:
         self._shared, self._session, self._page, self._title = shared, session, page, title
         self._thread: threading.Thread | None = None
         self._stop: State | None = None
-        self._begun, self._loaded, self._noted, self._ended = 0.0, -1, 0.0, 0
+        self._pace: Pace | None = None
+        self._noted, self._ended = 0.0, 0
 
     @property
     def title(self) -> str:
@@ -81,10 +83,9 @@ class SweepRun:
     @property
     def seconds_left(self) -> float | None:
         """Remaining time at the pace so far; None before the first result."""
-        fresh = self.done - self._loaded
         if not self.alive:
             return 0.0
-        return (time.monotonic() - self._begun) / fresh * (self.total - self.done) if fresh > 0 else None
+        return self._pace.seconds_left(self.total - self.done) if self._pace else None
 
     def go_on(self, start: StartStream = on_workers) -> None:
         """Compute what the store does not have; nothing happens where that is under way."""
@@ -125,7 +126,7 @@ class SweepRun:
         return not self.alive
 
     def _begin(self, work: Callable[[Store], None]) -> None:
-        self.error, self._begun, self._loaded, self._stop = "", time.monotonic(), -1, None
+        self.error, self._pace, self._stop = "", None, None
         self._thread = threading.Thread(target=self._serve, args=(work,), name="lrlab-sweep", daemon=True)
         self._thread.start()
 
@@ -147,6 +148,7 @@ class SweepRun:
     def _compute(self, store: Store, start: StartStream) -> None:
         def progress(done: int, total: int) -> None:
             self._progress(done, total)
+            self._pace = self._pace or Pace(self.results)
             if time.monotonic() > self._noted + NOTE_SECONDS:
                 self._note(store)
 
@@ -162,8 +164,6 @@ class SweepRun:
 
     def _progress(self, done: int, total: int) -> None:
         self.done, self.total = done, total
-        if self._loaded < 0:
-            self._loaded, self._begun = done, time.monotonic()
 
     def _note(self, store: Store) -> None:
         self._noted = time.monotonic()

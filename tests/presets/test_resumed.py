@@ -32,6 +32,7 @@ def test_results_are_stored_as_they_arrive_and_resumed(text, tmp_path, monkeypat
     first.refresh()
     first.refresh()
     assert first.done == 2 and first.alive
+    assert first.seconds_left > 0.0
     figure = plan.finish([first.results.get(k) for k in range(len(plan.items))])
     assert figure.panels, "points are there before the last trial"
     first.cancel()

@@ -9,12 +9,15 @@ from lrlab.__main__ import main
 from lrlab.engine.stream import LocalStream
 from lrlab.runs.job import make_job
 from lrlab.runs.memory import cores, memory_needed
+from lrlab.runs.trial import Trial, TrialResult
 from lrlab.store.store import Store
 from lrlab.sweeps import forecast as forecasts
+from lrlab.sweeps import pace, timed_trials
 from lrlab.sweeps.definition import Span, Sweep
 from lrlab.sweeps.forecast import Forecast, TimedTrial, forecast, require_time, time_trial
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.run import run
+from lrlab.sweeps.solver_grid import SolverGrid
 from lrlab.sweeps.toml import to_toml
 
 SWEEP = Sweep(
@@ -40,7 +43,7 @@ class Clock:
         """Return the true time of a trial."""
         return job.spec.data_bytes * 1e-9 * (2.0 - job.spec.noise)
 
-    def __call__(self, job):
+    def __call__(self, job, limits=()):
         """Return what is measured of a trial."""
         self.jobs.append(job)
         whole = self.seconds(job)
@@ -71,6 +74,66 @@ def test_trials_that_were_cut_off_are_extrapolated(clock):
     clock.longest = 0.2 * max(clock.seconds(job) for job in SWEEP.jobs)
     true = sum(clock.seconds(job) for job in SWEEP.jobs) * SWEEP.trials
     assert forecast(SWEEP, workers=1).seconds == pytest.approx(true, rel=0.2)
+
+
+RECORDED = {
+    "completion": (
+        spec("inductive-completion", n1=200, n2=200, d1=40, d2=40, rank=3),
+        {"observed": [0.005, 0.0108, 0.0232, 0.05]},
+        {
+            "gauss-newton": [[(0.21, 15), (0.96, 38), (6.0, 200)], [(0.157, 13)], [(0.058, 11)], [(0.05, 10)]],
+            "altmin": [[(0.31, 200)], [(0.15, 120)], [(0.06, 36)], [(0.029, 19)]],
+        },
+    ),
+    "sparse": (
+        spec("flipped-logistic", p=30, sparsity=5),
+        {"n": [400, 1086, 2947, 8000]},
+        {
+            "logistic": [[(0.002, 5)], [(0.003, 5)], [(0.005, 4)], [(0.011, 4)]],
+            "sparse-probit": [[(0.08, 10)], [(0.095, 11)], [(0.2, 15)], [(0.49, 16)]],
+        },
+    ),
+    "sensing": (
+        spec("rank-one-sensing", d1=30, d2=30, rank=3),
+        {"per-freedom": [0.9, 1.42, 1.95, 2.5, 3.0]},
+        {"altmin": [[(0.082, 200)], [(0.072, 200)], [(0.025, 78)], [(0.021, 49)], [(0.027, 39)]]},
+    ),
+}
+"""Costs of trials as they were measured: seconds and iterations of each cell, at limits and at the end."""
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_forecasts_are_within_a_factor_of_two_of_recorded_costs(name, monkeypatch):
+    base, axes, costs = RECORDED[name]
+    sweep = Sweep(spec=base, axes=axes, solvers=list(costs), trials=3)
+    courses = {
+        grid.jobs[k, 0]: costs[s][k] for s in costs for grid in [SolverGrid(sweep, s)] for k in range(len(costs[s]))
+    }
+
+    def recorded(job, limits=(0.15,)):
+        course = courses[job]
+        seconds, iterations = next((at for at in course if at[0] >= limits[0]), course[-1])
+        return TimedTrial(seconds, seconds, iterations, (seconds, iterations) == course[-1])
+
+    recorded.__wrapped__ = recorded
+    monkeypatch.setattr(forecasts, "time_trial", recorded)
+    true = 3 * sum(course[-1][0] for course in courses.values())
+    assert 0.5 < forecast(sweep, workers=1).seconds / true < 2.0
+
+
+def test_the_time_that_is_left_goes_by_the_costs_of_the_cells(monkeypatch):
+    results, clock = Results(SWEEP), [0.0]
+    costs = {job: 10.0 ** (k % 3) for k, job in enumerate(SWEEP.jobs)}
+    monkeypatch.setattr(pace, "job_seconds", lambda sweep: {job: 5.0 * seconds for job, seconds in costs.items()})
+    monkeypatch.setattr(pace.time, "monotonic", lambda: clock[0])
+    left = pace.Pace(results)
+    assert left.seconds_left(SWEEP.total) is None
+    for number, job in enumerate(SWEEP.jobs):
+        trials = {Trial(job, k): TrialResult(k, "CONVERGED", 3, costs[job], {}) for k in range(SWEEP.trials)}
+        results.add(trials)
+        clock[0] += 2.0 * SWEEP.trials * costs[job]
+        rest = 2.0 * SWEEP.trials * sum(costs[other] for other in SWEEP.jobs[number + 1 :])
+        assert left.seconds_left(0) == pytest.approx(rest)
 
 
 def test_what_is_made_before_the_first_iteration_is_made_once():
@@ -109,7 +172,8 @@ def test_of_an_adaptive_sweep_what_is_done_costs_nothing(clock):
 
 
 def test_a_trial_that_fails_is_forecast_too(monkeypatch):
-    monkeypatch.setattr(forecasts, "run_trial", lambda item: 1 / 0)
+    monkeypatch.setattr(timed_trials, "run_trial", lambda item: 1 / 0)
+    monkeypatch.setattr(timed_trials, "run_stack", lambda items: 1 / 0)
     time_trial.cache_clear()
     assert forecast(SWEEP).trials == SWEEP.total
     time_trial.cache_clear()

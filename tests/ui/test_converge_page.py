@@ -1,12 +1,15 @@
 """Controls of *converge*: sliders beside numbers, new data, runs on change, recommended solvers."""
 
+import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from lrlab import catalog
 from lrlab.parameters import declared
+from lrlab.ui.converge import many_seeds
 from lrlab.ui.widgets import sliders
 from tests.ui.driving import errors, finished
 
@@ -75,3 +78,32 @@ def test_recommended_solvers_come_first_and_those_that_do_not_apply_share_a_line
     [line] = [caption for caption in at.caption if caption.value.startswith("Not for this problem")]
     mean = catalog.solver("marginal-mean").title
     assert mean in line.value and mean not in titles and "mu_1" in line.help
+
+
+def test_many_seeds_have_medians_bands_and_the_time_to_an_accuracy():
+    at = opened(solvers="pairwise-moment,marginal-mean", max_iter="40")
+    at.session_state["converge-seeds"] = True
+    at.run()
+    at.number_input(key="converge-seeds-number").set_value(5).run()
+    at = finished(at, "seeds")
+    batch = at.session_state["seeds:run"]
+    assert batch.done == batch.total == 10
+    reached = at.dataframe[-1].value
+    assert list(reached["seeds"]) == [5, 5] and reached["reached"].between(0, 5).all()
+    pairwise, mean = (catalog.solver(name).title for name in ("pairwise-moment", "marginal-mean"))
+    [drawn] = [json.loads(json.loads(one.proto.json)["figure"]) for one in at.get("bidi_component")[-1:]]
+    assert {pairwise, mean} <= {trace.get("name") for trace in drawn["data"]}
+    at.number_input(key="converge-accuracy-error").set_value(10.0).run()
+    assert list(at.dataframe[-1].value["reached"]) == [5, 5]
+
+
+def test_the_time_to_an_accuracy_is_that_of_the_first_iterate_that_has_it():
+    rows = [
+        {"series": "A", "trial": trial, "iteration": k, "seconds": k * (1.0 + trial), "error": 1.0 / k}
+        for trial in range(4)
+        for k in range(1, 5)
+        if trial < 3 or k < 2
+    ]
+    [row] = many_seeds.times(pd.DataFrame(rows), "error", 0.5).to_dict("records")
+    assert (row["seeds"], row["reached"]) == (4, 3) and row["median iterations"] == 2
+    assert (row["first quartile"], row["median seconds"], row["third quartile"]) == (4.0, 6.0, float("inf"))

@@ -33,7 +33,7 @@ def browser_key() -> str:
     return key
 
 
-def store_key() -> None:
+def store_key(page: str) -> None:
     """Store the key in the browser, once per run of a page, so that a reload finds the same one."""
     if st.context.cookies.get(COOKIE) != browser_key():
-        _component()(key="browser-session", data={"name": COOKIE, "key": browser_key()}, height=1)
+        _component()(key=f"browser-session-{page}", data={"name": COOKIE, "key": browser_key()}, height=1)

@@ -82,7 +82,7 @@ def buttons(page: str, begin: Callable[[], Running], *, ready: bool, about: Any 
 
     about: what the run computes. The run of a tab that is gone, as after a reload, is taken over.
     """
-    browser.store_key()
+    browser.store_key(page)
     if current(page) is None and (previous := get_followers().take_over(browser.browser_key(), page)):
         st.session_state[f"{page}:run"], st.session_state[f"{page}:about"] = previous.running, previous.about
     with st.container(horizontal=True, key=f"{page}-buttons", width="content"):

@@ -11,24 +11,24 @@ STRIP_PIXELS = 44
 CHANGED = "**The settings have changed since this run: press Run.**"
 
 
-def strip(share: float | None, words: str) -> None:
+def strip(share: float | None, words: str, of: str = "") -> None:
     """Show a share and words, or, without a share, words alone, in a place of one height: figures below never move."""
-    with st.container(height=STRIP_PIXELS, border=False, key="progress-strip"):
+    with st.container(height=STRIP_PIXELS, border=False, key=f"progress-strip{of}"):
         st.caption(words) if share is None else st.progress(min(1.0, share), text=words)
 
 
-def show_batch_progress(batch: Any, changed: bool = False) -> None:
+def show_batch_progress(batch: Any, changed: bool = False, of: str = "") -> None:
     """Show how many trials are done and how long the rest will take; afterwards how it ended, or that it is stale.
 
-    changed: whether the settings are no longer those of the batch.
+    changed: whether the settings are no longer those of the batch. of: tells several of a page apart.
     """
     if batch is None:
-        return strip(None, "")
+        return strip(None, "", of)
     if not batch.alive:
-        return strip(None, CHANGED if changed else ending(batch))
+        return strip(None, CHANGED if changed else ending(batch), of)
     left = batch.seconds_left
     text = f"{batch.done:,} of {batch.total:,} trials" + (f", about {duration(left)} left" if left else "")
-    return strip(batch.done / max(1, batch.total), text + (f". {CHANGED}" if changed else ""))
+    return strip(batch.done / max(1, batch.total), text + (f". {CHANGED}" if changed else ""), of)
 
 
 def ending(batch: Any) -> str:

@@ -30,7 +30,7 @@ def results(page: str, sweep: Sweep | None) -> Results | None:
 
 def buttons(page: str, sweep: Sweep | None) -> None:
     """Show the buttons that start, pause and end a sweep; one that ran before a reload is followed again."""
-    browser.store_key()
+    browser.store_key(page)
     if warning := get_shared_store().warning:
         st.warning(warning)
     if (
