@@ -32,6 +32,9 @@ soak: $(VENV)/.test
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.peers --write
 	$(BIN)/python -m benchmarks.limits --write
+	$(BIN)/python -m benchmarks.scaling
+	$(BIN)/python -m benchmarks.sweeps --write
+	$(BIN)/python -m benchmarks.app --write
 
 # The short form: ratios to scikit-learn and bare BLAS in the same run against the stored ones.
 bench-check: $(VENV)/.test

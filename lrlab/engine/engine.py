@@ -73,12 +73,15 @@ class Engine:
         self._post(Warm())
         self._has_workers.wait(WARM_SECONDS)
 
-    def follow(self, jobs: Sequence[Job]) -> Following:
-        """Start jobs that send their iterates, or follow others' runs of the same; turns are fair between calls."""
+    def follow(self, jobs: Sequence[Job], threads: int = 1) -> Following:
+        """Start jobs that send their iterates, or follow others' runs of the same; turns are fair between calls.
+
+        threads: of BLAS for each; one, unless a job is alone on this machine.
+        """
         inbox, owner = Inbox(), object()
 
         def begin(run: SharedRun) -> None:
-            self._works[run] = FollowWork(run, owner)
+            self._works[run] = FollowWork(run, owner, threads)
             self._post(AddWork(self._works[run], [(0, run.live.job)]))
 
         def cancel() -> None:

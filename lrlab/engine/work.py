@@ -112,10 +112,10 @@ class FollowWork(Work[FollowJob]):
 
     urgent = True
 
-    def __init__(self, inbox: Inbox, owner: object = None) -> None:
+    def __init__(self, inbox: Inbox, owner: object = None, threads: int = 1) -> None:
         """Nothing waits."""
         super().__init__(inbox, owner)
-        self._waiting = deque[FollowJob]()
+        self._waiting, self._threads = deque[FollowJob](), threads
         self._retried: set[int] = set()
         self._ahead = 0
 
@@ -124,7 +124,7 @@ class FollowWork(Work[FollowJob]):
         return bool(self._waiting)
 
     def add(self, items: Sequence[tuple[int, Job]]) -> None:  # noqa: D102
-        self._waiting.extend(FollowJob(number, job) for number, job in items)
+        self._waiting.extend(FollowJob(number, job, self._threads) for number, job in items)
 
     def next(self, workers: int, alone: bool = False) -> FollowJob:  # noqa: D102
         return self._waiting.popleft()

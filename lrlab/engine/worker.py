@@ -13,7 +13,7 @@ from lrlab.engine.chunks import ComputeChunk
 from lrlab.engine.messages import Failed, Failure, Finished, Message, NewIterates, Send, Started
 from lrlab.protocol import Iterate
 from lrlab.runs.job import Job
-from lrlab.runs.run import cancellable, run_job
+from lrlab.runs.run import blas_threads, cancellable, run_job
 from lrlab.runs.trace import Row, Trace, single
 
 SEND_SECONDS = 0.05
@@ -82,15 +82,16 @@ class IterateSender:
 
 @dataclass(frozen=True)
 class FollowJob:
-    """Run one job of several and send its iterates."""
+    """Run one job of several on so many BLAS threads, and send its iterates."""
 
     number: int
     job: Job
+    threads: int = 1
 
     def run(self, send: Send) -> None:
         """Send NewIterates, and at last Finished or Failed."""
         try:
-            with IterateSender(self.job, send) as sender:
+            with blas_threads(self.threads), IterateSender(self.job, send) as sender:
                 stop = run_job(self.job, sender.watch, sender.progress).stop
             assert stop is not None
         except Exception as error:

@@ -76,7 +76,7 @@ def all_cases(preset: Preset, trials: int | None) -> list[Case]:
     cases = []
     for i, place in enumerate(places):
         for j, series in enumerate(preset.series):
-            if series["label"] not in place.get("ratio", [series["label"]]):
+            if series["label"] not in place.get("only", place.get("ratio", [series["label"]])):
                 continue
             with preset.source.locate(("series", j)):
                 tried = variants(series)

@@ -82,6 +82,11 @@ KINDS: Mapping[str, Keys] = {
         _tables("series", {**_SERIES, "claimed": dict, "paper": str, "why": str}, "label"),
         _tables("panels", {"title": str, **_MODEL, **_AXES, "quantity": str}, "title", "axes", "quantity"),
     ),
+    "growth": _file(
+        {}, (), _MODEL, _SOLVERS,
+        _tables("series", {**_SERIES, "claimed": dict, "memory": dict, "paper": str, "why": str}, "label"),
+        _tables("panels", {"title": str, **_MODEL, **_AXES, "only": [str]}, "title", "axes", "only"),
+    ),
     "products": _file(
         {}, (), _MODEL, _tables("series", {"label": str}, "label"),
         _tables("panels", {"title": str, **_MODEL, **_AXES}, "title", "axes"),

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,21 @@ def cancelled() -> bool:
     """Return whether what this thread computes is to end, see `cancellable`."""
     check = getattr(_thread, "check", None)
     return check is not None and check()
+
+
+@cache
+def blas() -> Any:
+    """Return the controller of the BLAS libraries of this process."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+@contextmanager
+def blas_threads(count: int) -> Iterator[None]:
+    """Let BLAS use so many threads meanwhile."""
+    with blas().limit(limits=count, user_api="blas"):
+        yield
 
 
 def solve(spec: Spec, solver: str, **settings: object) -> Trace:

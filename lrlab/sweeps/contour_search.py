@@ -6,7 +6,6 @@ Arrays are (columns, rows), an entry a cell of the grid. Directions say of eithe
 
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
 from itertools import product
 
 import numpy as np
@@ -15,9 +14,9 @@ from scipy.interpolate import griddata
 from scipy.ndimage import binary_dilation
 from scipy.optimize import isotonic_regression
 from scipy.spatial import QhullError
-from threadpoolctl import ThreadpoolController
 
 from lrlab.arrays import Array, Mask
+from lrlab.runs.run import blas_threads
 from lrlab.sweeps.definition_parts import first_look
 from lrlab.sweeps.statistics import wilson_bounds
 
@@ -131,7 +130,7 @@ def interpolate_missing(values: Array, known: Cells) -> Array:
     else:
         # With all known cells on one line there is nothing between them. One thread: the triangles' systems are of two
         # unknowns each, and a second thread of LAPACK spins for all of them on a core that a worker needs.
-        with suppress(QhullError), _blas().limit(limits=1):
+        with suppress(QhullError), blas_threads(1):
             estimates = griddata(places, values[known], holes, method="linear")
     beyond = np.isnan(estimates)
     if beyond.any():
@@ -139,11 +138,6 @@ def interpolate_missing(values: Array, known: Cells) -> Array:
     filled = values.copy()
     filled[~known] = estimates
     return filled
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController()
 
 
 def lattice(open_: Cells) -> Cells:

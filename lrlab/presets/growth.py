@@ -1,0 +1,98 @@
+"""Presets of kind `growth`: processor time and peak memory of runs against sizes, and their exponents beside formulas.
+
+A panel has one axis, and names its series (`only`), for sizes of a model are those of its solvers alone. Time is that
+of the solver, its data drawn before, for a fixed number of iterations (`settings`: tol = 0, max_iter); memory is the
+peak of what is allocated while the data is drawn and the solver runs. A series has the exponents of the formula in
+`claimed` (time) and `memory`, by axis: bounds from above, judged as in `scaling`.
+"""
+
+import time
+import tracemalloc
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from lrlab.figures.series import series as draw
+from lrlab.models.axes import axes
+from lrlab.parameters import InputError
+from lrlab.presets.cases import Case, axis_of, plan_cases
+from lrlab.presets.definition import Preset
+from lrlab.presets.result import Panel, Plan, Result, panel_table
+from lrlab.presets.scaling import exponent, judged
+from lrlab.protocol import drive
+from lrlab.runs.trial import Trial
+
+QUANTITIES = {"claimed": ("processor", "processor seconds"), "memory": ("megabytes", "peak memory, MB")}
+
+
+def plan(preset: Preset, trials: int | None = None) -> Plan:
+    """Return the runs of all panels as one job."""
+    for number, panel in enumerate(preset.panels):
+        with preset.source.locate(("panels", number)):
+            if len(axis_of(preset, ("panels", number))[1]) < 3:
+                raise InputError("axes", "at least three values, for an interval", panel["axes"], "add values")
+    return plan_cases(preset, trials, _figures, measured)
+
+
+def measured(trial: Trial) -> list[dict[str, float]]:
+    """Return the processor seconds of the solver of a trial, and the peak memory of a second run in megabytes."""
+    seconds = _run(trial)
+    tracemalloc.start()
+    try:
+        _run(trial)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    return [{"trial": trial.number, "processor": seconds, "megabytes": peak / 1e6}]
+
+
+def _run(trial: Trial) -> float:
+    job = trial.seeded
+    problem = job.spec.build()
+    problem.load(everything=True)
+    rng, started = np.random.default_rng(job.spec.streams().solver), time.process_time()
+    drive(job.entry.run(problem, **dict(job.options), rng=rng), lambda *iterate: None, **job.limits._asdict())
+    return time.process_time() - started
+
+
+def _figures(preset: Preset, cases: Sequence[Case], rows: pd.DataFrame) -> Result:
+    present = [number for number, panel in enumerate(preset.panels) if (rows["panel"] == panel["title"]).any()]
+    parts = [_panel(preset, number, rows) for number in present]
+    return Result([panel for panel, _ in parts], pd.concat([table for _, table in parts], ignore_index=True), rows)
+
+
+def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.DataFrame]:
+    panel, path = preset.panels[number], ("panels", number)
+    axis, spec = axis_of(preset, path)[0], preset.spec(path)
+    own = rows[rows["panel"] == panel["title"]]
+    own = own[own["refused"].isna()] if "refused" in own else own
+    points = {key: _points(own, axis, column) for key, (column, _) in QUANTITIES.items()}
+    title = axes(type(spec))[axis]
+    figure = draw(points["claimed"], axis_title=title, value_title=QUANTITIES["claimed"][1], log_x=True, log_y=True)
+    lines, sentences = [], []
+    for one in (series for series in preset.series if series["label"] in panel["only"]):
+        for key, (_, words) in QUANTITIES.items():
+            slope, low, high = exponent(points[key][points[key]["series"] == one["label"]])
+            if slope != slope:
+                continue
+            line = {"level": "series", "series": one["label"], "quantity": words, "exponent": slope}
+            line |= {"low_95": low, "high_95": high}
+            sentence = f"{one['label']}, {words} {slope:.2f} ({low:.2f} to {high:.2f})"
+            if (claimed := one.get(key, {}).get(axis)) is not None:
+                verdict = judged(one, axis, (slope, low, high), claimed)
+                line |= {"claimed": claimed, **verdict.columns}
+                sentence += f", formula {claimed:g}: {verdict.word}"
+            lines.append(line)
+            sentences.append(sentence)
+    caption = f"Medians of the trials, with quartiles. Exponents of {axis}: {'; '.join(sentences)}."
+    table = pd.concat([part.assign(quantity=QUANTITIES[key][1]) for key, part in points.items()])
+    return Panel(panel["title"], figure, caption), panel_table(panel["title"], spec.model, table, lines)
+
+
+def _points(rows: pd.DataFrame, axis: str, column: str) -> pd.DataFrame:
+    """Return for each series and value x of an axis: y the median of a column, low, high (quartiles), trials."""
+    groups = rows.groupby(["series", axis], sort=False)[column]
+    quartiles = groups.quantile([0.25, 0.5, 0.75]).unstack().set_axis(["low", "y", "high"], axis=1)
+    points = quartiles.assign(trials=groups.size()).reset_index()
+    return points.assign(x=points[axis])
