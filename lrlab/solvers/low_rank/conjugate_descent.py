@@ -22,7 +22,7 @@ from lrlab.solvers.low_rank.tangent import (
 )
 from lrlab.solvers.low_rank.whole_steps import objective
 
-HALVINGS = 30
+HALVINGS, ROUNDING = 30, 1e-5
 
 REFRESHED = 50
 """Steps after which images are computed from the factors again, lest rounding errors add up; and at the end."""
@@ -86,9 +86,12 @@ def searched(operator: Operator, at: EvaluatedMatrix, along: Line, b: Array) -> 
     """Return the point at the exact step of the linear model, halved until f falls; None if it never does."""
     size = float(along.image @ along.image)
     step = -float(at.misfit @ along.image) / size if size else 0.0
+    # In single precision the last steps, which are exact, change f by less than its rounding error.
+    slack = ROUNDING if b.dtype == np.float32 else 0.0
+    before = objective(at) * (1.0 + slack)
     for _ in range(HALVINGS if step else 0):
         new = moved(operator, at, along, step, b)
-        if objective(new) < objective(at):
+        if objective(new) < before:
             return new
         step /= 2
     return None

@@ -129,12 +129,12 @@ def line(operator: Operator, at: EvaluatedMatrix, direction: Vector) -> Line:
     """Return a direction as a line to move along: two readings of the data, one where W is symmetric."""
     M, Qa, Ra = across(at.W.U, direction.A)
     left = operator.left(Qa)
-    image_left = at.P @ M + left @ Ra
+    image_left = tall(at.P, M) + tall(left, Ra)
     if operator.symmetric:
         return Line(M, Qa, Ra, left, M, Qa, Ra, left, 2 * operator.pair(image_left, at.P))
     N, Qb, Rb = across(at.W.V, direction.B)
     right = operator.right(Qb)
-    image = operator.pair(image_left, at.Q) + operator.pair(at.P, at.Q @ N + right @ Rb)
+    image = operator.pair(image_left, at.Q) + operator.pair(at.P, tall(at.Q, N) + tall(right, Rb))
     return Line(M, Qa, Ra, left, N, Qb, Rb, right, image)
 
 

@@ -68,7 +68,9 @@ def tangent_descent(
     for at, image in descent(operator, b, point(operator, first, b), conjugately=conjugately, leave=leave):
         residual = None if image is None else alignment(at.misfit, image, b)
         yield Iterate(at.W, objective(at), residual)
-    return Stop.CONVERGED if residual is not None and unresolvable(residual, b) else Stop.STALLED
+        if residual is not None and unresolvable(residual, b):
+            return Stop.CONVERGED
+    return Stop.STALLED
 
 
 def single_steps(

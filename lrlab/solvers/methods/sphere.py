@@ -46,6 +46,16 @@ def newton_directions(
     return V
 
 
+def exact_directions(H: Array, b: Array, descent: Array, damping: Array) -> Array:
+    """Return what `newton_directions` does, all columns at the same b (p,), for curvatures H (k, p, p) as matrices."""
+    along, size = H @ b, np.trace(H, axis1=1, axis2=2) / len(b) + np.finfo(float).tiny
+    outer = along[:, :, None] * b
+    # P H P, P = I - b b^T, and on b itself as much as elsewhere: the right-hand side has no part there.
+    curved = H - outer - outer.transpose(0, 2, 1) + (along @ b + size)[:, None, None] * np.outer(b, b)
+    curved += (damping + DAMPING * size)[:, None, None] * np.eye(len(b))
+    return tangent(b[:, None], np.linalg.solve(curved, tangent(b[:, None], descent).T[:, :, None])[:, :, 0].T)
+
+
 def shortened(D: Array) -> Array:
     """Return D with columns no longer than half a radian: a quadratic model says nothing farther off."""
     return D * np.minimum(1.0, LONGEST_STEP / np.maximum(np.linalg.norm(D, axis=0), LONGEST_STEP))

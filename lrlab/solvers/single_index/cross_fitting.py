@@ -25,7 +25,7 @@ MOST_ROWS = 512
 CHOICE_ROWS = 20_000
 FOLDS = 10
 # Groups of neighbouring indices to which links are fitted.
-GROUPS = 512
+GROUPS = 256
 
 
 class Derivatives(NamedTuple):
@@ -52,6 +52,12 @@ class CrossFit:
         """Part the measurements, with answers +-1, into folds at random."""
         folds = min(FOLDS, len(y))
         return cls(X, (y + 1.0) / 2.0, rng.permutation(len(y)) % folds, folds)
+
+    @cached_property
+    def by_fold(self) -> list[tuple[Indices, Array]]:
+        """Of each fold its rows, and a copy of their measurements."""
+        rows = (np.flatnonzero(self.fold == fold) for fold in range(self.folds))
+        return [(own, self.X[own]) for own in rows]
 
     @property
     def whole(self) -> "CrossFit":

@@ -14,6 +14,7 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
 from lrlab.protocol import Iterate
 from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solvers.single_index import fold_steps
 from lrlab.solvers.single_index.cross_fitting import FOLDS, CrossFit, Derivatives
 from lrlab.solvers.single_index.link_fit import Fit, chosen, fit, fit_all
 from lrlab.solvers.single_index.link_free_errors import MOST_ENTRIES, standard_errors
@@ -41,8 +42,9 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
                 themselves estimated
     start       first or second moment, whichever predicts held-out answers better
     link        a penalised spline for the log-odds of y on held-out indices <x_i, b^(-k(i))>, where b^(-k) is refined
-                in lockstep without fold k of ten; of five smoothnesses, from a straight line to a flexible spline, the
-                stiffest within one standard error of the lowest leave-one-out loss
+                in lockstep without fold k of ten (of many answers first by single steps from b, `fold_steps`); of five
+                smoothnesses, from a straight line to a flexible spline, the stiffest within one standard error of the
+                lowest leave-one-out loss
     update      b <- (b + D) / ||b + D||,  D the Newton step of F on the tangent space of the sphere, halved until F
                 falls
     sparse      up to k entries leave the support and up to k enter, by the size of b_j + g_j / h, when F falls by more
@@ -157,6 +159,7 @@ def smooth_rounds(data: CrossFit, s: int, rng: Generator) -> Iterator[State]:
     B, Z, fits, choice, start = best_start(data, s, rng)
     p = len(B)
     exchanges = np.full(data.folds + 1, s if s < p else 0)
+    together = s >= p and fold_steps.suits(data)
     rounds, settled = 0, 0
     while True:
         # Chosen anew only while the directions still change much: then F is one function, and the rounds converge.
@@ -170,13 +173,19 @@ def smooth_rounds(data: CrossFit, s: int, rng: Generator) -> Iterator[State]:
             fits[choice] = fit(data.rows(Z, current.log_odds), current.smoothness, current.log_odds.coefficients)
         free = B != 0 if s < p else np.ones_like(B, dtype=bool)
         link = sharpened(fits[choice].log_odds, data.held_out(Z), int(free[:, -1].sum()))
-        at = data.derivatives(Z, link)
-        step = data.newton(at, B, free)
+        together = together and choosing
+        at, step = fold_steps.one_step(data, B, Z, link) if together else side_by_side(data, B, Z, link, free)
         yield State(B, Z, free, fits[choice], link, at, step, exchanges / s, start, choosing)
-        moved = descended(data, link, Moved(B, Z, at.loss), step)
+        moved = (fold_steps.stepped if together else descended)(data, link, Moved(B, Z, at.loss), step)
         if exchanges.any():
             moved, exchanges = exchanged(data, link, at, Moved(B, Z, at.loss), moved, exchanges, s)
         B, Z, rounds = moved.B, moved.Z, rounds + 1
+
+
+def side_by_side(data: CrossFit, B: Array, Z: Array, link: LogOdds, free: Mask) -> tuple[Derivatives, Array]:
+    """Return the derivatives of all columns, each at itself, and their Newton steps (p, K + 1)."""
+    at = data.derivatives(Z, link)
+    return at, data.newton(at, B, free)
 
 
 def last_rounds(data: CrossFit, state: State, jumping: Attempt | None) -> Iterator[State]:
@@ -188,7 +197,7 @@ def last_rounds(data: CrossFit, state: State, jumping: Attempt | None) -> Iterat
     """
     data, moved, link = data.whole, jumping.moved if jumping else state.moved, jumping.levels if jumping else state.link
     moved, free = Moved(moved.B[:, -1:], moved.Z[:, -1:], moved.loss[-1:]), state.free[:, -1:]
-    fitted = state.fit._replace(held_out=np.array(jumping.held_out)) if jumping else state.fit
+    fitted = state.fit._replace(mean_held_out=jumping.held_out) if jumping else state.fit
     for round in count():
         link = refitted(data, moved.Z, link) if isinstance(link, Levels) and round < REFITS else link
         at = data.derivatives(moved.Z, link)
