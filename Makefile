@@ -27,6 +27,7 @@ soak: $(VENV)/.test
 	$(BIN)/python -m tests.faults --workers 100 --servers 20
 	$(BIN)/python -m tests.load --sessions 10 20 30 60 --idle 30 --visits 200
 	$(BIN)/python -m tests.load --sessions 30 60 --same-seed
+	$(BIN)/python -m tests.load --sessions --beside
 
 # The lab beside what people would install instead, and beside its floors: half an hour, written to benchmarks/RESULTS.md.
 bench: $(VENV)/.bench
