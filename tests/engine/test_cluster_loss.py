@@ -6,8 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,9 +20,9 @@ from lrlab.sweeps.definition import Success, Sweep
 from lrlab.sweeps.run import run as run_sweep
 from lrlab.sweeps.tables import cell_rows
 from lrlab.sweeps.toml import to_toml
+from tests.waiting import PATIENCE, address_in, stored_trials, until
 
 pytestmark = pytest.mark.slow
-PATIENCE = 120.0
 SWEEP = Sweep(
     spec=spec("one-bit-sensing", p=40),
     axes={"noise": [0.1, 0.5, 1.0], "ratio": [20, 60]},
@@ -32,14 +31,6 @@ SWEEP = Sweep(
     success=Success("overlap", above=0.9),
 )
 ALONE = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Wait until the condition holds."""
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, "timed out"
-        time.sleep(0.02)
 
 
 class Cluster(NamedTuple):
@@ -68,22 +59,6 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
         for process in started:
             process.kill()
             process.wait(PATIENCE)
-
-
-def address_in(file: Path) -> str:
-    """Return the address in a scheduler's file, or nothing while it is missing or incomplete."""
-    try:
-        return json.loads(file.read_text())["address"]
-    except (FileNotFoundError, json.JSONDecodeError):
-        return ""
-
-
-def stored_trials(path: Path) -> int:
-    """Return the number of trials in a store."""
-    if not path.exists():
-        return 0
-    with Store(path) as store:
-        return sum(group.trials for group in store.groups())
 
 
 def expected(sweep: Sweep, start: StartStream = LocalStream) -> str:

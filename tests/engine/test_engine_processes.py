@@ -1,13 +1,10 @@
 """Processes of the engine: lost ones, an existing scheduler, and none that outlives its server."""
 
-import json
 import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
 import psutil
 import pytest
@@ -17,22 +14,14 @@ from lrlab.engine.engine import Engine, get_engine
 from lrlab.engine.stream import collect
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.run import run_job
+from tests.waiting import PATIENCE, address_in, until
 
 pytestmark = pytest.mark.slow
-PATIENCE = 30.0
 
 
 def endless(**limits: int) -> Job:
     """Return a job that runs until it is ended."""
     return make_job(spec("one-bit-sensing"), "pairwise-moment", **{"tol": 0, "max_iter": 1_000_000, **limits})
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Wait until the condition holds."""
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, "timed out"
-        time.sleep(0.01)
 
 
 def test_jobs_of_a_lost_engine_fail_with_a_sentence():
@@ -71,14 +60,6 @@ def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         for process in reversed(processes):
             process.terminate()
             process.wait(PATIENCE)
-
-
-def address_in(file: Path) -> str:
-    """Return the address in a scheduler's file, or nothing while it is missing or incomplete."""
-    try:
-        return json.loads(file.read_text())["address"]
-    except (FileNotFoundError, json.JSONDecodeError):
-        return ""
 
 
 def test_an_existing_scheduler_is_used_by_its_address(scheduler, monkeypatch, tmp_path):

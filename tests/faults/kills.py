@@ -10,7 +10,6 @@ import random
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,8 +22,8 @@ from lrlab.store.store import Store
 from lrlab.sweeps.definition import Sweep
 from tests.load.server import Server, serve
 from tests.load.visitor import Visitor
+from tests.waiting import PATIENCE, stored_trials, until
 
-PATIENCE = 60.0
 STILL_SECONDS = 10.0
 QUERY = (
     "model=one-bit-sensing&solvers=sir&p=40&x-axis=n&x-from=1000&x-to=4000&x-points=4&x-spacing=linear&rule.metric=none"
@@ -69,23 +68,6 @@ def stored(path: Path) -> Rows:
     assert len(found) == len(rows), "a trial is there twice"
     assert dict(counts) == Counter(cell for cell, _ in found), "the count of a cell is wrong"
     return found
-
-
-def number(path: Path) -> int:
-    """Return how many trials are stored."""
-    if not path.exists():
-        return 0
-    with closing(sqlite3.connect(path, timeout=PATIENCE)) as connection:
-        return int(connection.execute("SELECT count(*) FROM trials").fetchone()[0])
-
-
-def until(holds: Callable[[], bool], seconds: float = PATIENCE) -> float:
-    """Return the seconds until the condition held."""
-    began = time.monotonic()
-    while not holds():
-        assert time.monotonic() < began + seconds, "timed out"
-        time.sleep(0.02)
-    return time.monotonic() - began
 
 
 def workers(server: Server) -> list[psutil.Process]:
@@ -142,20 +124,20 @@ async def kill_workers(server: Server, path: Path, kills: int, seed: int, trials
     total = len(GRID["n"]) * trials
     before = stored(path)
     goal = len(before) + total
-    await asyncio.to_thread(until, lambda: number(path) > len(before))
+    await asyncio.to_thread(until, lambda: stored_trials(path) > len(before))
     while len(outcome.resumed) < kills and len(before) < goal:
         await asyncio.sleep(chance.uniform(0.0, 0.5))
         before = check_progress(path, before)
         if there := workers(server):
             chance.choice(there).kill()
         began, count = time.monotonic(), len(before)
-        await asyncio.to_thread(until, lambda count=count: number(path) > min(count, goal - 1))
+        await asyncio.to_thread(until, lambda count=count: stored_trials(path) > min(count, goal - 1))
         outcome.resumed.append(time.monotonic() - began)
     while len(before) < goal:
         # A trial that lost two workers is left to the next Run.
         count = len(before)
         with suppress(AssertionError):
-            await asyncio.to_thread(until, lambda: number(path) >= goal, STILL_SECONDS)
+            await asyncio.to_thread(until, lambda: stored_trials(path) >= goal, STILL_SECONDS)
         before = check_progress(path, before)
         if len(before) == count:
             await page.visitor.press("sweep-run")
@@ -191,11 +173,11 @@ def kill_servers(path: Path, kills: int, seed: int, trials: int, outcome: Outcom
             if k:
                 outcome.restarted.append(time.monotonic() - began)
             if k == kills:
-                until(lambda: number(path) >= goal, 10 * PATIENCE)  # noqa: B023
+                until(lambda: stored_trials(path) >= goal, 10 * PATIENCE)  # noqa: B023
             else:
                 # Every second one while trials are stored, the others while the engine starts as well.
                 if k % 2 == 0:
-                    until(lambda: number(path) > len(before))  # noqa: B023
+                    until(lambda: stored_trials(path) > len(before))  # noqa: B023
                 time.sleep(chance.uniform(0.0, 2.0))
                 outcome.gone.append(kill(server))
             with suppress(ConnectionError):

@@ -10,7 +10,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -31,8 +30,8 @@ from lrlab.sweeps.results import Results
 from lrlab.sweeps.run import missing, run
 from lrlab.sweeps.tables import cell_rows, trial_table
 from lrlab.sweeps.toml import parse, to_toml
+from tests.waiting import stored_trials, until
 
-PATIENCE = 60.0
 SWEEP = Sweep(
     spec=spec("one-bit-sensing", n=200, p=5),
     axes={"noise": [0.1, 1.0], "ratio": [1, 20]},
@@ -352,7 +351,9 @@ def test_a_sweep_that_is_killed_again_and_again_gives_the_same_table(tmp_path, p
     command = [sys.executable, "-m", "lrlab", "sweep", str(definition), "--store", str(path), "--json"]
     for kill, end in enumerate([signal.SIGKILL, signal.SIGKILL, signal.SIGINT, signal.SIGKILL]):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        wait_for(path, int(total * (kill + chance.random()) / 5) + 1, process)
+        number = int(total * (kill + chance.random()) / 5) + 1
+        until(lambda number=number, process=process: stored_trials(path) >= number or process.poll() is not None)
+        assert process.poll() is None, "it was over before it was killed"
         process.send_signal(end)
         message = process.communicate()[1]
         assert (process.returncode, message) == ((130, "Interrupted.\n") if end == signal.SIGINT else (-end, ""))
@@ -367,21 +368,6 @@ def test_a_sweep_that_is_killed_again_and_again_gives_the_same_table(tmp_path, p
         assert (results.computed, results.reused) == (total, 0)
         expected = cell_rows(results)
     assert document["cells"] == json.loads(json.dumps(expected).replace("NaN", "null"))
-
-
-def wait_for(path, number, process):
-    """Wait until a store has so many trials."""
-    deadline = time.monotonic() + PATIENCE
-    while count(path) < number:
-        assert time.monotonic() < deadline and process.poll() is None, "waited in vain"
-        time.sleep(0.05)
-
-
-def count(path):
-    if not path.exists():
-        return 0
-    with Store(path) as store:
-        return sum(group.trials for group in store.groups())
 
 
 def test_results_get_first_what_was_there_and_then_what_arrives(path):

@@ -10,6 +10,12 @@ def opened(page: Page, url: str, title: str) -> None:
     expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
 
 
+def visit(page: Page, url: str, title: str) -> None:
+    """Go to another page of the app as one goes back to it: at a third of the cost of loading the app anew."""
+    page.evaluate("url => { history.pushState(null, '', url); dispatchEvent(new PopStateEvent('popstate')); }", url)
+    expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
+
+
 def drawn(page: Page, figure: str = CURVES) -> None:
     expect(page.locator(f"{figure} .plot-container").first).to_be_visible()
 

@@ -14,7 +14,11 @@ import pytest
 from playwright.sync_api import expect, sync_playwright
 
 ROOT = Path(__file__).parents[2]
-QUIET = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+# Flushed bytecode would be compiled again for every page.
+QUIET = [
+    "--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--js-flags=--no-flush-bytecode",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,33 @@
+"""What tests wait for: a condition, trials in a store that other processes write, the address of a scheduler."""
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+
+PATIENCE = 120.0
+
+
+def until(condition: Callable[[], object], seconds: float = PATIENCE) -> float:
+    """Return the seconds until the condition held; AssertionError after so many."""
+    began = time.monotonic()
+    while not condition():
+        assert time.monotonic() < began + seconds, "timed out"
+        time.sleep(0.02)
+    return time.monotonic() - began
+
+
+def stored_trials(path: Path) -> int:
+    """Return the number of trials in a store, 0 before it is one; a `Store` takes ten times as long to open."""
+    with suppress(sqlite3.OperationalError), closing(sqlite3.connect(f"file:{path}?mode=rw", uri=True)) as connection:
+        return int(connection.execute("SELECT ifnull(sum(trials), 0) FROM cells").fetchone()[0])
+    return 0
+
+
+def address_in(file: Path) -> str:
+    """Return the address in a scheduler's file, or nothing while it is missing or incomplete."""
+    with suppress(FileNotFoundError, json.JSONDecodeError):
+        return str(json.loads(file.read_text())["address"])
+    return ""
