@@ -26,3 +26,8 @@ def press(page: Page, name: str) -> None:
 
 def wait_until(page: Page, condition: str, argument=None) -> None:
     page.wait_for_function(condition, arg=argument, polling=50)
+
+
+def idle(page: Page) -> None:
+    """Wait until no script of the page runs: what has the focus would be replaced."""
+    wait_until(page, "() => !document.querySelector('[data-test-script-state=running]')")

@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from tests.ui.browsing import opened, press, wait_until
+from tests.ui.browsing import idle, opened, press, wait_until
 from tests.ui.test_figure_files import value_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -52,7 +52,7 @@ def findings(page):
 def settled(page):
     """Wait until every figure of a page is drawn."""
     wait_until(page, "() => [...document.querySelectorAll('.lrlab-figure')].every((node) => node._fullLayout)")
-    wait_until(page, "() => !document.querySelector('[data-test-script-state=running]')")
+    idle(page)
     # What is about to be replaced is pale for a moment.
     wait_until(page, "() => document.getAnimations().every((one) => one.playState !== 'running')")
 

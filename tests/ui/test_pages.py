@@ -146,7 +146,7 @@ def test_labels_are_learnt_on_converge():
     runs = at.session_state["converge:run"].runs
     assert [run.state for run in runs] == ["done", "done"]
     assert "precision@3" in figure(at, "converge-curves")["layout"]["yaxis"]["title"]["text"]
-    assert "singular value" in figure(at, "converge-values")["layout"]["yaxis"]["title"]["text"]
+    assert "singular value" in figure(at, "converge-spectrum")["layout"]["yaxis"]["title"]["text"]
     assert "precision@3" in at.get("html")[-1].proto.body
 
 

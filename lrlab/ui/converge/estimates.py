@@ -42,7 +42,7 @@ def show(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], following: Any,
     if truth is None:
         # A fit to labels has no truth to compare with; its spectrum is drawn instead.
         figure = factors.singular_values(None, drawn, height=height)
-        plot.show(figure, key="converge.values", label="singular values")
+        plot.show(figure, key="converge.spectrum", label="singular values")
         st.caption("Singular values of the coefficients, features x labels, fitted by each solver.")
         return
     make: Callable[..., Any]

@@ -1,0 +1,71 @@
+"""The first screen of every model, in a real chromium: all of it is in sight, and nothing moves in a run."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from lrlab import catalog
+from tests.ui.browsing import opened, press, wait_until
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+MODELS = list(catalog.MODELS)
+PARTS = ".st-key-converge-equation, .st-key-converge-verdict, " + ", ".join(
+    f".stElementContainer.st-key-converge-{name}"
+    for name in ("measured", "curves", "estimate", "matrices", "picture", "spectrum")
+)
+"""A figure is another one where a model draws its estimates in another way: its place is not."""
+WATCH = """parts => {
+  window.places = {};
+  const look = () => {
+    let now = "";
+    for (const part of document.querySelectorAll(parts)) {
+      const name = part.className.match(/st-key-converge-(\\w+)/)[1];
+      for (const node of [part, ...part.querySelectorAll(".lrlab-figure")]) {
+        const { x, y, width, height } = node.getBoundingClientRect();
+        // A slider appears below the figure in it.
+        const grows = node === part && part.matches(".stElementContainer");
+        const at = [x, y, width, grows ? 0 : height].map(Math.round).join();
+        (window.places[node === part ? name : `figure of ${name}`] ??= new Set()).add(at);
+        now += ` ${at}`;
+      }
+    }
+    return now;
+  };
+  window.look = look;
+  window.watch = setInterval(look, 30);
+}"""
+OVER = """() => document.querySelector('.lr-run')
+  && !document.querySelector('.st-key-progress-strip')?.innerText.includes('solvers done')"""
+SMALLER = {"polynomial-network": "&p=40&m=1500", "one-bit-multilabel": "&m=4000", "multilabel": "&n=500"}
+
+
+def test_the_first_screen_of_every_model_has_equation_measurements_and_verdict_and_holds_still(page, address):
+    page.set_viewport_size({"width": 1280, "height": 800})
+    for model in MODELS:
+        opened(page, f"{address}/converge?model={model}&max_iter=30{SMALLER.get(model, '')}", "Converge")
+        for figure in range(3):
+            expect(page.locator(".stMain .lrlab-figure .plot-container").nth(figure)).to_be_visible()
+        expect(page.locator(".st-key-converge-equation .katex-display")).to_be_visible()
+        page.evaluate("document.fonts.ready.then(() => true)")
+        page.evaluate(WATCH, PARTS)
+        wait_until(page, "() => { const at = look(); return at === window.at || void (window.at = at); }")
+        page.evaluate("for (const name in places) delete places[name]")
+        press(page, "Run")
+        expect(page.get_by_role("button", name="Cancel", exact=True)).to_be_disabled()
+        verdict = page.locator(".st-key-converge-verdict strong")
+        expect(verdict).to_have_text(re.compile(r"\d"))
+        wait_until(page, OVER)
+        places = page.evaluate("(clearInterval(watch), Object.entries(places).map(([name, at]) => [name, [...at]]))")
+        assert len(places) >= 8 and all(len(at) == 1 for _, at in places), (model, places)
+        for shown in (page.locator(".st-key-converge-equation .katex-display"), verdict):
+            assert shown.bounding_box()["y"] + shown.bounding_box()["height"] < 800, model
+        measured = page.locator(".st-key-converge-measured .lrlab-plot")
+        assert measured.bounding_box()["y"] + measured.bounding_box()["height"] < 800, model
+        assert re.search(r"\d", measured.get_attribute("aria-label")), model
+        # Equation and updates, which stand in a tab that is not shown yet.
+        assert page.locator(".katex-display").count() >= 3 and not page.locator(".katex-error").count(), model
+    page.get_by_role("spinbutton", name=re.compile("^rank")).fill("2")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("changed", exact=True)).to_be_visible()

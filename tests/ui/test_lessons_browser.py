@@ -1,0 +1,55 @@
+"""Lessons, gone through by keyboard in a real chromium."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from lrlab import lessons
+from tests.ui.browsing import drawn, idle, opened
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+FIRST = next(iter(lessons.lessons()))
+FOCUSED = "document.activeElement.closest('[class*=st-key-]')?.className.match(/st-key-(\\S+)/)?.[1] ?? ''"
+
+
+def tab_to(page: Page, key: str) -> None:
+    """Press Tab until the control of a key has the focus."""
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate(FOCUSED) == key:
+            return
+    raise AssertionError(f"{key} is not reached by Tab")
+
+
+@pytest.mark.parametrize("name", lessons.lessons())
+def test_a_lesson_is_gone_through_by_keyboard_and_a_reload_keeps_its_step(page, address, name):
+    lesson = lessons.load(name)
+    opened(page, f"{address}/learn?lesson={name}", lesson.title)
+    for step, parts in enumerate(lesson.steps, 1):
+        expect(page.get_by_role("heading", name=parts.title, exact=True)).to_be_visible()
+        expect(page.locator(".katex-display").first).to_be_visible()
+        if parts.question:
+            expect(page.get_by_text("Predict first")).to_be_visible()
+            idle(page)
+            tab_to(page, "learn-choice-1")
+            page.keyboard.press("Enter")
+            expect(page.get_by_text("Predict first")).to_be_hidden()
+        drawn(page, ".lrlab-figure")
+        if step == 1:
+            slider = page.get_by_role("slider")
+            before = slider.get_attribute("aria-valuetext")
+            slider.focus()
+            page.keyboard.press("ArrowRight" if slider.input_value() == "0" else "ArrowLeft")
+            expect(slider).not_to_have_attribute("aria-valuetext", before)
+        # What an address restores does not depend on the lesson.
+        if step == 2 and name == FIRST:
+            page.reload()
+            expect(page).to_have_url(re.compile("answer=2.*step=2|step=2.*answer=2"))
+            drawn(page, ".lrlab-figure")
+        idle(page)
+        tab_to(page, "learn-next")
+        page.keyboard.press("Enter")
+        expect(page).to_have_url(re.compile(f"step={step + 1}"))
+    expect(page.get_by_role("heading", name="What to take away")).to_be_visible()

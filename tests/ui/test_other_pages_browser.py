@@ -1,0 +1,82 @@
+"""The cards of Home, own data, and telephones, in a real chromium."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from lrlab.ui.home.examples import sections
+from tests.ui.browsing import drawn, opened, press, visit, wait_until
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+
+def rows_file(folder, broken=False):
+    """Write 80 rows of 6 features and 3 labels as ARFF, the last one of them short if `broken`."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 6))
+    Y = (X[:, :3] + 0.3 * rng.standard_normal((80, 3)) > 0.5).astype(int)
+    head = [f"@attribute f{j} numeric" for j in range(6)] + [f"@attribute mood-{j} {{0,1}}" for j in range(3)]
+    rows = [",".join([*(f"{x:.4f}" for x in x), *map(str, y)]) for x, y in zip(X, Y, strict=True)]
+    rows[-1] = rows[-1][:-2] if broken else rows[-1]
+    path = folder / ("broken.arff" if broken else "moods.arff")
+    path.write_text("\n".join(["@relation moods", *head, "@data", *rows]))
+    return path
+
+
+def test_own_rows_are_uploaded_fitted_and_downloaded(page, address, tmp_path):
+    from lrlab.fits.fitted_model import load_model
+
+    opened(page, f"{address}/own_data?rows=upload&iterations=3", "Own data")
+    page.get_by_role("textbox", name="or which columns are labels").fill("last:3")
+    page.keyboard.press("Enter")
+    train = page.locator(".st-key-own_data-train input[type=file]")
+    train.set_input_files(rows_file(tmp_path))
+    expect(page.get_by_text(re.compile("moods.arff: 56 training rows, 24 test rows; 6 features"))).to_be_visible()
+    drawn(page, ".st-key-own_data-pairs .lrlab-figure")
+    press(page, "Run")
+    page.get_by_role("tab", name="Predictions and files").click()
+    model = page.get_by_role("button", name="Model (.npz)")
+    # The first run of a server waits for its engine, too.
+    expect(model).to_be_visible(timeout=60_000)
+    with page.expect_download() as download:
+        model.click()
+    download.value.save_as(tmp_path / "model.npz")
+    assert load_model(tmp_path / "model.npz").label_names == ("mood-0", "mood-1", "mood-2")
+    train.set_input_files(rows_file(tmp_path, broken=True))
+    expect(page.get_by_text(re.compile(r"file must be ARFF with 9 values.* in line 91 of broken.arff"))).to_be_visible()
+    expect(model).to_be_visible()
+    assert page.get_by_text("Traceback").count() == 0
+
+
+def test_every_page_fits_a_telephone(page, address):
+    page.set_viewport_size({"width": 390, "height": 844})
+    opened(page, address, "lrlab")
+    for name, title in (
+        ("", "lrlab"),
+        ("learn?lesson=one-bit", "Why one bit is enough"),
+        ("converge", "Converge"),
+        ("spectrum", "Spectrum"),
+        ("transition", "Phase map"),
+        ("own_data", "Own data"),
+    ):
+        visit(page, f"{address}/{name}", title)
+        if name:
+            expect(page.locator(".lrlab-figure .plot-container").first).to_be_visible()
+        main = page.get_by_test_id("stMain")
+        assert main.evaluate("node => node.scrollWidth <= node.clientWidth"), name
+
+
+MARKS = """() => location.pathname.length > 1 && document.querySelector(
+  '.stMain .lrlab-figure :is(.trace path, .heatmaplayer image, .points path)',
+)"""
+
+
+def test_every_card_shows_data_without_another_click(page, address):
+    opened(page, address, "lrlab")
+    for card in (card for cards in sections().values() for card in cards):
+        page.get_by_role("link", name=card.title, exact=True).first.click()
+        wait_until(page, MARKS)
+        visit(page, address, "lrlab")
