@@ -51,7 +51,7 @@ def wait_for(url, server, seconds=60):
 def tab():
     path = os.environ.get("PLAYWRIGHT_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     assert path, "no chromium on the PATH: install it, or set PLAYWRIGHT_CHROMIUM to its path"
-    expect.set_options(timeout=30_000)
+    expect.set_options(timeout=60_000)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=QUIET)
         yield browser.new_page()
@@ -67,7 +67,7 @@ def page(tab):
         failures.append(error)
 
     tab.context.clear_cookies()
-    tab.set_default_timeout(30_000)
+    tab.set_default_timeout(60_000)
     tab.set_viewport_size({"width": 1280, "height": 900})
     tab.emulate_media(color_scheme="light")
     tab.on("pageerror", fail)
