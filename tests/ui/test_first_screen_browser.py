@@ -24,6 +24,8 @@ WATCH = """parts => {
       const name = part.className.match(/st-key-converge-(\\w+)/)[1];
       for (const node of [part, ...part.querySelectorAll(".lrlab-figure")]) {
         const { x, y, width, height } = node.getBoundingClientRect();
+        // The estimates of the last run's model, while those of this one take their place.
+        if (!width && /estimate|matrices|picture|spectrum/.test(name)) continue;
         // A slider appears below the figure in it.
         const grows = node === part && part.matches(".stElementContainer");
         const at = [x, y, width, grows ? 0 : height].map(Math.round).join();
