@@ -21,6 +21,39 @@ from lrlab.solvers.multilabel.compressed_labels import MOST, Compressed, Sparsit
 from lrlab.solvers.multilabel.leml_squared import Spectrum
 from lrlab.solvers.multilabel.requirements import multilabel_entry, spectrum_bytes
 
+Ratio = Annotated[
+    float,
+    Parameter(
+        meaning="number of random projections of a row of labels, as a share of L; 0 takes the rank of the problem",
+        low=0,
+        high=1,
+    ),
+]
+Weight = Annotated[float, Parameter(meaning="weight of the penalty on W", symbol="λ", low=1e-6, high=1e9, scale="log")]
+Variance = Annotated[
+    float,
+    Parameter(
+        meaning="variance of the noise between projections of labels and their prediction",
+        symbol="σ²",
+        low=1e-6,
+        high=1e3,
+        scale="log",
+    ),
+]
+Shape = Annotated[
+    float,
+    Parameter(
+        meaning="shape of the Gamma prior of a label's precision: the smaller, the sparser the labels",
+        symbol="a",
+        low=1e-6,
+        high=1e6,
+        scale="log",
+    ),
+]
+Rounds = Annotated[
+    int, Parameter(meaning="variational rounds for labels of new rows; one is linear in the row", low=1, high=MOST)
+]
+
 
 class Regression(NamedTuple):
     """The posterior of W (d, k), columns N(M_c, S), from projections T = X W + noise of variance s^2: W ~ N(0, tau^-1).
@@ -70,40 +103,11 @@ class Unobserved(NamedTuple):
 def bcs(
     problem: LabelData,
     *,
-    ratio: Annotated[
-        float,
-        Parameter(
-            meaning="number of random projections of a row of labels, as a share of L; 0 takes the rank of the problem",
-            low=0,
-            high=1,
-        ),
-    ] = 0.6,
-    regularization: Annotated[
-        float, Parameter(meaning="weight of the penalty on W", symbol="λ", low=1e-6, high=1e9, scale="log")
-    ] = 10.0,
-    variance: Annotated[
-        float,
-        Parameter(
-            meaning="variance of the noise between projections of labels and their prediction",
-            symbol="σ²",
-            low=1e-6,
-            high=1e3,
-            scale="log",
-        ),
-    ] = 0.003,
-    shape: Annotated[
-        float,
-        Parameter(
-            meaning="shape of the Gamma prior of a label's precision: the smaller, the sparser the labels",
-            symbol="a",
-            low=1e-6,
-            high=1e6,
-            scale="log",
-        ),
-    ] = 1.0,
-    rounds: Annotated[
-        int, Parameter(meaning="variational rounds for labels of new rows; one is linear in the row", low=1, high=MOST)
-    ] = 3,
+    ratio: Ratio = 0.6,
+    regularization: Weight = 10.0,
+    variance: Variance = 0.003,
+    shape: Shape = 1.0,
+    rounds: Rounds = 3,
     rng: Generator,
 ) -> Iterator[Iterate]:
     r"""Predict labels Y (n, L) from k random projections of them, Phi y (k,): one Bayesian model, variationally.

@@ -24,6 +24,47 @@ from lrlab.solvers.multilabel.leml import NewtonSteps, Steps, leml_logistic, lem
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, Penalty, Regularization
 from lrlab.solvers.multilabel.requirements import entries_workspace, factors_workspace, low_rank_entry, rank_within
 
+KernelName = Annotated[
+    str, Parameter(meaning="rbf: exp(-||x - z||^2 / (2 h^2)); polynomial: (1 + <x, z> / h^2)^degree", choices=NAMES)
+]
+Bandwidth = Annotated[
+    float,
+    Parameter(
+        meaning="length on which the kernel changes; 0 takes the median distance of rows (rbf) or their root mean "
+        "square length (polynomial)",
+        symbol="h",
+        low=0,
+        high=1e9,
+    ),
+]
+Degree = Annotated[int, Parameter(meaning="degree of the polynomial kernel", low=1, high=kernel_features.MOST_DEGREE)]
+Units = Annotated[
+    str,
+    Parameter(
+        meaning="how features enter the kernel: each in standard deviations from its mean, or as given",
+        choices=("deviations", "given"),
+    ),
+]
+Landmarks = Annotated[
+    int,
+    Parameter(
+        meaning="rows that stand for all others (Nystrom); 0 takes all rows up to 5,000, else 1,000 of them",
+        symbol="m",
+        low=0,
+        high=20_000,
+    ),
+]
+Choice = Annotated[
+    str,
+    Parameter(
+        meaning="how landmarks are drawn: uniformly, or far from each other as seeds of k-means++ are",
+        choices=("uniform", "spread"),
+    ),
+]
+KernelLoss = Annotated[
+    str, Parameter(meaning="squared, on labels 0, 1; logistic, on labels -1, 1", choices=("squared", "logistic"))
+]
+
 
 class Mapped(NamedTuple):
     """A problem whose features are those of a kernel, for LEML."""
@@ -38,48 +79,13 @@ class Mapped(NamedTuple):
 def kernel_leml(
     problem: LabelData,
     *,
-    kernel: Annotated[
-        str, Parameter(meaning="rbf: exp(-||x - z||^2 / (2 h^2)); polynomial: (1 + <x, z> / h^2)^degree", choices=NAMES)
-    ] = "rbf",
-    bandwidth: Annotated[
-        float,
-        Parameter(
-            meaning="length on which the kernel changes; 0 takes the median distance of rows (rbf) or their root mean "
-            "square length (polynomial)",
-            symbol="h",
-            low=0,
-            high=1e9,
-        ),
-    ] = 0.0,
-    degree: Annotated[
-        int, Parameter(meaning="degree of the polynomial kernel", low=1, high=kernel_features.MOST_DEGREE)
-    ] = 2,
-    units: Annotated[
-        str,
-        Parameter(
-            meaning="how features enter the kernel: each in standard deviations from its mean, or as given",
-            choices=("deviations", "given"),
-        ),
-    ] = "deviations",
-    landmarks: Annotated[
-        int,
-        Parameter(
-            meaning="rows that stand for all others (Nystrom); 0 takes all rows up to 5,000, else 1,000 of them",
-            symbol="m",
-            low=0,
-            high=20_000,
-        ),
-    ] = 0,
-    choice: Annotated[
-        str,
-        Parameter(
-            meaning="how landmarks are drawn: uniformly, or far from each other as seeds of k-means++ are",
-            choices=("uniform", "spread"),
-        ),
-    ] = "uniform",
-    loss: Annotated[
-        str, Parameter(meaning="squared, on labels 0, 1; logistic, on labels -1, 1", choices=("squared", "logistic"))
-    ] = "squared",
+    kernel: KernelName = "rbf",
+    bandwidth: Bandwidth = 0.0,
+    degree: Degree = 2,
+    units: Units = "deviations",
+    landmarks: Landmarks = 0,
+    choice: Choice = "uniform",
+    loss: KernelLoss = "squared",
     regularization: Regularization = 1.0,
     penalty: Penalty = "trace",
     fitted_rank: FittedRank = 0,
@@ -108,12 +114,8 @@ def kernel_leml(
     Phi, landmark_rows, R = features(k, X, drawn_landmarks(k, X, landmark_count(n, landmarks), choice, rng))
     Z = X[landmark_rows]
     mapped: Any = Mapped(Phi, problem.Y, problem.mask, problem.rank, wants_intercepts(problem))
-    shared: dict[str, Any] = {
-        "regularization": regularization,
-        "penalty": penalty,
-        "fitted_rank": fitted_rank,
-        "steps": steps,
-    }
+    shared: dict[str, Any] = {"regularization": regularization, "penalty": penalty}
+    shared |= {"fitted_rank": fitted_rank, "steps": steps}
     if loss == "squared":
         kind, iterates = KernelRank, leml_squared(mapped, **shared, rng=rng)
     else:
