@@ -37,6 +37,10 @@ ITERATIONS = {OWN: 60, BIASES: 1}
 OTHER_ITERATIONS = 20
 TEST_SHARE = 0.2
 """Share of the ratings that is held out for the test where no file of test ratings is given."""
+FAR, RANDOM_CELLS = 2.0, 10_000
+"""Bound of `plausible`, and cells that it draws; sound fits reach .4 to .8."""
+IMPLAUSIBLE = "The low-rank part diverges where there are no ratings, and is left out."
+
 Progress = Callable[[int, float], None]
 
 
@@ -119,10 +123,13 @@ def fit_table(
         solver=solver, options=best.candidate.options if best else options, rank=best.candidate.rank if best else 0,
         share=best.share if best else 0.0, baselines=baselines(table, line), tried=tried,
     )  # fmt: skip
-    run, most = Attempt(_alone(line), lambda factors, share: factors), 2
     if best:
-        run, most = attempt(solver, table, line, best.candidate, solver_stream(seed)), best.iterations
-    fit.fill(_with_biases(run, fit.share), table.score, ending._replace(max_iter=max(1, most)))
+        run = attempt(solver, table, line, best.candidate, solver_stream(seed))
+        fit.fill(_with_biases(run, fit.share), table.score, ending._replace(max_iter=max(1, best.iterations)))
+        if not plausible(fit.estimate, table, line, seed):
+            best, fit.share, fit.rows, fit.notes = None, 0.0, [], (*fit.notes, IMPLAUSIBLE)
+    if not best:
+        fit.fill(_alone(line), table.score, ending._replace(max_iter=2))
     if fit.estimate is not None:
         # Some solvers find the rank themselves.
         fit.rank = fit.estimate.users.shape[1] - 1
@@ -133,6 +140,19 @@ def fit_table(
         rated = table.given.columns.astype(np.int32)
         fit.model = RatingModel(solver, fit.options, table.mean, factors, *members_of(ratings), pointer, rated)
     return fit
+
+
+def plausible(factors: Factors | None, table: RatingTable, line: Line, seed: int) -> bool:
+    """Return whether a fit differs from biases alone on random cells by no more than FAR times what these miss.
+
+    On ratings themselves it differs by about as much as they miss. A solver that diverges where it has seen no rating
+    on all of them need not have done so on the parts of them on which it was chosen.
+    """
+    rng = np.random.default_rng((4, seed))
+    cells = [rng.integers(size, size=RANDOM_CELLS) for size in table.size]
+    off = rms(table.b - line.factors.at(table.given.rows, table.given.columns))
+    with np.errstate(over="ignore", invalid="ignore"):
+        return factors is None or rms(factors.at(*cells) - line.factors.at(*cells)) <= FAR * off
 
 
 def baselines(table: RatingTable, line: Line) -> Row:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from lrlab.fits.biased_als import biased_als
-from lrlab.fits.fitting_ratings import ITERATIONS, OTHER_ITERATIONS, fit_table
+from lrlab.fits.biased_als import bias_line, biased_als
+from lrlab.fits.fitting_ratings import ITERATIONS, OTHER_ITERATIONS, fit_table, plausible
 from lrlab.fits.ratings_solvers import BIASES, OWN, ratings_options, solvers
 from lrlab.models.ratings_problem import rms
 from lrlab.parameters import InputError
@@ -60,6 +60,19 @@ def test_without_a_low_rank_part_the_model_is_biases_alone():
     assert found.rows[-1]["rmse"] <= found.baselines["rmse_biases"] + 0.005
     alone = fitted(drawn, BIASES)
     assert alone.rank == 0 and alone.rows[-1]["rmse"] == pytest.approx(alone.baselines["rmse_biases"])
+
+
+def test_a_low_rank_part_that_diverges_where_there_are_no_ratings_is_left_out(monkeypatch):
+    drawn = draw(1204, n=(20, 120), m=600, words=False)
+    line, healthy = bias_line(drawn.table), fitted(drawn, rank=2, ridge=3.0)
+    assert plausible(healthy.estimate, drawn.table, line, 0)
+    wild = line.factors._replace(users=np.c_[line.factors.users, np.full(20, 9.0)])
+    wild = wild._replace(items=np.c_[line.factors.items, np.r_[np.zeros(60), np.ones(60)]])
+    assert not plausible(wild, drawn.table, line, 0)
+    monkeypatch.setattr("lrlab.fits.fitting_ratings.FAR", 0.0)
+    found = fitted(drawn, rank=2, ridge=3.0)
+    assert found.rank == 0 and "diverges" in found.summary()["notes"][0]
+    assert found.rows[-1]["rmse"] == pytest.approx(found.baselines["rmse_biases"])
 
 
 def test_given_settings_are_not_tuned():
