@@ -68,9 +68,8 @@ def large(name, value):
         return False
 
 
-@pytest.fixture(autouse=True)
-def warm(engine):
-    """Let every page find the session's engine."""
+# Pages find the engine of the session, warm.
+pytestmark = pytest.mark.usefixtures("engine")
 
 
 @pytest.mark.slow

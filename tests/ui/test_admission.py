@@ -12,9 +12,8 @@ LONG = {"solvers": "pairwise-moment", "p": "200", "x-axis": "n", "x-from": "1000
 LONG |= {"trials": "1000"}
 
 
-@pytest.fixture(autouse=True)
-def warm(engine):
-    """Let every page find the session's engine."""
+# Pages find the engine of the session, warm.
+pytestmark = pytest.mark.usefixtures("engine")
 
 
 def opened(page, browser, **address):

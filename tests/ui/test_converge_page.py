@@ -16,9 +16,8 @@ from tests.ui.driving import errors, finished
 PAGE = Path(__file__).parents[2] / "pages" / "converge.py"
 
 
-@pytest.fixture(autouse=True)
-def warm(engine):
-    """Let the page find the session's engine."""
+# Pages find the engine of the session, warm.
+pytestmark = pytest.mark.usefixtures("engine")
 
 
 def opened(**address):

@@ -7,9 +7,8 @@ from tests.ui.exporting import compare, exported, printed
 SPECTRUM = {"model": "one-bit-phase-retrieval", "p": "8", "n": "400", "points": "2", "trials": "2"}
 
 
-@pytest.fixture(autouse=True)
-def warm(engine):
-    """Let every page find the session's engine."""
+# Pages find the engine of the session, warm.
+pytestmark = pytest.mark.usefixtures("engine")
 
 
 @pytest.mark.slow

@@ -30,9 +30,8 @@ finished = partial(driving.finished, page="own_data")
 FAST = {"iterations": "3"}
 
 
-@pytest.fixture(autouse=True)
-def warm(engine):
-    """Let every page find the session's engine."""
+# Pages find the engine of the session, warm.
+pytestmark = pytest.mark.usefixtures("engine")
 
 
 def arff(n=60, labels=4, seed=0, broken=0):

@@ -18,9 +18,8 @@ PAGE = str(Path(__file__).parents[2] / "pages" / "own_data.py")
 finished = partial(driving.finished, page="own_ratings")
 
 
-@pytest.fixture(autouse=True)
-def warm(engine):
-    """Let every page find the session's engine."""
+# Pages find the engine of the session, warm.
+pytestmark = pytest.mark.usefixtures("engine")
 
 
 def rating_rows(n1=30, n2=20):

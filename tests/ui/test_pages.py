@@ -23,9 +23,8 @@ PAGES = Path(__file__).parents[2] / "pages"
 SMALL = {"n": "400", "p": "8"}
 
 
-@pytest.fixture(autouse=True)
-def warm(engine):
-    """Let every page find the session's engine."""
+# Pages find the engine of the session, warm.
+pytestmark = pytest.mark.usefixtures("engine")
 
 
 def opened(page, **address):

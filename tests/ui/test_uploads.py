@@ -14,10 +14,8 @@ from lrlab.parameters import InputError
 from lrlab.ui.own_data.folders import Folder
 from lrlab.ui.shared import uploads
 
-
-@pytest.fixture(autouse=True)
-def warm(engine):
-    """Let the session's engine do the work."""
+# Pages find the engine of the session, warm.
+pytestmark = pytest.mark.usefixtures("engine")
 
 
 def test_a_worker_reads_and_errors_come_back():
