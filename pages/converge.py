@@ -11,7 +11,7 @@ with st.sidebar:
     model = problem_controls.choose_model(link)
     spec = problem_controls.choose_spec(link, model, main=model_entry(model).main)
     limits = solver_controls.choose_limits(link)
-    st.subheader("Solvers", anchor=False)
+    st.header("Solvers", anchor=False)
     jobs = solver_controls.choose_jobs(link, model, spec, limits, default=family(model).solvers, recommended=3)
 
 page.show_errors(spec, limits)

@@ -25,7 +25,7 @@ with moving:
     player.show()
 for title, several in sections().items():
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.subheader(title, anchor=False, width="content")
+        st.header(title, anchor=False, width="content")
         if title in MORE:
             name, label = MORE[title]
             st.page_link(f"pages/{name}.py", label=label, width="content")

@@ -21,7 +21,7 @@ with st.sidebar:
     entry = MODEL_ENTRIES[model]
     along = axis.choose(link, model, entry.along, ranges={entry.along: entry.along_range} if entry.along_range else {})
     trials = controls.widget(link, controls.TRIALS)
-    st.subheader("Held fixed", anchor=False)
+    st.header("Held fixed", anchor=False)
     spec = problem_controls.choose_spec(link, model, without=[along.decides] if isinstance(along, axis.Axis) else [])
 plan = make_plan(spec, along, trials)
 page.show_errors(along, spec, plan)

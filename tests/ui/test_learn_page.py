@@ -36,7 +36,7 @@ def test_a_card_opens_its_lesson():
 def test_a_lesson_is_gone_through_step_by_step(name):
     lesson, at = lessons.load(name), opened(lesson=name)
     for k, step in enumerate(lesson.steps):
-        assert at.subheader[0].value == step.title
+        assert at.header[0].value == step.title
         assert len(at.latex) == bool(step.equation)
         if step.question:
             before = step.figure.slider.before
@@ -58,7 +58,7 @@ def test_a_lesson_is_gone_through_step_by_step(name):
 
 def test_a_reload_keeps_step_answer_and_view():
     at = opened(lesson="one-bit", step="2", answer="3", teacher="true")
-    assert at.subheader[0].value == lessons.load("one-bit").steps[1].title and len(figures(at)) == 1
+    assert at.header[0].value == lessons.load("one-bit").steps[1].title and len(figures(at)) == 1
     at.button(key="learn-teach").click().run()
     assert "teacher" not in at.query_params and at.query_params["step"] == "2"
 

@@ -80,3 +80,20 @@ def test_every_card_shows_data_without_another_click(page, address):
         page.get_by_role("link", name=card.title, exact=True).first.click()
         wait_until(page, MARKS)
         visit(page, address, "lrlab")
+
+
+@pytest.mark.parametrize("width", [820, 390])
+def test_figures_and_sliders_have_room_and_a_reload_finds_the_run_again(page, address, width):
+    page.set_viewport_size({"width": width, "height": 1000})
+    opened(page, f"{address}/converge?model=phase-retrieval&p=16&m=100&solvers=gauss-newton&run=1", "Converge")
+    # The first run of a server waits for its engine, too.
+    expect(page.locator(".lr-run")).to_be_visible(timeout=60_000)
+    expect(page.locator(".stMain .lrlab-figure .plot-container").nth(2)).to_be_visible()
+    expect(page.get_by_role("slider", name="kept iterate")).to_be_visible()
+    for selector, least in ((".lrlab-figure:visible", 280), ("input[type=range]:visible, [role=slider]:visible", 60)):
+        for box in (shape.bounding_box() for shape in page.locator(f".stMain {selector}").all()):
+            assert box["width"] >= least and box["x"] + box["width"] <= width, (selector, box)
+    tracks = page.locator("[data-testid=stSidebar] [data-testid=stSlider]")
+    assert width < 640 or all(track.bounding_box()["width"] >= 100 for track in tracks.all())
+    page.reload()
+    expect(page.locator(".lr-run")).to_be_visible()

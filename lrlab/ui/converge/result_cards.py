@@ -15,7 +15,7 @@ STYLE = """<style>
 .lr-runs { display: grid; gap: .6rem; }
 .lr-run { border: 1px solid color-mix(in srgb, currentColor 16%, transparent); border-left: 4px solid var(--c);
   border-radius: 4px; padding: .55rem .8rem .6rem; }
-.lr-run h4 { margin: 0; padding: 0; font-size: 1rem; font-weight: 600; }
+.stApp .lr-run h2 { margin: 0; padding: 0; font-size: 1rem; font-weight: 600; }
 .lr-run p { margin: .15rem 0 .45rem; font-size: .87rem; opacity: .8; }
 .lr-run .failed { color: #d0402b; opacity: 1; }
 .lr-numbers { display: grid; grid-template-columns: repeat(auto-fill, minmax(6.6rem, 1fr)); gap: .35rem 1rem;
@@ -58,7 +58,7 @@ def card(run: Any, look: Recovery, measures: Mapping[str, Measure]) -> str:
         if name in row and row[name] == row[name]
     ]
     return (
-        f'<article class="lr-run" style="--c: {look.colour}"><h4>{escape(look.title)}</h4>'
+        f'<article class="lr-run" style="--c: {look.colour}"><h2>{escape(look.title)}</h2>'
         f'<p{mark}>{words}</p><dl class="lr-numbers">{"".join(numbers)}</dl></article>'
     )
 

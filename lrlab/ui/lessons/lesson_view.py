@@ -56,7 +56,7 @@ def _step(link: Permalink, lesson: Lesson, at: Place) -> None:
     text, figure = st.columns(WIDTHS, gap="large")
     answered = step.question is None or at.answer > place.NOT_YET
     with text.container(key="learn-text"):
-        st.subheader(step.title, anchor=False)
+        st.header(step.title, anchor=False)
         st.markdown(step.filled(step.text))
         if step.equation:
             st.latex(step.equation)
@@ -93,7 +93,7 @@ def _question(link: Permalink, step: Step, question: Question, at: Place) -> Non
 
 def _closing(lesson: Lesson) -> None:
     with st.container(width=760, key="learn-text"):
-        st.subheader("What to take away", anchor=False)
+        st.header("What to take away", anchor=False)
         st.markdown(lesson.closing)
         st.caption(lesson.reference)
 

@@ -63,7 +63,7 @@ def choose(link: Permalink, rows: RowTables | InputError | None) -> FitPlan | In
     values = controls.widgets(link, NUMBERS)
     metric = tuned_by(link)
     values["seed"] = controls.widget(link, SEED)
-    st.subheader("Solvers", anchor=False)
+    st.header("Solvers", anchor=False)
     # Solvers are listed even before there are rows.
     spec: Any = InputError("rows", "chosen above", "none", "upload a file")
     ending: Any = spec

@@ -33,7 +33,7 @@ def show(link: Permalink) -> None:
     live.follow(PAGE, lambda: ratings_results.draw(ready))
     # After all solvers are done: otherwise the first to finish would become the choice.
     fits = {} if live.alive(PAGE) else ratings_results.fitted()
-    st.subheader("Predictions", anchor=False)
+    st.header("Predictions", anchor=False)
     if fits:
         ratings_predictions.show(link, fits)
     else:

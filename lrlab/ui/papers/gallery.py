@@ -39,7 +39,7 @@ def show(link: Permalink) -> None:
         own = [name for name in presets.names() if paper_of(name) is paper]
         if not own:
             continue
-        st.subheader(f"{paper.short}: {paper.title}" if paper else "Other experiments", anchor=False)
+        st.header(f"{paper.short}: {paper.title}" if paper else "Other experiments", anchor=False)
         columns = 4 if len(own) == 4 else 3
         cards.show([card(name) for name in own], lambda one: open_figure(link, one.address["paper"]), columns)
 

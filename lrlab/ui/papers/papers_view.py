@@ -178,7 +178,7 @@ def panels(preset: Preset, shown: Sequence[Panel]) -> None:
     places = st.columns(2, gap="medium") if len(shown) > 1 else [st.container(width=ONE_PANEL_PIXELS)]
     for panel, column in zip(shown, cycle(places), strict=False):
         with column:
-            st.subheader(panel.title, anchor=False)
+            st.header(panel.title, anchor=False)
             # Named by its title: while trials arrive, panels are added between others.
             name = re.sub(r"\W+", "-", panel.title)
             plot.show(panel.figure, key=f"papers.{preset.name}-{name}", label=f"{panel.title}. {panel.caption}")

@@ -26,7 +26,7 @@ def show(plan: SpectrumPlan, moment: str) -> None:
 
     @st.fragment
     def draw() -> None:
-        st.subheader("All eigenvalues", anchor=False)
+        st.header("All eigenvalues", anchor=False)
         at = st.select_slider(
             plan.along.title, values, values[len(values) // 2], format_func=format_value, key="spectrum.at"
         )

@@ -104,7 +104,7 @@ def explain(sweep: Sweep | None) -> None:
     with st.container():
         for known in map(library.load, library.names()):
             if known.sweep == sweep:
-                st.subheader(known.title, anchor=False)
+                st.header(known.title, anchor=False)
                 page.reading(known.explanation, known.reference)
 
 

@@ -41,7 +41,7 @@ def choose(link: Permalink, *, plane: bool) -> tuple[Sweep | None, list[object]]
     success = _success(link, entry)
     adaptive = _adaptive(link, plane)
     limits = solver_controls.choose_limits(link, entry.family.limits)
-    st.subheader("Held fixed", anchor=False)
+    st.header("Held fixed", anchor=False)
     chosen = [a for a in (x, y) if isinstance(a, Axis)]
     decided = [a.decides for a in chosen]
     spec = problem_controls.choose_spec(link, model, without=decided, initial=entry.held)

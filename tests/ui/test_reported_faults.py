@@ -1,0 +1,77 @@
+"""Faults that people saw on the pages, each of which must not come back."""
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lrlab import solve, spec
+from lrlab.presets.papers import PAPERS
+from tests.ui.driving import drawn, errors, finished
+
+PAGES = Path(__file__).parents[2] / "pages"
+
+
+@pytest.fixture(autouse=True)
+def warm(engine):
+    """Let every page find the session's engine."""
+
+
+def opened(page, **address):
+    at = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
+    for name, value in address.items():
+        at.query_params[name.replace("_", "-") if name.startswith(("x_", "y_")) else name] = value
+    return drawn(at.run())
+
+
+def figures(at):
+    components = [json.loads(element.proto.json) for element in at.get("bidi_component")]
+    return [json.loads(data["figure"]) for data in components if data.get("figure")]
+
+
+def test_phase_retrieval_names_its_signal_and_says_what_a_mark_is():
+    at = opened("converge", model="phase-retrieval", p="40", m="300", solvers="gauss-newton")
+    titles = [figure["layout"]["xaxis"].get("title", {}).get("text", "") for figure in figures(at)]
+    assert "true entry  xⱼ" in titles
+    [words] = [caption.value for caption in at.caption if caption.value.startswith("A mark: ")]
+    assert "real or the imaginary part of an entry" in words and "phase" in words
+    short = opened("converge", model="phase-retrieval", p="10", m="100", solvers="gauss-newton")
+    assert any("The real parts of all entries come first" in caption.value for caption in short.caption)
+
+
+def test_a_refused_value_is_one_sentence_and_the_figure_stays():
+    at = finished(opened("converge", n="400", p="8", solvers="pairwise-moment"), "converge")
+    before = len(figures(at))
+    at.number_input(key="converge.one-bit-sensing.noise").set_value(-3.0).run()
+    assert len([error for error in errors(drawn(at)) if "noise" in error]) == 1 and len(errors(at)) == 1
+    assert len(figures(at)) == before
+
+
+def test_no_advice_to_raise_max_iter_where_theory_says_that_nothing_helps():
+    below = solve(spec("one-bit-sensing", n=100, p=40, noise=2.0), "pairwise-moment", max_iter=2, tol=0)
+    above = solve(spec("one-bit-sensing", n=4000, p=10), "pairwise-moment", max_iter=2, tol=0)
+    assert "raise max_iter" not in below.ending and "raise max_iter" in above.ending
+
+
+def test_excess_risk_is_offered_where_it_exists():
+    for model in ("multilabel", "one-bit-multilabel"):
+        at = opened("sweep", model=model)
+        [show] = [box for box in at.selectbox if box.label == "Show"]
+        assert ("excess risk" in show.options) == bool(getattr(spec(model), "best_known", False))
+
+
+def test_from_to_and_points_are_off_where_values_are_listed():
+    at = opened("sweep", p="8", x_values="20, 40", solvers="marginal-mean")
+    ends = [box for box in at.number_input if box.label in ("from", "to", "points")]
+    assert len(ends) >= 3 and all(box.disabled for box in ends[:3])
+    free = opened("sweep", p="8", solvers="marginal-mean")
+    assert not any(box.disabled for box in free.number_input if box.label in ("from", "to", "points"))
+
+
+def test_papers_have_their_authors_and_one_title_each():
+    yi = next(paper for paper in PAPERS.values() if paper.year == 2015)
+    assert [author.split()[-1] for author in yi.authors] == ["Yi", "Wang", "Caramanis", "Liu"]
+    assert len({(paper.year, paper.authors[0]) for paper in PAPERS.values()}) == len(PAPERS)
+    files = [path.read_text() for kind in ("*.toml", "*.py", "*.md") for path in PAGES.parent.glob(f"lrlab/**/{kind}")]
+    assert not any("Caramanis & Xu" in text or "Caramanis and Xu" in text for text in files)
