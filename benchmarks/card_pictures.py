@@ -97,8 +97,9 @@ def take(page: Page, base: str, card: Card, path: Path) -> None:
     place = f".st-key-converge-{'picture' if 'truth' in card.address else 'curves'} " if card.page == "converge" else ""
     figure = page.locator(place + FIGURE).first
     figure.scroll_into_view_if_needed()
-    # Lines and ticks; titles of axes and the legend would be too small to be read.
-    box = figure.locator(".cartesianlayer").first.bounding_box()
+    # Lines and ticks; titles of axes and the legend would be too small to be read. Pictures have titles between them.
+    part = ".main-svg" if "truth" in card.address else ".cartesianlayer"
+    box = figure.locator(part).first.bounding_box()
     assert box is not None
     area = {"x": box["x"] - 4, "y": box["y"] - 4, "width": box["width"] + 8, "height": box["height"] + 8}
     picture = Image.open(io.BytesIO(page.screenshot(clip=area))).convert("RGB")  # type: ignore[arg-type]

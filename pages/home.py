@@ -24,7 +24,7 @@ with words:
 with moving:
     player.show()
 for title, several in sections().items():
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="center"):
         st.header(title, anchor=False, width="content")
         if title in MORE:
             name, label = MORE[title]
