@@ -29,13 +29,15 @@ soak: $(VENV)/.test
 	$(BIN)/python -m tests.load --sessions 30 60 --same-seed
 	$(BIN)/python -m tests.load --sessions --beside
 
-# The lab beside what people would install instead, and beside its floors: half an hour, written to benchmarks/RESULTS.md.
+# The lab beside what people would install instead and beside its floors, costs as problems grow, sweeps, the app: an
+# hour, written to benchmarks/RESULTS.md.
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.peers --write
 	$(BIN)/python -m benchmarks.limits --write
 	$(BIN)/python -m benchmarks.scaling
 	$(BIN)/python -m benchmarks.sweeps --write
 	$(BIN)/python -m benchmarks.app --write
+	$(BIN)/python -m benchmarks.summary
 
 # The short form: ratios to scikit-learn and bare BLAS in the same run against the stored ones.
 bench-check: $(VENV)/.test
