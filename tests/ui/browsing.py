@@ -11,7 +11,7 @@ def opened(page: Page, url: str, title: str) -> None:
 
 
 def visit(page: Page, url: str, title: str) -> None:
-    """Go to another page of the app as one goes back to it: at a third of the cost of loading the app anew."""
+    """Go to another page of the app as one goes back to it: cheaper than loading the app anew."""
     page.evaluate("url => { history.pushState(null, '', url); dispatchEvent(new PopStateEvent('popstate')); }", url)
     expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
 
