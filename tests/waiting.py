@@ -4,10 +4,20 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 PATIENCE = 120.0
+
+
+def aside(function: Callable[..., T], *arguments: Any, **keywords: Any) -> T:
+    """Return what a function returns in a thread: `asyncio.run` fails where a browser's event loop has this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(function, *arguments, **keywords).result()
 
 
 def until(condition: Callable[[], object], seconds: float = PATIENCE) -> float:

@@ -8,11 +8,12 @@ import pytest
 from tests.faults.kills import kill, run
 from tests.load.server import Server, serve
 from tests.load.visitor import Visitor
+from tests.waiting import aside
 
 
 @pytest.mark.slow
 def test_nothing_stored_is_lost_or_doubled_where_workers_and_servers_are_killed(tmp_path):
-    outcome = run(tmp_path / "trials.sqlite", worker_kills=1, server_kills=1, trials=200, seed=7)
+    outcome = aside(run, tmp_path / "trials.sqlite", worker_kills=1, server_kills=1, trials=200, seed=7)
     assert outcome.trials == 2 * 4 * 200
 
 
@@ -39,6 +40,6 @@ def test_a_run_of_converge_is_gone_after_a_restart_and_its_tab_runs_it_again():
         await visitor.close()
 
     with serve() as server:
-        session = asyncio.run(killed(server))
+        session = aside(asyncio.run, killed(server))
     with serve() as server:
-        asyncio.run(opened(server, session))
+        aside(asyncio.run, opened(server, session))

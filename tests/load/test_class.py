@@ -10,6 +10,7 @@ from websockets.exceptions import InvalidStatus
 from tests.load.classroom import attend
 from tests.load.server import serve
 from tests.load.visitor import Visitor
+from tests.waiting import aside
 
 LONG = "solvers=pairwise-moment&tol=0&max_iter=1000000&p=200"
 """Runs until its time limit of 60 s."""
@@ -35,13 +36,13 @@ def test_pages_of_other_servers_do_not_reach_it(server):
         except InvalidStatus as refused:
             return refused.response.status_code
 
-    assert asyncio.run(status("https://lab.example.org")) == 101
-    assert asyncio.run(status("https://elsewhere.example.org")) == 403
+    assert aside(asyncio.run, status("https://lab.example.org")) == 101
+    assert aside(asyncio.run, status("https://elsewhere.example.org")) == 403
 
 
 @pytest.mark.slow
 def test_a_small_class_runs_and_follows(server):
-    outcome = asyncio.run(attend(server.address, 4, seeds=[0, 0, 1, 2], touching=1))
+    outcome = aside(asyncio.run, attend(server.address, 4, seeds=[0, 0, 1, 2], touching=1))
     assert len(outcome.over) == len(outcome.first) == 4, outcome.stuck
     assert len(outcome.answers) == 3
 
@@ -72,7 +73,7 @@ def test_a_reload_finds_its_run_again_and_cancels_it(server):
         await after.until(lambda: after.over_at)
         await after.close()
 
-    asyncio.run(reload())
+    aside(asyncio.run, reload())
 
 
 @pytest.mark.slow
@@ -95,7 +96,7 @@ def test_a_reload_finds_the_run_of_other_pages(server, page, query):
         await after.until(lambda: shows(after, "Cancelled: "))
         await after.close()
 
-    asyncio.run(reload())
+    aside(asyncio.run, reload())
 
 
 def test_a_second_tab_and_another_browser_begin_anew(server):
@@ -113,7 +114,7 @@ def test_a_second_tab_and_another_browser_begin_anew(server):
         await first.until(lambda: first.over_at)
         await first.close()
 
-    asyncio.run(tabs())
+    aside(asyncio.run, tabs())
 
 
 def test_a_lost_connection_is_resumed(server):
@@ -128,7 +129,7 @@ def test_a_lost_connection_is_resumed(server):
         await visitor.until(lambda: visitor.over_at)
         await visitor.close()
 
-    asyncio.run(resume())
+    aside(asyncio.run, resume())
 
 
 @pytest.mark.slow
@@ -145,7 +146,7 @@ def test_the_run_of_a_closed_tab_ends(server):
         assert "Cancelled" in back.cards, "its results so far are shown"
         await back.close()
 
-    asyncio.run(leave())
+    aside(asyncio.run, leave())
 
 
 @pytest.mark.slow
@@ -161,4 +162,4 @@ def test_a_run_is_followed_where_its_place_on_the_page_has_changed(server):
         await visitor.until(lambda: visitor.over_at)
         await visitor.close()
 
-    asyncio.run(move())
+    aside(asyncio.run, move())

@@ -5,27 +5,22 @@ import pytest
 import lrlab
 from lrlab.runs.run import solve
 
-FEW = {"m": 57, "d1": 30, "d2": 15, "rank": 1}
-NETWORK = {"m": 150, "p": 30, "r": 2, "condition": 100, "signs": "positive"}
+CELLS = [
+    ("rank-one-sensing", {"m": 50, "d1": 30, "d2": 15, "rank": 1}, "gauss-newton"),
+    ("polynomial-network", {"m": 60, "p": 20, "r": 2, "condition": 30, "signs": "positive"}, "scaled-gradient"),
+    ("phase-retrieval", {"m": 50, "p": 20, "field": "real"}, "alternating-projections"),
+]
 
 
-@pytest.mark.parametrize(
-    ("model", "parameters", "solver"),
-    [
-        ("rank-one-sensing", {**FEW, "seed": 7421}, "gauss-newton"),
-        (
-            "polynomial-network",
-            {**NETWORK, "seed": 7465},
-            "tangent-descent",
-        ),
-        ("phase-retrieval", {"m": 50, "p": 20, "field": "real", "seed": 6218}, "alternating-projections"),
-    ],
-)
+@pytest.mark.parametrize(("model", "parameters", "solver"), CELLS)
 def test_a_stationary_point_that_the_truth_beats_is_a_local_minimum(model, parameters, solver):
-    trace = solve(lrlab.spec(model, **parameters), solver)
-    assert trace.metrics["error"] > 1e-3
-    assert trace.stop is lrlab.Stop.LOCAL_MINIMUM
-    assert "the truth fits the data better" in trace.summary()["message"]
+    traces = [solve(lrlab.spec(model, **parameters, seed=seed), solver) for seed in range(7000, 7006)]
+    for trace in traces:
+        assert trace.stop is not lrlab.Stop.CONVERGED or trace.metrics["error"] < 1e-6
+        assert trace.stop is not lrlab.Stop.LOCAL_MINIMUM or trace.metrics["error"] > 1e-3
+    beaten = [trace for trace in traces if trace.stop is lrlab.Stop.LOCAL_MINIMUM]
+    assert beaten
+    assert "the truth fits the data better" in beaten[0].summary()["message"]
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.2])

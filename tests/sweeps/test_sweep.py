@@ -131,7 +131,7 @@ def test_lines_that_differ_between_solvers_are_labelled_and_others_are_drawn_onc
     both = Sweep(spec=OneBitPhaseRetrieval(p=50), axes=axes, solvers=["pairwise-moment", "phd"])
     names = set(lines(both)["line"])
     kinds = ("predicted threshold", "predicted overlap = 0.5")
-    assert names == {f"{kind}, {solver}" for kind in kinds for solver in ("pairwise-moment", "phd")}
+    assert names == {f"{kind}, {title}" for kind in kinds for title in both.titles.values()}
     spec = lrlab.spec("rank-one-sensing", d1=12, d2=10)
     low_rank = Sweep(spec=spec, axes={"rank": [1, 2, 3], "m": [10, 60, 300]}, solvers=["gauss-newton", "altmin"])
     line = lines(low_rank).dropna()
