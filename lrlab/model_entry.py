@@ -18,6 +18,7 @@ class Measure(NamedTuple):
 
     common: whether all models of the family have it. constant: whether it belongs to the problem, not to an iterate.
     quotient: the score and the limit of all methods (`Family.best`) of which it is the quotient; none for a score.
+    rising: whether larger values are better.
     """
 
     title: str
@@ -25,6 +26,7 @@ class Measure(NamedTuple):
     common: bool = True
     constant: bool = False
     quotient: tuple[str, str] = ("", "")
+    rising: bool = False
 
 
 COMMON_MEASURES: Mapping[str, Measure] = {

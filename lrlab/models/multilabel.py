@@ -173,18 +173,21 @@ FAMILY = Family(
     name="multilabel",
     measures={
         "precision_3": Measure(
-            "precision@3", "fraction of the three labels with the highest scores that are relevant, on test rows"
+            "precision@3", "fraction of the three labels with the highest scores that are relevant, on test rows",
+            rising=True,
         ),
-        "precision_1": Measure("precision@1", "the same of the label with the highest score"),
-        "precision_5": Measure("precision@5", "the same of the five labels with the highest scores"),
+        "precision_1": Measure("precision@1", "the same of the label with the highest score", rising=True),
+        "precision_5": Measure("precision@5", "the same of the five labels with the highest scores", rising=True),
         "ndcg_3": Measure(
             "nDCG@3",
             "gain 1 / log2(1 + place) of the relevant labels among the first three, over that of the best order",
+            rising=True,
         ),
-        "ndcg_5": Measure("nDCG@5", "the same of the first five labels"),
+        "ndcg_5": Measure("nDCG@5", "the same of the first five labels", rising=True),
         "hamming": Measure("Hamming loss", "fraction of labels of test rows predicted wrongly (threshold 1/2)"),
         "auc": Measure(
-            "AUC", "chance that a relevant label has a higher score than an irrelevant one, mean over test rows"
+            "AUC", "chance that a relevant label has a higher score than an irrelevant one, mean over test rows",
+            rising=True,
         ),
         "excess_risk": Measure(
             "excess risk", "population squared risk above that of the best linear predictor, where that is known"

@@ -104,10 +104,12 @@ FAMILY = Family(
         "spectral_error": Measure("spectral error", "the same in the spectral norm, over the largest singular value"),
         "hamming": Measure("Hamming loss", "fraction of the signs of all labels of test rows predicted wrongly"),
         "auc": Measure(
-            "AUC", "chance that a positive label has a higher score than a negative one, mean over test rows"
+            "AUC", "chance that a positive label has a higher score than a negative one, mean over test rows",
+            rising=True,
         ),
         "label_auc": Measure(
-            "AUC of labels", "chance that a positive row has a higher score than a negative one, mean over labels"
+            "AUC of labels", "chance that a positive row has a higher score than a negative one, mean over labels",
+            rising=True,
         ),
         **COMMON_MEASURES,
     },

@@ -165,7 +165,9 @@ FAMILY = Family(
     name="phase-retrieval",
     measures={
         "error": Measure("error  min ‖eⁱᵗ x̂ − x‖ / ‖x‖", "relative distance from the truth under the best phase"),
-        "overlap": Measure("squared overlap", "squared cosine with the truth: 1 is exact, 1/p is a random guess"),
+        "overlap": Measure(
+            "squared overlap", "squared cosine with the truth: 1 is exact, 1/p is a random guess", rising=True
+        ),
         "misfit": Measure("misfit of magnitudes", "‖ |A x̂| − |A x| ‖ / ‖ |A x| ‖ on the given magnitudes"),
         **COMMON_MEASURES,
     },

@@ -201,20 +201,25 @@ FAMILY = Family(
             "error  ‖b̂ − b‖", "sign-free distance of the unit vectors: 0 is exact, √2 is orthogonal to the truth"
         ),
         "overlap": Measure(
-            "squared overlap  ⟨b̂, b⟩²", "squared cosine with the truth: 1 is exact, 1/p is a random guess"
+            "squared overlap  ⟨b̂, b⟩²", "squared cosine with the truth: 1 is exact, 1/p is a random guess",
+            rising=True,
         ),
         "share_of_best": Measure(
             "overlap / best possible overlap",
             "squared overlap as a share of what no method can exceed at this n/p: 1 is as good as possible",
             quotient=("overlap", "best_overlap"),
+            rising=True,
         ),
         "misfit": Measure("misfit  mean (y − f(⟨x, b̂⟩))²", "squared loss of the answers under the true link f"),
         **COMMON_MEASURES,
         "support": Measure(
-            "support recall", "share of the true non-zero entries among as many largest entries of the estimate"
+            "support recall", "share of the true non-zero entries among as many largest entries of the estimate",
+            rising=True,
         ),
         "coverage": Measure(
-            "coverage of 95% intervals", "share of entries whose 95% interval, where a solver has them, holds the truth"
+            "coverage of 95% intervals",
+            "share of entries whose 95% interval, where a solver has them, holds the truth",
+            rising=True,
         ),
         "width": Measure("width of 95% intervals", "mean width of the 95% intervals of the entries"),
     },

@@ -24,11 +24,6 @@ from lrlab.ui.widgets import plot, tables
 PAGE = "seeds"
 FIRST, MOST = 20, 200
 ACCURACY = 0.1
-RISING = (
-    "overlap", "support", "auc", "label_auc", "coverage",
-    "precision_1", "precision_3", "precision_5", "ndcg_3", "ndcg_5",
-)  # fmt: skip
-"""Measures whose larger values are better."""
 
 
 def show(settings: CurveSettings, jobs: Sequence[Job]) -> None:
@@ -75,11 +70,12 @@ def draw(settings: CurveSettings, level: float, about: tuple[tuple[Job, ...], in
         value_title=f"median {measures[settings.measure].title}", log_x=settings.log_x,
         log_y=settings.log_y and bool((points[["y", "low"]] > 0.0).all(axis=None)), bands=True,
     )  # fmt: skip
-    reached = times(rows, settings.measure, level)
+    rising = measures[settings.measure].rising
+    reached = times(rows, settings.measure, level, rising=rising)
     words = "; ".join(f"{row.solver}: {row.reached} of {row.seeds} seeds" for row in reached.itertuples())
     name = display_name(settings.measure)
     plot.show(figure, key="converge.seeds", label=f"{name} over seeds. Reach {level:g}: {words}")
-    side = "at least" if settings.measure in RISING else "at most"
+    side = "at least" if rising else "at most"
     st.caption(
         f"{captions.describe_spec(spec)}. Medians of the seeds, with quartiles; a run that has ended keeps its last "
         f"value. Below: seeds that reach {name} {side} {level:g}, and the quartiles of the solver time until then."
@@ -94,12 +90,12 @@ def table(results: Mapping[int, Sequence[Mapping[str, Any]]], titles: Mapping[st
     return rows.assign(series=rows["solver"].map(titles))
 
 
-def times(rows: pd.DataFrame, measure: str, level: float) -> pd.DataFrame:
+def times(rows: pd.DataFrame, measure: str, level: float, *, rising: bool) -> pd.DataFrame:
     """Return for each solver how many seeds reach a level, and the quartiles of seconds and iterations until then.
 
     A seed that does not reach it counts as one that takes for ever: quartiles beyond the share that reaches it are inf.
     """
-    good = rows[measure] >= level if measure in RISING else rows[measure] <= level
+    good = rows[measure] >= level if rising else rows[measure] <= level
     counted = []
     for solver, own in rows.assign(good=good).groupby("series", sort=False):
         first = own[own["good"]].groupby("trial").first().reindex(own["trial"].unique())
