@@ -36,7 +36,7 @@ WATCH = """parts => {
     return now;
   };
   window.look = look;
-  window.watch = setInterval(look, 30);
+  window.watch = setInterval(look, 50);
 }"""
 OVER = """() => document.querySelector('.lr-run')
   && !document.querySelector('.st-key-progress-strip')?.innerText.includes('solvers done')"""
