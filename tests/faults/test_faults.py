@@ -95,7 +95,9 @@ def test_a_dead_scheduler_ends_runs_in_a_sentence_and_the_next_one_has_another(h
     before = set(psutil.Process().children())
     try:
         get_engine().warm()
-        following = get_engine().follow([make_job(SWEEP.spec, "pairwise-moment", tol=0, max_iter=1_000_000)])
+        following = get_engine().follow(
+            [make_job(spec("one-bit-sensing", p=200), "pairwise-moment", tol=0, max_iter=1_000_000)]
+        )
         run = SweepRun(SWEEP, home, session="me")
         run.go_on(on_workers)
         deadline = time.monotonic() + PATIENCE
