@@ -158,7 +158,7 @@ def follow(page: str, draw: Callable[[], None]) -> None:
             running.refresh()
             if began and not running.alive:
                 # The whole page draws it, with the buttons of a run that is over.
-                st.rerun()
+                redraw()
             get_followers().watch(page, running if began else None)
         try:
             draw()
@@ -174,6 +174,13 @@ def follow(page: str, draw: Callable[[], None]) -> None:
     # for the other, on a page that is no longer shown.
     show_in_turn.__qualname__ = f"follow.{page}"
     st.fragment(show_in_turn, key=f"{page}-live")()
+
+
+def redraw() -> NoReturn:
+    """Draw the whole page again, or follow the request of someone who has left it meanwhile."""
+    # st.rerun() would replace a request that waits; any access to the session takes it up first.
+    _ = "page" in st.session_state
+    st.rerun()
 
 
 def leave(path: str, address: Mapping[str, str]) -> NoReturn:

@@ -25,7 +25,7 @@ def show(page: str, sweep: Sweep, done: int) -> PendingForecast:
         st.caption(words(expected))
         # Not while the page itself is drawn: the state of its widgets would be lost before the browser gets it.
         if drawn and waits and expected.over:
-            st.rerun()
+            live.redraw()
         drawn = True
 
     # As in `live.follow`: fragments of different pages must not answer each other's requests.

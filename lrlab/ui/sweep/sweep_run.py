@@ -76,7 +76,7 @@ def _run(page: str, sweep: Sweep, *, wanted: bool, known: SweepRun | None) -> No
         with turns.pause():
             forecast.wait(FORECAST_SECONDS)
     if wanted and not (forecast and forecast.refused) and begin(page, sweep):
-        st.rerun()
+        live.redraw()
 
 
 def begin(page: str, sweep: Sweep) -> bool:
