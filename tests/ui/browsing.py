@@ -1,6 +1,9 @@
 """What tests do with a page in a real chromium."""
 
-from playwright.sync_api import Page, expect
+from contextlib import suppress
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page, TimeoutError, expect
 
 CURVES = ".st-key-converge-curves .lrlab-figure"
 
@@ -31,3 +34,13 @@ def wait_until(page: Page, condition: str, argument=None) -> None:
 def idle(page: Page) -> None:
     """Wait until no script of the page runs: what has the focus would be replaced."""
     wait_until(page, "() => !document.querySelector('[data-test-script-state=running]')")
+
+
+def downloaded(page: Page, button: Locator) -> bytes:
+    """Press a download until its file comes: while a page is drawn anew, Streamlit forgets the file of its button."""
+    for _ in range(3):
+        with suppress(TimeoutError):
+            with page.expect_download(timeout=20_000) as file:
+                button.click()
+            return Path(file.value.path()).read_bytes()
+    raise AssertionError("no file came")

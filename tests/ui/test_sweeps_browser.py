@@ -1,12 +1,11 @@
 """Maps and sweeps in a real chromium: a trial is opened, a sweep is paused and found again, files are saved."""
 
 import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.ui.browsing import drawn, opened, press, wait_until
+from tests.ui.browsing import downloaded, drawn, opened, press, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -63,9 +62,7 @@ def visible_table(page: Page) -> str:
     download = fold.get_by_role("button", name="Table, CSV")
     if not download.is_visible():
         fold.get_by_text("Table and files").click()
-    with page.expect_download() as file:
-        download.click()
-    return Path(file.value.path()).read_text()
+    return downloaded(page, download).decode()
 
 
 MORE_TRIALS = """before => {
@@ -115,6 +112,4 @@ def test_a_map_is_saved_as_a_drawing_and_as_a_page(page, address):
         ("SVG", b"<svg"), ("PDF", b"%PDF-1.4"), ("PNG", b"\x89PNG"), ("Figure, HTML", b"<!doctype html>"),
         ("Table, Parquet", b"PAR1"), ("Definition, TOML", b'model = "one-bit-sensing"'),
     ):  # fmt: skip
-        with page.expect_download() as file:
-            page.get_by_role("button", name=name, exact=len(name) == 3).click()
-        assert Path(file.value.path()).read_bytes().startswith(begins), name
+        assert downloaded(page, page.get_by_role("button", name=name, exact=len(name) == 3)).startswith(begins), name
