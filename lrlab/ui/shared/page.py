@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from lrlab.parameters import InputError
 from lrlab.ui.shared import (
@@ -45,10 +46,20 @@ def heading(title: str, words: str = "") -> None:
 def navigate(pages: Sequence[Any]) -> None:
     """Run the requested page, below a navigation bar with all pages."""
     with turns.turn():
-        st.session_state["navigated"] = True
+        page = st.navigation(list(pages), position="top")
+        _send_in_full(page.url_path)
         plot.preload()
         st.html(Path(__file__).parents[1] / "assets" / "page.css")
-        st.navigation(list(pages), position="top").run()
+        page.run()
+
+
+def _send_in_full(page: str) -> None:
+    # What a browser holds from a page before the last it may drop while its request for that page is under way, when
+    # the end of a run reaches it: a mere reference would then end in an error.
+    context = get_script_run_ctx()
+    if context is not None and st.session_state.get("navigated") != page:
+        context.cached_message_hashes = frozenset()
+    st.session_state["navigated"] = page
 
 
 def _require_navigation() -> None:
