@@ -1,9 +1,13 @@
 """What all tests share: one BLAS thread, one engine for a session, long files first, and processes that Ctrl-C ends."""
 
+import functools
+import hashlib
+import json
 import os
 import signal
+import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -48,13 +52,45 @@ def _interruptible() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _figures_are_valid() -> Iterator[None]:
-    """Have plotly check every figure that a test sends to a browser: it is not checked where people wait for it."""
+    """Have plotly check every figure that a test sends to a browser: it is not checked where people wait for it.
+
+    A figure that is sent again unchanged, and the template that all share, are checked once.
+    """
     from lrlab.figures.build import Figure
 
+    valid: set[str] = set()
+
+    def check(part: dict[str, Any], text: str) -> None:
+        if text not in valid:
+            import plotly.graph_objects as go
+
+            go.Figure(part)
+            valid.add(text)
+
     def checked(figure: Figure) -> str:
-        figure.plotly()
-        return to_json(figure)
+        text = to_json(figure)
+        if (short := hashlib.sha256(text.encode()).hexdigest()) not in valid:
+            part = json.loads(text)
+            template = part["layout"].pop("template", {})
+            check({"layout": {"template": template}}, json.dumps(template))
+            part["layout"]["template"] = "none"  # without it plotly would put in, and check, its own
+            check(part, short)
+        return text
 
     to_json, Figure.to_json = Figure.to_json, checked  # type: ignore[method-assign]
     yield
     Figure.to_json = to_json  # type: ignore[method-assign]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _components_are_listed_once() -> Iterator[None]:
+    """Let Streamlit look through all installed packages for components once, as a server does, not for every page."""
+    if "streamlit.testing.v1" not in sys.modules:  # imported with the tests of pages
+        yield
+        return
+    from streamlit.components.v2 import manifest_scanner
+
+    before = manifest_scanner.scan_component_manifests
+    manifest_scanner.scan_component_manifests = functools.cache(before)
+    yield
+    manifest_scanner.scan_component_manifests = before

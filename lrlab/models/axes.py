@@ -1,7 +1,9 @@
 """Axes of figures: a number of the spec, or a quantity that decides one."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from lrlab.models.low_rank import LowRankSpec
@@ -59,6 +61,7 @@ NEEDS = {"ratio": "p", "dense-rate": "p", "sparse-rate": "sparsity", "side": "op
 ZERO_ALLOWED = ("variance", "missing")
 
 
+@cache
 def derived(model: type[Spec], axis: str) -> Derived | None:
     """Return what an axis means on a model, or None where it is no derived quantity there."""
     own = declared(model)
@@ -66,11 +69,13 @@ def derived(model: type[Spec], axis: str) -> Derived | None:
     return next(fitting, None) if NEEDS.get(axis, "seed") in own else None
 
 
-def axes(model: type[Spec]) -> dict[str, str]:
+@cache
+def axes(model: type[Spec]) -> Mapping[str, str]:
     """Return the titles, by name, of everything numeric along which a model's specs can be moved."""
     own = {p.name: f"{p.meaning}, {p.symbol}" for p in declared(model).values() if p.kind in (int, float)}
     own.pop("seed")
-    return own | {name: quantity.title for name in DERIVED if (quantity := derived(model, name))}
+    quantities = {name: quantity.title for name in DERIVED if (quantity := derived(model, name))}
+    return MappingProxyType(own | quantities)
 
 
 def place(spec: Spec, axis: str, value: float) -> Spec:
