@@ -10,16 +10,17 @@ ON_ALL_CORES = -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist loadfil
 # The tests start some hundred processes, which share what was compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: app test test-fast soak bench bench-check lock check clean
+.PHONY: app test test-fast tests soak bench bench-check lock check style types clean
 
 app: $(VENV)/.app
 	$(BIN)/streamlit run app.py
 
-test: check chromium
-	$(BIN)/python -m pytest $(ON_ALL_CORES)
+# mypy takes half a minute on one core: the tests do not wait for it.
+test: style chromium
+	@$(MAKE) --no-print-directory -j 2 types tests
 
-test-fast: check
-	$(BIN)/python -m pytest $(ON_ALL_CORES) -m "not slow"
+test-fast: style
+	@$(MAKE) --no-print-directory -j 2 types tests ONLY='-m "not slow"'
 
 # Drawn input, kill -9 at random points, a class of up to sixty at one server; figures in benchmarks/RESULTS.md.
 soak: $(VENV)/.test
@@ -49,10 +50,17 @@ lock: | $(BIN)/python
 	$(BIN)/uv pip compile --quiet --no-config --upgrade --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --custom-compile-command "make lock" requirements.txt -o requirements-lock.txt
 
-check: $(VENV)/.test
+check: style types
+
+style: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: $(VENV)/.test
 	$(BIN)/mypy
+
+tests: $(VENV)/.test
+	$(BIN)/python -m pytest $(ON_ALL_CORES) $(ONLY)
 
 $(VENV)/.app: requirements.txt pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from lrlab import catalog
-from tests.ui.browsing import opened, press, wait_until
+from tests.ui.browsing import opened, press, visit, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -46,7 +46,9 @@ SMALLER = {"polynomial-network": "&p=40&m=1500", "one-bit-multilabel": "&m=4000"
 def test_the_first_screen_of_every_model_has_equation_measurements_and_verdict_and_holds_still(page, address):
     page.set_viewport_size({"width": 1280, "height": 800})
     for model in MODELS:
-        opened(page, f"{address}/converge?model={model}&max_iter=30{SMALLER.get(model, '')}", "Converge")
+        # Loading the app takes longer than a run: it is loaded once.
+        opened(page, address, "lrlab") if model == MODELS[0] else visit(page, address, "lrlab")
+        visit(page, f"{address}/converge?model={model}&max_iter=30{SMALLER.get(model, '')}", "Converge")
         for figure in range(3):
             expect(page.locator(".stMain .lrlab-figure .plot-container").nth(figure)).to_be_visible()
         expect(page.locator(".st-key-converge-equation .katex-display")).to_be_visible()
