@@ -14,10 +14,12 @@ import pytest
 from playwright.sync_api import expect, sync_playwright
 
 ROOT = Path(__file__).parents[2]
-# Flushed bytecode would be compiled again for every page.
+# Flushed bytecode would be compiled again for every page. Pages live for seconds: to optimise their code, and to
+# collect garbage often, takes longer than it saves.
+SCRIPTS = "--no-flush-bytecode --no-maglev --no-turbofan --min-semi-space-size=64 --single-threaded-gc"
 QUIET = [
     "--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--js-flags=--no-flush-bytecode",
+    f"--js-flags={SCRIPTS}",
 ]  # fmt: skip
 
 
