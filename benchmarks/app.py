@@ -25,7 +25,7 @@ from tests.load.server import Server, serve
 from tests.load.visitor import Visitor
 
 IMPORTS = "import lrlab", "import lrlab; lrlab.spec", "import lrlab; lrlab.solve"
-LONG = "solvers=pairwise-moment&n=50000&p=50&tol=0&max_iter=1000"
+LONG = "solvers=pairwise-moment&n=400000&p=50&tol=0&max_iter=10000"
 """A run that is followed for some seconds."""
 TRIALS = re.compile(r"([\d,]+) of [\d,]+ trials")
 HEAD = "| what | clock, s | processor, s |\n|---|---|---|"

@@ -67,8 +67,8 @@ def _figures_are_valid() -> Iterator[None]:
             go.Figure(part)
             valid.add(text)
 
-    def checked(figure: Figure) -> str:
-        text = to_json(figure)
+    def checked(figure: Figure, **settings: bool) -> str:
+        text = to_json(figure, **settings)
         if (short := hashlib.sha256(text.encode()).hexdigest()) not in valid:
             part = json.loads(text)
             template = part["layout"].pop("template", {})

@@ -129,11 +129,12 @@ class Figure:
         """Return the figure as values of JSON, without what its template decides."""
         return {"data": plain(self.data), "layout": plain(self.layout)}
 
-    def to_json(self) -> str:
-        """Return the figure as plotly.js reads it."""
+    def to_json(self, *, template: bool = True, single: bool = False) -> str:
+        """Return the figure as plotly.js reads it, with or without its template; single: see `encoded`."""
         layout = {name: value for name, value in self.layout.items() if name != "template"}
-        template = f', "template": {self.layout["template"].json}' if "template" in self.layout else ""
-        return f'{{"data": {encoded(self.data)}, "layout": {encoded(layout)[:-1]}{template}}}}}'
+        common = f', "template": {self.layout["template"].json}' if template and "template" in self.layout else ""
+        data = encoded(self.data, single=single)
+        return f'{{"data": {data}, "layout": {encoded(layout)[:-1]}{common}}}}}'
 
     def plotly(self) -> Any:
         """Return plotly's own figure; ValueError where a value is none that plotly knows."""
@@ -193,35 +194,45 @@ def grid(
     return figure
 
 
-def encoded(value: Any) -> str:
-    """Return a part of a figure as JSON."""
-    return json.dumps(plain(value), allow_nan=False)
+def encoded(value: Any, *, single: bool = False) -> str:
+    """Return a part of a figure as JSON; single: with arrays in single precision where it cannot be seen."""
+    return json.dumps(plain(value, single), allow_nan=False)
 
 
-def plain(value: Any) -> Any:
+def plain(value: Any, single: bool = False) -> Any:
     """Return a part of a figure as values of JSON: arrays of numbers as bytes, others as lists, nan as null."""
     if isinstance(value, str | bool | int | None):
         return value
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {name: plain(part) for name, part in value.items() if part is not None}
+        return {name: plain(part, single) for name, part in value.items() if part is not None}
     if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
+        return [plain(part, single) for part in value]
     if isinstance(value, np.generic):
         return plain(value.item())
-    return _plain_array(np.asarray(value))
+    array = np.asarray(value)
+    return _plain_array(_single(array) if single and array.dtype == np.float64 else array)
 
 
 def _plain_array(array: Any) -> Any:
-    if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size and abs(array).max() < 2**31:
-        array = array.astype(np.int32)
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size and (largest := abs(array).max()) < 2**31:
+        array = array.astype(np.int16 if largest < 2**15 else np.int32)
     kind = f"{array.dtype.kind}{array.dtype.itemsize}"
     if kind not in ARRAY_TYPES or array.ndim not in (1, 2):
         return plain(array.tolist())
     data = base64.b64encode(np.ascontiguousarray(array).data if array.size else b"").decode("ascii")
     shape = {"shape": ", ".join(map(str, array.shape))} if array.ndim > 1 else {}
     return {"dtype": kind, "bdata": data, **shape}
+
+
+def _single(array: Any) -> Any:
+    # On a linear axis less than a ten-thousandth of its length is lost, on a logarithmic one nothing.
+    finite = array[np.isfinite(array)]
+    sizes = abs(finite[finite != 0])
+    if not sizes.size or sizes.min() < 1e-37 or sizes.max() > min(1e3 * np.ptp(finite), 1e38):
+        return array
+    return array.astype(np.float32)
 
 
 def _suffix(number: int) -> str:

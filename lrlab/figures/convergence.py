@@ -43,14 +43,16 @@ def curves(
     log_y: bool = False,
     height: int = 400,
     hold: bool = False,
+    most: int = MOST_POINTS,
 ) -> Figure:
     """Return a measure of every run against `time` ("iteration" or "seconds"), with its exact prediction dashed.
 
     A run of one iterate is a marker, with a thin line that carries its
     level over to the others. hold: whether the axes end at round numbers, so that they stand still while a run grows.
+    most: points of a curve.
     """
     figure = Figure()
-    rows = [thinned(run.rows) for run in runs]
+    rows = [thinned(run.rows, most) for run in runs]
     values = [row[measure] for few in rows for row in few if math.isfinite(row.get(measure, math.nan))]
     # A logarithm has nothing to show of negative objectives; a zero among others, reached at the end, is left out.
     log_y = log_y and all(value >= 0 for value in values) and (any(values) or not values)
@@ -100,12 +102,12 @@ def rounded_up(value: float) -> float:
     return next((step * unit for step in STEPS if step * unit >= 0.999999 * value), 10.0 * unit)
 
 
-def thinned(rows: Sequence[Mapping[str, float]]) -> Sequence[Mapping[str, float]]:
-    """Return at most 1,500 rows, the first and the last among them, that look the same on either scale of the axis."""
-    if len(rows) <= MOST_POINTS:
+def thinned(rows: Sequence[Mapping[str, float]], most: int = MOST_POINTS) -> Sequence[Mapping[str, float]]:
+    """Return at most so many rows, both ends among them, that look the same on either scale of the axis."""
+    if len(rows) <= most:
         return rows
-    even = np.linspace(0, len(rows) - 1, MOST_POINTS // 2)
-    early = np.geomspace(1, len(rows), MOST_POINTS // 2) - 1
+    even = np.linspace(0, len(rows) - 1, most // 2)
+    early = np.geomspace(1, len(rows), most // 2) - 1
     return [rows[k] for k in np.unique(np.concatenate([even, early]).astype(int))]
 
 

@@ -60,3 +60,23 @@ def test_arrays_are_the_bytes_that_plotly_makes():
             data = np.frombuffer(base64.b64decode(back["bdata"]), dtype=back["dtype"])
             back = data.reshape([int(n) for n in back.get("shape", str(len(data))).split(",")])
         np.testing.assert_array_equal(np.array(back, dtype=float), array)
+
+
+def test_single_precision_is_for_numbers_that_look_the_same_in_it():
+    def sent(array):
+        values = json.loads(build.encoded(array, single=True))
+        return values["dtype"], np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"])
+
+    for array in (np.linspace(-2.0, 3.0, 9), np.geomspace(1e-30, 1.0, 9), np.array([np.nan, 0.0, 0.3])):
+        kind, numbers = sent(array)
+        assert kind == "f4"
+        np.testing.assert_allclose(numbers, array, rtol=1e-7)
+    # An objective that has almost ended, and what single precision cannot hold.
+    for array in (1000.0 + 1e-4 * np.arange(5.0), np.array([1e-42, 1.0]), np.array([0.0, 1e300]), np.zeros(3)):
+        kind, numbers = sent(array)
+        assert kind == "f8"
+        np.testing.assert_array_equal(numbers, array)
+    figure = theme.style(build.Figure().add_scatter(x=np.arange(3), y=np.array([0.1, 0.2, 0.3])))
+    short = json.loads(figure.to_json(template=False, single=True))
+    assert "template" not in short["layout"] and short["data"][0]["y"]["dtype"] == "f4"
+    assert json.loads(figure.to_json())["data"][0]["y"]["dtype"] == "f8", "what is exported has all digits"

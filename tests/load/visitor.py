@@ -154,7 +154,7 @@ class Visitor:
             case "selectbox":
                 widget = element.selectbox
                 self._hold(widget, "string_value", widget.raw_value or widget.options[widget.default])
-            case "html" if "lr-runs" in element.html.body:
+            case "html" if 'class="lr-runs"' in element.html.body:
                 self._draw_cards(element.html.body)
             case "alert" | "markdown" as kind:
                 self.texts[place] = getattr(element, kind).body

@@ -79,6 +79,19 @@ def test_recommended_solvers_come_first_and_those_that_do_not_apply_share_a_line
     assert mean in line.value and mean not in titles and "mu_1" in line.help
 
 
+def test_an_update_of_a_run_sends_its_numbers_and_little_else():
+    # Once with the page, not with every figure: scripts, styles, what all figures have in common.
+    at = finished(opened(p="50", n="4000"), "converge")
+    sent = {json.loads(one.proto.json).get("name"): one.proto for one in at.get("bidi_component")}
+    assert {"converge-measured", "converge-estimate", "converge-curves"} <= set(sent)
+    for name in ("converge-measured", "converge-estimate", "converge-curves"):
+        data = json.loads(sent[name].json)
+        assert sent[name].ByteSize() < len(sent[name].json) + 1500
+        figure = json.loads(data["figure"])
+        assert len(data["figure"]) < 6000 and figure["data"] and "template" not in figure["layout"]
+        assert '"f8"' not in data["figure"]
+
+
 def test_many_seeds_have_medians_bands_and_the_time_to_an_accuracy():
     at = opened(solvers="pairwise-moment,marginal-mean", max_iter="40")
     at.session_state["converge-seeds"] = True

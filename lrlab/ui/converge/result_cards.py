@@ -11,27 +11,13 @@ from lrlab.figures.recovery import Recovery
 from lrlab.model_entry import Measure
 from lrlab.parameters import display_name, duration
 
-STYLE = """<style>
-.lr-runs { display: grid; gap: .6rem; }
-.lr-run { border: 1px solid color-mix(in srgb, currentColor 16%, transparent); border-left: 4px solid var(--c);
-  border-radius: 4px; padding: .55rem .8rem .6rem; }
-.stApp .lr-run h2 { margin: 0; padding: 0; font-size: 1rem; font-weight: 600; }
-.lr-run p { margin: .15rem 0 .45rem; font-size: .87rem; opacity: .8; }
-.lr-run .failed { color: #d0402b; opacity: 1; }
-.lr-numbers { display: grid; grid-template-columns: repeat(auto-fill, minmax(6.6rem, 1fr)); gap: .35rem 1rem;
-  margin: 0; padding: 0 !important; }
-.lr-numbers dt { font-size: .76rem; opacity: .7; }
-.lr-numbers dd { margin: 0; font-size: 1rem; font-variant-numeric: tabular-nums; }
-.lr-numbers small { display: block; font-size: .76rem; opacity: .75; }
-</style>"""
-
 STATES = {"waiting": "Waiting for a free worker.", "running": "Running.", "failed": "Failed."}
 
 
 def show(runs: Sequence[Any], drawn: Sequence[Recovery], measures: Mapping[str, Measure]) -> None:
     """Show the cards, and the meaning of their numbers."""
     body = "".join(card(run, look, measures) for run, look in zip(runs, drawn, strict=True))
-    st.html(f'{STYLE}<div class="lr-runs">{body}</div>')
+    st.html(f'<div class="lr-runs">{body}</div>')
     present = {name for look in drawn for row in look.rows[-1:] for name in row}
     displayed = {display_name(name): measure for name, measure in measures.items() if name in present}
     st.caption(" ".join(f"**{name}**: {measure.meaning}." for name, measure in displayed.items()))

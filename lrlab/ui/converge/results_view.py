@@ -10,7 +10,7 @@ import streamlit as st
 from lrlab.catalog import family
 from lrlab.engine.handles import LiveRun
 from lrlab.figures import convergence, measured
-from lrlab.figures.recovery import Recovery
+from lrlab.figures.recovery import MOST_POINTS, Recovery
 from lrlab.model_entry import Measured, Outcome
 from lrlab.parameters import display_name
 from lrlab.protocol import Spec
@@ -52,7 +52,7 @@ def draw(settings: CurveSettings, jobs: Sequence[Job]) -> None:
         estimates.show(spec, truth_of(spec), drawn, following, HEIGHT)
     with columns[2]:
         st.markdown(f"**{settings.title}**")
-        draw_curves(settings, spec, drawn)
+        draw_curves(settings, spec, drawn, following is not None and following.alive)
     result_tabs.show(settings, spec, runs, drawn, truth_of(spec), ran=following is not None)
 
 
@@ -94,7 +94,11 @@ def measured_of(spec: Spec) -> Measured:
     return family(spec.model).measured(spec)
 
 
-def draw_curves(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery]) -> None:
+LIVE_POINTS = 400
+"""Of a curve while it grows, as many as it has pixels; all are sent twice a second."""
+
+
+def draw_curves(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery], alive: bool) -> None:
     """Draw a measure of all runs."""
     measure, measures = settings.measure, family(spec.model).measures
     figure = convergence.curves(
@@ -106,6 +110,7 @@ def draw_curves(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery]) 
         log_y=settings.log_y,
         height=HEIGHT,
         hold=True,
+        most=LIVE_POINTS if alive else MOST_POINTS,
     )
     link = "converge" if settings.time == "iteration" else ""
     plot.show(figure, key="converge.curves", label=message(drawn, measure), link=link)

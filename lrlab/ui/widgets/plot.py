@@ -1,56 +1,54 @@
-"""Draws a figure on a page by `assets/plot.js`: the node and its zoom persist over every update.
+"""Draws a figure on a page by `assets/files/plot.js`: the node and its zoom persist over every update.
 
-plotly.min.js is served from the plotly package, so that a page loads nothing from other servers.
+plotly.min.js is served from the plotly package, so that a page loads nothing from other servers. What figures share,
+scripts and a template, is not sent with each of them: a run that is followed sends its figures twice a second.
 """
 
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import plotly
 import streamlit as st
 from streamlit.components.v1 import declare_component
 
-from lrlab import __version__
+from lrlab.figures import theme
 from lrlab.figures.build import Figure, Node, encoded
 
 Click = dict[str, Any]
-
-
 ASSETS = Path(__file__).parents[1] / "assets"
 
 
 @cache
-def _sources() -> dict[str, str]:
-    """Return where a browser finds Plotly, and our modules ("*" stands for the name) that it needs on demand."""
+def _address(name: str, folder: Path, file: str, version: str) -> str:
+    """Return where a browser finds a file of a folder."""
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
-
-    def address(name: str, folder: Path, file: str, version: str) -> str:
-        return f"{'/' + base if base else ''}/component/{declare_component(name, path=folder).name}/{file}?{version}"
-
-    library = Path(plotly.__file__).parent / "package_data"
-    return {
-        "library": address("plotly", library, "plotly.min.js", plotly.__version__),
-        "modules": address("figure_files", ASSETS / "files", "*.js", __version__),
-    }
+    return f"{'/' + base if base else ''}/component/{declare_component(name, path=folder).name}/{file}?{version}"
 
 
 @cache
 def component(name: str) -> Any:
-    """Return the component that `assets` has of this name."""
-    html, css, js = ((ASSETS / file).read_text("utf-8") for file in (f"{name}.html", "plot.css", f"{name}.js"))
-    return st.components.v2.component(f"lrlab_{name}", html=html, css=css, js=js, isolate_styles=False)
+    """Return the component that `assets` has of this name; its script is in `assets/files`."""
+    # A browser keeps scripts by their address: another content has another one.
+    version = f"{crc32(b''.join(file.read_bytes() for file in sorted((ASSETS / 'files').iterdir()))):x}"
+    address = _address("figure_files", ASSETS / "files", f"{name}.js", version)
+    html, loader = ((ASSETS / file).read_text("utf-8") for file in (f"{name}.html", "loader.js"))
+    js = loader.replace("ADDRESS", address)
+    return st.components.v2.component(f"lrlab_{name}", html=html, js=js, isolate_styles=False)
 
 
 def preload() -> None:
-    """Let the browser load the library while the script of the page still runs."""
-    component("plot")(key="plotly", data=_sources(), height=1)
+    """Let the browser load the library while the script of the page still runs, and send the template of figures."""
+    library = Path(plotly.__file__).parent / "package_data"
+    address = _address("plotly", library, "plotly.min.js", plotly.__version__)
+    component("plot")(key="plotly", data={"address": address, "template": theme.TEMPLATE.json}, height=1)
 
 
 def encode_frames(frames: Sequence[Node]) -> str:
     """Return frames as text for `show`; worth caching, since it may be long."""
-    return encoded({"frames": frames}) if frames else ""
+    return encoded({"frames": frames}, single=True) if frames else ""
 
 
 def show(
@@ -77,15 +75,16 @@ def show(
         if value and on_click:
             on_click(value)
 
+    # A click is looked up by its x and y: these stay as they are.
+    single = on_click is None
     data = {
-        "figure": figure.to_json(),
-        "narrow": narrow.to_json() if narrow else "",
+        "figure": figure.to_json(template=False, single=single),
+        "narrow": narrow.to_json(template=False, single=single) if narrow else "",
         "frames": frames,
         "slides": slides,
         "link": link,
         "label": label,
         "leads": on_click is not None,
         "name": key.replace(".", "-"),
-        **_sources(),
     }
     component("plot")(key=key, data=data, on_click_change=clicked)

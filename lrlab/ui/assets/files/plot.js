@@ -3,30 +3,35 @@
 
 const NARROW = 560;
 
-// Kept on the window: each component of a page has a module of its own, and the library is loaded once.
-function library(data) {
-  window.lrlabLibrary ??= load(data).catch((error) => {
-    window.lrlabLibrary = null;
+// Modules beside this one, with its version.
+const beside = (name) => new URL(name + new URL(import.meta.url).search, import.meta.url);
+
+// What the page sends once: the address of the library, and the template of all figures.
+let start;
+const started = new Promise((resolve) => (start = resolve));
+// The template and the functions of ticks.js, as soon as there is a library to draw with.
+let shared;
+let loading = null;
+
+function library() {
+  loading ??= load().catch((error) => {
+    loading = null;
     throw error;
   });
-  return window.lrlabLibrary;
+  return loading;
 }
 
-// This module has an address of its own: that of the page is given.
-function module({ modules }, name) {
-  return import(new URL(modules.replace("*", name), document.baseURI));
-}
-
-async function load(data) {
-  const ticks = module(data, "ticks");
+async function load() {
+  const ticks = import(beside("ticks.js"));
+  const { address, template } = await started;
   await new Promise((resolve, reject) => {
     const script = document.createElement("script");
-    script.src = data.library;
+    script.src = address;
     script.onload = resolve;
     script.onerror = () => reject(new Error("plotly.min.js could not be loaded"));
     document.head.appendChild(script);
   });
-  window.lrlabTicks = await ticks;
+  shared = { template: JSON.parse(template), ...(await ticks) };
 }
 
 // Streamlit goes to another page in two steps, and the first one is no place to come back to: the old page with the
@@ -54,7 +59,7 @@ function themed(layout, node) {
   const own = { ...(layout.font ?? {}), color: text };
   if (font) own.family = font;
   const modebar = { bgcolor: "rgba(0, 0, 0, 0)", color: "#9297a1", activecolor: text };
-  return { ...layout, font: own, hoverlabel: label, modebar };
+  return { ...layout, template: shared.template, font: own, hoverlabel: label, modebar };
 }
 
 // One drawing at a time: Plotly fails when a second one meets a first that is not finished, as on a busy machine.
@@ -100,7 +105,7 @@ async function paint(node, state) {
     modeBarButtonsToRemove: ["sendChartToCloud", "toImage", "select2d", "lasso2d", "autoScale2d"],
   };
   // Plotly writes the user's zoom into the layout it is given; a copy keeps ours clean.
-  const { fitTicks, withTicks } = window.lrlabTicks;
+  const { fitTicks, withTicks } = shared;
   await window.Plotly.react(node, data, withTicks(structuredClone(layout), state.ticks ?? {}), config);
   state.ticks = await fitTicks(node, state.ticks);
 }
@@ -108,9 +113,9 @@ async function paint(node, state) {
 // A file shows what the page shows: the zoom, without the series that are hidden.
 async function saved(node, format, millimetres) {
   const state = node.lrlab;
-  const { save, NARROW_FILE } = await module(state, "save");
+  const { save, NARROW_FILE } = await import(beside("save.js"));
   const figure = state.narrow && millimetres < NARROW_FILE ? state.narrow : state.figure;
-  const layout = { ...figure.layout };
+  const layout = { ...figure.layout, template: shared.template };
   for (const [name, axis] of Object.entries(node.layout)) {
     const zoomed = /^[xy]axis\d*$/.test(name) && layout[name] && axis.autorange !== true;
     if (zoomed) layout[name] = { ...layout[name], range: axis.range };
@@ -219,7 +224,8 @@ export default function (component) {
   // Without a figure it fetches the library, while the page is still being written.
   if (!data.figure) {
     parentElement.querySelector(".lrlab-plot")?.remove();
-    return void library(data);
+    start(data);
+    return void library();
   }
   const root = parentElement.querySelector(".lrlab-plot");
   const node = root.querySelector(".lrlab-figure");
@@ -227,7 +233,7 @@ export default function (component) {
   const state = node.lrlab;
   // The newest one: an older handle belongs to a run of the page that is over.
   state.send = setTriggerValue;
-  Object.assign(state, { name: data.name, title: data.label, modules: data.modules, link: data.link, leads: data.leads });
+  Object.assign(state, { name: data.name, title: data.label, link: data.link, leads: data.leads });
   root.querySelector(".lrlab-scrub").dataset.slides = data.slides;
   root.setAttribute("aria-label", data.label);
   const figure = JSON.parse(data.figure);
@@ -246,7 +252,7 @@ export default function (component) {
       state.at = state.frames.length - 1;
     }
   }
-  library(data)
+  library()
     .then(() => (state.frames ? state.control.show(state.at) : draw(node)))
     .then(() => {
       root.querySelector(".lrlab-failed").textContent = "";
@@ -256,7 +262,7 @@ export default function (component) {
       node.on("plotly_doubleclick", () => (state.reset = true));
       node.on("plotly_relayout", (event) => {
         zoomed(state, event);
-        if (JSON.stringify(window.lrlabTicks.logTicks(node)) !== JSON.stringify(state.ticks)) draw(node);
+        if (JSON.stringify(shared.logTicks(node)) !== JSON.stringify(state.ticks)) draw(node);
       });
       offerFiles(root, node);
       state.follow = ({ detail }) => state.link === detail && !state.frames && draw(node);
