@@ -19,7 +19,7 @@ from lrlab.parameters import InputError
 from lrlab.presets.cases import Case, axis_of, plan_cases
 from lrlab.presets.definition import Preset
 from lrlab.presets.result import Panel, Plan, Result, panel_table
-from lrlab.presets.scaling import exponent, judged
+from lrlab.presets.scaling import exponent_line
 from lrlab.protocol import drive
 from lrlab.runs.trial import Trial
 
@@ -73,16 +73,11 @@ def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.D
     lines, sentences = [], []
     for one in (series for series in preset.series if series["label"] in panel["only"]):
         for key, (_, words) in QUANTITIES.items():
-            slope, low, high = exponent(points[key][points[key]["series"] == one["label"]])
-            if slope != slope:
+            own_points = points[key][points[key]["series"] == one["label"]]
+            line, shown = exponent_line(one, axis, own_points, one.get(key, {}).get(axis), "formula")
+            if shown == "unknown":
                 continue
-            line = {"level": "series", "series": one["label"], "quantity": words, "exponent": slope}
-            line |= {"low_95": low, "high_95": high}
-            sentence = f"{one['label']}, {words} {slope:.2f} ({low:.2f} to {high:.2f})"
-            if (claimed := one.get(key, {}).get(axis)) is not None:
-                verdict = judged(one, axis, (slope, low, high), claimed)
-                line |= {"claimed": claimed, **verdict.columns}
-                sentence += f", formula {claimed:g}: {verdict.word}"
+            line["quantity"], sentence = words, f"{one['label']}, {words} {shown}"
             lines.append(line)
             sentences.append(sentence)
     caption = f"Medians of the trials, with quartiles. Exponents of {axis}: {'; '.join(sentences)}."

@@ -8,6 +8,7 @@ interval lies above it.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -56,18 +57,29 @@ def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.D
     )  # fmt: skip
     lines, sentences = [], []
     for one in preset.series:
-        slope, low, high = exponent(points[points["series"] == one["label"]])
-        words = f"{one['label']} {slope:.2f} ({low:.2f} to {high:.2f})" if slope == slope else f"{one['label']} unknown"
-        line = {"level": "series", "series": one["label"], "exponent": slope, "low_95": low, "high_95": high}
-        claimed = one.get("claimed", {}).get(axis)
-        if claimed is not None and slope == slope:
-            verdict = judged(one, axis, (slope, low, high), claimed)
-            line |= {"claimed": claimed, **verdict.columns}
-            words += f", claimed {claimed:g}: {verdict.word}"
+        of_series = points[points["series"] == one["label"]]
+        line, words = exponent_line(one, axis, of_series, one.get("claimed", {}).get(axis), "claimed")
+        words = f"{one['label']} {words}"
         lines.append(line)
         sentences.append(words)
     caption = f"Medians of the trials, with quartiles. Exponents of {axis}: {'; '.join(sentences)}."
     return Panel(panel["title"], figure, caption), panel_table(panel["title"], spec.model, points, lines)
+
+
+def exponent_line(
+    one: Toml, axis: str, points: pd.DataFrame, bound: float | None, source: str
+) -> tuple[dict[str, Any], str]:
+    """Return the exponent of a series as a line of a table and in words, judged by its bound; `source` names that."""
+    slope, low, high = exponent(points)
+    line = {"level": "series", "series": one["label"], "exponent": slope, "low_95": low, "high_95": high}
+    if slope != slope:
+        return line, "unknown"
+    words = f"{slope:.2f} ({low:.2f} to {high:.2f})"
+    if bound is not None:
+        verdict = judged(one, axis, (slope, low, high), bound)
+        line |= {"claimed": bound, **verdict.columns}
+        words += f", {source} {bound:g}: {verdict.word}"
+    return line, words
 
 
 def times(rows: pd.DataFrame, axis: str, quantity: str, look: Toml) -> pd.DataFrame:
