@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Mapping
 from functools import cache
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from lrlab.models.low_rank import LowRankSpec
@@ -69,19 +68,23 @@ def derived(model: type[Spec], axis: str) -> Derived | None:
     return next(fitting, None) if NEEDS.get(axis, "seed") in own else None
 
 
-@cache
-def axes(model: type[Spec]) -> Mapping[str, str]:
+def axes(model: type[Spec]) -> dict[str, str]:
     """Return the titles, by name, of everything numeric along which a model's specs can be moved."""
+    return dict(_axes(model))
+
+
+# Theory moves a spec to thousands of points for each picture.
+@cache
+def _axes(model: type[Spec]) -> Mapping[str, str]:
     own = {p.name: f"{p.meaning}, {p.symbol}" for p in declared(model).values() if p.kind in (int, float)}
     own.pop("seed")
-    quantities = {name: quantity.title for name in DERIVED if (quantity := derived(model, name))}
-    return MappingProxyType(own | quantities)
+    return own | {name: quantity.title for name in DERIVED if (quantity := derived(model, name))}
 
 
 def place(spec: Spec, axis: str, value: float) -> Spec:
     """Return the spec moved to a value on an axis; InputError where there is no such axis or value."""
     model = type(spec)
-    require_known(axis, axes(model), what="axis")
+    require_known(axis, _axes(model), what="axis")
     quantity = derived(model, axis)
     if quantity is None:
         return spec.replace(**{axis: value})
