@@ -1,14 +1,12 @@
 """A sweep on a cluster that loses workers gives the same table; two sweeps share the workers."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -20,7 +18,8 @@ from lrlab.sweeps.definition import Success, Sweep
 from lrlab.sweeps.run import run as run_sweep
 from lrlab.sweeps.tables import cell_rows
 from lrlab.sweeps.toml import to_toml
-from tests.waiting import PATIENCE, address_in, stored_trials, until
+from tests.clusters import Cluster, cluster
+from tests.waiting import PATIENCE, stored_trials, until
 
 pytestmark = pytest.mark.slow
 SWEEP = Sweep(
@@ -30,35 +29,13 @@ SWEEP = Sweep(
     trials=20,
     success=Success("overlap", above=0.9),
 )
-ALONE = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
-
-
-class Cluster(NamedTuple):
-    """A scheduler by its address, and its workers' processes."""
-
-    address: str
-    workers: list[subprocess.Popen[bytes]]
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    """Start a scheduler and four workers as processes of their own, and end them."""
-    file, dask = tmp_path / "scheduler.json", [sys.executable, "-m", "dask"]
-    local = ["--no-dashboard", "--scheduler-file", str(file)]
-    one = ["worker", "--nthreads", "1", "--no-nanny", "--host", "127.0.0.1", "--local-directory", str(tmp_path)]
-    environment = {**os.environ, **ALONE, "PYTHONPATH": str(Path(__file__).parents[2])}
-    started: list[subprocess.Popen[bytes]] = []
-    try:
-        with (tmp_path / "log").open("wb") as log:
-            for command in (["scheduler", "--host", "127.0.0.1", "--port", "0"], one, one, one, one):
-                started.append(subprocess.Popen([*dask, *command, *local], stdout=log, stderr=log, env=environment))
-        until(lambda: address_in(file) != "")
-        yield Cluster(address_in(file), started[1:])
-    finally:
-        # With SIGTERM, a worker that has lost its scheduler searches for it for minutes.
-        for process in started:
-            process.kill()
-            process.wait(PATIENCE)
+def lossy(tmp_path: Path) -> Iterator[Cluster]:
+    """Start a scheduler and four workers that nothing replaces."""
+    with cluster(tmp_path, [["--no-nanny"]] * 4) as started:
+        yield started
 
 
 def expected(sweep: Sweep, start: StartStream = LocalStream) -> str:
@@ -67,12 +44,12 @@ def expected(sweep: Sweep, start: StartStream = LocalStream) -> str:
         return json.dumps(cell_rows(run_sweep(sweep, store, start)))
 
 
-def test_a_cluster_that_loses_half_of_its_workers_gives_the_same_table(cluster, tmp_path, engine):
+def test_a_cluster_that_loses_half_of_its_workers_gives_the_same_table(lossy, tmp_path, engine):
     definition, path = tmp_path / "sweep.toml", tmp_path / "trials.sqlite"
     definition.write_text(to_toml(SWEEP))
     command = [sys.executable, "-m", "lrlab", "sweep", str(definition), "--store", str(path), "--json"]
-    shell = subprocess.Popen([*command, "--scheduler", cluster.address], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    for number, worker in zip((1, SWEEP.total // 3), cluster.workers, strict=False):
+    shell = subprocess.Popen([*command, "--scheduler", lossy.address], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    for number, worker in zip((1, SWEEP.total // 3), lossy.workers, strict=False):
         until(lambda number=number: stored_trials(path) >= number or shell.poll() is not None)
         assert shell.poll() is None, "it was over before a worker was lost"
         worker.send_signal(signal.SIGKILL)

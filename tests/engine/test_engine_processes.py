@@ -14,7 +14,8 @@ from lrlab.engine.engine import Engine, get_engine
 from lrlab.engine.stream import collect
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.run import run_job
-from tests.waiting import PATIENCE, address_in, until
+from tests.clusters import cluster
+from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.slow
 
@@ -42,24 +43,8 @@ def test_jobs_of_a_lost_engine_fail_with_a_sentence():
 @pytest.fixture(scope="module")
 def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Start a scheduler with two workers, and yield its address."""
-    folder = tmp_path_factory.mktemp("dask")
-    file = folder / "scheduler.json"
-    dask = [sys.executable, "-m", "dask"]
-    local = ["--no-dashboard", "--scheduler-file", str(file)]
-    commands = [
-        [*dask, "scheduler", "--host", "127.0.0.1", "--port", "0", *local],
-        [*dask, "worker", "--host", "127.0.0.1", "--nthreads", "1", "--nworkers", "2",
-         "--local-directory", str(folder), *local],
-    ]  # fmt: skip
-    with (folder / "log").open("wb") as log:
-        processes = [subprocess.Popen(command, stdout=log, stderr=log) for command in commands]
-    try:
-        until(lambda: address_in(file))
-        yield address_in(file)
-    finally:
-        for process in reversed(processes):
-            process.terminate()
-            process.wait(PATIENCE)
+    with cluster(tmp_path_factory.mktemp("dask"), [["--nworkers", "2"]]) as started:
+        yield started.address
 
 
 def test_an_existing_scheduler_is_used_by_its_address(scheduler, monkeypatch, tmp_path):

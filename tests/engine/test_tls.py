@@ -2,7 +2,6 @@
 
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +14,8 @@ from lrlab.engine.engine import Engine
 from lrlab.engine.stream import collect
 from lrlab.runs.job import make_job
 from lrlab.runs.run import run_job
-from tests.engine.test_engine_processes import PATIENCE, address_in, until
+from tests.clusters import cluster
+from tests.waiting import PATIENCE
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the key")]
 
@@ -34,22 +34,9 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def scheduler(keys: tuple[Path, Path]) -> Iterator[str]:
     """Start a scheduler and a worker that speak TLS alone, and yield its address."""
     certificate, key = map(str, keys)
-    folder, tls = keys[0].parent, ["--tls-ca-file", certificate, "--tls-cert", certificate, "--tls-key", key]
-    file = folder / "scheduler.json"
-    dask_program, common = [sys.executable, "-m", "dask"], ["--no-dashboard", "--scheduler-file", str(file), *tls]
-    commands = [
-        [*dask_program, "scheduler", "--host", "127.0.0.1", "--port", "0", "--protocol", "tls", *common],
-        [*dask_program, "worker", "--protocol", "tls", "--nthreads", "1", "--local-directory", str(folder), *common],
-    ]
-    with (folder / "log").open("wb") as log:
-        processes = [subprocess.Popen(command, stdout=log, stderr=log) for command in commands]
-    try:
-        until(lambda: address_in(file))
-        yield address_in(file)
-    finally:
-        for process in reversed(processes):
-            process.terminate()
-            process.wait(PATIENCE)
+    tls = ["--protocol", "tls", "--tls-ca-file", certificate, "--tls-cert", certificate, "--tls-key", key]
+    with cluster(keys[0].parent, [[]], *tls) as started:
+        yield started.address
 
 
 def test_jobs_run_on_a_cluster_behind_tls_with_the_settings_of_dask(scheduler, keys):
