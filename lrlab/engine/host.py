@@ -19,7 +19,8 @@ import signal
 import sys
 import threading
 import time
-from typing import Any
+from multiprocessing import forkserver
+from typing import Any, TextIO
 
 LOCALHOST = "127.0.0.1"
 PRELOAD = "lrlab.engine.worker"
@@ -58,15 +59,18 @@ def fork_workers() -> None:
 
     Only on Linux: elsewhere the system's libraries do not survive a fork, and each worker imports for itself.
     """
+    if sys.platform != "linux":
+        return
+    multiprocessing.get_context("forkserver").set_forkserver_preload(["distributed", PRELOAD, *LAZY_IMPORTS])
+    # It imports for a second or two: at once, beside this process, and not when the first worker is asked for.
+    forkserver.ensure_running()
+
     import dask
     import distributed.utils
 
-    if sys.platform != "linux":
-        return
     dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
     # Otherwise the library has this process import numpy, pandas and more, which only workers need.
     distributed.utils._forkserver_preload_set = True
-    multiprocessing.get_context("forkserver").set_forkserver_preload(["distributed", PRELOAD, *LAZY_IMPORTS])
 
 
 def end(folder: str = "") -> None:
@@ -85,15 +89,14 @@ def end_with(parent: int, folder: str) -> None:
     end(folder)
 
 
-async def serve(memory: int, workers: int, folder: str) -> None:
-    """Serve until the process is ended."""
+async def serve(memory: int, workers: int, folder: str, answer: TextIO) -> None:
+    """Say in `answer` where, and serve until the process is ended."""
     from distributed import Nanny, Scheduler
 
     quiet: dict[str, Any] = {"dashboard": False, "dashboard_address": f"{LOCALHOST}:0"}
     scheduler = await Scheduler(host=LOCALHOST, port=0, **quiet)
-    print(json.dumps({"address": scheduler.address, "workers": workers}), flush=True)
-    # From here on whatever a worker prints goes to the log: nobody reads the pipe again.
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    with answer:
+        print(json.dumps({"address": scheduler.address, "workers": workers}), file=answer)
     settings: dict[str, Any] = {
         "nthreads": 1,
         "memory_limit": memory,
@@ -108,18 +111,22 @@ async def serve(memory: int, workers: int, folder: str) -> None:
 
 def main() -> None:
     """Read the settings, watch for the end of the parent process, serve."""
-    import dask
-
     settings = json.loads(sys.argv[1])
     folder = settings["folder"]
     # Ctrl-C in a terminal reaches the whole process group; whether the engine ends is the server's decision.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda number, frame: end(folder))
     threading.Thread(target=end_with, args=(settings["parent"], folder), daemon=True).start()
-    dask.config.set(CONFIG)
+    # The pipe is for one line, which nobody reads beyond: whatever a worker prints goes to the log.
+    answer = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     fork_workers()
+
+    import dask
+
+    dask.config.set(CONFIG)
     try:
-        asyncio.run(serve(settings["memory"], settings["workers"], folder))
+        asyncio.run(serve(settings["memory"], settings["workers"], folder, answer))
     except Exception:
         # The folder stays for the server, which reads the reason there.
         logging.getLogger("distributed").exception("the engine's processes cannot continue")
