@@ -16,6 +16,8 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 Value = bool | int | float | str
 Owner = type | Callable[..., Any]
 
+EXACT = 2.0**53
+"""Whole numbers below it are floats, too."""
 KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
 
 
@@ -88,6 +90,10 @@ class Parameter:
 
         Raises InputError when it is not of that kind, not finite, out of bounds or not a choice.
         """
+        # What a spec holds is checked again whenever it is moved: most values are numbers in their kind and bounds.
+        if isinstance(value, int | float) and type(value) is self.kind and not self.choices:
+            if self.low <= value <= self.high and -EXACT < value < EXACT:
+                return value
         parsed = self._parse(value)
         if parsed is None:
             raise InputError(self.name, self.expected, value, self._remedy())
