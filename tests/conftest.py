@@ -29,6 +29,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def lab(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Let pages, in this process and in servers that tests start, keep their trials away from a person's own."""
     os.environ["LRLAB_STORE"] = str(tmp_path_factory.mktemp("lab") / "trials.sqlite")
+    # Tests start some fifty engines in other processes, each of which would import scikit-learn for a second.
+    os.environ["LRLAB_PRELOAD"] = ""
 
 
 @pytest.fixture(scope="session")
@@ -36,8 +38,10 @@ def engine() -> "Iterator[Engine]":
     """Return the engine of this process, warm; pages that are tested in this process use the same one."""
     from lrlab.engine.engine import close_engines, get_engine
 
-    engine = get_engine()
-    engine.warm()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("LRLAB_PRELOAD")
+        engine = get_engine()
+        engine.warm()
     yield engine
     close_engines()
 

@@ -24,7 +24,7 @@ from typing import Any, TextIO
 
 LOCALHOST = "127.0.0.1"
 PRELOAD = "lrlab.engine.worker"
-LAZY_IMPORTS = ("sklearn.linear_model",)
+LAZY_IMPORTS = [name for name in os.environ.get("LRLAB_PRELOAD", "sklearn.linear_model").split(",") if name]
 """What a solver imports when it is called, so that the package is quick to import, and a worker before."""
 PARENT_CHECK_SECONDS = 0.2
 
