@@ -129,3 +129,10 @@ def test_a_solve_does_not_wait_for_libraries_that_it_does_not_need():
     script = f"import sys, lrlab; lrlab.solve; print(*[name for name in {heavy} if name in sys.modules])"
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert result.stdout.split() == []
+
+
+def test_a_page_is_drawn_without_the_libraries_of_runs_and_tables():
+    heavy = "pandas", "sklearn", "distributed", "scipy.stats"
+    script = f"exec(open('pages/converge.py').read()); import sys; print([m for m in {heavy} if m in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"

@@ -1,25 +1,27 @@
-"""The chosen solvers on many seeds: median and quartiles of each iterate, and the time to a given accuracy."""
+"""The chosen solvers on many seeds: median and quartiles of each iterate, and the time to a given accuracy.
+
+pandas and what needs it are imported when they are used: a first page does not wait for them.
+"""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import streamlit as st
 
 from lrlab.catalog import family
 from lrlab.engine.engine import on_workers
 from lrlab.engine.stream import Collection
 from lrlab.figures.convergence import TIMES
-from lrlab.figures.series import series
 from lrlab.parameters import display_name
-from lrlab.presets.resumed import Resumed
-from lrlab.presets.traces import median_traces
 from lrlab.runs.job import Job
 from lrlab.runs.trial import Trial, run_traced
 from lrlab.store.location import get_shared_store
 from lrlab.ui.converge.curve_controls import CurveSettings
 from lrlab.ui.shared import captions, live, progress
 from lrlab.ui.widgets import plot, tables
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PAGE = "seeds"
 FIRST, MOST = 20, 200
@@ -47,12 +49,17 @@ def show(settings: CurveSettings, jobs: Sequence[Job]) -> None:
 
 def begin(jobs: Sequence[Job], seeds: int) -> Collection:
     """Start the trials that the store does not have; all solvers see the same data in a trial."""
+    from lrlab.presets.resumed import Resumed
+
     trials = [Trial(job, number) for number in range(seeds) for job in jobs]
     return Collection(Resumed(run_traced, trials, get_shared_store().open, on_workers))
 
 
 def draw(settings: CurveSettings, level: float, about: tuple[tuple[Job, ...], int]) -> None:
     """Draw the median of each solver with its quartiles, and the table of times."""
+    from lrlab.figures.series import series
+    from lrlab.presets.traces import median_traces
+
     batch, ran = live.current(PAGE), live.about(PAGE)
     progress.show_batch_progress(batch, changed=batch is not None and ran != about, of=PAGE)
     results = progress.batch_results(batch)
@@ -84,17 +91,21 @@ def draw(settings: CurveSettings, level: float, about: tuple[tuple[Job, ...], in
     tables.download_csv("All iterates (CSV)", rows, f"{spec.model}-seeds", key="converge-seeds-csv")
 
 
-def table(results: Mapping[int, Sequence[Mapping[str, Any]]], titles: Mapping[str, str]) -> pd.DataFrame:
+def table(results: Mapping[int, Sequence[Mapping[str, Any]]], titles: Mapping[str, str]) -> "pd.DataFrame":
     """Return the iterates of all runs, a row each, with the titles of their solvers as `series`."""
+    import pandas as pd
+
     rows = pd.DataFrame([row for own in results.values() for row in own])
     return rows.assign(series=rows["solver"].map(titles))
 
 
-def times(rows: pd.DataFrame, measure: str, level: float, *, rising: bool) -> pd.DataFrame:
+def times(rows: "pd.DataFrame", measure: str, level: float, *, rising: bool) -> "pd.DataFrame":
     """Return for each solver how many seeds reach a level, and the quartiles of seconds and iterations until then.
 
     A seed that does not reach it counts as one that takes for ever: quartiles beyond the share that reaches it are inf.
     """
+    import pandas as pd
+
     good = rows[measure] >= level if rising else rows[measure] <= level
     counted = []
     for solver, own in rows.assign(good=good).groupby("series", sort=False):

@@ -38,6 +38,9 @@ def _warm() -> None:
         # No scheduler answers at the given address: the first Run shows the error.
         engine = None
 
+    # The first table needs it; no first page does.
+    import pandas  # noqa: F401
+
     # Opening a large store takes time: before the first request.
     get_shared_store()
     if engine is not None:
