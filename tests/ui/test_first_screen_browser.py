@@ -38,7 +38,7 @@ WATCH = """parts => {
   window.look = look;
   window.watch = setInterval(look, 50);
 }"""
-OVER = """() => document.querySelector('.lr-run')
+OVER = """() => document.querySelector('.lr-run') && Object.keys(places).length >= 8
   && !document.querySelector('.st-key-progress-strip')?.innerText.includes('solvers done')"""
 SMALLER = {"polynomial-network": "&p=40&m=1500", "one-bit-multilabel": "&m=4000", "multilabel": "&n=500"}
 
