@@ -60,6 +60,14 @@ class WordColumns:
             row[place] = str(known.get(word, -1))
         return row
 
+    def require_words(self, source: Source, line: int, columns: Names) -> None:
+        """Raise InputError for a column of numbers whose first one, in this line, is none."""
+        for place, known in self.levels.items():
+            words = [word for word in known if is_word(word)]
+            if not self.closed and len(known) > 2 * len(words):
+                need = f"a number in column {columns[place][:60]}, as in most rows,"
+                raise source.refuse(line, need, words[0], "correct it, or write words in all rows")
+
     def width(self, features: list[int]) -> int:
         """Return the number of columns in the end."""
         return sum(len(self.levels[place]) if place in self.levels else 1 for place in features)

@@ -308,6 +308,7 @@ def test_words_of_a_csv_have_a_column_each_and_those_of_the_other_file(tmp_path)
     assert test.feature_names == train.feature_names and np.array_equal(test.X, [[0, 0, 5, 1, 0], [0, 1, 6, 0, 1]])
     for text, sentence in (
         ("colour,y\n1,1\nred,0\n", "a number in column colour in line 3 of bad.csv, got red"),
+        ("a,y\n-1e-3.5,1\n1,0\n2,1\n", "a number in column a, as in most rows, in line 2 of bad.csv, got -1e-3.5"),
         (
             "name,y\n" + "".join(f"n{i},0\n" for i in range(1001)),
             "at most 1,000 different words in column name in line 1002",

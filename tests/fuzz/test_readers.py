@@ -92,7 +92,8 @@ def test_a_text_is_read_or_refused(tmp_path_factory, data, labels):
     path = written(folder, name, data.draw(changed([TEXTS[name]])))
     if (read := read_or_refused(datasets.read, path, labels, limit_bytes=LIMIT_BYTES)) is not None:
         check(folder, read)
-        if name == "a.csv" and labels == 3:
+        # A column of words is one of numbers no more.
+        if name == "a.csv" and labels == 3 and not any("=" in feature for feature in read.feature_names):
             check_numbers(path.read_bytes(), read)
 
 
