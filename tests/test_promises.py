@@ -33,10 +33,9 @@ SMALLER = {
     "matrix-irls": {"features": "canonical", "n1": 1000, "n2": 1000},
     "r2rils": {"features": "canonical", "n1": 1000, "n2": 1000},
     "bcs": {"labels": 50},
-    "least-squares": {"m": 60_000, "d1": 50, "d2": 50},
 }
 """Other sizes for those that would take long, or that need a table without features."""
-SVM = {"multilabel": {"labels": 2, "rank": 2, "per_row": 1}, "one-bit-multilabel": {"d2": 2, "rank": 2}}
+SVM = {"multilabel": {"labels": 4, "rank": 4}, "one-bit-multilabel": {"d2": 4}}
 OPTIONS = {"sparse-logistic": {"folds": 3}, "sparse-probit": {"folds": 3}, "kernel-leml": {"landmarks": 500}}
 
 
