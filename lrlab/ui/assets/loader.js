@@ -1,9 +1,5 @@
-// Sent with every figure: the script itself is fetched once.
-
-// Kept on the window, for each component of a page has a module of its own: two imports of a script that is on its way
-// may end in either order, and the older data would be drawn last.
-const scripts = (window.lrlabScripts ??= {});
-const known = (scripts["ADDRESS"] ??= {});
+// Sent with every figure, see component() in lrlab/ui/widgets/plot.py.
+const known = ((window.lrlabScripts ??= {})["ADDRESS"] ??= {});
 
 export default (component) => {
   if (known.script) return known.script.default(component);

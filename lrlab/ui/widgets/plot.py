@@ -34,6 +34,8 @@ def component(name: str) -> Any:
     # A browser keeps scripts by their address: another content has another one.
     version = f"{crc32(b''.join(file.read_bytes() for file in sorted((ASSETS / 'files').iterdir()))):x}"
     address = _address("figure_files", ASSETS / "files", f"{name}.js", version)
+    # Sent with every figure: it fetches the script once, and keeps it on the window, for each component of a page has a
+    # module of its own. Two imports of a script that is on its way may end in either order, the older data last.
     html, loader = ((ASSETS / file).read_text("utf-8") for file in (f"{name}.html", "loader.js"))
     js = loader.replace("ADDRESS", address)
     return st.components.v2.component(f"lrlab_{name}", html=html, js=js, isolate_styles=False)
