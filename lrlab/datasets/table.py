@@ -48,8 +48,8 @@ def read_table(source: Source, choice: LabelChoice | None, limit_bytes: int, lik
         Y.extend(_label(source, line, row[place], columns[place]) for place in labels)
         if source.complete(len(Y) // len(labels) if labels else len(X) // len(features)):
             break
-    words.require_words(source, start, columns)
     x = np.frombuffer(X).reshape(-1, len(features))
+    words.require_words(source, start, x, features, columns)
     y = np.frombuffer(Y).reshape(len(x), len(labels))
     label_names = tuple(columns[place] for place in labels)
     require_room(source, 8 * len(x) * words.width(features), limit_bytes, "features")

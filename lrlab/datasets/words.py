@@ -60,13 +60,14 @@ class WordColumns:
             row[place] = str(known.get(word, -1))
         return row
 
-    def require_words(self, source: Source, line: int, columns: Names) -> None:
-        """Raise InputError for a column of numbers whose first one, in this line, is none."""
-        for place, known in self.levels.items():
-            words = [word for word in known if is_word(word)]
-            if not self.closed and len(known) > 2 * len(words):
+    def require_words(self, source: Source, line: int, x: Array, features: list[int], columns: Names) -> None:
+        """Raise InputError for a column with numbers in most rows but a word in this line; x holds the words' codes."""
+        for codes, place in zip(x.T, features, strict=True):
+            known = {} if self.closed else self.levels.get(place, {})
+            numbers = [code for word, code in known.items() if not is_word(word)]
+            if 2 * np.isin(codes, numbers).sum() > len(codes):
                 need = f"a number in column {columns[place][:60]}, as in most rows,"
-                raise source.refuse(line, need, words[0], "correct it, or write words in all rows")
+                raise source.refuse(line, need, next(iter(known)), "correct it, or write words in all rows")
 
     def width(self, features: list[int]) -> int:
         """Return the number of columns in the end."""

@@ -303,6 +303,9 @@ def test_words_of_a_csv_have_a_column_each_and_those_of_the_other_file(tmp_path)
     assert train.feature_names == ("colour=red", "colour=blue", "size", "kind=A 1", "kind=3")
     expected = [[1, 0, 1, 1, 0], [0, 1, 2, 0, 1], [0, 0, 3, 1, 0], [1, 0, 4, 0, 0]]
     assert np.array_equal(train.X, expected)
+    # One word beside several numbers is a word in most rows.
+    (tmp_path / "few.csv").write_text("a,y\nnone,1\nnone,0\nnone,1\n1,0\n2,1\n")
+    assert read(tmp_path / "few.csv", "last:1").feature_names == ("a=none", "a=1", "a=2")
     # Columns are matched by name, and what the training rows never say is none of their words.
     test = read(tmp_path / "test.csv", "last:1", like=train)
     assert test.feature_names == train.feature_names and np.array_equal(test.X, [[0, 0, 5, 1, 0], [0, 1, 6, 0, 1]])
