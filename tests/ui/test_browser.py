@@ -136,6 +136,17 @@ def picture_file(folder):
     return path
 
 
+def test_a_figure_whose_script_does_not_come_says_so(page, address):
+    page.route("**/plot.js*", lambda route: route.abort())
+    try:
+        opened(page, f"{address}/converge?n=400&p=8", "Converge")
+        expect(page.get_by_text("Its script did not come. Reload the page.").first).to_be_visible()
+    finally:
+        page.unroute("**/plot.js*")
+    page.reload()
+    drawn(page)
+
+
 def test_successive_input_is_not_lost_on_a_distant_server(page, address, far):
     with page.expect_websocket() as connected:
         opened(page, f"{address}/converge?p=30", "Converge")

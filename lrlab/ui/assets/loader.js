@@ -1,10 +1,11 @@
-// Sent with every figure, see component() in lrlab/ui/widgets/plot.py.
 const known = ((window.lrlabScripts ??= {})["ADDRESS"] ??= {});
 
 export default (component) => {
   if (known.script) return known.script.default(component);
   known.loading ??= import(new URL("ADDRESS", document.baseURI)).then((script) => (known.script = script));
-  const drawn = known.loading.then((script) => script.default(component));
-  known.loading.catch(() => (known.loading = undefined));
+  const drawn = known.loading.then((script) => script.default(component), () => {
+    const failed = component.parentElement.querySelector(".lrlab-failed");
+    if (failed) failed.textContent = "Its script did not come. Reload the page.";
+  });
   return () => drawn.then((end) => end?.());
 };
