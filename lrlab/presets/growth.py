@@ -75,7 +75,7 @@ def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.D
         for key, (_, words) in QUANTITIES.items():
             own_points = points[key][points[key]["series"] == one["label"]]
             line, shown = exponent_line(one, axis, own_points, one.get(key, {}).get(axis), "formula")
-            if shown == "unknown":
+            if not shown:
                 continue
             line["quantity"], sentence = words, f"{one['label']}, {words} {shown}"
             lines.append(line)

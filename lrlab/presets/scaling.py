@@ -59,7 +59,7 @@ def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.D
     for one in preset.series:
         of_series = points[points["series"] == one["label"]]
         line, words = exponent_line(one, axis, of_series, one.get("claimed", {}).get(axis), "claimed")
-        words = f"{one['label']} {words}"
+        words = f"{one['label']} {words or 'unknown'}"
         lines.append(line)
         sentences.append(words)
     caption = f"Medians of the trials, with quartiles. Exponents of {axis}: {'; '.join(sentences)}."
@@ -69,11 +69,14 @@ def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.D
 def exponent_line(
     one: Toml, axis: str, points: pd.DataFrame, bound: float | None, source: str
 ) -> tuple[dict[str, Any], str]:
-    """Return the exponent of a series as a line of a table and in words, judged by its bound; `source` names that."""
+    """Return the exponent of a series as a line of a table and in words, judged by its bound; `source` names that.
+
+    No words where it is unknown.
+    """
     slope, low, high = exponent(points)
     line = {"level": "series", "series": one["label"], "exponent": slope, "low_95": low, "high_95": high}
     if slope != slope:
-        return line, "unknown"
+        return line, ""
     words = f"{slope:.2f} ({low:.2f} to {high:.2f})"
     if bound is not None:
         verdict = judged(one, axis, (slope, low, high), bound)

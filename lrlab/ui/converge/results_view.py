@@ -24,6 +24,8 @@ HEIGHT = 400
 """Of the three figures of the first screen, in pixels."""
 MEASURED_HEIGHT = 300
 WIDTHS = [0.78, 1.1, 1.1]
+LIVE_POINTS = 400
+"""Of a curve while it grows, as many as it has pixels: all are sent twice a second."""
 
 
 def draw(settings: CurveSettings, jobs: Sequence[Job]) -> None:
@@ -92,10 +94,6 @@ def show_measured(spec: Spec) -> None:
 def measured_of(spec: Spec) -> Measured:
     """Return the first measurements of a spec."""
     return family(spec.model).measured(spec)
-
-
-LIVE_POINTS = 400
-"""Of a curve while it grows, as many as it has pixels; all are sent twice a second."""
 
 
 def draw_curves(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery], alive: bool) -> None:
