@@ -150,13 +150,14 @@ class Stop(Enum):
     """Why a run ended; the value is the sentence for the person who looks, with the remedy.
 
     CONVERGED claims optimality: the residual fell to `tol`, or the solver returned it after such a test.
-    LOCAL_MINIMUM: optimal nearby alone, for the problem's `truth_fits_better(row, tol)` holds.
+    LOCAL_MINIMUM, NOT_UNIQUE: the problem's `truth_fits_better(row, tol)` or `another_fits(row)` holds.
     SETTLED: the residual fell to `tol`, but is that of a fixed point of the update (`Iterate.optimal` is false).
     FINISHED: the solver ended by itself, as closed forms do. EXHAUSTED: it has used all batches of fresh samples.
     """
 
     CONVERGED = "Converged: the residual fell below the tolerance, or as far as rounding lets it."
     LOCAL_MINIMUM = "Local minimum: the truth fits the data better; take another start, seed or solver, or more data."
+    NOT_UNIQUE = "Not unique: this fits all data, as the truth does, yet is not it; take more data or a smaller rank."
     SETTLED = "Settled: the update stands still at a fixed point of the method, which need not minimise the misfit."
     FINISHED = "Finished: the method is complete."
     EXHAUSTED = "Exhausted: every batch of fresh samples is used; raise the number of measurements, or reuse samples."

@@ -17,6 +17,8 @@ from lrlab.protocol import Checkpoint, child, proceed
 
 CLEARLY = 1.01
 """A misfit of so many times that of the truth is larger, see `truth_fits_better`."""
+DIFFERENT = 1e-3
+"""Relative error from which on an estimate is not the truth, see `another_fits`."""
 
 DRAWN_ROWS = 4096
 """Rows drawn at a time: a block is a function of its index alone, so that fewer measurements are the first of more."""
@@ -107,3 +109,8 @@ class LowRankProblem(ABC):
             return False
         noise = float(np.linalg.norm(self.operator.forward(self.truth) - self.b)) / size
         return misfit > CLEARLY * noise + math.sqrt(tol)
+
+    def another_fits(self, row: Mapping[str, float]) -> bool:
+        """Return whether an estimate fits data without noise, but for rounding, and is not the truth."""
+        exact = row["misfit"] <= float(np.finfo(self.b.dtype).eps) ** (2 / 3)
+        return self.spec.values()["noise"] == 0 and exact and row["error"] > DIFFERENT

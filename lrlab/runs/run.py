@@ -144,10 +144,18 @@ def run_job(
         raise NumericalBreakdown(job.solver, len(trace.rows) or (newest.iterations if newest else 0), error) from error
     if newest is not None and newest.held is not None:
         score(*newest.held)
-    fits_better = getattr(problem, "truth_fits_better", None)
-    if trace.stop is Stop.CONVERGED and fits_better and fits_better(trace.rows[-1], job.limits.tol):
-        trace.stop = Stop.LOCAL_MINIMUM
+    trace.stop = _beside_the_truth(trace, problem)
     return trace
+
+
+def _beside_the_truth(trace: Trace, problem: Any) -> Stop | None:
+    """Return why a run ended, in view of how well the truth fits."""
+    fits_better, another_fits = (getattr(problem, name, None) for name in ("truth_fits_better", "another_fits"))
+    if trace.stop is Stop.CONVERGED and fits_better and fits_better(trace.rows[-1], trace.job.limits.tol):
+        return Stop.LOCAL_MINIMUM
+    if trace.stop in (Stop.CONVERGED, Stop.SETTLED, Stop.FINISHED) and another_fits and another_fits(trace.rows[-1]):
+        return Stop.NOT_UNIQUE
+    return trace.stop
 
 
 def scored_row(problem: Any, iteration: int, seconds: float, iterate: Iterate) -> Row:

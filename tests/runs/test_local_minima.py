@@ -35,3 +35,15 @@ def test_a_minimum_that_fits_as_well_as_the_truth_is_converged(solver, noise):
 def test_a_rank_below_the_true_one_is_no_local_minimum():
     spec = lrlab.spec("rank-one-sensing", m=400, d1=15, d2=12, rank=2, assumed_rank=1, seed=7001)
     assert solve(spec, "gauss-newton").stop is lrlab.Stop.CONVERGED
+
+
+def test_another_table_with_the_same_entries_is_not_called_converged():
+    """1.5 times the degrees of freedom: some rows have hardly more entries than unknowns."""
+    table = {"features": "canonical", "n1": 25, "n2": 25, "rank": 2, "observed": 0.23}
+    traces = [solve(lrlab.spec("inductive-completion", **table, seed=seed), "r2rils") for seed in range(3000, 3006)]
+    others = [trace for trace in traces if trace.stop is lrlab.Stop.NOT_UNIQUE]
+    assert others and all(trace.metrics["error"] > 1e-3 and trace.metrics["misfit"] < 1e-10 for trace in others)
+    assert all(trace.metrics["error"] < 1e-6 for trace in traces if trace.stop is lrlab.Stop.CONVERGED)
+    assert "take more data or a smaller rank" in others[0].summary()["message"]
+    noisy = solve(lrlab.spec("inductive-completion", **table, noise=0.1, seed=others[0].job.spec.seed), "gauss-newton")
+    assert noisy.stop is not lrlab.Stop.NOT_UNIQUE

@@ -12,6 +12,7 @@ from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
+from lrlab.operators.entries import Entries
 from lrlab.operators.operator import Operator, alignment, unresolvable
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
@@ -30,8 +31,9 @@ REFRESHED = 20
 Columns = Annotated[
     int,
     Parameter(
-        meaning="columns of the factors, 0: twice the given rank; no more than the matrix has", symbol="K",
-        low=0, high=10_000,
+        meaning="columns of the factors, no more than the matrix has; 0: twice the given rank, or that rank itself "
+        "where a side of the table has no features, as matrices of a rank just larger then fit, too",
+        symbol="K", low=0, high=10_000,
     ),
 ]  # fmt: skip
 
@@ -76,7 +78,9 @@ def precgd(
                f is quartic in t, minimised exactly
     eta        damping sqrt(scale) ||A(U V^T) - b||, an estimate of damping ||U V^T - W||_F: with a fixed eta steps
                would be slow near W, with eta = 0 the columns that are not needed would be unstable
-    converges  linearly, also if K > k, at a rate that does not depend on the singular values of W
+    converges  linearly, also if K > k, at a rate that does not depend on the singular values of W, where no other
+               matrix of rank K fits. In plain completion, and in regression where a label has fewer answers than
+               there are features, some of rank k + 1 do: runs with K > k end at one of them, or come near it slowly
 
     Otherwise as `overparameterised_gradient`.
     Reference: Zhang, Fattahi, Zhang (2021), "Preconditioned gradient descent for over-parameterized nonconvex matrix
@@ -89,7 +93,9 @@ def precgd(
 def descent(problem: LowRankData, columns: int, damping: float | None, start: str, rng: Generator) -> Iterates:
     """Yield the iterates of both methods; without a damping those of the plain one."""
     A, b = problem.operator, problem.b
-    W = started(A, b, min(columns or 2 * problem.rank, *A.shape), rng, start)
+    # A response or a row that is hardly observed leaves room for matrices of rank one that no measurement sees.
+    unseen = isinstance(A, Entries) and (A.X is None or A.Y is None)
+    W = started(A, b, min(columns or (1 if unseen else 2) * problem.rank, *A.shape), rng, start)
     at = Factors.of(A, W._replace(s=np.abs(W.s)))
     for iteration in count(1):
         W = at.estimate(A)
@@ -206,7 +212,8 @@ ENTRIES = (
         title="PrecGD (over-parameterised)",
         update=r"U \leftarrow U - t\, G V (V^\top V + \eta I)^{-1}, \quad V \leftarrow V - t\, G^\top U (U^\top U"
         r" + \eta I)^{-1}, \quad G = \mathcal A^*(\mathcal A(U V^\top) - b)",
-        summary="Preconditioned gradient descent on factors with more columns than the rank, which need not be known.",
+        summary="Preconditioned gradient descent on factors with more columns than the rank, which need not be known "
+        "where measurements mix all entries; of tables without features, take columns = rank.",
         run=precgd,
     ),
 )

@@ -50,3 +50,13 @@ def test_with_as_many_columns_as_the_rank_and_no_damping_to_speak_of_it_is_scale
 def test_negative_weights_are_refused():
     with pytest.raises(InputError, match="signs must be positive for this solver"):
         lrlab.solve(lrlab.spec("polynomial-network", m=300, p=16, r=2), "precgd")
+
+
+@pytest.mark.parametrize("seed", range(3000, 3003))
+def test_labels_with_fewer_answers_than_features_are_no_room_for_more_columns(seed):
+    """With twice the rank errors stayed near 0.01, at misfits of 1e-6: matrices of rank k + 1 fit, too."""
+    spec = lrlab.spec("multilabel-regression", n=200, d=20, labels=30, rank=2, observed=0.07, seed=seed)
+    trace = lrlab.solve(spec, "precgd")
+    assert trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-10
+    more = lrlab.solve(spec, "precgd", columns=4, max_iter=300)
+    assert more.stop is not Stop.CONVERGED and more.metrics["error"] > 1e-3
