@@ -11,7 +11,9 @@ from lrlab.models.flipped_logistic import FlippedLogistic
 from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
 from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.parameters import InputError
-from lrlab.solvers.single_index.phase_likelihood import final_width, likelihood, phase_likelihood
+from lrlab.solvers.single_index.phase_likelihood import phase_likelihood
+from lrlab.solvers.single_index.phase_losses import final_width, likelihood
+from lrlab.theory.links import ThresholdLink
 
 
 def errors(spec, solver, seeds=8, **settings):
@@ -19,19 +21,23 @@ def errors(spec, solver, seeds=8, **settings):
 
 
 @pytest.mark.parametrize("width", [0.5, 0.1, 0.02])
-def test_phase_likelihood_is_that_of_the_model_and_its_slope_its_derivative(width):
-    z = np.linspace(-2.5, 2.5, 60)
-    yes = norm.sf((1.0 - z) / width) + norm.cdf((-1.0 - z) / width)
+@pytest.mark.parametrize("flip", [0.0, 0.1])
+def test_phase_likelihood_is_that_of_the_model_and_its_slope_its_derivative(width, flip):
+    z, link = np.linspace(-2.5, 2.5, 60), ThresholdLink(0.0, 1.0, flip=flip)
+    yes = flip + (1.0 - 2.0 * flip) * (norm.sf((1.0 - z) / width) + norm.cdf((-1.0 - z) / width))
     for y, probability in ((1.0, yes), (-1.0, 1.0 - yes)):
-        at = likelihood(z, np.full_like(z, y), 1.0, width)
+        at = likelihood(z, np.full_like(z, y), link, width)
         likely = probability > 1e-9
         assert at.loss[likely] == pytest.approx(-np.log(probability[likely]), abs=1e-6)
         gaps = []
         for h in (1e-3 * width, 1e-4 * width):
-            moved = likelihood(z + h, np.full_like(z, y), 1.0, width).loss
-            gaps.append(np.abs(moved - at.loss + h * at.descent)[likely].max())
-        assert np.log10(gaps[0] / gaps[1]) == pytest.approx(2.0, abs=0.1), "the error of a gradient falls as h^2"
-    information = likelihood(z, np.ones_like(z), 1.0, width).information
+            moved = likelihood(z + h, np.full_like(z, y), link, width).loss
+            model = at.loss - h * at.descent + h * h / 2.0 * at.curvature
+            gaps.append([np.abs(moved - part)[likely].max() for part in (at.loss - h * at.descent, model)])
+        falls = np.log10(np.divide(*gaps))
+        assert falls[0] == pytest.approx(2.0, abs=0.1), "the error of a gradient falls as h^2"
+        assert falls[1] > 2.7, "and with the curvature as h^3"
+    information = likelihood(z, np.ones_like(z), link, width).information
     assert (information >= 0).all() and np.isfinite(information).all()
 
 
@@ -40,7 +46,7 @@ def test_phase_likelihood_yields_its_objective_and_lowers_it_at_each_width():
     iterates = list(itertools.islice(phase_likelihood(problem, rng=np.random.default_rng(0)), 12))
     for iterate in iterates:
         width = float(iterate.note.removeprefix("Smoothed to width ").removesuffix("."))
-        loss = likelihood(problem.X @ iterate.estimate, problem.y, 1.0, width).loss.mean()
+        loss = likelihood(problem.X @ iterate.estimate, problem.y, problem.link, width).loss.mean()
         assert iterate.objective == pytest.approx(loss, rel=1e-3)
         assert np.linalg.norm(iterate.estimate) == pytest.approx(1.0)
     for before, after in itertools.pairwise(iterates):
@@ -49,7 +55,8 @@ def test_phase_likelihood_yields_its_objective_and_lowers_it_at_each_width():
 
 def test_phase_likelihood_reaches_the_rate_of_noiseless_data():
     assert np.median(errors(OneBitPhaseRetrieval(), "phase-likelihood")) < 0.009
-    assert final_width(0.3, 1.0, 3000, 20) == 0.3 > final_width(0.0, 1.0, 3000, 20) > final_width(0.0, 1.0, 30_000, 20)
+    exact, noisy = ThresholdLink(0.0, 1.0), ThresholdLink(0.3, 1.0)
+    assert final_width(noisy, 3000, 20) == 0.3 > final_width(exact, 3000, 20) > final_width(exact, 30_000, 20)
 
 
 @pytest.mark.parametrize(
