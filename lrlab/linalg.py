@@ -103,7 +103,7 @@ def solve_positive(N: Array, rhs: Array, ridge: float | Array = 0.0) -> Array:
         pass
     values, vectors = eigh(N)
     good = values > 1e-13 * values[-1]
-    return vectors[:, good] @ ((vectors[:, good].T @ rhs) / values[good])
+    return vectors[:, good] @ ((vectors[:, good].T @ rhs).T / values[good]).T
 
 
 def places_in(table: Matrix, pattern: Matrix) -> Indices:

@@ -40,12 +40,19 @@ def full_rank(problem: MultilabelProblem, settings: Mapping[str, Value]) -> Pred
 
 
 def remark(scores: Mapping[str, float], baselines: Mapping[str, Mapping[str, float]]) -> str:
-    """Return one sentence where a fit is below a baseline in AUC, or hardly above label frequencies; else nothing."""
-    auc, words = scores.get("auc", np.nan), []
+    """Return a sentence where a fit is below a baseline in AUC, or hardly above label frequencies; else nothing.
+
+    Another one where more labels are predicted wrongly than by their frequencies, which alone judges a single label.
+    """
+    auc, words = scores.get("auc", np.nan), list[str]()
     lowest = baselines.get(FREQUENCIES, {}).get("auc", np.nan)
     if auc < lowest + LEAD:
         way = "below" if auc < lowest else f"less than {LEAD} above"
         words.append(f"{way} that of label frequencies, {lowest:.3f}")
     if auc < (full := baselines.get(FULL_RANK, {}).get("auc", np.nan)):
         words.append(f"below that of {FULL_RANK}, {full:.3f}")
-    return f"The AUC, {auc:.3f}, is {' and '.join(words)}." if words else ""
+    said = [f"The AUC, {auc:.3f}, is {' and '.join(words)}."] if words else []
+    fewest, wrong = baselines.get(FREQUENCIES, {}).get("hamming", np.nan), scores.get("hamming", np.nan)
+    if wrong > fewest:
+        said.append(f"The Hamming loss, {wrong:.3f}, is above that of label frequencies, {fewest:.3f}.")
+    return " ".join(said)

@@ -8,6 +8,9 @@ from typing import Any
 from lrlab.protocol import Iterate, Limits, Stop, drive
 
 Row = dict[str, float]
+CHOSEN = "Ended after as many iterations as were chosen on held-out data."
+LIMIT = "Stopped at the limit of iterations: raise it where scores still improve."
+"""What is said of a limit of fits, which need not go on until a tolerance is reached."""
 Following = Callable[[int, int, float], None]
 """Called after each iteration with its number, the most iterations, and the seconds since the first began."""
 
@@ -51,9 +54,21 @@ class FitResult:
             **({"notes": list(self.notes)} if self.notes else {}),
             "iterations": len(self.rows),
             "stop": self.stop.name if self.stop else None,
-            "message": self.stop.value if self.stop else "",
+            "message": self.message,
             "trace": self.rows,
         }
+
+    @property
+    def chosen(self) -> bool:
+        """Whether held-out data chose the iterations."""
+        return False
+
+    @property
+    def message(self) -> str:
+        """Why it ended, in a sentence."""
+        if self.stop is Stop.MAX_ITER:
+            return CHOSEN if self.chosen else LIMIT
+        return self.stop.value if self.stop else ""
 
     @property
     def extra_values(self) -> dict[str, Any]:

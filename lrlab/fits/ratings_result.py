@@ -28,13 +28,15 @@ class RatingsFit(FitResult):
     def remark(self) -> str:
         """One sentence where the fit is no better than biases or the mean."""
         rmse = self.rows[-1]["rmse"] if self.rows else math.nan
+        worse = rmse > self.baselines["rmse_biases"] * (1 + 1e-9)
+        remedy = f"take solver {BIASES}" if worse else "the ratings are too few for biases, or do not depend on them"
         for name, words in (
             ("rmse_mean", "the mean of the ratings"),
             ("rmse_biases", "biases of users and items alone"),
         ):
             if rmse > self.baselines[name] * (1 + 1e-9):
                 line = f"{rmse:.4f} against {self.baselines[name]:.4f}"
-                return f"The fit is worse than {words} on the test ratings (rmse {line}): take solver {BIASES}."
+                return f"The fit is worse than {words} on the test ratings (rmse {line}): {remedy}."
         if not self.rank and self.solver != BIASES:
             return "Held-out ratings bear no low-rank part: the model is biases of users and items alone."
         return ""
@@ -44,7 +46,7 @@ class RatingsFit(FitResult):
         """The rank, the errors of the baselines, and what tuning tried."""
         return {"rank": self.rank, "share": self.share, **self.baselines, "remark": self.remark, "tried": self.tried}
 
-    def summary(self) -> dict[str, Any]:
-        """Return it as plain values, as `fit --json` prints it."""
-        chosen = {"message": "The iterations were chosen on held-out ratings."} if self.tried and self.rank else {}
-        return super().summary() | chosen
+    @property
+    def chosen(self) -> bool:
+        """Whether held-out ratings chose the iterations."""
+        return bool(self.tried and self.rank)

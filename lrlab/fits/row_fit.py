@@ -73,9 +73,15 @@ class Fit(FitResult):
         return {"auc_rows": self.auc_rows, **self.areas, **prepared, **compared, **tuned}
 
     @property
+    def chosen(self) -> bool:
+        """Whether rows held out chose the iterations."""
+        return self.tuned is not None
+
+    @property
     def remark(self) -> str:
-        """One sentence where the fit is below a baseline; else nothing."""
-        return baselines.remark(self.rows[-1] if self.rows else {}, self.baselines)
+        """A sentence where the fit is below a baseline; else nothing. AUC counts if a row has labels of both kinds."""
+        scores = {name: value for name, value in (self.rows or [{}])[-1].items() if name != "auc" or self.auc_rows}
+        return baselines.remark(scores, self.baselines)
 
 
 class FitSettings(NamedTuple):
@@ -141,6 +147,7 @@ def fit_rows(
     if task:
         fitted.tuned = tune_rows(training, task, progress, intercept=settings.intercept)
         best = fitted.tuned.chosen
+        fitted.notes += fitted.tuned.notes
         fitted.options, ending = task.options_with(best.candidate), ending._replace(max_iter=max(1, best.iterations))
         scaling, fitted.threshold = best.candidate.scaling, task.threshold(best)
         fitted.own, fitted.calibration = best.own, best.calibration
@@ -163,17 +170,22 @@ def fit_rows(
 
 
 def scores_of_baselines(rows: Dataset, problem: OwnProblem, fitted: Fit, task: TuningTask | None) -> dict[str, Row]:
-    """Return the scores of label frequencies, and of full rank where a fit has less; tuned where the fit is."""
-    estimates: dict[str, Any] = {baselines.FREQUENCIES: baselines.frequencies(rows.d, problem.Y, problem.mask)}
+    """Return the scores of label frequencies, and of full rank where a fit has less; tuned where the fit is.
+
+    Each is judged by thresholds of its own, which are nothing to the scores of another solver.
+    """
+    problem.threshold, problem.own = None, ()
+    frequent: Any = baselines.frequencies(rows.d, problem.Y, problem.mask)
+    scores = {baselines.FREQUENCIES: named(problem.score(frequent))}
     if fitted.solver != baselines.SOLVER and baselines.feasible(rows.d, rows.L) and fits_memory(rows):
         settings: dict[str, Any] = {}
         if task:
             seconds, scaling = task.limits.max_seconds, fitted.scaling.name
             own = tuning_task(baselines.SOLVER, {}, 0, 1, seconds, task.metric, task.seed, scaling)
             best = tune_rows(rows, own, lambda count, best: None, intercept=fitted.intercept).chosen
-            settings = best.candidate.options
-        estimates[baselines.FULL_RANK] = baselines.full_rank(problem, settings)
-    return {name: named(problem.score(estimate)) for name, estimate in estimates.items()}
+            settings, problem.threshold, problem.own = best.candidate.options, own.threshold(best), best.own
+        scores[baselines.FULL_RANK] = named(problem.score(baselines.full_rank(problem, settings)))
+    return scores
 
 
 def named(scores: Mapping[str, float]) -> Row:

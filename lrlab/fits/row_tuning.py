@@ -26,6 +26,14 @@ class Tuned:
     chosen: Result
     table: list[Row] = field(repr=False)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A sentence where the metric does not tell settings apart, as those of a row do not for a single label."""
+        if len(self.table) < 2 or len({row["score"] for row in self.table}) > 1:
+            return ()
+        other = "macro_auc" if self.metric == "hamming" else "macro_auc or hamming"
+        return (f"All settings have the same {self.metric}, so that it chose none of them: tune by {other}.",)
+
     def summary(self) -> dict[str, Any]:
         """Return it as plain values."""
         return {"metric": self.metric, **self.chosen.row(), "table": self.table}

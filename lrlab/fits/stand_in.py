@@ -6,7 +6,7 @@ from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError
 from lrlab.runs.memory import GIB, memory_limit
 
-MOST_BYTES = 2**27
+MOST_BYTES = 2**25
 """Memory of the features; of larger sets as many rows are drawn as take no more."""
 SPARSE = 0.3
 """Share of the features that is not 0 above which they are drawn dense."""

@@ -89,3 +89,23 @@ def test_full_rank_is_tuned_where_the_fit_is(files):
     alone = fit(*paths, solver="binary-relevance", tune_by="auc", iterations=1, scaling=found.scaling.name)
     assert found.baselines["full rank"]["auc"] == alone.rows[-1]["auc"]
     assert "full rank" not in alone.baselines
+
+
+def test_baselines_have_thresholds_of_their_own(files):
+    train, test = unequal(1009, L=5)
+    paths = files(1009, L=5)
+    found = fit(*paths, solver="bcs", scaling="deviations", tune_by="auc")
+    assert found.threshold is not None and found.own
+    expected = OwnProblem.between(train, test, 1).score(baselines.frequencies(train.d, train.Y, None))["hamming"]
+    assert found.baselines[baselines.FREQUENCIES]["hamming"] == expected
+
+
+def test_a_single_label_has_no_auc_in_a_row_and_wants_another_metric(files):
+    paths = files(1010, L=1, signal=0.0)
+    found = fit(*paths, solver="wsabie", iterations=2)
+    wrong, fewest = found.rows[-1]["hamming"], found.baselines[baselines.FREQUENCIES]["hamming"]
+    assert wrong > fewest
+    assert found.remark == f"The Hamming loss, {wrong:.3f}, is above that of label frequencies, {fewest:.3f}."
+    tuned = fit(*paths, solver="binary-relevance", tune_by="ndcg@5")
+    assert [note for note in tuned.notes if "the same ndcg@5" in note and "macro_auc or hamming" in note]
+    assert not fit(*paths, solver="binary-relevance", tune_by="macro_auc").notes

@@ -60,6 +60,13 @@ def test_binary_relevance_is_the_ridge_regression_of_scikit_learn(shape, sparse,
     assert scores("binary-relevance", problem, 300, regularization=0.3) == pytest.approx(expected, abs=1e-8)
 
 
+def test_incomes_beside_constant_and_equal_columns_are_fitted_as_well():
+    X, Y, _ = tables(60, 5, seed=1003)
+    X[:, 0], X[:, 1], X[:, 2] = 1e6 * X[:, 0], 7.5, X[:, 3]
+    expected = Ridge(1e-3, solver="svd").fit(X, Y).predict(X)
+    assert scores("binary-relevance", problem_of(X, Y), regularization=1e-3) == pytest.approx(expected, abs=1e-8)
+
+
 @pytest.mark.parametrize("observed", [1.0, 0.6])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_leml_at_full_rank_is_that_regression_too(sparse, observed):
