@@ -1,9 +1,9 @@
 """Refinement of a direction together with its unknown link: semiparametric M-estimation on the sphere."""
 
-from collections.abc import Callable, Iterator
+from collections import abc
+from collections.abc import Iterator
 from functools import cache, partial
 from itertools import count
-from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -16,23 +16,22 @@ from lrlab.protocol import Iterate
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.single_index import fold_steps
 from lrlab.solvers.single_index.cross_fitting import FOLDS, CrossFit, Derivatives
-from lrlab.solvers.single_index.link_fit import Fit, chosen, fit, fit_all
+from lrlab.solvers.single_index.link_fit import chosen, fit, fit_all
 from lrlab.solvers.single_index.link_free_errors import MOST_ENTRIES, standard_errors
 from lrlab.solvers.single_index.link_free_levels import Attempt, attempts, curvatures, refitted
 from lrlab.solvers.single_index.link_free_moves import Moved, descended, exchanged, sharpened
-from lrlab.solvers.single_index.link_free_start import best_start
+from lrlab.solvers.single_index.link_free_spline_starts import doubtful, spline_starts
+from lrlab.solvers.single_index.link_free_start import DECIDED, Start, best_start
+from lrlab.solvers.single_index.link_free_state import State
 from lrlab.solvers.single_index.link_levels import Levels
 from lrlab.solvers.single_index.link_smoothing import POLYNOMIAL, SMOOTHNESS, LogOdds
 from lrlab.solvers.single_index.requirements import VANISHING, SupportSize, needs_room, sparse_size, support_size
 
 # The smoothness is chosen anew in this many rounds at most, until it stays the same in three.
 CHOICES = 6
-# Jumps are tried, and then the link stays, once steps are this share of the error of the direction.
-NEARLY_SETTLED = 0.05
 SPLINES = [smoothness for smoothness in SMOOTHNESS if smoothness.weight < POLYNOMIAL]
 # A link that jumps is fitted in this many rounds.
 REFITS = 10
-TINY = np.finfo(float).tiny
 
 
 def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> Iterator[Iterate]:
@@ -57,8 +56,8 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
     A spline for the log-odds cannot follow jumps to a level between 0 and 1. Once b has settled, chances that are
     constant but for two or three jumps are tried, their width narrowed as far as held-out answers follow, and kept
     where those prefer them (`link_free_levels`): on three levels with p = 20, n = 1000 and 3000, the median error is
-    .96 and 1.13 times that of maximum likelihood with the link (`benchmarks/known_link.py`). With fewer answers
-    (n = 300, links with several turns) a start can fail.
+    .96 and 1.13 times that of maximum likelihood with the link (`benchmarks/known_link.py`). Where a line
+    predicts little, stiff splines from every moment are tried, too (`link_free_spline_starts`).
 
     intervals   b_j +- 1.96 standard errors, by the efficient score and a sandwich on the tangent space of the sphere,
                 Cov = c (sum x~_i x~_i^T)^+, x~_i = x_i - E[x | z_i], c from leaving out rows (see `link_free_errors`);
@@ -77,71 +76,21 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
         yield state.iterate(cache(partial(standard_errors, X, answers, state.b, state.link)))
 
 
-class State(NamedTuple):
-    """One round: B and X B of all columns, entries that may move (p, K + 1), link, derivatives, step to come."""
-
-    B: Array
-    Z: Array
-    free: Mask
-    fit: Fit
-    link: LogOdds | Levels
-    at: Derivatives
-    step: Array
-    exchanges: Array
-    start: str
-    choosing: bool
-    trying: float = 0.0
-
-    @property
-    def b(self) -> Array:
-        """The direction fitted to all data (p,)."""
-        return self.B[:, -1]
-
-    @property
-    def moved(self) -> Moved:
-        """The directions with their indices and losses."""
-        return Moved(self.B, self.Z, self.at.loss)
-
-    @property
-    def nearly_settled(self) -> bool:
-        """Whether the choices are made and the steps are small against the error of the direction."""
-        if self.choosing or self.exchanges.any():
-            return False
-        error = np.sqrt(self.free[:, -1].sum() / max(float(self.at.weights[:, -1].sum()), TINY))
-        return bool(np.linalg.norm(self.step[:, -1]) < NEARLY_SETTLED * error)
-
-    def widened(self, own: Mask) -> "State":
-        """Return the state of these entries (p,) of many, with zeros elsewhere."""
-        B, step = (np.zeros((len(own), part.shape[1])) for part in (self.B, self.step))
-        free = np.zeros(B.shape, dtype=bool)
-        B[own], step[own], free[own] = self.B, self.step, self.free
-        return self._replace(B=B, free=free, step=step)
-
-    def iterate(self, errors: Callable[[], Array | None] | None = None) -> Iterate:
-        """Return the state as an iterate, with what computes its standard errors."""
-        sparse = f", {np.count_nonzero(self.b)} entries" if np.count_nonzero(self.b) < len(self.b) else ""
-        link = f"Log-odds: {self.fit.smoothness.name}, {self.fit.parameters:.1f} effective parameters"
-        link = f"Link: {self.link.name}" if isinstance(self.link, Levels) else link
-        note = f"{self.start} {link}, held-out loss {self.fit.mean_held_out:.3g}{sparse}."
-        residual = max(float(np.linalg.norm(self.step[:, -1])), float(self.exchanges[-1]))
-        if self.trying:
-            # Not solved while another kind of link may be better.
-            residual, note = max(residual, 1.0), f"{note} Trying jumps of width {self.trying:.2g}."
-        objective = float(self.at.loss[-1]) / len(self.Z)
-        return Iterate(self.b, objective=objective, residual=residual, note=note, standard_errors=errors)
-
-
 def refinement(X: Array, y: Array, s: int, rng: Generator) -> Iterator[State]:
     """Yield the rounds of `link_free_refinement`: smooth links, then jumps where held-out answers prefer them."""
     if abs(y.sum()) == len(y):
         remedy = "move the threshold or the intercept, or raise n: where all answers agree the link carries nothing"
         raise InputError("answers", "of both kinds", f"{len(y)} times {y[0]:+.0f}", remedy)
     data, p = CrossFit.split(X, y, rng), X.shape[1]
-    rounds = smooth_rounds(data, min(s, p), rng)
-    state = next(rounds)
-    while not state.nearly_settled:
-        yield state
-        state = next(rounds)
+    state = yield from until_settled(smooth_rounds(data, min(s, p), best_start(data, min(s, p), rng)))
+    if s >= p and state.fit.smoothness not in SPLINES and doubtful(data, state.fit):
+        others = list[Start]()
+        for start in spline_starts(data, state.fit.mean_held_out, rng):
+            others.append(start)
+            yield state._replace(trying="splines from other starts")
+        best = min(others, key=lambda start: start.held_out, default=None)
+        if best and best.held_out < state.fit.mean_held_out - DECIDED / len(y):
+            state = yield from until_settled(smooth_rounds(data, p, best))
     # The support stays from here on.
     own: Mask = np.any(state.free, axis=1)
     attempt = None
@@ -149,14 +98,23 @@ def refinement(X: Array, y: Array, s: int, rng: Generator) -> Iterator[State]:
     # What a line or a parabola follows as well as splines do has no level between 0 and 1.
     tries = attempts(data, state.moved, state.free, state.fit) if state.fit.smoothness in SPLINES else ()
     for attempt in tries:
-        yield state._replace(trying=attempt.levels.width).widened(own)
+        yield state._replace(trying=f"jumps of width {attempt.levels.width:.2g}").widened(own)
     for last in last_rounds(data, state, attempt if attempt and attempt.preferred else None):
         yield last.widened(own)
 
 
-def smooth_rounds(data: CrossFit, s: int, rng: Generator) -> Iterator[State]:
+def until_settled(rounds: Iterator[State]) -> abc.Generator[State, None, State]:
+    """Yield rounds until the steps are small, and return the one where they are."""
+    for state in rounds:
+        if state.nearly_settled:
+            return state
+        yield state
+    raise AssertionError("rounds do not end")
+
+
+def smooth_rounds(data: CrossFit, s: int, begin: Start) -> Iterator[State]:
     """Yield rounds with a spline for the log-odds, in which all columns move, without end."""
-    B, Z, fits, choice, start = best_start(data, s, rng)
+    B, Z, fits, choice, start = begin
     p = len(B)
     exchanges = np.full(data.folds + 1, s if s < p else 0)
     together = s >= p and fold_steps.suits(data)

@@ -31,6 +31,11 @@ class Start(NamedTuple):
     choice: int
     note: str
 
+    @property
+    def held_out(self) -> float:
+        """The mean loss of the chosen fit on unseen answers."""
+        return self.fits[self.choice].mean_held_out
+
 
 def best_start(data: CrossFit, s: int, rng: Generator) -> Start:
     """Return the moment direction whose smoothed link predicts unseen answers better.

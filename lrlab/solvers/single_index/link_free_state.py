@@ -1,0 +1,72 @@
+"""One round of link-free refinement, and how it is shown."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from lrlab.arrays import Array, Mask
+from lrlab.protocol import Iterate
+from lrlab.solvers.single_index.cross_fitting import Derivatives
+from lrlab.solvers.single_index.link_fit import Fit
+from lrlab.solvers.single_index.link_free_moves import Moved
+from lrlab.solvers.single_index.link_levels import Levels
+from lrlab.solvers.single_index.link_smoothing import LogOdds
+
+# Jumps are tried, and then the link stays, once steps are this share of the error of the direction.
+NEARLY_SETTLED = 0.05
+TINY = np.finfo(float).tiny
+
+
+class State(NamedTuple):
+    """One round: B and X B of all columns, entries that may move (p, K + 1), link, derivatives, step to come."""
+
+    B: Array
+    Z: Array
+    free: Mask
+    fit: Fit
+    link: LogOdds | Levels
+    at: Derivatives
+    step: Array
+    exchanges: Array
+    start: str
+    choosing: bool
+    trying: str = ""
+
+    @property
+    def b(self) -> Array:
+        """The direction fitted to all data (p,)."""
+        return self.B[:, -1]
+
+    @property
+    def moved(self) -> Moved:
+        """The directions with their indices and losses."""
+        return Moved(self.B, self.Z, self.at.loss)
+
+    @property
+    def nearly_settled(self) -> bool:
+        """Whether the choices are made and the steps are small against the error of the direction."""
+        if self.choosing or self.exchanges.any():
+            return False
+        error = np.sqrt(self.free[:, -1].sum() / max(float(self.at.weights[:, -1].sum()), TINY))
+        return bool(np.linalg.norm(self.step[:, -1]) < NEARLY_SETTLED * error)
+
+    def widened(self, own: Mask) -> "State":
+        """Return the state of these entries (p,) of many, with zeros elsewhere."""
+        B, step = (np.zeros((len(own), part.shape[1])) for part in (self.B, self.step))
+        free = np.zeros(B.shape, dtype=bool)
+        B[own], step[own], free[own] = self.B, self.step, self.free
+        return self._replace(B=B, free=free, step=step)
+
+    def iterate(self, errors: Callable[[], Array | None] | None = None) -> Iterate:
+        """Return the state as an iterate, with what computes its standard errors."""
+        sparse = f", {np.count_nonzero(self.b)} entries" if np.count_nonzero(self.b) < len(self.b) else ""
+        link = f"Log-odds: {self.fit.smoothness.name}, {self.fit.parameters:.1f} effective parameters"
+        link = f"Link: {self.link.name}" if isinstance(self.link, Levels) else link
+        note = f"{self.start} {link}, held-out loss {self.fit.mean_held_out:.3g}{sparse}."
+        residual = max(float(np.linalg.norm(self.step[:, -1])), float(self.exchanges[-1]))
+        if self.trying:
+            # Not solved while another link may be better.
+            residual, note = max(residual, 1.0), f"{note} Trying {self.trying}."
+        objective = float(self.at.loss[-1]) / len(self.Z)
+        return Iterate(self.b, objective=objective, residual=residual, note=note, standard_errors=errors)
