@@ -26,7 +26,7 @@ Leave = Callable[[EvaluatedMatrix, float], EvaluatedMatrix | None]
 
 HALVINGS = 20
 
-PENALTY, NEARLY = 0.02, 0.2
+PENALTY, NEARLY = 0.1, 0.4
 """Weight of the nuclear norm per relative misfit, and the cosine of the residual from which on it falls with it."""
 
 SINGLE_TOL = 1e-5
@@ -71,7 +71,7 @@ def gauss_newton(
     update     (A, B) = the least (in norm) that minimises ||A(W + A V^T + U B^T) - b||,  B = A where W is symmetric,
                W <- nearest matrix of rank k to W + t (A V^T + U B^T),  t = 1, halved until f + lambda ||W||_* falls
     penalised  plus mu (||A D^-1 + U D^-1 diag(s)||^2 + the same of B and V),  D^2 = diag(|s|) / s_1, mu = lambda / s_1;
-               lambda = 0.02 g s_1 / scale, never rising; g = ||A(W) - b|| / ||b|| min(1, 5 cos), cos the residual, and
+               lambda = 0.1 g s_1 / scale, never rising; g = ||A(W) - b|| / ||b|| min(1, 2.5 cos), cos the residual, and
                scale makes scale A*A the identity on average
     leaves     minima that have the wrong terms by a step with the whole gradient, see `WholeSteps`
     converges  quadratically without noise: s does not enter the unpenalised problem, and lambda and the accuracy of the

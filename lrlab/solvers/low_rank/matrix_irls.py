@@ -27,6 +27,9 @@ DECOMPOSED = 200**2
 SHARE = 20
 """From this share of all singular values on, decomposing the whole table is faster."""
 
+LARGEST = 1000**2
+"""Larger tables are never decomposed whole: that would take seconds, in which no run can be cancelled."""
+
 LEAST_GAP = 1e-12
 SETTLED = 1e-14
 COARSEST, FINEST = 1e-3, 1e-14
@@ -117,12 +120,12 @@ class Filled(NamedTuple):
 
     def triples(self, A: Entries, count: int, rng: Generator) -> LowRank:
         """Return the leading singular triples."""
-        if A.shape[0] * A.shape[1] <= DECOMPOSED or SHARE * count > min(A.shape):
+        if decomposed_whole(A.shape, count):
             return lowrank.from_dense(self.dense(A), count)
         near = self.V if self.V.shape[1] else None
         return leading_triples(
             lambda V: self.times(A, V), lambda U: self.transposed(A, U), A.shape, count, rng, A.dtype,
-            near=near, settled=1e-12,
+            near=near, settled=1e-12, checkpoint=A.checkpoint,
         )  # fmt: skip
 
     def distance(self, other: "Filled", A: Entries) -> float:
@@ -131,6 +134,12 @@ class Filled(NamedTuple):
         right = np.hstack([self.L, self.V, other.L, other.V])
         factors = lowrank.from_product(left, right).s
         return float(np.linalg.norm(factors) + np.linalg.norm(self.rest - other.rest))
+
+
+def decomposed_whole(shape: tuple[int, int], count: int) -> bool:
+    """Return whether a table is decomposed whole for so many singular triples."""
+    entries = shape[0] * shape[1]
+    return entries <= DECOMPOSED or (entries <= LARGEST and SHARE * count > min(shape))
 
 
 def reweighted(A: Entries, b: Array, at: LowRank, eps: float, X: Filled, tol: float, limit: int) -> Filled:
@@ -178,8 +187,8 @@ def workspace(spec: TableSpec, options: Options) -> int:
     """Hold the table itself where it is decomposed whole, a Krylov basis otherwise, and a dozen tangent vectors."""
     n1, n2 = spec.table
     k = spec.given_rank + 1
-    whole = n1 * n2 <= DECOMPOSED or SHARE * k > min(n1, n2)
-    return BLOCK_BYTES + 64 * spec.measurements + 8 * (40 * k * (n1 + n2) + (6 * n1 * n2 if whole else 0))
+    whole = 6 * n1 * n2 if decomposed_whole((n1, n2), k) else 0
+    return BLOCK_BYTES + 64 * spec.measurements + 8 * (40 * k * (n1 + n2) + whole)
 
 
 ENTRY = ranked_entry(

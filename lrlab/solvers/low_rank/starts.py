@@ -13,6 +13,7 @@ from lrlab.operators.dense import Dense
 from lrlab.operators.entries import Entries
 from lrlab.operators.operator import Operator
 from lrlab.parameters import Parameter
+from lrlab.protocol import Checkpoint, proceed
 
 Product = Callable[[Array], Array]
 
@@ -101,11 +102,13 @@ def leading_triples(
     near: Array | None = None,
     floor: float = 0.0,
     settled: float = SETTLED,
+    checkpoint: Checkpoint = proceed,
 ) -> LowRank:
     """Return the leading singular triples of a matrix M (d1, d2) that is given by V -> M V and U -> M^T U.
 
     Basis Q of the block Krylov space of M M^T; M is replaced by Q Q^T M. Ends when the singular values above `floor`
     have settled to a relative error. `near` (d2, any) are right singular vectors to begin with, if some are known.
+    `checkpoint` is called before each decomposition, products call their own.
     """
     width = min(rank + OVERSAMPLED, *shape)
     begin = rng.standard_normal((shape[1], width)).astype(dtype)
@@ -118,6 +121,7 @@ def leading_triples(
         pulled = transposed(block)
         Q, B = np.hstack([Q, block]), np.hstack([B, pulled])
         right, R = np.linalg.qr(B)
+        checkpoint(1.0)
         U, s, Vt = np.linalg.svd(R.T, full_matrices=False)
         s = s[:rank]
         now = np.maximum(s, floor)

@@ -28,6 +28,14 @@ def test_a_table_is_completed_from_few_entries(name):
     assert trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-10
 
 
+@pytest.mark.parametrize("seed", [3001, 3004])
+def test_gauss_newton_completes_scarce_and_ill_conditioned_tables(seed):
+    """2.2 times the degrees of freedom; with a penalty that faded faster these ended at errors above 1."""
+    sizes = {"n1": 150, "n2": 150, "rank": 5, "observed": 0.144, "condition": 10}
+    trace = lrlab.solve(lrlab.spec("inductive-completion", features="canonical", **sizes, seed=seed), "gauss-newton")
+    assert trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-10
+
+
 @pytest.mark.parametrize("name", SOLVERS)
 def test_objective_and_residual_are_those_of_the_estimate(name):
     problem = TABLE.replace(noise=0.1).build()
@@ -128,6 +136,7 @@ def test_large_tables_are_decomposed_by_products(monkeypatch):
     monkeypatch.setattr(matrix_irls, "SHARE", 1)
     trace = lrlab.solve(HARD, "matrix-irls")
     assert trace.metrics["error"] < 1e-10 and abs(len(trace.rows) - len(whole.rows)) <= 3
+    assert not matrix_irls.decomposed_whole((1500, 1500), 80), "that would take more than a second at once"
 
 
 def test_columns_are_scaled_to_length_one():
