@@ -17,7 +17,7 @@ from lrlab.fits import baselines, label_results
 from lrlab.fits.label_results import LabelCorrelations
 from lrlab.models.multilabel_problem import measured
 from lrlab.models.own_rows import split
-from lrlab.models.scaling import automatic, deviations
+from lrlab.models.scaling import Scaling, automatic, deviations
 from lrlab.runs.memory import memory_limit
 
 TRAIN, TEST, OTHERS = "train.npz", "test.npz", "others.npz"
@@ -60,7 +60,7 @@ class RowFacts:
     counts: Any
     together: LabelCorrelations
     units: Array
-    automatic: str
+    automatic: Scaling
     floor: Mapping[str, float]
 
 

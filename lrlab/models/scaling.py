@@ -11,10 +11,10 @@ from lrlab.linalg import mean_squares
 SCALINGS = ("auto", "none", "deviations", "rows")
 MEANING = (
     "how features are scaled: deviations, each divided by its standard deviation; rows, each row to length 1; none; "
-    "auto takes deviations where most features are not 0, else none"
+    "auto takes deviations where most values are not 0, else of the numbers among words, 0 or 1"
 )
 MOSTLY = 0.5
-"""Share of the features that is not 0 above which columns are standardised: rare 0/1 features should not be."""
+"""Share of values that are not 0 above which columns are standardised: rare 0/1 features should not be."""
 
 
 class Scaling(NamedTuple):
@@ -30,7 +30,7 @@ class Scaling(NamedTuple):
     def of(X: Matrix, name: str) -> "Scaling":
         """Return the scaling that training rows X (n, d) give."""
         if name == "auto":
-            name = automatic(X)
+            return automatic(X)
         return Scaling(name, deviations(X)) if name == "deviations" else Scaling(name)
 
     def applied(self, X: Matrix) -> Matrix:
@@ -44,10 +44,15 @@ class Scaling(NamedTuple):
         return X
 
 
-def automatic(X: Matrix) -> str:
-    """Return what auto is for these rows."""
-    filled = np.count_nonzero(X.data if issparse(X) else X)
-    return "deviations" if filled > MOSTLY * X.shape[0] * X.shape[1] else "none"
+def automatic(X: Matrix) -> Scaling:
+    """Return what auto is for these rows: an income loses its unit beside rare words too, which have none."""
+    n, d = X.shape
+    filled = X.count_nonzero(axis=0) if issparse(X) else np.count_nonzero(X, axis=0)
+    if filled.sum() > MOSTLY * n * d:
+        return Scaling("deviations", deviations(X))
+    words = (np.asarray(X.sum(axis=0)).ravel() == filled) & (mean_squares(X) == filled / n)
+    numbers = (filled > MOSTLY * n) & ~words
+    return Scaling("deviations", np.where(numbers, deviations(X), 1.0)) if numbers.any() else Scaling()
 
 
 def deviations(X: Matrix) -> Array:

@@ -1,17 +1,20 @@
 """Intercepts and scaling of people's rows: on by default, kept in the model, and older models without them."""
 
+from itertools import islice
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, issparse
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import StandardScaler, normalize
 
-from lrlab import datasets
+from lrlab import catalog, datasets
 from lrlab.datasets.dataset import Dataset
 from lrlab.fits.fitted_model import load_model, save_model
 from lrlab.fits.fitting import fit
+from lrlab.models.own_rows import OwnProblem
 from lrlab.models.scaling import Scaling, deviations
-from lrlab.parameters import InputError
+from lrlab.parameters import InputError, settle
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["dense", "sparse"])
@@ -53,6 +56,26 @@ def test_without_intercepts_scores_are_linear(files):
     found = fit(*files, solver="binary-relevance", scaling="none", intercept=False)
     zero = np.zeros((1, 6))
     assert (found.model.scores(zero)(slice(None)) == 0).all() and found.summary()["intercept"] is False
+
+
+@pytest.mark.parametrize("table", [np.asarray, csr_array], ids=["dense", "sparse"])
+def test_numbers_beside_many_words_lose_their_unit_and_rare_words_stay(table):
+    rng = np.random.default_rng(1014)
+    words = np.eye(20)[np.minimum(rng.integers(40, size=300), 19)]
+    X = np.hstack([3e4 * rng.standard_normal((300, 1)) + 5e4, words])
+    scaling = Scaling.of(table(X), "auto")
+    assert scaling.name == "deviations" and scaling.units == pytest.approx([X[:, 0].std(), *np.ones(20)])
+    assert Scaling.of(table(words), "auto").name == "none"
+    every = Scaling.of(table(np.hstack([X[:, :1] - 1e5] * 30 + [words])), "auto")
+    assert every.units == pytest.approx([*[X[:, 0].std()] * 30, *words.std(axis=0)])
+    Y = csr_array((words[:, :4] + (X[:, :1] > 5e4) > 0).astype(float))
+    run, aucs = catalog.solver("leml-logistic", "multilabel").run, []
+    for name in ("none", "auto"):
+        rows = Dataset(table(X), Y)
+        problem = OwnProblem.between(rows, rows, 4, scaling=Scaling.of(rows.X, name))
+        estimate = list(islice(run(problem, **settle(run, {}), rng=rng), 5))[-1].estimate
+        aucs.append(problem.score(estimate)["auc"])
+    assert aucs[1] > aucs[0] + 0.1, aucs
 
 
 def test_scaling_keeps_rows_sparse_and_constants_as_they_are():

@@ -52,7 +52,9 @@ def show_features(model: FittedModel, label: int, name: str) -> None:
     table = explanations.strongest_features(model, label, COUNT)
     figure = figures.bars(list(table["feature"]), table["weight"].to_numpy(), "weight")
     plot.show(figure, key="own_data.features", label=f"strongest features of {name}")
-    unit = "a standard deviation" if model.scaling.name == "deviations" else "a unit"
+    scaled = model.scaling.units != 1
+    whole = "a standard deviation" if scaled.all() else "a standard deviation, or a unit of what has not been scaled,"
+    unit = whole if scaled.any() else "a unit"
     st.caption(f"**Strongest features** of {name}: what {unit} of each adds to its score.")
 
 

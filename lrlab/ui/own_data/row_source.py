@@ -61,7 +61,7 @@ class RowTables:
     def scaling(self, name: str) -> Scaling:
         """Return a scaling that the training rows give."""
         if name == "auto":
-            name = self.facts.automatic
+            return self.facts.automatic
         return Scaling(name, self.facts.units) if name == "deviations" else Scaling(name)
 
     @property
