@@ -56,7 +56,9 @@ def gamp(problem: PhaseData, *, start: Start = "optimal", refine: Refine = "gaus
                 w_i = (1 - t T(y_i)) <a_i, z>, the projection on an eigenvector that has not seen measurement i (t and T
                 of `theory.phase`; compare Mondelli & Venkataramanan 2021, "Approximate message passing with spectral
                 initialization")
-    damping     none, until the change has not fallen for twenty iterations: then g and z go 0.8 of the way
+    damping     none, until the change has not fallen for twenty iterations: then g and z go 0.8 of the way. Where V
+                does not fall for twenty damped iterations, either, and answers are exact, it starts again at random:
+                at m/p = 1.3, real, p = 500, 29 of 30 seeds are recovered, 28 without
     converges   for independent Gaussian A and large p to the fixed point of `theory.phase_limits`, which also predicts
                 each iteration: exact answers are recovered above m/p = 1.13 real and 2.03 complex. Other designs, such
                 as masked Fourier transforms, have another theory, and the method may diverge on them
@@ -75,7 +77,7 @@ def gamp(problem: PhaseData, *, start: Start = "optimal", refine: Refine = "gaus
     if c <= 0:
         yield Iterate(np.zeros(problem.shape[1], problem.A.dtype), residual=0.0, note="All answers are 0.")
         return Stop.FINISHED
-    now, step, changes = started(problem, channel, start, c, rng), 1.0, list[float]()
+    now, step, changes, variances = started(problem, channel, start, c, rng), 1.0, list[float](), list[float]()
     while True:
         following = updated(problem, channel, now, c, step)
         change = max(float(np.linalg.norm(following.z - now.z)) / math.sqrt(c), abs(following.V - now.V) / c)
@@ -89,8 +91,11 @@ def gamp(problem: PhaseData, *, start: Start = "optimal", refine: Refine = "gaus
         if channel.sharp and change < STATIONARY and misfit > FITTED:
             return Stop.STALLED
         now, changes = following, [*changes, change / step]
+        variances.append(now.V)
         if step == 1.0 and oscillates(changes):
-            step = DAMPED
+            step, variances = DAMPED, []
+        elif step < 1.0 and channel.sharp and oscillates(variances):
+            now, step, changes = started(problem, channel, "random", c, rng), 1.0, []
 
 
 def signal_size(problem: PhaseData, channel: Magnitudes) -> float:
@@ -99,9 +104,9 @@ def signal_size(problem: PhaseData, channel: Magnitudes) -> float:
     return max(mean - problem.noise**2, 0.01 * mean) if channel.power == 1 else mean
 
 
-def oscillates(changes: list[float]) -> bool:
-    """Return whether the last twenty changes are hardly smaller than the twenty before them."""
-    return len(changes) >= 2 * PATIENCE and min(changes[-PATIENCE:]) > 0.9 * min(changes[-2 * PATIENCE : -PATIENCE])
+def oscillates(values: list[float]) -> bool:
+    """Return whether the last twenty values are hardly smaller than the twenty before them."""
+    return len(values) >= 2 * PATIENCE and min(values[-PATIENCE:]) > 0.9 * min(values[-2 * PATIENCE : -PATIENCE])
 
 
 def started(problem: PhaseData, channel: Magnitudes, start: str, c: float, rng: Generator) -> State:

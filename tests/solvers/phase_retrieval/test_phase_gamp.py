@@ -152,3 +152,9 @@ def test_maps_hatch_what_is_impossible_and_hard():
     # m is a whole number, which shifts m/p by up to 1/16 at p = 16.
     assert tops == pytest.approx({"impossible": 1.0, "hard": 1.128}, abs=0.05)
     assert set(found.lines) == {"weak recovery", "predicted error = 0.001"}
+
+
+def test_a_run_that_stands_still_without_fitting_starts_again():
+    """At 1.3 times the unknowns this start ends at an overlap of 0.52, a random one at the truth."""
+    trace = lrlab.solve(lrlab.spec("phase-retrieval", p=500, m=650, field="real", seed=3001), "gamp")
+    assert trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-6 and len(trace.rows) > 80
