@@ -13,7 +13,7 @@ from lrlab.solvers.single_index.cross_fitting import CrossFit
 from lrlab.solvers.single_index.link_fit import Fit, chosen, fit_all
 from lrlab.solvers.single_index.spectral_candidates import candidate_weights, leading_columns
 
-POWER_STEPS = 30
+POWER_STEPS, RESTRICTED = 30, 10
 POWER_TOLERANCE = 0.01
 EDGE, BIN = 4.0, 0.25
 # Nats between starts above which no link need be smoothed to compare them.
@@ -90,21 +90,43 @@ def second_moment(data: CrossFit, s: int, rng: Generator) -> Array:
     r"""Return eigenvectors of M = mean (y_i - mean y) x_i x_i^T, largest in size, s entries each (p, K + 1).
 
     E[M] = (mu_2 - mu_0) b b^T. Truncated power iteration (Yuan & Zhang 2013) from one random vector for all columns,
-    on the s largest entries of the diagonal.
+    first on the s, and then on the 4 s largest entries of the diagonal alone; each column takes what is larger in size.
+    The last one may take any other's: on all data a support that a column missed may have the larger eigenvalue.
     """
-    scale = data.answers - data.answers.mean()
-    p = data.X.shape[1]
-    B: Array = np.repeat(rng.standard_normal((p, 1)), data.folds + 1, axis=1)
-    if s < p:
-        B *= largest(data.squares(scale), s) != 0
-    B = normalised(B)
-    for _ in range(POWER_STEPS):
-        following = normalised(largest(data.moment(scale, B), s))
+    scale, p = data.answers - data.answers.mean(), data.X.shape[1]
+    random: Array = np.repeat(rng.standard_normal((p, 1)), data.folds + 1, axis=1)
+    if s >= p:
+        return aligned(truncated_power(data, scale, random, s)[0])
+    diagonal = data.squares(scale)
+    ends = [
+        truncated_power(data, scale, random * (largest(diagonal, k) != 0), s, RESTRICTED) for k in (s, min(4 * s, p))
+    ]
+    sizes, B = np.array([size for _, size in ends]), np.array([end for end, _ in ends])
+    B = np.take_along_axis(B, sizes.argmax(axis=0)[None, None], axis=0)[0]
+    on_all = np.abs(np.einsum("ij,ij->j", data.X @ B, (data.X @ B) * scale[:, None]))
+    last = np.repeat(B[:, [on_all.argmax()]], data.folds + 1, axis=1)
+    B[:, -1] = truncated_power(data, scale, last, s)[0][:, -1]
+    return aligned(B)
+
+
+def truncated_power(data: CrossFit, scale: Array, B: Array, s: int, restricted: int = 0) -> tuple[Array, Array]:
+    """Return truncated power iterates (p, K + 1) from B, and the sizes of their eigenvalues (K + 1,).
+
+    The first `restricted` steps stay within the entries of B instead of keeping the s largest of all.
+    """
+    own, B = B != 0, normalised(B)
+    for step in range(POWER_STEPS):
+        image = data.moment(scale, B)
+        following = normalised(image * own if step < restricted else largest(image, s))
         following *= np.where((following * B).sum(axis=0) < 0, -1.0, 1.0)
         change, B = np.abs(following - B).max(), following
-        if change < POWER_TOLERANCE:
+        if change < POWER_TOLERANCE and step >= restricted:
             break
-    # An eigenvector has no sign: all columns take that of the last.
+    return B, np.abs((B * data.moment(scale, B)).sum(axis=0))
+
+
+def aligned(B: Array) -> Array:
+    """Return the columns, as an eigenvector has no sign, with that of the last."""
     return B * np.where((B * B[:, -1:]).sum(axis=0) < 0, -1.0, 1.0)
 
 

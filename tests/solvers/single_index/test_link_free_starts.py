@@ -1,0 +1,40 @@
+"""Starts of link-free refinement: links with several turns from few answers, and sparse signals without signs."""
+
+import numpy as np
+import pytest
+
+import lrlab
+from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
+from lrlab.models.one_bit_sensing import OneBitSensing
+from lrlab.solvers.single_index.cross_fitting import CrossFit
+from lrlab.solvers.single_index.link_free_spline_starts import spline_starts
+from lrlab.solvers.single_index.link_free_start import second_moment
+
+
+@pytest.mark.parametrize(("link", "seed"), [("sin 2z", 1002), ("sin 2z", 1005), ("cubic", 1004), ("cubic", 1016)])
+def test_a_line_that_predicts_little_is_not_the_end(link, seed):
+    """Errors of .66 to 1.3 before, five to twelve times those of maximum likelihood with the link."""
+    trace = lrlab.solve(lrlab.spec("custom-link", link=link, n=300, seed=seed), "link-free-refinement")
+    assert trace.stop is lrlab.Stop.CONVERGED and trace.metrics["error"] < 0.3
+    assert "spline" in trace.note
+
+
+def test_other_starts_are_not_tried_where_the_first_moment_is_clear():
+    problem = OneBitSensing(n=2000, p=10, seed=1000).build()
+    data = CrossFit.split(problem.X, problem.y, np.random.default_rng(0))
+    assert list(spline_starts(data, 1.0, np.random.default_rng(0))) == []
+
+
+@pytest.mark.parametrize(("threshold", "seed"), [(1.0, 2006), (1.0, 2017), (0.3, 2001), (0.3, 2020), (0.3, 2029)])
+def test_the_direction_of_all_data_has_the_support_of_the_others(threshold, seed):
+    """Errors of 1.35 to 1.41 before, at a small held-out loss: that of the directions without a fold each."""
+    spec = OneBitPhaseRetrieval(n=1000, p=200, sparsity=5, threshold=threshold, seed=seed)
+    assert lrlab.solve(spec, "link-free-refinement").metrics["error"] < 0.1
+
+
+def test_sparse_directions_of_the_second_moment_agree():
+    problem = OneBitPhaseRetrieval(n=1000, p=200, sparsity=5, seed=2006).build()
+    data = CrossFit.split(problem.X, problem.y, np.random.default_rng(0))
+    B = second_moment(data, 5, np.random.default_rng(1))
+    assert (np.count_nonzero(B, axis=0) <= 5).all() and np.linalg.norm(B, axis=0) == pytest.approx(1.0)
+    assert (problem.truth @ B[:, -1]) ** 2 > 0.9 and ((B.T @ B[:, -1]) > 0).all()
