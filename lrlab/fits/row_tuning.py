@@ -14,21 +14,26 @@ from lrlab.fits.validation import HELD_OUT_SHARE, METRICS, Candidate, Result, Tu
 from lrlab.models.own_rows import OwnProblem, split
 from lrlab.models.scaling import Scaling
 
+BY_LABEL = ("macro_auc", "micro_auc", "hamming")
+"""Metrics that tell settings apart where there is a single label, which the rankings of a row do not."""
 Progress = Callable[[int, float], None]
 """Called with the number of settings that have been tried, and the best validation score so far."""
 
 
 @dataclass
 class Tuned:
-    """The settings that rows held out chose, the best result, and all results."""
+    """The settings that rows held out chose by a metric, the best result, and all results; requested: the metric."""
 
     metric: str
     chosen: Result
     table: list[Row] = field(repr=False)
+    requested: str
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A sentence where the metric does not tell settings apart, as those of a row do not for a single label."""
+        """A sentence where the metric does not tell settings apart."""
+        if self.metric != self.requested:
+            return (f"Of a single label {self.requested} is the same for all settings: tuned by {self.metric}.",)
         if len(self.table) < 2 or len({row["score"] for row in self.table}) > 1:
             return ()
         other = "macro_auc" if self.metric == "hamming" else "macro_auc or hamming"
@@ -40,7 +45,10 @@ class Tuned:
 
 
 def tune_rows(rows: Dataset, task: TuningTask, progress: Progress, *, intercept: bool) -> Tuned:
-    """Choose settings by parts of these rows, held out one after the other."""
+    """Choose settings by parts of these rows, held out one after the other; a single label by a metric of labels."""
+    requested = task.metric
+    if rows.L == 1 and requested not in BY_LABEL:
+        task = task._replace(metric=BY_LABEL[0])
     count = folds(rows.n, table_bytes(rows.X))
     splits = [split(rows, HELD_OUT_SHARE, task.seed, fold) for fold in range(count)]
     rank, table = default_rank(rows), list[Result]()
@@ -59,4 +67,4 @@ def tune_rows(rows: Dataset, task: TuningTask, progress: Progress, *, intercept:
 
     most = largest_rank(task.solver, dict(task.options), rows, max_rank(rows))
     best = tuning.explore(tuning.search(task, most), attempt)
-    return Tuned(task.metric, best, [result.row() for result in table])
+    return Tuned(task.metric, best, [result.row() for result in table], requested)

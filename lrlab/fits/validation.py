@@ -175,7 +175,9 @@ def evaluate(problems: Sequence[OwnProblem], task: TuningTask, candidate: Candid
         nonlocal best
         estimates = iterate.estimate.estimates
         pairs = zip(problems, estimates, strict=True)
-        score = float(np.mean([validation_score(problem, estimate, metric) for problem, estimate in pairs]))
+        scores = [validation_score(problem, estimate, metric) for problem, estimate in pairs]
+        # Rows held out may have labels of one kind only, of which an AUC says nothing.
+        score = float(np.mean([one for one in scores if not math.isnan(one)] or [math.nan]))
         if math.isnan(best[1]) or metric.better * (score - best[1]) > 0:
             best, kept[:] = (iteration, score), estimates
 

@@ -106,6 +106,15 @@ def test_a_single_label_has_no_auc_in_a_row_and_wants_another_metric(files):
     wrong, fewest = found.rows[-1]["hamming"], found.baselines[baselines.FREQUENCIES]["hamming"]
     assert wrong > fewest
     assert found.remark == f"The Hamming loss, {wrong:.3f}, is above that of label frequencies, {fewest:.3f}."
-    tuned = fit(*paths, solver="binary-relevance", tune_by="ndcg@5")
-    assert [note for note in tuned.notes if "the same ndcg@5" in note and "macro_auc or hamming" in note]
-    assert not fit(*paths, solver="binary-relevance", tune_by="macro_auc").notes
+    tuned = [fit(*paths, solver="binary-relevance", tune_by=metric) for metric in ("ndcg@5", "macro_auc")]
+    assert tuned[0].tuned.chosen == tuned[1].tuned.chosen and not tuned[1].notes
+    assert 0 < tuned[0].tuned.chosen.score < 1
+    assert tuned[0].notes == ("Of a single label ndcg@5 is the same for all settings: tuned by macro_auc.",)
+
+
+def test_a_metric_that_tells_no_settings_apart_is_said(files):
+    paths = files(1011, L=2, d=2, signal=0.0)
+    found = fit(*paths, solver="binary-relevance", tune_by="ndcg@5")
+    assert found.notes == (
+        "All settings have the same ndcg@5, so that it chose none of them: tune by macro_auc or hamming.",
+    )
