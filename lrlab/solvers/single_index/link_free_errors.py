@@ -29,13 +29,15 @@ from lrlab.solvers.single_index.link_smoothing import IndexLink
 MOST_ENTRIES = 500
 """Above it A would take more time and memory than the method itself: there are no standard errors."""
 TINY = np.finfo(float).tiny
+# An information whose inverse is no number.
+LEAST_INFORMATION = 1e-100
 
 
 def standard_errors(X: Array, answers: Array, b: Array, link: IndexLink) -> Array | None:
     """Return the standard errors (p,) of a unit vector b, at most 1, and nan for entries that are zero.
 
     X (n, p); answers (n,) in {0, 1}; link: that of which b is the best direction. None where b has one entry, more than
-    500, or not fewer than there are rows.
+    500, or not fewer than there are rows, or where the link is flat at all of them.
     """
     support = b != 0
     if not 1 < np.count_nonzero(support) <= min(MOST_ENTRIES, len(X) - 1):
@@ -46,6 +48,8 @@ def standard_errors(X: Array, answers: Array, b: Array, link: IndexLink) -> Arra
     eta, slope = link(z)
     chance = expit(eta)
     h = slope * slope * chance * (1.0 - chance)
+    if float(h.sum()) < LEAST_INFORMATION:
+        return None
     moved = rest @ tangent_inverse((rest * h[:, None]).T @ rest, own)
     leverage = h * np.einsum("ij,ij->i", moved, rest)
     scores = slope * (answers - chance) / np.maximum(1.0 - leverage, DAMPING)

@@ -101,11 +101,13 @@ class Point(NamedTuple):
 def highest_loss(problem: SingleIndexData, at: Point, deviations: float) -> float:
     """Return the summed loss that a minimum exceeds by chance only, so many standard deviations above the usual.
 
-    It lies below the expectation at the truth: measured with p = 20 and 100 by .2 p without noise, by p / 2 with it.
+    It lies below the expectation at the truth: measured with p = 20 and 100 by .2 p without noise, by p / 2 with it; by
+    hardly anything where answers tell little, so that the link explains little of their entropy. A nat is never much.
     """
-    n, p = problem.shape
+    (n, p), share = problem.shape, (1.0 + problem.y.mean()) / 2.0
     mean, deviation = expected_loss(problem.link, at.width, float(np.linalg.norm(problem.X @ at.b)) / math.sqrt(n))
-    return n * mean - p / 10.0 + deviations * math.sqrt(n) * deviation
+    explained = max(0.0, -n * (share * math.log(share) + (1.0 - share) * math.log(1.0 - share) + mean))
+    return max(1.0, n * mean - min(p, explained) / 10.0 + deviations * math.sqrt(n) * deviation)
 
 
 def descent(problem: SingleIndexData, b: Array, width: float, narrowest: float) -> Iterator[Point]:

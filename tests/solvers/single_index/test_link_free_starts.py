@@ -38,3 +38,10 @@ def test_sparse_directions_of_the_second_moment_agree():
     B = second_moment(data, 5, np.random.default_rng(1))
     assert (np.count_nonzero(B, axis=0) <= 5).all() and np.linalg.norm(B, axis=0) == pytest.approx(1.0)
     assert (problem.truth @ B[:, -1]) ** 2 > 0.9 and ((B.T @ B[:, -1]) > 0).all()
+
+
+def test_a_link_that_is_flat_at_all_answers_has_no_standard_errors():
+    spec = OneBitPhaseRetrieval(
+        n=4, p=2, threshold=0.01, noise=0.001, flip=0.3, design="rademacher", sparsity=2, seed=286179
+    )
+    assert np.isfinite(lrlab.solve(spec, "link-free-refinement").metrics["error"])

@@ -56,3 +56,15 @@ def test_correlated_measurements_are_not_taken_for_a_poor_optimum():
     spec = OneBitPhaseRetrieval(n=1500, design="correlated", correlation=0.9, seed=3001)
     trace = lrlab.solve(spec, "phase-likelihood")
     assert trace.stop is lrlab.Stop.CONVERGED and trace.metrics["overlap"] > 0.99
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        OneBitPhaseRetrieval(n=600, p=20, threshold=2.0, noise=2.0, flip=0.499, seed=1001),
+        OneBitPhaseRetrieval(n=600, p=2, threshold=5.0, design="student", seed=1004),
+    ],
+    ids=repr,
+)
+def test_answers_that_tell_nothing_are_no_poor_optimum(spec):
+    assert lrlab.solve(spec, "phase-likelihood").stop is lrlab.Stop.CONVERGED
