@@ -29,7 +29,7 @@ class RatingsFit(FitResult):
         """One sentence where the fit is no better than biases or the mean."""
         rmse = self.rows[-1]["rmse"] if self.rows else math.nan
         worse = rmse > self.baselines["rmse_biases"] * (1 + 1e-9)
-        remedy = f"take solver {BIASES}" if worse else "the ratings are too few for biases, or do not depend on them"
+        remedy = f"take solver {BIASES}" if worse else "the ratings are too few for biases, or have none"
         for name, words in (
             ("rmse_mean", "the mean of the ratings"),
             ("rmse_biases", "biases of users and items alone"),

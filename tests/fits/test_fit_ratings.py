@@ -265,3 +265,6 @@ def test_one_sentence_where_a_fit_is_below_a_line(words, solver, rmse, sentence)
     found.solver, found.rank, found.baselines = solver, 1, {"rmse_mean": 1.0, "rmse_biases": 0.8}
     found.rows[-1]["rmse"] = rmse
     assert sentence in found.remark and bool(found.remark) == bool(sentence)
+    assert ("take solver biases" in found.remark) == (rmse > 0.8)
+    found.baselines = {"rmse_mean": 0.7 * rmse, "rmse_biases": rmse}
+    assert "worse than the mean" in found.remark and found.remark.endswith("too few for biases, or have none.")
