@@ -80,7 +80,9 @@ def precgd(
                would be slow near W, with eta = 0 the columns that are not needed would be unstable
     converges  linearly, also if K > k, at a rate that does not depend on the singular values of W, where no other
                matrix of rank K fits. In plain completion, and in regression where a label has fewer answers than
-               there are features, some of rank k + 1 do: runs with K > k end at one of them, or come near it slowly
+               there are features, some of rank k + 1 do: runs with K > k end at one of them, or come near it slowly.
+               With K = 2k that takes about 3 times the degrees of freedom (seen at condition 1 to 100: none or one of
+               two at 2.2 times, all at 3 times); the plain method is still above errors of 0.01 there after 1,000
 
     Otherwise as `overparameterised_gradient`.
     Reference: Zhang, Fattahi, Zhang (2021), "Preconditioned gradient descent for over-parameterized nonconvex matrix
