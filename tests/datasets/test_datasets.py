@@ -113,6 +113,7 @@ def test_names_with_quotes_and_escapes_are_read_from_the_xml(write):
     assert named.label_names == NAMES[:4] and named.feature_names == ("tab\tand \\", "a")
 
 
+@pytest.mark.slow
 def test_lines_of_a_million_characters(write):
     words = [f"{place:05d}{'x' * 40}" for place in range(25_000)]
     head = "@attribute b {" + ",".join(words) + "}\n@attribute a numeric\n@attribute x {0,1}\n@data\n"

@@ -290,6 +290,7 @@ def test_waiting_jobs_are_cancelled_before_they_start(small_engine):
     assert collect(small_engine.map(abs, [-1])) == [1]
 
 
+@pytest.mark.slow
 def test_a_job_that_outgrows_its_worker_fails_alone_with_a_sentence(small_engine):
     following = small_engine.follow([on(HugeData), short()])
     assert following.wait(PATIENCE)

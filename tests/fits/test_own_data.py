@@ -188,6 +188,7 @@ def test_runs_that_reach_nothing_are_never_chosen():
     assert best.candidate.regularization == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_tuned_settings_are_fitted_to_all_rows(files, solver):
     tuned = tune(files[0], solver=solver, iterations=4, metric="auc")

@@ -60,6 +60,7 @@ def test_the_paper_s_settings_are_the_files_settings():
         assert {s.threshold for s in specs if s.model == "one-bit-phase-retrieval"} == {1.0}
 
 
+@pytest.mark.slow
 def test_figure_1_agrees_with_the_prediction_and_not_with_the_population_curve(first_figure):
     table = first_figure.table
     points, panels = table[table["level"] == "point"], table[table["level"] == "panel"]

@@ -82,6 +82,7 @@ def test_a_formula_is_what_python_makes_of_it(text):
     np.testing.assert_allclose(parsed(Z), expected, rtol=1e-12, atol=1e-300)
 
 
+@pytest.mark.slow
 @settings(max_examples=2000, deadline=None)
 @given(st.one_of(SOUP, st.text(max_size=220)))
 def test_any_text_is_a_formula_or_one_sentence(text):

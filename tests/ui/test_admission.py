@@ -28,6 +28,7 @@ def pressed(at, key):
     return drawn(at.button(key=key).click().run())
 
 
+@pytest.mark.slow
 def test_sweeps_count_towards_the_runs_that_a_browser_may_have(monkeypatch):
     monkeypatch.setenv("LRLAB_BROWSER_RUNS", "1")
     at = pressed(opened("sweep", "a" * 32, **LONG, seed="2003"), "sweep-run")

@@ -32,6 +32,7 @@ def test_a_card_opens_its_lesson():
     assert at.title[0].value == lessons.load(name).title and at.query_params["lesson"] == name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", lessons.lessons())
 def test_a_lesson_is_gone_through_step_by_step(name):
     lesson, at = lessons.load(name), opened(lesson=name)

@@ -65,6 +65,7 @@ def of_files(**address):
     return uploaded(at, "train", "music.arff", arff())
 
 
+@pytest.mark.slow
 def test_a_sample_is_fitted_and_compared_with_the_baseline():
     at = finished(opened())
     runs = at.session_state["own_data:run"].runs
@@ -155,6 +156,7 @@ def test_without_a_file_the_page_requests_one():
     assert not errors(at)
 
 
+@pytest.mark.slow
 def test_solvers_are_tuned_alike_and_then_fitted():
     at = finished(opened(settings="tuned", metric="auc", solvers="leml-squared"))
     running, rows = at.session_state["own_data:run"], at.session_state["own_data:rows"][1]

@@ -394,6 +394,7 @@ def test_a_sweep_along_one_axis_has_lines_with_bands_and_theory():
     assert "no method can do better" in [trace.get("name") for trace in figures(at)[0]["data"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", library.names())
 def test_a_sweep_of_the_library_is_shown_with_its_description(name):
     at = opened("sweep")
