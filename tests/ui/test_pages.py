@@ -394,7 +394,6 @@ def test_a_sweep_along_one_axis_has_lines_with_bands_and_theory():
     assert "no method can do better" in [trace.get("name") for trace in figures(at)[0]["data"]]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", library.names())
 def test_a_sweep_of_the_library_is_shown_with_its_description(name):
     at = opened("sweep")
@@ -416,6 +415,7 @@ def test_a_sweep_of_the_library_is_shown_with_its_description(name):
     assert not errors(again) and parse(again.code[2].value) == known.sweep
 
 
+@pytest.mark.slow
 def test_a_pasted_definition_fills_the_controls_and_a_wrong_one_is_one_sentence():
     at = opened("sweep")
     text = 'title = "Mine"\nmodel = "one-bit-sensing"\nsolvers = ["sir"]\ntrials = 2\n[axes]\nn = [300, 500]\n'
