@@ -51,7 +51,9 @@ class Engine:
         self._shares = Shares()
         self._works: WeakKeyDictionary[SharedRun, FollowWork] = WeakKeyDictionary()
         self._refused: Exception | None = None
-        self._started, self._has_workers, self._closed = threading.Event(), threading.Event(), threading.Event()
+        self._started, self._has_workers = threading.Event(), threading.Event()
+        # Between the two the thread says to what was under way that it ended: who then asks again needs another engine.
+        self._ending, self._closed = threading.Event(), threading.Event()
         threading.Thread(target=self._serve, name="lrlab-engine", daemon=True).start()
         if address:
             self._started.wait()
@@ -61,7 +63,7 @@ class Engine:
     @property
     def alive(self) -> bool:
         """Whether it takes orders."""
-        return not self._closed.is_set()
+        return not self._ending.is_set()
 
     @property
     def local(self) -> bool:
@@ -128,11 +130,11 @@ class Engine:
             self._refuse_all()
 
     def _refuse_all(self) -> None:
-        while not self._orders.empty():
-            order = self._orders.get()
-            if isinstance(order, AddWork):
-                order.work.add(order.items)
-                order.work.close(str(self._refused or ENDED))
+        with suppress(queue.Empty):
+            while order := self._orders.get_nowait():
+                if isinstance(order, AddWork):
+                    order.work.add(order.items)
+                    order.work.close(str(self._refused or ENDED))
 
     def _serve(self) -> None:
         try:
@@ -145,10 +147,11 @@ class Engine:
             try:
                 self._carry_out_orders(cluster, dispatcher)
             finally:
+                self._ending.set()
                 dispatcher.close(cluster.ended)
                 cluster.close()
         finally:
-            for event in (self._closed, self._started, self._has_workers):
+            for event in (self._ending, self._closed, self._started, self._has_workers):
                 event.set()
             self._refuse_all()
 
