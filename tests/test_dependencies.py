@@ -67,6 +67,9 @@ PRIVATE = {
     "distributed.Client._run": (
         "lrlab/engine/cluster.py cancels and ends tasks on their worker without waiting: take Client.run in a thread"
     ),
+    "distributed.worker_memory.NannyMemoryManager.memory_monitor": (
+        "lrlab/engine/host.py calls it when a worker is too large: drop watch_memory, and its interval among CONFIG"
+    ),
     "distributed.utils._forkserver_preload_set": (
         "lrlab/engine/host.py keeps the process that forks workers small: without it workers still start, in 1 s each"
     ),

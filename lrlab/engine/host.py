@@ -19,6 +19,7 @@ import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 from multiprocessing import forkserver
 from typing import Any, TextIO
 
@@ -26,7 +27,7 @@ LOCALHOST = "127.0.0.1"
 PRELOAD = "lrlab.engine.worker"
 LAZY_IMPORTS = [name for name in os.environ.get("LRLAB_PRELOAD", "sklearn.linear_model").split(",") if name]
 """What a solver imports when it is called, so that the package is quick to import, and a worker before."""
-PARENT_CHECK_SECONDS = 0.2
+PARENT_CHECK_SECONDS, MEMORY_CHECK_SECONDS = 0.2, 0.1
 
 CONFIG = {
     # A job that outgrows its worker is not tried again on the others: it would end them too.
@@ -40,8 +41,8 @@ CONFIG = {
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
     "distributed.worker.memory.terminate": 1.0,
-    # Each look takes half a millisecond: twenty a second at four workers would be 4% of a core, at rest, too.
-    "distributed.worker.memory.monitor-interval": "100ms",
+    # See `watch_memory`.
+    "distributed.worker.memory.monitor-interval": "1h",
     # Memory that is released after every array has to be requested, page by page, for the next one.
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None,
     # The statistical profiler interrupts a solver a hundred times a second.
@@ -90,6 +91,24 @@ def end_with(parent: int, folder: str) -> None:
     end(folder)
 
 
+async def watch_memory(nannies: list[Any]) -> None:
+    """Have nannies end workers that outgrow their limit of memory.
+
+    A nanny's own look takes half a millisecond; ten a second at four workers were 2% of a core, at rest, too. /proc,
+    where there is one, says in a tenth of that time which workers need none.
+    """
+    page = os.sysconf("SC_PAGE_SIZE") if os.name == "posix" else 0
+    while True:
+        await asyncio.sleep(MEMORY_CHECK_SECONDS)
+        for nanny in nannies:
+            with suppress(OSError), open(f"/proc/{nanny.pid}/statm", "rb") as statm:
+                if page * int(statm.read().split()[1]) <= nanny.memory_manager.memory_limit:
+                    continue
+            # The watch goes on, whatever becomes of one nanny.
+            with suppress(Exception):
+                nanny.memory_manager.memory_monitor(nanny)
+
+
 async def serve(memory: int, workers: int, folder: str, answer: TextIO) -> None:
     """Say in `answer` where, and serve until the process is ended."""
     from distributed import Nanny, Scheduler
@@ -106,8 +125,9 @@ async def serve(memory: int, workers: int, folder: str, answer: TextIO) -> None:
         "preload": [PRELOAD],
     }
     nannies = [Nanny(scheduler.address, name=k, **settings, **quiet) for k in range(workers)]
-    await asyncio.gather(*nannies)
+    watch = asyncio.create_task(watch_memory(await asyncio.gather(*nannies)))
     await scheduler.finished()
+    watch.cancel()
 
 
 def main() -> None:
