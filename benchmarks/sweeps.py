@@ -1,14 +1,17 @@
-"""Sweeps of 2,000 small trials on all cores beside a plain loop of `lrlab.solve` in one process.
+"""Sweeps of 2,000 small trials on all cores beside plain loops of `lrlab.solve`, in one process and in one per core.
 
 python -m benchmarks.sweeps [SOLVER...] [--trials 2000] [--write]
 
-Both do the same trials; the sweep stores them, too. Time is processor time, of all processes of the engine and of this
-one together; where nothing else runs the clock shows it divided by the cores. --write puts the table into
-benchmarks/RESULTS.md.
+All do the same trials; the sweep stores them, too. Time is processor time, of all processes of the engine and of this
+one together; where nothing else runs the clock shows it divided by the cores. Two processes that run at once take more
+than one: they share caches and memory. --write puts the table into benchmarks/RESULTS.md.
 """
 
 import argparse
+import multiprocessing
+import time
 from collections.abc import Callable
+from concurrent.futures import Executor, ProcessPoolExecutor
 
 import psutil
 from threadpoolctl import threadpool_limits
@@ -16,6 +19,7 @@ from threadpoolctl import threadpool_limits
 import lrlab
 from benchmarks.peers.report import cores, machine, write_section
 from lrlab.engine.engine import Engine
+from lrlab.protocol import Spec
 from lrlab.runs.trial import trial_spec
 from lrlab.store.store import Store
 from lrlab.sweeps.definition import Sweep
@@ -23,7 +27,10 @@ from lrlab.sweeps.run import run
 
 CELLS, SIZES = 20, (200, 3000)
 MODEL, SOLVERS = "one-bit-sensing", ("pairwise-moment", "marginal-mean", "logistic", "probit", "gamp")
-HEAD = "| solver | n | ms of a trial in the loop | sweep / loop | divided by the cores |\n|---|---|---|---|---|"
+HEAD = (
+    "| solver | n | ms of a trial in the loop | sweep / loop | divided by the cores | sweep / loops, one per core |\n"
+    "|---|---|---|---|---|---|"
+)
 
 
 def processor() -> float:
@@ -39,15 +46,30 @@ def timed(work: Callable[[], object]) -> float:
     return processor() - used
 
 
-def measure(engine: Engine, name: str, n: int, trials: int) -> str:
+def plain_loop(specs: list[Spec], name: str) -> float:
+    """Solve one after the other, and return the processor seconds."""
+    with threadpool_limits(1):
+        lrlab.solve(specs[0], name)
+        started = time.process_time()
+        for spec in specs:
+            lrlab.solve(spec, name)
+        return time.process_time() - started
+
+
+def measure(engine: Engine, pool: Executor, name: str, n: int, trials: int) -> str:
     """Return the row of a solver at a size."""
     axes = {"noise": [0.01 * k for k in range(CELLS)]}
     sweep = Sweep(spec=lrlab.spec(MODEL, n=n, p=20), axes=axes, solvers=[name], trials=max(1, trials // CELLS))
     specs = [trial_spec(job.spec, number) for job in sweep.jobs for number in range(sweep.trials)]
+    loop = plain_loop(specs, name)
+    parts = [specs[part :: cores()] for part in range(cores())]
+    # Before and after, for the machine may change its pace.
+    loops = [sum(pool.map(plain_loop, parts, [name] * cores()))]
     with threadpool_limits(1), Store() as store:
-        loop = timed(lambda: [lrlab.solve(spec, name) for spec in specs])
-        ratio = timed(lambda: run(sweep, store, engine.map)) / loop
-    return f"| {name} | {n:,} | {1e3 * loop / len(specs):.3g} | {ratio:.3f} | {ratio / cores():.3f} |"
+        swept = timed(lambda: run(sweep, store, engine.map))
+    loops.append(sum(pool.map(plain_loop, parts, [name] * cores())))
+    times = f"{1e3 * loop / len(specs):.3g} | {swept / loop:.3f} | {swept / loop / cores():.3f}"
+    return f"| {name} | {n:,} | {times} | {2.0 * swept / sum(loops):.3f} |"
 
 
 def main() -> None:
@@ -61,10 +83,11 @@ def main() -> None:
     engine.warm()
     rows = [HEAD]
     print(HEAD)
-    for name in given.solvers:
-        for n in SIZES:
-            rows.append(measure(engine, name, n, given.trials))
-            print(rows[-1], flush=True)
+    with ProcessPoolExecutor(cores(), multiprocessing.get_context("spawn")) as pool:
+        for name in given.solvers:
+            for n in SIZES:
+                rows.append(measure(engine, pool, name, n, given.trials))
+                print(rows[-1], flush=True)
     engine.close()
     if given.write:
         head = (

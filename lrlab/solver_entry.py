@@ -2,15 +2,19 @@
 
 import inspect
 import re
-from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from lrlab.arrays import Array, Mask
 from lrlab.parameters import Parameter, Value, declared, require_known, settle
 from lrlab.protocol import Limits, Solver, drive_limits, limits
 
 Options = Mapping[str, Value]
+ONE_STEP_BYTES = 2**16
+"""Data of a trial of a solver of one step up to which it is stacked."""
 
 
 def accept(spec: Any, options: Options) -> None:
@@ -51,18 +55,33 @@ class StackedIterates(NamedTuple):
 
 
 StackedRun = Generator[StackedIterates, Mask | None, None]
-"""Yields the next iterates without end; is sent which of the problems (problems,) to go on with, None for all."""
+"""Yields the next iterates, until the solvers are finished; is sent which of the problems (problems,) to go on with,
+None for all."""
 
 
 class Stacked(NamedTuple):
     """A solver on many problems at once: the iterates of `SolverEntry.run`, on stacked arrays.
 
     shape(spec, options): what problems of one stack have in common, None for one that runs alone.
-    run(problems, rngs, **options): the generator; a residual of 0 means a stationary point.
+    run(problems, rngs, **options): the generator; a residual of 0 means a stationary point. `rngs` is read once.
     """
 
     shape: Callable[[Any, Options], Hashable | None]
     run: Callable[..., StackedRun]
+
+
+def one_step(run: Solver) -> Stacked:
+    """Return the stacked form of a solver that yields once: its own iterates, which are driven together.
+
+    Only of data so small that to drive a run takes as long; larger data are scored before they leave the cache.
+    """
+
+    def iterates(problems: Sequence[Any], rngs: Iterable[Any], **options: Value) -> StackedRun:
+        each = [next(run(problem, rng=rng, **options)) for problem, rng in zip(problems, rngs, strict=True)]
+        objectives = np.array([iterate.objective for iterate in each])
+        yield StackedIterates(np.stack([iterate.estimate for iterate in each]), objectives, np.full(len(each), np.nan))
+
+    return Stacked(lambda spec, options: spec.p if spec.data_bytes <= ONE_STEP_BYTES else None, iterates)
 
 
 class Settings(NamedTuple):

@@ -13,11 +13,11 @@ from lrlab.engine.worker import Assignment, FollowJob
 from lrlab.protocol import Stop
 from lrlab.runs.job import Job
 
-LAST_CHUNKS_FRACTION = 4
+LAST_CHUNKS_FRACTION = 2
 """The last chunks are smaller than others by this factor at most."""
 GROWTH = 16
 """Chunks grow by this factor at a time: the first items may be the cheapest of all."""
-LONGER, LONGER_SHARE = 4.0, 0.1
+LONGER, LONGER_SHARE = 4.0, 0.25
 """Work that is alone is sent in chunks of up to so many times the usual length, of a share of what is computed."""
 
 A = TypeVar("A", FollowJob, ComputeChunk)
@@ -180,7 +180,7 @@ class MapWork(Work[ComputeChunk]):
         self._waiting.extend(number for number, _ in items)
 
     def next(self, workers: int, alone: bool = False) -> ComputeChunk:  # noqa: D102
-        # A task costs some 15 ms of all processors: long work is better sent in fewer of them.
+        # A task costs some 10 ms of all processors: long work is better sent in fewer of them.
         longer = min(max(LONGER_SHARE * self._computed_seconds / self._chunk_seconds, 1.0), LONGER) if alone else 1.0
         if self._alone:
             numbers = [self._alone.popleft()]

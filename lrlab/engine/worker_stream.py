@@ -9,7 +9,7 @@ from lrlab.engine.handles import Inbox, call_when_dropped
 from lrlab.engine.messages import ChunkDone, Failed
 from lrlab.engine.stream import POLL_SECONDS, ItemResult, ResultStream
 
-LOOK_AHEAD_SECONDS, LOOK_AHEAD_MIN_ITEMS, LOOK_AHEAD_MAX_ITEMS = 20.0, 500, 20_000
+LOOK_AHEAD_SECONDS, LOOK_AHEAD_MIN_ITEMS, LOOK_AHEAD_MAX_ITEMS = 20.0, 4000, 20_000
 """How much work the engine holds of items that are generated as they are needed."""
 
 

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lrlab.arrays import Array, Mask
+from lrlab.arrays import Array, Indices, Mask
 from lrlab.protocol import Iterate, Limits, Stop
 from lrlab.runs.run import cancelled, scored_row
 from lrlab.runs.trial import Trial, TrialResult, result_of, run_trial
-from lrlab.solver_entry import StackedRun
+from lrlab.solver_entry import StackedIterates, StackedRun
 
 MOST_BYTES, TRIAL_BYTES = 2**25, 2**20
 """Data of all trials of a stack, and of one that may be in it."""
@@ -62,7 +62,7 @@ def run_stack(trials: Sequence[Trial]) -> list[TrialResult]:
     problems = [job.spec.build() for job in jobs]
     for problem in problems:
         problem.load(everything=not entry.streams)
-    rngs = [np.random.default_rng(job.spec.streams().solver) for job in jobs]
+    rngs = (np.random.default_rng(job.spec.streams().solver) for job in jobs)
     assert entry.stacked is not None
     endings = drive_stacked(entry.stacked.run(problems, rngs, **options), len(jobs), limits)
     results = []
@@ -83,24 +83,38 @@ def drive_stacked(iterates: StackedRun, count: int, limits: Limits) -> dict[int,
     numbers, running, seconds = np.arange(count), np.ones(count, dtype=bool), 0.0
     most: Array = np.empty(0)
     chosen: Mask | None = None
+    now = StackedIterates(np.empty((0, 0)), np.empty(0), np.empty(0))
     for iteration in range(1, limits.max_iter + 1):
         started = time.perf_counter()
-        now = next(iterates) if iteration == 1 else iterates.send(chosen)
+        try:
+            now = next(iterates) if iteration == 1 else iterates.send(chosen)
+        except StopIteration:
+            endings |= _endings(now, running, numbers, Stop.FINISHED, iteration - 1, seconds)
+            break
         seconds += (time.perf_counter() - started) / len(numbers)
         most = 1e6 * (abs(now.objectives) + 1.0) if iteration == 1 else most if chosen is None else most[chosen]
         usual = np.isfinite(now.estimates).all(axis=1) & (now.objectives <= most)
         solved, over = now.residuals <= limits.tol, _end_of_all(limits, iteration, seconds)
         ends = running & (~usual | solved | (over is not None))
-        for place in np.flatnonzero(ends & usual):
-            iterate = Iterate(now.estimates[place], float(now.objectives[place]), float(now.residuals[place]))
-            stop = Stop.CONVERGED if solved[place] else over
-            assert stop is not None
-            endings[int(numbers[place])] = Ending(stop, iteration, seconds, iterate)
+        endings |= _endings(now, ends & usual & solved, numbers, Stop.CONVERGED, iteration, seconds)
+        if over is not None:
+            endings |= _endings(now, ends & usual & ~solved, numbers, over, iteration, seconds)
         running, chosen = running & ~ends, None
         if not running.any():
             break
         if running.mean() < 1.0 - ENDED_SHARE:
             numbers, running, chosen = numbers[running], running[running], running
+    return endings
+
+
+def _endings(
+    now: StackedIterates, which: Mask, numbers: Indices, stop: Stop, iteration: int, seconds: float
+) -> dict[int, Ending]:
+    """Return how those of the runs (runs,) ended that are named, by their numbers."""
+    endings: dict[int, Ending] = {}
+    for place in np.flatnonzero(which):
+        iterate = Iterate(now.estimates[place], float(now.objectives[place]), float(now.residuals[place]))
+        endings[int(numbers[place])] = Ending(stop, iteration, seconds, iterate)
     return endings
 
 

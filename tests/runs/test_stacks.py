@@ -50,7 +50,7 @@ def test_options_hold_for_stacks(options):
 
 def test_streams_and_chunks_stack_and_keep_the_order():
     small = trials("one-bit-sensing", "pairwise-moment", {"p": 5})
-    others = trials("one-bit-sensing", "marginal-mean", {"p": 5}, 2)
+    others = trials("one-bit-sensing", "logistic", {"p": 5}, 2)
     brief = trials("one-bit-sensing", "pairwise-moment", {"p": 5}, 2, max_seconds=1)
     mixed = [*small[:5], *others, *brief, *small[5:]]
     sizes = sorted(map(len, portions(run_trial, mixed)))
@@ -62,9 +62,10 @@ def test_streams_and_chunks_stack_and_keep_the_order():
     assert_same([value for _, value in sorted(messages[-1].results)], single)
 
 
-def test_a_cancelled_stack_ends():
+@pytest.mark.parametrize("solver", ["pairwise-moment", "marginal-mean"])
+def test_a_cancelled_stack_ends(solver):
     with cancellable(lambda: True):
-        results = run_stack(trials("one-bit-sensing", "pairwise-moment", {"p": 5}))
+        results = run_stack(trials("one-bit-sensing", solver, {"p": 5}))
     assert {result.stop for result in results} == {Stop.CANCELLED.name}
 
 

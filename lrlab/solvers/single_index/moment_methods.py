@@ -12,7 +12,7 @@ from lrlab.linalg import Gram, hard_threshold, unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import Options, all_of
+from lrlab.solver_entry import Options, all_of, one_step
 from lrlab.solvers.single_index.requirements import (
     SupportSize,
     moment_workspace,
@@ -136,6 +136,7 @@ ENTRIES = (
         workspace=small_workspace,
         refuse=refuse_first_moment,
         predict=predict_marginal_mean,
+        stacked=one_step(marginal_mean),
     ),
     single_index_entry(
         title="Sliced inverse regression (SIR)",
@@ -147,5 +148,6 @@ ENTRIES = (
         workspace=moment_workspace,
         refuse=all_of(needs_samples, needs_first_moment),
         predict=predict_sir,
+        stacked=one_step(sir),
     ),
 )

@@ -1,7 +1,7 @@
 """Algorithm 1 of Yi et al. (2015): the leading eigenvector of a second moment of pairwise differences."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated
 
 import numpy as np
@@ -71,7 +71,7 @@ def pairwise_moment(
 
 
 def stacked_moments(
-    problems: Sequence[SingleIndexData], rngs: Sequence[Generator], *, pairs: str, moment: str, eigensolver: str
+    problems: Sequence[SingleIndexData], rngs: Iterable[Generator], *, pairs: str, moment: str, eigensolver: str
 ) -> StackedRun:
     """Yield the iterates of `pairwise_moment` on several problems of one p, by power iteration on all matrices."""
     # Transposed, which changes no number of a symmetric matrix, but lets BLAS add in the order of `M @ b`.
