@@ -11,7 +11,7 @@ from benchmarks.limits.frame import Loop
 from lrlab import catalog
 from lrlab.arrays import Array
 from lrlab.models.single_index import SingleIndexProblem
-from lrlab.solvers.single_index.gamp import State, updated
+from lrlab.solvers.single_index.gamp_steps import State, updated
 from lrlab.solvers.single_index.pairwise import pair_moments
 
 TITLE = "single-index models"

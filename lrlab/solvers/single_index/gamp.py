@@ -1,44 +1,23 @@
 """Generalised approximate message passing: the posterior mean of a single-index model whose link is known."""
 
-import math
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
-from lrlab.arrays import Array
 from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
 from lrlab.protocol import Iterate
 from lrlab.solver_entry import Options
+from lrlab.solvers.single_index.gamp_draws import drawn_iterations, draws_needed
+from lrlab.solvers.single_index.gamp_steps import State, from_spectral, path, updated
 from lrlab.solvers.single_index.moment_methods import class_moments
 from lrlab.solvers.single_index.requirements import VANISHING, SupportSize, needs_room, single_index_entry, support_size
 from lrlab.solvers.single_index.spectral_optimal import leading
-from lrlab.theory import priors
-from lrlab.theory.channels import TINY, answer
-from lrlab.theory.predicted_overlap import best_overlap, is_symmetric, predicted_iterations, spectral_start
+from lrlab.theory.predicted_overlap import best_overlap, is_symmetric, predicted_iterations
 from lrlab.theory.spectral import known_link_weights
-
-# Variances cannot fall to 0: answers without noise would then be events of probability 0.
-LEAST_VARIANCE = 1e-12
-ROWS = 2**14
-PATIENCE = 10
-LEAST_STEP = 0.3
-
-
-class State(NamedTuple):
-    """Posterior means b (p,) with the summed variance V of its entries, and the means w (n,) of the indices X b.
-
-    score: g (n,) of the update that led here, None at the start.
-    """
-
-    b: Array
-    V: float
-    w: Array
-    score: Array | None
 
 
 def gamp(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> Iterator[Iterate]:
@@ -54,10 +33,11 @@ def gamp(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> 
                 spectral estimate and q its predicted overlap, V = 1 - q, w_i = (1 - t T(y_i)) <x_i, b>, the index
                 of an eigenvector that has not seen measurement i (t and T as in `theory.spectral`; compare Mondelli &
                 Venkataramanan 2021, "Approximate message passing with spectral initialization")
-    damping     none, until the change has not fallen for ten iterations, as at small p and near thresholds: then g and
-                b move only part of the way, at least 0.3
+    damping     none, until changes of b reverse without falling, or have not fallen for ten iterations, as at small p
+                and near thresholds: then g and b move only part of the way, at least 0.3, to the same fixed points
     converges   for independent Gaussian x and large p to the fixed point of `theory.state_evolution`, which also
-                predicts each iteration; 10 to 60 iterations, more near a threshold. With other designs it may diverge
+                predicts each iteration (`gamp_draws` where p is too small for that); 10 to 60 iterations, hundreds near
+                a threshold. With other designs it may diverge
 
     X (n, p), y (n,) in +-1, two passes over X an iteration. Yields endlessly: b / ||b||, residual the larger of
     ||b_next - b|| and |V_next - V|, both relative to ||b_true|| = 1. The note gives 1 - V, the method's own estimate of
@@ -65,74 +45,16 @@ def gamp(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> 
     Reference: Rangan (2011), "Generalized approximate message passing for estimation with random linear mixing",
     Algorithm 1 with scalar variances.
     """
-    symmetric = is_symmetric(problem.link)
     rate = min(1.0, support_size(problem, kept) / problem.shape[1])
-    now = (
-        from_spectral(problem) if symmetric else State(np.zeros(problem.shape[1]), 1.0, np.zeros(len(problem.y)), None)
-    )
-    step, changes = 1.0, list[float]()
-    if not symmetric:
+    if is_symmetric(problem.link):
+        T = known_link_weights(problem.link.moments)
+        now = from_spectral(problem, leading(class_moments(problem), T, problem.shape[1], "").b)
+    else:
         # From b = 0 the first update is a direction; b = 0 is none.
-        now = updated(problem, now, rate, step)
-    while True:
-        following = updated(problem, now, rate, step)
-        changes.append(max(float(np.linalg.norm(following.b - now.b)), abs(following.V - now.V)) / step)
-        yield Iterate(unit(now.b), residual=changes[-1], note=_note(now, rate, step))
-        if oscillates(changes):
-            step, changes = max(LEAST_STEP, step / 1.5), []
-        now = following
-
-
-def oscillates(changes: list[float]) -> bool:
-    """Return whether ten changes, one an iteration, are no smaller than the ten before them.
-
-    A change may well grow for some iterations: while a sparse truth takes shape, damping would only disturb.
-    """
-    return len(changes) >= 2 * PATIENCE and min(changes[-PATIENCE:]) > 0.9 * min(changes[-2 * PATIENCE : -PATIENCE])
-
-
-def updated(problem: SingleIndexData, now: State, rate: float, step: float) -> State:
-    """Return the state after one update, of which g and b move by the share `step`."""
-    X, p = problem.X, len(now.b)
-    score, precision = _answers(problem, now)
-    if now.score is not None:
-        score = step * score + (1.0 - step) * now.score
-    if precision <= 0.0:
-        # E h = E g^2 under the model; the sum of squares cannot be negative where chance makes the other so.
-        precision = float(score @ score)
-    S = 1.0 / max(precision, TINY)
-    # In units of 1 / sqrt(p), in which an entry has variance 1.
-    posterior = priors.posterior(math.sqrt(p) * (now.b + S * (score @ X)), p * S, rate)
-    b = step * posterior.mean / math.sqrt(p) + (1.0 - step) * now.b
-    V = min(max(posterior.variance, LEAST_VARIANCE), 1.0)
-    # 1 = ||b_true||^2 = ||b||^2 + V. Left free, the two drift against each other for hundreds of iterations where V is
-    # small; made equal where little is known of b, they oscillate.
-    b = b * ((1.0 - V) / max(float(b @ b), TINY)) ** ((1.0 - V) / 2.0)
-    return State(b, V, X @ b - V * score, score)
-
-
-def _answers(problem: SingleIndexData, now: State) -> tuple[Array, float]:
-    """Return g (n,) and the sum of h, by blocks of rows: a link's quadrature takes some hundred numbers a row."""
-    score, precision, n = np.empty_like(now.w), 0.0, len(now.w)
-    for start in range(0, n, ROWS):
-        problem.checkpoint(start / n)
-        rows = slice(start, start + ROWS)
-        at = answer(problem.link, now.w[rows], now.V, problem.y[rows])
-        score[rows] = at.score
-        precision += float(at.curvature.sum())
-    return score, precision
-
-
-def from_spectral(problem: SingleIndexData) -> State:
-    """Return the optimal spectral estimate, scaled to be a posterior mean of the overlap that is predicted for it."""
-    (n, p), weights = problem.shape, known_link_weights(problem.link.moments)
-    v = leading(class_moments(problem), weights, p, "").b
-    limit = spectral_start(problem.link, n / p)
-    # Below the weak-recovery threshold the estimate is noise, and t is 1, its value there.
-    q, t = (limit.overlap, limit.dual) if limit.overlap > 0 else (0.0, 1.0)
-    q = max(q, 1.0 / math.sqrt(p))
-    b = math.sqrt(q) * v
-    return State(b, 1.0 - q, problem.X @ b * (1.0 - t * np.where(problem.y > 0, weights.pos, weights.neg)), None)
+        zero = State(np.zeros(problem.shape[1]), 1.0, np.zeros(len(problem.y)), None)
+        now = updated(problem, zero, rate, step=1.0)
+    for at in path(problem, now, rate):
+        yield Iterate(unit(at.state.b), residual=at.change, note=_note(at.state, rate, at.step))
 
 
 def _note(now: State, rate: float, step: float) -> str:
@@ -158,10 +80,14 @@ def predict(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
 
 
 def predict_iterations(spec: SingleIndexSpec, options: Options, iterations: int) -> list[float]:
-    """Return what state evolution predicts for the first iterates, where the solver is given the prior of the truth."""
+    """Return what state evolution predicts for the first iterates, where the solver is given the prior of the truth.
+
+    Near a threshold, where a finite p counts, it is the mean of draws at the n and p of the spec.
+    """
     if best_overlap(spec) is None or options["kept"]:
         return []
-    return [float(overlap) for overlap in predicted_iterations(spec, iterations)]
+    predicted = drawn_iterations if draws_needed(spec) else predicted_iterations
+    return [float(overlap) for overlap in predicted(spec, iterations)]
 
 
 def workspace(spec: SingleIndexSpec, options: Options) -> int:
@@ -180,6 +106,7 @@ ENTRY = single_index_entry(
     run=gamp,
     knows=("link", "sparsity"),
     workspace=workspace,
+    max_iter=2000,
     refuse=refuse,
     predict=predict,
     attains=True,

@@ -11,7 +11,9 @@ from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
 from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
-from lrlab.solvers.single_index.gamp import gamp
+from lrlab.solvers.single_index.gamp import gamp, predict_iterations
+from lrlab.solvers.single_index.gamp_draws import UnseenGaussian, draws_needed
+from lrlab.solvers.single_index.gamp_steps import from_spectral, path, updated
 from lrlab.solvers.single_index.spectral_optimal import spectral_optimal
 from lrlab.theory.predicted_overlap import best_overlap, predicted_iterations
 
@@ -89,7 +91,7 @@ def test_data_is_left_as_it_was_and_blocks_change_nothing(monkeypatch):
     problem = FlippedLogistic(n=500, p=20).build()
     before = problem.y.copy()
     whole = iterates(problem, 10)[-1].estimate
-    monkeypatch.setattr("lrlab.solvers.single_index.gamp.ROWS", 64)
+    monkeypatch.setattr("lrlab.solvers.single_index.gamp_steps.ROWS", 64)
     assert iterates(problem, 10)[-1].estimate == pytest.approx(whole, abs=1e-10)
     assert (problem.y == before).all()
 
@@ -138,3 +140,36 @@ def test_the_spectral_method_without_two_answers_or_a_second_moment():
     assert trace.stop is Stop.CONVERGED and "All answers are the same" in trace.note
     with pytest.raises(InputError, match="mu_2 - mu_0"):
         lrlab.solve(OneBitSensing(), "spectral-optimal")
+
+
+def test_a_gaussian_matrix_that_is_drawn_as_it_is_multiplied():
+    rng = np.random.default_rng(7)
+    X = UnseenGaussian((40, 30), rng)
+    b, g = rng.standard_normal(30), rng.standard_normal(40)
+    assert g @ (X @ b) == pytest.approx((g @ X) @ b)
+    entries = np.array([X @ e for e in np.eye(30)]).T
+    assert X @ b == pytest.approx(entries @ b) and g @ X == pytest.approx(g @ entries)
+    assert entries.mean() == pytest.approx(0, abs=4 / np.sqrt(1200))
+    assert entries.var() == pytest.approx(1, abs=4 * np.sqrt(2 / 1200))
+    values = np.linalg.eigvalsh(entries.T @ entries / 40)
+    assert values[-1] < (1 + np.sqrt(0.75)) ** 2 + 0.5 and values[0] > (1 - np.sqrt(0.75)) ** 2 / 4
+
+
+def test_near_a_threshold_iterations_are_predicted_at_the_p_of_the_spec():
+    spec, number, seeds = OneBitPhaseRetrieval(n=300, p=150, threshold=2.0), 25, 40
+    assert draws_needed(spec) and not any(draws_needed(one) for one in SPECS)
+    runs = [spec.replace(seed=seed).build() for seed in range(7000, 7000 + seeds)]
+    paths = np.array([[run.score(at.estimate)["overlap"] for at in iterates(run, number)] for run in runs])
+    mean, error = paths.mean(axis=0), paths.std(axis=0, ddof=1) / np.sqrt(seeds)
+    predicted = predict_iterations(spec, {"kept": 0}, number)
+    assert np.all(np.abs(mean - predicted) < 3 * error)
+    assert predicted[-1] < predicted_iterations(spec, number)[-1] - 0.02
+
+
+def test_damping_leaves_fixed_points_where_they_are():
+    problem = OneBitPhaseRetrieval(n=300, p=150, threshold=2.0, seed=7003).build()
+    start = from_spectral(problem, iterates(problem, 1)[0].estimate)
+    rest = next(at for at in path(problem, start, 1.0) if at.change < 1e-11)
+    assert rest.step < 1.0
+    whole = updated(problem, rest.state, 1.0, 1.0)
+    assert whole.b == pytest.approx(rest.state.b, abs=1e-9) and whole.V == pytest.approx(rest.state.V, abs=1e-9)
