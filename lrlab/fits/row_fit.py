@@ -23,7 +23,7 @@ from lrlab.fits.validation import TuningTask, tuning_task
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import threshold_of
 from lrlab.models.own_rows import OwnProblem, OwnThresholds, solver_stream
-from lrlab.models.scaling import SCALINGS, Scaling
+from lrlab.models.scaling import SCALINGS, Scaling, spread_remark
 from lrlab.parameters import require_known
 from lrlab.protocol import Limits, limits
 
@@ -154,6 +154,8 @@ def fit_rows(
     scaled = Scaling.of(training.X, scaling)
     tested = fitted.columns if fresh is None else fresh
     problem = OwnProblem.between(training, tested, rank, intercept=settings.intercept, scaling=scaled)
+    if remark := spread_remark(problem.X):
+        fitted.notes += (remark,)
     fitted.intercept, fitted.scaling, problem.threshold = settings.intercept, scaled, fitted.threshold
     problem.own = fitted.own
     iterates = catalog.solver(solver, MODEL).run(problem, **fitted.options, rng=solver_stream(settings.seed))

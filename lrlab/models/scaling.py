@@ -13,6 +13,7 @@ MEANING = (
     "how features are scaled: deviations, each divided by its standard deviation; rows, each row to length 1; none; "
     "auto takes deviations where most values are not 0, else of the numbers among words, 0 or 1"
 )
+FAR_APART = 1e4
 MOSTLY = 0.5
 """Share of values that are not 0 above which columns are standardised: rare 0/1 features should not be."""
 
@@ -55,9 +56,20 @@ def automatic(X: Matrix) -> Scaling:
     return Scaling("deviations", np.where(numbers, deviations(X), 1.0)) if numbers.any() else Scaling()
 
 
-def deviations(X: Matrix) -> Array:
-    """Return the standard deviation of each feature (d,), 1 where it is constant."""
+def spread_remark(X: Matrix) -> str:
+    """Return a sentence where features that vary differ so much in size that the smaller ones hardly count."""
+    sizes = deviations(X, of_constants=np.nan)
+    if np.isnan(sizes).all() or (ratio := float(np.nanmax(sizes) / np.nanmin(sizes))) <= FAR_APART:
+        return ""
+    return (
+        f"Features differ in size by a factor of {ratio:.1g}: the smaller ones hardly count, and solvers may end far "
+        "from their optimum. Take scaling=deviations."
+    )
+
+
+def deviations(X: Matrix, of_constants: float = 1.0) -> Array:
+    """Return the standard deviation of each feature (d,), `of_constants` where it is constant."""
     mean, squares = np.asarray(X.mean(axis=0)).ravel(), mean_squares(X)
     # What rounding leaves of a constant is no deviation.
     variance = squares - mean**2 if issparse(X) else X.var(axis=0)
-    return np.sqrt(np.where(variance > 1e-12 * squares, variance, 1.0))
+    return np.where(variance > 1e-12 * squares, np.sqrt(np.maximum(variance, 0.0)), of_constants)

@@ -114,6 +114,16 @@ class Design(NamedTuple):
             return Design(X, np.zeros(X.shape[1]))
         return Design.of(X, intercepts)
 
+    @property
+    def sizes(self) -> Array:
+        """Norms of the columns (d,), 1 of zero: gradients divided by them mean the same in any unit."""
+        rows = self.X.X if isinstance(self.X, CentredRows) else self.X
+        squares = mean_squares(rows)
+        centred = squares - self.X.mean**2 if isinstance(self.X, CentredRows) else squares
+        # What rounding leaves of a constant has no size of its own.
+        centred = np.where(centred > 1e-12 * squares, centred, squares)
+        return np.sqrt(rows.shape[0] * np.where(squares > 0, centred, 1.0))
+
     def estimate(self, kind: type[LowRank], Z: LowRank, intercepts: Array | None) -> LowRank:
         """Return the predictor with scores X Z + intercepts of rows as they are given, not centred."""
         if self.mean is None or intercepts is None:

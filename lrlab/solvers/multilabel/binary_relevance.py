@@ -31,6 +31,8 @@ PASSES = (10, 100, 1000, 10_000)
 """Passes that scikit-learn's solvers may take over a label, the first time and where that was not enough."""
 TOLERANCES = {HINGE: 1e-4}
 TOLERANCE = 1e-5
+FAR = 0.02
+"""Share of the first gradient above which a label that scikit-learn calls solved is not."""
 CONSTANT = 10.0
 """The constant feature of LIBLINEAR's intercepts, whose weight it penalises as it does all others."""
 
@@ -54,7 +56,7 @@ def binary_relevance(
 
     With intercepts b_j, where the problem wants them, scores are x^T w_j + b_j; nothing penalises b_j. The rank of the
     problem is not used; the estimate has the rank min(d, L).
-    Yields estimate Z, objective F; squared: residual ||F'(Z)|| / ||F'(0)||.
+    Yields estimate Z, objective F; squared: residual ||F'(Z)|| / ||F'(0)||, both divided by the norms of X's columns.
     Reference: Yu, Jain, Kar, Dhillon (2014), section 5.2; scikit-learn's LogisticRegression and LinearSVC.
     """
     if loss != "squared":
@@ -91,6 +93,7 @@ def one_by_one(problem: LabelData, loss: Loss, weight: float) -> Iterates:
     X = csr_array(design.X) if issparse(design.X) else design.X
     Y, mask = csc_array(problem.Y), None if problem.mask is None else csc_array(problem.mask)
     Z, values, unfinished, b = np.zeros((X.shape[1], L)), np.zeros(L), list(range(L)), np.zeros(L)
+    left, sizes = np.zeros(L), design.sizes
     for passes in PASSES:
         todo, unfinished = unfinished, []
         for j in todo:
@@ -104,12 +107,24 @@ def one_by_one(problem: LabelData, loss: Loss, weight: float) -> Iterates:
             scores = features @ Z[:, j] + b[j]
             values[j] = float(loss.value(target, scores).sum()) + weight * float(Z[:, j] @ Z[:, j]) / 2
             unfinished += [] if finished else [j]
-        note = f"{len(unfinished)} of {L} labels want more than {passes} passes." if unfinished else ""
+            left[j] = gradient_share(features, target, scores, loss, weight * Z[:, j], sizes)
+        far = int(np.count_nonzero(left > FAR))
+        note = f"{far} of {L} labels are far from their optimum: scale the features." if far else ""
+        note = f"{len(unfinished)} of {L} labels want more than {passes} passes." if unfinished else note
         estimate = design.estimate(loss.kind, lowrank.from_dense(Z), b)
         yield Iterate(estimate, float(values.sum()), note=note)
         if not unfinished:
-            return Stop.FINISHED
+            return Stop.STALLED if far else Stop.FINISHED
     return Stop.MAX_ITER
+
+
+def gradient_share(X: Array | csr_array, target: Array, scores: Array, loss: Loss, pull: Array, sizes: Array) -> float:
+    """Return ||gradient|| over that of the loss at w = 0, both divided by the norms of features; 0 for the hinge."""
+    if loss is HINGE:
+        return 0.0
+    ends = [X.T @ loss.slope(target, scores) + pull, X.T @ loss.slope(target, 0.0 * scores)]
+    now, first = (float(np.linalg.norm(end / sizes)) for end in ends)
+    return now / first if first else 0.0
 
 
 def classifier(

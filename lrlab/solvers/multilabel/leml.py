@@ -69,7 +69,8 @@ def leml_squared(
 
     From W = QR(X^T Y Y^T X R), R random, or from the factors of `start`; SQUARED_SIGNS as `loss` codes labels -1 and 1.
     Test accuracy is often best after 2 to 5 iterations, and few conjugate gradients regularise too.
-    Yields after each iteration: estimate Z, objective J, residual: the gradient of J over that of its loss at Z = 0.
+    Yields after each iteration: estimate Z, objective J, residual: the gradient of J over that of its loss at Z = 0,
+    the larger of W's, divided by the norms of X's columns, and H's.
     Reference: Yu, Jain, Kar, Dhillon (2014), "Large-scale multi-label learning with missing labels", Algorithms 1-3.
     """
     labels = Labels.of(problem, loss)
@@ -108,7 +109,8 @@ def leml_logistic(
                 l''_ij (x_i^T S h_j) on the observed entries (Algorithm 1); then both are balanced, as in leml_squared
 
     Takes memory for one number for each observed entry. From the same W as leml_squared.
-    Yields after each iteration: estimate Z, objective J, residual: the gradient of J over that of its loss at Z = 0.
+    Yields after each iteration: estimate Z, objective J, residual: the gradient of J over that of its loss at Z = 0,
+    the larger of W's, divided by the norms of X's columns, and H's.
     Reference: Yu, Jain, Kar, Dhillon (2014), Algorithm 1; Lin, Weng, Keerthi (2008), trust-region Newton.
     """
     yield from by_newton(problem, LOGISTIC, regularization, penalty, fitted_rank, newton_steps, steps, rng)
@@ -130,7 +132,8 @@ def leml_squared_hinge(
     2 update      as in leml_logistic, with a generalised second derivative 2 where Y_ij x_i^T W h_j < 1 and 0 elsewhere
 
     Takes memory for one number for each observed entry. From the same W as leml_squared.
-    Yields after each iteration: estimate Z, objective J, residual: the gradient of J over that of its loss at Z = 0.
+    Yields after each iteration: estimate Z, objective J, residual: the gradient of J over that of its loss at Z = 0,
+    the larger of W's, divided by the norms of X's columns, and H's.
     Reference: Yu, Jain, Kar, Dhillon (2014), Algorithm 1; Lin, Weng, Keerthi (2008), trust-region Newton.
     """
     yield from by_newton(problem, SQUARED_HINGE, regularization, penalty, fitted_rank, newton_steps, steps, rng)

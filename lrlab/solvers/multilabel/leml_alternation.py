@@ -51,7 +51,7 @@ def alternate(
     Intercepts, where the problem wants them, are the last column of H: updated with it, outside the product W H^T and
     its penalty. From the factors of `start`, or of a random subspace after a power step.
     """
-    trace, b = penalty == "trace", labels.first_intercepts()
+    trace, b, sizes = penalty == "trace", labels.first_intercepts(), labels.design.sizes[:, None]
     W, H = first_factors(labels, k, rng) if start is None else split(start, trace)
     A = labels.images(W)
     while True:
@@ -64,13 +64,18 @@ def alternate(
         A = labels.images(W)
         whole = np.hstack([H, b])
         loss, (left, right), scale = measure(A, whole)
-        gradient = np.hypot(
-            np.linalg.norm(left + weight * (W if trace else W * Z.s**2)),
-            np.linalg.norm(right + labels.penalties(weight, whole.shape[1]) * whole),
-        )
-        size = np.hypot(np.linalg.norm(scale[0]), np.linalg.norm(scale[1]))
+        left += weight * (W if trace else W * Z.s**2)
+        right += labels.penalties(weight, whole.shape[1]) * whole
+        # Each by itself and in the features' own units: else large features hide what the others still lack.
+        residual = max(share(left / sizes, scale[0] / sizes), share(right, scale[1]))
         norm = float(Z.s.sum() if trace else Z.s @ Z.s / 2)
-        yield Iterate(labels.estimate(Z, b), loss + weight * norm, float(gradient / size) if size else 0.0)
+        yield Iterate(labels.estimate(Z, b), loss + weight * norm, residual)
+
+
+def share(G: Array, whole: Array) -> float:
+    """Return ||G|| / ||whole||, 0 where that is zero."""
+    size = float(np.linalg.norm(whole))
+    return float(np.linalg.norm(G)) / size if size else 0.0
 
 
 def split(Z: LowRank, trace: bool) -> tuple[Array, Array]:

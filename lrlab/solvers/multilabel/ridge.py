@@ -24,16 +24,21 @@ def closed(problem: LabelData, weight: float) -> Iterate:
     design, Y = Design.of(problem.X, wants_intercepts(problem)), problem.Y
     X, n = design.X, Y.shape[0]
     mean = np.zeros(Y.shape[1]) if design.mean is None else Y.mean(axis=0)
+    sizes = design.sizes[:, None]
     tall, moments = n >= X.shape[1], dense(X.T @ Y)
     if tall:
-        Z = solve_positive(gram(X, tall), moments.copy(), weight)
+        # In the features' own units, which must not decide what a factorisation takes for zero.
+        G = gram(X, tall)
+        G /= sizes
+        G /= sizes.T
+        Z = solve_positive(G, moments / sizes, weight / sizes.ravel() ** 2) / sizes
     else:
         Z = X.T @ solve_positive(gram(X, tall), Y.toarray() - mean, weight)
     images = X @ Z
     rest = X.T @ images - moments + weight * Z
     squares = Y.nnz - n * float(mean @ mean)
     value = (squares - 2 * float(np.vdot(moments, Z)) + float(np.vdot(images, images))) / 2
-    residual = float(np.linalg.norm(rest) / (np.linalg.norm(moments) or 1.0))
+    residual = float(np.linalg.norm(rest / sizes) / (np.linalg.norm(moments / sizes) or 1.0))
     estimate = design.estimate(lowrank.LowRank, lowrank.from_dense(Z), mean)
     return Iterate(estimate, value + weight * float(np.vdot(Z, Z)) / 2, residual)
 
@@ -71,14 +76,15 @@ def by_steps(problem: LabelData, weight: float) -> Iterator[Iterate]:
     squares, d = Squares(problem, weight), problem.X.shape[1]
     moments = squares.moments
     Z, R, steps = np.zeros_like(moments), moments, each_column(squares.product, moments.copy())
-    size = float(np.linalg.norm(moments)) or 1.0
+    sizes = squares.stacked(squares.design.sizes[:, None], np.sqrt([problem.X.shape[0]]))
+    size = float(np.linalg.norm(moments / sizes)) or 1.0
     while True:
         for step in islice(steps, STEPS):
             Z, R = step
         # F = ||Y||^2 / 2 - <X^T Y + R, Z> / 2, since F'(Z) = -R.
         value = (problem.Y.nnz - float(np.vdot(moments + R, Z))) / 2
         estimate = squares.design.estimate(lowrank.LowRank, lowrank.from_dense(Z[:d]), Z[d:].ravel())
-        yield Iterate(estimate, value, float(np.linalg.norm(R)) / size)
+        yield Iterate(estimate, value, float(np.linalg.norm(R / sizes)) / size)
 
 
 def dense(table: Matrix) -> Array:

@@ -35,8 +35,9 @@ def trace_norm_squared(
 
     What leml-squared minimises over factors of rank k, without the bound on the rank: convex, one optimum. Larger
     lambda, lower rank; W = 0 from the largest singular value of X^T Y on. The rank of the problem is not used.
-    Forms matrices (d, L). Yields endlessly: estimate W, objective F, residual: what the
-    distance of 0 to the subdifferential of F is at most, over the gradient of the loss at W = 0.
+    Forms matrices (d, L). Yields endlessly: estimate W, objective F, residual: what the distance of 0 to the
+    subdifferential of F is at most, over the gradient of the loss at W = 0, both as they are or
+    divided by the norms of X's columns, whichever is larger.
     Reference: Yu, Jain, Kar, Dhillon (2014), eq. 2 without the rank, section 4; SMT in Qiu et al. (2017).
     """
     yield from penalised(problem, SQUARED, regularization)
@@ -52,7 +53,8 @@ def trace_norm_logistic(
 
     Convex, one optimum at most. The rank of the problem is not used. Forms matrices (d, L). Yields endlessly: estimate
     W, objective F, residual: what the distance of 0 to the subdifferential of F is at most, over the gradient of the
-    loss at W = 0.
+    loss at W = 0, both as they are or
+    divided by the norms of X's columns, whichever is larger.
     Reference: Yu, Jain, Kar, Dhillon (2014), eq. 2 without the rank, section 4; LRT in Qiu et al. (2017).
     """
     yield from penalised(problem, LOGISTIC, regularization)
@@ -63,10 +65,12 @@ def penalised(problem: LabelData, loss: Loss, weight: float) -> Iterator[Iterate
     labels = Labels.of(problem, loss)
     risk = WholeSquares(labels) if loss.quadratic and labels.full else Losses(labels)
     start = place(risk, lowrank.zero((problem.X.shape[1], problem.Y.shape[1]), 1))
-    scale = float(np.linalg.norm(start.gradient)) or 1.0
+    units = np.ones((1, 1)), labels.design.sizes[:, None]
+    scales = [float(np.linalg.norm(start.gradient / one)) or 1.0 for one in units]
     for at, pull in accelerated(risk, start, weight, first_step(risk, start.gradient)):
         W = at.estimate
-        residual = float(np.linalg.norm(at.gradient + pull)) / scale
+        rest = at.gradient + pull
+        residual = max(float(np.linalg.norm(rest / one)) / scale for one, scale in zip(units, scales, strict=True))
         value = at.f + weight * float(W.s.sum())
         estimate = labels.estimate(W, risk.intercepts(at.A, W.V))
         yield Iterate(estimate, value, residual, f"Rank {np.count_nonzero(W.s)}.")
