@@ -1,17 +1,19 @@
-"""Sweeps of 2,000 small trials on all cores beside plain loops of `lrlab.solve`, in one process and in one per core.
+"""Sweeps of 2,000 small trials on all cores beside a loop of `lrlab.solve`, and beside plain processes, one per core.
 
 python -m benchmarks.sweeps [SOLVER...] [--trials 2000] [--write]
 
-All do the same trials; the sweep stores them, too. Time is processor time, of all processes of the engine and of this
-one together; where nothing else runs the clock shows it divided by the cores. Two processes that run at once take more
-than one: they share caches and memory. --write puts the table into benchmarks/RESULTS.md.
+All do the same trials; the sweep stores them, too. A plain process computes its share of the trials just as a worker
+does, one by one, and nothing else: what the sweep takes beyond is the overhead of engine and store. Time is processor
+time, of all processes of the engine and of this one together; where nothing else runs the clock shows it divided by the
+cores. --write puts the table into benchmarks/RESULTS.md.
 """
 
 import argparse
 import multiprocessing
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
+from typing import Any
 
 import psutil
 from threadpoolctl import threadpool_limits
@@ -19,8 +21,7 @@ from threadpoolctl import threadpool_limits
 import lrlab
 from benchmarks.peers.report import cores, machine, write_section
 from lrlab.engine.engine import Engine
-from lrlab.protocol import Spec
-from lrlab.runs.trial import trial_spec
+from lrlab.runs.trial import Trial, run_trial, trial_spec
 from lrlab.store.store import Store
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.run import run
@@ -28,7 +29,7 @@ from lrlab.sweeps.run import run
 CELLS, SIZES = 20, (200, 3000)
 MODEL, SOLVERS = "one-bit-sensing", ("pairwise-moment", "marginal-mean", "logistic", "probit", "gamp")
 HEAD = (
-    "| solver | n | ms of a trial in the loop | sweep / loop | divided by the cores | sweep / loops, one per core |\n"
+    "| solver | n | ms of a trial in the loop | sweep / loop | divided by the cores | sweep / plain processes |\n"
     "|---|---|---|---|---|---|"
 )
 
@@ -46,13 +47,13 @@ def timed(work: Callable[[], object]) -> float:
     return processor() - used
 
 
-def plain_loop(specs: list[Spec], name: str) -> float:
-    """Solve one after the other, and return the processor seconds."""
+def one_by_one(function: Callable[[Any], object], items: Sequence[Any]) -> float:
+    """Call a function of each item, and return the processor seconds of it."""
     with threadpool_limits(1):
-        lrlab.solve(specs[0], name)
+        function(items[0])
         started = time.process_time()
-        for spec in specs:
-            lrlab.solve(spec, name)
+        for item in items:
+            function(item)
         return time.process_time() - started
 
 
@@ -60,16 +61,20 @@ def measure(engine: Engine, pool: Executor, name: str, n: int, trials: int) -> s
     """Return the row of a solver at a size."""
     axes = {"noise": [0.01 * k for k in range(CELLS)]}
     sweep = Sweep(spec=lrlab.spec(MODEL, n=n, p=20), axes=axes, solvers=[name], trials=max(1, trials // CELLS))
-    specs = [trial_spec(job.spec, number) for job in sweep.jobs for number in range(sweep.trials)]
-    loop = plain_loop(specs, name)
-    parts = [specs[part :: cores()] for part in range(cores())]
+    each = [Trial(job, number) for job in sweep.jobs for number in range(sweep.trials)]
+
+    def plain() -> float:
+        shares = [each[part :: cores()] for part in range(cores())]
+        return sum(pool.map(one_by_one, [run_trial] * cores(), shares))
+
+    loop = one_by_one(lambda trial: lrlab.solve(trial_spec(trial.job.spec, trial.number), name), each)
     # Before and after, for the machine may change its pace.
-    loops = [sum(pool.map(plain_loop, parts, [name] * cores()))]
+    before = plain()
     with threadpool_limits(1), Store() as store:
         swept = timed(lambda: run(sweep, store, engine.map))
-    loops.append(sum(pool.map(plain_loop, parts, [name] * cores())))
-    times = f"{1e3 * loop / len(specs):.3g} | {swept / loop:.3f} | {swept / loop / cores():.3f}"
-    return f"| {name} | {n:,} | {times} | {2.0 * swept / sum(loops):.3f} |"
+    ratio = 2.0 * swept / (before + plain())
+    times = f"{1e3 * loop / len(each):.3g} | {swept / loop:.3f} | {swept / loop / cores():.3f}"
+    return f"| {name} | {n:,} | {times} | {ratio:.3f} |"
 
 
 def main() -> None:
@@ -92,7 +97,8 @@ def main() -> None:
     if given.write:
         head = (
             f"`python -m benchmarks.sweeps`: {given.trials:,} trials at p = 20 on {cores()} cores, stored, beside"
-            " a loop of `lrlab.solve` over the same trials in one process. Processor time of all processes."
+            " a loop of `lrlab.solve` over the same trials in one process, and beside one plain process per core that"
+            " computes its share as a worker does. Processor time of all processes."
         )
         write_section("Speed: sweeps", f"{head} {machine(())}\n\n" + "\n".join(rows))
 
