@@ -21,7 +21,9 @@ from threadpoolctl import threadpool_limits
 import lrlab
 from benchmarks.peers.report import cores, machine, write_section
 from lrlab.engine.engine import Engine
+from lrlab.engine.stream import collect
 from lrlab.runs.trial import Trial, run_trial, trial_spec
+from lrlab.store import code_version
 from lrlab.store.store import Store
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.run import run
@@ -67,6 +69,9 @@ def measure(engine: Engine, pool: Executor, name: str, n: int, trials: int) -> s
         shares = [each[part :: cores()] for part in range(cores())]
         return sum(pool.map(one_by_one, [run_trial] * cores(), shares))
 
+    # Workers and this process read files and make tables at the first trial of a solver.
+    collect(engine.map(run_trial, each[: 8 * cores()]))
+    code_version.key(each[0].job)
     loop = one_by_one(lambda trial: lrlab.solve(trial_spec(trial.job.spec, trial.number), name), each)
     # Before and after, for the machine may change its pace.
     before = plain()

@@ -17,7 +17,7 @@ LAST_CHUNKS_FRACTION = 2
 """The last chunks are smaller than others by this factor at most."""
 GROWTH = 16
 """Chunks grow by this factor at a time: the first items may be the cheapest of all."""
-LONGER, LONGER_SHARE = 4.0, 0.25
+LONGER, LONGER_SHARE = 4.0, 0.5
 """Work that is alone is sent in chunks of up to so many times the usual length, of a share of what is computed."""
 
 A = TypeVar("A", FollowJob, ComputeChunk)

@@ -441,7 +441,7 @@ def test_chunks_grow_with_the_pace_and_items_not_begun_are_sent_again():
 def test_work_that_is_alone_is_sent_in_longer_chunks_once_it_has_run_for_a_while():
     work = MapWork(abs, 0.2, math.inf, Inbox())
     work.add(list(enumerate(range(1000))))
-    for computed, size in ((0.0, 1), (0.5, 2), (1.6, 4), (60.0, 8)):
+    for computed, size in ((0.0, 1), (0.5, 2), (0.8, 4), (60.0, 8)):
         work._computed_seconds = computed
         chunk = work.next(1, alone=True)
         assert len(chunk.numbers) == size
