@@ -56,6 +56,18 @@ def exact_directions(H: Array, b: Array, descent: Array, damping: Array) -> Arra
     return tangent(b[:, None], np.linalg.solve(curved, tangent(b[:, None], descent).T[:, :, None])[:, :, 0].T)
 
 
+def exact_direction(H: Array, b: Array, descent: Array, damping: float) -> Array:
+    """Solve (P H P + damping) D = P descent at b (p,), H (p, p); LinAlgError where that is not convex."""
+    along, scale = H @ b, np.abs(np.diag(H)).max() + damping
+    outer = np.outer(along, b)
+    # On b itself, where the right-hand side has no part, as much as elsewhere.
+    curved = H - outer - outer.T + (along @ b + scale) * np.outer(b, b)
+    curved[np.diag_indices(len(b))] += damping
+    np.linalg.cholesky(curved)
+    D: Array = np.linalg.solve(curved, descent - (b @ descent) * b)
+    return D - (b @ D) * b
+
+
 def shortened(D: Array) -> Array:
     """Return D with columns no longer than half a radian: a quadratic model says nothing farther off."""
     return D * np.minimum(1.0, LONGEST_STEP / np.maximum(np.linalg.norm(D, axis=0), LONGEST_STEP))

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options, SolverEntry
-from lrlab.solvers.methods.sphere import DAMPING, newton_directions, normalised, shortened
+from lrlab.solvers.methods.sphere import DAMPING, exact_direction, newton_directions, normalised, shortened
 from lrlab.solvers.single_index.phase_losses import WIDEST, Likelihood, expected_loss, final_width, likelihood
 from lrlab.solvers.single_index.phase_starts import likeliest_width, starts
 from lrlab.solvers.single_index.requirements import VANISHING, needs_samples
@@ -21,6 +22,8 @@ from lrlab.solvers.single_index.requirements import VANISHING, needs_samples
 STEPS_A_WIDTH = 8
 HALVINGS = 20
 SLACK = 1e-12
+# Entries of b, and of the rows of X that count, up to which the Newton step is solved for.
+SMALL, IN_CACHE = 64, 2**18
 # Standard deviations above which other starts may do better, and above which a minimum is no good, if one start has led
 # there, or two.
 LIKELY, ALONE, AGREED = 0.5, 2.0, 3.0
@@ -36,8 +39,9 @@ def phase_likelihood(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     minimise    F_w(b) = mean -log P_w(y_i | <x_i, b>)  over ||b|| = 1, as if the noise had standard deviation w:
                 P_w(y = 1 | z) = Phi((|z| - threshold) / w) + Phi((-|z| - threshold) / w), mixed with the flips
     start       the spectral estimate of the largest overlap, whose weights the link tells (`spectral_optimal`)
-    update      b <- (b + t D) / ||b + t D||,  D the Newton step on the tangent space of the sphere by conjugate
-                gradients, with the Fisher information where that of the sample leads uphill; t halved until F_w falls
+    update      b <- (b + t D) / ||b + t D||,  D the Newton step on the tangent space of the sphere (for large p by
+                conjugate gradients), with the Fisher information where that of the sample leads uphill; t halved until
+                F_w falls
     widths      w = 1/2, 1/4, ... down to s, where F_w is the exact likelihood. Without noise that is a step function,
                 and w ends at half the error that b has then, p / (2 n q), with q the density of |<x, b>| at the
                 threshold: a narrower w would follow single answers near the threshold
@@ -138,6 +142,11 @@ def _newton_step(X: Array, b: Array, descent: Array, weights: Array) -> Array:
         # What is certain has no curvature; with small widths that is nearly all.
         X, weights = X[rows], weights[rows]
     damping = np.maximum(b @ descent, 0.0) + DAMPING * np.abs(weights).sum()
+    if len(b) <= SMALL and X.size <= IN_CACHE:
+        # Where the model is convex, one factorisation of a small matrix is quicker than products with X in turn.
+        H = (weights[:, None] * X).T @ X
+        with suppress(np.linalg.LinAlgError):
+            return exact_direction(H, b, descent[:, 0], float(damping[0]))
 
     def curved(V: Array) -> Array:
         return X.T @ (weights[:, None] * (X @ V))

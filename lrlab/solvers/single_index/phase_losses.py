@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from lrlab.arrays import Array
-from lrlab.theory.channels import log_of_rest
+from lrlab.theory.channels import TINY
 from lrlab.theory.links import ThresholdLink, normal_density
 
 WIDEST = 0.5
@@ -17,12 +17,17 @@ CELLS = 500
 
 
 class Likelihood(NamedTuple):
-    """At indices z (n,): -log P(y | z), minus its derivative, its second one, and the Fisher information, each (n,)."""
+    """At indices z (n,): -log P(y | z), minus its derivative, and its second one, each (n,)."""
 
     loss: Array
     descent: Array
     curvature: Array
-    information: Array
+
+    @property
+    def information(self) -> Array:
+        """The Fisher information (n,), P'^2 / (P (1 - P)) with P of either answer; where P is 1, there is none."""
+        other = -np.expm1(-self.loss)
+        return self.descent**2 * np.divide(np.exp(-self.loss), other, out=np.zeros_like(other), where=other > 0)
 
 
 def final_width(link: ThresholdLink, n: int, p: int) -> float:
@@ -40,7 +45,7 @@ def likelihood(z: Array, y: Array, link: ThresholdLink, width: float) -> Likelih
     rows = np.flatnonzero((margin if link.flip == 0 else np.abs(margin)) < CERTAIN * width)
     if len(rows) > len(z) / 2:
         return uncertain(z, y, link, width)
-    whole = Likelihood(*(np.zeros(len(z)) for _ in range(4)))
+    whole = Likelihood(*(np.zeros(len(z)) for _ in range(3)))
     if link.flip > 0:
         whole.loss[:] = np.where(margin > 0, -math.log1p(-link.flip), -math.log(link.flip))
     for values, part in zip(whole, uncertain(z[rows], y[rows], link, width), strict=True):
@@ -52,19 +57,22 @@ def uncertain(z: Array, y: Array, link: ThresholdLink, width: float) -> Likeliho
     """Return the likelihood of all answers, by logarithms throughout."""
     size, threshold, straight = np.abs(z), link.threshold, 1.0 - 2.0 * link.flip
     above, below = (size - threshold) / width, (-size - threshold) / width
-    log_above, log_below, log_rest = log_ndtr(above), log_ndtr(below), log_ndtr(-above)
-    # below <= above.
-    log_yes = log_above + np.log1p(np.exp(log_below - log_above))
-    # P(no) = Phi(-above) - Phi(below), a difference that would cancel far out; |dP/dz| = (phi(above) - phi(below)) / w.
-    log_no = log_rest + log_of_rest(log_below - log_rest)
-    if link.flip > 0:
-        log_yes, log_no = (np.log(link.flip + straight * np.exp(own)) for own in (log_yes, log_no))
-    log_density = -np.square(above) / 2.0 - math.log(width * math.sqrt(2.0 * math.pi) / straight)
-    decay = -2.0 * size * threshold / width**2
-    log_change, log_own = log_density + log_of_rest(decay), np.where(y > 0, log_yes, log_no)
-    descent = y * np.sign(z) * np.exp(log_change - log_own)
-    bend = np.exp(log_density - log_own) * (-above - below * np.exp(decay)) / width
-    return Likelihood(-log_own, descent, descent**2 - y * bend, np.exp(2.0 * log_change - log_yes - log_no))
+    log_own = log_chance(above, below, y, link.flip)
+    # |dP/dz| = (phi(above) - phi(below)) / w = phi(above) (1 - e^decay) / w, over the chance of the answer.
+    decay = np.expm1(-2.0 * size * threshold / width**2)
+    density = np.exp(-np.square(above) / 2.0 - log_own) * (straight / (width * math.sqrt(2.0 * math.pi)))
+    descent = y * np.sign(z) * (density * -decay)
+    bend = density * (2.0 * threshold / width - below * decay) / width
+    return Likelihood(-log_own, descent, descent**2 - y * bend)
+
+
+def log_chance(above: Array, below: Array, y: Array, flip: float) -> Array:
+    """Return log P(y | z), P(y = 1) = Phi(above) + Phi(below), below <= above, mixed with the flips."""
+    # P(no) = Phi(-above) - Phi(below), a difference that would cancel far out.
+    log_first = log_ndtr(y * above)
+    less = np.expm1(np.minimum(log_ndtr(below) - log_first, -TINY))
+    log_own = log_first + np.log(np.where(y > 0, 2.0 + less, -less))
+    return np.log(flip + (1.0 - 2.0 * flip) * np.exp(log_own)) if flip > 0 else log_own
 
 
 def expected_loss(link: ThresholdLink, width: float, spread: float = 1.0) -> tuple[float, float]:
@@ -77,6 +85,6 @@ def expected_loss(link: ThresholdLink, width: float, spread: float = 1.0) -> tup
     mass, yes = 2.0 * np.diff(edges) * normal_density(z / spread) / spread, (1.0 + link(z)) / 2.0
     mean = square = 0.0
     for y, chance in ((1.0, yes), (-1.0, 1.0 - yes)):
-        loss = np.where(chance > 0, uncertain(z, np.full_like(z, y), link, width).loss, 0.0)
+        loss = np.where(chance > 0, -log_chance((z - t) / width, (-z - t) / width, np.full_like(z, y), link.flip), 0.0)
         mean, square = mean + float(mass * chance @ loss), square + float(mass * chance @ loss**2)
     return mean, math.sqrt(max(square - mean**2, 0.0))
