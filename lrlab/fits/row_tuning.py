@@ -14,8 +14,6 @@ from lrlab.fits.validation import HELD_OUT_SHARE, METRICS, Candidate, Result, Tu
 from lrlab.models.own_rows import OwnProblem, split
 from lrlab.models.scaling import Scaling
 
-BY_LABEL = ("macro_auc", "micro_auc", "hamming")
-"""Metrics that tell settings apart where there is a single label, which the rankings of a row do not."""
 Progress = Callable[[int, float], None]
 """Called with the number of settings that have been tried, and the best validation score so far."""
 
@@ -47,8 +45,7 @@ class Tuned:
 def tune_rows(rows: Dataset, task: TuningTask, progress: Progress, *, intercept: bool) -> Tuned:
     """Choose settings by parts of these rows, held out one after the other; a single label by a metric of labels."""
     requested = task.metric
-    if rows.L == 1 and requested not in BY_LABEL:
-        task = task._replace(metric=BY_LABEL[0])
+    task = task.of_labels(rows.L)
     count = folds(rows.n, table_bytes(rows.X))
     splits = [split(rows, HELD_OUT_SHARE, task.seed, fold) for fold in range(count)]
     rank, table = default_rank(rows), list[Result]()

@@ -24,6 +24,8 @@ HELD_OUT_ROWS, MOST_FOLDS = 500, 5
 """Rows that are held out in all, where there are so many, and in how many parts at most: few rows compare badly."""
 FOLDS_BYTES = 2**28
 """Memory of the rows of all parts."""
+VANISHED = 1e-2
+"""Deviation of the scores of a single label, as a share of the label's own, below which they say nothing of it."""
 ITERATIONS = 10
 """Default limit of iterations of a run: test accuracy is often best after 2 to 5."""
 
@@ -53,6 +55,8 @@ METRICS: Mapping[str, Metric] = {
 }
 METRIC = "ndcg@5"
 """The default metric: of those of the first places it has the least noise."""
+BY_LABEL = ("macro_auc", "micro_auc", "hamming")
+"""Metrics that tell settings apart where there is a single label, which the rankings of a row do not."""
 
 
 class Candidate(NamedTuple):
@@ -131,6 +135,10 @@ class TuningTask(NamedTuple):
         """The solver's entry on the catalogue."""
         return catalog.solver(self.solver, Multilabel.model)
 
+    def of_labels(self, L: int) -> "TuningTask":
+        """Return the task by a metric that tells settings apart for L labels: macro AUC for one label."""
+        return self._replace(metric=BY_LABEL[0]) if L == 1 and self.metric not in BY_LABEL else self
+
     def options_with(self, candidate: Candidate) -> dict[str, Value]:
         """Return all options of the solver with those of a candidate among them."""
         return dict(self.options) | candidate.options
@@ -192,8 +200,15 @@ def evaluate(problems: Sequence[OwnProblem], task: TuningTask, candidate: Candid
 
 
 def validation_score(problem: OwnProblem, estimate: Predictor, metric: Metric) -> float:
-    """Return the score of an estimate on the rows that are held out."""
-    scores = estimate.scores(problem.X_test)
+    """Return the score of an estimate on the rows that are held out.
+
+    Of a single label, scores that hardly differ count as equal: their order is what an unfinished run has left of none.
+    """
+    scores: ranking.Scores = estimate.scores(problem.X_test)
+    if problem.Y_test.shape[1] == 1:
+        values = ranking.rows_of(scores, slice(None))
+        if values.std() <= VANISHED * problem.Y_test.toarray().std():
+            scores = np.full_like(values, values.mean())
     return float(metric.value(scores, problem.Y_test, problem.mask_test, threshold_of(estimate)))
 
 

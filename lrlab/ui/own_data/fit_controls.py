@@ -126,9 +126,9 @@ def tuning_task_of(job: Job, metric: str, rank: int) -> TuningTask:
     """Return the task for tuning; options other than the defaults are not tuned."""
     given = {name: value for name, value in job.options if value != job.entry.options[name].default}
     limits, spec = job.limits, cast(OwnRows, job.spec)
-    return tuning_task(
-        job.solver, given, rank, limits.max_iter, limits.max_seconds, metric, job.spec.seed, spec.scaling
-    )
+    seed = job.spec.seed
+    task = tuning_task(job.solver, given, rank, limits.max_iter, limits.max_seconds, metric, seed, spec.scaling)
+    return task.of_labels(spec.labels)
 
 
 def begin(engine: Engine, plan: FitPlan) -> live.Running:

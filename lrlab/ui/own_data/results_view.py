@@ -63,6 +63,7 @@ def draw(settings: CurveSettings, plan: FitPlan | None) -> None:
     if isinstance(running, TunedRun) and any(one.table for one in running.tunings):
         rows = [{"solver": one.job.solver, **result.row()} for one in running.tunings for result in one.table]
         note = f"score: {followed.tasks[0].metric} on the held-out rows, at the best iteration."
+        note += " Of a single label the rankings of a row say nothing." * (followed.spec.labels == 1)
         title, key = "Settings tried in tuning", "own_data-tried"
         tables.show(lambda: pd.DataFrame(rows), key=key, file="tuning", title=title, note=note)
 
