@@ -23,6 +23,20 @@ def test_a_stationary_point_that_the_truth_beats_is_a_local_minimum(model, param
     assert "the truth fits the data better" in beaten[0].summary()["message"]
 
 
+@pytest.mark.parametrize("solver", ["gauss-newton", "alternating-projections"])
+def test_phases_from_few_noisy_answers_are_local_minima_and_from_many_are_not(solver):
+    settings = {"p": 30, "field": "real", "noise": 0.1}
+    few, many = (
+        [solve(lrlab.spec("phase-retrieval", m=m, **settings, seed=seed), solver) for seed in range(8100, 8108)]
+        for m in (45, 600)
+    )
+    beaten = [trace for trace in few if trace.stop is lrlab.Stop.LOCAL_MINIMUM]
+    assert beaten and all(trace.metrics["error"] > 0.3 for trace in beaten)
+    # Of so few answers the fit of x itself is .1; other points fit as well, and no one could tell.
+    assert all(trace.metrics["misfit"] < 0.15 for trace in few if trace.stop is lrlab.Stop.CONVERGED)
+    assert all(trace.stop is lrlab.Stop.CONVERGED and trace.metrics["error"] < 0.1 for trace in many)
+
+
 @pytest.mark.parametrize("noise", [0.0, 0.2])
 @pytest.mark.parametrize("solver", ["gauss-newton", "scaled-gradient", "nuclear-norm"])
 def test_a_minimum_that_fits_as_well_as_the_truth_is_converged(solver, noise):
