@@ -56,6 +56,15 @@ def exact_directions(H: Array, b: Array, descent: Array, damping: Array) -> Arra
     return tangent(b[:, None], np.linalg.solve(curved, tangent(b[:, None], descent).T[:, :, None])[:, :, 0].T)
 
 
+def factorised_directions(H: Array, B: Array, descent: Array, damping: Array) -> Array:
+    """Return what `newton_directions` does where all is free, exactly, for curvatures H (k, p, p) not below 0."""
+    eye = np.eye(len(B))
+    P = eye - B.T[:, :, None] * B.T[:, None, :]
+    # Where nothing bends there is nothing to solve for either.
+    curved = P @ H @ P + (damping + np.finfo(float).tiny)[:, None, None] * eye
+    return np.linalg.solve(curved, P @ descent.T[:, :, None])[:, :, 0].T
+
+
 def exact_direction(H: Array, b: Array, descent: Array, damping: float) -> Array:
     """Solve (P H P + damping) D = P descent at b (p,), H (p, p); LinAlgError where that is not convex."""
     along, scale = H @ b, np.abs(np.diag(H)).max() + damping

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.random import Generator
 
 from lrlab.arrays import Array, Indices, Mask
-from lrlab.solvers.methods.sphere import DAMPING, newton_directions, tangent
+from lrlab.solvers.methods.sphere import DAMPING, factorised_directions, newton_directions, tangent
 from lrlab.solvers.single_index.link_smoothing import IndexedAnswers, IndexLink, loss
 
 # Entries of X in a block: its square, the largest temporary array, takes 32 MB.
@@ -24,6 +24,8 @@ MOST_ROWS = 512
 # A sample of this size suffices to compare smoothnesses; more would only cost time.
 CHOICE_ROWS = 20_000
 FOLDS = 10
+# Entries up to which a factorisation of each column's curvature takes less time than products with X in turn.
+SMALL = 32
 # Groups of neighbouring indices to which links are fitted.
 GROUPS = 256
 
@@ -149,6 +151,14 @@ class CrossFit:
             total += self.X[rows].T @ (weights[rows] * (self.X[rows] @ V))
         return total
 
+    def curvatures(self, weights: Array) -> Array:
+        """Return X^T diag(weights) X, the Fisher information of each column (K + 1, p, p)."""
+        total = np.zeros((self.folds + 1, self.X.shape[1], self.X.shape[1]))
+        for rows, _ in self.blocks():
+            for own, weight in zip(total, weights[rows].T, strict=True):
+                own += (self.X[rows].T * weight) @ self.X[rows]
+        return total
+
     def newton(self, at: Derivatives, B: Array, free: Mask, dropped: Array | None = None) -> Array:
         """Return the Newton directions of all columns on the sphere, within the `free` coordinates (p, K + 1).
 
@@ -165,5 +175,8 @@ class CrossFit:
         if dropped is not None:
             right = right + self.curved(at.weights, dropped) + outward * dropped
         damping = outward + DAMPING * at.weights.sum(axis=0)
-        D = newton_directions(lambda V: self.curved(at.weights, V), B, right, free, damping)
+        if len(B) <= SMALL and free.all():
+            D = factorised_directions(self.curvatures(at.weights), B, right, damping)
+        else:
+            D = newton_directions(lambda V: self.curved(at.weights, V), B, right, free, damping)
         return D if dropped is None else D - dropped

@@ -5,7 +5,13 @@ import pytest
 
 import lrlab
 from lrlab.models.one_bit_sensing import OneBitSensing
-from lrlab.solvers.methods.sphere import exact_directions, newton_directions, normalised
+from lrlab.solvers.methods.sphere import (
+    exact_direction,
+    exact_directions,
+    factorised_directions,
+    newton_directions,
+    normalised,
+)
 from lrlab.solvers.single_index import fold_steps
 from lrlab.solvers.single_index.cross_fitting import FOLDS, CrossFit
 from lrlab.solvers.single_index.link_free_moves import Moved
@@ -29,6 +35,10 @@ def test_directions_by_factorisation_are_those_of_conjugate_gradients(monkeypatc
     other = newton_directions(lambda V: np.einsum("kij,jk->ik", H, V), B, descent, np.ones_like(B), damping)
     # The factorised system is damped by another 1e-6.
     assert exact_directions(H, b, descent, damping) == pytest.approx(other, rel=1e-4, abs=1e-6)
+    assert factorised_directions(H, B, descent, damping) == pytest.approx(other)
+    assert exact_direction(H[1], b, descent[:, 1], 0.5) == pytest.approx(other[:, 1])
+    with pytest.raises(np.linalg.LinAlgError):
+        exact_direction(-H[1], b, descent[:, 1], 0.5)
 
 
 def test_from_one_direction_the_steps_are_those_of_all_columns():
