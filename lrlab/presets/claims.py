@@ -6,6 +6,8 @@ A claim has the paper's words (`paper`), a panel, and a `rule` that compares num
 - `similar`: the values of two or more `series` differ by a factor of at most `within`, wherever all of them have one;
 - `rising`: the values of each of the `series` rise from the first to the last point;
 - `each`: at every point that all have, the largest value of the series `lower` is at most the smallest of `higher`;
+- `sooner`: all series `lower` are at most at `level` before any series `higher` is, with the quartiles of the trials;
+  where these overlap, or limits of iterations hide it, the claim is not decided;
 - `below`, `above`: the numbers of the `series` are at most, or at least, `level`.
 
 `quantity` says which number of a series: `half` (where the share of successes rises through one half), `last` (the
@@ -21,14 +23,8 @@ import pandas as pd
 
 from lrlab.parameters import InputError, require_known
 from lrlab.presets.definition import Preset, Toml
-from lrlab.presets.verdict import Verdict
-
-
-class Judged(NamedTuple):
-    """Whether a rule holds, and what was measured, as text."""
-
-    holds: bool
-    measured: str
+from lrlab.presets.reached import sooner
+from lrlab.presets.verdict import Judged, Verdict
 
 
 def half(x: np.ndarray, share: np.ndarray) -> float:
@@ -183,6 +179,7 @@ RULES: Mapping[str, Rule] = {
     "order": Rule(_order, ("lower", "higher")),
     "similar": Rule(_similar, ("series", "within")),
     "rising": Rule(_rising, ("series",)),
+    "sooner": Rule(sooner, ("lower", "higher", "level")),
     "each": Rule(_each, ("lower", "higher")),
     "below": Rule(_below, ("series", "level")),
     "above": Rule(_above, ("series", "level")),

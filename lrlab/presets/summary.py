@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from lrlab.presets.verdict import FAILED, REMARK, REPRODUCED
+from lrlab.presets.verdict import FAILED, REMARK, REPRODUCED, UNDECIDED
 
-WORDS = (REPRODUCED, REMARK, FAILED)
+WORDS = (REPRODUCED, REMARK, UNDECIDED, FAILED)
 
 
 class Line(NamedTuple):

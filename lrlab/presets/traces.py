@@ -18,6 +18,7 @@ from lrlab.runs.trial import run_traced
 
 CHOSEN_BY = "error"
 """The measure by which a value of a grid is chosen."""
+QUARTILES = [0.25, 0.5, 0.75]
 
 
 def plan(preset: Preset, trials: int | None = None) -> Plan:
@@ -46,7 +47,8 @@ def _figures(preset: Preset, cases: Sequence[Case], rows: pd.DataFrame) -> Resul
 def _panel(preset: Preset, look: Toml, model: str, rows: pd.DataFrame) -> tuple[Panel, pd.DataFrame]:
     rows = grid.chosen(rows, ["series"], CHOSEN_BY)
     points = median_traces(rows, look["measure"])
-    placed = points.assign(x=points[look["against"]])
+    against = look["against"]
+    placed = points.assign(**{f"x{end}": points.get(against + end, points[against]) for end in ("", "_low", "_high")})
     figure = draw(
         placed, axis_title=TIMES[look["against"]], value_title=look["measure_title"],
         log_x=look.get("log_x", False), log_y=look.get("log_y", True),
@@ -62,7 +64,7 @@ def _panel(preset: Preset, look: Toml, model: str, rows: pd.DataFrame) -> tuple[
 
 
 def median_traces(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """Return one row per series and iteration: median and quartiles of a measure, median seconds, trials.
+    """Return one row per series and iteration: median and quartiles of a measure and of seconds, trials.
 
     A run that has ended keeps its last value: otherwise the median would be that of the slow ones alone.
     """
@@ -72,9 +74,9 @@ def median_traces(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
         runs = [run.set_index("iteration").reindex(range(1, last + 1)).ffill() for _, run in group.groupby("trial")]
         longest = int(group["iteration"].max())
         values = pd.concat([run[measure] for run in runs], axis=1).loc[:longest]
-        seconds = pd.concat([run["seconds"] for run in runs], axis=1).loc[:longest].median(axis=1)
-        quartiles = values.quantile([0.25, 0.5, 0.75], axis=1).T
-        quartiles.columns = ["low", "y", "high"]
-        own = quartiles.assign(seconds=seconds, trials=values.notna().sum(axis=1)).reset_index(names="iteration")
+        seconds = pd.concat([run["seconds"] for run in runs], axis=1).loc[:longest]
+        quartiles = values.quantile(QUARTILES, axis=1).T.set_axis(["low", "y", "high"], axis=1)
+        times = seconds.quantile(QUARTILES, axis=1).T.set_axis(["seconds_low", "seconds", "seconds_high"], axis=1)
+        own = quartiles.join(times).assign(trials=values.notna().sum(axis=1)).reset_index(names="iteration")
         parts.append(own.assign(series=name))
     return pd.concat(parts, ignore_index=True)

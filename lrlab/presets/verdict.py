@@ -2,25 +2,35 @@
 
 from typing import Any, NamedTuple
 
-REPRODUCED, REMARK, FAILED = "reproduced", "reproduced with a remark", "not reproduced"
+REPRODUCED, REMARK, UNDECIDED = "reproduced", "reproduced with a remark", "not decided"
+FAILED = "not reproduced"
+
+
+class Judged(NamedTuple):
+    """Whether a rule holds, None where the measurements do not decide it, and what was measured, as text."""
+
+    holds: bool | None
+    measured: str
 
 
 class Verdict(NamedTuple):
     """One claim of a paper in its words, the measured and the predicted values as text, and the remark.
 
     predicted and remark are "" where there is none. holds: whether the measurements agree with the claim, the remark
-    aside.
+    aside; None where they do not decide it.
     """
 
     paper: str
     measured: str
     predicted: str
-    holds: bool
+    holds: bool | None
     remark: str = ""
 
     @property
     def word(self) -> str:
-        """The verdict in one of three words."""
+        """The verdict in one of four words."""
+        if self.holds is None:
+            return UNDECIDED
         return (REMARK if self.remark else REPRODUCED) if self.holds else FAILED
 
     @property

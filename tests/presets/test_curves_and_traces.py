@@ -11,6 +11,7 @@ from lrlab import presets
 from lrlab.engine.stream import LocalStream, collect
 from lrlab.models.axes import place
 from lrlab.presets import claims, curves, traces
+from lrlab.runs import trial
 from lrlab.sweeps.toml_source import Source
 
 
@@ -160,3 +161,62 @@ def test_a_run_that_has_ended_keeps_its_last_value_in_the_median():
     )
     found = traces.median_traces(rows, "error")
     assert found["y"].tolist() == [5.0, 4.0, 3.5] and found["trials"].tolist() == [2, 2, 2]
+
+
+def timed(errors, trials=3):
+    """Return the points of a series whose iterations take one second, give or take a tenth."""
+    at = np.arange(1.0, len(errors) + 1)
+    return pd.DataFrame({
+        "y": errors, "low": np.multiply(errors, 0.9), "high": np.multiply(errors, 1.1), "trials": trials,
+        "x": at, "x_low": np.multiply(at, 0.9), "x_high": np.multiply(at, 1.1),
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("others", "holds"),
+    [
+        (timed([0.9, 0.5, 0.2, 0.01]), True),
+        (timed([0.9, 0.2, 0.01]), None),
+        (timed([0.01]), False),
+        (timed([0.9, 0.8, 0.7, 0.6]), True),
+        (timed([0.9, 0.8]), None),
+        (timed([0.9, 0.5, 0.2, 0.01], trials=1), None),
+    ],
+)
+def test_sooner_is_decided_by_times_to_a_level_and_never_by_where_runs_are_cut_off(others, holds):
+    rule = {"rule": "sooner", "level": 0.1, "lower": ["a"], "higher": ["b"]}
+    points = pd.concat([timed([0.5, 0.2, 0.01]).assign(series="a"), others.assign(series="b")])
+    judged = claims.RULES["sooner"].judge(rule, points)
+    assert judged.holds is holds and judged.measured.startswith("until 0.1, a: 3 (2.7 to 3.3); b: ")
+    if holds is not None:
+        longer = pd.concat([points, timed([0.01] * 9).iloc[len(others) :].assign(series="b")])
+        assert claims.RULES["sooner"].judge(rule, longer).holds is holds, "what is decided stays so"
+
+
+SMALL = {
+    "polynomial-network": {"p": 12, "r": 2, "m": 300},
+    "rank-one-sensing": {"d1": 10, "d2": 10, "rank": 1, "m": 150},
+    "multilabel-regression": {"n": 40, "d": 6, "labels": 8, "rank": 2, "observed": 0.3},
+}
+
+
+@pytest.mark.parametrize("paper", ["jain2013", "soltani2018"])
+def test_no_iterate_of_a_figure_depends_on_the_limit_of_iterations(paper):
+    """Figures against iterations or seconds cannot move by a higher limit: they gain points."""
+    jobs = {}
+    for preset in (presets.load(name) for name in presets.names() if name.startswith(paper)):
+        for job in (item.job for item in presets.plan(preset, trials=2).items):
+            about = (job.solver, job.options, job.spec.model, getattr(job.spec, "operator", ""))
+            if about not in jobs:
+                small_job = job.on(job.spec.replace(**SMALL[job.spec.model], seed=0))
+                jobs[about] = dataclasses.replace(small_job, limits=job.limits._replace(tol=0.0))
+        solvers = {*preset.content.get("solvers", ()), *(one["solver"] for one in preset.series if "solver" in one)}
+        assert {solver for solver, *_ in jobs} >= solvers
+    for job in jobs.values():
+        runs = [
+            trial.run_traced(trial.Trial(dataclasses.replace(job, limits=job.limits._replace(max_iter=limit)), 0))
+            for limit in (3, 6)
+        ]
+        short, long = (pd.DataFrame(rows).drop(columns=["seconds", "stop"]) for rows in runs)
+        pd.testing.assert_frame_equal(short, long.iloc[: len(short)], check_exact=True)
+        assert len(short) == 3 or len(long) == len(short), "a run that ends by itself"

@@ -7,12 +7,12 @@ from lrlab.parameters import Parameter, duration
 from lrlab.presets import shipped, summary
 from lrlab.presets.definition import Preset
 from lrlab.presets.papers import PAPERS, paper_of
-from lrlab.presets.verdict import FAILED, REMARK, REPRODUCED
+from lrlab.presets.verdict import FAILED, REMARK, REPRODUCED, UNDECIDED
 from lrlab.ui.shared import cards
 from lrlab.ui.shared.cards import Card
 from lrlab.ui.widgets.permalink import Permalink
 
-COLOURS = {REPRODUCED: "green", REMARK: "orange", FAILED: "red"}
+COLOURS = {REPRODUCED: "green", REMARK: "orange", UNDECIDED: "gray", FAILED: "red"}
 LONGEST = 120
 """Characters of a line on a card."""
 
