@@ -17,7 +17,7 @@ from lrlab.fits import baselines, label_results
 from lrlab.fits.label_results import LabelCorrelations
 from lrlab.models.multilabel_problem import measured
 from lrlab.models.own_rows import split
-from lrlab.models.scaling import Scaling, automatic, deviations
+from lrlab.models.scaling import Scaling, automatic, deviations, spread_remark
 from lrlab.runs.memory import memory_limit
 
 TRAIN, TEST, OTHERS = "train.npz", "test.npz", "others.npz"
@@ -48,9 +48,9 @@ def carry_out(reading: Reading) -> tuple[Any, dict[str, bytes]]:
 class RowFacts:
     """What a page shows of training rows: the table without its rows, and statistics.
 
-    units, automatic: deviations of features, and the scaling that auto is. floor: the scores of label frequencies on
-    the test rows. entries: stored features of the training rows. known: share of their labels that is known. counts,
-    together: frequencies and correlations of their labels.
+    units, automatic: deviations of features, and the scaling that auto is. spread: a sentence where they differ much.
+    floor: the scores of label frequencies on the test rows. entries: stored features of the training rows. known: share
+    of their labels that is known. counts, together: frequencies and correlations of their labels.
     """
 
     columns: Dataset
@@ -61,6 +61,7 @@ class RowFacts:
     together: LabelCorrelations
     units: Array
     automatic: Scaling
+    spread: str
     floor: Mapping[str, float]
 
 
@@ -96,7 +97,7 @@ def store_rows(folder: Path, given: Dataset, fresh: Dataset) -> RowFacts:
     datasets.save_npz(folder / TEST, fresh)
     return RowFacts(
         given.rows(slice(0, 0)), given.n, entries, known, label_results.label_counts(given),
-        label_results.label_correlations(given), deviations(given.X), automatic(given.X),
+        label_results.label_correlations(given), deviations(given.X), automatic(given.X), spread_remark(given.X),
         measured(frequent, fresh.X, fresh.Y, fresh.observed),
     )  # fmt: skip
 

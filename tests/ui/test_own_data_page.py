@@ -100,6 +100,15 @@ def test_files_are_read_shown_and_fitted():
     assert at.session_state["own_data:about"].rows is rows, "what was run is kept"
 
 
+def test_a_fit_without_scaling_says_that_features_differ_too_much():
+    rows = [row.split(",") for row in arff().decode().split("@data\n")[1].split("\n")]
+    wide = "\n".join(",".join([row[0], f"{float(row[1]) * 1e8:g}", *row[2:]]) for row in rows)
+    at = opened(rows="upload", scaling="none")
+    at.text_input(key="own_data.labels").set_value("last:4").run()
+    at = finished(uploaded(at, "train", "wide.arff", arff().split(b"@data\n")[0] + b"@data\n" + wide.encode()))
+    assert any("Features differ in size by a factor of" in caption.value for caption in at.caption)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [

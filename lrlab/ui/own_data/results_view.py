@@ -60,6 +60,8 @@ def draw(settings: CurveSettings, plan: FitPlan | None) -> None:
         )
     with comparison_column:
         compare(runs, settings.measure, followed.rows.facts.floor)
+        if followed.rows.scaling(followed.spec.scaling).name != "deviations" and followed.rows.facts.spread:
+            st.caption(followed.rows.facts.spread)
     if isinstance(running, TunedRun) and any(one.table for one in running.tunings):
         rows = [{"solver": one.job.solver, **result.row()} for one in running.tunings for result in one.table]
         note = f"score: {followed.tasks[0].metric} on the held-out rows, at the best iteration."
