@@ -91,6 +91,11 @@ def one_by_one(problem: LabelData, loss: Loss, weight: float) -> Iterates:
     design = Design.of(problem.X, intercepts) if not issparse(problem.X) else design
     # Indices of the type that LIBLINEAR takes; columns are picked one at a time.
     X = csr_array(design.X) if issparse(design.X) else design.X
+    basis: Array | None = None
+    if not issparse(X) and X.shape[1] > X.shape[0]:
+        # Weights lie in the span of the rows: in an orthonormal basis of it (d, n) rows are n numbers long, not d.
+        basis, R = np.linalg.qr(X.T)
+        X = np.ascontiguousarray(R.T)
     Y, mask = csc_array(problem.Y), None if problem.mask is None else csc_array(problem.mask)
     Z, values, unfinished, b = np.zeros((X.shape[1], L)), np.zeros(L), list(range(L)), np.zeros(L)
     left, sizes = np.zeros(L), design.sizes
@@ -107,22 +112,30 @@ def one_by_one(problem: LabelData, loss: Loss, weight: float) -> Iterates:
             scores = features @ Z[:, j] + b[j]
             values[j] = float(loss.value(target, scores).sum()) + weight * float(Z[:, j] @ Z[:, j]) / 2
             unfinished += [] if finished else [j]
-            left[j] = gradient_share(features, target, scores, loss, weight * Z[:, j], sizes)
+            left[j] = gradient_share(features, target, scores, loss, weight * Z[:, j], basis, sizes)
         far = int(np.count_nonzero(left > FAR))
         note = f"{far} of {L} labels are far from their optimum: scale the features." if far else ""
         note = f"{len(unfinished)} of {L} labels want more than {passes} passes." if unfinished else note
-        estimate = design.estimate(loss.kind, lowrank.from_dense(Z), b)
+        W = lowrank.from_dense(Z)
+        W = W if basis is None else W._replace(U=basis @ W.U)
+        estimate = design.estimate(loss.kind, W, b)
         yield Iterate(estimate, float(values.sum()), note=note)
         if not unfinished:
             return Stop.STALLED if far else Stop.FINISHED
     return Stop.MAX_ITER
 
 
-def gradient_share(X: Array | csr_array, target: Array, scores: Array, loss: Loss, pull: Array, sizes: Array) -> float:
-    """Return ||gradient|| over that of the loss at w = 0, both divided by the norms of features; 0 for the hinge."""
+def gradient_share(
+    X: Array | csr_array, target: Array, scores: Array, loss: Loss, pull: Array, basis: Array | None, sizes: Array
+) -> float:
+    """Return ||gradient|| over that of the loss at w = 0, both divided by the norms of features; 0 for the hinge.
+
+    basis: that of which X are coordinates, or None.
+    """
     if loss is HINGE:
         return 0.0
     ends = [X.T @ loss.slope(target, scores) + pull, X.T @ loss.slope(target, 0.0 * scores)]
+    ends = ends if basis is None else [basis @ end for end in ends]
     now, first = (float(np.linalg.norm(end / sizes)) for end in ends)
     return now / first if first else 0.0
 

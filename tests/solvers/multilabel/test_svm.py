@@ -120,3 +120,15 @@ def test_memory_stays_within_the_claim_of_the_catalogue(change):
     tracemalloc.stop()
     # LIBLINEAR's own copy, 16 bytes a stored feature, is not traced.
     assert peak + 16 * spec.feature_entries <= entry.workspace(spec, {}) - BLOCK_BYTES
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared-hinge", "logistic"])
+def test_fewer_rows_than_features_are_fitted_in_the_span_of_the_rows(loss):
+    spec = SPEC.replace(n=30, d=80)
+    problem, known = spec.build(), HINGE if loss == "hinge" else binary_relevance.LOSSES[loss]
+    *_, last = binary_relevance.one_by_one(problem, known, 10.0)
+    target = known.coded(problem.Y.toarray())
+    for j, w in enumerate(last.estimate.dense().T):
+        expected = binary_relevance.classifier(problem.X, target[:, j], known, 10.0, 10_000, False)[0]
+        # As exact as the tolerance of L-BFGS.
+        assert w == pytest.approx(expected, rel=1e-6, abs=1e-4 if loss == "logistic" else 1e-8)
