@@ -186,7 +186,7 @@ class MapWork(Work[ComputeChunk]):
             numbers = [self._alone.popleft()]
         else:
             # The last chunks are smaller, so that no worker waits long for another.
-            last_size = min(int(longer * self._chunk_size), len(self._waiting) // (2 * workers))
+            last_size = min(int(longer * self._chunk_size), 2 * len(self._waiting) // (3 * workers))
             size = min(len(self._waiting), max(1, self._chunk_size // LAST_CHUNKS_FRACTION, last_size))
             numbers = [self._waiting.popleft() for _ in range(size)]
         items = [self._items[number] for number in numbers]
