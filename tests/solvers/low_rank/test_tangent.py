@@ -173,6 +173,13 @@ def test_close_to_the_degrees_of_freedom():
     assert trace.metrics["error"] < 1e-10
 
 
+@pytest.mark.parametrize("seed", [7, 12, 35])
+def test_gauss_newton_begins_again_where_steps_are_slow(seed):
+    spec = lrlab.spec("rank-one-sensing", d1=20, d2=20, rank=3, m=135, seed=seed)
+    assert lrlab.solve(spec, "gauss-newton", path="direct").metrics["error"] > 0.1
+    assert lrlab.solve(spec, "gauss-newton").metrics["error"] < 1e-8
+
+
 @pytest.mark.parametrize("model", ["rank-one-sensing", "polynomial-network"])
 def test_the_condition_number_does_not_stop_gauss_newton(model):
     sizes = {"d1": 20, "d2": 20, "m": 600} if model == "rank-one-sensing" else {"p": 20, "r": 5, "m": 1200}
