@@ -12,7 +12,8 @@ CG_STEPS = 25
 CG_TOLERANCE = 0.01
 # A singular direction would take an infinite step; this share of the summed weights is no obstacle to any other.
 DAMPING = 1e-6
-LONGEST_STEP = 0.5
+# Far beyond the longest step, so that it is felt by no other.
+LONGEST_STEP, LONGEST_SOLVED = 0.5, 1e12
 
 
 def normalised(B: Array) -> Array:
@@ -60,13 +61,19 @@ def factorised_directions(H: Array, B: Array, descent: Array, damping: Array) ->
     """Return what `newton_directions` does where all is free, exactly, for curvatures H (k, p, p) not below 0."""
     eye = np.eye(len(B))
     P = eye - B.T[:, :, None] * B.T[:, None, :]
-    # Where nothing bends there is nothing to solve for either.
-    curved = P @ H @ P + (damping + np.finfo(float).tiny)[:, None, None] * eye
-    return np.linalg.solve(curved, P @ descent.T[:, :, None])[:, :, 0].T
+    right = P @ descent.T[:, :, None]
+    curved = P @ H @ P + (damping + least_damping(right[:, :, 0]))[:, None, None] * eye
+    return np.linalg.solve(curved, right)[:, :, 0].T
+
+
+def least_damping(right: Array) -> Array:
+    """Return damping (...) by which no step (..., p) overflows, also where nothing bends."""
+    return np.abs(right).max(axis=-1) / LONGEST_SOLVED + np.finfo(float).tiny
 
 
 def exact_direction(H: Array, b: Array, descent: Array, damping: float) -> Array:
     """Solve (P H P + damping) D = P descent at b (p,), H (p, p); LinAlgError where that is not convex."""
+    damping += float(least_damping(descent))
     along, scale = H @ b, np.abs(np.diag(H)).max() + damping
     outer = np.outer(along, b)
     # On b itself, where the right-hand side has no part, as much as elsewhere.
