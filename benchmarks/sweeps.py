@@ -69,8 +69,8 @@ def measure(engine: Engine, pool: Executor, name: str, n: int, trials: int) -> s
         shares = [each[part :: cores()] for part in range(cores())]
         return sum(pool.map(one_by_one, [run_trial] * cores(), shares))
 
-    # Workers and this process read files and make tables at the first trial of a solver.
-    collect(engine.map(run_trial, each[: 8 * cores()]))
+    # All workers and this process read files and make tables at the first trial of a solver.
+    collect(engine.map(run_trial, each[: 20 * cores()], chunk_seconds=1e-4))
     code_version.key(each[0].job)
     loop = one_by_one(lambda trial: lrlab.solve(trial_spec(trial.job.spec, trial.number), name), each)
     # Before and after, for the machine may change its pace.
