@@ -17,6 +17,8 @@ LAST_CHUNKS_FRACTION = 2
 """The last chunks are smaller than others by this factor at most."""
 GROWTH = 16
 """Chunks grow by this factor at a time: the first items may be the cheapest of all."""
+FEW = 4
+"""Items whose pace counts as much as that of all before."""
 LONGER, LONGER_SHARE = 4.0, 0.5
 """Work that is alone is sent in chunks of up to so many times the usual length, of a share of what is computed."""
 
@@ -203,7 +205,9 @@ class MapWork(Work[ComputeChunk]):
         self._computed_seconds += message.seconds
         if done := len(message.results):
             pace = message.seconds / done
-            self._seconds_per_item = 0.5 * ((self._seconds_per_item or pace) + pace)
+            # Of many items the pace is that of all; a single one, such as the first of a worker, may be an exception.
+            weight = max(0.5, done / (done + FEW))
+            self._seconds_per_item += (pace - self._seconds_per_item) * (weight if self._seconds_per_item else 1.0)
             size = int(self._chunk_seconds / max(self._seconds_per_item, 1e-6))
             self._chunk_size = max(1, min(size, GROWTH * self._chunk_size))
         self._deliver(message)
