@@ -21,13 +21,14 @@ import threading
 import time
 from contextlib import suppress
 from multiprocessing import forkserver
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 LOCALHOST = "127.0.0.1"
 PRELOAD = "lrlab.engine.worker"
 LAZY_IMPORTS = [name for name in os.environ.get("LRLAB_PRELOAD", "sklearn.linear_model").split(",") if name]
 """What a solver imports when it is called, so that the package is quick to import, and a worker before."""
 PARENT_CHECK_SECONDS, MEMORY_CHECK_SECONDS = 0.2, 0.1
+_ending = threading.RLock()
 
 CONFIG = {
     # A job that outgrows its worker is not tried again on the others: it would end them too.
@@ -75,8 +76,10 @@ def fork_workers() -> None:
     distributed.utils._forkserver_preload_set = True
 
 
-def end(folder: str = "") -> None:
+def end(folder: str = "") -> NoReturn:
     """End all workers and this process, and remove the folder if it is named."""
+    # Where workers are killed, the thread that serves fails and comes here as well: it must not cut the removal off.
+    _ending.acquire()
     for worker in multiprocessing.active_children():
         worker.kill()
     if folder:
@@ -84,7 +87,7 @@ def end(folder: str = "") -> None:
     os._exit(0)
 
 
-def end_with(parent: int, folder: str) -> None:
+def end_with(parent: int, folder: str) -> NoReturn:
     """End when the process that started this one has ended: an orphan gets another parent."""
     while os.getppid() == parent:
         time.sleep(PARENT_CHECK_SECONDS)
@@ -151,7 +154,7 @@ def main() -> None:
     except Exception:
         # The folder stays for the server, which reads the reason there.
         logging.getLogger("distributed").exception("the engine's processes cannot continue")
-    end()
+    end("" if os.getppid() == settings["parent"] else folder)
 
 
 if __name__ == "__main__":
