@@ -170,7 +170,7 @@ class Stop(Enum):
 
 
 Iterates = Generator[Iterate, None, Any]
-"""What a solver returns that ends by itself: iterates, and the `Stop` that says why."""
+"""What a solver returns: iterates and, where it ends by itself, the `Stop` that says why."""
 Solver = Callable[..., Iterator[Iterate]]
 """A generator function. One that ends by itself may return the Stop that holds: CONVERGED only where it has tested
 that the estimate is optimal, STALLED where no step improves it; returning nothing means FINISHED."""

@@ -36,8 +36,7 @@ def complete_then_regress(
     problem: LowRankData,
     *,
     completion: Annotated[
-        str,
-        Parameter(meaning="solver that completes the table, with its own defaults", choices=tuple(COMPLETIONS)),
+        str, Parameter(meaning="solver that completes the table, with its own defaults", choices=tuple(COMPLETIONS))
     ] = "matrix-irls",
     rng: Generator,
 ) -> Iterates:

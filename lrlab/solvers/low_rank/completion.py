@@ -1,6 +1,5 @@
 """Completion of a table of low rank from some of its entries: soft-impute and alternating least squares."""
 
-from collections.abc import Iterator
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ from lrlab.models.protocols import LowRankData
 from lrlab.operators.entries import Entries
 from lrlab.operators.operator import unsettled
 from lrlab.parameters import Parameter
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.low_rank.requirements import BLOCK_BYTES, ranked_entry, refuse_features
 from lrlab.solvers.low_rank.starts import leading_triples, spectral_start
@@ -39,7 +38,7 @@ def als(
         float, Parameter(meaning="weight of (||U||_F^2 + ||V||_F^2) / 2 in the objective", low=0, high=1e9)
     ] = 0.1,
     rng: Generator,
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Complete a table W (n1, n2) of a known rank k from its entries b at m places.
 
     minimise    F(U, V) = sum over places (u_i^T v_j - b_ij)^2 / 2 + ridge (||U||_F^2 + ||V||_F^2) / 2
@@ -80,7 +79,7 @@ def soft_impute(
         bool, Parameter(meaning="extrapolate between iterations, restarted when the objective rises")
     ] = True,
     rng: Generator,
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Complete a table W (n1, n2) of unknown rank from its entries b at m places by the nuclear norm.
 
     minimise    F(W) = sum over places (W_ij - b_ij)^2 / 2 + lambda ||W||_*

@@ -1,6 +1,5 @@
 """Convex recovery of low-rank matrices: least squares with a nuclear-norm penalty."""
 
-from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
@@ -13,7 +12,7 @@ from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator
 from lrlab.parameters import Parameter
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.methods.fasta import FastaState, Split, fasta
 from lrlab.solvers.methods.matrix_memory import image_bytes, square_bytes
@@ -37,7 +36,7 @@ def nuclear_norm(
         ),
     ] = 1e-3,
     rng: Generator,
-) -> Iterator[Iterate]:  # fmt: skip
+) -> Iterates:  # fmt: skip
     r"""Recover a low-rank W, whose rank need not be known, by convex optimisation.
 
     minimise    F(W) = ||A(W) - b||^2 / 2 + mu ||W||_*,  mu = mu_share ||A*(b)||

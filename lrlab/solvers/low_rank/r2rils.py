@@ -1,6 +1,5 @@
 """R2RILS: completion of a table by least squares over twice its rank, averaged with the last factors."""
 
-from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
@@ -11,7 +10,7 @@ from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.parameters import Parameter
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.low_rank.requirements import factors_workspace, ranked_entry, refuse_features
 from lrlab.solvers.low_rank.starts import spectral_start
 from lrlab.solvers.low_rank.stationarity import stationarity
@@ -29,7 +28,7 @@ def r2rils(
         int, Parameter(meaning="most LSQR steps in one iteration", low=1, high=100_000, scale="log")
     ] = 1000,
     rng: Generator,
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Complete a table W (n1, n2) of rank k from its entries b at m places.
 
     minimise   ||A(U B^T + D V^T) - b||  over the factors B (n2, k) and D (n1, k) of a table of rank 2k

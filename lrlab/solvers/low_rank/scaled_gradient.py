@@ -1,6 +1,5 @@
 """Scaled gradient descent on the factors of a low-rank matrix, with an exact line search."""
 
-from collections.abc import Iterator
 from itertools import count
 from typing import NamedTuple
 
@@ -12,7 +11,7 @@ from lrlab.linalg import solve_positive
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator, alignment
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.low_rank.factor_path import Pair, Path, least
 from lrlab.solvers.low_rank.requirements import Directions, ranked_entry
 from lrlab.solvers.low_rank.starts import Start, started
@@ -27,12 +26,8 @@ LEAST_VALUE = 1e-10
 
 
 def scaled_gradient(
-    problem: LowRankData,
-    *,
-    directions: Directions = "conjugate",
-    start: Start = "moment",
-    rng: Generator,
-) -> Iterator[Iterate]:
+    problem: LowRankData, *, directions: Directions = "conjugate", start: Start = "moment", rng: Generator
+) -> Iterates:
     r"""Recover W (d1, d2) of a known rank k, or a symmetric one, from b = A(W), m linear measurements.
 
     minimise    F(W) = ||A(W) - b||^2 / 2  over W = U diag(s) V^T; symmetric: V = U, s of either sign

@@ -1,6 +1,5 @@
 """Singular value projection: projected gradient steps on the matrices of a rank, with a fixed or an exact step."""
 
-from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
@@ -13,7 +12,7 @@ from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator, unsettled
 from lrlab.operators.rank_one import RankOne
 from lrlab.parameters import Parameter
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.low_rank.requirements import ranked_entry
 from lrlab.solvers.low_rank.starts import formed, leading_triples
 
@@ -36,7 +35,7 @@ def singular_value_projection(
         Parameter(meaning="restricted isometry constant that the fixed step assumes", symbol="δ", low=0, high=100),
     ] = 1 / 3,
     rng: Generator,
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Recover W (d1, d2) of a known rank k from b = A(W) where A nearly keeps norms of matrices of low rank.
 
     minimise    F(W) = ||A(W) - b||^2 / 2  over matrices of rank k

@@ -33,11 +33,7 @@ other, and that of cosines are large; and where the cosine is small."""
 
 
 def tangent_descent(
-    problem: LowRankData,
-    *,
-    directions: Directions = "conjugate",
-    start: Start = "moment",
-    rng: Generator,
+    problem: LowRankData, *, directions: Directions = "conjugate", start: Start = "moment", rng: Generator
 ) -> Iterates:
     r"""Recover a matrix W of rank k from b = A(W) + noise.
 

@@ -1,6 +1,5 @@
 """Bayesian compressed sensing of labels: random projections, their regression and sparse labels in one model."""
 
-from collections.abc import Iterator
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from lrlab.arrays import Array
 from lrlab.models.multilabel import FRESH, Multilabel
 from lrlab.models.protocols import LabelData
 from lrlab.parameters import Parameter
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
 from lrlab.solvers.multilabel import compressed_labels
 from lrlab.solvers.multilabel.affine import Design, wants_intercepts
@@ -109,7 +108,7 @@ def bcs(
     shape: Shape = 1.0,
     rounds: Rounds = 3,
     rng: Generator,
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Predict labels Y (n, L) from k random projections of them, Phi y (k,): one Bayesian model, variationally.
 
     model       Phi y_i = W^T x_i + N(0, s^2 I), W_fc ~ N(0, s^2 / lambda), Phi Phi^T = (L / k) I, at random;

@@ -1,7 +1,6 @@
 """Binary relevance: one classifier, or support vector machine, for each label by itself, on its observed rows."""
 
 import warnings
-from collections.abc import Iterator
 from typing import Annotated, Any
 
 import numpy as np
@@ -45,7 +44,7 @@ def binary_relevance(
         str, Parameter(meaning="squared: ridge regression on labels 0, 1; else on labels -1, 1", choices=tuple(LOSSES))
     ] = "squared",
     rng: Generator,
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Predict each label j by x^T w_j, with a w_j of its own: the full-rank baseline.
 
     minimise    F(Z) = sum over observed (i, j) of l(Y_ij, x_i^T w_j) + lambda ||Z||_F^2 / 2, Z = (w_1, ..., w_L)
@@ -67,7 +66,7 @@ def binary_relevance(
         yield from ridge.by_steps(problem, regularization)
 
 
-def svm(problem: LabelData, *, regularization: Ridge = 10.0, rng: Generator) -> Iterator[Iterate]:
+def svm(problem: LabelData, *, regularization: Ridge = 10.0, rng: Generator) -> Iterates:
     r"""Predict labels Y (n, L), coded -1 and +1, by the signs of x^T w_j: the widest margin for each label j by itself.
 
     minimise    F(Z) = sum over observed (i, j) of max(0, 1 - Y_ij x_i^T w_j) + lambda ||Z||_F^2 / 2, Z = (w_1, ...,

@@ -1,6 +1,5 @@
 """Label space transformation in closed form: with features in view (CPLST) and without (PLST)."""
 
-from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
@@ -14,7 +13,7 @@ from lrlab.lowrank import LowRank
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.protocols import LabelData
 from lrlab.parameters import InputError, Parameter
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
 from lrlab.solvers.multilabel.affine import Design, wants_intercepts
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, rank_of
@@ -35,7 +34,7 @@ Means = Annotated[
 
 def cplst(
     problem, *, regularization: Ridge = 0.0, fitted_rank: FittedRank = 0, centred: Means = False, rng: Generator
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Predict fully observed labels Y (n, L) by X Z, Z (d, L) of rank k: label directions that features predict.
 
     minimise    F(Z) = ||Y - X Z||_F^2 / 2 + lambda ||Z||_F^2 / 2 over Z of rank k
@@ -58,7 +57,7 @@ def cplst(
 
 def plst(
     problem, *, regularization: Ridge = 0.0, fitted_rank: FittedRank = 0, centred: Means = False, rng: Generator
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Predict fully observed labels Y (n, L) by X Z, Z (d, L) of rank k: principal directions of the labels.
 
     solution    Z = (X^T X + lambda I)^+ X^T (Y V) V^T, V (L, k) the leading eigenvectors of Y^T Y

@@ -1,6 +1,5 @@
 """LEML with kernels: a low-rank predictor on features whose inner products are a kernel (Yu et al. 2014, 3)."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Any, NamedTuple
 
@@ -14,7 +13,7 @@ from lrlab.lowrank import LowRank
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.protocols import LabelData
 from lrlab.parameters import Parameter
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterates
 from lrlab.solver_entry import Options
 from lrlab.solvers.multilabel import kernel_features, kernels
 from lrlab.solvers.multilabel.affine import wants_intercepts
@@ -92,7 +91,7 @@ def kernel_leml(
     newton_steps: NewtonSteps = 2,
     steps: Steps = 5,
     rng: Generator,
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Predict labels Y (n, L) by f(x) = sum over landmarks z_t of k(x, z_t) z_tj, of rank k: LEML on kernel features.
 
     minimise    sum over observed (i, j) of l(Y_ij, f_j(x_i)) + lambda r(f), r the trace norm of f, or ||f||^2 / 2, in

@@ -1,6 +1,5 @@
 """LEML: low-rank empirical risk minimisation for multi-label learning with missing labels (Yu et al. 2014)."""
 
-from collections.abc import Iterator
 from typing import Annotated
 
 from numpy.random import Generator
@@ -10,7 +9,7 @@ from lrlab.lowrank import LowRank
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.protocols import LabelData
 from lrlab.parameters import InputError, Parameter
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterates
 from lrlab.solver_entry import Options
 from lrlab.solvers.methods.tron import newton
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED, SQUARED_HINGE, Loss
@@ -55,7 +54,7 @@ def leml_squared(
     rng: Generator,
     loss: Loss = SQUARED,
     start: LowRank | None = None,
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Predict labels Y (n, L), coded 0 and 1, by X Z with a Z = W H^T (d, L) of rank k, from squared losses.
 
     minimise    J(W, H) = sum over observed (i, j) of (Y_ij - x_i^T W h_j)^2 / 2 + lambda (||W||_F^2 + ||H||_F^2) / 2
@@ -101,7 +100,7 @@ def leml_logistic(
     newton_steps: NewtonSteps = 2,
     steps: Steps = 5,
     rng: Generator,
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Predict labels Y (n, L), coded -1 and +1, by the signs of X Z, Z = W H^T (d, L) of rank k: logistic losses.
 
     minimise    J(W, H) = sum over observed (i, j) of log(1 + exp(-Y_ij x_i^T W h_j)) + lambda (||W||_F^2 + ||H||_F^2) /
@@ -125,7 +124,7 @@ def leml_squared_hinge(
     newton_steps: NewtonSteps = 2,
     steps: Steps = 5,
     rng: Generator,
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Predict labels Y (n, L), coded -1 and +1, by the signs of X Z, Z = W H^T (d, L) of rank k: squared hinge.
 
     minimise    J(W, H) = sum over observed (i, j) of max(0, 1 - Y_ij x_i^T W h_j)^2 + lambda (||W||_F^2 + ||H||_F^2) /
@@ -141,7 +140,7 @@ def leml_squared_hinge(
 
 def by_newton(
     problem, loss: Loss, weight: float, penalty: str, fitted_rank: int, newton_steps: int, steps: int, rng: Generator
-) -> Iterator[Iterate]:
+) -> Iterates:
     """Alternate between the factors by trust-region Newton steps."""
     labels = Labels.of(problem, loss)
     X = labels.X

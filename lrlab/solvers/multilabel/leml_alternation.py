@@ -1,6 +1,6 @@
 """The alternation of LEML between its two factors, whatever the loss; options that its solvers share."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Annotated
 
 import numpy as np
@@ -11,7 +11,7 @@ from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LabelData
 from lrlab.parameters import Parameter
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.multilabel.leml_products import Labels
 
 HalfStep = Callable[[Array, Array], Array]
@@ -45,7 +45,7 @@ def alternate(
     measure: Measure,
     rng: Generator,
     start: LowRank | None = None,
-) -> Iterator[Iterate]:
+) -> Iterates:
     """Update H from A = X W, then W, and yield, without end; factors are split anew as the penalty wants them.
 
     Intercepts, where the problem wants them, are the last column of H: updated with it, outside the product W H^T and

@@ -1,6 +1,5 @@
 """Ridge regressions of all labels at once: by one factorisation, or by conjugate gradients on observed labels."""
 
-from collections.abc import Iterator
 from itertools import islice
 
 import numpy as np
@@ -10,7 +9,7 @@ from lrlab import lowrank
 from lrlab.arrays import Array, Matrix
 from lrlab.linalg import solve_positive
 from lrlab.models.protocols import LabelData
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.methods.tron import each_column
 from lrlab.solvers.multilabel.affine import Design, gram, wants_intercepts
 
@@ -71,7 +70,7 @@ class Squares:
         return product
 
 
-def by_steps(problem: LabelData, weight: float) -> Iterator[Iterate]:
+def by_steps(problem: LabelData, weight: float) -> Iterates:
     """Yield the ridge regressions after every few conjugate gradients, one step length a label."""
     squares, d = Squares(problem, weight), problem.X.shape[1]
     moments = squares.moments

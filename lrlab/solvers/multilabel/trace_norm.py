@@ -1,7 +1,5 @@
 """Trace-norm multi-label learning: convex, so that the optimum is known, at the price of a d x L matrix."""
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.random import Generator
 from scipy.sparse import issparse
@@ -10,7 +8,7 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.protocols import LabelData
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
 from lrlab.solvers.methods.accelerated import accelerated, place
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED, Loss
@@ -24,9 +22,7 @@ FARTHEST = 30.0
 """Intercepts of labels that are never on, or always, stop here; farther out nothing changes."""
 
 
-def trace_norm_squared(
-    problem: LabelData, *, regularization: Regularization = 20.0, rng: Generator
-) -> Iterator[Iterate]:
+def trace_norm_squared(problem: LabelData, *, regularization: Regularization = 20.0, rng: Generator) -> Iterates:
     r"""Predict labels Y (n, L), coded 0 and 1, by X W with a W (d, L) of small trace norm, from squared losses.
 
     minimise    F(W) = sum over observed (i, j) of (Y_ij - x_i^T w_j)^2 / 2 + lambda ||W||_*
@@ -43,9 +39,7 @@ def trace_norm_squared(
     yield from penalised(problem, SQUARED, regularization)
 
 
-def trace_norm_logistic(
-    problem: LabelData, *, regularization: Regularization = 20.0, rng: Generator
-) -> Iterator[Iterate]:
+def trace_norm_logistic(problem: LabelData, *, regularization: Regularization = 20.0, rng: Generator) -> Iterates:
     r"""Predict labels Y (n, L), coded -1 and +1, by the signs of X W, W (d, L) of small trace norm: logistic losses.
 
     minimise    F(W) = sum over observed (i, j) of log(1 + exp(-Y_ij x_i^T w_j)) + lambda ||W||_*
@@ -60,7 +54,7 @@ def trace_norm_logistic(
     yield from penalised(problem, LOGISTIC, regularization)
 
 
-def penalised(problem: LabelData, loss: Loss, weight: float) -> Iterator[Iterate]:
+def penalised(problem: LabelData, loss: Loss, weight: float) -> Iterates:
     """Yield the iterates of the loss with a trace norm of such a weight."""
     labels = Labels.of(problem, loss)
     risk = WholeSquares(labels) if loss.quadratic and labels.full else Losses(labels)

@@ -1,6 +1,5 @@
 """WSABIE: rows and labels embedded in one space by stochastic gradients on a ranking loss (Weston et al. 2011)."""
 
-from collections.abc import Iterator
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from lrlab.linalg import mean_squares
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.protocols import LabelData
 from lrlab.parameters import Parameter
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
 from lrlab.solvers.multilabel import warp
 from lrlab.solvers.multilabel.affine import Affine, Design, wants_intercepts
@@ -151,7 +150,7 @@ def wsabie(
     ] = 1000,
     fitted_rank: FittedRank = 0,
     rng: Generator,
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Rank labels by the scores X D W H^T, W (d, k) and H (L, k) embeddings of features and labels: WARP loss.
 
     minimise    sum over labels (i, j) that are on of L(r_ij), r_ij the number of labels that are observed to be off and

@@ -1,6 +1,5 @@
 """GECO: greedy growth of a polynomial network, one hidden unit at a time."""
 
-from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
@@ -12,7 +11,7 @@ from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator, least_squares
 from lrlab.parameters import Parameter
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
 from lrlab.solvers.methods.block_krylov import Blocks, Oversampling, block_krylov, nothing, random_start
 from lrlab.solvers.methods.matrix_memory import image_bytes
@@ -36,7 +35,7 @@ def geco(
     blocks: Blocks = 3,
     oversampling: Oversampling = 5,
     rng: Generator,
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Recover a polynomial network by adding one hidden unit after another.
 
     minimise    ||A(L) - b||^2 / 2  over symmetric L = U C U^T (p, p) of rank r,  A(L)_i = x_i^T L x_i

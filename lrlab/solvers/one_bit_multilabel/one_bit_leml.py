@@ -1,11 +1,9 @@
 """LEML on one-bit labels: the same alternation, on the batch of the iteration."""
 
-from collections.abc import Iterator
-
 from numpy.random import Generator
 
 from lrlab.models.protocols import SignStream
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.multilabel.label_losses import SQUARED_SIGNS
 from lrlab.solvers.multilabel.leml import Steps, leml_squared
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, Penalty, Regularization
@@ -20,7 +18,7 @@ def one_bit_leml(
     fitted_rank: FittedRank = 0,
     steps: Steps = 5,
     rng: Generator,
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Predict signs y (n, d2), few of them observed, by those of X Z, Z = W H^T (d1, d2) of rank k: squared losses.
 
     minimise    J as in leml_squared, over the batch of the iteration, with labels coded -1 and +1: x has no constant

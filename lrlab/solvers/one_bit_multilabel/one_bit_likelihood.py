@@ -1,7 +1,6 @@
 """Likelihood steps for one-bit labels: scoring on each batch, weighed by the information of all batches so far."""
 
 import math
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +10,7 @@ from scipy.special import ndtr
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.models.protocols import SignStream
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.multilabel.label_losses import Signed
 from lrlab.solvers.multilabel.leml_alternation import FittedRank
 from lrlab.solvers.one_bit_multilabel.one_bit_power import START_NOTE, leading_right, mean_moment, power_step, rank_of
@@ -53,7 +52,7 @@ FIRST = Answers(0.3, 0.01)
 """Where the first fit starts."""
 
 
-def one_bit_likelihood(problem: SignStream, *, fitted_rank: FittedRank = 0, rng: Generator) -> Iterator[Iterate]:
+def one_bit_likelihood(problem: SignStream, *, fitted_rank: FittedRank = 0, rng: Generator) -> Iterates:
     r"""Recover W (d1, d2) of rank k with columns of length 1 from signs of x_i^T w_j(i), a batch an iteration.
 
     likelihood  P(y = 1 | z) = p + (1 - 2p) Phi(z / s) of a margin z of the estimate W: exact for Gaussian x where W's

@@ -1,7 +1,7 @@
 """Moments of one-bit labels: alternating power iteration (Qiu et al. 2017, Algorithm 1), and the plain mean of y x."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Annotated
 
 import numpy as np
@@ -72,7 +72,7 @@ def one_bit_mean(
         Parameter(meaning="rank of the estimate; 0 is full rank, each label by itself", symbol="k", low=0, high=10_000),
     ] = 0,
     rng: Generator,
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Recover W (d1, d2) with columns of length 1 from signs y_i of x_i^T w_j(i): least squares of each label.
 
     solution    w_j along the mean of y_i x_i over all samples of label j so far, whose expectation is a multiple of

@@ -1,11 +1,9 @@
 """Solvers of multi-label problems as they serve a table of one-bit labels: trace norms, support vector machines."""
 
-from collections.abc import Iterator
-
 from numpy.random import Generator
 
 from lrlab.models.protocols import LabelData
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterates
 from lrlab.solvers.multilabel.binary_relevance import svm
 from lrlab.solvers.multilabel.label_losses import SQUARED_SIGNS
 from lrlab.solvers.multilabel.leml_alternation import Regularization
@@ -13,9 +11,7 @@ from lrlab.solvers.multilabel.trace_norm import penalised, trace_norm_logistic
 from lrlab.solvers.one_bit_multilabel.requirements import table_entry
 
 
-def one_bit_trace_norm(
-    problem: LabelData, *, regularization: Regularization = 1000.0, rng: Generator
-) -> Iterator[Iterate]:
+def one_bit_trace_norm(problem: LabelData, *, regularization: Regularization = 1000.0, rng: Generator) -> Iterates:
     r"""Predict signs y (n, d2) by those of X W, W (d1, d2) of small trace norm, from squared losses.
 
     minimise    F(W) = ||Y - X W||_F^2 / 2 + lambda ||W||_*, Y in +-1: x has no constant feature to follow 0 and 1

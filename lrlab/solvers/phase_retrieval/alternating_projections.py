@@ -1,7 +1,5 @@
 """Alternating projections for phase retrieval: guess the phases, solve least squares, again."""
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.random import Generator
 from scipy.linalg import cho_factor, cho_solve
@@ -11,7 +9,7 @@ from lrlab.arrays import Vector
 from lrlab.models.phase_retrieval import PhaseRetrieval
 from lrlab.models.protocols import PhaseData
 from lrlab.parameters import InputError
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
 from lrlab.solvers.phase_retrieval.phase_start import (
     Start,
@@ -24,7 +22,7 @@ from lrlab.solvers.phase_retrieval.phase_start import (
 )
 
 
-def alternating_projections(problem: PhaseData, *, start: Start = "optimal", rng: Generator) -> Iterator[Iterate]:
+def alternating_projections(problem: PhaseData, *, start: Start = "optimal", rng: Generator) -> Iterates:
     r"""Recover x up to a global phase from b_i = |<a_i, x>| (roots of intensities) by alternating projections.
 
     minimise    F(z) = 1/2 mean (|<a_i, z>| - b_i)^2 = min over phases u of 1/2 mean |<a_i, z> - b_i u_i|^2

@@ -1,6 +1,6 @@
 """Amplitude flows: gradient descent on magnitudes, with measurements whose phase is doubtful left out or discounted."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Annotated
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.random import Generator
 from lrlab.arrays import Array, Vector
 from lrlab.models.protocols import PhaseData
 from lrlab.parameters import Parameter
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phase_entry, phases, steepness
 from lrlab.solvers.phase_retrieval.wirtinger import direction
 
@@ -36,7 +36,7 @@ def truncated_amplitude_flow(
         Parameter(meaning="a row counts if |<a, z>| >= b / (1 + margin)", symbol="γ", low=0.01, high=1000, scale="log"),
     ] = 0.7,
     rng: Generator,
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Recover x up to a global phase from b_i = |<a_i, x>| (roots of intensities) by truncated amplitude flow.
 
     minimise    F(z) = 1/2 mean (|<a_i, z>| - b_i)^2
@@ -68,7 +68,7 @@ def reweighted_amplitude_flow(
         float, Parameter(meaning="weight |<a, z>| / (|<a, z>| + discount b) of a row", symbol="β", low=0, high=1000)
     ] = 10.0,
     rng: Generator,
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Recover x up to a global phase from b_i = |<a_i, x>| (roots of intensities) by reweighted amplitude flow.
 
     minimise    F(z) = 1/2 mean (|<a_i, z>| - b_i)^2
@@ -89,9 +89,7 @@ def reweighted_amplitude_flow(
     yield from flow(problem, initial(problem, start, rng), weights, step, fixed)
 
 
-def flow(
-    problem: PhaseData, z: Vector, weights: Callable[[Array, Array], Array], step: str, fixed: float
-) -> Iterator[Iterate]:
+def flow(problem: PhaseData, z: Vector, weights: Callable[[Array, Array], Array], step: str, fixed: float) -> Iterates:
     """Yield z (p,) and what becomes of it by steps against the weighted gradient.
 
     `exact` goes to the minimum along -g of sum w_i |<a_i, z> - b_i u_i|^2, the phases u_i and weights held: a bound

@@ -1,7 +1,6 @@
 """Generalised approximate message passing for phase retrieval: the posterior mean of the signal given magnitudes."""
 
 import math
-from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
@@ -132,7 +131,7 @@ def unfitted(problem: PhaseData, Az: Vector) -> float:
 
 def refined(problem: PhaseData, z: Vector) -> Iterates:
     """Yield what Gauss-Newton steps make of z (p,); STALLED where they end at a point that does not fit."""
-    steps: Iterator[Iterate] = descent(problem, z, "balanced")
+    steps = descent(problem, z, "balanced")
     next(steps)
     for at in steps:
         misfit = unfitted(problem, problem.A @ at.estimate)

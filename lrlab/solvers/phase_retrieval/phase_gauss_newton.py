@@ -1,6 +1,6 @@
 """Damped Gauss-Newton for phase retrieval."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.random import Generator
 from lrlab.arrays import Array, Vector
 from lrlab.models.protocols import PhaseData
 from lrlab.parameters import Parameter
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.methods.tron import conjugate_gradients
 from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phase_entry, phases, steepness
 
@@ -41,7 +41,7 @@ def phase_gauss_newton(
         ),
     ] = "balanced",
     rng: Generator,
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Recover x up to a global phase from b_i = |<a_i, x>| (roots of intensities) by Levenberg and Marquardt's method.
 
     minimise    F(z) = 1/2 mean r_i^2, with r_i = |<a_i, z>| - b_i (amplitude), (|<a_i, z>|^2 - b_i^2) / (2 c)
@@ -63,7 +63,7 @@ def phase_gauss_newton(
     yield from descent(problem, initial(problem, start, rng), loss)
 
 
-def descent(problem: PhaseData, z: Vector, loss: str) -> Iterator[Iterate]:
+def descent(problem: PhaseData, z: Vector, loss: str) -> Iterates:
     """Yield z (p,) and what becomes of it by damped Gauss-Newton steps: see `phase_gauss_newton`."""
     A, b = problem.A, problem.magnitude
     compare = comparison(loss, b, SOFTENING[problem.data])

@@ -1,7 +1,6 @@
 """Wirtinger flow: gradient descent on squared magnitudes, for phase retrieval."""
 
 import math
-from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.random import Generator
 from lrlab.arrays import Array, Vector
 from lrlab.models.protocols import PhaseData
 from lrlab.parameters import Parameter
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phase_entry, steepness
 
 WARM_UP = 330.0
@@ -29,7 +28,7 @@ def wirtinger_flow(
         ),
     ] = "conjugate",
     rng: Generator,
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Recover x up to a global phase from intensities y_i = |<a_i, x>|^2 (squares of magnitudes) by Wirtinger flow.
 
     minimise    F(z) = 1/(2m) sum (|<a_i, z>|^2 - y_i)^2

@@ -1,6 +1,5 @@
 """Binary iterative hard thresholding: signs made consistent, one subgradient step and one projection at a time."""
 
-from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
@@ -9,7 +8,7 @@ from numpy.random import Generator
 from lrlab.linalg import hard_threshold, unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.parameters import Parameter
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.single_index.requirements import (
     SupportSize,
     refuse_first_moment,
@@ -23,7 +22,7 @@ Step = Annotated[
 ]
 
 
-def biht(problem: SingleIndexData, *, kept: SupportSize = 0, step: Step = 1.0, rng: Generator) -> Iterator[Iterate]:
+def biht(problem: SingleIndexData, *, kept: SupportSize = 0, step: Step = 1.0, rng: Generator) -> Iterates:
     r"""Recover an s-sparse b, with its sign, from one-bit answers by making their signs consistent.
 
     minimise    J(b) = mean max(0, -y_i <x_i, b>)  over ||b||_0 <= s
@@ -42,7 +41,7 @@ def biht(problem: SingleIndexData, *, kept: SupportSize = 0, step: Step = 1.0, r
     return _iterate(problem, support_size(problem, kept), step, project=lambda b: b)
 
 
-def nbiht(problem: SingleIndexData, *, kept: SupportSize = 0, step: Step = 1.0, rng: Generator) -> Iterator[Iterate]:
+def nbiht(problem: SingleIndexData, *, kept: SupportSize = 0, step: Step = 1.0, rng: Generator) -> Iterates:
     r"""Recover an s-sparse unit b, with its sign, from one-bit answers: BIHT with each iterate on the sphere.
 
     minimise    J(b) = mean max(0, -y_i <x_i, b>)  over ||b||_0 <= s, ||b|| = 1
@@ -61,7 +60,7 @@ def nbiht(problem: SingleIndexData, *, kept: SupportSize = 0, step: Step = 1.0, 
     return _iterate(problem, support_size(problem, kept), step, project=unit)
 
 
-def _iterate(problem: SingleIndexData, s: int, step: float, project) -> Iterator[Iterate]:
+def _iterate(problem: SingleIndexData, s: int, step: float, project) -> Iterates:
     X, y = problem.X, problem.y
     n, p = X.shape
     b = unit(hard_threshold(y @ X / n, s))

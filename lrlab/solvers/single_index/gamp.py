@@ -1,7 +1,5 @@
 """Generalised approximate message passing: the posterior mean of a single-index model whose link is known."""
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.random import Generator
 
@@ -9,7 +7,7 @@ from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
 from lrlab.solvers.single_index.gamp_draws import drawn_iterations, draws_needed
 from lrlab.solvers.single_index.gamp_steps import State, from_spectral, path, updated
@@ -20,7 +18,7 @@ from lrlab.theory.predicted_overlap import best_overlap, is_symmetric, predicted
 from lrlab.theory.spectral import known_link_weights
 
 
-def gamp(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> Iterator[Iterate]:
+def gamp(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> Iterates:
     r"""Recover b by its posterior mean: the best estimate that any fast method is known to reach on Gaussian x.
 
     estimate    E[b | X, y] for a truth with entries N(0, 1/p), or, where s = `kept` < p, zero with probability 1 - s/p

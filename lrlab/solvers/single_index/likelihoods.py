@@ -62,12 +62,7 @@ LOGISTIC = Likelihood(
     _logistic_derivatives,
 )
 PROBIT = Likelihood(
-    "probit",
-    lambda m: -log_ndtr(m),
-    lambda m: -_mills(m),
-    _probit_curvature,
-    ndtri,
-    _probit_derivatives,
+    "probit", lambda m: -log_ndtr(m), lambda m: -_mills(m), _probit_curvature, ndtri, _probit_derivatives
 )
 
 

@@ -12,7 +12,7 @@ from lrlab.arrays import Array, Mask
 from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterates
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.single_index import fold_steps
 from lrlab.solvers.single_index.cross_fitting import FOLDS, CrossFit, Derivatives
@@ -34,7 +34,7 @@ SPLINES = [smoothness for smoothness in SMOOTHNESS if smoothness.weight < POLYNO
 REFITS = 10
 
 
-def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> Iterator[Iterate]:
+def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> Iterates:
     r"""Recover b up to sign from one-bit answers, without knowing the link: estimate both in turn.
 
     minimise    F(b) = mean -log P(y_i | eta(<x_i, b>))  over ||b|| = 1, ||b||_0 <= s, with log-odds eta that are

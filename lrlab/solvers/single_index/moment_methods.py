@@ -1,6 +1,5 @@
 """First-moment methods of single-index models: the mean of y x, and sliced inverse regression."""
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +10,7 @@ from lrlab.arrays import Array
 from lrlab.linalg import Gram, hard_threshold, unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options, all_of, one_step
 from lrlab.solvers.single_index.requirements import (
     SupportSize,
@@ -53,7 +52,7 @@ def class_moments(problem: SingleIndexData) -> ClassMoments:
     return ClassMoments(counts[1.0], counts[-1.0], sums[1.0], sums[-1.0], grams[1.0].matrix(), grams[-1.0].matrix())
 
 
-def marginal_mean(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> Iterator[Iterate]:
+def marginal_mean(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> Iterates:
     r"""Recover b, with its sign, from one-bit answers by correlating them with the measurements.
 
     maximise    <b, mean y_i x_i>  over ||b|| = 1, ||b||_0 <= s;  E[y x] = mu_1 b
@@ -74,7 +73,7 @@ def marginal_mean(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Gener
     yield Iterate(b, objective=-float(b @ mean), note=f"{min(s, p)} of {p} entries.")
 
 
-def sir(problem: SingleIndexData, *, rng: Generator) -> Iterator[Iterate]:
+def sir(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     r"""Recover b up to sign from one-bit answers by sliced inverse regression with one slice for each answer.
 
     maximise    b^T B b / b^T S b,  B = p_+ p_- (m_+ - m_-)(m_+ - m_-)^T the covariance of x between the slices, with

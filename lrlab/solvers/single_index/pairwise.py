@@ -1,7 +1,7 @@
 """Algorithm 1 of Yi et al. (2015): the leading eigenvector of a second moment of pairwise differences."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated
 
 import numpy as np
@@ -12,7 +12,7 @@ from lrlab.linalg import Gram, top_eigenpairs, unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import Parameter
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options, Stacked, StackedIterates, StackedRun, all_of
 from lrlab.solvers.single_index.moment_methods import class_moments
 from lrlab.solvers.single_index.requirements import needs_gap, needs_samples, single_index_entry
@@ -47,7 +47,7 @@ def pairwise_moment(
         str, Parameter(meaning="power iteration as in the paper, or scipy's Lanczos", choices=("power", "lanczos"))
     ] = "power",
     rng: Generator,
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Recover b up to sign from one-bit answers, without knowing the link.
 
     maximise    b^T M b  over ||b|| = 1,  M = (2/n) sum (dy)^2 dx dx^T over pairs (eq. 3.4), or M' with (y + y')^2

@@ -1,6 +1,5 @@
 """Second-moment methods of single-index models: principal Hessian directions, sliced average variance estimation."""
 
-from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
@@ -12,7 +11,7 @@ from lrlab.linalg import top_eigenpairs, unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, Parameter
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
 from lrlab.solvers.single_index.moment_methods import class_moments, covariance, empty_slice
 from lrlab.solvers.single_index.requirements import (
@@ -36,7 +35,7 @@ def phd(
         ),
     ] = "sample",
     rng: Generator,
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Recover b up to sign from one-bit answers by principal Hessian directions.
 
     maximise    |b^T M b| / b^T S b,  M = mean (y_i - mean y) x_i x_i^T,  E[M] = (mu_2 - mu_0) b b^T, and
@@ -65,7 +64,7 @@ def phd(
     yield Iterate(b, objective=-abs(value), note=note)
 
 
-def save(problem: SingleIndexData, *, rng: Generator) -> Iterator[Iterate]:
+def save(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     r"""Recover b up to sign from one-bit answers by sliced average variance estimation, a slice for each answer.
 
     maximise    v^T K v  over ||v|| = 1,  K = p_+ (I - V_+)^2 + p_- (I - V_-)^2,  V_+- = L^{-1} Cov(x | y = +-1) L^{-T},

@@ -1,6 +1,5 @@
 """Logistic and probit regression: maximum likelihood where the link is taken to be one of these two."""
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +21,7 @@ TINY = np.finfo(float).tiny
 SEPARABLE = "The answers are separable: the likelihood has no maximum, and only the direction of b has a meaning."
 
 
-def logistic(problem: SingleIndexData, *, rng: Generator) -> Iterator[Iterate]:
+def logistic(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     r"""Recover b, with its sign, from one-bit answers by logistic regression, without a penalty.
 
     minimise    F(b, c) = mean log(1 + exp(-y_i (<x_i, b> + c)))
@@ -41,7 +40,7 @@ def logistic(problem: SingleIndexData, *, rng: Generator) -> Iterator[Iterate]:
     return maximum_likelihood(LOGISTIC, problem.X, problem.y)
 
 
-def probit(problem: SingleIndexData, *, rng: Generator) -> Iterator[Iterate]:
+def probit(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     r"""Recover b, with its sign, from one-bit answers by probit regression, without a penalty.
 
     minimise    F(b, c) = mean -log Phi(y_i (<x_i, b> + c))

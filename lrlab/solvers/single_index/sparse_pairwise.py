@@ -1,7 +1,6 @@
 """Algorithm 2 of Yi et al. (2015): a sparse leading eigenvector of the pairwise moment, in two stages."""
 
 import math
-from collections.abc import Iterator
 from itertools import islice
 from typing import Annotated
 
@@ -14,7 +13,7 @@ from lrlab.linalg import hard_threshold, unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import Parameter
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options, all_of
 from lrlab.solvers.single_index.fantope import fantope_admm
 from lrlab.solvers.single_index.pairwise import Moment, Pairs, pair_moments
@@ -46,7 +45,7 @@ def sparse_pairwise_moment(
         int, Parameter(meaning="most iterations of the first stage", low=1, high=100_000, scale="log")
     ] = 100,
     rng: Generator,
-) -> Iterator[Iterate]:
+) -> Iterates:
     r"""Recover an s-sparse b up to sign from one-bit answers, without knowing the link.
 
     maximise    b^T (M/4) b  over ||b|| = 1, ||b||_0 <= s-hat, with M or M' as in `pairwise_moment`

@@ -1,6 +1,5 @@
 """Sparse logistic and probit regression: an l1 penalty whose weight is chosen by cross-validation."""
 
-from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
@@ -31,9 +30,7 @@ Rule = Annotated[
 ]
 
 
-def sparse_logistic(
-    problem: SingleIndexData, *, folds: Folds = 5, rule: Rule = "best", rng: Generator
-) -> Iterator[Iterate]:
+def sparse_logistic(problem: SingleIndexData, *, folds: Folds = 5, rule: Rule = "best", rng: Generator) -> Iterates:
     r"""Recover a sparse b, with its sign, from one-bit answers by logistic regression with an l1 penalty.
 
     minimise    F(b, c) = mean log(1 + exp(-y_i (<x_i, b> + c))) + rho ||b||_1
@@ -53,9 +50,7 @@ def sparse_logistic(
     return cross_validated_path(LOGISTIC, problem, folds, rule, rng)
 
 
-def sparse_probit(
-    problem: SingleIndexData, *, folds: Folds = 5, rule: Rule = "best", rng: Generator
-) -> Iterator[Iterate]:
+def sparse_probit(problem: SingleIndexData, *, folds: Folds = 5, rule: Rule = "best", rng: Generator) -> Iterates:
     r"""Recover a sparse b, with its sign, from one-bit answers by probit regression with an l1 penalty.
 
     minimise    F(b, c) = mean -log Phi(y_i (<x_i, b> + c)) + rho ||b||_1

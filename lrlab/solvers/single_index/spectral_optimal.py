@@ -1,6 +1,5 @@
 """The spectral method that is best at weak recovery: an eigenvector of differently weighted covariances of answers."""
 
-from collections.abc import Iterator
 from typing import Annotated, NamedTuple
 
 from numpy.random import Generator
@@ -11,7 +10,7 @@ from lrlab.linalg import top_eigenpairs, unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import Parameter
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
 from lrlab.solvers.single_index.moment_methods import ClassMoments, class_moments, empty_slice
 from lrlab.solvers.single_index.requirements import moment_workspace, needs_second_moment, single_index_entry
@@ -37,9 +36,7 @@ class Leading(NamedTuple):
     note: str
 
 
-def spectral_optimal(
-    problem: SingleIndexData, *, weights: WeightsOption = "counts", rng: Generator
-) -> Iterator[Iterate]:
+def spectral_optimal(problem: SingleIndexData, *, weights: WeightsOption = "counts", rng: Generator) -> Iterates:
     r"""Recover b up to sign from one-bit answers by the second moment that sees it at the fewest measurements.
 
     maximise    b^T M b  over ||b|| = 1,  M = (1/p) sum T(y_i) x_i x_i^T
