@@ -1,7 +1,7 @@
 """Leading eigenspaces of a symmetric matrix that is known by its products: modified block Krylov (MBK-SVD)."""
 
 from collections.abc import Callable
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -22,14 +22,16 @@ class Head(NamedTuple):
     GZ: Array
 
 
-def block_krylov(times: Callable[[Array], Array], start: Array, k: int, blocks: int, beside: Array) -> Head:
+def block_krylov(
+    times: Callable[[Array], Array], start: Array, k: int, blocks: int, beside: Array | None = None
+) -> Head:
     r"""Return an approximate head of rank k of C = (I - B B^T) G (I - B B^T), G (p, p) symmetric, `times` V -> G V.
 
     Q is an orthonormal basis of the Krylov space [C S, C^2 S, ..., C^blocks S] of a start S (p, b), b >= k: each block
     is G times the last one, made orthogonal to B and to all before it. Z = Q U_k with the k leading left singular
     vectors U_k of Q^T C. That is the best the space has to offer: ||Z^T C||_F is largest.
 
-    B = `beside` (p, c) has orthonormal columns, none for a head of G itself. Z is orthogonal to it.
+    B = `beside` (p, c) has orthonormal columns; without it the head is that of G itself. Z is orthogonal to it.
     The product that leads to the next block is also the one that Q^T C asks for: no column is multiplied by G twice.
     `blocks` + 1 products with b columns in all, never more columns at a time, and G Z comes with them. Algorithm 3
     takes all of Q once more, and multiplies by G twice between blocks and keeps every second product; G is symmetric,
@@ -37,6 +39,7 @@ def block_krylov(times: Callable[[Array], Array], start: Array, k: int, blocks: 
     Reference: Musco & Musco (2015), "Randomized block Krylov methods for stronger and faster approximate singular
     value decomposition", Algorithm 2; Soltani & Hegde (2018), Algorithms 3 and 4.
     """
+    beside = start[:, :0] if beside is None else beside
     outside = lambda V: V - beside @ (beside.T @ V)  # noqa: E731
     p, (basis, product) = len(start), (beside, times(outside(start)))
     products = []
@@ -56,8 +59,3 @@ def block_krylov(times: Callable[[Array], Array], start: Array, k: int, blocks: 
 def random_start(p: int, columns: int, rng: Generator, dtype: np.dtype) -> Array:
     """Return a standard normal start (p, columns), of at most p columns."""
     return rng.standard_normal((p, min(columns, p))).astype(dtype)
-
-
-def nothing(p: int, dtype: np.dtype[Any]) -> Array:
-    """Return no columns (p, 0)."""
-    return np.empty((p, 0), dtype)

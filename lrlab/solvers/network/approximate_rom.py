@@ -11,24 +11,14 @@ from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
+from lrlab.operators.operator import Operator
 from lrlab.parameters import InputError, Parameter
-from lrlab.protocol import Iterate, Iterates, Stop
+from lrlab.protocol import Iterates
 from lrlab.solver_entry import Options, all_of
-from lrlab.solvers.methods.block_krylov import Head, Oversampling, block_krylov, nothing, random_start
+from lrlab.solvers.methods.block_krylov import Head, Oversampling, block_krylov, random_start
 from lrlab.solvers.methods.matrix_memory import image_bytes
-from lrlab.solvers.network.batches import AddedBatches, batch_bytes, batches, refuse_batches
-from lrlab.solvers.network.debiased import (
-    EvaluatedSymmetric,
-    Gradient,
-    Step,
-    StepRule,
-    adaptive_step,
-    halve,
-    iterate,
-    network_entry,
-    point,
-    shortened,
-)
+from lrlab.solvers.network.debiased import EvaluatedSymmetric, Gradient, Line, Step, StepRule, descent
+from lrlab.solvers.network.requirements import AddedBatches, batch_bytes, network_entry, refuse_batches
 
 HeadRule = Annotated[
     str,
@@ -86,54 +76,31 @@ def ap_rom(
     Otherwise yields endlessly: residual = ||L_next - L||_F / (eta ||L||_F), 0 when ||A(L) - b|| is rounding error.
     Reference: Soltani & Hegde (2018), Algorithm 2 (AP-ROM), Algorithms 3 and 4 (MBK-SVD).
     """
-    operator, b, r = problem.operator, problem.b, problem.rank
-    blocks = depth(blocks, operator.shape[0])
-    empty = lowrank.zero(operator.shape, r, operator.dtype)
-    parts = batches(operator, b, fresh_batches)
-    part, answers = next(parts)
-    G = Gradient(part, -answers)
-    leading = _head(G, nothing(operator.shape[0], operator.dtype), r, blocks, oversampling, rng)
-    now = point(operator, b, _tail(empty, leading, 1.0, "two-sided"))
-    if step_rule == "adaptive":
-        now = shortened(operator, b, now)
-    lowest = now.objective
-    for part, answers in parts:
-        # Where all samples are reused the misfit of the estimate is at hand.
-        current = now if part is operator else point(part, answers, now.L)
-        G = Gradient(part, current.d)
-        leading = _gradient_head(current, G, head, blocks, oversampling, rng)
-        move = lambda eta: point(operator, b, _tail(now.L, leading, eta, head))  # noqa: B023, E731
-        if step_rule == "adaptive":
-            GU = leading.GZ[:, :r] if head == "tangent" else G.times(now.L.U, current.P)
-            eta = adaptive_step(part, current, GU)
-            eta, following = halve(lowest, move(eta), eta, move)
-        else:
-            eta, following = step, move(step)
-        yield iterate(b, now, following.L, eta, f"Step {eta:.3g}.")
-        now, lowest = following, min(lowest, following.objective)
-    yield Iterate(now.L, now.objective)
-    return Stop.EXHAUSTED
+    r, blocks = problem.rank, depth(blocks, problem.operator.shape[0])
+
+    def leading(G: Gradient, k: int, beside: Array | None = None) -> Head:
+        wide = random_start(G.operator.shape[0], k + oversampling, rng, G.operator.dtype)
+        return block_krylov(G.times, wide, k, blocks, beside)
+
+    def start(operator: Operator, b: Array) -> LowRank:
+        empty = lowrank.zero(operator.shape, r, operator.dtype)
+        return _tail(empty, leading(Gradient(operator, -b), r), 1.0, "two-sided")
+
+    def line(operator: Operator, now: EvaluatedSymmetric) -> Line:
+        G, U = Gradient(operator, now.d), now.L.U
+        if head != "tangent":
+            wide = leading(G, 2 * r)
+            return lambda eta: _tail(now.L, wide, eta, head), lambda: G.times(U, now.P)
+        rest, GU = leading(G, r, beside=U), G.times(U, now.P)
+        both = Head(np.hstack([U, rest.Z]), np.hstack([GU, rest.GZ]))
+        return lambda eta: _tail(now.L, both, eta, head), lambda: GU
+
+    return descent(problem, start, line, step if step_rule == "fixed" else None, fresh_batches)
 
 
 def depth(blocks: int, p: int) -> int:
     """Return the number of blocks of the Krylov space: log p, rounded up, where `blocks` is 0."""
     return blocks or max(1, math.ceil(math.log(p)))
-
-
-def _gradient_head(
-    now: EvaluatedSymmetric, G: Gradient, head: str, blocks: int, oversampling: int, rng: Generator
-) -> Head:
-    U = now.L.U
-    r = U.shape[1]
-    if head != "tangent":
-        return _head(G, nothing(U.shape[0], U.dtype), 2 * r, blocks, oversampling, rng)
-    rest = _head(G, U, r, blocks, oversampling, rng)
-    return Head(np.hstack([U, rest.Z]), np.hstack([G.times(U, now.P), rest.GZ]))
-
-
-def _head(G: Gradient, beside: Array, k: int, blocks: int, oversampling: int, rng: Generator) -> Head:
-    start = random_start(len(beside), k + oversampling, rng, beside.dtype)
-    return block_krylov(G.times, start, k, blocks, beside)
 
 
 def _tail(L: LowRank, leading: Head, eta: float, head: str) -> LowRank:

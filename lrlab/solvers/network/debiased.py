@@ -1,7 +1,6 @@
-"""What the solvers of Soltani & Hegde's family share: the debiased gradient by products, steps, residuals."""
+"""What the solvers of Soltani & Hegde's family share: batches, the debiased gradient by products, steps, residuals."""
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -9,10 +8,10 @@ import numpy as np
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
+from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator
-from lrlab.parameters import Parameter
-from lrlab.protocol import Iterate
-from lrlab.solver_entry import SolverEntry
+from lrlab.parameters import InputError, Parameter
+from lrlab.protocol import Iterate, Iterates, Stop
 
 StepRule = Annotated[
     str,
@@ -22,8 +21,6 @@ StepRule = Annotated[
     ),
 ]
 Step = Annotated[float, Parameter(meaning="the fixed step size", symbol="η", low=0.001, high=10, scale="log")]
-
-network_entry = partial(SolverEntry, models=("polynomial-network",), knows=("rank",))
 
 SOLVED = 64.0
 """||A(L) - b|| at so many rounding errors of ||b|| is no more than the rounding of A itself."""
@@ -107,20 +104,45 @@ def shortened(operator: Operator, b: Array, start: EvaluatedSymmetric) -> Evalua
     return EvaluatedSymmetric(LowRank(L.U, eta * L.s, L.V), start.P, eta * image - b)
 
 
-def halve(
-    lowest: float, following: EvaluatedSymmetric, eta: float, move: Callable[[float], EvaluatedSymmetric]
-) -> tuple[float, EvaluatedSymmetric]:
-    """Return a step, and where it leads, that does not multiply the lowest objective so far.
+Line = tuple[Callable[[float], LowRank], Callable[[], Array]]
+"""eta -> the L that a step eta leads to, and what returns G U (p, r), which the adaptive step takes."""
 
-    `following` is where the step eta leads. The objective need not fall: G is the gradient of another function, that
-    without the bias, and comes to rest at a slightly larger objective where there is noise.
+
+def descent(
+    problem: LowRankData,
+    start: Callable[[Operator, Array], LowRank],
+    line: Callable[[Operator, EvaluatedSymmetric], Line],
+    fixed: float | None,
+    fresh_batches: int,
+) -> Iterates:
+    """Yield the iterates of a method from its `start` along its lines, by a fixed step, or adaptive ones without.
+
+    start(operator, answers), line(operator, where L stands): of one batch or, where `fresh_batches` is 0, of all
+    samples. Objectives are those of all.
     """
-    for _ in range(HALVINGS):
-        if following.objective <= GROWTH * lowest:
-            break
-        eta /= 2
-        following = move(eta)
-    return eta, following
+    operator, b = problem.operator, problem.b
+    parts = batches(operator, b, fresh_batches)
+    now = point(operator, b, start(*next(parts)))
+    if not fixed:
+        now = shortened(operator, b, now)
+    lowest = now.objective
+    for part, answers in parts:
+        # Where all samples are reused the misfit of the estimate is at hand.
+        current = now if part is operator else point(part, answers, now.L)
+        to, image = line(part, current)
+        eta = fixed or adaptive_step(part, current, image())
+        following = point(operator, b, to(eta))
+        # It need not fall: G is the gradient of another function, that without the bias, and comes to rest at a
+        # slightly larger objective where there is noise.
+        for _ in range(0 if fixed else HALVINGS):
+            if following.objective <= GROWTH * lowest:
+                break
+            eta /= 2
+            following = point(operator, b, to(eta))
+        yield iterate(b, now, following.L, eta, f"Step {eta:.3g}.")
+        now, lowest = following, min(lowest, following.objective)
+    yield Iterate(now.L, now.objective)
+    return Stop.EXHAUSTED
 
 
 def iterate(b: Array, now: EvaluatedSymmetric, following: LowRank, step: float, note: str) -> Iterate:
@@ -134,3 +156,17 @@ def iterate(b: Array, now: EvaluatedSymmetric, following: LowRank, step: float, 
     moved = float(np.linalg.norm(lowrank.difference(following, now.L))) / (step * size) if size else 1.0
     residual = 0.0 if solved or moved <= STILL * eps else moved
     return Iterate(now.L, now.objective, residual, note, optimal=solved)
+
+
+def batches(operator: Operator, b: Array, count: int) -> Iterator[tuple[Operator, Array]]:
+    """Yield the operator and answers of each batch; all samples, endlessly, where count is 0.
+
+    Raises InputError where there are more batches than samples.
+    """
+    if count > operator.size:
+        remedy = f"lower it to {operator.size} or less, or raise m"
+        raise InputError("fresh_batches", f"at most the number of samples {operator.size}", count, remedy)
+    while not count:
+        yield operator, b
+    for rows in np.array_split(np.arange(operator.size), count):
+        yield operator.subset(rows), b[rows]

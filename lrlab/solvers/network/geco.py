@@ -13,9 +13,10 @@ from lrlab.operators.operator import Operator, least_squares
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
-from lrlab.solvers.methods.block_krylov import Blocks, Oversampling, block_krylov, nothing, random_start
+from lrlab.solvers.methods.block_krylov import Blocks, Oversampling, block_krylov, random_start
 from lrlab.solvers.methods.matrix_memory import image_bytes
-from lrlab.solvers.network.debiased import EvaluatedSymmetric, Gradient, iterate, network_entry, point
+from lrlab.solvers.network.debiased import EvaluatedSymmetric, Gradient, iterate, point
+from lrlab.solvers.network.requirements import network_entry
 
 REFIT, REFIT_STEPS = 1e-10, 50
 """A refit, by conjugate gradients on at most (r + 1)^2 unknowns, ends when its gradient has fallen by this factor."""
@@ -67,7 +68,7 @@ def geco(
             u = _rotation(now, G)
         else:
             start = random_start(len(now.L.U), 1 + oversampling, rng, operator.dtype)
-            u = block_krylov(G.times, start, 1, blocks, nothing(operator.shape[0], operator.dtype)).Z
+            u = block_krylov(G.times, start, 1, blocks).Z
         following = _grow(operator, b, now, u, r)
         if now.L.s.size:
             yield iterate(b, now, following.L, 1.0, f"{now.L.s.size} units.")

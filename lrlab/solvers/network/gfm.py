@@ -9,22 +9,12 @@ from lrlab.lowrank import LowRank
 from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator
-from lrlab.protocol import Iterate, Iterates, Stop
+from lrlab.protocol import Iterates
 from lrlab.solver_entry import Options
-from lrlab.solvers.methods.block_krylov import block_krylov, nothing, random_start
+from lrlab.solvers.methods.block_krylov import block_krylov, random_start
 from lrlab.solvers.methods.matrix_memory import image_bytes
-from lrlab.solvers.network.batches import Batches, batch_bytes, batches, refuse_batches
-from lrlab.solvers.network.debiased import (
-    Gradient,
-    Step,
-    StepRule,
-    adaptive_step,
-    halve,
-    iterate,
-    network_entry,
-    point,
-    shortened,
-)
+from lrlab.solvers.network.debiased import EvaluatedSymmetric, Gradient, Line, Step, StepRule, descent
+from lrlab.solvers.network.requirements import Batches, batch_bytes, network_entry, refuse_batches
 
 
 def gfm(
@@ -53,32 +43,18 @@ def gfm(
     Reference: Lin & Ye (2016), "A non-convex one-pass framework for generalized factorization machine and rank-one
     matrix sensing", Algorithm 1; debiased as in Soltani & Hegde (2018), section 5.3.
     """
-    operator, b, r = problem.operator, problem.b, problem.rank
-    parts = batches(operator, b, fresh_batches)
-    part, answers = next(parts)
-    now = point(operator, b, _start(part, answers, r, rng))
-    if step_rule == "adaptive":
-        now = shortened(operator, b, now)
-    lowest = now.objective
-    for part, answers in parts:
-        # Where all samples are reused the misfit of the estimate is at hand.
-        current = now if part is operator else point(part, answers, now.L)
-        G = Gradient(part, current.d)
-        GU = G.times(now.L.U, current.P)
-        eta = adaptive_step(part, current, GU) if step_rule == "adaptive" else step
-        move = lambda eta: point(operator, b, _power_step(now.L, G, GU, eta))  # noqa: B023, E731
-        eta, following = halve(lowest, move(eta), eta, move) if step_rule == "adaptive" else (eta, move(eta))
-        yield iterate(b, now, following.L, eta, f"Step {eta:.3g}.")
-        now, lowest = following, min(lowest, following.objective)
-    yield Iterate(now.L, now.objective)
-    return Stop.EXHAUSTED
 
+    def start(operator: Operator, b: Array) -> LowRank:
+        p, r, dtype = operator.shape[0], problem.rank, operator.dtype
+        leading = block_krylov(Gradient(operator, b).times, random_start(p, r + 5, rng, dtype), r, 3)
+        return lowrank.from_core(leading.Z, leading.Z.T @ leading.GZ, r)
 
-def _start(operator: Operator, b: Array, r: int, rng: Generator) -> LowRank:
-    """Return the part of rank r of the moment M, by block Krylov."""
-    p, dtype = operator.shape[0], operator.dtype
-    leading = block_krylov(Gradient(operator, b).times, random_start(p, r + 5, rng, dtype), r, 3, nothing(p, dtype))
-    return lowrank.from_core(leading.Z, leading.Z.T @ leading.GZ, r)
+    def line(operator: Operator, now: EvaluatedSymmetric) -> Line:
+        G = Gradient(operator, now.d)
+        GU = G.times(now.L.U, now.P)
+        return lambda eta: _power_step(now.L, G, GU, eta), lambda: GU
+
+    return descent(problem, start, line, step if step_rule == "fixed" else None, fresh_batches)
 
 
 def _power_step(L: LowRank, G: Gradient, GU: Array, eta: float) -> LowRank:

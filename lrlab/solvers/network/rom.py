@@ -14,21 +14,11 @@ from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator
 from lrlab.parameters import Parameter
-from lrlab.protocol import Iterate, Iterates, Stop
+from lrlab.protocol import Iterates
 from lrlab.solver_entry import Options
 from lrlab.solvers.methods.matrix_memory import image_bytes, square_bytes
-from lrlab.solvers.network.batches import AddedBatches, batch_bytes, batches, refuse_batches
-from lrlab.solvers.network.debiased import (
-    Gradient,
-    Step,
-    StepRule,
-    adaptive_step,
-    halve,
-    iterate,
-    network_entry,
-    point,
-    shortened,
-)
+from lrlab.solvers.network.debiased import EvaluatedSymmetric, Gradient, Line, Step, StepRule, descent
+from lrlab.solvers.network.requirements import AddedBatches, batch_bytes, network_entry, refuse_batches
 
 
 def ep_rom(
@@ -74,36 +64,22 @@ def ep_rom(
     Reference: Soltani & Hegde (2018), Algorithm 1 (EP-ROM) and section 5.3; the step after Tanner & Wei (2013),
     "Normalized iterative hard thresholding for matrix completion".
     """
-    operator, b, r = problem.operator, problem.b, problem.rank
-    project = _exact if projection == "exact" or r >= operator.shape[0] - 1 else _lanczos
-    adaptive = step_rule == "adaptive" and trace_sign == "corrected"
-    parts = batches(operator, b, fresh_batches)
-    part, answers = next(parts)
-    zero = lowrank.zero(operator.shape, r, operator.dtype)
-    nearest, _ = project(zero, _gradient(part, -answers, trace_sign), r, rng)
-    now = point(operator, b, nearest(1.0))
-    if adaptive:
-        now = shortened(operator, b, now)
-    lowest = now.objective
-    for part, answers in parts:
-        # Where all samples are reused the misfit of the estimate is at hand.
-        current = now if part is operator else point(part, answers, now.L)
-        nearest, times = project(now.L, _gradient(part, current.d, trace_sign), r, rng)
-        move = lambda eta: point(operator, b, nearest(eta))  # noqa: B023, E731
-        if adaptive:
-            eta = adaptive_step(part, current, times(now.L.U))
-            eta, following = halve(lowest, move(eta), eta, move)
-        else:
-            eta, following = step, move(step)
-        yield iterate(b, now, following.L, eta, f"Step {eta:.3g}.")
-        now, lowest = following, min(lowest, following.objective)
-    yield Iterate(now.L, now.objective)
-    return Stop.EXHAUSTED
+    r = problem.rank
+    project = _exact if projection == "exact" or r >= problem.operator.shape[0] - 1 else _lanczos
+    fixed = step if step_rule == "fixed" or trace_sign == "printed" else None
 
+    def gradient(operator: Operator, d: Array) -> Gradient:
+        shift = 2 * operator.scale * operator.trace * float(d.sum()) if trace_sign == "printed" else 0.0
+        return Gradient(operator, d, shift)
 
-def _gradient(operator: Operator, d: Array, trace_sign: str) -> Gradient:
-    mean = 2 * operator.scale * operator.trace * float(d.sum())
-    return Gradient(operator, d, mean if trace_sign == "printed" else 0.0)
+    def start(operator: Operator, b: Array) -> LowRank:
+        return project(lowrank.zero(operator.shape, r, operator.dtype), gradient(operator, -b), r, rng)[0](1.0)
+
+    def line(operator: Operator, now: EvaluatedSymmetric) -> Line:
+        nearest, times = project(now.L, gradient(operator, now.d), r, rng)
+        return nearest, lambda: times(now.L.U)
+
+    return descent(problem, start, line, fixed, fresh_batches)
 
 
 Nearest = Callable[[float], LowRank]
@@ -137,8 +113,7 @@ def _lanczos(L: LowRank, G: Gradient, r: int, rng: Generator) -> tuple[Nearest, 
 
 def workspace(spec: LowRankSpec, options: Options) -> int:
     """Hold G, L, their sum, its eigenvectors and LAPACK's own; Lanczos holds single columns instead."""
-    few = image_bytes(spec, 4 * spec.given_rank + 20)
-    few += batch_bytes(spec, options)
+    few = image_bytes(spec, 4 * spec.given_rank + 20) + batch_bytes(spec, options)
     return few if options["projection"] == "lanczos" else few + square_bytes(spec, 8)
 
 
