@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from lrlab.arrays import Array
-from lrlab.lowrank import LowRank
 from lrlab.operators.operator import Operator
+from lrlab.solvers.low_rank.tangent import EvaluatedMatrix
 
 Pair = tuple[Array, Array]
 
@@ -20,13 +20,12 @@ class Path(NamedTuple):
     Q: Array
 
     @staticmethod
-    def along(A: Operator, at: tuple[LowRank, Array, Array], step: Pair) -> "Path":
-        """Return the path from W, given with the images of its factors."""
-        W, P_w, Q_w = at
-        P, s = A.left(step[0]), W.s
+    def along(A: Operator, at: EvaluatedMatrix, step: Pair) -> "Path":
+        """Return the path from W."""
+        P, s = A.left(step[0]), at.W.s
         Q = P if A.symmetric else A.right(step[1])
-        cross = A.pair(P * s, Q_w)
-        first = 2 * cross if A.symmetric else cross + A.pair(P_w * s, Q)
+        cross = A.pair(P * s, at.Q)
+        first = 2 * cross if A.symmetric else cross + A.pair(at.P * s, Q)
         return Path(first, A.pair(P * s, Q), P, Q)
 
 

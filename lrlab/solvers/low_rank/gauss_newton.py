@@ -14,11 +14,10 @@ from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solvers.low_rank.requirements import ranked_entry
 from lrlab.solvers.low_rank.starts import Start, started
-from lrlab.solvers.low_rank.stationarity import stationarity
 from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, Line, line, moved, point, solved
 from lrlab.solvers.low_rank.tangent_descent import in_single, tangent_workspace
-from lrlab.solvers.low_rank.tangent_least_squares import least_squares_step, rank_one_step
-from lrlab.solvers.low_rank.whole_steps import SLOW, WholeSteps, objective
+from lrlab.solvers.low_rank.tangent_least_squares import least_squares_step, rank_one_step, stationarity
+from lrlab.solvers.low_rank.whole_steps import SLOW, WholeSteps
 
 Result = TypeVar("Result")
 Generated = Generator[Iterate, None, Result]
@@ -126,7 +125,7 @@ def penalised_steps(
         weight = min(weight, PENALTY * size * float(np.abs(at.W.s).max()) / operator.scale)
         step, inner, _ = least_squares_step(operator, at, min(LOOSE, max(size, TIGHTEST)), limit, weight)
         along, end = line(operator, at, step), solved(at.misfit, b)
-        yield Iterate(at.W, objective(at), 0.0 if end else slope, f"{inner} inner steps.")
+        yield Iterate(at.W, at.objective, 0.0 if end else slope, f"{inner} inner steps.")
         better = None if end else following(operator, at, along, b, weight, leave)
         if better is None:
             return at
@@ -140,7 +139,7 @@ def direct_steps(
     near, residual, slow = in_single(operator) or operator, 1.0, 0
     while True:
         if solved(at.misfit, b):
-            yield Iterate(at.W, objective(at), 0.0)
+            yield Iterate(at.W, at.objective, 0.0)
             return Stop.CONVERGED
         rough = max(tol, min(ROUGHLY, unsolved(at, b, residual)))
         if tol >= SINGLE_TOL and isinstance(near, RankOne):
@@ -149,11 +148,11 @@ def direct_steps(
             step, inner, remaining = least_squares_step(operator, at, rough, limit)
         along = line(operator, at, step)
         residual = max(alignment(at.misfit, along.image, b), remaining)
-        yield Iterate(at.W, objective(at), residual, f"{inner} inner steps.")
+        yield Iterate(at.W, at.objective, residual, f"{inner} inner steps.")
         better = following(operator, at, along, b, 0.0, leave)
         if better is None:
             return Stop.CONVERGED if unresolvable(residual, b) else Stop.STALLED
-        slow += residual > NEAR and objective(better) > (1 - SLOW) * objective(at)
+        slow += residual > NEAR and better.objective > (1 - SLOW) * at.objective
         if patience and slow >= patience:
             return None
         at = better
@@ -169,15 +168,15 @@ def following(
 ) -> EvaluatedMatrix | None:
     """Return the next point, by the step or by one with the whole gradient; None where neither helps."""
     new = halved(operator, at, along, b, weight)
-    return leave(new or at, objective(at)) or new
+    return leave(new or at, at.objective) or new
 
 
 def halved(operator: Operator, at: EvaluatedMatrix, along: Line, b: Array, weight: float) -> EvaluatedMatrix | None:
     """Return the point at step 1, halved until f + weight ||W||_* falls; None if it never does."""
-    times, before = 1.0, objective(at) + weight * float(np.abs(at.W.s).sum())
+    times, before = 1.0, at.objective + weight * float(np.abs(at.W.s).sum())
     for _ in range(HALVINGS):
         new = moved(operator, at, along, times, b)
-        if objective(new) + weight * float(np.abs(new.W.s).sum()) < before:
+        if new.objective + weight * float(np.abs(new.W.s).sum()) < before:
             return new
         times /= 2
     return None

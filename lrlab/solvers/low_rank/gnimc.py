@@ -11,11 +11,9 @@ from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solvers.low_rank.requirements import ranked_entry
 from lrlab.solvers.low_rank.starts import spectral_start
-from lrlab.solvers.low_rank.stationarity import stationarity
 from lrlab.solvers.low_rank.tangent import Vector, point, solved
 from lrlab.solvers.low_rank.tangent_descent import tangent_workspace
-from lrlab.solvers.low_rank.tangent_least_squares import least_squares_step
-from lrlab.solvers.low_rank.whole_steps import objective
+from lrlab.solvers.low_rank.tangent_least_squares import least_squares_step, stationarity
 
 LEAST_TOLERANCE = 1e-15
 """The inner problem is solved to rounding, or until its steps are used up."""
@@ -56,7 +54,7 @@ def gnimc(
     operator, b = problem.operator, problem.b
     at = point(operator, spectral_start(operator, b, problem.rank, rng), b)
     while True:
-        yield Iterate(at.W, objective(at), stationarity(operator, at, b))
+        yield Iterate(at.W, at.objective, stationarity(operator, at, b))
         if solved(at.misfit, b):
             return Stop.CONVERGED
         misfit = float(np.linalg.norm(at.misfit) / np.linalg.norm(b))

@@ -18,8 +18,8 @@ from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options
 from lrlab.solvers.low_rank.requirements import BLOCK_BYTES, ranked_entry, refuse_features
 from lrlab.solvers.low_rank.starts import leading_triples
-from lrlab.solvers.low_rank.stationarity import stationarity
 from lrlab.solvers.low_rank.tangent import point, solved
+from lrlab.solvers.low_rank.tangent_least_squares import stationarity
 
 DECOMPOSED = 200**2
 """Tables of up to so many entries are decomposed whole."""
@@ -79,7 +79,7 @@ def matrix_irls(
         triples = X.triples(A, problem.rank + 1, rng)
         W = triples.truncated(problem.rank)
         at = point(A, W, b)
-        yield Iterate(W, float(at.misfit @ at.misfit) / 2, stationarity(A, at, b), f"Smoothing eps {eps:.2e}.")
+        yield Iterate(W, at.objective, stationarity(A, at, b), f"Smoothing eps {eps:.2e}.")
         if solved(at.misfit, b):
             return Stop.CONVERGED
         eps = min(eps, float(triples.s[-1]))

@@ -13,10 +13,8 @@ from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.low_rank.requirements import factors_workspace, ranked_entry, refuse_features
 from lrlab.solvers.low_rank.starts import spectral_start
-from lrlab.solvers.low_rank.stationarity import stationarity
 from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, point
-from lrlab.solvers.low_rank.tangent_least_squares import least_squares_step
-from lrlab.solvers.low_rank.whole_steps import objective
+from lrlab.solvers.low_rank.tangent_least_squares import least_squares_step, stationarity
 
 LOOSEST, TIGHTEST = 1e-5, 1e-15
 
@@ -51,7 +49,7 @@ def r2rils(
         tol = max(min(LOOSEST, misfit**2), TIGHTEST)
         (D, B), _, _ = least_squares_step(A, fixed, tol, inner_steps)
         at = point(A, lowrank.from_product(np.hstack([D, U]), np.hstack([V, B]), problem.rank), b)
-        yield Iterate(at.W, objective(at), stationarity(A, at, b))
+        yield Iterate(at.W, at.objective, stationarity(A, at, b))
         misfit = float(np.linalg.norm(at.misfit) / (np.linalg.norm(b) or 1.0))
         U, V = scaled(U + scaled(D)), scaled(V + scaled(B))
 

@@ -15,7 +15,7 @@ from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.low_rank.factor_path import Pair, Path, least
 from lrlab.solvers.low_rank.requirements import Directions, ranked_entry
 from lrlab.solvers.low_rank.starts import Start, started
-from lrlab.solvers.low_rank.tangent import EvaluatedMatrix
+from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, point
 from lrlab.solvers.low_rank.whole_steps import WholeSteps
 
 REFRESHED = 10
@@ -47,11 +47,10 @@ def scaled_gradient(
     descent" (ScaledGD); Polak & Ribiere (1969). The line search and the refit are additions of this lab.
     """
     A, b = problem.operator, problem.b
-    point = MatrixWithImages.at(A, started(A, b, problem.rank, rng, start))
+    at = point(A, started(A, b, problem.rank, rng, start), b)
     old, leave = None, WholeSteps(A, b, rng).leave
     for iteration in count(1):
-        rest = point.fit(A) - b
-        gradient, steepest = descent(A, point, rest)
+        gradient, steepest = descent(A, at)
         slope = -inner(gradient, steepest)
         step = steepest
         if old is not None and directions == "conjugate":
@@ -59,15 +58,14 @@ def scaled_gradient(
             beta = max(0.0, (slope + inner(gradient, old.steepest)) / old.slope)
             combined = steepest[0] + beta * old.step[0], steepest[1] + beta * old.step[1]
             step = combined if inner(gradient, combined) < 0 else steepest
-        path = Path.along(A, point, step)
-        yield Iterate(point.W, float(rest @ rest) / 2, alignment(rest, path.first, b))
-        point, turn = point.moved(A, b, step, path, least(rest, path))
-        better = leave(point.evaluated(A, b), float(rest @ rest) / 2)
-        if better is not None:
-            point, turn = MatrixWithImages(*better[:3]), None
+        path = Path.along(A, at, step)
+        yield Iterate(at.W, at.objective, alignment(at.misfit, path.first, b))
+        new, turn = moved(A, b, at, step, path)
+        better = leave(new, at.objective)
+        at, turn = (new, turn) if better is None else (better, None)
         old = None if turn is None or slope <= 0 else Memory(turned(steepest, turn), turned(step, turn), slope)
         if iteration % REFRESHED == 0:
-            point = MatrixWithImages.at(A, point.W)
+            at = point(A, at.W, b)
 
 
 class Memory(NamedTuple):
@@ -88,61 +86,35 @@ def turned(step: Pair, turn: Pair) -> Pair:
     return step[0] @ turn[0], step[1] @ turn[1]
 
 
-class MatrixWithImages(NamedTuple):
-    """W and the images P of U and Q of V."""
+def moved(A: Operator, b: Array, at: EvaluatedMatrix, step: Pair, path: Path) -> tuple[EvaluatedMatrix, Pair | None]:
+    """Return the best point of the path, and the k x k matrices that turn (U + eta X, V + eta Y) into its factors.
 
-    W: LowRank
-    P: Array
-    Q: Array
-
-    @staticmethod
-    def at(A: Operator, W: LowRank) -> "MatrixWithImages":
-        """Take the images."""
-        P = A.left(W.U)
-        return MatrixWithImages(W, P, P if A.symmetric else A.right(W.V))
-
-    def fit(self, A: Operator) -> Array:
-        """Return A(W)."""
-        return A.pair(self.P * self.W.s, self.Q)
-
-    def evaluated(self, A: Operator, b: Array) -> EvaluatedMatrix:
-        """Return it with its misfit."""
-        return EvaluatedMatrix(*self, self.fit(A) - b)
-
-    def moved(
-        self, A: Operator, b: Array, step: Pair, path: Path, eta: float
-    ) -> tuple["MatrixWithImages", Pair | None]:
-        """Return the point at eta, and the k x k matrices that turn (U + eta X, V + eta Y) into its factors.
-
-        No matrices where they would be too ill-conditioned to carry images over: these are then taken anew.
-        """
-        W = self.W
-        Q_u, R_u = np.linalg.qr(W.U + eta * step[0])
-        Q_v, R_v = (Q_u, R_u) if A.symmetric else np.linalg.qr(W.V + eta * step[1])
-        core = (R_u * W.s) @ R_v.T
-        if A.symmetric:
-            s, left = np.linalg.eigh((core + core.T) / 2)
-            right = left
-        else:
-            left, s, right_t = np.linalg.svd(core)
-            right = right_t.T
-        candidate = LowRank(Q_u @ left, s, Q_v @ right)
-        if min(pivot(R_u), pivot(R_v)) < LEAST_PIVOT:
-            point, turn = MatrixWithImages.at(A, candidate), None
-        else:
-            turn = np.linalg.solve(R_u, left), np.linalg.solve(R_v, right)
-            P, Q = (self.P + eta * path.P) @ turn[0], (self.Q + eta * path.Q) @ turn[1]
-            point = MatrixWithImages(candidate, P, P if A.symmetric else Q)
-        return point.refitted(b, turn) if A.symmetric else (point, turn)
-
-    def refitted(self, b: Array, turn: Pair | None) -> tuple["MatrixWithImages", Pair | None]:
-        """Return the point with the s that makes ||A(U diag(s) U^T) - b|| least, largest in size first."""
-        squares = self.P * self.P
-        s = self.W.s + solve_positive(squares.T @ squares, squares.T @ (b - squares @ self.W.s))
+    No matrices where they would be too ill-conditioned to carry images over: these are then taken anew.
+    """
+    W, eta = at.W, least(at.misfit, path)
+    Q_u, R_u = np.linalg.qr(W.U + eta * step[0])
+    Q_v, R_v = (Q_u, R_u) if A.symmetric else np.linalg.qr(W.V + eta * step[1])
+    core = (R_u * W.s) @ R_v.T
+    if A.symmetric:
+        s, left = np.linalg.eigh((core + core.T) / 2)
+        right = left
+    else:
+        left, s, right_t = np.linalg.svd(core)
+        right = right_t.T
+    W, turn = LowRank(Q_u @ left, s, Q_v @ right), None
+    if min(pivot(R_u), pivot(R_v)) < LEAST_PIVOT:
+        _, P, Q, _ = point(A, W, b)
+    else:
+        turn = np.linalg.solve(R_u, left), np.linalg.solve(R_v, right)
+        P, Q = (at.P + eta * path.P) @ turn[0], (at.Q + eta * path.Q) @ turn[1]
+    if A.symmetric:
+        # The s that makes ||A(U diag(s) U^T) - b|| least, largest in size first.
+        squares = P * P
+        s = s + solve_positive(squares.T @ squares, squares.T @ (b - squares @ s))
         order = np.argsort(-np.abs(s), kind="stable")
-        U, P = self.W.U[:, order], self.P[:, order]
-        turned_by = None if turn is None else (turn[0][:, order], turn[1][:, order])
-        return MatrixWithImages(LowRank(U, s[order], U), P, P), turned_by
+        U, P = W.U[:, order], P[:, order]
+        W, Q, turn = LowRank(U, s[order], U), P, turn and (turn[0][:, order], turn[1][:, order])
+    return EvaluatedMatrix(W, P, Q, A.pair(P * W.s, Q) - b), turn
 
 
 def pivot(R: Array) -> float:
@@ -151,13 +123,13 @@ def pivot(R: Array) -> float:
     return float(pivots.min() / (pivots.max() or 1.0))
 
 
-def descent(A: Operator, point: MatrixWithImages, rest: Array) -> tuple[Pair, Pair]:
+def descent(A: Operator, at: EvaluatedMatrix) -> tuple[Pair, Pair]:
     """Return the gradient in (X, Y) at 0, and the scaled direction."""
-    s = point.W.s
+    s = at.W.s
     least_size = LEAST_VALUE * np.abs(s).max() or 1.0
     divisor = np.copysign(np.maximum(np.abs(s), least_size), s)
-    left = A.pull_left(rest, point.Q)
-    right = left if A.symmetric else A.pull_right(rest, point.P)
+    left = A.pull_left(at.misfit, at.Q)
+    right = left if A.symmetric else A.pull_right(at.misfit, at.P)
     return (left * s, right * s), (-left / divisor, -right / divisor)
 
 

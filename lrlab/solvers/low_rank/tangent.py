@@ -49,6 +49,11 @@ class EvaluatedMatrix(NamedTuple):
     Q: Array
     misfit: Array
 
+    @property
+    def objective(self) -> float:
+        """F = ||A(W) - b||^2 / 2."""
+        return float(self.misfit @ self.misfit) / 2
+
 
 class Line(NamedTuple):
     """A direction, split along and across the factors, with what the operator makes of it.

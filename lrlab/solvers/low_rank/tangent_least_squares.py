@@ -6,9 +6,9 @@ import numpy as np
 
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
-from lrlab.operators.operator import Operator
+from lrlab.operators.operator import Operator, alignment
 from lrlab.operators.rank_one import RankOne
-from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, Vector
+from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, Vector, solved
 
 LEAST_RATIO = 1e-8
 """Singular values, over the largest, below which the penalty treats all alike."""
@@ -97,3 +97,14 @@ def jacobian(
         return lambda X: 2 * operator.pair(operator.left(X.A), P), pulled_one
     measured = lambda X: operator.pair(operator.left(X.A), Q) + operator.pair(P, operator.right(X.B))  # noqa: E731
     return measured, lambda r: Vector(operator.pull_left(r, Q), operator.pull_right(r, P))
+
+
+def stationarity(operator: Operator, at: EvaluatedMatrix, b: Array) -> float:
+    """Return the cosine between the misfit and what a step along the tangent gradient changes of A(W).
+
+    0 at a stationary point of f on the matrices of rank k, and where the misfit is rounding error of b.
+    """
+    if solved(at.misfit, b):
+        return 0.0
+    measured, pulled = jacobian(operator, at)
+    return alignment(at.misfit, measured(pulled(at.misfit)), b)

@@ -38,14 +38,14 @@ class WholeSteps:
 
     def leave(self, at: EvaluatedMatrix, before: float) -> EvaluatedMatrix | None:
         """Return a better point, or None where the last step, from an f of `before`, went well or none is found."""
-        value = objective(at)
+        value = at.objective
         if value < (1 - SLOW) * before:
             return None
         self.slow += 1
         if self.slow < self.due or not self._exchangeable(at):
             return None
         for new in self._steps(at):
-            if objective(new) < (1 - SLOW) * value:
+            if new.objective < (1 - SLOW) * value:
                 self.slow, self.due = 0, 1
                 return new
         self.due *= 2
@@ -75,8 +75,3 @@ def nearest(M: Array, at: EvaluatedMatrix, operator: Operator) -> LowRank:
     """Return the nearest matrix of the rank of a point to M."""
     rank = len(at.W.s)
     return lowrank.from_symmetric(M, rank) if operator.symmetric else lowrank.from_dense(M, rank)
-
-
-def objective(at: EvaluatedMatrix) -> float:
-    """Return f = ||A(W) - b||^2 / 2."""
-    return float(at.misfit @ at.misfit) / 2
