@@ -9,7 +9,7 @@ import pandas as pd
 from lrlab.parameters import InputError
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.grid import variants
-from lrlab.presets.result import Plan, Result
+from lrlab.presets.result import Panel, Plan, Result, assembled
 from lrlab.protocol import Spec
 from lrlab.runs.job import make_job
 from lrlab.runs.trial import Trial, run_trial
@@ -58,6 +58,17 @@ def plan_cases(preset: Preset, trials: int | None, draw: Draw, function: Callabl
         return draw(preset, chosen, pd.DataFrame(rows + refused))
 
     return Plan(function, in_order, finish)
+
+
+def panel_by_panel(draw: Callable[[Preset, int, pd.DataFrame], tuple[Panel, pd.DataFrame]]) -> Draw:
+    """Return what draws each panel that has rows from these alone: draw(preset, number, rows) with its table."""
+
+    def figures(preset: Preset, cases: Sequence[Case], rows: pd.DataFrame) -> Result:
+        ran = rows[rows["refused"].fillna("") == ""] if "refused" in rows else rows
+        owned = [(number, ran[ran["panel"] == panel["title"]]) for number, panel in enumerate(preset.panels)]
+        return assembled([draw(preset, number, own) for number, own in owned if len(own)], rows)
+
+    return figures
 
 
 def _rows(trial: Trial, result: Any) -> list[dict[str, Any]]:

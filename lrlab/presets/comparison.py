@@ -13,9 +13,8 @@ from lrlab.parameters import InputError, require_known
 from lrlab.presets import claims
 from lrlab.presets.cases import Case, plan_cases
 from lrlab.presets.definition import Preset, Toml
-from lrlab.presets.fits_verdict import compare
 from lrlab.presets.result import Panel, Plan, Result, compare_with_paper
-from lrlab.presets.verdict import Verdict
+from lrlab.presets.verdict import Verdict, compare
 
 
 def plan(preset: Preset, trials: int | None = None) -> Plan:
@@ -56,10 +55,9 @@ def _figures(preset: Preset, cases: Sequence[Case], rows: pd.DataFrame) -> Resul
 
 def _judged(preset: Preset, panel: Toml, points: pd.DataFrame) -> list[Verdict]:
     """Return the verdicts on the claims on a panel, then on its printed numbers."""
-    scale = panel.get("scale", 1.0)
-    numbers = compare(panel["measure"], points, scale, lambda row: f"{row.series}, {row.column}")
     said = claims.verdicts(preset, panel["title"], points.assign(x=points["column"], y=points["ours"]))
-    return [*said, *([numbers] if numbers else [])]
+    scale = panel.get("scale", 1.0)
+    return [*said, *compare(panel["measure"], points, lambda row: f"{row.series}, {row.column}", scale)]
 
 
 def compared(preset: Preset, panel: Toml, rows: pd.DataFrame) -> pd.DataFrame:

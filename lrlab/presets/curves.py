@@ -14,9 +14,9 @@ from lrlab.models.axes import axes
 from lrlab.models.low_rank import LowRankSpec
 from lrlab.parameters import InputError
 from lrlab.presets import claims, grid
-from lrlab.presets.cases import Case, axis_of, plan_cases
+from lrlab.presets.cases import axis_of, panel_by_panel, plan_cases
 from lrlab.presets.definition import Preset
-from lrlab.presets.result import Panel, Plan, Result, panel_table
+from lrlab.presets.result import Panel, Plan, panel_table
 from lrlab.protocol import Spec
 from lrlab.sweeps.definition_parts import Success
 from lrlab.sweeps.statistics import summarise
@@ -39,22 +39,15 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
         model = preset.spec(("panels", number)).model
         measure = success.metric if success else figure["measure"]
         preset.require_measure(measure, model, ("success",) if success else ("figure", "measure"))
-    return plan_cases(preset, trials, _figures)
+    return plan_cases(preset, trials, panel_by_panel(_panel))
 
 
-def _figures(preset: Preset, cases: Sequence[Case], rows: pd.DataFrame) -> Result:
+def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.DataFrame]:
+    panel, path, look = preset.panels[number], ("panels", number), preset.content["figure"]
     rule = preset.content.get("success")
     success = make_success(rule) if rule else None
-    ran = set(rows.loc[rows["refused"] == "", "panel"])
-    present = [number for number, panel in enumerate(preset.panels) if panel["title"] in ran]
-    parts = [_panel(preset, number, success, rows) for number in present]
-    return Result([panel for panel, _ in parts], pd.concat([table for _, table in parts], ignore_index=True), rows)
-
-
-def _panel(preset: Preset, number: int, success: Success | None, rows: pd.DataFrame) -> tuple[Panel, pd.DataFrame]:
-    panel, path, look = preset.panels[number], ("panels", number), preset.content["figure"]
     axis, spec = axis_of(preset, path)[0], preset.spec(path)
-    ran = rows[(rows["panel"] == panel["title"]) & (rows["refused"] == "")].copy()
+    ran = rows.copy()
     measure = success.metric if success else look["measure"]
     without_estimate = int(ran[measure].isna().sum())
     if success:
@@ -111,14 +104,10 @@ def _degrees_of_freedom(axis: str, spec: Spec) -> dict[str, float]:
 
 def half_points(points: pd.DataFrame) -> dict[str, float]:
     """Return for each series where the share last rises through one half, between points; nan where it never does."""
-    halves = {}
-    for name, rows in points.groupby("series", sort=False):
-        x, share = rows["x"].to_numpy(float), rows["share"].to_numpy(float)
-        halves[str(name)] = float("nan")
-        for k in range(len(x) - 1):
-            if share[k] < 0.5 <= share[k + 1]:
-                halves[str(name)] = float(x[k] + (0.5 - share[k]) / (share[k + 1] - share[k]) * (x[k + 1] - x[k]))
-    return halves
+    return {
+        str(name): claims.rise(rows["x"].to_numpy(float), rows["share"].to_numpy(float))
+        for name, rows in points.groupby("series", sort=False)
+    }
 
 
 def _caption(halves: Mapping[str, float], without_estimate: int) -> str:

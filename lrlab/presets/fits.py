@@ -25,9 +25,8 @@ from lrlab.parameters import InputError, require_known
 from lrlab.presets import claims
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.fits_sets import PLACE, SYNTHETIC, Sets, panels_of, rows_of_paper, sets
-from lrlab.presets.fits_verdict import NOT_JUDGED, compare
 from lrlab.presets.result import Panel, Plan, Result, compare_with_paper
-from lrlab.presets.verdict import Verdict
+from lrlab.presets.verdict import Verdict, compare
 from lrlab.protocol import limits
 from lrlab.sweeps.toml import require_settings
 
@@ -40,6 +39,9 @@ TITLES = {
     "hamming": "Hamming loss", "auc": "AUC of an instance, mean",
     "seconds": "seconds of the solver",
 }  # fmt: skip
+
+NOT_JUDGED = {"verdict": "no verdict", "measured": "synthetic rows of the same shape", "predicted": "", "remark": ""}
+"""Columns of the table where synthetic rows stand in for a set."""
 
 
 def plan(
@@ -197,8 +199,12 @@ def _judged(preset: Preset, panel: Toml, points: pd.DataFrame) -> list[Verdict]:
     published = rows[rows["data"].isin(preset.data)].dropna(subset=["ours"])
     shown = published.assign(x=published.get(panel["axis"], 0.0), y=published["ours"])
     said = claims.verdicts(preset, panel["title"], shown) if len(shown) else []
-    numbers = compare(panel["measure"], rows)
-    return [*said, *([numbers] if numbers else [])]
+    return [*said, *compare(panel["measure"], rows, fit_name)]
+
+
+def fit_name(row: Any) -> str:
+    """Return what a row of a table of fits is of."""
+    return f"{row.data}, {row.series}, rank {row.share:g} L, {row.observed:g} observed"
 
 
 def _judged_rows(preset: Preset, panel: Toml, points: pd.DataFrame) -> list[dict[str, Any]]:

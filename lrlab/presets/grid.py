@@ -40,7 +40,7 @@ def chosen(rows: pd.DataFrame, by: Sequence[str], measure: str) -> pd.DataFrame:
     return pd.concat(parts)
 
 
-def words(rows: pd.DataFrame, by: Sequence[str] = ("series",)) -> str:
+def words(rows: pd.DataFrame) -> str:
     """Return a sentence on the values that were chosen, nothing where there is no grid."""
     if "grid" not in rows or not rows["grid"].notna().any():
         return ""

@@ -8,7 +8,6 @@ peak of what is allocated while the data is drawn and the solver runs. A series 
 
 import time
 import tracemalloc
-from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -16,9 +15,9 @@ import pandas as pd
 from lrlab.figures.series import series as draw
 from lrlab.models.axes import axes
 from lrlab.parameters import InputError
-from lrlab.presets.cases import Case, axis_of, plan_cases
+from lrlab.presets.cases import axis_of, panel_by_panel, plan_cases
 from lrlab.presets.definition import Preset
-from lrlab.presets.result import Panel, Plan, Result, panel_table
+from lrlab.presets.result import Panel, Plan, panel_table
 from lrlab.presets.scaling import exponent_line
 from lrlab.protocol import drive
 from lrlab.runs.trial import Trial
@@ -32,7 +31,7 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
         with preset.source.locate(("panels", number)):
             if len(axis_of(preset, ("panels", number))[1]) < 3:
                 raise InputError("axes", "at least three values, for an interval", panel["axes"], "add values")
-    return plan_cases(preset, trials, _figures, measured)
+    return plan_cases(preset, trials, panel_by_panel(_panel), measured)
 
 
 def measured(trial: Trial) -> list[dict[str, float]]:
@@ -56,18 +55,10 @@ def _run(trial: Trial) -> float:
     return time.process_time() - started
 
 
-def _figures(preset: Preset, cases: Sequence[Case], rows: pd.DataFrame) -> Result:
-    present = [number for number, panel in enumerate(preset.panels) if (rows["panel"] == panel["title"]).any()]
-    parts = [_panel(preset, number, rows) for number in present]
-    return Result([panel for panel, _ in parts], pd.concat([table for _, table in parts], ignore_index=True), rows)
-
-
 def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.DataFrame]:
     panel, path = preset.panels[number], ("panels", number)
     axis, spec = axis_of(preset, path)[0], preset.spec(path)
-    own = rows[rows["panel"] == panel["title"]]
-    own = own[own["refused"].isna()] if "refused" in own else own
-    points = {key: _points(own, axis, column) for key, (column, _) in QUANTITIES.items()}
+    points = {key: _points(rows, axis, column) for key, (column, _) in QUANTITIES.items()}
     title = axes(type(spec))[axis]
     figure = draw(points["claimed"], axis_title=title, value_title=QUANTITIES["claimed"][1], log_x=True, log_y=True)
     lines, sentences = [], []

@@ -25,7 +25,7 @@ from lrlab.parameters import InputError, require_known
 from lrlab.presets import claims
 from lrlab.presets.cases import axes_path, axis_of
 from lrlab.presets.definition import Preset
-from lrlab.presets.result import Panel, Plan, Result, panel_table
+from lrlab.presets.result import Panel, Plan, Result, assembled, panel_table
 from lrlab.solvers.multilabel.label_losses import SQUARED
 from lrlab.solvers.multilabel.leml_products import Labels, OfFeatures
 
@@ -131,7 +131,7 @@ def direct(problem: MultilabelProblem, W: Array, S: Array, H: Array) -> tuple[Ac
 
 def figures(preset: Preset, rows: Sequence[dict[str, Any]]) -> Result:
     """Return a panel for each axis: medians and quartiles of the speed-ups."""
-    trials, panels, tables = pd.DataFrame(rows), [], []
+    trials, parts = pd.DataFrame(rows), []
     for number, panel in enumerate(preset.panels):
         axis, title = axis_of(preset, ("panels", number))[0], panel["title"]
         own = trials[trials["panel"] == title]
@@ -145,10 +145,9 @@ def figures(preset: Preset, rows: Sequence[dict[str, Any]]) -> Result:
         judged = claims.verdicts(preset, title, points) if points["x"].nunique() > 1 else []
         machine = f" This machine has {cores()} cores." if axis == "threads" else ""
         words = f"Ratios of times; dots: medians, bars: quartiles.{machine}{claims.caption(judged)}"
-        panels.append(Panel(title, figure, words))
         table = points.rename(columns={"x": axis, "y": "speed_up"})
-        tables.append(panel_table(title, "multilabel", table, claims.rows(judged)))
-    return Result(panels, pd.concat(tables, ignore_index=True), trials)
+        parts.append((Panel(title, figure, words), panel_table(title, "multilabel", table, claims.rows(judged))))
+    return assembled(parts, trials)
 
 
 def summary(rows: pd.DataFrame, axis: str, label: str) -> pd.DataFrame:

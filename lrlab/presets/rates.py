@@ -16,7 +16,7 @@ from lrlab.models.axes import axes, place
 from lrlab.parameters import require_known
 from lrlab.presets.cases import Case, axes_path, axis_of, plan_cases
 from lrlab.presets.definition import Preset
-from lrlab.presets.result import Panel, Plan, Result, panel_table
+from lrlab.presets.result import Panel, Plan, Result, assembled, panel_table
 from lrlab.presets.verdict import Verdict
 from lrlab.protocol import Spec
 from lrlab.theory import limits, spiked
@@ -44,7 +44,7 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
 
 
 def _figures(preset: Preset, cases: Sequence[Case], rows: pd.DataFrame) -> Result:
-    panels, tables, trials = [], [], []
+    parts, trials = [], []
     for number, panel in enumerate(preset.panels):
         axis, title = axis_of(preset, ("panels", number))[0], panel["title"]
         own = [case for case in cases if case.labels["panel"] == title]
@@ -58,11 +58,9 @@ def _figures(preset: Preset, cases: Sequence[Case], rows: pd.DataFrame) -> Resul
         chosen = chosen.assign(
             axis=axis, at=chosen[axis], rate=[RATES[axis](spec) for spec in at], n=[spec.n for spec in at]
         ).drop(columns=axis)
-        made, table = _panel(title, axis, own, preset.content["figure"], chosen)
-        panels.append(made)
-        tables.append(table)
+        parts.append(_panel(title, axis, own, preset.content["figure"], chosen))
         trials.append(chosen)
-    return Result(panels, pd.concat(tables, ignore_index=True), pd.concat(trials, ignore_index=True))
+    return assembled(parts, pd.concat(trials, ignore_index=True))
 
 
 def _panel(

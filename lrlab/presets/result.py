@@ -39,6 +39,11 @@ class Plan:
     finish: Callable[[Sequence[Any]], Result]
 
 
+def assembled(parts: Sequence[tuple[Panel, pd.DataFrame]], trials: pd.DataFrame) -> Result:
+    """Return the result of panels, each with its table."""
+    return Result([panel for panel, _ in parts], pd.concat([table for _, table in parts], ignore_index=True), trials)
+
+
 def panel_table(
     title: str, model: str, points: pd.DataFrame, summaries: Sequence[Mapping[str, Any]] = ()
 ) -> pd.DataFrame:

@@ -7,7 +7,6 @@ A series has the exponents that the paper claims, by axis. A claim bounds the ti
 interval lies above it.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,9 +16,9 @@ from scipy.special import stdtrit
 from lrlab.figures.series import series as draw
 from lrlab.models.axes import axes
 from lrlab.parameters import InputError, require_known
-from lrlab.presets.cases import Case, axis_of, plan_cases
+from lrlab.presets.cases import axis_of, panel_by_panel, plan_cases
 from lrlab.presets.definition import Preset, Toml
-from lrlab.presets.result import Panel, Plan, Result, panel_table
+from lrlab.presets.result import Panel, Plan, panel_table
 from lrlab.presets.verdict import Verdict
 from lrlab.runs.trial import run_traced
 
@@ -38,20 +37,13 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
             if len(axis_of(preset, ("panels", number))[1]) < 3:
                 raise InputError("axes", "at least three values, for an interval", panel["axes"], "add values")
         preset.require_measure(preset.content["figure"]["measure"], preset.spec(("panels", number)).model, ("figure",))
-    return plan_cases(preset, trials, _figures, run_traced)
-
-
-def _figures(preset: Preset, cases: Sequence[Case], rows: pd.DataFrame) -> Result:
-    present = [number for number, panel in enumerate(preset.panels) if (rows["panel"] == panel["title"]).any()]
-    parts = [_panel(preset, number, rows) for number in present]
-    return Result([panel for panel, _ in parts], pd.concat([table for _, table in parts], ignore_index=True), rows)
+    return plan_cases(preset, trials, panel_by_panel(_panel), run_traced)
 
 
 def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.DataFrame]:
     panel, look, path = preset.panels[number], preset.content["figure"], ("panels", number)
     axis, spec = axis_of(preset, path)[0], preset.spec(path)
-    own = rows[(rows["panel"] == panel["title"]) & (rows["refused"].isna() if "refused" in rows else True)]
-    points = times(own, axis, panel["quantity"], look)
+    points = times(rows, axis, panel["quantity"], look)
     figure = draw(
         points, axis_title=axes(type(spec))[axis], value_title=QUANTITIES[panel["quantity"]], log_x=True, log_y=True,
     )  # fmt: skip

@@ -9,7 +9,7 @@ from lrlab.figures.spectrum import eigenvalues, recoverable
 from lrlab.models.axes import axes
 from lrlab.presets.cases import axes_path, axis_of
 from lrlab.presets.definition import Preset
-from lrlab.presets.result import Panel, Plan, Result, panel_table
+from lrlab.presets.result import Panel, Plan, Result, assembled, panel_table
 from lrlab.presets.verdict import Verdict
 from lrlab.protocol import Spec
 from lrlab.spectra import pairwise
@@ -43,7 +43,7 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
         rows = [{"panel": owner, **row} for (owner, _), own in zip(items, results, strict=True) for row in own or ()]
         table = pd.DataFrame(rows)
         parts = [_panel(*panel, own) for panel in made if len(own := table[table["panel"] == panel[0]])]
-        return Result([p for p, _ in parts], pd.concat([part for _, part in parts], ignore_index=True), table)
+        return assembled(parts, table)
 
     return Plan(pairwise.pairwise_spectrum, [draw for _, draw in items], finish)
 

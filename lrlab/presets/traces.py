@@ -3,17 +3,15 @@
 Panels that show another measure of the same runs share them.
 """
 
-from collections.abc import Sequence
-
 import pandas as pd
 
 from lrlab.figures.convergence import TIMES
 from lrlab.figures.series import series as draw
 from lrlab.parameters import require_known
 from lrlab.presets import claims, grid
-from lrlab.presets.cases import Case, plan_cases
-from lrlab.presets.definition import Preset, Toml
-from lrlab.presets.result import Panel, Plan, Result, panel_table
+from lrlab.presets.cases import panel_by_panel, plan_cases
+from lrlab.presets.definition import Preset
+from lrlab.presets.result import Panel, Plan, panel_table
 from lrlab.runs.trial import run_traced
 
 CHOSEN_BY = "error"
@@ -30,21 +28,11 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
         path = ("panels", number)
         own = (*path, "measure") if "measure" in panel else ("figure", "measure")
         preset.require_measure({**figure, **panel}["measure"], preset.spec(path).model, own)
-    return plan_cases(preset, trials, _figures, run_traced)
+    return plan_cases(preset, trials, panel_by_panel(_panel), run_traced)
 
 
-def _figures(preset: Preset, cases: Sequence[Case], rows: pd.DataFrame) -> Result:
-    parts = []
-    for number, panel in enumerate(preset.panels):
-        model = preset.spec(("panels", number)).model
-        own = rows[rows["panel"] == panel["title"]]
-        if own.empty:
-            continue
-        parts.append(_panel(preset, {**preset.content["figure"], **panel}, model, own))
-    return Result([panel for panel, _ in parts], pd.concat([table for _, table in parts], ignore_index=True), rows)
-
-
-def _panel(preset: Preset, look: Toml, model: str, rows: pd.DataFrame) -> tuple[Panel, pd.DataFrame]:
+def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.DataFrame]:
+    look, model = {**preset.content["figure"], **preset.panels[number]}, preset.spec(("panels", number)).model
     rows = grid.chosen(rows, ["series"], CHOSEN_BY)
     points = median_traces(rows, look["measure"])
     against = look["against"]

@@ -42,7 +42,14 @@ def run(options: argparse.Namespace) -> int:
         print("\n".join(presets.names()))
         return DONE
     if options.all:
-        return _all(options)
+        from lrlab.presets.page import write_report
+
+        written = write_report(
+            options.out, options.quick, options.shipped, data=options.data, store=options.store, progress=report,
+            begin=lambda name: print(name, file=sys.stderr),
+        )  # fmt: skip
+        print(written[0])
+        return DONE
     paths = presets.run(
         options.name, options.out, report, trials=options.trials, data=options.data, quick=options.quick,
         store=options.store,
@@ -50,15 +57,4 @@ def run(options: argparse.Namespace) -> int:
     print("\n".join(map(str, paths)))
     for sentence in presets.verdicts(paths[1]):
         print(sentence)
-    return DONE
-
-
-def _all(options: argparse.Namespace) -> int:
-    from lrlab.presets.report import write
-
-    paths = write(
-        options.out, options.quick, options.shipped, data=options.data, store=options.store, progress=report,
-        begin=lambda name: print(name, file=sys.stderr),
-    )  # fmt: skip
-    print(paths[0])
     return DONE

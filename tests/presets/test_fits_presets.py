@@ -166,9 +166,10 @@ def test_a_table_ends_with_a_verdict():
         ([31.0, 49.0, 1.0], "reproduced with a remark"),
         ([31.0, 30.0, 1.0], "not reproduced"),
     ):
-        verdict = fits.compare("precision@3", rows.assign(difference=np.array(ours) - rows["paper"]))
+        differences = rows.assign(difference=np.array(ours) - rows["paper"])
+        [verdict] = fits.compare("precision@3", differences, fits.fit_name)
         assert verdict.word == word and "of 2 numbers within 3" in verdict.measured
-    assert fits.compare("auc", rows[2:].assign(difference=0.0)) is None
+    assert fits.compare("auc", rows[2:].assign(difference=0.0), fits.fit_name) == []
 
 
 def test_a_folder_shows_which_sets_it_has(tmp_path):

@@ -4,10 +4,10 @@ import streamlit as st
 
 from lrlab import presets
 from lrlab.parameters import Parameter, duration
-from lrlab.presets import shipped, summary
+from lrlab.presets import shipped, verdict
 from lrlab.presets.definition import Preset
 from lrlab.presets.papers import PAPERS, paper_of
-from lrlab.presets.verdict import FAILED, REMARK, REPRODUCED, UNDECIDED
+from lrlab.presets.verdict import FAILED, REMARK, REPRODUCED, UNDECIDED, WORDS, Line
 from lrlab.ui.shared import cards
 from lrlab.ui.shared.cards import Card
 from lrlab.ui.widgets.permalink import Permalink
@@ -53,10 +53,10 @@ def card(name: str) -> Card:
 
 
 @st.cache_data(show_spinner=False)
-def lines(name: str) -> list[summary.Line]:
+def lines(name: str) -> list[Line]:
     """Return the lines of the stored result, one for each claim."""
     run = shipped.load(name)
-    return summary.lines(run.table) if run else []
+    return verdict.lines(run.table) if run else []
 
 
 def story(preset: Preset) -> dict[str, str]:
@@ -64,7 +64,7 @@ def story(preset: Preset) -> dict[str, str]:
     judged = lines(preset.name)
     if not judged:
         return {"Shown:": preset.explanation.partition(". ")[0] + "."}
-    line = max(judged, key=lambda line: summary.WORDS.index(line.verdict))
+    line = max(judged, key=lambda line: WORDS.index(line.verdict))
     return {"Paper:": f"“{line.claim}”", "Here:": line.ours, "Why:": line.why}
 
 
@@ -79,7 +79,7 @@ def badges(name: str) -> list[tuple[str, str]]:
     if run is None:
         return [("no stored result: compute it", "gray")]
     several = len(judged) > 1
-    shown = [(f"{n} {word}" if several else word, COLOURS[word]) for word, n in summary.counts(judged).items()]
+    shown = [(f"{n} {word}" if several else word, COLOURS[word]) for word, n in verdict.counts(judged).items()]
     scope = [(f"quick: {run.run:,} of {run.planned:,} trials", "gray")] if run.run < run.planned else []
     missing = [one for one in presets.load(name).data if one not in run.sets]
     data = [(f"needs data: {', '.join(missing)}", "gray")] if missing else []
