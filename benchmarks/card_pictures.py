@@ -20,8 +20,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from lrlab.lessons import lessons
 from lrlab.presets import shipped
-from lrlab.ui.home.examples import sections
-from lrlab.ui.lessons.cards import lesson_card
+from lrlab.ui.home import sections
+from lrlab.ui.lessons.place import lesson_card
 from lrlab.ui.shared.cards import Card
 
 WIDE, HIGH = 520, 300

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from lrlab.catalog import family, model_entry
-from lrlab.ui.converge import curve_controls, many_seeds, results_view, run_controls
+from lrlab.ui.converge import many_seeds, results_view, run_controls
 from lrlab.ui.shared import live, page, problem_controls, solver_controls
 
 link = page.begin("converge")
@@ -17,9 +17,9 @@ with st.sidebar:
 page.show_errors(spec, limits)
 with page.row():
     page.heading("Converge")
-    run_controls.show(link, jobs)
+    run_controls.buttons(link, jobs)
     with st.popover("Measure and axes"):
-        settings = curve_controls.choose(link, model, spec)
+        settings = run_controls.choose(link, model, spec)
 live.follow("converge", lambda: results_view.draw(settings, jobs))
 many_seeds.show(settings, jobs)
 link.write()

@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from lrlab.ui.home import player
-from lrlab.ui.home.examples import sections
+from lrlab.ui.home import sections, show_player
 from lrlab.ui.shared import cards, page
 
 MORE = {"Learn": ("learn", "All lessons"), "Papers": ("papers", "All figures of papers")}
@@ -22,7 +21,7 @@ with words:
     )
     st.page_link("pages/learn.py", label=":primary[**Why one bit is enough**]", query_params={"lesson": "one-bit"})
 with moving:
-    player.show()
+    show_player()
 for title, several in sections().items():
     with st.container(horizontal=True, vertical_alignment="center"):
         st.header(title, anchor=False, width="content")

@@ -1,16 +1,16 @@
 """Learn: lessons with a live figure and a question at every step."""
 
 from lrlab import lessons
-from lrlab.ui.lessons import cards, lesson_view
+from lrlab.ui.lessons import lesson_view, place
 from lrlab.ui.shared import page
 
 link = page.begin("learn")
-name = cards.chosen(link)
+name = place.chosen(link)
 if name:
     page.heading(lessons.load(name).title)
     lesson_view.show(link, lessons.load(name))
 else:
     page.heading("Learn", "Short lessons with live figures: predict first, then look.")
-    cards.show(link)
+    place.show_cards(link)
     link.accept(["step", "answer", "teacher"])
 link.write()

@@ -4,7 +4,7 @@ import streamlit as st
 
 from lrlab.engine.engine import get_engine
 from lrlab.parameters import InputError
-from lrlab.ui.own_data import code, fit_controls, ratings_page, result_tabs, results_view, row_source
+from lrlab.ui.own_data import fit_controls, ratings_page, result_tabs, results_view, row_source
 from lrlab.ui.own_data.fit_controls import FitPlan
 from lrlab.ui.own_data.row_source import RowTables
 from lrlab.ui.shared import live, page
@@ -40,5 +40,5 @@ with page.row():
 live.follow("own_data", lambda: results_view.draw(settings, plan if ready else None))
 result_tabs.show(link, rows if isinstance(rows, RowTables) else None)
 if ready:
-    page.copy(code.python(plan), code.shell(plan))
+    page.copy(fit_controls.python(plan), fit_controls.shell(plan))
 link.write()

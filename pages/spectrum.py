@@ -5,9 +5,9 @@ import streamlit as st
 from lrlab.catalog import MODEL_ENTRIES
 from lrlab.engine.engine import on_workers
 from lrlab.engine.stream import Collection
-from lrlab.ui.shared import live, page, preset_buttons, problem_controls
-from lrlab.ui.spectrum import histogram_view, results_view
-from lrlab.ui.spectrum.plan import SpectrumPlan, is_pairwise, make_plan, python_script
+from lrlab.ui.shared import live, page, problem_controls
+from lrlab.ui.spectrum import results_view
+from lrlab.ui.spectrum.plan import SpectrumPlan, is_pairwise, make_plan, preset_buttons, python_script
 from lrlab.ui.widgets import axis, controls
 
 link = page.head(
@@ -15,7 +15,7 @@ link = page.head(
     "Spectrum",
     "A spectral method recovers the signal only where the leading eigenvalues of its moment stay above the rest.",
 )
-preset_buttons.show("spectrum", preset_buttons.spectrum_panels("yi2015-fig1"), "Figure 1 of Yi et al. (2015):")
+preset_buttons("yi2015-fig1", "Figure 1 of Yi et al. (2015):")
 with st.sidebar:
     model = problem_controls.choose_model(link, [name for name, entry in MODEL_ENTRIES.items() if entry.along])
     entry = MODEL_ENTRIES[model]
@@ -33,7 +33,7 @@ with page.row():
         moment = controls.choose(link, "moment", results_view.MOMENTS, "auto", meaning, "Moment")
 live.follow("spectrum", lambda: results_view.draw(plan, moment))
 if ready and is_pairwise(model):
-    histogram_view.show(plan, moment)
+    results_view.show_histogram(plan, moment)
 if ready:
     page.copy(python_script(plan))
 link.write()

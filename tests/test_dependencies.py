@@ -52,7 +52,7 @@ PRIVATE = {
         "drop that file if they no longer do"
     ),
     "streamlit.runtime.websocket_session_manager.WebsocketSessionManager.num_active_sessions": (
-        "lrlab/ui/teacher/overview.py counts open tabs with it, by Runtime._session_mgr: find their new places"
+        "lrlab/ui/teacher.py counts open tabs with it, by Runtime._session_mgr: find their new places"
     ),
     "streamlit.runtime.Runtime.is_active_session": (
         "lrlab/ui/shared/followers.py ends runs of tabs that have left: find how a session is known to be connected"

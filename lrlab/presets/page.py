@@ -1,21 +1,13 @@
 """Presets as an HTML page that needs no other file: one of them, or all with a table of verdicts in front."""
 
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
-from pathlib import Path
 from string import Template
 
-from lrlab import presets
-from lrlab.engine.engine import on_workers
-from lrlab.engine.stream import StartStream
-from lrlab.parameters import InputError
-from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
 from lrlab.presets.papers import paper_of
 from lrlab.presets.result import Panel, Result
 from lrlab.presets.verdict import Line, lines
-from lrlab.runs.trial import Progress, silent
 
 MAX_COLUMNS = 4
 """Panels side by side."""
@@ -61,53 +53,7 @@ def page(preset: Preset, result: Result) -> str:
     return PAGE.substitute(title=escape(preset.title), body=body)
 
 
-def write_report(
-    out: str | os.PathLike[str],
-    quick: bool = False,
-    stored: bool = False,
-    start: StartStream = on_workers,
-    data: str | os.PathLike[str] | None = None,
-    store: str | os.PathLike[str] | None = None,
-    progress: Progress = silent,
-    begin: Callable[[str], None] = lambda name: None,
-) -> list[Path]:
-    """Write OUT/papers.html, all presets with a table of verdicts, and a CSV of points for each; return their paths.
-
-    quick: compute the quick forms. stored: take the shipped results and compute nothing. store, data: as for
-    `presets.run`; a preset whose data is missing is named with the reason. begin(name) is called before each.
-    """
-    folder = presets.writable(Path(out))
-    chosen, results, made = list[Preset](), dict[str, Result](), dict[str, str]()
-    paths = [folder / "papers.html"]
-    for name in presets.names():
-        begin(name)
-        preset = presets.load(name, quick and not stored)
-        chosen.append(preset)
-        try:
-            if stored:
-                results[name], made[name] = _stored(name)
-            else:
-                own = data if preset.data else None
-                results[name] = presets.compute(preset, progress, start, data=own, store=store)
-                made[name] = "The quick form: fewer trials and points." if quick else "A full run."
-        except InputError as error:
-            made[name] = f"Not computed: {error}."
-            continue
-        paths.append(folder / f"{name}.csv")
-        results[name].table.to_csv(paths[-1], index=False, float_format="%.8g")
-    paths[0].write_text(_report(chosen, results, made), encoding="utf-8")
-    return paths
-
-
-def _stored(name: str) -> tuple[Result, str]:
-    """Return a shipped result and how it came about."""
-    run = shipped.load(name)
-    if run is None:
-        raise InputError("result", "shipped with the package", "none", "leave out --shipped")
-    return run.drawn, run.words
-
-
-def _report(chosen: Sequence[Preset], results: Mapping[str, Result], made: Mapping[str, str]) -> str:
+def report(chosen: Sequence[Preset], results: Mapping[str, Result], made: Mapping[str, str]) -> str:
     """Return one page of many presets: a table of verdicts, then each with its panels.
 
     results: by the preset's name, of those that could be computed. made: how each came about, or why it did not.

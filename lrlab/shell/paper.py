@@ -42,9 +42,9 @@ def run(options: argparse.Namespace) -> int:
         print("\n".join(presets.names()))
         return DONE
     if options.all:
-        from lrlab.presets.page import write_report
+        from lrlab.presets.report import write
 
-        written = write_report(
+        written = write(
             options.out, options.quick, options.shipped, data=options.data, store=options.store, progress=report,
             begin=lambda name: print(name, file=sys.stderr),
         )  # fmt: skip

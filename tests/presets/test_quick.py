@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from lrlab import InputError, presets
-from lrlab.presets import page, shipped, verdict
+from lrlab.presets import report, shipped, verdict
 from lrlab.presets.papers import PAPERS, paper_of
 from lrlab.presets.quick import quick
 from lrlab.presets.reading import read
@@ -82,7 +82,7 @@ def test_a_figure_is_drawn_of_the_results_so_far(name, monkeypatch):
 
 
 def test_the_report_of_what_is_shipped_has_all_experiments_and_verdicts(tmp_path):
-    paths = page.write_report(tmp_path, stored=True)
+    paths = report.write(tmp_path, stored=True)
     text = paths[0].read_text("utf-8")
     assert len(re.findall(r"<h2 id=", text)) == len(presets.names()) and "<script src" not in text
     for name in shipped.names():

@@ -17,9 +17,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lrlab.presets import sweeps as library
-from lrlab.ui.home.examples import EXPLORE
+from lrlab.ui.home import EXPLORE
 from lrlab.ui.shared import code
-from lrlab.ui.shared.preset_buttons import spectrum_panels
+from lrlab.ui.spectrum.plan import spectrum_panels
 from lrlab.ui.sweep.sweep_controls import address
 from tests.ui.driving import finished
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from lrlab.ui.home.examples import sections
+from lrlab.ui.home import sections
 from tests.ui.browsing import drawn, opened, press, visit, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from lrlab.fits.fitted_model import load_model
 from lrlab.fits.fitting_ratings import fit_ratings
-from lrlab.ui.own_data import ratings_controls, ratings_predictions, ratings_results
+from lrlab.ui.own_data import ratings_controls, ratings_page, ratings_predictions
 from tests.ui import driving
 from tests.ui.driving import drawn, errors
 
@@ -57,7 +57,7 @@ def of_files(**address):
 def test_a_sample_is_fitted_beside_the_baselines():
     at = finished(opened(**{"ratings.solvers": "biased-als,altmin"}))
     table = at.dataframe[0].value
-    assert list(table["solver"][:2]) == list(ratings_results.BASELINES.values())
+    assert list(table["solver"][:2]) == list(ratings_page.BASELINES.values())
     assert table["rmse"][2] < table["rmse"][1] < table["rmse"][0] and table["over biases"][1] == 0
     assert table["solver"][3].startswith("Alternating minimisation")
     assert "items by 200 users" in " ".join(caption.value for caption in at.caption)

@@ -15,7 +15,7 @@ from lrlab.runs.trial import trial_spec
 from lrlab.store.location import get_shared_store
 from lrlab.sweeps.toml import parse
 from lrlab.ui.converge.results_view import recoveries
-from lrlab.ui.home.examples import EXPLORE, YOURS, sections
+from lrlab.ui.home import EXPLORE, YOURS, sections
 from lrlab.ui.sweep.sweep_controls import address
 from tests.ui.driving import errors, finished
 

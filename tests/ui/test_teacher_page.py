@@ -14,8 +14,8 @@ from lrlab.runs.job import make_job
 from lrlab.store.location import get_shared_store
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.session import get_run
+from lrlab.ui import teacher
 from lrlab.ui.shared import followers
-from lrlab.ui.teacher import overview, password
 from tests.ui.driving import errors
 
 PAGE = Path(__file__).parents[2] / "pages" / "teacher.py"
@@ -26,7 +26,7 @@ SWEEP = Sweep(spec=spec("one-bit-sensing", n=100, p=4, seed=77), axes={"noise": 
 @pytest.fixture(autouse=True)
 def quick(engine, monkeypatch):
     """Let the page find the session's engine, and answer wrong passwords at once."""
-    monkeypatch.setattr(password, "WRONG_SECONDS", 0.0)
+    monkeypatch.setattr(teacher, "WRONG_SECONDS", 0.0)
 
 
 def opened_with(given):
@@ -91,7 +91,7 @@ def test_a_run_of_solvers_is_described_and_the_engine_counts_it(monkeypatch):
         time.sleep(0.01)
     state = get_engine().overview()
     assert state is not None and state.running >= 1 and state.memory and min(state.memory.values()) > 10**7
-    [row] = overview.rows()
+    [row] = teacher.rows()
     assert (row.what, row.progress) == ("one-bit-sensing: pairwise-moment", "0 of 1 done")
-    overview.end(row)
+    teacher.end(row)
     assert following.wait(30) and not following.alive

@@ -16,7 +16,7 @@ from lrlab.parameters import display_name
 from lrlab.runs.job import Job
 from lrlab.runs.trial import Trial, run_traced
 from lrlab.store.location import get_shared_store
-from lrlab.ui.converge.curve_controls import CurveSettings
+from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.shared import captions, live, progress
 from lrlab.ui.widgets import plot, tables
 

@@ -1,6 +1,8 @@
 """Shows what stands below the figures of a run: why it works, all numbers, the table of iterates, the code."""
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Mapping, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -8,10 +10,12 @@ import streamlit as st
 from lrlab.catalog import family
 from lrlab.figures import convergence
 from lrlab.figures.recovery import Recovery
-from lrlab.parameters import display_name
+from lrlab.model_entry import Measure
+from lrlab.parameters import display_name, duration
 from lrlab.protocol import Spec
-from lrlab.ui.converge import estimates, result_cards, solver_cards
-from lrlab.ui.converge.curve_controls import CurveSettings
+from lrlab.runs.job import Job
+from lrlab.ui.converge import estimates
+from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.shared import captions, code, page
 from lrlab.ui.widgets import tables
 
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 WHY, NUMBERS, TABLE, CODE = "Why it works", "Numbers", "Table", "Code"
+STATES = {"waiting": "Waiting for a free worker.", "running": "Running.", "failed": "Failed."}
 
 
 def show(
@@ -29,13 +34,13 @@ def show(
     measures = family(spec.model).measures
     with why:
         st.markdown(spec.summary)
-        solver_cards.show([run.job for run in runs])
+        _solvers([run.job for run in runs])
     with numbers:
         meaning = measures[settings.measure].meaning
         st.caption(f"**{display_name(settings.measure)}**: {meaning}. " + theory_caption(drawn, settings.measure))
         st.caption(captions.describe_spec(spec))
         if ran:
-            result_cards.show(runs, drawn, measures)
+            _numbers(runs, drawn, measures)
         estimates.show_values(truth, drawn)
     with table_tab:
         if ran:
@@ -47,6 +52,60 @@ def show(
     with code_tab:
         jobs = [run.job for run in runs]
         page.copy(code.python(jobs), code.shell(jobs))
+
+
+def _solvers(jobs: Sequence[Job]) -> None:
+    """Show a card for each solver."""
+    for job in jobs:
+        entry = job.entry
+        with st.container(border=True, key=f"converge-why-{entry.name}"):
+            st.markdown(f"**{entry.title}.** {entry.summary}")
+            st.latex(entry.update)
+            st.caption(" ".join(part for part in (job.given, entry.reference) if part))
+            with st.popover(f"Docstring of {entry.name}", type="tertiary", width="content"):
+                st.code(inspect.getdoc(entry.run) or "", language=None, wrap_lines=True)
+
+
+def _numbers(runs: Sequence[Any], drawn: Sequence[Recovery], measures: Mapping[str, Measure]) -> None:
+    """Show the cards, and the meaning of their numbers."""
+    body = "".join(_card(run, look, measures) for run, look in zip(runs, drawn, strict=True))
+    st.html(f'<div class="lr-runs">{body}</div>')
+    present = {name for look in drawn for row in look.rows[-1:] for name in row}
+    displayed = {display_name(name): measure for name, measure in measures.items() if name in present}
+    st.caption(" ".join(f"**{name}**: {measure.meaning}." for name, measure in displayed.items()))
+
+
+def _card(run: Any, look: Recovery, measures: Mapping[str, Measure]) -> str:
+    """Return one solver's card as HTML."""
+    trace, row = run.trace, dict(look.rows[-1]) if look.rows else {}
+    if run.state == "failed":
+        words, mark = escape(str(run.error or STATES["failed"])), ' class="failed"'
+    else:
+        stop = trace.ending if trace and trace.stop else STATES.get(run.state, "")
+        words, mark = escape(" ".join(part for part in (stop, trace.note if trace else "") if part)), ""
+    if run.state == "running" and run.progress and not row:
+        words = f"Reading the data: {100 * run.progress:.0f}%."
+    words = " ".join(part for part in (words, run.job.given) if part)
+    numbers = [
+        _number("iterations", f"{len(look.rows)}"),
+        _number("solver time", duration(row.get("seconds", 0.0))),
+    ]
+    for name, measure in measures.items():
+        if name in row and row[name] == row[name]:
+            predicted = convergence.prediction(look.predictions, name)
+            # With a true minus sign.
+            numbers.append(_number(name, f"{row[name]:.4g}".replace("-", "−"), predicted, measure.meaning))
+    return (
+        f'<article class="lr-run" style="--c: {look.colour}"><h2>{escape(look.title)}</h2>'
+        f'<p{mark}>{words}</p><dl class="lr-numbers">{"".join(numbers)}</dl></article>'
+    )
+
+
+def _number(name: str, value: str, predicted: float | None = None, meaning: str = "") -> str:
+    """Return one number as HTML, with its name above and the prediction below."""
+    theory = f"<small>theory {predicted:.4g}</small>" if predicted is not None else ""
+    title = f' title="{escape(meaning)}"' if meaning else ""
+    return f"<div{title}><dt>{display_name(name)}</dt><dd>{value}{theory}</dd></div>"
 
 
 def given(runs: Sequence[Any]) -> str:

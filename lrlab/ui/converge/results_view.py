@@ -16,7 +16,7 @@ from lrlab.parameters import display_name
 from lrlab.protocol import Spec
 from lrlab.runs.job import Job
 from lrlab.ui.converge import estimates, result_tabs, run_controls
-from lrlab.ui.converge.curve_controls import CurveSettings
+from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.shared import captions, live, progress
 from lrlab.ui.widgets import plot
 

@@ -1,19 +1,39 @@
-"""The buttons of a run on *converge*: run, cancel, new data, and runs that start with each change."""
+"""Controls above the figures of the page *converge*: the buttons of a run; measure, time and scales of the curves."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import streamlit as st
 
+from lrlab.catalog import model_entry
 from lrlab.engine.engine import get_engine
+from lrlab.parameters import display_name
+from lrlab.protocol import Spec
 from lrlab.runs.job import Job
 from lrlab.ui.shared import live
+from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.permalink import Permalink
 
 SEEDS = 2**32
 ON_CHANGE = "converge-on-change"
 
 
-def show(link: Permalink, jobs: Sequence[Job]) -> None:
+class CurveSettings(NamedTuple):
+    """The measure that is drawn, "iteration" or "seconds", and which axes are logarithmic."""
+
+    measure: str
+    time: str
+    log_x: bool = False
+    log_y: bool = False
+
+    @property
+    def title(self) -> str:
+        """The measure as a heading."""
+        name = display_name(self.measure)
+        return name[:1].upper() + name[1:]
+
+
+def buttons(link: Permalink, jobs: Sequence[Job]) -> None:
     """Show the buttons; a change of the jobs starts a run where that is wanted."""
     following = live.current("converge")
     if st.session_state.get(ON_CHANGE) and jobs and not (following and is_of(following, jobs)):
@@ -31,3 +51,39 @@ def is_of(following: object, jobs: Sequence[Job]) -> bool:
 def _new_data(seed: str) -> None:
     st.session_state[seed] = (int(st.session_state.get(seed) or 0) + 1) % SEEDS
     live.request("converge")
+
+
+def choose(link: Permalink, model: str, spec: object) -> CurveSettings:
+    """Show the controls of the curves and return the settings."""
+    known = model_entry(model).family.measures
+    absent = absent_measures(model, spec)
+    titles = {name: display_name(name) for name in known if name not in absent}
+    first = next(iter(titles))
+    measure = controls.choose(link, "show", titles, first, known[first].meaning, "Show")
+    scale = controls.choose(
+        link, "axes", {"linear": "linear", "log-y": "log y", "log-x": "log x", "log-log": "log-log"}, "log-y",
+        "which axes are logarithmic; an objective that is not positive stays linear", "axes",
+    )  # fmt: skip
+    return CurveSettings(measure, choose_time(link), scale in ("log-x", "log-log"), scale in ("log-y", "log-log"))
+
+
+def choose_time(link: Permalink) -> str:
+    """Show the choice between iterations and time, and return "iteration" or "seconds"."""
+    times = {"iteration": "iteration", "seconds": "seconds"}
+    meaning = "iterations, or the time of the solver without scoring"
+    return controls.choose(link, "against", times, "iteration", meaning, "against")
+
+
+def absent_measures(model: str, spec: object) -> set[str]:
+    """Return the measures that a model, or a spec of it, does not have, that no iterate changes, or that are shares."""
+    entry = model_entry(model)
+    absent = {
+        name
+        for name, measure in entry.family.measures.items()
+        if measure.constant or measure.quotient[0] or not (measure.common or name in entry.measures)
+    }
+    if not (isinstance(spec, Spec) and spec.values().get("sparsity")):
+        absent.add("support")
+    if not getattr(spec, "best_known", False):
+        absent.add("excess_risk")
+    return absent

@@ -2,20 +2,26 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import streamlit as st
 
-from lrlab.lessons.definition import Lesson, Question, Step
+from lrlab.figures import build
+from lrlab.lessons.definition import Figure, Lesson, Question, Step
 from lrlab.lessons.terms import terms
-from lrlab.ui.lessons import live_figure, place
+from lrlab.ui.lessons import place
 from lrlab.ui.lessons.place import Place
+from lrlab.ui.widgets import plot
 from lrlab.ui.widgets.permalink import Permalink
 
 STYLE = Path(__file__).parents[1] / "assets" / "lesson.css"
 TEACHING = Path(__file__).parents[1] / "assets" / "teacher.css"
 WIDTHS = [2, 3]
 """Text takes 40% of the width, the figure 60%."""
+HEIGHT = 560
+"""Of slider, figure and sentence: the place of a hidden figure."""
+LARGE = 17
+"""Type of figures in the teacher's view, px."""
 
 
 def show(link: Permalink, lesson: Lesson) -> None:
@@ -64,10 +70,45 @@ def _step(link: Permalink, lesson: Lesson, at: Place) -> None:
         if step.question:
             _question(link, step, step.question, at)
     with figure:
-        if step.figure and answered:
-            live_figure.show(step.figure, f"learn.{lesson.name}.{at.step}", large=at.teaching)
-        elif step.figure:
-            live_figure.show_before(step.figure, f"learn.{lesson.name}.{at.step}", large=at.teaching)
+        if step.figure:
+            show_figure = _figure if answered else _before
+            show_figure(step.figure, f"learn.{lesson.name}.{at.step}", at.teaching)
+
+
+def _figure(figure: Figure, key: str, large: bool) -> None:
+    """Show a figure with its slider, and in words what it shows, in large type for a projector; `key` names it."""
+
+    @st.fragment
+    def draw() -> None:
+        slider = figure.slider
+        at = st.select_slider(slider.label, slider.values, slider.start, format_func=_text, key=f"{key}.slider")
+        _draw(figure, figure.module.draw(figure, at), at, f"{key}.figure", large)
+
+    draw()
+
+
+def _before(figure: Figure, key: str, large: bool) -> None:
+    """Show what is known before the question of a figure is answered: one position of its slider, or nothing."""
+    at = figure.slider.before
+    with st.container(border=True, height=HEIGHT, key="learn-hidden", vertical_alignment="center"):
+        st.markdown("Predict first: choose an answer, and the figure is computed.", text_alignment="center")
+        if at is not None:
+            st.caption(f"Until then, only {figure.slider.label} = {_text(at)}:", text_alignment="center")
+            module = figure.module
+            _draw(figure, getattr(module, "alone", module.draw)(figure, at), at, f"{key}.before", large)
+
+
+def _draw(figure: Figure, drawn: build.Figure, at: Any, key: str, large: bool) -> None:
+    sentence = figure.module.sentence(figure, at)
+    if large:
+        drawn.update_layout(font_size=LARGE).update_annotations(font_size=LARGE)
+        drawn.update_xaxes(title_font_size=LARGE).update_yaxes(title_font_size=LARGE)
+    plot.show(drawn, key=key, label=sentence)
+    st.markdown(sentence)
+
+
+def _text(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _terms(step: Step) -> None:

@@ -1,11 +1,14 @@
-"""Where a person is in a lesson: step, answer and view are in the address, so that a reload keeps them."""
+"""Where a person is: lesson, step, answer and view are in the address, so that a reload keeps them."""
 
 from dataclasses import dataclass
 
 import streamlit as st
 
+from lrlab import lessons
 from lrlab.lessons.definition import Lesson
-from lrlab.parameters import Parameter, Value
+from lrlab.parameters import Parameter
+from lrlab.ui.shared import cards
+from lrlab.ui.shared.cards import Card
 from lrlab.ui.widgets.permalink import Permalink
 
 NOT_YET = -1
@@ -20,29 +23,38 @@ class Place:
     teaching: bool
 
 
+def chosen(link: Permalink) -> str:
+    """Return the lesson that the address names, "" for none."""
+    names = ("", *lessons.lessons())
+    return str(link.held(Parameter(meaning="a lesson", name="lesson", kind=str, default="", choices=names)))
+
+
+def show_cards(link: Permalink) -> None:
+    """Show a card for each lesson."""
+    known = [lesson_card(name) for name in lessons.lessons()]
+    cards.show(known, lambda card: open_lesson(link, card.address["lesson"]))
+
+
+def lesson_card(name: str) -> Card:
+    """Return the card of a lesson."""
+    one = lessons.load(name)
+    return Card("learn", one.title, one.summary, {"lesson": name}, f"lesson-{name}")
+
+
 def find(link: Permalink, lesson: Lesson) -> Place:
     """Return the place that the address or the session says, and record it in the address."""
     last = len(lesson.steps) + 1
-    step = int(_value(link, "step", "step of the lesson", 1, last, 1))
+    step = _number(link, "step", "step of the lesson", 1, last)
     question = lesson.steps[step - 1].question if step < last else None
-    choices = len(question.choices) if question else 0
-    answer = int(_value(link, "answer", "choice that was taken, 0 for none", 0, choices, 0))
+    answer = _number(link, "answer", "choice that was taken, 0 for none", 0, len(question.choices) if question else 0)
     teaching = Parameter(meaning="large type, and no controls", name="teacher", kind=bool, default=False)
-    key = link.key("teacher")
-    if key not in st.session_state:
-        st.session_state[key] = link.value("teacher", teaching)
-    link.put("teacher", st.session_state[key], teaching)
-    return Place(step - 1, answer - 1, bool(st.session_state[key]))
+    return Place(step - 1, answer - 1, bool(link.held(teaching)))
 
 
-def _value(link: Permalink, name: str, meaning: str, low: int, high: int, default: int) -> Value:
-    parameter = Parameter(meaning=meaning, low=low, high=high, name=name, kind=int, default=default)
-    key = link.key(name)
-    if key not in st.session_state or not low <= st.session_state[key] <= high:
-        st.session_state[key] = link.value(name, parameter)
-    link.put(name, st.session_state[key], parameter)
-    value: Value = st.session_state[key]
-    return value
+def _number(link: Permalink, name: str, meaning: str, low: int, high: int) -> int:
+    if not low <= st.session_state.get(link.key(name), low) <= high:
+        del st.session_state[link.key(name)]
+    return int(link.held(Parameter(meaning=meaning, low=low, high=high, name=name, kind=int, default=low)))
 
 
 def open_lesson(link: Permalink, name: str) -> None:

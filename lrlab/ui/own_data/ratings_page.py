@@ -1,15 +1,31 @@
-"""The part of *own data* for ratings of items by users."""
+"""The part of *own data* for ratings of items by users: errors beside the baselines, what tuning tried, predictions."""
 
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
 import streamlit as st
 
 from lrlab.engine.engine import get_engine
+from lrlab.engine.messages import Failure
 from lrlab.engine.stream import Collection
+from lrlab.figures import ratings as figures
+from lrlab.fits.ratings_result import RatingsFit
 from lrlab.parameters import InputError
-from lrlab.ui.own_data import ratings_controls, ratings_predictions, ratings_results, ratings_source
-from lrlab.ui.own_data.ratings_controls import RatingsPlan
-from lrlab.ui.own_data.ratings_results import PAGE
+from lrlab.ui.own_data import ratings_controls, ratings_predictions, ratings_source
+from lrlab.ui.own_data.ratings_controls import RatingsPlan, title
 from lrlab.ui.shared import live, page
+from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.permalink import Permalink
+
+PAGE = "own_ratings"
+BASELINES = {"rmse_mean": "The mean of the ratings", "rmse_biases": "Biases of users and items alone"}
+HELP = {
+    "rmse": "root mean squared error on the test ratings",
+    "over biases": "rmse minus that of biases alone: below 0 is better",
+    "new users": "rmse on test ratings of users without training ratings",
+    "new items": "rmse on test ratings of items without training ratings",
+}
 
 
 def show(link: Permalink) -> None:
@@ -30,9 +46,9 @@ def show(link: Permalink) -> None:
         return ratings_controls.begin(get_engine(), ready)
 
     live.buttons(PAGE, begin, ready=ready is not None, about=ready)
-    live.follow(PAGE, lambda: ratings_results.draw(ready))
+    live.follow(PAGE, lambda: draw(ready))
     # After all solvers are done: otherwise the first to finish would become the choice.
-    fits = {} if live.alive(PAGE) else ratings_results.fitted()
+    fits = {} if live.alive(PAGE) else fitted()
     st.header("Predictions", anchor=False)
     if fits:
         ratings_predictions.show(link, fits)
@@ -41,3 +57,83 @@ def show(link: Permalink) -> None:
         link.accept(["ratings.by", "ratings.user", "ratings.top"])
     if ready:
         page.copy(ratings_controls.python(ready), ratings_controls.shell(ready))
+
+
+def draw(plan: RatingsPlan | None) -> None:
+    """Draw the run that is followed."""
+    running, followed = live.current(PAGE), live.about(PAGE)
+    place = st.empty()
+    if running is None or followed is None:
+        st.caption("Errors on test ratings appear here, beside those of biases alone and of the mean.")
+        return
+    if running.alive:
+        words = f"{running.done} of {running.total} solvers fitted; each tries its settings on held-out ratings first"
+        place.progress((running.done + 0.3) / (running.total + 0.3), text=words)
+    with st.container():
+        if plan is not None and plan != followed:
+            st.caption("**The ratings or settings have changed since this run: press Run.**")
+        _show_errors(running, followed)
+    fits = fitted()
+    if not fits:
+        return
+    first = next(iter(fits.values()))
+    curves, comparison = st.columns([1, 1.1], gap="medium")
+    with curves:
+        figure = figures.errors({name: fit.rows for name, fit in fits.items()}, first.baselines)
+        plot.show(figure, key="own_data.rating_errors", label="rmse on test ratings by iteration")
+    with comparison:
+        show_table(fits)
+    tried = [{"solver": name, **row} for name, fit in fits.items() for row in fit.tried]
+    note = "rmse: on held-out training ratings, at the best iteration; rank 0 without features is biases alone."
+    key, heading = "own_data-ratings-tried", "Settings tried"
+    tables.show(lambda: pd.DataFrame(tried), key=key, file="tuning", title=heading, note=note)
+
+
+def fitted() -> dict[str, RatingsFit]:
+    """Return the fits of the solvers that are done, by title."""
+    running, followed = live.current(PAGE), live.about(PAGE)
+    if running is None or followed is None:
+        return {}
+    results = sorted(running.results.items())
+    return {title(followed.tasks[k].solver): fit for k, fit in results if isinstance(fit, RatingsFit) and fit.rows}
+
+
+def _show_errors(running: Any, followed: RatingsPlan) -> None:
+    """Show why fits failed, and whether the run was cancelled."""
+    for k, result in sorted(running.results.items()):
+        if isinstance(result, Failure):
+            st.error(f"{title(followed.tasks[k].solver)}: {result.sentence}")
+    if running.error:
+        st.error(running.error)
+    elif not running.alive and running.done < running.total:
+        st.caption(f"Cancelled: {running.done} of {running.total} solvers were fitted.")
+
+
+def show_table(fits: Mapping[str, RatingsFit]) -> None:
+    """Show one row per baseline and solver, and a sentence for each fit that is no better than a baseline."""
+    table = comparison(fits)
+    columns = {name: st.column_config.NumberColumn(format="%.4f", help=words) for name, words in HELP.items()}
+    columns["over biases"] = st.column_config.NumberColumn(format="%+.4f", help=HELP["over biases"])
+    columns["ridge"] = columns["seconds"] = st.column_config.NumberColumn(format="%.3g")
+    st.dataframe(table, hide_index=True, column_config=columns, key="own_data.rating_table")
+    count = next(iter(fits.values())).baselines["test_ratings"]
+    st.caption(f"Errors on {count:,} test ratings, which tuning does not see. Biases are in every fit.")
+    for name, fit in fits.items():
+        if fit.remark:
+            st.warning(f"{name}: {fit.remark}")
+
+
+def comparison(fits: Mapping[str, RatingsFit]) -> pd.DataFrame:
+    """Return one row per baseline and solver."""
+    lines = next(iter(fits.values())).baselines
+    rows: list[dict[str, Any]] = [
+        {"solver": words, "rmse": lines[name], "over biases": lines[name] - lines["rmse_biases"]}
+        for name, words in BASELINES.items()
+    ]
+    for name, fit in fits.items():
+        last = fit.rows[-1]
+        about = {"solver": name, "rmse": last["rmse"], "over biases": last["rmse"] - lines["rmse_biases"]}
+        about |= {"new users": last["rmse_cold_users"], "new items": last["rmse_cold_items"], "rank": fit.rank}
+        about |= {"ridge": fit.options.get("ridge") or None, "iterations": len(fit.rows), "seconds": last["seconds"]}
+        rows.append(about)
+    return pd.DataFrame(rows).dropna(axis="columns", how="all")

@@ -16,7 +16,7 @@ from lrlab.fits.tuned_run import TunedRun
 from lrlab.models.multilabel import FAMILY
 from lrlab.models.own_rows import OwnRows
 from lrlab.parameters import duration
-from lrlab.ui.converge.curve_controls import CurveSettings, choose_time
+from lrlab.ui.converge.run_controls import CurveSettings, choose_time
 from lrlab.ui.own_data.fit_controls import BASELINE, FitPlan
 from lrlab.ui.own_data.row_source import RowTables
 from lrlab.ui.shared import live, progress

@@ -20,12 +20,7 @@ LONGEST = 120
 def chosen(link: Permalink) -> str:
     """Return the figure that the address names, "" for none."""
     choices = ("", *presets.names())
-    parameter = Parameter(meaning="a published figure", name="paper", kind=str, default="", choices=choices)
-    key = link.key("paper")
-    if key not in st.session_state:
-        st.session_state[key] = link.value("paper", parameter)
-    link.put("paper", st.session_state[key], parameter)
-    return str(st.session_state[key])
+    return str(link.held(Parameter(meaning="a published figure", name="paper", kind=str, default="", choices=choices)))
 
 
 def open_figure(link: Permalink, name: str) -> None:

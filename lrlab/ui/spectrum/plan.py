@@ -1,8 +1,11 @@
-"""Plans a spectrum from the controls of the page: draws along an axis, for any family."""
+"""Plans a spectrum, from the controls of the page or by a button with those of a preset: draws along an axis."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+import streamlit as st
+
+from lrlab import presets
 from lrlab.catalog import MODELS
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
@@ -10,9 +13,11 @@ from lrlab.protocol import Spec
 from lrlab.spectra.draws import Draw, Row
 from lrlab.spectra.moments import moment_draws, moment_spectrum
 from lrlab.spectra.pairwise import pairwise_spectrum, spectrum_draws
-from lrlab.ui.shared import code
-from lrlab.ui.widgets import controls
+from lrlab.ui.shared import code, live
+from lrlab.ui.widgets import controls, permalink
 from lrlab.ui.widgets.axis import Axis
+
+Address = Mapping[str, str]
 
 
 def is_pairwise(model: str) -> bool:
@@ -51,3 +56,28 @@ def python_script(plan: SpectrumPlan) -> str:
         f"import lrlab\nfrom lrlab.spectra.{module} import {name}\n\nspec = {code.spec_python(plan.spec)}\n"
         f"table = {name}({arguments})\nprint(table.to_csv(index=False))"
     )
+
+
+def spectrum_panels(name: str) -> list[tuple[str, Address]]:
+    """Return title and address of each panel of a preset of kind `spectrum`."""
+    content, panels = presets.load(name).content, list[tuple[str, Address]]()
+    for panel in content["panels"]:
+        [(axis, values)] = panel["axes"].items()
+        span = {"from": min(values), "to": max(values), "points": len(values), "trials": content["trials"]}
+        spec = {"seed": content.get("seed", 0), **content.get("spec", {}), **panel.get("spec", {})}
+        named = {"model": panel["model"], "axis": axis, **span, **spec}
+        panels.append((panel["title"].partition(":")[0], {key: str(value) for key, value in named.items()}))
+    return panels
+
+
+def preset_buttons(name: str, words: str) -> None:
+    """Show a button for each panel of a preset; it fills in the widgets of the page and runs it."""
+    with st.container(horizontal=True, key="spectrum-presets", vertical_alignment="center"):
+        st.caption(words, width="content")
+        for k, (title, address) in enumerate(spectrum_panels(name)):
+            st.button(title, key=f"spectrum-preset-{k}", on_click=_take, args=(address,))
+
+
+def _take(address: Address) -> None:
+    permalink.take("spectrum", address)
+    live.request("spectrum")

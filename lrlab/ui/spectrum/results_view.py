@@ -1,4 +1,4 @@
-"""Shows a spectrum along an axis: progress, the figures of its moment, tables."""
+"""Shows a spectrum along an axis: progress, the figures of its moment, tables, and all eigenvalues at one place."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -9,9 +9,11 @@ import streamlit as st
 
 from lrlab.figures import moments as moment_figures
 from lrlab.figures import spectrum as pairwise_figures
+from lrlab.models.axes import place
 from lrlab.models.phase_retrieval import PhaseRetrieval
-from lrlab.parameters import InputError
-from lrlab.spectra import moments, pairwise
+from lrlab.models.single_index import SingleIndexSpec
+from lrlab.parameters import InputError, format_value
+from lrlab.spectra import histogram, moments, pairwise
 from lrlab.spectra.draws import Row
 from lrlab.ui.shared import live, progress
 from lrlab.ui.shared.captions import describe_spec
@@ -32,6 +34,8 @@ PHASES = (
     "eigenvector overlaps with the signal once its eigenvalue leaves the bulk. Dashed: exact for large $m$ and $p$ "
     "(Lu & Li 2017)."
 )
+LARGEST = 20_000_000
+"""Entries of the measurements up to which a draw is made while a person waits."""
 BAND_POINTS, BAND_DRAWS = 24, 100
 """Where a band is drawn along the axis, and from how many draws."""
 PAIRS = (
@@ -127,3 +131,36 @@ def message(name: str, points: pd.DataFrame, along: Axis) -> str:
     ends = points.sort_values("at").iloc[[0, -1]]
     low, high = (f"{value:.2g} at {at:.4g}" for at, value in zip(ends["at"], ends[column], strict=True))
     return f"{title} along {along.title}: {low}, {high}; mean of {points['trials'].max()} trials"
+
+
+def show_histogram(plan: SpectrumPlan, moment: str) -> None:
+    """Show one draw at a place of the axis: all eigenvalues, the bulk, its edge, the spike, and what follows."""
+    specs: dict[float, SingleIndexSpec] = {}
+    for value in plan.along.values:
+        one = place(plan.spec, plan.along.name, value)
+        if isinstance(one, SingleIndexSpec) and one.theory_holds and one.n * one.p <= LARGEST:
+            specs[value] = one
+    if len(specs) < 2:
+        return
+    values = list(specs)
+
+    @st.fragment
+    def draw() -> None:
+        st.header("All eigenvalues", anchor=False)
+        at = st.select_slider(
+            plan.along.title, values, values[len(values) // 2], format_func=format_value, key="spectrum.at"
+        )
+        spec = specs[at]
+        own = moment if moment != "auto" else "M" if spec.link_function.moments.phi >= 0 else "M'"
+        drawn, limit = histogram.eigenvalues(spec, own), histogram.prediction(spec, own)
+        extent = histogram.extent(list(specs.values()), own)
+        words = (
+            f"Squared overlap {drawn.overlap:.2f}, predicted {limit.overlap:.2f}; a random guess has "
+            f"1/p = {1 / spec.p:.3g}. n/p = {spec.n / spec.p:.3g}, threshold {limit.threshold:.3g}. Theory is for "
+            f"large p: at p = {spec.p} the largest eigenvalue of the bulk fluctuates about its edge, and the change is "
+            "gradual."
+        )
+        plot.show(histogram.figure(spec, own, extent), key="spectrum.histogram", label=words)
+        st.caption(words)
+
+    draw()

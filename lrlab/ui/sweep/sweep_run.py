@@ -4,18 +4,19 @@ from typing import Any
 
 import streamlit as st
 
-from lrlab.parameters import InputError
+from lrlab.parameters import InputError, duration
 from lrlab.store.location import get_shared_store
 from lrlab.sweeps import session
 from lrlab.sweeps.definition import Sweep
+from lrlab.sweeps.pending_forecast import PendingForecast
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.session import SweepRun
 from lrlab.ui.shared import browser, live, progress, turns
 from lrlab.ui.shared.followers import get_followers
-from lrlab.ui.sweep import sweep_cost
 
 FORECAST_SECONDS = 5.0
 """That Run waits for the forecast, which usually takes one."""
+COMPUTED = "Nothing is left to compute: Run shows the stored trials."
 
 
 def results(page: str, sweep: Sweep | None) -> Results | None:
@@ -69,14 +70,59 @@ def buttons(page: str, sweep: Sweep | None) -> None:
 def _run(page: str, sweep: Sweep, *, wanted: bool, known: SweepRun | None) -> None:
     """Show the forecast of a sweep, and begin it if that is wanted and allowed."""
     done = known is not None and known.state == "done"
-    forecast = None if done else sweep_cost.show(page, sweep, known.done if known else 0)
+    forecast = None if done else forecast_of(page, sweep, known.done if known else 0)
     if done:
-        st.caption(sweep_cost.COMPUTED)
+        st.caption(COMPUTED)
     if forecast and wanted:
         with turns.pause():
             forecast.wait(FORECAST_SECONDS)
     if wanted and not (forecast and forecast.refused) and begin(page, sweep):
         live.redraw()
+
+
+def forecast_of(page: str, sweep: Sweep, done: int) -> PendingForecast:
+    """Show how long a sweep takes and how much memory, as soon as that is known; return the forecast.
+
+    done: its finished trials; with more of them another forecast is made.
+    """
+    expected = _pending(page, sweep, done)
+    waits, drawn = not expected.over, False
+
+    def poll() -> None:
+        nonlocal drawn
+        st.caption(forecast_words(expected))
+        # Not while the page itself is drawn: the state of its widgets would be lost before the browser gets it.
+        if drawn and waits and expected.over:
+            live.redraw()
+        drawn = True
+
+    # As in `live.follow`: fragments of different pages must not answer each other's requests.
+    poll.__qualname__ = f"cost.{page}"
+    st.fragment(poll, run_every=live.POLL_SECONDS if waits else None, key=f"{page}-cost")()
+    return expected
+
+
+def forecast_words(expected: PendingForecast) -> str:
+    """Return how long the remaining trials take, and how much memory, as far as that is known."""
+    if expected.refused:
+        return f":red[{expected.refused}]"
+    if expected.value is None:
+        return "" if expected.over else "Estimating the time that it takes."
+    forecast = expected.value
+    if not forecast.trials:
+        return COMPUTED
+    memory = f"{forecast.bytes / 2**20:.0f} MiB" if forecast.bytes < 2**30 else f"{forecast.bytes / 2**30:.1f} GiB"
+    return f"About {duration(forecast.seconds)} and {memory} per worker for up to {forecast.trials:,} trials."
+
+
+def _pending(page: str, sweep: Sweep, done: int) -> PendingForecast:
+    name = f"{page}:forecast"
+    last: tuple[Sweep, int, PendingForecast] | None = st.session_state.get(name)
+    if last is None or last[:2] != (sweep, done):
+        if last is not None:
+            last[2].drop()
+        last = st.session_state[name] = (sweep, done, PendingForecast(sweep, get_shared_store()))
+    return last[2]
 
 
 def begin(page: str, sweep: Sweep) -> bool:

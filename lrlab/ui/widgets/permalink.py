@@ -64,6 +64,14 @@ class Permalink:
         if value is not None and value != parameter.default:
             self._now[name] = self._state["given"][name] = format_exact(value)
 
+    def held(self, parameter: Parameter) -> Any:
+        """Return and record the value of a parameter without a widget: the session's, at first that of the address."""
+        key = self.key(parameter.name)
+        if key not in st.session_state:
+            st.session_state[key] = self.value(parameter.name, parameter)
+        self.put(parameter.name, st.session_state[key], parameter)
+        return st.session_state[key]
+
     def accept(self, names: Iterable[str]) -> None:
         """Accept names in the address that no widget shows at present."""
         self._known.update(names)

@@ -1,19 +1,17 @@
-"""The cards of the home page, in sections; each opens running, by `run=1` in its address, or finished."""
+"""The home page: a player of shipped frames, and cards in sections, which open running, by `run=1`, or finished."""
 
 from collections.abc import Mapping
+from functools import cache
+from importlib import resources
 
-from lrlab.ui.lessons.cards import lesson_card
+from lrlab.ui.lessons.place import lesson_card
 from lrlab.ui.papers.gallery import card as paper_card
 from lrlab.ui.shared.cards import Card
+from lrlab.ui.widgets import plot
 
 RUN: Mapping[str, str] = {"run": "1"}
 FIRST_LESSONS = ("one-bit", "eigengap", "transition")
 FIRST_PAPERS = ("yi2015-fig1", "jain2013-fig1d", "soltani2018-fig2b")
-
-
-def learn() -> list[Card]:
-    """Return the cards of the first lessons."""
-    return [lesson_card(name) for name in FIRST_LESSONS]
 
 
 EXPLORE = (
@@ -124,8 +122,18 @@ YOURS = (
 def sections() -> dict[str, tuple[Card, ...]]:
     """Return the sections of the home page with their cards."""
     return {
-        "Learn": tuple(learn()),
+        "Learn": tuple(lesson_card(name) for name in FIRST_LESSONS),
         "Explore": EXPLORE,
         "Papers": tuple(paper_card(name) for name in FIRST_PAPERS),
         "Your data": YOURS,
     }
+
+
+@cache
+def _frames() -> str:
+    return (resources.files("lrlab.ui") / "assets" / "player.json").read_text("utf-8")
+
+
+def show_player() -> None:
+    """Show the player, which plays in the browser alone: a picture that is recovered."""
+    plot.component("player")(key="home-player", data={"frames": _frames()})
