@@ -1,11 +1,11 @@
-"""Figures of labels and of fits to them: frequencies, correlations, scores on test and training rows."""
+"""Figures of labels and of ratings, and of fits to them: frequencies, correlations, scores, weights of features."""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from lrlab.arrays import Array, Indices
 from lrlab.figures import theme
@@ -15,10 +15,11 @@ from lrlab.figures.factors import DIVERGING
 from lrlab.figures.recovery import Recovery
 from lrlab.models.multilabel import FAMILY
 
-MOST_NAMES = 32
-"""Most labels with names on the axis."""
+MOST_NAMES, MOST_POINT_NAMES = 32, 40
+"""Most labels with names on an axis, and among points."""
 NAME_LENGTH = 16
 """Characters of a name on an axis; the full name appears on hover."""
+BASELINES = {"rmse_biases": ("biases alone", "dash"), "rmse_mean": ("the mean", "dot")}
 
 
 def frequencies(names: Sequence[str], counts: Indices, rows: int) -> Figure:
@@ -58,14 +59,9 @@ def correlations(names: Sequence[str], phi: Array) -> Figure:
             hovertemplate="%{customdata[0]} and %{customdata[1]}: %{z:.2f}<extra></extra>",
         )
     )  # fmt: skip
-    ticks: dict[str, Any] = {
-        "tickvals": place,
-        "ticktext": [shorten(name) for name in names],
-        "tickfont": {"size": 12},
-        "showgrid": False,
-    }
-    figure.update_xaxes(**ticks, tickangle=-50)
-    figure.update_yaxes(**ticks, autorange="reversed")
+    ticktext = [shorten(name) for name in names]
+    for update, look in ((figure.update_xaxes, {"tickangle": -50}), (figure.update_yaxes, {"autorange": "reversed"})):
+        update(tickvals=place, ticktext=ticktext, tickfont_size=12, showgrid=False, **look)
     return theme.style(figure, "label", "label", height=480)
 
 
@@ -89,3 +85,63 @@ def _of_training(row: Mapping[str, float], measure: str) -> dict[str, float]:
 def shorten(name: str) -> str:
     """Return a name for an axis, at most 16 characters."""
     return name if len(name) <= NAME_LENGTH else name[: NAME_LENGTH - 1] + "…"
+
+
+def reliability(table: pd.DataFrame, probability: bool) -> Figure:
+    """Return the share of labels that are on over what is predicted, in bins; the diagonal for probabilities."""
+    figure = Figure()
+    if probability:
+        theme.dashed(figure, [0, 1], [0, 1], theme.INK, name="calibrated", hover="calibrated")
+    figure.add_scatter(
+        x=table["predicted"], y=table["share"], mode="lines+markers", name="test rows", customdata=table["count"],
+        line={"color": theme.PALETTE[0]}, marker={"color": theme.PALETTE[0], "size": 8},
+        hovertemplate="predicted %{x:.3g}: %{y:.3g} on, of %{customdata:,}<extra></extra>",
+    )  # fmt: skip
+    return theme.style(figure, "predicted" if probability else "score", "share that is on", height=380)
+
+
+def label_map(names: Sequence[str], places: Array, counts: Array, chosen: int) -> Figure:
+    """Return labels as points, larger where more rows have them; names of the most frequent ones and of the chosen."""
+    figure, L = Figure(), len(names)
+    named = {*np.argsort(-counts, kind="stable")[:MOST_POINT_NAMES].tolist(), chosen}
+    sizes = 6 + 14 * np.sqrt(counts / max(1, counts.max(initial=0)))
+    figure.add_scatter(
+        x=places[:, 0], y=places[:, 1], mode="markers+text", name="labels", showlegend=False,
+        text=[shorten(names[j]) if j in named else "" for j in range(L)], textposition="top center",
+        marker={"size": sizes, "color": [theme.PALETTE[1] if j == chosen else theme.PALETTE[0] for j in range(L)]},
+        customdata=[[names[j], int(counts[j])] for j in range(L)],
+        hovertemplate="%{customdata[0]}: %{customdata[1]:,} rows<extra></extra>",
+    )  # fmt: skip
+    return theme.style(figure, "first component", "second component", height=480)
+
+
+def bars(names: Sequence[str], values: Array, title: str) -> Figure:
+    """Return one bar for each name, the first at the top: one colour above 0, another one below."""
+    figure, places = Figure(), np.arange(len(names))
+    figure.add_bar(
+        x=values, y=places, orientation="h", showlegend=False, name=title, customdata=list(names),
+        marker={"color": [theme.PALETTE[0] if value >= 0 else theme.PALETTE[1] for value in values]},
+        hovertemplate="%{customdata}: %{x:.3g}<extra></extra>",
+    )  # fmt: skip
+    figure.update_yaxes(tickvals=places, ticktext=[shorten(name) for name in names], autorange="reversed")
+    return theme.style(figure, title, "", height=120 + 24 * len(names))
+
+
+def rating_errors(runs: Mapping[str, Sequence[Mapping[str, float]]], baselines: Mapping[str, float]) -> Figure:
+    """Return the error of each run on test ratings by iteration, and dashed lines for the errors of the baselines."""
+    figure = Figure()
+    last = max([2, *(len(rows) for rows in runs.values())])
+    colours, dashes = theme.colours(list(runs)), theme.dashes(list(runs))
+    for name, rows in runs.items():
+        figure.add_scatter(
+            x=[row["iteration"] for row in rows], y=[row["rmse"] for row in rows], name=name, mode="lines+markers",
+            line={"color": colours[name], "dash": dashes[name]}, marker={"size": 5},
+            hovertemplate=f"{name}, iteration %{{x}}: rmse %{{y:.4f}}<extra></extra>",
+        )  # fmt: skip
+    for key, (words, dash) in BASELINES.items():
+        value, look = baselines[key], {**theme.THEORY, "color": theme.INK, "dash": dash}
+        figure.add_scatter(
+            x=[1, last], y=[value, value], mode="lines", line=look, name=f"{words} ({value:.4f})",
+            hovertemplate=f"{words}: {value:.4f}<extra></extra>",
+        )  # fmt: skip
+    return theme.style(figure, "iteration", "rmse on test ratings", height=380)

@@ -1,4 +1,6 @@
-"""Figures of several series over one axis: a statistic of the trials of every point, with its spread."""
+"""Figures of several series over one axis: statistics of trials, numbers of a paper beside ours, rates."""
+
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -65,4 +67,86 @@ def _band(figure: Figure, rows: pd.DataFrame, colour: str) -> None:
         x=np.concatenate([rows["x"], rows["x"][::-1]]), y=np.concatenate([rows["high"], rows["low"][::-1]]),
         fill="toself", fillcolor=theme.faint(colour), line={"width": 0}, mode="lines", showlegend=False,
         hoverinfo="skip",
+    )  # fmt: skip
+
+
+def beside(
+    points: pd.DataFrame, *, axis_title: str, value_title: str, log_x: bool = False, categories: bool = False
+) -> Figure:
+    """Return a figure with one line per series, filled markers for ours and open ones for the paper's.
+
+    points: columns series, x, ours, spread (standard deviation, nan of one trial), trials, paper (nan where it printed
+    none). A series whose x is nan does not depend on it: a level line. categories: x are names, which no line joins.
+    """
+    figure = Figure()
+    names = list(dict.fromkeys(points["series"]))
+    colours, symbols = theme.colours(names), theme.symbols(names)
+    known = points["x"].dropna()
+    ends = [] if categories or known.empty else [known.min(), known.max()]
+    for name in names:
+        rows = points[points["series"] == name]
+        if rows["x"].isna().all() and ends:
+            rows = pd.concat([rows.iloc[:1].assign(x=end) for end in ends])
+        for column, who in (("ours", "here"), ("paper", "paper")):
+            present = rows.dropna(subset=[column])
+            if present.empty:
+                continue
+            ours = column == "ours"
+            figure.add_scatter(
+                x=present["x"], y=present[column], name=f"{name}, {who}",
+                mode="markers" if categories else "lines+markers",
+                line={"color": colours[name], "dash": "solid" if ours else "dot", "width": 2 if ours else 1.4},
+                marker={"color": colours[name], "symbol": symbols[name] + ("" if ours else "-open"), "size": 9},
+                error_y={**theme.BARS, "array": present["spread"]} if ours else None,
+                customdata=present["trials"] if ours else None,
+                hovertemplate=f"{name}, {who}<br>%{{x}}: %{{y:.4g}}"
+                + ("<br>%{customdata} fits" if ours else "") + "<extra></extra>",
+            )  # fmt: skip
+    figure.update_xaxes(type="category" if categories else "log" if log_x else "linear")
+    return theme.style(figure, axis_title, value_title, height=480)
+
+
+def rates(
+    points: pd.DataFrame,
+    fits: Mapping[str, tuple[float, float]],
+    *,
+    axis_title: str,
+    limit: float,
+    exact: pd.DataFrame | None = None,
+    exact_name: str = "exact limit for large p",
+) -> Figure:
+    """Return mean errors over a rate, one series per setting.
+
+    points: columns series, rate, error, standard_error, trials, n, used (whether the fit uses it: filled markers).
+    fits: (slope, R^2) by series, and for all of them together as "pooled". limit: the largest rate of the region.
+    exact: rate, error of a prediction to lay beside the dots, called `exact_name`.
+    """
+    figure = Figure()
+    names = list(dict.fromkeys(points["series"]))
+    colours, symbols = theme.colours(names), theme.symbols(names)
+    slope, quality = fits["pooled"]
+    if np.isfinite(slope):
+        figure.add_scatter(
+            x=[0.0, limit], y=[0.0, slope * limit], mode="lines", line={"color": theme.INK, "width": 2},
+            hoverinfo="skip", name=f"error = {slope:.3g} × rate, fitted to all filled dots (R² = {quality:.3f})",
+        )  # fmt: skip
+    if exact is not None:
+        hover = "exact limit: %{y:.3f}"
+        theme.dashed(figure, exact["rate"], exact["error"], name=exact_name, hover=hover)
+    for name in names:
+        _add_rates(figure, points[points["series"] == name], name, fits[name][1], colours[name], symbols[name])
+    figure.add_vrect(x0=0.0, x1=limit, fillcolor=theme.faint(theme.PALETTE[2], 0.10), line_width=0, layer="below")
+    figure.update_xaxes(range=[0.0, 1.04 * float(points["rate"].max())])
+    figure.update_yaxes(range=[0.0, 1.45])
+    return theme.style(figure, axis_title, "mean error  ‖b̂ − b‖", height=500)
+
+
+def _add_rates(figure: Figure, rows: pd.DataFrame, name: str, quality: float, colour: str, symbol: str) -> None:
+    marks = [symbol if used else f"{symbol}-open" for used in rows["used"]]
+    figure.add_scatter(
+        x=rows["rate"], y=rows["error"], mode="markers", marker={"color": colour, "symbol": marks},
+        error_y={**theme.BARS, "array": rows["standard_error"]},
+        customdata=rows[["n", "trials"]], name=f"{name} (R² = {quality:.3f})",
+        hovertemplate=f"{name}<br>n = %{{customdata[0]:,}}, rate %{{x:.4g}}<br>"
+        "mean error %{y:.3f} of %{customdata[1]} trials<extra></extra>",
     )  # fmt: skip

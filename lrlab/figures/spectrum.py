@@ -1,8 +1,9 @@
-"""Figures of spectra: eigenvalues of the pairwise moment, their prediction at finite n/p, and the population curve."""
+"""Figures of spectra along an axis and of one draw: the pairwise moment and those of other starts, beside theory."""
 
 import numpy as np
 import pandas as pd
 
+from lrlab.arrays import Array
 from lrlab.figures import theme
 from lrlab.figures.build import Figure
 
@@ -11,6 +12,16 @@ SERIES = (
     ("second", "second", "population_rest", theme.PALETTE[1], "square"),
 )
 COLUMNS = ("at", "trials", "mean_top", "sd_top", "mean_second", "sd_second", "mean_overlap")
+MOMENT_SERIES = (
+    ("largest", "largest", theme.PALETTE[0], "circle", "largest"),
+    ("smallest", "k-th: the last signal value", theme.PALETTE[2], "diamond", "smallest"),
+    ("next", "next: the bulk", theme.PALETTE[1], "square", "edge"),
+)
+MOMENT_COLUMNS = ("at", "trials") + tuple(
+    f"{kind}_{name}" for kind in ("mean", "sd") for name in ("largest", "smallest", "next", "gap", "overlap")
+)
+BINS = 40
+"""Of a histogram."""
 
 
 def eigenvalues(
@@ -81,3 +92,84 @@ def recoverable(curve: pd.DataFrame) -> list[tuple[float, float]]:
     between = np.concatenate([at[:1], (at[:-1] + at[1:]) / 2.0, at[-1:]])
     ends = between[np.flatnonzero(np.diff(above, prepend=0, append=0))]
     return [(float(start), float(end)) for start, end in ends.reshape(-1, 2)]
+
+
+def moment_values(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str) -> Figure:
+    """Return the largest values of the moment: dots with bars for trials, dashed lines for theory.
+
+    points: rows of `spectra.moments.compare`; curve: rows of `predictions` on a fine grid. Dotted: the truth's.
+    """
+    figure = Figure()
+    for k, name in enumerate(("true_largest", "true_smallest")):
+        figure.add_scatter(
+            x=curve["at"], y=curve[name], mode="lines", line=theme.POPULATION, legendgroup="truth", showlegend=not k,
+            name="infinite data: the largest and the k-th", hovertemplate="truth: %{y:.4g}<extra></extra>",
+        )  # fmt: skip
+    one = bool(
+        (curve["largest"] == curve["smallest"]).all() and (points["mean_largest"] == points["mean_smallest"]).all()
+    )
+    for name, words, colour, symbol, limit in MOMENT_SERIES[1:] if one else MOMENT_SERIES:
+        theme.dashed(figure, curve["at"], curve[limit], colour, hover=f"{words}, theory: %{{y:.4g}}")
+        theme.dots(figure, points, name, words, colour, symbol)
+    if "mean_clipped_largest" in points:
+        for name, words, colour, symbol, _ in MOMENT_SERIES[1:] if one else MOMENT_SERIES:
+            theme.dots(figure, points, f"clipped_{name}", f"clipped answers, {words}", colour, f"{symbol}-open")
+    theme.dashed(figure, [None], [None], name="theory")
+    return theme.style(figure, axis_title, "singular value of the moment", height=480)
+
+
+def moment_overlaps(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str) -> Figure:
+    """Return the gap over the k-th value, and the mean squared overlap of the k leading vectors with the truth."""
+    figure, colour = Figure(), theme.PALETTE[0]
+    theme.dashed(figure, curve["at"], curve["overlap"], colour, hover="theory: %{y:.3f}")
+    theme.dots(figure, points, "overlap", "overlap of the start with the truth", colour, "circle")
+    if "mean_clipped_overlap" in points:
+        theme.dots(figure, points, "clipped_overlap", "the same with clipped answers", colour, "circle-open")
+    if (curve["edge"] > 0).all():
+        # Where the bulk ends below zero, as for weights of either sign, a share of the k-th value has no meaning.
+        mean, sd = (points[f"{kind}_gap"] / points["mean_smallest"] for kind in ("mean", "sd"))
+        gap = points.assign(mean_share=mean, sd_share=sd)
+        theme.dots(figure, gap, "share", "gap over the k-th value", theme.PALETTE[1], "square")
+    figure.update_yaxes(range=[-0.02, 1.02])
+    return theme.style(figure, axis_title, "share", height=480)
+
+
+def histogram(
+    values: Array,
+    x: Array,
+    density: Array,
+    *,
+    edge: float,
+    spike: float | None,
+    extent: tuple[float, float],
+    title: str,
+) -> Figure:
+    """Return all eigenvalues as a histogram (a density, area 1), the largest as a marker, and lines of theory.
+
+    x, density: of the bulk. edge: where it ends. spike: the predicted outlier, None where there is none. extent: of the
+    axis, the same for all that are to be compared.
+    """
+    width = (extent[1] - extent[0]) / BINS
+    counts, ends = np.histogram(values, bins=BINS, range=extent)
+    figure = Figure()
+    figure.add_bar(
+        x=(ends[:-1] + ends[1:]) / 2, y=counts / (len(values) * width), width=width,
+        name=f"all {len(values)} eigenvalues",
+        marker={"color": theme.faint(theme.PALETTE[0], 0.45), "line": {"width": 0}},
+        hovertemplate="%{x:.3g}: density %{y:.3g}<extra></extra>",
+    )  # fmt: skip
+    theme.dashed(figure, x, density, theme.PALETTE[0], name="bulk, predicted")
+    high = 1.1 * float(max(density.max(), counts.max() / (len(values) * width)))
+    for place, colour, name in ((edge, theme.INK, "edge, predicted"), (spike, theme.PALETTE[1], "spike, predicted")):
+        if place is not None:
+            hover = f"{name}: {place:.4g}"
+            theme.dashed(figure, [place, place], [0, high], colour, name=name, hover=hover)
+    largest = float(values.max())
+    figure.add_scatter(
+        x=[largest], y=[0.05 * high], mode="markers", name="largest eigenvalue",
+        marker={"symbol": "triangle-down", "size": 14, "color": theme.PALETTE[1]},
+        hovertemplate=f"largest: {largest:.4g}<extra></extra>",
+    )  # fmt: skip
+    figure.update_xaxes(range=list(extent))
+    figure.update_yaxes(range=[0, high])
+    return theme.style(figure.update_layout(bargap=0), title, "density")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from lrlab.figures.published import beside
+from lrlab.figures.series import beside
 from lrlab.parameters import InputError, require_known
 from lrlab.presets import claims
 from lrlab.presets.cases import Case, plan_cases

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lrlab.figures.published import beside
+from lrlab.figures.series import beside
 from lrlab.fits.dataset_fit import DatasetFit, fit_dataset
 from lrlab.fits.own_files import checked_options
 from lrlab.fits.validation import METRICS

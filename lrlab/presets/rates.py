@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from lrlab.figures.rates import rates as draw
+from lrlab.figures.series import rates as draw
 from lrlab.models.axes import axes, place
 from lrlab.parameters import require_known
 from lrlab.presets.cases import Case, axes_path, axis_of, plan_cases

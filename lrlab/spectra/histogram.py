@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lrlab.arrays import Array
-from lrlab.figures import histogram as drawing
+from lrlab.figures import spectrum as drawing
 from lrlab.figures.build import Figure
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.solvers.single_index.pairwise import pair_moments

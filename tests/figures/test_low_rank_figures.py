@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 import lrlab
-from lrlab.figures import factors
-from lrlab.figures import moments as moment_figures
+from lrlab.figures import factors, spectrum
 from lrlab.figures.recovery import Recovery
 from lrlab.spectra import moments
 
@@ -61,7 +60,7 @@ def test_the_moment_comes_close_to_its_gaussian_approximation_with_many_measurem
     assert row["mean_next"] == pytest.approx(limit["edge"], rel=0.15)
     assert row["mean_smallest"] == pytest.approx(limit["smallest"], rel=0.1)
     assert row["mean_overlap"] == pytest.approx(limit["overlap"], abs=0.03)
-    figure = moment_figures.values(table, moments.predictions(spec, "m", [500, 20_000]), axis_title="m")
+    figure = spectrum.moment_values(table, moments.predictions(spec, "m", [500, 20_000]), axis_title="m")
     assert figure.layout.xaxis.title.text == "m" and len(figure.data) == 12
     # Clipping changes the size of the answers, not the directions, of which many measurements leave no doubt.
     assert 0.5 * row["mean_largest"] < row["mean_clipped_largest"] < row["mean_largest"]
@@ -87,5 +86,5 @@ def test_the_moment_of_phase_retrieval_lies_on_its_exact_curves(field):
         assert row["mean_next"] == pytest.approx(limit["edge"], abs=0.12)
         assert row["mean_overlap"] == pytest.approx(limit["overlap"], abs=0.08)
     assert exact["overlap"][0] > 0.5 and exact["largest"][1] > exact["edge"][1]
-    figure = moment_figures.values(table, exact, axis_title="m/p")
+    figure = spectrum.moment_values(table, exact, axis_title="m/p")
     assert "largest" not in [trace.name for trace in figure.data]

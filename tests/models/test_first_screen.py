@@ -7,7 +7,7 @@ import pytest
 
 import lrlab
 from lrlab import catalog
-from lrlab.figures.measured import measured
+from lrlab.figures.picture import measured
 from lrlab.model_entry import Outcome
 from lrlab.models.labels_view import frequency_scores
 from lrlab.models.multilabel import Multilabel

@@ -9,7 +9,7 @@ import streamlit as st
 
 from lrlab.catalog import family
 from lrlab.engine.handles import LiveRun
-from lrlab.figures import convergence, measured
+from lrlab.figures import convergence, picture
 from lrlab.figures.recovery import MOST_POINTS, Recovery
 from lrlab.model_entry import Measured, Outcome
 from lrlab.parameters import display_name
@@ -85,7 +85,7 @@ def show_measured(spec: Spec) -> None:
     st.markdown("**Measured**")
     known = measured_of(spec)
     if known.panels:
-        figure = measured.measured(known.panels, MEASURED_HEIGHT if len(known.panels) != 2 else HEIGHT - 60)
+        figure = picture.measured(known.panels, MEASURED_HEIGHT if len(known.panels) != 2 else HEIGHT - 60)
         plot.show(figure, key="converge.measured", label=f"measured: {known.words}")
     st.caption(known.words)
 

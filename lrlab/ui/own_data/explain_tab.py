@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from lrlab.figures import explanations as figures
+from lrlab.figures import labels as figures
 from lrlab.fits import explanations
 from lrlab.fits.fitted_model import FittedModel
 from lrlab.parameters import InputError, Parameter

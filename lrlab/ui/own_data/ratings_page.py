@@ -9,7 +9,7 @@ import streamlit as st
 from lrlab.engine.engine import get_engine
 from lrlab.engine.messages import Failure
 from lrlab.engine.stream import Collection
-from lrlab.figures import ratings as figures
+from lrlab.figures.labels import rating_errors
 from lrlab.fits.ratings_result import RatingsFit
 from lrlab.parameters import InputError
 from lrlab.ui.own_data import ratings_controls, ratings_predictions, ratings_source
@@ -79,7 +79,7 @@ def draw(plan: RatingsPlan | None) -> None:
     first = next(iter(fits.values()))
     curves, comparison = st.columns([1, 1.1], gap="medium")
     with curves:
-        figure = figures.errors({name: fit.rows for name, fit in fits.items()}, first.baselines)
+        figure = rating_errors({name: fit.rows for name, fit in fits.items()}, first.baselines)
         plot.show(figure, key="own_data.rating_errors", label="rmse on test ratings by iteration")
     with comparison:
         show_table(fits)

@@ -7,8 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from lrlab.figures import moments as moment_figures
-from lrlab.figures import spectrum as pairwise_figures
+from lrlab.figures import spectrum as figures
 from lrlab.models.axes import place
 from lrlab.models.phase_retrieval import PhaseRetrieval
 from lrlab.models.single_index import SingleIndexSpec
@@ -78,10 +77,10 @@ def _draw_moments(plan: SpectrumPlan, rows: list[Row]) -> pd.DataFrame:
     """Draw the moment of a spectral start, for low-rank models and phase retrieval; return the measured points."""
     spec, along = plan.spec, plan.along
     curve = live.once("spectrum:curve", plan, lambda: moments.predictions(spec, along.name, fine(along)))
-    points = pd.DataFrame(columns=moment_figures.COLUMNS, dtype=float)
+    points = pd.DataFrame(columns=figures.MOMENT_COLUMNS, dtype=float)
     if rows:
         points = moments.compare(pd.DataFrame(rows), moments.ranks(spec, along.name, along.values))
-    _show((moment_figures.values, moment_figures.overlaps), points, curve, along)
+    _show((figures.moment_values, figures.moment_overlaps), points, curve, along)
     return points
 
 
@@ -97,7 +96,7 @@ def _draw_pairwise(plan: SpectrumPlan, rows: list[Row], moment: str) -> pd.DataF
         known = table["moment"] == moment
         return pairwise.informative(table) if moment == "auto" else table[known].reset_index(drop=True)
 
-    points = pd.DataFrame(columns=pairwise_figures.COLUMNS, dtype=float)
+    points = pd.DataFrame(columns=figures.COLUMNS, dtype=float)
     if rows:
         points = of_moment(pairwise.compare(pd.DataFrame(rows), predicted("spectrum:exact", along.values)))
     curve = of_moment(predicted("spectrum:curve", fine(along)))
@@ -108,7 +107,7 @@ def _draw_pairwise(plan: SpectrumPlan, rows: list[Row], moment: str) -> pd.DataF
         (spec, along, moment),
         lambda: pairwise.bands(spec, along.name, coarse, moment, BAND_DRAWS),
     )
-    makers = [partial(make, bands=bands) for make in (pairwise_figures.eigenvalues, pairwise_figures.overlaps)]
+    makers = [partial(make, bands=bands) for make in (figures.eigenvalues, figures.overlaps)]
     _show(makers, points, curve, along)
     return points
 
