@@ -20,14 +20,13 @@ from lrlab.catalog import model_entry
 from lrlab.engine.engine import Engine
 from lrlab.engine.stream import LocalStream, StartStream
 from lrlab.store.store import Store
-from lrlab.sweeps.adaptive import INFERRED_TRIALS, rounds
+from lrlab.sweeps.adaptive import INFERRED_TRIALS, SolverGrid, rounds
 from lrlab.sweeps.contour_search import ContourSearch, crossings
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.definition_parts import Span
 from lrlab.sweeps.forecast import forecast
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.run import run
-from lrlab.sweeps.solver_grid import SolverGrid
 
 POINTS, TRIALS, WORKERS = (12, 10), 5, 2
 

@@ -13,8 +13,7 @@ from lrlab.presets.result import Panel, Plan, Result, assembled
 from lrlab.protocol import Spec
 from lrlab.runs.job import make_job
 from lrlab.runs.trial import Trial, run_trial
-from lrlab.sweeps.cells import Cell
-from lrlab.sweeps.definition import COUNT, Sweep
+from lrlab.sweeps.definition import COUNT, Cell, Sweep
 from lrlab.sweeps.toml import make_axis, require_settings
 from lrlab.sweeps.toml_source import Path
 

@@ -1,20 +1,21 @@
-"""What a sweep is: a spec, one or two axes, solvers, trials, a rule of success; from TOML, a page or Python alike."""
+"""What a sweep is: spec, axes, solvers, trials, rule of success, and its cells; from TOML, a page or Python alike."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cached_property, lru_cache
+from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lrlab import catalog
 from lrlab.catalog import family
-from lrlab.models.axes import ZERO_ALLOWED, axes, derived
+from lrlab.models.axes import ZERO_ALLOWED, axes, derived, place
 from lrlab.parameters import InputError, Parameter, Value, declared, require_known
 from lrlab.protocol import Spec
-from lrlab.runs.job import Job
-from lrlab.sweeps.cells import Cell, make_cells
+from lrlab.runs.job import Job, make_job
+from lrlab.runs.memory import memory_limit
 from lrlab.sweeps.definition_parts import Span, Success, first_look
 
 COUNT = Parameter(name="trials", kind=int, default=20, meaning="trials of each cell", low=1, high=1_000_000)
@@ -33,6 +34,21 @@ Pairs = Any
 """A mapping, or pairs of a name and a value; a sweep holds pairs, which a type of a field cannot say."""
 Names = Any
 """Names in a sequence, or a single one; a sweep holds a tuple."""
+
+
+Grid = tuple[tuple[str, tuple[float, ...]], ...]
+"""The axes with their values."""
+Settings = tuple[tuple[str, tuple[tuple[str, Value], ...]], ...]
+"""The solvers, each with the settings that it takes."""
+
+
+class Cell(NamedTuple):
+    """A solver at a point of the grid: its job, with the sweep's seed, or the reason why it is refused."""
+
+    axes: Mapping[str, float]
+    solver: str
+    job: Job | None
+    refused: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +99,7 @@ class Sweep:
     def cells(self) -> tuple[Cell, ...]:
         """All cells, solver by solver within each point of the grid; InputError where every one is refused."""
         own = tuple((solver, tuple(self.settings_of(solver).items())) for solver in self.solvers)
-        return make_cells(self.spec, tuple(self.grid.items()), own)
+        return _cells(self.spec, tuple(self.grid.items()), own, memory_limit())
 
     @cached_property
     def jobs(self) -> tuple[Job, ...]:
@@ -178,3 +194,27 @@ def _values(model: type[Spec], axis: str, given: Given) -> tuple[float, ...]:
         got = ", ".join(f"{value:g}" for value in checked) or "an empty list"
         raise InputError(axis, "a list of different numbers", got, "give each value once")
     return checked  # type: ignore[return-value]
+
+
+# A page makes equal sweeps again and again; which cells are refused depends on the memory that a job may use.
+@lru_cache(maxsize=4)
+def _cells(spec: Spec, grid: Grid, settings: Settings, memory_limit: int) -> tuple[Cell, ...]:
+    cells = []
+    for values in product(*(values for _, values in grid)):
+        point = dict(zip((name for name, _ in grid), values, strict=True))
+        for solver, own in settings:
+            try:
+                cells.append(Cell(point, solver, make_job(spec_at(spec, point.items()), solver, **dict(own))))
+            except InputError as error:
+                cells.append(Cell(point, solver, None, str(error)))
+    if not any(cell.job for cell in cells):
+        raise InputError("axes", "such that a solver accepts some cell", "none", cells[0].refused)
+    return tuple(cells)
+
+
+def spec_at(spec: Spec, point: Iterable[tuple[str, float]]) -> Spec:
+    """Return the spec moved to a point: (axis, value) pairs."""
+    # Quantities that decide a parameter (n/p decides n) are placed last, for they depend on the others.
+    for axis, value in sorted(point, key=lambda pair: pair[0] not in spec.values()):
+        spec = place(spec, axis, value)
+    return spec

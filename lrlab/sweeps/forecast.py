@@ -1,7 +1,12 @@
-"""Forecasts time and memory of a sweep: a few trials are timed, the others follow from the sizes of their data."""
+"""Forecasts time and memory of a sweep: a few trials are timed, the others follow from the sizes of their data.
+
+A page has a `PendingForecast` before a sweep, and a `Pace` while it runs.
+"""
 
 import math
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
 from itertools import product
 from statistics import median
 from typing import NamedTuple
@@ -13,11 +18,13 @@ from lrlab.arrays import Array
 from lrlab.parameters import InputError
 from lrlab.runs.job import Job
 from lrlab.runs.memory import cores, memory_needed
+from lrlab.store.location import SharedStore
 from lrlab.store.store import Store
+from lrlab.sweeps.adaptive import SolverGrid
 from lrlab.sweeps.contour_search import interpolate_missing
 from lrlab.sweeps.definition import Sweep
+from lrlab.sweeps.results import Results
 from lrlab.sweeps.run import read
-from lrlab.sweeps.solver_grid import SolverGrid
 from lrlab.sweeps.timed_trials import TimedTrial, time_trial
 
 MAX_SECONDS, MAX_DATA_BYTES = 0.8, 2**26
@@ -25,6 +32,8 @@ MAX_SECONDS, MAX_DATA_BYTES = 0.8, 2**26
 LONGER_SECONDS = (0.8, 3.2)
 """Of a trial that had more iterations than usual when it was cut off."""
 NO_ITERATIONS_LIMIT = 10**9
+DELAY_SECONDS = 0.4
+"""Until a forecast begins: while somebody is typing, the next sweep comes before."""
 
 
 class Forecast(NamedTuple):
@@ -77,7 +86,7 @@ def _expected(sweep: Sweep) -> list[tuple[SolverGrid, Array]]:
 
 def require_time(sweep: Sweep, expected: Forecast) -> None:
     """Raise InputError when a sweep takes longer than LRLAB_SWEEP_HOURS (24), naming the most trials that fit."""
-    limit = 3600.0 * time_limit()
+    limit = 3600.0 * settings.number("LRLAB_SWEEP_HOURS")
     if expected.seconds <= limit:
         return
     name, got = ("budget", sweep.most) if sweep.adaptive else ("trials", sweep.trials)
@@ -89,11 +98,6 @@ def require_time(sweep: Sweep, expected: Forecast) -> None:
     fitting = math.floor(len(sweep.cells) * limit / expected.seconds * sweep.trials)
     words = f"{len(sweep.cells)}, of which one trial each takes longer"
     raise InputError("cells", f"at most {fitting} within {hours}", words, "take fewer values, or a smaller problem")
-
-
-def time_limit() -> float:
-    """Return the hours that a sweep may take: see the table of settings."""
-    return settings.number("LRLAB_SWEEP_HOURS")
 
 
 def _left(sweep: Sweep, store: Store | None) -> int:
@@ -155,3 +159,72 @@ def _places(grid: SolverGrid, sizes: Array) -> Iterator[tuple[int, ...]]:
             if sizes[place] <= MAX_DATA_BYTES or not yielded:
                 yielded.add(place)
                 yield place
+
+
+class PendingForecast:
+    """A forecast under way. value: None until it is ready. refused: the sentence why the sweep is not to be run."""
+
+    def __init__(self, sweep: Sweep, shared: SharedStore, forecast: Callable[..., Forecast] = forecast) -> None:
+        """Begin after a delay."""
+        self.sweep = sweep
+        self.value: Forecast | None = None
+        self.refused = ""
+        self._shared, self._forecast = shared, forecast
+        self._dropped, self._begin, self._over = threading.Event(), threading.Event(), threading.Event()
+        threading.Thread(target=self._serve, name="lrlab-forecast", daemon=True).start()
+
+    @property
+    def over(self) -> bool:
+        """Whether there is an answer, or will never be one."""
+        return self._over.is_set()
+
+    def drop(self) -> None:
+        """Give it up, as another sweep is to be forecast: one that has not begun never begins."""
+        self._dropped.set()
+        self._begin.set()
+
+    def wait(self, seconds: float) -> None:
+        """Begin at once, and wait for the answer, so many seconds at most."""
+        self._begin.set()
+        self._over.wait(seconds)
+
+    def _serve(self) -> None:
+        self._begin.wait(DELAY_SECONDS)
+        try:
+            if not self._dropped.is_set():
+                with self._shared.open() as store:
+                    self.value = self._forecast(self.sweep, store)
+                require_time(self.sweep, self.value)
+        except (InputError, RuntimeError) as error:
+            self.refused = str(error) if isinstance(error, InputError) else ""
+        finally:
+            self._over.set()
+
+
+class Pace:
+    """Begins with what is there of a sweep; a trial counts by its expected time, as cells differ by factors of 100."""
+
+    def __init__(self, results: Results) -> None:
+        """Start the clock; the trials were timed before, by the forecast."""
+        self._results, self._sweep = results, results.sweep
+        self._seconds = job_seconds(results.sweep)
+        self._before, self._begun = self._counts(), time.monotonic()
+
+    def _counts(self) -> dict[Job, int]:
+        return {job: self._results.finished(job) for job in self._seconds}
+
+    def seconds_left(self, trials: int) -> float | None:
+        """Return the remaining time; None before the first result. trials: left at most, of an adaptive sweep."""
+        now, (each, share) = self._counts(), self._each()
+        work = sum((now[job] - self._before[job]) * seconds for job, seconds in each.items())
+        rest = sum((self._sweep.trials - now[job]) * seconds for job, seconds in each.items())
+        if self._sweep.adaptive:
+            rest = trials * share * usual(self._sweep, np.array([*self._seconds.values()]))
+        return (time.monotonic() - self._begun) * rest / work if work > 0.0 else None
+
+    def _each(self) -> tuple[dict[Job, float], float]:
+        """Return the seconds of a trial of each job, measured where there are some, and their share of the expected."""
+        own = {job: self._results.values(job, "seconds") for job in self._seconds}
+        measured = {job: max(1e-9, float(np.nanmean(seconds))) for job, seconds in own.items() if np.any(seconds > 0.0)}
+        share = sum(measured.values()) / sum(self._seconds[job] for job in measured) if measured else 1.0
+        return {job: measured.get(job, share * seconds) for job, seconds in self._seconds.items()}, share

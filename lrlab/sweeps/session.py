@@ -18,8 +18,8 @@ from lrlab.store.location import SharedStore
 from lrlab.store.store import Store
 from lrlab.sweeps import history
 from lrlab.sweeps.definition import Sweep
+from lrlab.sweeps.forecast import Pace
 from lrlab.sweeps.history import State
-from lrlab.sweeps.pace import Pace
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.run import run
 

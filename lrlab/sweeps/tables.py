@@ -7,7 +7,7 @@ import pandas as pd
 
 from lrlab.runs.trial import Trial, trial_spec
 from lrlab.sweeps.adaptive import infer
-from lrlab.sweeps.cells import Cell
+from lrlab.sweeps.definition import Cell
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.statistics import wilson
 

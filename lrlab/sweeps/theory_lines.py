@@ -1,18 +1,22 @@
-"""Where theory draws lines through the plane of a sweep with two axes."""
+"""Lines of theory: through the plane of a sweep with two axes, and the limits of all methods along a single one."""
 
 import math
+from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from lrlab import catalog
-from lrlab.parameters import InputError, declared
-from lrlab.sweeps.cells import spec_at
+from lrlab.model_entry import no_limits
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.definition_parts import spacing
+from lrlab.sweeps.theory_regions import grid_nodes, kind_at, spec_near
 
 COLUMNS, SCAN, BISECTIONS = 48, 24, 16
 Point = tuple[float, float]
+NODES = 41
+"""Points of a curve where all have one link and prior; else it has those of the sweep, as each costs more."""
+FAST = "best_fast_"
+APART = 0.005
+"""Least difference of overlaps at which the limit of fast methods is a curve of its own."""
 
 
 def lines(sweep: Sweep) -> pd.DataFrame:
@@ -68,14 +72,8 @@ class _Lines:
         return points
 
     def _values(self, axis: str, count: int) -> list[float]:
-        ends = min(self._sweep.grid[axis]), max(self._sweep.grid[axis])
-        values = spaced(*ends, count, spacing(dict(self._sweep.axes)[axis]))
         # On the upward axis places between whole numbers are wanted, for it is bisected.
-        return sorted({float(round(v)) for v in values}) if axis == self._x and self._whole(axis) else values
-
-    def _whole(self, axis: str) -> bool:
-        parameter = declared(type(self._sweep.spec)).get(axis)
-        return parameter is not None and parameter.kind is int
+        return [float(value) for value in grid_nodes(self._sweep, axis, count, rounded=axis == self._x)]
 
     def _bisect(self, name: str, x: float, a: float, b: float) -> float:
         low = self._possible(x, a).get(name, False)
@@ -85,14 +83,35 @@ class _Lines:
         return (a + b) / 2
 
     def _possible(self, x: float, y: float) -> dict[str, bool]:
-        try:
-            there = spec_at(self._sweep.spec, ((self._x, x), (self._y, round(y) if self._whole(self._y) else y)))
-            return catalog.family(there.model).lines(there, self._entry, self._options, self._sweep.contour.at)
-        except InputError:
+        there = spec_near(self._sweep, (x, y))
+        if there is None:
             return {}
+        return catalog.family(there.model).lines(there, self._entry, self._options, self._sweep.contour.at)
 
 
-def spaced(low: float, high: float, count: int, spacing: str) -> list[float]:
-    """Return evenly spaced values, on a linear or a log scale."""
-    values = (np.geomspace if spacing == "log" and low > 0 else np.linspace)(low, high, count)
-    return [float(value) for value in values]
+class Limit(NamedTuple):
+    """A limit at a place: "best" or "best_fast", the place, and the values of scores by name."""
+
+    limit: str
+    x: float
+    scores: dict[str, float]
+
+
+def limits(sweep: Sweep) -> list[Limit]:
+    """Return the limits along the axis of a sweep; those of fast methods where they differ anywhere, or nothing."""
+    family = catalog.family(sweep.spec.model)
+    if len(sweep.grid) != 1 or family.best is no_limits:
+        return []
+    [(axis, values)] = sweep.grid.items()
+    alike = kind_at(sweep, (min(values),)) == kind_at(sweep, (max(values),))
+    best, fast = list[Limit](), list[Limit]()
+    for x in sorted({*values, *(map(float, grid_nodes(sweep, axis, NODES)) if alike else ())}):
+        there = spec_near(sweep, (x,))
+        known = {} if there is None else family.best(there)
+        own = {name.removeprefix(FAST): value for name, value in known.items() if name.startswith(FAST)}
+        scores = {name.removeprefix("best_"): v for name, v in known.items() if not name.startswith(FAST)}
+        best += [Limit("best", x, scores)] * bool(scores)
+        # Where fast methods reach the best there is no number of their own.
+        fast += [Limit("best_fast", x, scores | own)] * bool(scores)
+    apart = (b.scores[name] - f.scores[name] for b, f in zip(best, fast, strict=True) for name in b.scores)
+    return [*best, *fast] if max(apart, default=0.0) > APART else best

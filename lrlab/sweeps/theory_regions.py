@@ -12,10 +12,10 @@ import numpy as np
 
 from lrlab import catalog
 from lrlab.arrays import Array, Mask
+from lrlab.figures.map_layers import Region
 from lrlab.model_entry import HARD, IMPOSSIBLE, POSSIBLE, no_margins
 from lrlab.parameters import InputError, declared
-from lrlab.sweeps.cells import spec_at
-from lrlab.sweeps.definition import Sweep
+from lrlab.sweeps.definition import Sweep, spec_at
 from lrlab.sweeps.definition_parts import spacing
 from lrlab.sweeps.outlines import FARTHEST, Points, inside, outlines
 
@@ -27,20 +27,11 @@ NARROWEST = 0.02
 """Margins apart, in log n/p, below which two limits are one."""
 
 
-class Region(NamedTuple):
-    """A part of the plane: closed outlines x, y, apart by nan, and the place of its name. Holes wind the other way.
+class Regions(NamedTuple):
+    """The regions of a plane, and further lines by name, apart by a point of nan.
 
     What is possible has no outline: it is the rest.
     """
-
-    name: str
-    x: list[float]
-    y: list[float]
-    label: tuple[float, float]
-
-
-class Regions(NamedTuple):
-    """The regions of a plane, and further lines by name, apart by a point of nan."""
 
     regions: tuple[Region, ...]
     lines: dict[str, Points]
@@ -154,9 +145,9 @@ def _whole(sweep: Sweep, axis: str) -> bool:
     return parameter is not None and parameter.kind is int
 
 
-def grid_nodes(sweep: Sweep, axis: str, count: int) -> Array:
-    """Return places along an axis, spaced as its values are; whole numbers where it has these."""
+def grid_nodes(sweep: Sweep, axis: str, count: int, rounded: bool = True) -> Array:
+    """Return places along an axis, spaced as its values are; `rounded` where it has whole numbers."""
     low, high = min(sweep.grid[axis]), max(sweep.grid[axis])
     log = spacing(dict(sweep.axes)[axis]) == "log" and low > 0
     values = (np.geomspace if log else np.linspace)(low, high, count)
-    return np.unique(np.round(values)) if _whole(sweep, axis) else np.unique(values)
+    return np.unique(np.round(values)) if rounded and _whole(sweep, axis) else np.unique(values)

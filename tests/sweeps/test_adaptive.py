@@ -21,13 +21,12 @@ from lrlab.runs.trial import Trial, TrialResult
 from lrlab.store.store import Store
 from lrlab.sweeps import contour_search
 from lrlab.sweeps import run as running
+from lrlab.sweeps.adaptive import SolverGrid, infer, rounds
 from lrlab.sweeps.adaptive import contour as contour_of
-from lrlab.sweeps.adaptive import infer, rounds
 from lrlab.sweeps.contour_search import ContourSearch
 from lrlab.sweeps.definition import Span, Success, Sweep
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.run import run
-from lrlab.sweeps.solver_grid import SolverGrid
 from lrlab.sweeps.statistics import wilson
 from lrlab.sweeps.tables import cell_rows
 from lrlab.sweeps.toml import to_toml

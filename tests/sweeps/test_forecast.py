@@ -12,12 +12,12 @@ from lrlab.runs.memory import cores, memory_needed
 from lrlab.runs.trial import Trial, TrialResult
 from lrlab.store.store import Store
 from lrlab.sweeps import forecast as forecasts
-from lrlab.sweeps import pace, timed_trials
+from lrlab.sweeps import timed_trials
+from lrlab.sweeps.adaptive import SolverGrid
 from lrlab.sweeps.definition import Span, Sweep
 from lrlab.sweeps.forecast import Forecast, TimedTrial, forecast, require_time, time_trial
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.run import run
-from lrlab.sweeps.solver_grid import SolverGrid
 from lrlab.sweeps.toml import to_toml
 
 SWEEP = Sweep(
@@ -124,9 +124,9 @@ def test_forecasts_are_within_a_factor_of_two_of_recorded_costs(name, monkeypatc
 def test_the_time_that_is_left_goes_by_the_costs_of_the_cells(monkeypatch):
     results, clock = Results(SWEEP), [0.0]
     costs = {job: 10.0 ** (k % 3) for k, job in enumerate(SWEEP.jobs)}
-    monkeypatch.setattr(pace, "job_seconds", lambda sweep: {job: 5.0 * seconds for job, seconds in costs.items()})
-    monkeypatch.setattr(pace.time, "monotonic", lambda: clock[0])
-    left = pace.Pace(results)
+    monkeypatch.setattr(forecasts, "job_seconds", lambda sweep: {job: 5.0 * seconds for job, seconds in costs.items()})
+    monkeypatch.setattr(forecasts.time, "monotonic", lambda: clock[0])
+    left = forecasts.Pace(results)
     assert left.seconds_left(SWEEP.total) is None
     for number, job in enumerate(SWEEP.jobs):
         trials = {Trial(job, k): TrialResult(k, "CONVERGED", 3, costs[job], {}) for k in range(SWEEP.trials)}

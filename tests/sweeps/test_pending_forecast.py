@@ -7,8 +7,7 @@ import pytest
 from lrlab import spec
 from lrlab.store.location import SharedStore
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.forecast import Forecast
-from lrlab.sweeps.pending_forecast import PendingForecast
+from lrlab.sweeps.forecast import Forecast, PendingForecast
 
 SWEEP = Sweep(spec=spec("one-bit-sensing", p=5), axes={"ratio": [5, 20]}, solvers=["marginal-mean"], trials=3)
 PATIENCE = 30.0

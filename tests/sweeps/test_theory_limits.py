@@ -12,7 +12,7 @@ from lrlab.sweeps.definition import Span, Sweep
 from lrlab.sweeps.definition_parts import Success
 from lrlab.sweeps.run import run
 from lrlab.sweeps.tables import cell_rows
-from lrlab.sweeps.theory_limits import limits
+from lrlab.sweeps.theory_lines import limits
 from lrlab.theory.predicted_overlap import best_overlap
 
 

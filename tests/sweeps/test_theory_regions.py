@@ -13,8 +13,7 @@ from lrlab.figures.map_layers import Region, Scale
 from lrlab.figures.transition import Score, multiples, transition
 from lrlab.models.axes import axes as axes_of
 from lrlab.parameters import InputError
-from lrlab.sweeps.cells import spec_at
-from lrlab.sweeps.definition import Span, Sweep
+from lrlab.sweeps.definition import Span, Sweep, spec_at
 from lrlab.sweeps.definition_parts import Success
 from lrlab.sweeps.theory_lines import lines
 from lrlab.sweeps.theory_regions import regions

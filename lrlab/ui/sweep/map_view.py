@@ -153,7 +153,7 @@ def theory(sweep: Sweep) -> tuple[pd.DataFrame, Sequence[Region]]:
     limits = theory_regions.regions(sweep)
     points = [(name, *point) for name, several in limits.lines.items() for point in several]
     lines = pd.concat([theory_lines.lines(sweep), pd.DataFrame(points, columns=["line", "x", "y"])])
-    return lines, [Region(*region) for region in limits.regions]
+    return lines, limits.regions
 
 
 def _explain(sweep: Sweep, score: Score, lines: pd.DataFrame | None, regions: Sequence[Region]) -> None:

@@ -7,8 +7,7 @@ import streamlit as st
 from lrlab import catalog
 from lrlab.models import axes
 from lrlab.runs.trial import trial_spec
-from lrlab.sweeps.cells import Cell
-from lrlab.sweeps.definition import Sweep
+from lrlab.sweeps.definition import Cell, Sweep
 from lrlab.ui.shared import code, live
 from lrlab.ui.widgets import plot
 from lrlab.ui.widgets.permalink import format_exact

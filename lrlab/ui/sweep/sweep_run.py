@@ -8,7 +8,7 @@ from lrlab.parameters import InputError, duration
 from lrlab.store.location import get_shared_store
 from lrlab.sweeps import session
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.pending_forecast import PendingForecast
+from lrlab.sweeps.forecast import PendingForecast
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.session import SweepRun
 from lrlab.ui.shared import browser, live, progress, turns

@@ -9,7 +9,7 @@ from lrlab.figures.convergence import LIMITS, prediction
 from lrlab.figures.series import series
 from lrlab.parameters import display_name
 from lrlab.runs.job import Job
-from lrlab.sweeps import theory_limits
+from lrlab.sweeps import theory_lines
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.midpoint import midpoints
 from lrlab.sweeps.results import Results
@@ -128,7 +128,7 @@ def _predicted(job: Job, show: str) -> float | None:
 
 def _limits(page: str, sweep: Sweep, show: str) -> pd.DataFrame:
     """Return the curves that no method, or no known fast one, can exceed: name, x, y."""
-    points = live.once(f"{page}:limits", sweep, lambda: theory_limits.limits(sweep))
+    points = live.once(f"{page}:limits", sweep, lambda: theory_lines.limits(sweep))
     rows = [
         (LIMITS[limit], x, prediction({f"best_{name}": value for name, value in scores.items()}, show, "best"))
         for limit, x, scores in points
