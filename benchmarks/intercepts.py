@@ -19,7 +19,7 @@ from sklearn.linear_model import Ridge
 from lrlab import catalog, datasets, ranking
 from lrlab.arrays import Array
 from lrlab.datasets import Dataset
-from lrlab.datasets.folder import located
+from lrlab.datasets.published import located
 from lrlab.fits.own_files import default_rank
 from lrlab.models.own_rows import OwnProblem, solver_stream
 from lrlab.parameters import settle

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from lrlab import datasets, ranking
 from lrlab.datasets import Dataset
-from lrlab.datasets.folder import located
+from lrlab.datasets.published import located
 from lrlab.fits.row_fit import Fit, FitSettings, fit_rows
 
 WEIGHTS = (1.0, 10.0, 100.0)

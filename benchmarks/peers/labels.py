@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.peers.frame import Contest, Entrant
 from lrlab import catalog, datasets
 from lrlab.arrays import Array
-from lrlab.datasets.folder import FOLDER, located
+from lrlab.datasets.published import FOLDER, located
 from lrlab.lowrank import LowRank
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.parameters import settle

@@ -1,9 +1,18 @@
-"""Published data sets that papers use: where they come from, and what is known of their licences.
+"""Published data sets that papers use: their sizes, where they come from, and their files in a folder.
 
-Sizes are those of Yu et al. (2014), Table 2. None of the files is part of this package.
+None of the files is part of this package; in a folder they are found by their names as the usual archives unpack them.
 """
 
+import os
+from pathlib import Path
 from typing import NamedTuple
+
+from lrlab.datasets.unpacking import data_suffix
+from lrlab.parameters import InputError
+
+ENDINGS = (".arff", ".txt", ".svm", ".svmlight", ".libsvm", ".npz", ".csv")
+FOLDER = "LRLAB_DATA"
+"""The environment variable that names the folder where none is given."""
 
 
 class Shape(NamedTuple):
@@ -34,51 +43,37 @@ SHAPES = {
 
 MULAN = "mulan.sourceforge.net/datasets.html: NAME-train.arff, NAME-test.arff, NAME.xml"
 NOT_STATED = "not stated by its source"
+NO_PAGE = "no public page known"
+
+ABOUT = {
+    "bibtex": (MULAN, NOT_STATED, "Katakis, Tsoumakas, Vlahavas (2008), ECML/PKDD discovery challenge"),
+    "delicious": (
+        MULAN, NOT_STATED, "Tsoumakas, Katakis, Vlahavas (2008), ECML/PKDD workshop on mining multidimensional data"
+    ),
+    "corel5k": (MULAN, NOT_STATED, "Duygulu, Barnard, de Freitas, Forsyth (2002), ECCV"),
+    "emotions": (MULAN, NOT_STATED, "Trohidis, Tsoumakas, Kalliris, Vlahavas (2008), ISMIR, 325-330"),
+    "eurlex": (
+        "ke-tud.github.io/resources/eurlex.html (EUROVOC descriptors, first of ten splits); also on Mulan",
+        "not stated for the set; EUR-Lex lets its legal documents be reused (Decision 2011/833/EU)",
+        "Loza Mencía, Fürnkranz (2010), Semantic processing of legal texts, 192-215",
+    ),
+    "nus-wide": (
+        "NUS-WIDE's page at lms.comp.nus.edu.sg: features of images, user tags",
+        "not stated for features and tags; pictures are given on request, with a form of agreement",
+        "Chua, Tang, Hong, Li, Luo, Zheng (2009), CIVR",
+    ),
+    "autofood": (NO_PAGE, NOT_STATED, "as Yu et al. (2014) use it"),
+    "compphys": (NO_PAGE, NOT_STATED, "as Yu et al. (2014) use it"),
+    "wiki": ("made by the authors of Wikipedia's pages; no public file known", NOT_STATED, "Yu et al. (2014)"),
+}  # fmt: skip
+"""Where the files are, their licence, who made the set."""
 
 SETS = {
-    "bibtex": {
-        "rows": "4,880 + 2,515", "features": 1836, "labels": 159, "source": MULAN, "licence": NOT_STATED,
-        "reference": "Katakis, Tsoumakas, Vlahavas (2008), ECML/PKDD discovery challenge",
-    },
-    "delicious": {
-        "rows": "12,920 + 3,185", "features": 500, "labels": 983, "source": MULAN, "licence": NOT_STATED,
-        "reference": "Tsoumakas, Katakis, Vlahavas (2008), ECML/PKDD workshop on mining multidimensional data",
-    },
-    "corel5k": {
-        "rows": "4,500 + 500", "features": 499, "labels": 374, "source": MULAN, "licence": NOT_STATED,
-        "reference": "Duygulu, Barnard, de Freitas, Forsyth (2002), ECCV",
-    },
-    "emotions": {
-        "rows": "391 + 202", "features": 72, "labels": 6, "source": MULAN, "licence": NOT_STATED,
-        "reference": "Trohidis, Tsoumakas, Kalliris, Vlahavas (2008), ISMIR, 325-330",
-    },
-    "eurlex": {
-        "rows": "17,413 + 1,935", "features": 5000, "labels": 3993,
-        "source": "ke-tud.github.io/resources/eurlex.html (EUROVOC descriptors, first of ten splits); also on Mulan",
-        "licence": "not stated for the set; EUR-Lex lets its legal documents be reused (Decision 2011/833/EU)",
-        "reference": "Loza Mencía, Fürnkranz (2010), Semantic processing of legal texts, 192-215",
-    },
-    "nus-wide": {
-        "rows": "161,789 + 107,859", "features": 1134, "labels": 1000,
-        "source": "NUS-WIDE's page at lms.comp.nus.edu.sg: features of images, user tags",
-        "licence": "not stated for features and tags; pictures are given on request, with a form of agreement",
-        "reference": "Chua, Tang, Hong, Li, Luo, Zheng (2009), CIVR",
-    },
-    "autofood": {
-        "rows": "155 + 38", "features": 9382, "labels": 162, "source": "no public page known", "licence": NOT_STATED,
-        "reference": "as Yu et al. (2014) use it",
-    },
-    "compphys": {
-        "rows": "161 + 40", "features": 33284, "labels": 208, "source": "no public page known", "licence": NOT_STATED,
-        "reference": "as Yu et al. (2014) use it",
-    },
-    "wiki": {
-        "rows": "881,805 + 10,000", "features": 366932, "labels": 213707,
-        "source": "made by the authors of Wikipedia's pages; no public file known", "licence": NOT_STATED,
-        "reference": "Yu et al. (2014)",
-    },
-}  # fmt: skip
-"""By name: rows to learn from and to test on, features, labels, where the files are, licence, who made the set."""
+    name: {"rows": f"{shape.rows:,} + {shape.test_rows:,}", "features": shape.features, "labels": shape.labels}
+    | dict(zip(("source", "licence", "reference"), ABOUT[name], strict=True))
+    for name, shape in SHAPES.items()
+}
+"""What is said of each set, by name: rows to learn from and to test on, features, labels, and `ABOUT`."""
 
 HOW = (
     "Of a set NAME a folder holds NAME-train and NAME-test in any format that is read (.arff, .svm, .txt, .csv, "
@@ -86,3 +81,62 @@ HOW = (
     "is ARFF."
 )
 """What a folder of data sets looks like."""
+
+
+class Files(NamedTuple):
+    """The files of a data set: rows to learn from, rows to test on, and the list of labels, where there is one."""
+
+    train: Path
+    test: Path
+    labels: Path | None
+
+
+def located(folder: str | os.PathLike[str] | None, names: tuple[str, ...]) -> dict[str, Files]:
+    """Return the files of those data sets that a folder holds, by name; where it has none of them, of all it does hold.
+
+    folder: by default that of LRLAB_DATA. Of a set NAME it holds NAME...train... and NAME...test... in any known
+    format, and NAME.xml with the labels where the format needs them, in itself or in a folder NAME; upper and lower
+    case are the same. InputError where no set is there.
+    """
+    given = folder or os.environ.get(FOLDER)
+    remedy = f"put {names[0]}-train.arff, {names[0]}-test.arff and {names[0]}.xml there, for example"
+    if not given:
+        raise InputError("data", "a folder with data sets", "none", f"name one by --data or {FOLDER}")
+    if not Path(given).is_dir():
+        raise InputError("data", "a folder with data sets", given, "name one that is there")
+    present = {name: files for name in names if (files := _files(Path(given), name))}
+    if not present:
+        present = {name: files for name in _names(Path(given)) if (files := _files(Path(given), name))}
+    if not present:
+        raise InputError("data", f"a folder with one of {', '.join(names)}", given, remedy)
+    return present
+
+
+def presence(folder: str | os.PathLike[str] | None, names: tuple[str, ...]) -> dict[str, Files | None]:
+    """Return for each data set its files in a folder, by default that of LRLAB_DATA; None where it is not there."""
+    given = folder or os.environ.get(FOLDER)
+    there = bool(given) and Path(given or "").is_dir()
+    return {name: _files(Path(given or ""), name) if there else None for name in names}
+
+
+def _names(folder: Path) -> list[str]:
+    """Return what stands before "train" in the names of files of a folder and of the folders in it, in lower case."""
+    inside = [path for path in folder.iterdir() if path.is_dir()]
+    stems = [path.stem.lower() for place in (folder, *inside) for path in place.iterdir() if path.suffix in ENDINGS]
+    return sorted({name for stem in stems if (name := stem.partition("train")[0].rstrip("-_. ")) and "train" in stem})
+
+
+def _files(folder: Path, name: str) -> Files | None:
+    parts: dict[str, Path] = {}
+    # The files of the folder, then those of the folder of that name in it.
+    inside = [path for path in sorted(folder.iterdir()) if path.is_dir() and path.name.lower() == name.lower()]
+    for path in (path for place in (folder, *inside) for path in sorted(place.iterdir()) if path.is_file()):
+        ending = data_suffix(path)
+        stem = path.name.lower()[: path.name.lower().rindex(ending)] if ending else path.stem.lower()
+        if ending == ".xml" and stem == name.lower():
+            parts.setdefault("labels", path)
+        elif ending in ENDINGS and stem.startswith(name.lower()):
+            for part in ("train", "test"):
+                if part in stem.removeprefix(name.lower()):
+                    parts.setdefault(part, path)
+    return Files(parts["train"], parts["test"], parts.get("labels")) if {"train", "test"} <= parts.keys() else None

@@ -6,7 +6,7 @@ from typing import Any
 
 from lrlab import datasets
 from lrlab.datasets import Dataset
-from lrlab.datasets.folder import Files
+from lrlab.datasets.published import Files
 from lrlab.fits.own_files import read
 from lrlab.fits.row_fit import FitSettings, fit_rows
 from lrlab.fits.stand_in import stand_in

@@ -3,8 +3,7 @@
 import os
 from typing import Any
 
-from lrlab.datasets.folder import FOLDER, Files, located
-from lrlab.datasets.published import SHAPES
+from lrlab.datasets.published import FOLDER, SHAPES, Files, located
 from lrlab.presets.definition import Preset, Toml
 
 PLACE = ["data", "series", "share", "observed"]

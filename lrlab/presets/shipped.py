@@ -27,7 +27,7 @@ from typing import Any
 import pandas as pd
 
 from lrlab import __version__, presets
-from lrlab.datasets.folder import Files
+from lrlab.datasets.published import Files
 from lrlab.engine.messages import Failure
 from lrlab.engine.stream import LocalStream, collect
 from lrlab.figures import theme

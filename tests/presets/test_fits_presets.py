@@ -6,8 +6,7 @@ import pytest
 
 from lrlab import datasets, presets
 from lrlab.datasets.dataset import Dataset
-from lrlab.datasets.folder import located, presence
-from lrlab.datasets.published import SETS, SHAPES, Shape
+from lrlab.datasets.published import SETS, SHAPES, Shape, located, presence
 from lrlab.engine.stream import LocalStream, collect
 from lrlab.fits.fitting import fit
 from lrlab.fits.stand_in import MOST_BYTES, stand_in, stand_in_spec

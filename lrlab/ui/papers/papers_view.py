@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from lrlab import presets
-from lrlab.datasets.folder import FOLDER, presence
-from lrlab.datasets.published import HOW, SETS
+from lrlab.datasets.published import FOLDER, HOW, SETS, presence
 from lrlab.engine.engine import on_workers
 from lrlab.engine.stream import Collection
 from lrlab.parameters import InputError, duration
