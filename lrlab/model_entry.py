@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 from lrlab.arrays import Array
 from lrlab.parameters import Value, declared, display_name
 from lrlab.protocol import Spec
-from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solver_entry import Options, SolverEntry, nothing_known
 
 Range = tuple[float, float, str]
 """First and last value of an axis, and their spacing: linear or log."""
@@ -107,21 +107,6 @@ IMPOSSIBLE, HARD, POSSIBLE = "impossible", "hard", "possible"
 """What no method can do, what no known fast method can, and the rest."""
 
 
-def no_limits(spec: Any) -> dict[str, float]:
-    """Name no limit of all methods."""
-    return {}
-
-
-def no_lines(spec: Any, entry: SolverEntry, options: Options, goal: Level) -> dict[str, bool]:
-    """Draw no line of theory."""
-    return {}
-
-
-def no_margins(spec: Any, goal: Level) -> dict[str, float]:
-    """Name no region of theory."""
-    return {}
-
-
 @dataclass(frozen=True, kw_only=True)
 class Family:
     """Models that are scored and drawn alike.
@@ -157,9 +142,9 @@ class Family:
     limits: Mapping[str, Value] = field(default_factory=dict)
     grows: tuple[str, ...] = ()
     falls: tuple[str, ...] = ()
-    best: Callable[[Any], dict[str, float]] = no_limits
-    lines: Callable[[Any, SolverEntry, Options, Level], dict[str, bool]] = no_lines
-    margins: Callable[[Any, Level], dict[str, float]] = no_margins
+    best: Callable[[Any], dict[str, float]] = nothing_known
+    lines: Callable[[Any, SolverEntry, Options, Level], dict[str, bool]] = nothing_known
+    margins: Callable[[Any, Level], dict[str, float]] = nothing_known
 
     @property
     def reads(self) -> tuple[str, ...]:

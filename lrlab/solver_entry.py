@@ -17,10 +17,6 @@ ONE_STEP_BYTES = 2**16
 """Data of a trial of a solver of one step up to which it is stacked."""
 
 
-def accept(spec: Any, options: Options) -> None:
-    """Refuse nothing."""
-
-
 def all_of(*checks: Callable[[Any, Options], None]) -> Callable[[Any, Options], None]:
     """Return a check that makes several, one after the other."""
 
@@ -31,19 +27,9 @@ def all_of(*checks: Callable[[Any, Options], None]) -> Callable[[Any, Options], 
     return refuse
 
 
-def no_prediction(spec: Any, options: Options) -> dict[str, float]:
-    """Predict nothing."""
+def nothing_known(*of: object) -> dict[str, Any]:
+    """Return nothing: theory knows no number of these."""
     return {}
-
-
-def no_iterations(spec: Any, options: Options, iterations: int) -> Sequence[float]:
-    """Predict no iterate."""
-    return ()
-
-
-def nothing_more(options: Options) -> tuple[str, ...]:
-    """Name nothing that a solver is given by its options."""
-    return ()
 
 
 class StackedIterates(NamedTuple):
@@ -127,13 +113,13 @@ class SolverEntry:
     families: tuple[str, ...] = ()
     workspace: Callable[[Any, Options], int]
     knows: tuple[str, ...] = ()
-    knows_with: Callable[[Options], tuple[str, ...]] = nothing_more
+    knows_with: Callable[[Options], tuple[str, ...]] = lambda options: ()
     streams: bool = False
     max_iter: int = Limits().max_iter
-    refuse: Callable[[Any, Options], None] = accept
-    predict: Callable[[Any, Options], dict[str, float]] = no_prediction
+    refuse: Callable[[Any, Options], None] = lambda spec, options: None
+    predict: Callable[[Any, Options], dict[str, float]] = nothing_known
     attains: bool = False
-    predict_iterations: Callable[[Any, Options, int], Sequence[float]] = no_iterations
+    predict_iterations: Callable[[Any, Options, int], Sequence[float]] = lambda spec, options, iterations: ()
     stacked: Stacked | None = None
 
     def __post_init__(self) -> None:

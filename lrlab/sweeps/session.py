@@ -33,7 +33,8 @@ class SweepRun:
     """A sweep as pages follow it: computed with `go_on`, or only read with `look`.
 
     state: as on the list of past sweeps, or "new". results: its finished trials, and those that failed. changes grows
-    with whatever is new. done, total: trials. error: the sentence of what ended the whole of it.
+    with whatever is new. done, total: trials. error: the sentence of what ended the whole of it. session: the browser
+    session that it belongs to. title: on the list of past sweeps.
     """
 
     def __init__(
@@ -44,21 +45,12 @@ class SweepRun:
         self.state: State | Literal["new"] = "new"
         self.done, self.error = 0, ""
         self.total = len(sweep.jobs) * sweep.trials
-        self._shared, self._session, self._page, self._title = shared, session, page, title
+        self.session, self.title = session, title
+        self._shared, self._page = shared, page
         self._thread: threading.Thread | None = None
         self._stop: State | None = None
         self._pace: Pace | None = None
         self._noted, self._ended = 0.0, 0
-
-    @property
-    def title(self) -> str:
-        """Its title on the list of past sweeps."""
-        return self._title
-
-    @property
-    def session(self) -> str:
-        """The browser session that it belongs to."""
-        return self._session
 
     @property
     def changes(self) -> int:
@@ -167,10 +159,10 @@ class SweepRun:
 
     def _note(self, store: Store) -> None:
         self._noted = time.monotonic()
-        if self._session:
+        if self.session:
             history.note(
-                store, self._session, self.sweep,
-                title=self._title, page=self._page, state="running" if self.state == "new" else self.state,
+                store, self.session, self.sweep,
+                title=self.title, page=self._page, state="running" if self.state == "new" else self.state,
                 done=self.done, total=self.total,
             )  # fmt: skip
 

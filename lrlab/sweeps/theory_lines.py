@@ -6,7 +6,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from lrlab import catalog
-from lrlab.model_entry import no_limits
+from lrlab.solver_entry import nothing_known
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.theory_regions import grid_nodes, kind_at, spec_near
 
@@ -100,7 +100,7 @@ class Limit(NamedTuple):
 def limits(sweep: Sweep) -> list[Limit]:
     """Return the limits along the axis of a sweep; those of fast methods where they differ anywhere, or nothing."""
     family = catalog.family(sweep.spec.model)
-    if len(sweep.grid) != 1 or family.best is no_limits:
+    if len(sweep.grid) != 1 or family.best is nothing_known:
         return []
     [(axis, values)] = sweep.grid.items()
     alike = kind_at(sweep, (min(values),)) == kind_at(sweep, (max(values),))

@@ -13,8 +13,9 @@ import numpy as np
 from lrlab import catalog
 from lrlab.arrays import Array, Mask
 from lrlab.figures.map_layers import Region
-from lrlab.model_entry import HARD, IMPOSSIBLE, POSSIBLE, no_margins
+from lrlab.model_entry import HARD, IMPOSSIBLE, POSSIBLE
 from lrlab.parameters import InputError, declared
+from lrlab.solver_entry import nothing_known
 from lrlab.sweeps.definition import Sweep, spec_at
 from lrlab.sweeps.definition_parts import spacing
 from lrlab.sweeps.outlines import FARTHEST, Points, inside, outlines
@@ -39,7 +40,7 @@ class Regions(NamedTuple):
 
 def regions(sweep: Sweep) -> Regions:
     """Return the regions of the plane of a sweep with two axes; none where theory says nothing of its contour."""
-    if len(sweep.grid) != 2 or catalog.family(sweep.spec.model).margins is no_margins:
+    if len(sweep.grid) != 2 or catalog.family(sweep.spec.model).margins is nothing_known:
         return Regions((), {})
     x, y, margins = _margins(sweep)
     if not margins:

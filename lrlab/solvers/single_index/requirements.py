@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, Parameter
-from lrlab.solver_entry import Options, SolverEntry, all_of, no_prediction
+from lrlab.solver_entry import Options, SolverEntry, all_of, nothing_known
 
 SupportSize = Annotated[
     int,
@@ -18,7 +18,7 @@ SupportSize = Annotated[
 
 def single_index_entry(**parts: Any) -> SolverEntry:
     """Return the entry of a solver for the family, whose predictions are empty where theory makes no claim."""
-    predict = parts.pop("predict", no_prediction)
+    predict = parts.pop("predict", nothing_known)
 
     def applicable(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
         return predict(spec, options) if spec.theory_holds else {}
