@@ -18,7 +18,7 @@ from lrlab.engine.messages import Failure
 from lrlab.engine.stream import POLL_SECONDS, ItemResult, ResultStream, StartStream
 from lrlab.protocol import Spec, Stop
 from lrlab.runs.trial import Trial, TrialResult, run_trial
-from lrlab.store import code_version, items
+from lrlab.store import code_version
 from lrlab.store.code_graph import Definition
 from lrlab.store.store import Store
 
@@ -101,7 +101,7 @@ def _read(store: Store, function: Callable[[Any], Any], wanted: Sequence[Any]) -
     """Return what a store has, by the number of the item."""
     if function is not run_trial:
         keys = [key(function, item) for item in wanted]
-        stored = items.read(store, keys)
+        stored = store.items(keys)
         return {k: stored[own] for k, own in enumerate(keys) if own in stored}
     last: dict[Any, int] = {}
     for job, number in wanted:
@@ -114,7 +114,7 @@ def _write(store: Store, function: Callable[[Any], Any], finished: Mapping[Any, 
     if function is run_trial:
         store.add(finished)
     else:
-        items.add(store, {key(function, item): result for item, result in finished.items()})
+        store.add_items({key(function, item): result for item, result in finished.items()})
 
 
 def key(function: Callable[[Any], Any], item: Any) -> bytes:

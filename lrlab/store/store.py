@@ -7,11 +7,11 @@ A cell is a `Job`: spec with the sweep's seed, solver, options and limits. Its t
 import json
 import math
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lrlab.parameters import Value
 from lrlab.runs.job import Job
@@ -105,6 +105,24 @@ class Store:
                 rows = [(cell, n, *r[:4], measures[tuple(r.scores)], pack_scores(r)) for n, r in trials.items()]
                 added = connection.executemany("INSERT OR IGNORE INTO trials VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
                 connection.execute("UPDATE cells SET trials = trials + ? WHERE id = ?", (added.rowcount, cell))
+
+    def items(self, keys: Iterable[bytes]) -> dict[bytes, Any]:
+        """Return the stored results of other items than trials, by key; those that are not there are left out.
+
+        A key is made of the item's values and of the code's version, see `presets.resumed`.
+        """
+        with self.reading() as connection:
+            if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'items'").fetchone():
+                return {}
+            found = (connection.execute("SELECT key, result FROM items WHERE key = ?", (k,)).fetchone() for k in keys)
+            return {key: json.loads(result) for key, result in filter(None, found)}
+
+    def add_items(self, results: Mapping[bytes, Any]) -> None:
+        """Store results of other items as JSON, all of them or none; their table is made when it is first needed."""
+        rows = [(key, json.dumps(result, default=lambda value: value.item())) for key, result in results.items()]
+        with self.writing() as connection:
+            connection.execute(store_file.ITEMS)
+            connection.executemany("INSERT OR IGNORE INTO items VALUES (?, ?)", rows)
 
     def groups(self) -> list[TrialGroup]:
         """Return what is stored, summed up."""

@@ -44,6 +44,8 @@ CREATE TABLE trials (
 """groups: trials alike but for their spec. cells: spec (JSON, with the sweep's seed). trials: by their number in the
 cell; `scores` is a JSON list of what `measures` names: null where it is not a number, text where it is infinite.
 sweeps (since format 2): what a browser session has run (`history`), as TOML; `changed` in seconds since 1970."""
+ITEMS = "CREATE TABLE IF NOT EXISTS items (key BLOB PRIMARY KEY, result TEXT NOT NULL) WITHOUT ROWID"
+"""Results of other items than trials: traces, draws of spectra, fits to data sets. Older versions leave them alone."""
 
 
 def in_memory() -> sqlite3.Connection:

@@ -1,6 +1,5 @@
 """Where a share of successes passes one half along an axis: a logistic curve fitted to counts, with its interval."""
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -14,6 +13,8 @@ from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.definition_parts import spacing
 
 PLACES, SLOPES = 121, 40
+CHI_SQUARED_95 = chdtri(1, 1.0 - 0.95)
+"""A chi-squared number with one degree of freedom is below this with probability 95%."""
 FLATTEST = 1.0
 """Smallest slope, with the axis scaled to 0..1: the share then goes from 0.38 to 0.62 over the whole of it."""
 
@@ -26,32 +27,23 @@ class Midpoint(NamedTuple):
     high: float
 
 
+@lru_cache(maxsize=10_000)
 def midpoint(
-    places: Sequence[float],
-    successes: Sequence[int],
-    trials: Sequence[int],
-    spacing: str = "linear",
-    confidence: float = 0.95,
+    places: tuple[float, ...], successes: tuple[int, ...], trials: tuple[int, ...], spacing: str = "linear"
 ) -> Midpoint | None:
     """Return where a logistic curve through counts of successes passes 1/2; None where they do not tell it.
 
     They do not where it lies beyond the places, or may lie beyond either end of them.
 
     Maximises the binomial likelihood of P(success at t) = 1 / (1 + exp(-s (t - mu))) over mu and s, rising or falling,
-    t being the place, or its logarithm where spacing is "log". The interval has all mu whose likelihood, maximised over
-    s, is within the chi-squared quantile of the largest: it is finite too where failures and successes do not overlap
-    and the maximum likelihood slope is not. |s| is at most so steep that the rise takes a quarter of the smallest step.
+    t being the place, or its logarithm where spacing is "log". The 95% interval has all mu whose likelihood, maximised
+    over s, is within the chi-squared quantile of the largest: it is finite too where failures and successes do not
+    overlap and the maximum likelihood slope is not. |s| is at most so steep that the rise takes a quarter of the
+    smallest step.
 
     places: rising, at least two. successes, trials: one each a place; places without trials tell nothing.
     Reference: Venzon & Moolgavkar (1988), A method for computing profile-likelihood-based confidence intervals.
     """
-    return _midpoint(tuple(places), tuple(successes), tuple(trials), spacing, confidence)
-
-
-@lru_cache(maxsize=10_000)
-def _midpoint(
-    places: tuple[float, ...], successes: tuple[int, ...], trials: tuple[int, ...], spacing: str, confidence: float
-) -> Midpoint | None:
     t = np.log(places) if spacing == "log" else np.array(places, dtype=float)
     start, width = t[0], t[-1] - t[0]
     curve = _Profile((t - start) / width, np.array(successes), np.array(trials))
@@ -64,7 +56,7 @@ def _midpoint(
     if level[0] == 0 or level[-1] == PLACES - 1:
         return None
     near = minimize_scalar(lambda mu: -curve(mu), bounds=grid[[best - 1, best + 1]], method="bounded")
-    mu, floor = float(near.x), -float(near.fun) - chdtri(1, 1.0 - confidence) / 2.0
+    mu, floor = float(near.x), -float(near.fun) - CHI_SQUARED_95 / 2.0
 
     def end(outwards: Array, none: float) -> float:
         previous = mu
@@ -107,8 +99,8 @@ def midpoints(sweep: Sweep, table: pd.DataFrame) -> pd.DataFrame:
     measured = table[table["trials"] > 0]
     for group, column in measured.groupby([*across, "solver"], sort=False):
         column = column.sort_values(along)
-        successes, trials = (column[name].astype(int).tolist() for name in ("successes", "trials"))
-        half = midpoint(column[along].tolist(), successes, trials, scale) if len(column) > 1 else None
+        successes, trials = (tuple(column[name].astype(int).tolist()) for name in ("successes", "trials"))
+        half = midpoint(tuple(column[along].tolist()), successes, trials, scale) if len(column) > 1 else None
         if half:
             named = dict(zip([*across, "solver"], group, strict=True))
             rows.append({**named, "half": half.value, "low": half.low, "high": half.high})

@@ -21,14 +21,14 @@ class Interval(NamedTuple):
     high: float
 
 
-def wilson(successes: int, trials: int, confidence: float = 0.95) -> Interval:
-    """Return the Wilson score interval of a share of successes (Wilson 1927); 0..1 without trials."""
-    return Interval(*map(float, wilson_bounds(successes, trials, confidence)))
+def wilson(successes: int, trials: int) -> Interval:
+    """Return the 95% Wilson score interval of a share of successes (Wilson 1927); 0..1 without trials."""
+    return Interval(*map(float, wilson_bounds(successes, trials)))
 
 
-def wilson_bounds(successes: ArrayLike, trials: ArrayLike, confidence: float = 0.95) -> tuple[Array, Array]:
-    """Return the lower and the upper ends of the Wilson score intervals of many shares, arrays of one shape."""
-    z, tried = float(ndtri((1.0 + confidence) / 2.0)), np.asarray(trials, dtype=float)
+def wilson_bounds(successes: ArrayLike, trials: ArrayLike) -> tuple[Array, Array]:
+    """Return the lower and the upper ends of the 95% Wilson score intervals of many shares, arrays of one shape."""
+    z, tried = float(ndtri((1.0 + 0.95) / 2.0)), np.asarray(trials, dtype=float)
     n = np.maximum(tried, 1.0)
     share, shrink = np.asarray(successes, dtype=float) / n, 1.0 + z * z / n
     centre = (share + z * z / (2.0 * n)) / shrink

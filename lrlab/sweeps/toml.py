@@ -91,9 +91,8 @@ def make_spec(content: Toml) -> Spec:
 def make_success(given: Toml) -> Success:
     """Return the rule of a table `success`."""
     if "metric" not in given:
-        raise InputError(
-            "success", "given with a metric", "none", 'write for example { metric = "error", below = 0.1 }'
-        )
+        remedy = 'write for example { metric = "error", below = 0.1 }'
+        raise InputError("success", "given with a metric", "none", remedy)
     return Success(given["metric"], given.get("below"), given.get("above"))
 
 
@@ -129,8 +128,8 @@ def _require_unquoted(name: str, value: Any, known: Mapping[str, Parameter]) -> 
         raise InputError(name, known[name].expected, quoted(value), "write it without quotes")
 
 
-def to_toml(sweep: Sweep, title: str = "") -> str:
-    """Return the sweep as TOML, below a title if there is one: `parse` gives it back."""
+def to_toml(sweep: Sweep) -> str:
+    """Return the sweep as TOML: `parse` gives it back."""
     spec, known = sweep.spec, declared(type(sweep.spec))
     # What an axis decides would mislead, as it holds in no cell.
     held = {
@@ -138,8 +137,8 @@ def to_toml(sweep: Sweep, title: str = "") -> str:
         for name, value in spec.public_values().items()
         if name != "seed" and not (name in sweep.decided and value == known[name].default)
     }
-    top: dict[str, Any] = {"title": title} if title else {}
-    top |= {"model": spec.model, "solvers": list(sweep.solvers), "trials": sweep.trials, "seed": spec.seed}
+    top: dict[str, Any] = {"model": spec.model, "solvers": list(sweep.solvers), "trials": sweep.trials}
+    top["seed"] = spec.seed
     if sweep.success is not None:
         rule = {"metric": sweep.success.metric, "below": sweep.success.below, "above": sweep.success.above}
         top["success"] = {name: value for name, value in rule.items() if value is not None}

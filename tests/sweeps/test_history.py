@@ -78,8 +78,8 @@ def test_a_newer_format_that_only_the_log_knows_of_is_refused(tmp_path):
 
 
 def test_a_file_may_have_a_title_and_an_explanation():
-    text = to_toml(SWEEP, "Signs & noise")
-    assert text.startswith('title = "Signs & noise"\n') and parse(text) == SWEEP
+    text = f'title = "Signs & noise"\n{to_toml(SWEEP)}'
+    assert parse(text) == SWEEP
     read = titled(f'explanation = """\nMore\nis better. """\nreference = "Nobody (2020)"\n{text}')
     assert read == (SWEEP, "Signs & noise", "More\nis better.", "Nobody (2020)")
     assert titled(to_toml(SWEEP)).title == ""

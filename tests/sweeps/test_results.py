@@ -91,11 +91,15 @@ def test_midpoints_are_found_in_each_column_of_each_solver():
 PLACES = np.linspace(1.0, 10.0, 10)
 
 
+def fitted(places, successes, trials, *spacing):
+    return midpoint(tuple(places), tuple(successes), tuple(trials), *spacing)
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(0, 20), min_size=10, max_size=10), st.booleans())
 def test_a_midpoint_is_the_maximum_of_the_likelihood(counts, falling):
     counts = np.array(sorted(counts, reverse=falling))
-    found = midpoint(PLACES.tolist(), counts.tolist(), [20] * 10)
+    found = fitted(PLACES.tolist(), counts.tolist(), [20] * 10)
 
     def loss(parameters):
         z = parameters[1] * (PLACES - parameters[0])
@@ -113,21 +117,21 @@ def test_a_midpoint_is_the_maximum_of_the_likelihood(counts, falling):
 
 def test_the_interval_of_a_midpoint_covers_it():
     rng, share = np.random.default_rng(0), 1 / (1 + np.exp(-2.0 * (PLACES - 5.3)))
-    intervals = [midpoint(PLACES.tolist(), rng.binomial(20, share).tolist(), [20] * 10) for _ in range(60)]
+    intervals = [fitted(PLACES.tolist(), rng.binomial(20, share).tolist(), [20] * 10) for _ in range(60)]
     covered = sum(found.low <= 5.3 <= found.high for found in intervals)
     assert covered >= 52 and np.mean([found.value for found in intervals]) == pytest.approx(5.3, abs=0.05)
 
 
 def test_a_midpoint_between_failures_and_successes_has_a_finite_interval():
-    found = midpoint([1, 2, 3, 4], [0, 0, 5, 5], [5] * 4)
+    found = fitted([1, 2, 3, 4], [0, 0, 5, 5], [5] * 4)
     assert found.value == pytest.approx(2.5) and 1.5 < found.low < 2.2 and 2.8 < found.high < 3.5
-    turned = midpoint([1, 2, 3, 4], [5, 5, 0, 0], [5] * 4)
+    turned = fitted([1, 2, 3, 4], [5, 5, 0, 0], [5] * 4)
     assert turned == pytest.approx(found)
-    wide = midpoint([1, 10, 100, 1000], [0, 0, 5, 5], [5] * 4, "log")
+    wide = fitted([1, 10, 100, 1000], [0, 0, 5, 5], [5] * 4, "log")
     assert np.log10(wide) + 1 == pytest.approx(np.array(found))
-    assert midpoint([1, 2, 3, 4], [0, 2, 1, 3], [5] * 4).high == math.inf, "it may lie beyond the places"
+    assert fitted([1, 2, 3, 4], [0, 2, 1, 3], [5] * 4).high == math.inf, "it may lie beyond the places"
     for nothing in ([0] * 4, [5] * 4):
-        assert midpoint([1, 2, 3, 4], nothing, [5] * 4) is None
+        assert fitted([1, 2, 3, 4], nothing, [5] * 4) is None
 
 
 def test_results_hold_what_a_store_holds(swept):
