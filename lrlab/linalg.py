@@ -18,7 +18,6 @@ class Gram:
     """The sum of D^T D (p, p) over row blocks D; memory O(p^2), one symmetric rank-k update a block."""
 
     def __init__(self, p: int) -> None:
-        """Start at zero."""
         self._lower = np.zeros((p, p), order="F")
 
     def add(self, D: Array) -> None:

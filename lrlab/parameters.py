@@ -25,7 +25,6 @@ class InputError(ValueError):
     """Bad input in one sentence: `rank must be in 1..30, got 40: lower the rank or raise d`."""
 
     def __init__(self, name: str, expected: str, got: object, remedy: str) -> None:
-        """Compose the sentence from the parameter, what it must be, what it was and what to do."""
         self.name, self.expected, self.got, self.remedy = name, expected, got, remedy
         super().__init__(f"{name} must be {expected}, got {format_value(got)}: {remedy}")
 

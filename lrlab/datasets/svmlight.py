@@ -40,7 +40,6 @@ class CheckedRows:
     """
 
     def __init__(self, source: Source, lines: Iterator[tuple[int, bytes]], end: tuple[int, int], blank: bool) -> None:
-        """Read the lines that are left of a file."""
         self.source, self.end = source, end
         self.line, self.raw, self.numbers = 0, b"", array("q")
         self.labels, self.counts = array("i"), array("q")

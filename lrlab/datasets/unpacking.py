@@ -39,7 +39,6 @@ class Recoded:
     """A stream of UTF-16 as one of UTF-8."""
 
     def __init__(self, stream: Any) -> None:
-        """Take the stream from its first byte."""
         self._text = io.TextIOWrapper(stream, "utf-16", newline="\n")
 
     def read(self, size: int) -> bytes:

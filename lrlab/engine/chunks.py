@@ -68,7 +68,6 @@ class ChunkSender:
     """Sends the results of a chunk at its end, or when one of its items is overdue."""
 
     def __init__(self, send: Send) -> None:
-        """Nothing is computed yet."""
         self.results = list[tuple[int, Any]]()
         self._send, self._started, self._thread = send, time.perf_counter(), threading.get_ident()
         self._number, self._deadline = 0, math.inf
@@ -81,12 +80,10 @@ class ChunkSender:
         return time.perf_counter() - self._started
 
     def __enter__(self) -> "ChunkSender":
-        """Begin to watch the time."""
         self._watch.start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Send the results, unless that has been done."""
         with self._lock:
             if not self._over.is_set():
                 self._over.set()

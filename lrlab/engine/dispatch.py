@@ -44,7 +44,6 @@ class Dispatcher:
     """All work and all tasks of an engine."""
 
     def __init__(self, cluster: Cluster) -> None:
-        """Start with nothing to do."""
         self._cluster = cluster
         self._works: list[Work[Any]] = []
         self._tasks: dict[str, Task] = {}

@@ -24,7 +24,6 @@ class Inbox:
     """
 
     def __init__(self) -> None:
-        """Start empty."""
         self._messages: deque[tuple[int, Message]] = deque()
         self._arrived = threading.Event()
         self.first_message_at: float | None = None
@@ -60,7 +59,6 @@ class LiveRun:
     """
 
     def __init__(self, job: Job) -> None:
-        """Start waiting."""
         self.job, self.trace = job, Trace(job)
         self.state: Literal["waiting", "running", "done", "failed"] = "waiting"
         self.progress, self.error, self.ahead = 0.0, "", 0
@@ -103,7 +101,6 @@ class Following:
     """Jobs that send their iterates; they end when nobody holds this object any more."""
 
     def __init__(self, jobs: Sequence[Job], inbox: Inbox, cancel: Callable[[], None]) -> None:
-        """Nothing has arrived yet."""
         self.runs = [LiveRun(job) for job in jobs]
         self._inbox, self._cancel = inbox, cancel
         call_when_dropped(self, cancel)

@@ -29,7 +29,6 @@ class SharedRun(Inbox):
     """A run and those who follow it, as an inbox for the engine's thread."""
 
     def __init__(self, job: Job) -> None:
-        """Start without followers."""
         super().__init__()
         self.live, self.began_at, self.ended_at = LiveRun(job), time.monotonic(), 0.0
         self._followers: list[tuple[Inbox, int]] = []
@@ -100,7 +99,6 @@ class Shares:
     """The runs of an engine by their jobs."""
 
     def __init__(self) -> None:
-        """Hold nothing."""
         self._runs: dict[Job, SharedRun] = {}
         self._lock = threading.Lock()
 

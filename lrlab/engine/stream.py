@@ -46,7 +46,6 @@ class ResultStream(ABC):
     """Results as they arrive. `done`: results taken; `total`: number of items, None while it is not known."""
 
     def __init__(self, items: Iterable[Any]) -> None:
-        """Start counting."""
         self.done, self.total = 0, len(items) if isinstance(items, Sized) else None
         self._items: Iterator[tuple[int, Any]] = enumerate(items)
         self._began: float | None = None
@@ -89,7 +88,6 @@ class LocalStream(ResultStream):
     def __init__(
         self, function: Callable[[Any], Any], items: Iterable[Any], chunk_seconds: float = CHUNK_SECONDS
     ) -> None:
-        """Compute nothing yet."""
         super().__init__(items)
         self._function, self._chunk_seconds, self._size = function, chunk_seconds, 1
         self._alive, self._new = self.total != 0, list[ItemResult]()
@@ -169,7 +167,6 @@ class Collection:
     """
 
     def __init__(self, stream: ResultStream) -> None:
-        """Hold the stream; nothing has been taken yet."""
         self.stream, self.error = stream, ""
         self.results: dict[int, Any] = {}
 

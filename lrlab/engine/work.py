@@ -115,7 +115,6 @@ class FollowWork(Work[FollowJob]):
     urgent = True
 
     def __init__(self, inbox: Inbox, owner: object = None, threads: int = 1) -> None:
-        """Nothing waits."""
         super().__init__(inbox, owner)
         self._waiting, self._threads = deque[FollowJob](), threads
         self._retried: set[int] = set()
@@ -164,7 +163,6 @@ class MapWork(Work[ComputeChunk]):
     """One function for many items, sent in chunks whose size follows from the pace so far."""
 
     def __init__(self, function: Callable[[Any], Any], chunk_seconds: float, item_seconds: float, inbox: Inbox) -> None:
-        """Nothing waits."""
         super().__init__(inbox)
         self._function, self._chunk_seconds, self._item_seconds = function, chunk_seconds, item_seconds
         self._items: dict[int, Any] = {}

@@ -26,19 +26,16 @@ class IterateSender:
     """Sends the iterates of a run: the first at once, later ones together, twenty times a second."""
 
     def __init__(self, job: Job, send: Send) -> None:
-        """Nothing has been recorded yet."""
         self._trace, self._send = Trace(job), send
         self._rows_sent, self._newest_sent, self._progress, self._last_sent = 0, 0, 0.0, (0, 0.0)
         self._lock, self._ended = threading.Lock(), threading.Event()
         self._thread = threading.Thread(target=self._send_regularly, daemon=True)
 
     def __enter__(self) -> "IterateSender":
-        """Begin to send."""
         self._thread.start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Send the rest, and then nothing more."""
         self._ended.set()
         self._thread.join()
         self._send_new()

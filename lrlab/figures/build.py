@@ -63,7 +63,6 @@ class Figure:
     """A figure: traces in `data`, and `layout`. Axes of `grid` subplots are numbered row by row, from the top left."""
 
     def __init__(self, *traces: Node) -> None:
-        """Hold traces on one pair of axes."""
         self.data, self.layout, self._columns = list(traces), Node(xaxis=Node(), yaxis=Node()), 1
 
     def add_trace(self, one: Node, row: int = 1, col: int = 1) -> "Figure":

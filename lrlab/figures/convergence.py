@@ -47,9 +47,8 @@ def curves(
 ) -> Figure:
     """Return a measure of every run against `time` ("iteration" or "seconds"), with its exact prediction dashed.
 
-    A run of one iterate is a marker, with a thin line that carries its
-    level over to the others. hold: whether the axes end at round numbers, so that they stand still while a run grows.
-    most: points of a curve.
+    A run of one iterate is a marker, with a thin line that carries its level over to the others. hold: whether the axes
+    end at round numbers, so that they stand still while a run grows. most: points of a curve.
     """
     figure = Figure()
     rows = [thinned(run.rows, most) for run in runs]

@@ -62,7 +62,6 @@ class Layers:
     """Adds layers of maps with the same two axes to a figure."""
 
     def __init__(self, figure: Figure, x: Scale, y: Scale) -> None:
-        """Add nothing yet."""
         self._figure, self._x, self._y = figure, x, y
         self._column, self._row = ({value: k for k, value in enumerate(axis.values)} for axis in (x, y))
         self._named: set[str] = set()

@@ -21,7 +21,6 @@ class NumericalBreakdown(RuntimeError):
     """A computation inside a solver came to no number; the message is one sentence, with the remedy."""
 
     def __init__(self, solver: str, iterations: int, error: Exception) -> None:
-        """Word it."""
         reason = " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
         remedy = "take another seed or start, more measurements, or another solver"
         super().__init__(f"{solver} broke down numerically after {iterations} iterations ({reason}): {remedy}.")
@@ -73,7 +72,6 @@ class Newest:
     """The newest iterate of a run whose iterates are not scored as they come: number, solver time, iterate."""
 
     def __init__(self) -> None:
-        """Nothing has begun."""
         self.held: tuple[int, float, Iterate] | None = None
         self._trace: Trace | None = None
         self._problem: Any = None

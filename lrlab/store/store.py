@@ -57,11 +57,9 @@ class Store:
         )
 
     def __enter__(self) -> "Store":
-        """Return the store."""
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Close it."""
         self.close()
 
     def close(self) -> None:

@@ -105,7 +105,6 @@ class SolverGrid:
     """A solver's jobs, (columns, rows), with the search for the contour; None where a cell is refused."""
 
     def __init__(self, sweep: Sweep, solver: str) -> None:
-        """Start without trials."""
         self._sweep, self._rule = sweep, sweep.contour
         values = [np.array(axis, dtype=float) for axis in sweep.grid.values()]
         values = [*values, np.full(1, np.nan)][:2]

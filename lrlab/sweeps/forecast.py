@@ -165,7 +165,6 @@ class PendingForecast:
     """A forecast under way. value: None until it is ready. refused: the sentence why the sweep is not to be run."""
 
     def __init__(self, sweep: Sweep, shared: SharedStore, forecast: Callable[..., Forecast] = forecast) -> None:
-        """Begin after a delay."""
         self.sweep = sweep
         self.value: Forecast | None = None
         self.refused = ""
@@ -205,7 +204,6 @@ class Pace:
     """Begins with what is there of a sweep; a trial counts by its expected time, as cells differ by factors of 100."""
 
     def __init__(self, results: Results) -> None:
-        """Start the clock; the trials were timed before, by the forecast."""
         self._results, self._sweep = results, results.sweep
         self._seconds = job_seconds(results.sweep)
         self._before, self._begun = self._counts(), time.monotonic()

@@ -31,7 +31,6 @@ class Results:
     """
 
     def __init__(self, sweep: Sweep) -> None:
-        """Start without trials."""
         self.sweep, self.cells = sweep, sweep.cells
         measures = catalog.family(sweep.spec.model).measures
         self._quotients = {name: measure.quotient[0] for name, measure in measures.items() if measure.quotient[0]}
