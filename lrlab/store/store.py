@@ -112,8 +112,8 @@ class Store:
         with self.reading() as connection:
             if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'items'").fetchone():
                 return {}
-            found = (connection.execute("SELECT key, result FROM items WHERE key = ?", (k,)).fetchone() for k in keys)
-            return {key: json.loads(result) for key, result in filter(None, found)}
+            rows = (connection.execute("SELECT key, result FROM items WHERE key = ?", (k,)).fetchone() for k in keys)
+            return {key: json.loads(result) for key, result in filter(None, rows)}
 
     def add_items(self, results: Mapping[bytes, Any]) -> None:
         """Store results of other items as JSON, all of them or none; their table is made when it is first needed."""
