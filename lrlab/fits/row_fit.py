@@ -11,13 +11,7 @@ from lrlab.fits.calibration import Calibration
 from lrlab.fits.fit_memory import fits_memory, require_fit_memory
 from lrlab.fits.fit_result import FitResult, Following, Row
 from lrlab.fits.fitted_model import FittedModel
-from lrlab.fits.own_files import (
-    checked_options,
-    count_auc_rows,
-    default_rank,
-    require_iterations,
-    require_rank,
-)
+from lrlab.fits.own_files import checked_options, count_auc_rows, default_rank, require_iterations, require_rank
 from lrlab.fits.row_tuning import Progress, Tuned, tune_rows
 from lrlab.fits.validation import TuningTask, tuning_task
 from lrlab.models.multilabel import Multilabel

@@ -17,8 +17,7 @@ from lrlab.models import labels_view
 from lrlab.models.label_patterns import highest, scattered
 from lrlab.models.label_rows import LabelRows
 from lrlab.models.low_rank_problem import orthonormal
-from lrlab.models.multilabel_problem import MultilabelProblem, only_observed
-from lrlab.models.multilabel_risk import DrawnLabels, best_linear
+from lrlab.models.multilabel_problem import DrawnLabels, best_linear, only_observed
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Checkpoint, child, proceed
 
@@ -111,7 +110,7 @@ class Multilabel(LabelRows):
         """Whether the best linear predictor, and with it the excess risk, is known."""
         return self.per_row == 0 and self.density == 1
 
-    def build(self, checkpoint: Checkpoint = proceed) -> MultilabelProblem:
+    def build(self, checkpoint: Checkpoint = proceed) -> DrawnLabels:
         """Draw the rows that are given and those for the test."""
         W, streams = self.truth(), self.streams()
         given, fresh, places = streams.data.spawn(3)

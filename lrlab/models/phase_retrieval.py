@@ -10,8 +10,7 @@ import numpy as np
 
 from lrlab.arrays import Array, Vector, frozen
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
-from lrlab.models import phase_retrieval_view
-from lrlab.models.phase_retrieval_limits import best, margins, theory_lines
+from lrlab.models import signal_limits, signal_view
 from lrlab.models.pictures import Picture, PicturedSpec, Truth
 from lrlab.parameters import Parameter, gaussian_noise
 from lrlab.protocol import Checkpoint, child, proceed
@@ -183,25 +182,21 @@ FAMILY = Family(
     },
     goal=Goal("error", 0.001),
     solvers=("gauss-newton", "reweighted-amplitude-flow", "wirtinger-flow"),
-    measured=phase_retrieval_view.measured,
-    verdict=phase_retrieval_view.verdict,
+    measured=signal_view.phase_measured,
+    verdict=signal_view.phase_verdict,
     signal="x",
     order=(
-        "alternating-projections",
-        "wirtinger-flow",
-        "truncated-amplitude-flow",
-        "reweighted-amplitude-flow",
-        "gauss-newton",
-        "gamp",
+        "alternating-projections", "wirtinger-flow", "truncated-amplitude-flow", "reweighted-amplitude-flow",
+        "gauss-newton", "gamp",
     ),
     ranges={"ratio": (1.5, 6.0, "linear"), "p": (16.0, 96.0, "log"), "m": (100.0, 1000.0, "log")},
     limits={"max_iter": 150},
     grows=("m", "ratio"),
     falls=("p", "noise"),
-    best=best,
-    lines=theory_lines,
-    margins=margins,
-)
+    best=signal_limits.phase_best,
+    lines=signal_limits.phase_lines,
+    margins=signal_limits.phase_margins,
+)  # fmt: skip
 
 ENTRY = ModelEntry(
     spec=PhaseRetrieval,

@@ -11,9 +11,8 @@ import numpy as np
 from lrlab import metrics
 from lrlab.arrays import Array, frozen
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure
-from lrlab.models import designs, single_index_view
+from lrlab.models import designs, signal_limits, signal_view
 from lrlab.models.pictures import Picture, PicturedSpec, Truth
-from lrlab.models.single_index_limits import best, margins, theory_lines
 from lrlab.parameters import InputError, Parameter, gaussian_noise
 from lrlab.protocol import Checkpoint, child, proceed
 from lrlab.theory.links import Link
@@ -33,8 +32,7 @@ Entries = Annotated[
     ),
 ]
 Flip = Annotated[
-    float,
-    Parameter(meaning="probability that an answer is flipped", symbol="pₑ", low=0, high=0.5, added=True),
+    float, Parameter(meaning="probability that an answer is flipped", symbol="pₑ", low=0, high=0.5, added=True)
 ]
 
 
@@ -225,8 +223,8 @@ FAMILY = Family(
     },
     goal=Goal("overlap", above=0.5),
     solvers=("pairwise-moment", "link-free-refinement"),
-    measured=single_index_view.measured,
-    verdict=single_index_view.verdict,
+    measured=signal_view.index_measured,
+    verdict=signal_view.index_verdict,
     order=(
         "pairwise-moment", "sparse-pairwise-moment", "phase-likelihood", "link-free-refinement", "gamp",
         "spectral-optimal", "marginal-mean", "sir", "phd", "save", "biht", "nbiht", "logistic", "probit",
@@ -235,7 +233,7 @@ FAMILY = Family(
     model_order=("one-bit-sensing", "flipped-logistic", "one-bit-phase-retrieval", "custom-link"),
     grows=("n", "ratio"),
     falls=("p", "sparsity", "noise", "variance", "flip", "dense-rate", "sparse-rate"),
-    best=best,
-    lines=theory_lines,
-    margins=margins,
+    best=signal_limits.index_best,
+    lines=signal_limits.index_lines,
+    margins=signal_limits.index_margins,
 )  # fmt: skip

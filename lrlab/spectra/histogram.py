@@ -11,7 +11,8 @@ from lrlab.figures import spectrum as drawing
 from lrlab.figures.build import Figure
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.solvers.single_index.pairwise import pair_moments
-from lrlab.theory import marchenko_pastur, spiked
+from lrlab.theory import spiked
+from lrlab.theory.bulk import density, support
 
 FINE = 300
 MOMENTS = ("M", "M'")
@@ -46,9 +47,9 @@ def bulk(spec: SingleIndexSpec, moment: str) -> tuple[float, float]:
 def figure(spec: SingleIndexSpec, moment: str, extent: tuple[float, float]) -> Figure:
     """Return the histogram of a draw; `extent` is that of the axis."""
     limit, (ratio, scale) = prediction(spec, moment), bulk(spec, moment)
-    x = np.linspace(*marchenko_pastur.support(ratio, scale), FINE)
+    x = np.linspace(*support(ratio, scale), FINE)
     return drawing.histogram(
-        eigenvalues(spec, moment).values, x, marchenko_pastur.density(x, ratio, scale), edge=limit.second,
+        eigenvalues(spec, moment).values, x, density(x, ratio, scale), edge=limit.second,
         spike=limit.top if limit.overlap > 0 else None, extent=extent,
         title=f"eigenvalues of {moment.replace(chr(39), '′')}/4",
     )  # fmt: skip

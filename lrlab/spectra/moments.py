@@ -15,7 +15,7 @@ from lrlab.models.phase_retrieval import PhaseRetrieval, PhaseRetrievalProblem
 from lrlab.protocol import Spec
 from lrlab.solvers.low_rank.starts import clipped, leading_part
 from lrlab.spectra.draws import Draw, Row, Spectrum
-from lrlab.theory import phase, phase_weights, spiked_noise
+from lrlab.theory import phase, spiked
 
 
 def moment_spectrum(draw: Draw) -> list[Row]:
@@ -47,7 +47,7 @@ def _debiased(problem: LowRankProblem, b: Array) -> tuple[Array, float]:
 
 def _weighted(problem: PhaseRetrievalProblem) -> tuple[Array, float]:
     s = problem.intensity / problem.intensity.mean()
-    weighted = problem.A * phase_weights.weigh("optimal", s, 0.0)[:, None]
+    weighted = problem.A * phase.weigh("optimal", s, 0.0)[:, None]
     values, vectors = np.linalg.eigh(problem.A.conj().T @ weighted / len(s))
     overlap = abs(np.vdot(vectors[:, -1], problem.truth)) ** 2 / float(np.vdot(problem.truth, problem.truth).real)
     return values[-2:][::-1], float(overlap)
@@ -84,11 +84,11 @@ def _prediction(spec: LowRankSpec) -> Row:
     (rows, columns), v = spec.size, spec.moment_variance
     sizes = np.abs(spec.singular_values)
     if isinstance(spec, PolynomialNetwork):
-        spikes = [spiked_noise.symmetric_spike(float(s), v, rows) for s in sizes]
-        edge = spiked_noise.symmetric_edge(v, rows)
+        spikes = [spiked.symmetric_spike(float(s), v, rows) for s in sizes]
+        edge = spiked.symmetric_edge(v, rows)
     else:
-        spikes = [spiked_noise.spike(float(s), v, rows, columns) for s in sizes]
-        edge = spiked_noise.edge(v, rows, columns)
+        spikes = [spiked.spike(float(s), v, rows, columns) for s in sizes]
+        edge = spiked.edge(v, rows, columns)
     return {
         "largest": spikes[0].value,
         "smallest": spikes[-1].value,

@@ -13,7 +13,7 @@ from lrlab.solvers.single_index.pairwise import pair_moments
 from lrlab.spectra.draws import Draw, Row, Spectrum
 from lrlab.theory import spiked
 from lrlab.theory.bulk import upper_edge
-from lrlab.theory.finite_moment import DRAWS, finite_moment
+from lrlab.theory.spiked import DRAWS, finite_moment
 
 LEADING = 2
 LARGEST_BAND = 200
@@ -70,7 +70,7 @@ def _noise_mean(n: int, p: int, share: float) -> float:
 
 
 def bands(spec: Spec, axis: str, values: Sequence[float], moment: str = "auto", draws: int = DRAWS) -> pd.DataFrame:
-    """Return what finite p does at each value, by draws from the exact law (`theory.finite_moment`).
+    """Return what finite p does at each value, by draws from the exact law (`theory.spiked`).
 
     moment: "M", "M'", or the informative one ("auto"). Columns: at, moment; for top, second and overlap `low_` and
     `high_`, between which 90% of the draws lie, and `mean_`. Empty for other designs than Gaussian and for p above

@@ -1,4 +1,4 @@
-r"""The largest eigenvalue of noise alone: its limit and its fluctuation for weighted sums of x x^T.
+r"""The eigenvalues of noise alone: the largest of weighted sums of x x^T and its fluctuation; the density of the bulk.
 
 A = sum_i w_i x_i x_i^T with x_i ~ N(0, I_p) independent of the weights. The inverse of the Stieltjes transform of
 A / p is z(m) = -1/m + (1/p) sum_i w_i / (1 + w_i m); the largest eigenvalue is about p z at the m = -t, t in
@@ -14,6 +14,10 @@ sample covariance matrices with general population".
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
+
+import numpy as np
+
+from lrlab.arrays import Array
 
 HALVINGS = 60
 TRACY_WIDOM_MEAN = -1.2065335745820
@@ -54,3 +58,20 @@ def upper_edge(weights: Sequence[float], counts: Sequence[float], p: int) -> Edg
     first, third = (sum(share * (w * t / (1.0 - w * t)) ** power for w, share in terms) for power in (1, 3))
     # z''/2 at m = -t is (1 + (1/p) sum u^3) / t^3.
     return Edge(p * (1.0 + first) / t, (p * max(1.0 + third, 0.0)) ** (1.0 / 3.0) / t)
+
+
+def support(ratio: float, scale: float = 1.0) -> tuple[float, float]:
+    """Return the ends of the bulk (Marchenko & Pastur 1967) of scale (1/N) G^T G, G (N, p) standard normal, at p/N."""
+    root = math.sqrt(ratio)
+    return scale * (1.0 - root) ** 2, scale * (1.0 + root) ** 2
+
+
+def density(x: Array, ratio: float, scale: float = 1.0) -> Array:
+    """Return the density at x of the eigenvalues that are not 0, which are a share min(1, 1/ratio) of all.
+
+    sqrt((b - x)(x - a)) / (2 pi scale ratio x) on the support a..b integrates to that share.
+    """
+    low, high = support(ratio, scale)
+    x = np.asarray(x, dtype=float)
+    inside = np.clip((high - x) * (x - low), 0.0, None)
+    return np.sqrt(inside) / (2.0 * math.pi * scale * ratio * np.where(x > 0, x, 1.0))

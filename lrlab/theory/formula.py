@@ -11,7 +11,7 @@ atom        number | z | name(comparison {, comparison}) | (comparison)
 import operator
 import re
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -174,20 +174,13 @@ class _Parser:
             self.fail(f", and a second argument of {name}")
         if not self.take(")"):
             self.fail(")")
-        return self.extreme(name, given) if name in EXTREMES else self.function(name, given[0])
-
-    def function(self, name: str, inner: Function) -> Function:
-        apply = FUNCTIONS[name]
+        if name in EXTREMES:
+            return reduce(partial(self.extreme, EXTREMES[name]), given)
+        inner, apply = given[0], FUNCTIONS[name]
         if name in ("abs", "sign"):
             self.switches.append(inner)
         return lambda z: apply(inner(z))
 
-    def extreme(self, name: str, given: list[Function]) -> Function:
-        choose, value = EXTREMES[name], given[0]
-        for other in given[1:]:
-            value = self.smaller_or_larger(choose, value, other)
-        return value
-
-    def smaller_or_larger(self, choose: Callable[[Array, Array], Array], left: Function, right: Function) -> Function:
+    def extreme(self, choose: Callable[[Array, Array], Array], left: Function, right: Function) -> Function:
         self.switches.append(lambda z: left(z) - right(z))
         return lambda z: choose(left(z), right(z))

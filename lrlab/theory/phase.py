@@ -23,13 +23,44 @@ from typing import NamedTuple
 import numpy as np
 
 from lrlab.arrays import Array
-from lrlab.theory.phase_weights import LEFT_OUT, LOWEST, SUPREMA, softening, weigh
 from lrlab.theory.quadrature import legendre
 
 PANEL = 60
 FINE = 800
 # Less noise than this moves the overlap by less than 0.005, and is narrower than what the nodes of its law resolve.
 NEGLIGIBLE_NOISE = 0.04
+
+STARTS = ("optimal", "threshold", "correlation", "orthogonality", "truncated", "random")
+
+# The share of smallest answers that a start leaves out: |I| = 3m/13 and m/6 answers remain.
+LEFT_OUT = {"correlation": 10.0 / 13.0, "orthogonality": 5.0 / 6.0}
+# Chen & Candes keep answers up to nine times the mean; the others are bounded so that the limits above hold.
+LARGEST = 9.0
+LOWEST = -10.0
+SUPREMA = {"truncated": LARGEST, "correlation": LARGEST**0.25}
+"""Least upper bounds of the weights of a start, where they are not 1."""
+
+
+def weigh(start: str, s: Array, cut: float, soft: float = 1.0) -> Array:
+    """Return the weights T(s) of answers s >= 0 whose mean is 1; `cut` is their quantile LEFT_OUT[start].
+
+    optimal: 1 - 1/s, not below -10 (Luo, Alghamdi & Lu 2019). threshold: (s - 1) / (s - 1 + soft), not below -10, for
+    soft of `softening` (Mondelli & Montanari 2018, eqs. 10 and 12). truncated: s up to 9, else 0 (Chen & Candes 2015).
+    orthogonality: 1 above the cut (Wang, Giannakis & Eldar 2018). correlation: the fourth root of s above the cut,
+    constant from 9 on (Wang, Giannakis, Saad & Chen 2018).
+    """
+    if start == "optimal":
+        return 1.0 - 1.0 / np.maximum(s, 1.0 / (1.0 - LOWEST))
+    if start == "threshold":
+        return 1.0 - soft / np.maximum(s - 1.0 + soft, soft / (1.0 - LOWEST))
+    if start == "truncated":
+        return np.where(s <= LARGEST, s, 0.0)
+    return (s > cut) * (np.minimum(s, LARGEST) ** 0.25 if start == "correlation" else 1.0)
+
+
+def softening(field: str, ratio: float) -> float:
+    """Return sqrt(delta / delta_weak) at m/p = `ratio`, 1 below the weak-recovery threshold, 1/2 real or 1 complex."""
+    return math.sqrt(max(1.0, ratio / (1.0 if field == "complex" else 0.5)))
 
 
 class Law(NamedTuple):
@@ -53,19 +84,6 @@ def start_overlap(ratio: float, field: str, start: str, *, noise: float = 0.0, d
     return 0.0 if start == "random" else spike(field, start, noise, data, ratio).overlap(ratio)
 
 
-def weak_threshold(field: str, start: str, *, noise: float = 0.0, data: str = "magnitude") -> float:
-    """Return the m/p above which the start's overlap is positive; inf for a random one."""
-    if start == "random":
-        return math.inf
-    ratio = 0.5 if field == "real" else 1.0
-    for _ in range(60):
-        # The weights of `threshold` depend on the ratio, weakly.
-        before, ratio = ratio, spike(field, start, noise, data, ratio).threshold()
-        if math.isclose(before, ratio, rel_tol=1e-9):
-            break
-    return ratio
-
-
 class StartLimits:
     """The functions psi and phi of one law of Z: values Z of the weights T(s), their probabilities and energies.
 
@@ -73,7 +91,6 @@ class StartLimits:
     """
 
     def __init__(self, Z: Array, weight: Array, energy: Array, top: float) -> None:
-        """Keep the law."""
         self.Z, self.weight, self.energy, self.top = Z, weight, energy, top
 
     def mean(self, power: int, lam: float, measure: Array) -> float:
@@ -107,14 +124,6 @@ class StartLimits:
         low, lam = self.ends(rest)
         edge = low * (rest + self.mean(1, low, self.weight))
         return edge if lam is None else lam * (rest + self.mean(1, lam, self.weight)), edge
-
-    def threshold(self) -> float:
-        """Return the m/p from which phi > psi at the minimum of psi, where 1/delta = E[(Z / (lambda - Z))^2].
-
-        Or, where that is below `top` at which psi then has its minimum, the m/p from which phi > psi there.
-        """
-        lam = self._root(lambda lam: -self.excess(lam, self.mean(2, lam, self.weight)))
-        return 1.0 / max(self.mean(2, lam, self.weight), self.mean(1, lam, self.energy - self.weight))
 
     def _root(self, function: Callable[[float], float], low: float = -math.inf) -> float:
         """Return where a function, positive at first, crosses 0 above `low`; the lower end where it is not."""
@@ -153,11 +162,11 @@ def _spike(field: str, start: str, noise: float, data: str, soft: float) -> Star
     return StartLimits(weigh(start, law.s, cut, soft), law.weight, law.energy, SUPREMA.get(start, 1.0))
 
 
-def density(field: str, r: Array) -> Array:
-    """Return the density of G = |<a, x>| at r >= 0."""
+def density(field: str, r: Array, variance: Array | float = 1.0) -> Array:
+    """Return the density of |<a, x>| at r >= 0, E |<a, x>|^2 = `variance`."""
     if field == "complex":
-        return 2.0 * r * np.exp(-(r**2))
-    return math.sqrt(2.0 / math.pi) * np.exp(-(r**2) / 2.0)
+        return 2.0 * r / variance * np.exp(-np.square(r) / variance)
+    return math.sqrt(2.0 / math.pi) / np.sqrt(variance) * np.exp(-np.square(r) / (2.0 * variance))
 
 
 def panels(edges: tuple[float, ...], count: int) -> tuple[Array, Array]:

@@ -24,13 +24,14 @@ import math
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
 
 from lrlab.arrays import Array
 from lrlab.theory.magnitudes import REACH, Magnitudes, answer, window
+from lrlab.theory.phase import density
 from lrlab.theory.quadrature import legendre
 from lrlab.theory.state_evolution import Overlaps, Ratios
 
@@ -43,19 +44,8 @@ COARSE = 4
 """With noise log I is computed at each fourth of the levels; a cubic spline between them is within 1e-3."""
 
 
-class Spec(Protocol):
-    """What theory needs to know of a spec of phase retrieval."""
-
-    @property
-    def field(self) -> str: ...  # noqa: D102
-    @property
-    def noise(self) -> float: ...  # noqa: D102
-    @property
-    def data(self) -> str: ...  # noqa: D102
-
-
-def channel_of(spec: Spec) -> Magnitudes:
-    """Return what a spec measures."""
+def channel_of(spec: Any) -> Magnitudes:
+    """Return what a spec of phase retrieval measures."""
     return Magnitudes(spec.field, spec.noise, spec.data)
 
 
@@ -159,7 +149,7 @@ def log_information(channel: Magnitudes, levels: Array) -> Array:
     last = np.arcsinh(REACH * np.sqrt(channel.radial * q) / S)
     t = last * (1.0 + x) / 2.0
     w = S * np.sinh(t)
-    mass = last / 2.0 * weights * S * np.cosh(t) * _density(channel.field, w, q)
+    mass = last / 2.0 * weights * S * np.cosh(t) * density(channel.field, w, q)
     low, high = window(channel, w, V)
     power = 1 if channel.sharp else channel.power
     begin, end = (np.maximum(r**power + s * REACH * noise, 0.0) ** (1 / power) for r, s in ((low, -1.0), (high, 1.0)))
@@ -173,10 +163,3 @@ def log_information(channel: Magnitudes, levels: Array) -> Array:
         none = answer(channel, w, V, np.zeros_like(w))
         total += (mass * np.exp(none.log_chance) * np.abs(none.score) ** 2).sum(axis=-1)
     return np.log(total)
-
-
-def _density(field: str, w: Array, q: Array) -> Array:
-    """Return the density of |w| for w of variance q."""
-    if field == "complex":
-        return 2.0 * w / q * np.exp(-np.square(w) / q)
-    return math.sqrt(2.0 / math.pi) / np.sqrt(q) * np.exp(-np.square(w) / (2.0 * q))

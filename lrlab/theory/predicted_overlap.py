@@ -1,7 +1,7 @@
-"""State evolution of a spec of the single-index family: the best possible overlap, and what `gamp` does on the way."""
+"""State evolution of specs of the single-index family: the best possible overlap, and what `gamp` does on the way."""
 
 from itertools import islice
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
@@ -13,32 +13,12 @@ from lrlab.theory.state_evolution import Overlaps, Ratios, evolution, overlaps, 
 VANISHING = 1e-9
 
 
-class SingleIndex(Protocol):
-    """What theory needs to know of a spec; `truth` is "random" where the truth is drawn from the prior."""
-
-    @property
-    def n(self) -> int: ...  # noqa: D102
-    @property
-    def p(self) -> int: ...  # noqa: D102
-    @property
-    def sparsity(self) -> int: ...  # noqa: D102
-    @property
-    def truth(self) -> str: ...  # noqa: D102
-    @property
-    def entries(self) -> str: ...  # noqa: D102
-    @property
-    def theory_holds(self) -> bool: ...  # noqa: D102
-
-    @property
-    def link_function(self) -> Link: ...  # noqa: D102
-
-
-def rate(spec: SingleIndex) -> float:
+def rate(spec: Any) -> float:
     """Return the rate of non-zero entries of the truth, 1 for a dense one."""
     return spec.sparsity / spec.p if spec.sparsity else 1.0
 
 
-def best_overlap(spec: SingleIndex) -> Overlaps | None:
+def best_overlap(spec: Any) -> Overlaps | None:
     """Return the limits of the squared overlap for methods that know link, noise and rate; None where there are none.
 
     A picture is not drawn from a prior: a method that knew it would need no data. Neither are equal entries drawn from
@@ -47,12 +27,12 @@ def best_overlap(spec: SingleIndex) -> Overlaps | None:
     return overlaps(spec.link_function, spec.n / spec.p, rate(spec)) if _known(spec) else None
 
 
-def best_ratios(spec: SingleIndex, level: float) -> Ratios | None:
+def best_ratios(spec: Any, level: float) -> Ratios | None:
     """Return the n/p above which the limits exceed an overlap `level` in [0, 1); None where there are none."""
     return ratios(spec.link_function, level, rate(spec)) if _known(spec) else None
 
 
-def _known(spec: SingleIndex) -> bool:
+def _known(spec: Any) -> bool:
     return spec.truth == "random" and spec.entries == "gaussian" and spec.theory_holds
 
 
@@ -66,7 +46,7 @@ def spectral_start(link: Link, ratio: float) -> spectral.Spike:
     return spectral.spike(link.moments, ratio, spectral.known_link_weights(link.moments))
 
 
-def predicted_iterations(spec: SingleIndex, iterations: int) -> Array:
+def predicted_iterations(spec: Any, iterations: int) -> Array:
     """Return the overlaps (iterations,) that state evolution predicts for the estimates which `gamp` yields."""
     link, ratio = spec.link_function, spec.n / spec.p
     first = [spectral_start(link, ratio).overlap] if is_symmetric(link) else []

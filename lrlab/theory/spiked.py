@@ -1,4 +1,4 @@
-r"""What the pairwise moment does at finite n/p, exactly in the limit of large n and p.
+r"""Spiked random matrices: the pairwise moment at finite n/p and at finite n, and low-rank matrices in noise.
 
 M / 8 = (1/N) sum_i w_i g_i g_i^T over N = n/2 pairs, with g_i = dx_i / sqrt 2 ~ N(0, I_p) and w_i in {0, 1} telling
 whether the two answers differ (for M' whether they agree): a spiked weighted covariance, whose limits at
@@ -8,9 +8,17 @@ x = alpha (kappa - pi): above alpha (kappa - pi)^2 > pi the top eigenvalue leave
 """
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
-from lrlab.theory.links import Moments
+import numpy as np
+from numpy.random import Generator
+
+from lrlab.arrays import Array
+from lrlab.theory.links import Link, Moments, normal_density
+
+DRAWS = 200
+REACH, NODES = 9.0, 4001
 
 
 class Prediction(NamedTuple):
@@ -61,3 +69,107 @@ def bulk_edge(pi: float, alpha: float) -> float:
     """Return the right edge of the bulk of (1/N) sum w g g^T: (1 + q)(1/alpha + pi/q), q = sqrt(alpha pi)."""
     q = math.sqrt(alpha * pi)
     return (1.0 + q) * (1.0 / alpha + pi / q) if q > 0 else 0.0
+
+
+class FiniteMoment(NamedTuple):
+    """Draws, each of shape (draws,): the two largest eigenvalues of M/4 or M'/4, and the squared overlap with b."""
+
+    top: Array
+    second: Array
+    overlap: Array
+
+
+@lru_cache(maxsize=4096)
+def finite_moment(link: Link, n: int, p: int, moment: str, draws: int = DRAWS) -> FiniteMoment:
+    """Return draws for n measurements of p unknowns; moment: "M" or "M'". The same arguments give the same draws.
+
+    With g_i = dx_i / sqrt 2 ~ N(0, I_p) and w_i in {0, 1} over the N = n/2 pairs, M/4 is (2/N) G^T G, where G (K, p)
+    has the rows with w_i = 1. Only the column G b depends on the link: given K ~ Bin(N, pi) its squared length S is a
+    sum of K independent terms, taken as Gaussian; all else in G is standard normal. Householder reflections from the
+    left, and from the right on the complement of b, make G bidiagonal without moving b = e_1, with independent entries
+
+        diagonal sqrt S, chi_{K-1}, chi_{K-2}, ...;  above it chi_{p-1}, chi_{p-2}, ..., chi_1
+
+    (the reduction of Dumitriu & Edelman 2002, "Matrix models for beta ensembles", section III, with one column that is
+    not normal). So 2 p random numbers and a tridiagonal matrix stand for a sample of n vectors, whatever n.
+    """
+    rng = np.random.default_rng([n, p, draws])
+    pairs, sign = n // 2, 1.0 if moment == "M" else -1.0
+    mean, variance = _surviving_squares(link, sign)
+    survivors = rng.binomial(pairs, (1.0 - sign * link.moments.mu0**2) / 2.0, size=draws)
+    lengths = rng.normal(survivors * mean, np.sqrt(survivors * variance))
+    leading = [_leading(int(K), max(float(S), 0.0), p, rng) for K, S in zip(survivors, lengths, strict=True)]
+    top, second, overlap = np.array(leading).T
+    return FiniteMoment(2.0 / pairs * top, 2.0 / pairs * second, overlap)
+
+
+def _leading(K: int, S: float, p: int, rng: Generator) -> tuple[float, float, float]:
+    """Return the two largest eigenvalues of G^T G, and the squared first entry of the leading eigenvector."""
+    # Imported here: scipy.linalg would slow down the start of the shell.
+    from scipy.linalg import eigh_tridiagonal
+
+    rows = np.arange(p)
+    freedom = np.maximum(np.r_[K - rows[1:], p - rows[1:]], 0)
+    chi = np.sqrt(2.0 * rng.standard_gamma(freedom / 2.0))
+    diagonal, above = np.r_[np.sqrt(S) if K else 0.0, chi[: p - 1]], np.where(rows[:-1] < K, chi[p - 1 :], 0.0)
+    square = diagonal**2 + np.r_[0.0, above**2]
+    values, vectors = eigh_tridiagonal(square, diagonal[:-1] * above, select="i", select_range=(p - 2, p - 1))
+    return float(values[1]), float(values[0]), float(vectors[0, 1] ** 2)
+
+
+def _surviving_squares(link: Link, sign: float) -> tuple[float, float]:
+    """Return mean and variance of (g^T b)^2 over the pairs with w = 1."""
+    z = np.linspace(-REACH, REACH, NODES)
+    weighted = link(z) * normal_density(z) * (z[1] - z[0])
+    mu = [float(weighted @ z**k) for k in range(5)]
+    share = max((1.0 - sign * mu[0] ** 2) / 2.0, np.finfo(float).tiny)
+    # E[w u^2] and E[w u^4] with w = (1 -+ f(z) f(z')) / 2 and u = (z - z') / sqrt 2.
+    second = (1.0 - sign * (mu[0] * mu[2] - mu[1] ** 2)) / 2.0
+    fourth = (3.0 - sign * (2.0 * mu[4] * mu[0] - 8.0 * mu[3] * mu[1] + 6.0 * mu[2] ** 2) / 4.0) / 2.0
+    mean = second / share
+    return mean, max(fourth / share - mean**2, 0.0)
+
+
+class SpikeLimits(NamedTuple):
+    """Limits for one singular value: its place, and the squared cosines of its two vectors with the truth."""
+
+    value: float
+    left: float
+    right: float
+
+
+def edge(variance: float, d1: int, d2: int) -> float:
+    """Return the largest singular value of a d1 x d2 matrix of independent N(0, variance) entries."""
+    return math.sqrt(variance) * (math.sqrt(d1) + math.sqrt(d2))
+
+
+def spike(size: float, variance: float, d1: int, d2: int) -> SpikeLimits:
+    """Return the limits of a singular value `size` in noise N(0, variance), for large d1 and d2.
+
+    Above (variance^2 d1 d2)^(1/4) it stands out, at sqrt((size^2 + d1 v)(size^2 + d2 v)) / size; below, it is lost in
+    the bulk and the vectors are orthogonal to the truth.
+    Reference: Benaych-Georges & Nadakuditi (2012), section 3.1.
+    """
+    a, b, square = d1 * variance, d2 * variance, size**2
+    if square**2 <= a * b:
+        return SpikeLimits(edge(variance, d1, d2), 0.0, 0.0)
+    value = math.sqrt((square + a) * (square + b)) / size
+    left = (square**2 - a * b) / (square * (square + b))
+    right = (square**2 - a * b) / (square * (square + a))
+    return SpikeLimits(value, left, right)
+
+
+def symmetric_edge(variance: float, p: int) -> float:
+    """Return the largest eigenvalue of a symmetric p x p matrix, entries off the diagonal N(0, variance)."""
+    return 2.0 * math.sqrt(variance * p)
+
+
+def symmetric_spike(size: float, variance: float, p: int) -> SpikeLimits:
+    """Return the limits of an eigenvalue of that size: size + p v / size, overlap 1 - p v / size^2.
+
+    Reference: Benaych-Georges & Nadakuditi (2011), section 3.1; Feral & Peche (2007).
+    """
+    bulk = p * variance
+    if size**2 <= bulk:
+        return SpikeLimits(symmetric_edge(variance, p), 0.0, 0.0)
+    return SpikeLimits(size + bulk / size, 1.0 - bulk / size**2, 1.0 - bulk / size**2)

@@ -30,7 +30,7 @@ from scipy.special import expit, logit
 from lrlab.arrays import Array
 from lrlab.theory import priors
 from lrlab.theory.information import LEVELS, log_information
-from lrlab.theory.links import Link, Moments
+from lrlab.theory.links import Link
 
 SMALLEST = -60.0
 FINE = np.linspace(LEVELS[0], LEVELS[-1], 1537)
@@ -52,11 +52,10 @@ class Overlaps(NamedTuple):
     informed: float
     best: float
 
-    def region(self, level: float = 0.0) -> str:
-        """Return "possible", "hard" or "impossible" for reaching an overlap above `level`."""
-        if self.fast > level:
-            return "possible"
-        return "hard" if self.best > level else "impossible"
+    @property
+    def by_name(self) -> dict[str, float]:
+        """The largest overlap of all methods, and that of the fast ones where it is smaller."""
+        return {"best_overlap": self.best} | ({"best_fast_overlap": self.fast} if self.fast < self.best else {})
 
 
 class Ratios(NamedTuple):
@@ -66,9 +65,18 @@ class Ratios(NamedTuple):
     best: float
 
 
+@lru_cache(maxsize=65536)
 def overlaps(link: Link, ratio: float, rate: float = 1.0) -> Overlaps:
     """Return the limits at n/p = `ratio` > 0 for a truth whose entries are non-zero at the rate `rate` in (0, 1]."""
-    return _overlaps(link, float(ratio), float(rate))
+    curve, log_ratio = _curve(link, rate), math.log(ratio)
+    ahead = log_ratio - curve.log_ratios
+    # Upward steps before, downward after: where the recursion comes to rest.
+    stable = np.flatnonzero((ahead[:-1] > 0) & (ahead[1:] <= 0))
+    levels = [_polished(link, log_ratio, rate, float(FINE[k] + FINE[k + 1]) / 2.0) for k in stable]
+    levels = [-math.inf] * bool(ahead[0] <= 0) + levels + [float(FINE[-1])] * bool(ahead[-1] > 0)
+    entropy = ratio * curve.F - curve.G
+    best = levels[int(np.argmax(np.interp(levels, FINE, entropy)))]
+    return Overlaps(*(float(expit(level)) for level in (levels[0], levels[-1], best)))
 
 
 @lru_cache(maxsize=65536)
@@ -84,38 +92,14 @@ def ratios(link: Link, level: float, rate: float = 1.0) -> Ratios:
     return Ratios(*(math.exp(value) if value < NEVER else math.inf for value in (fast, min(best, fast))))
 
 
-def weak_recovery(moments: Moments) -> float:
-    """Return the n/p above which a fast method does better than a guess: (1 - mu_0^2) / (mu_2 - mu_0)^2; 0 if mu_1.
-
-    Where mu_1 = 0 the fixed point q = 0 loses its stability there (Mondelli & Montanari 2018, "Fundamental limits of
-    weak recovery with applications to phase retrieval", Theorem 2), whatever the prior.
-    """
-    if abs(moments.mu1) > 1e-12:
-        return 0.0
-    change = (moments.mu2 - moments.mu0) ** 2
-    return (1.0 - moments.mu0**2) / change if change > 1e-24 else math.inf
-
-
 def evolution(link: Link, ratio: float, rate: float = 1.0, start: float = 0.0) -> Iterator[float]:
     """Yield q after 1, 2, ... steps of the recursion from q = `start`, endlessly."""
     # An overlap of 0 is one too small to be felt.
     level = max(float(logit(start)), SMALLEST)
     while True:
-        level = max(_next(link, ratio, rate, level), SMALLEST)
+        log_hat = math.log(ratio) + log_information(link, np.array([level]))
+        level = max(float(priors.level(log_hat, rate)[0]), SMALLEST)
         yield float(expit(level))
-
-
-@lru_cache(maxsize=65536)
-def _overlaps(link: Link, ratio: float, rate: float) -> Overlaps:
-    curve, log_ratio = _curve(link, rate), math.log(ratio)
-    ahead = log_ratio - curve.log_ratios
-    # Upward steps before, downward after: where the recursion comes to rest.
-    stable = np.flatnonzero((ahead[:-1] > 0) & (ahead[1:] <= 0))
-    levels = [_polished(link, log_ratio, rate, float(FINE[k] + FINE[k + 1]) / 2.0) for k in stable]
-    levels = [-math.inf] * bool(ahead[0] <= 0) + levels + [float(FINE[-1])] * bool(ahead[-1] > 0)
-    entropy = ratio * curve.F - curve.G
-    best = levels[int(np.argmax(np.interp(levels, FINE, entropy)))]
-    return Overlaps(*(float(expit(level)) for level in (levels[0], levels[-1], best)))
 
 
 def _polished(link: Link, log_ratio: float, rate: float, level: float) -> float:
@@ -127,11 +111,6 @@ def _polished(link: Link, log_ratio: float, rate: float, level: float) -> float:
         step = (log_ratio - curve.log_ratio(link, rate, level)) / slope
         level += min(max(step, -LONGEST), LONGEST)
     return level
-
-
-def _next(link: Link, ratio: float, rate: float, level: float) -> float:
-    log_hat = math.log(ratio) + log_information(link, np.array([level]))
-    return float(priors.level(log_hat, rate)[0])
 
 
 class _Curve(NamedTuple):

@@ -10,7 +10,8 @@ from lrlab.lessons.definition import PLACE
 from lrlab.lessons.reading import read
 from lrlab.lessons.terms import terms
 from lrlab.parameters import InputError
-from lrlab.theory import marchenko_pastur, spiked
+from lrlab.theory import bulk as noise
+from lrlab.theory import spiked
 
 STEPS = [
     pytest.param(step, id=f"{name}-{k}")
@@ -105,11 +106,11 @@ def test_terms_are_those_of_the_glossary():
 
 @pytest.mark.parametrize("ratio", [0.1, 0.9, 3.0])
 def test_the_density_of_the_bulk_integrates_to_the_share_of_eigenvalues_that_are_not_zero(ratio):
-    low, high = marchenko_pastur.support(ratio, 1.7)
+    low, high = noise.support(ratio, 1.7)
     # The root at both ends becomes smooth in the angle.
     angle = (np.arange(4000) + 0.5) * np.pi / 4000
     x = (low + high) / 2 - (high - low) / 2 * np.cos(angle)
-    total = float(np.sum(marchenko_pastur.density(x, ratio, 1.7) * np.sin(angle))) * (high - low) / 2 * np.pi / 4000
+    total = float(np.sum(noise.density(x, ratio, 1.7) * np.sin(angle))) * (high - low) / 2 * np.pi / 4000
     assert total == pytest.approx(min(1.0, 1.0 / ratio), abs=1e-5)
 
 
@@ -119,4 +120,4 @@ def test_the_bulk_ends_at_the_edge_of_the_spiked_model():
     figure = lessons.load("eigengap").steps[0].figure
     ratio, scale = bulk(figure.spec, "M")
     limit = spiked.predict(figure.spec.link_function.moments, figure.spec.n / figure.spec.p, "M")
-    assert marchenko_pastur.support(ratio, scale)[1] == pytest.approx(limit.second)
+    assert noise.support(ratio, scale)[1] == pytest.approx(limit.second)

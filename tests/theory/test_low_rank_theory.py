@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lrlab.theory import spiked_noise
+from lrlab.theory import spiked
 from lrlab.theory.statistical_dimension import marchenko_pastur, nuclear_norm
 
 
@@ -37,7 +37,7 @@ def test_spikes_of_rectangular_noise(size):
     u, w = (np.eye(d)[0] for d in (d1, d2))
     M = size * np.outer(u, w) + np.sqrt(v) * rng.standard_normal((d1, d2))
     U, s, Vt = np.linalg.svd(M)
-    limit = spiked_noise.spike(size, v, d1, d2)
+    limit = spiked.spike(size, v, d1, d2)
     assert s[0] == pytest.approx(limit.value, rel=0.03)
     assert (U[:, 0] @ u) ** 2 == pytest.approx(limit.left, abs=0.06)
     assert (Vt[0] @ w) ** 2 == pytest.approx(limit.right, abs=0.06)
@@ -50,6 +50,6 @@ def test_spikes_of_symmetric_noise(size):
     M = (G + G.T) / np.sqrt(2)
     M[0, 0] += size
     values, vectors = np.linalg.eigh(M)
-    limit = spiked_noise.symmetric_spike(size, 1 / p, p)
+    limit = spiked.symmetric_spike(size, 1 / p, p)
     assert values[-1] == pytest.approx(limit.value, rel=0.03)
     assert vectors[0, -1] ** 2 == pytest.approx(limit.left, abs=0.06)

@@ -15,8 +15,7 @@ from lrlab.models.phase_retrieval import PhaseRetrieval
 from lrlab.models.protocols import PhaseData
 from lrlab.parameters import Parameter
 from lrlab.solver_entry import Options, SolverEntry
-from lrlab.theory.phase import start_overlap
-from lrlab.theory.phase_weights import LEFT_OUT, STARTS, softening, weigh
+from lrlab.theory.phase import LEFT_OUT, STARTS, softening, start_overlap, weigh
 
 Start = Annotated[
     str,
@@ -37,7 +36,7 @@ def initial(problem: PhaseData, start: str, rng: Generator) -> Vector:
     """Return z (p,) whose length is the root of the mean intensity, E |<a, x>|^2 = ||x||^2, in the start's direction.
 
     The direction is the leading eigenvector of (1/m) sum T(s_i) a_i a_i^*, s_i = intensity over its mean, with the
-    weights T of `theory.phase_weights`. Two passes over A (m, p) a Lanczos step; no p x p matrix is made.
+    weights T of `theory.phase`. Two passes over A (m, p) a Lanczos step; no p x p matrix is made.
     """
     A, mean = problem.A, float(problem.intensity.mean())
     m, p = A.shape

@@ -12,7 +12,7 @@ from lrlab.models.phase_retrieval import PhaseRetrieval, align_phase
 from lrlab.parameters import InputError
 from lrlab.protocol import Interrupted, Stop, drive
 from lrlab.solvers.phase_retrieval import phase_gauss_newton
-from lrlab.theory.phase_weights import STARTS
+from lrlab.theory.phase import STARTS
 
 KINDS = [(field, data) for field in ("real", "complex") for data in ("magnitude", "intensity")]
 

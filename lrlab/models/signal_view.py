@@ -1,4 +1,4 @@
-"""The first screen of single-index models: their first answers, and a verdict on a run beside theory."""
+"""The first screen of recovered signals: the first answers, and a verdict on a run beside theory."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,9 +9,12 @@ from lrlab.arrays import Array
 from lrlab.metrics import error_of
 from lrlab.model_entry import Measured, Outcome, Panel
 from lrlab.theory import spiked
+from lrlab.theory.phase_limits import thresholds
 
 SHOWN, ACROSS = 400, 20
 """Answers that are drawn, and how many of them in a row."""
+RECOVERED = 1e-3
+"""Error below which the signal of phase retrieval counts as recovered."""
 
 
 def strip(answers: Array) -> Array:
@@ -21,7 +24,7 @@ def strip(answers: Array) -> Array:
     return rows
 
 
-def measured(spec: Any) -> Measured:
+def index_measured(spec: Any) -> Measured:
     """Return the first answers of a spec."""
     # Of the data itself: with fewer rows another part of the random numbers would be the noise.
     answers = spec.build().first_answers(SHOWN)
@@ -31,7 +34,7 @@ def measured(spec: Any) -> Measured:
     return Measured(words, [Panel(f"the first {len(answers)} answers", strip(answers), "bits")])
 
 
-def verdict(spec: Any, outcomes: Sequence[Outcome]) -> str:
+def index_verdict(spec: Any, outcomes: Sequence[Outcome]) -> str:
     """Return predicted and measured error, on which side of its threshold n/p is, and the best of the others."""
     known = next((one for one in outcomes if "predicted_overlap" in one.predictions), None)
     scored = [one for one in outcomes if "error" in one.scores]
@@ -59,3 +62,27 @@ def _beside_theory(spec: Any, outcome: Outcome) -> str:
     if not np.isfinite(threshold):
         return f"{words}: this moment has no gap, whatever n/p"
     return f"{words}: n/p = {ratio:.4g} is {'above' if ratio > threshold else 'below'} its threshold {threshold:.3g}"
+
+
+def phase_measured(spec: Any) -> Measured:
+    """Return the first answers of a spec."""
+    few, unknowns = min(spec.m, SHOWN), 2 * spec.p - 1 if spec.field == "complex" else spec.p
+    name = "magnitudes" if spec.data == "magnitude" else "intensities"
+    words = f"{spec.m:,} {name} for {unknowns:,} real unknowns; brighter is larger."
+    return Measured(words, [Panel(f"the first {few} {name}", strip(spec.replace(m=few).build().y), "sizes")])
+
+
+def phase_verdict(spec: Any, outcomes: Sequence[Outcome]) -> str:
+    """Return how many solvers recover the signal, and where m/p stands beside the thresholds of exact answers."""
+    scored = [one for one in outcomes if "error" in one.scores]
+    limit, ratio = thresholds(spec.field), spec.m / spec.p
+    theory = f"m/p = {ratio:.3g}, where exact answers allow fast methods from {limit.fast:.3g} and any method from "
+    theory += f"{limit.information:.3g}"
+    if not scored:
+        return f"{theory}."
+    best = min(scored, key=lambda one: one.scores["error"])
+    count = sum(one.scores["error"] < RECOVERED for one in scored)
+    words = f"error {best.scores['error']:.2g} {best.course}"
+    if all(one.over for one in outcomes):
+        return f"The signal is recovered by {count} of {len(outcomes)} solvers, {words}: {theory}."
+    return f"Running, {words}: {theory}."

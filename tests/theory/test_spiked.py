@@ -6,7 +6,7 @@ from scipy.stats import ks_2samp
 
 import lrlab
 from lrlab.spectra import pairwise
-from lrlab.theory.finite_moment import finite_moment
+from lrlab.theory.spiked import finite_moment
 
 SPECS = (
     lrlab.spec("one-bit-sensing", n=400, p=12, noise=0.5),

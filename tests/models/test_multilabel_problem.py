@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from lrlab import catalog, lowrank
 from lrlab.models.label_patterns import highest
 from lrlab.models.multilabel import Multilabel
-from lrlab.models.multilabel_risk import best_linear
+from lrlab.models.multilabel_problem import best_linear
 from lrlab.parameters import InputError
 from lrlab.runs.job import make_job
 from lrlab.runs.run import run_job
