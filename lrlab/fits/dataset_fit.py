@@ -6,16 +6,23 @@ from typing import Any
 
 from lrlab import datasets
 from lrlab.datasets import Dataset
-from lrlab.datasets.published import Files
+from lrlab.datasets.published import SHAPES, Files
 from lrlab.fits.own_files import read
 from lrlab.fits.row_fit import FitSettings, fit_rows
-from lrlab.fits.stand_in import stand_in
+from lrlab.models.multilabel import Multilabel
 from lrlab.models.own_rows import hide
 from lrlab.parameters import InputError, Value
+from lrlab.runs.memory import GIB, memory_limit
 
 Row = dict[str, Any]
 MOST_SECONDS = 3600.0
 """Most time of a run."""
+MOST_BYTES = 2**25
+"""Memory of the features; of larger sets as many rows are drawn as take no more."""
+SPARSE = 0.3
+"""Share of the features that is not 0 above which they are drawn dense."""
+RANK, NOISE = 20, 1.0
+"""Of the scores that labels are drawn by; the rank is at most half of the largest one."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +73,38 @@ def fit_dataset(task: DatasetFit) -> Row:
 def rows_of(task: DatasetFit) -> tuple[Dataset, Dataset]:
     """Return the rows to learn from and to test on."""
     if task.files is None:
-        return drawn(task.data)
+        return stand_in(task.data, seed=0)
     train, test, labels = task.files
     training = read(train, labels, 1.0, 0)
     return training, datasets.read(test, labels, like=training)
 
 
+# The same rows for all solvers and trials, as a set is.
 @lru_cache(maxsize=1)
-def drawn(name: str) -> tuple[Dataset, Dataset]:
-    """Return synthetic rows, the same ones for all solvers and trials, as a set is."""
-    return stand_in(name, seed=0)
+def stand_in(name: str, seed: int) -> tuple[Dataset, Dataset]:
+    """Return synthetic rows to learn from and to test on, with the set's numbers of features, labels and both per row.
+
+    They are as many as the set has, or fewer in the same proportion. Nothing else is that of the set. InputError where
+    there is no memory for them.
+    """
+    spec, n = stand_in_spec(name, seed)
+    if spec.data_bytes > memory_limit():
+        expected, size = f"at most {memory_limit() / GIB:.1f} GiB", f"{spec.data_bytes / GIB:.1f} GiB"
+        raise InputError("memory", f"{expected} for synthetic rows of the shape of {name}", size, "get the set itself")
+    drawn = spec.build()
+    return Dataset(drawn.X[:n], drawn.Y[:n]), Dataset(drawn.X[n:], drawn.Y[n:])
+
+
+def stand_in_spec(name: str, seed: int) -> tuple[Multilabel, int]:
+    """Return the spec of all rows of a stand-in, and how many of them are to learn from."""
+    shape = SHAPES[name]
+    share = shape.features_per_row / shape.features
+    row_bytes = 8 * shape.features if share > SPARSE else 26 * shape.features_per_row
+    kept = min(1.0, MOST_BYTES / (row_bytes * (shape.rows + shape.test_rows)))
+    n, test = (max(2, round(kept * rows)) for rows in (shape.rows, shape.test_rows))
+    most = max(1, min(shape.features, shape.labels) // 2)
+    spec = Multilabel(
+        n=n + test, d=shape.features, labels=shape.labels, rank=min(RANK, most), per_row=round(shape.labels_per_row),
+        density=1.0 if share > SPARSE else share, noise=NOISE, seed=seed,
+    )  # fmt: skip
+    return spec, n

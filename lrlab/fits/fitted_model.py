@@ -7,9 +7,8 @@ Arrays of such a file: `lrlab_model` (the version of this form), `solver`, `opti
 whose labels (`own_labels`) have `own_thresholds`. Older versions ignore `calibration`.
 """
 
-import csv
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from os import PathLike
@@ -49,6 +48,7 @@ KINDS: Mapping[str, type[Any]] = {
 }
 """Classes of estimates; a file names its own, and no other class is ever constructed from a file."""
 ESTIMATE = "estimate_"
+PREDICTION_COLUMNS = ("row", "place", "label", "score", "predicted")
 PARTS = (
     "lrlab_model", "solver", "options", "kind", "sizes", "feature_names", "label_names",
     "scaling", "units", "threshold", "own_labels", "own_thresholds", "calibration",
@@ -112,20 +112,13 @@ class FittedModel:
             {
                 "row": i + 1,
                 "place": j + 1,
-                "label": names[label],
+                "label": names[one],
                 "score": float(score),
-                "predicted": bool(score > at[label]),
+                "predicted": bool(score > at[one]),
             }
             for i in range(X.shape[0])
-            for j, (label, score) in enumerate(zip(places[i], values[i], strict=True))
+            for j, (one, score) in enumerate(zip(places[i], values[i], strict=True))
         ]
-
-
-def write_predictions(rows: Sequence[Mapping[str, Any]], stream: IO[str]) -> None:
-    """Write what `FittedModel.predict` returns as CSV."""
-    table = csv.DictWriter(stream, ("row", "place", "label", "score", "predicted"))
-    table.writeheader()
-    table.writerows(rows)
 
 
 def save_model(path: str | Path | IO[bytes], model: FittedModel | RatingModel) -> None:

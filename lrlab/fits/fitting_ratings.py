@@ -1,33 +1,24 @@
-"""Fits biases and a low-rank part to users' own ratings, tuned on held-out ones, and tests them on others."""
+"""Fits biases and a low-rank part to users' own ratings, tuned on held-out ones; tests on others; tasks for workers."""
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import Any
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lrlab import datasets
 from lrlab.datasets import Ratings
 from lrlab.datasets.ratings_features import read_features
+from lrlab.fits import ratings_solvers
 from lrlab.fits.biased_als import Line, bias_line
-from lrlab.fits.fit_result import Row
+from lrlab.fits.fit_result import FitResult, Row
 from lrlab.fits.own_files import File
-from lrlab.fits.ratings_members import members_of
-from lrlab.fits.ratings_model import RatingModel
-from lrlab.fits.ratings_result import RatingsFit
-from lrlab.fits.ratings_solvers import (
-    BIASES,
-    OWN,
-    Attempt,
-    Candidate,
-    attempt,
-    candidate_ranks,
-    ratings_options,
-    require_fits,
-)  # fmt: skip
+from lrlab.fits.ratings_model import RatingModel, members_of
+from lrlab.fits.ratings_solvers import BIASES, OWN, Attempt, Candidate
 from lrlab.fits.ratings_tuning import FEWEST, Result, Tuner
-from lrlab.models.own_rows import solver_stream
+from lrlab.models.own_rows import solver_stream, stored
 from lrlab.models.ratings_problem import Cells, Factors, RatingTable, aligned, rms
 from lrlab.parameters import InputError
 from lrlab.protocol import Iterate, Iterates, Limits, Stop, limits
@@ -42,6 +33,49 @@ FAR, RANDOM_CELLS = 2.0, 10_000
 IMPLAUSIBLE = "The low-rank part diverges where there are no ratings, and is left out."
 
 Progress = Callable[[int, float], None]
+
+
+@dataclass(kw_only=True)
+class RatingsFit(FitResult):
+    """The result of a fit to ratings: a `FitResult`, whose last estimate belongs to `model`.
+
+    baselines: rmse_mean and rmse_biases on the test ratings, of the training mean and of biases of users and items
+    alone, and how many test ratings there are, of users and of items without training ratings.
+    share: weight of the fit beside the biases alone. tried: the settings that were compared on held-out ratings.
+    """
+
+    rank: int
+    share: float = 1.0
+    baselines: Row = field(default_factory=dict)
+    tried: list[Row] = field(default_factory=list, repr=False)
+    model: RatingModel | None = field(default=None, repr=False)
+
+    @property
+    def remark(self) -> str:
+        """One sentence where the fit is no better than biases or the mean."""
+        rmse = self.rows[-1]["rmse"] if self.rows else math.nan
+        worse = rmse > self.baselines["rmse_biases"] * (1 + 1e-9)
+        remedy = f"take solver {BIASES}" if worse else "the ratings are too few for biases, or have none"
+        for name, words in (
+            ("rmse_mean", "the mean of the ratings"),
+            ("rmse_biases", "biases of users and items alone"),
+        ):
+            if rmse > self.baselines[name] * (1 + 1e-9):
+                line = f"{rmse:.4f} against {self.baselines[name]:.4f}"
+                return f"The fit is worse than {words} on the test ratings (rmse {line}): {remedy}."
+        if not self.rank and self.solver != BIASES:
+            return "Held-out ratings bear no low-rank part: the model is biases of users and items alone."
+        return ""
+
+    @property
+    def extra_values(self) -> dict[str, Any]:
+        """The rank, the errors of the baselines, and what tuning tried."""
+        return {"rank": self.rank, "share": self.share, **self.baselines, "remark": self.remark, "tried": self.tried}
+
+    @property
+    def chosen(self) -> bool:
+        """Whether held-out ratings chose the iterations."""
+        return bool(self.tried and self.rank)
 
 
 def fit_ratings(
@@ -70,7 +104,7 @@ def fit_ratings(
     Scores: `rmse` on the test ratings, also for users and items without training ratings, and `train_rmse`.
     InputError where a file, a setting or a size is wrong.
     """
-    options = ratings_options(solver, settings)
+    options = ratings_solvers.ratings_options(solver, settings)
     most = ITERATIONS.get(solver, OTHER_ITERATIONS) if iterations is None else iterations
     ending = limits({"max_iter": most, "max_seconds": max_seconds})
     ratings, table = read_table(train, test, users, items, seed)
@@ -112,10 +146,10 @@ def fit_table(
     features = table.X.shape[1] > 1 or table.Y.shape[1] > 1
     best, tried = None, list[Row]()
     if solver != BIASES:
-        most = require_fits(table, solver, rank, options, line)
+        most = ratings_solvers.require_fits(table, solver, rank, options, line)
         if len(table.b) >= FEWEST:
             tuner = Tuner(solver, table, given, options, ending, seed, progress)
-            best = tuner.search(candidate_ranks(solver, rank, most, features))
+            best = tuner.search(ratings_solvers.candidate_ranks(solver, rank, most, features))
             tried = [{"rank": 0, "iterations": 1, "rmse": tuner.line_rmse}, *(result.row() for result in tuner.results)]
         elif solver == OWN:
             best = Result(Candidate(rank or min(most, 5), options), ending.max_iter, 1.0, math.nan, 1.0, 0.0)
@@ -124,7 +158,7 @@ def fit_table(
         share=best.share if best else 0.0, baselines=baselines(table, line), tried=tried,
     )  # fmt: skip
     if best:
-        run = attempt(solver, table, line, best.candidate, solver_stream(seed))
+        run = ratings_solvers.attempt(solver, table, line, best.candidate, solver_stream(seed))
         fit.fill(_with_biases(run, fit.share), table.score, ending._replace(max_iter=max(1, best.iterations)))
         if not plausible(fit.estimate, table, line, seed):
             best, fit.share, fit.rows, fit.notes = None, 0.0, [], (*fit.notes, IMPLAUSIBLE)
@@ -183,3 +217,30 @@ def _with_biases(run: Attempt, share: float) -> Iterates:
             return ending.value
         factors: Factors = run.factors(iterate.estimate, share)
         yield replace(iterate, estimate=factors)
+
+
+class RatingsTask(NamedTuple):
+    """A solver on files, each given by its path or by itself as text (`own_rows.packed`), "" for none."""
+
+    train: str
+    test: str
+    users: str
+    items: str
+    solver: str
+    rank: int
+    iterations: int | None
+    max_seconds: float
+    seed: int
+
+
+def run_task(task: RatingsTask) -> RatingsFit:
+    """Return the fit of a task, whose estimate stays in its model alone."""
+    with ExitStack() as files:
+        train, test, users, items = (files.enter_context(stored(text)) if text else None for text in task[:4])
+        assert train is not None
+        result = fit_ratings(
+            train, test, users, items, solver=task.solver, rank=task.rank, iterations=task.iterations, seed=task.seed,
+            max_seconds=task.max_seconds,
+        )  # fmt: skip
+    result.estimate = None
+    return result

@@ -4,15 +4,18 @@ import csv
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import IO, Any
+from functools import cached_property
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 from lrlab.arrays import Array, Indices
-from lrlab.datasets.ratings_features import Column, Features
+from lrlab.datasets import Ratings
+from lrlab.datasets.dataset import Names
+from lrlab.datasets.ratings_features import Column, Columns, Features, read_features
 from lrlab.fits.model_shapes import require_numbers
-from lrlab.fits.ratings_members import Members, Scaling
-from lrlab.models.ratings_problem import Factors
+from lrlab.fits.own_files import File
+from lrlab.models.ratings_problem import Factors, places_of
 from lrlab.parameters import InputError, nearest
 
 KIND = "Factors"
@@ -20,6 +23,63 @@ KIND = "Factors"
 PAIR_COLUMNS = ("user", "item", "prediction", "new")
 TOP_COLUMNS = ("user", "place", "item", "prediction")
 NEW = {(False, False): "", (True, False): "user", (False, True): "item", (True, True): "user and item"}
+
+
+class Scaling(NamedTuple):
+    """Features of one side about their means (d,), numbers in units of their standard deviation (d,)."""
+
+    centre: Array
+    unit: Array
+
+    @classmethod
+    def of(cls, values: Array | None, columns: Columns) -> "Scaling":
+        """Return the scaling of features (n, d); of none, that of no columns."""
+        if values is None:
+            return cls(np.zeros(0), np.ones(0))
+        spread = values.std(axis=0)
+        words = np.array([bool(column.word) for column in columns])
+        return cls(values.mean(axis=0), np.where(words | (spread == 0), 1.0, spread))
+
+    def applied(self, values: Array) -> Array:
+        """Return a constant beside the scaled features; a gap has the mean."""
+        scaled = np.nan_to_num((values - self.centre) / self.unit, nan=0.0)
+        return np.hstack([np.ones((len(values), 1)), scaled])
+
+
+@dataclass(frozen=True, eq=False)
+class Members:
+    """The users or the items of a model: names, what their features stand for, and how these are scaled."""
+
+    names: Names = field(repr=False)
+    columns: Columns = field(repr=False)
+    scaling: Scaling = field(repr=False)
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The place of each name."""
+        return {name: place for place, name in enumerate(self.names)}
+
+    def read(self, path: File, what: str) -> Features:
+        """Read features of new members."""
+        if not self.columns:
+            raise InputError(f"{what}s", f"left out: the model has no features of {what}s", path, "leave the file out")
+        return read_features(path, what, like=self.columns)
+
+    def vectors(self, names: Sequence[str], known: Array, mapped: Array, features: Features | None) -> Array:
+        """Return the vectors of members: `known` ones, or by `mapped` from their features, or those of the mean."""
+        rows = np.tile(mapped[:1], (len(names), 1))
+        for row, name in zip(rows, names, strict=True):
+            if (place := self.places.get(name)) is not None:
+                row[:] = known[place]
+            elif features and (place := features.members.get(name)) is not None:
+                row[:] = (self.scaling.applied(features.values[place : place + 1]) @ mapped)[0]
+        return rows
+
+
+def members_of(ratings: Ratings) -> tuple[Members, Members]:
+    """Return the users and items of ratings."""
+    users = Members(ratings.user_names, ratings.x_columns, Scaling.of(ratings.X, ratings.x_columns))
+    return users, Members(ratings.item_names, ratings.y_columns, Scaling.of(ratings.Y, ratings.y_columns))
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +106,7 @@ class RatingModel:
         A new user or item has the vector that its features say, if these are given and the model has some, and else
         that of the mean user or item; without features this is a constant bias.
         """
-        names, places = zip(*(_coded(column) for column in zip(*pairs, strict=True)), strict=True)
+        names, places = zip(*(places_of((), column) for column in zip(*pairs, strict=True)), strict=True)
         left = self.users.vectors(names[0], self.factors.users, self.factors.user_map, users)
         right = self.items.vectors(names[1], self.factors.items, self.factors.item_map, items)
         return self.mean + Factors(left, right, left, right).at(*places)
@@ -132,14 +192,7 @@ def restored(solver: str, options: str, arrays: Mapping[str, Array]) -> RatingMo
 
 
 def write_rows(rows: Iterable[Mapping[str, Any]], names: Sequence[str], stream: IO[str]) -> None:
-    """Write what `predict` or `top` returns as CSV."""
+    """Write what `predict` or `top` of a model returns as CSV."""
     table = csv.DictWriter(stream, names)
     table.writeheader()
     table.writerows(rows)
-
-
-def _coded(names: Sequence[str]) -> tuple[list[str], Indices]:
-    """Return different names, and the place of each name among them."""
-    index: dict[str, int] = {}
-    places = np.array([index.setdefault(name, len(index)) for name in names], dtype=np.intp)
-    return list(index), places

@@ -54,7 +54,7 @@ def search(task: TuningTask, max_rank: int) -> Search:
         results += yield from _further(parameter, results, better)
     for name in (name for name in GRIDS if name in task.free):
         best = best_of(results, better).candidate
-        results += yield [best.changed(name, value) for value in GRIDS[name]]
+        results += yield [best._replace(**{name: value}) for value in GRIDS[name]]  # type: ignore[arg-type]
     if ranks[1:]:
         best = smoothed_best(results, better).candidate
         weights = _decades(parameter, best.regularization) if parameter else [best.regularization]

@@ -10,9 +10,9 @@ from scipy.sparse import issparse
 
 from lrlab import datasets
 from lrlab.arrays import Array
-from lrlab.datasets import Dataset, read_pairs, read_ratings
+from lrlab.datasets import Dataset, read_ratings
 from lrlab.datasets.labels import Labels
-from lrlab.datasets.ratings_features import Columns, Features, read_features
+from lrlab.datasets.ratings_features import read_features
 from lrlab.fits import baselines, label_results
 from lrlab.fits.label_results import LabelCorrelations
 from lrlab.models.multilabel_problem import measured
@@ -109,14 +109,9 @@ def read_other_rows(folder: Path, file: str, like: Dataset) -> None:
     datasets.save_npz(folder / OTHERS, rows)
 
 
-def read_members(folder: Path, file: str, what: str, like: Columns) -> Features:
-    """Read features of new users or items, as `what` says, with the columns of a model."""
-    return read_features(folder / file, what, like=like)
-
-
-def read_pairs_file(folder: Path, file: str) -> list[tuple[str, str]]:
-    """Read pairs of a user and an item."""
-    return read_pairs(folder / file)
+def read_file(folder: Path, file: str, reader: Callable[[Path], Any]) -> Any:
+    """Return what a reader of one file makes of a file of the folder."""
+    return reader(folder / file)
 
 
 def count_ratings(folder: Path, paths: Mapping[str, str]) -> str:

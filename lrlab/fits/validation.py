@@ -1,21 +1,19 @@
 """Scores of settings on held-out rows: the metrics, the trial of one candidate, and the task of tuning."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from lrlab import catalog, ranking
-from lrlab.fits.calibration import Calibration, calibrated
-from lrlab.fits.joint_runs import joint
-from lrlab.fits.thresholds import best_threshold, own_thresholds
+from lrlab.fits.calibration import Calibration, best_threshold, calibrated, own_thresholds
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import GAINS, PLACES, Predictor, threshold_of
 from lrlab.models.own_rows import OwnProblem, OwnRows, OwnThresholds, solver_stream
 from lrlab.models.scaling import SCALINGS
 from lrlab.parameters import Parameter, Value, require_known, settle
-from lrlab.protocol import Iterate, Limits, drive, limits
+from lrlab.protocol import Iterate, Limits, drive, limits, parts
 from lrlab.solver_entry import SolverEntry
 
 HELD_OUT_SHARE = 0.2
@@ -67,10 +65,6 @@ class Candidate(NamedTuple):
     scaling: str = "none"
     rate: float | None = None
     margin: float | None = None
-
-    def changed(self, name: str, value: float) -> "Candidate":
-        """Return it with another value of an option."""
-        return Candidate(**{**self._asdict(), name: value})
 
     @property
     def options(self) -> dict[str, Value]:
@@ -197,6 +191,22 @@ def evaluate(problems: Sequence[OwnProblem], task: TuningTask, candidate: Candid
     common = best_threshold(problems, kept)
     base = threshold_of(kept[0]) if task.metric == "hamming" or math.isnan(common[0]) else common[0]
     return Result(candidate, *best, *common, own_thresholds(problems, kept, base), calibrated(problems, kept))
+
+
+class Together(tuple[Any, ...]):
+    """All parts of the `estimates` of several problems."""
+
+    estimates: Sequence[Predictor]
+
+
+def joint(runs: Sequence[Iterator[Iterate]]) -> Iterator[Iterate]:
+    """Yield iterates of several runs together until one of them ends: sums of objectives, the largest residual."""
+    for iterates in zip(*runs, strict=False):
+        together = Together(part for one in iterates for part in parts(one.estimate))
+        together.estimates = [one.estimate for one in iterates]
+        objectives, residuals = ([getattr(one, name) for one in iterates] for name in ("objective", "residual"))
+        objective = None if None in objectives else sum(objectives)
+        yield Iterate(together, objective, None if None in residuals else max(residuals))
 
 
 def validation_score(problem: OwnProblem, estimate: Predictor, metric: Metric) -> float:

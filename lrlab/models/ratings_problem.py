@@ -1,5 +1,6 @@
 """Ratings of items by users: biases of both and a low-rank part, with a person's own features of both sides."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -186,14 +187,16 @@ def aligned(given: Ratings, test: Ratings) -> tuple[Cells, Cells, tuple[int, int
 
     Features fix the place of a name. On a side without them, names of the test that are new come after the others.
     """
-    places = [side(*names) for names in ((given.user_names, test.user_names), (given.item_names, test.item_names))]
-    rows, columns = places[0][0][test.rows], places[1][0][test.columns]
+    users, user_places = places_of(given.user_names, test.user_names)
+    items, item_places = places_of(given.item_names, test.item_names)
+    rows, columns = user_places[test.rows], item_places[test.columns]
     order = np.lexsort((columns, rows))
     fresh = Cells(rows[order], columns[order], test.values[order])
-    return Cells(given.rows, given.columns, given.values), fresh, (places[0][1], places[1][1])
+    return Cells(given.rows, given.columns, given.values), fresh, (len(users), len(items))
 
 
-def side(known: tuple[str, ...], names: tuple[str, ...]) -> tuple[Indices, int]:
-    """Return the places of names, and how many there are in all."""
+def places_of(known: Sequence[str], names: Sequence[str]) -> tuple[list[str], Indices]:
+    """Return all different names, the known ones first, and the place of each of `names` among them."""
     index = {name: place for place, name in enumerate(known)}
-    return np.array([index.setdefault(name, len(index)) for name in names], dtype=np.intp), len(index)
+    places = np.array([index.setdefault(name, len(index)) for name in names], dtype=np.intp)
+    return list(index), places

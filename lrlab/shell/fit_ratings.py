@@ -88,7 +88,7 @@ def show(result: Mapping[str, Any]) -> None:
 def predict(options: argparse.Namespace, model: Any) -> int:
     """Predict the ratings of pairs, or with --user the best items that a user has not rated."""
     from lrlab.datasets import read_pairs
-    from lrlab.fits.ratings_model import PAIR_COLUMNS, TOP_COLUMNS, write_rows
+    from lrlab.fits.ratings_model import PAIR_COLUMNS, TOP_COLUMNS
 
     users, items = (
         side.read(path, what) if path else None
@@ -100,7 +100,7 @@ def predict(options: argparse.Namespace, model: Any) -> int:
         raise InputError("FILE", "a CSV of user, item", "nothing", "name it, or request a user's best items by --user")
     else:
         rows, names = model.predict(read_pairs(options.file), users, items), PAIR_COLUMNS
-    write(options.out, rows, names, write_rows)
+    write(options.out, rows, names)
     if options.json:
         print_json({"solver": model.solver, "predictions": rows})
     elif options.out:
@@ -111,8 +111,10 @@ def predict(options: argparse.Namespace, model: Any) -> int:
     return DONE
 
 
-def write(path: Path | None, rows: Sequence[Mapping[str, Any]], names: Sequence[str], writer: Any) -> None:
+def write(path: Path | None, rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> None:
     """Write rows as CSV where there is a path."""
+    from lrlab.fits.ratings_model import write_rows
+
     if path:
         with path.open("w", newline="", encoding="utf-8") as stream:
-            writer(rows, names, stream)
+            write_rows(rows, names, stream)

@@ -33,7 +33,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Predict, and print or write the predictions."""
-    from lrlab.fits.fitted_model import load_model, write_predictions
+    from lrlab.fits.fitted_model import PREDICTION_COLUMNS, load_model
     from lrlab.fits.ratings_model import RatingModel
 
     if options.top < 1:
@@ -46,9 +46,7 @@ def run(options: argparse.Namespace) -> int:
     if options.file is None:
         raise InputError("FILE", "a file of rows", "nothing", "name the rows to predict")
     rows = model.predict(model.read(options.file, options.labels).X, options.top)
-    if options.out:
-        with options.out.open("w", newline="", encoding="utf-8") as stream:
-            write_predictions(rows, stream)
+    fit_ratings.write(options.out, rows, PREDICTION_COLUMNS)
     if options.json:
         print_json({"solver": model.solver, "threshold": model.threshold, "predictions": rows})
     elif options.out:

@@ -6,7 +6,7 @@ import numpy as np
 
 from lrlab.datasets import Ratings
 from lrlab.datasets.ratings_features import Column
-from lrlab.fits.ratings_members import members_of
+from lrlab.fits.ratings_model import members_of
 from lrlab.models.ratings_problem import Cells, RatingTable
 
 

@@ -7,8 +7,8 @@ from scipy.sparse import csr_array
 import lrlab
 from lrlab.datasets.dataset import Dataset
 from lrlab.fits import label_results
+from lrlab.fits.calibration import best_threshold, own_thresholds
 from lrlab.fits.fitted_model import load_model, save_model
-from lrlab.fits.thresholds import best_threshold, own_thresholds
 from lrlab.lowrank import from_product
 from lrlab.models.own_rows import OwnProblem
 from lrlab.parameters import InputError

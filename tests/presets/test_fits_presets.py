@@ -8,8 +8,8 @@ from lrlab import datasets, presets
 from lrlab.datasets.dataset import Dataset
 from lrlab.datasets.published import SETS, SHAPES, Shape, located, presence
 from lrlab.engine.stream import LocalStream, collect
+from lrlab.fits.dataset_fit import MOST_BYTES, stand_in, stand_in_spec
 from lrlab.fits.fitting import fit
-from lrlab.fits.stand_in import MOST_BYTES, stand_in, stand_in_spec
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError
 from lrlab.presets import fits

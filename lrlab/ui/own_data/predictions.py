@@ -12,7 +12,8 @@ import streamlit as st
 
 from lrlab.arrays import Indices
 from lrlab.datasets import Dataset
-from lrlab.fits.fitted_model import FittedModel, save_model, write_predictions
+from lrlab.fits.fitted_model import PREDICTION_COLUMNS, FittedModel, save_model
+from lrlab.fits.ratings_model import write_rows
 from lrlab.parameters import InputError, Parameter
 from lrlab.ui.own_data import row_source
 from lrlab.ui.own_data.row_source import RowTables
@@ -103,7 +104,7 @@ def threshold_words(model: FittedModel) -> str:
 def as_csv(model: FittedModel, test: Dataset, k: int) -> bytes:
     """Return the predictions of all rows as a file."""
     stream = io.StringIO(newline="")
-    write_predictions(model.predict(test.X, k), stream)
+    write_rows(model.predict(test.X, k), PREDICTION_COLUMNS, stream)
     return stream.getvalue().encode()
 
 

@@ -10,8 +10,8 @@ import streamlit as st
 from lrlab import catalog
 from lrlab.engine.engine import Engine
 from lrlab.engine.stream import Collection
+from lrlab.fits.fitting_ratings import RatingsTask, run_task
 from lrlab.fits.ratings_solvers import BIASES, MODEL, OWN, solvers
-from lrlab.fits.ratings_task import RatingsTask, run_task
 from lrlab.models.own_rows import packed
 from lrlab.parameters import InputError, Parameter, Value, nearest
 from lrlab.ui.own_data.fit_controls import SECONDS, SEED

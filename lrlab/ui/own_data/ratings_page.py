@@ -10,7 +10,7 @@ from lrlab.engine.engine import get_engine
 from lrlab.engine.messages import Failure
 from lrlab.engine.stream import Collection
 from lrlab.figures.labels import rating_errors
-from lrlab.fits.ratings_result import RatingsFit
+from lrlab.fits.fitting_ratings import RatingsFit
 from lrlab.parameters import InputError
 from lrlab.ui.own_data import ratings_controls, ratings_predictions, ratings_source
 from lrlab.ui.own_data.ratings_controls import RatingsPlan, title

@@ -7,11 +7,12 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from lrlab.datasets.ratings_features import Features
+from lrlab.datasets import read_pairs
+from lrlab.datasets.ratings_features import Features, read_features
 from lrlab.fits.fitted_model import save_model
+from lrlab.fits.fitting_ratings import RatingsFit
 from lrlab.fits.ratings_model import PAIR_COLUMNS, TOP_COLUMNS, RatingModel
-from lrlab.fits.ratings_result import RatingsFit
-from lrlab.fits.uploads import read_members, read_pairs_file
+from lrlab.fits.uploads import read_file
 from lrlab.parameters import InputError, Parameter
 from lrlab.ui.own_data import folders
 from lrlab.ui.own_data.ratings_source import upload
@@ -66,7 +67,8 @@ def new_members(link: Permalink, model: RatingModel, what: str) -> Features | No
         return None
     words = "The columns of the table that the model was fitted with."
     given = upload(link, f"new_{what}s", f"Features of new {what}s", words, LIMIT_MB)
-    source, reader = (getattr(given, "file_id", None), id(model)), partial(read_members, what=what, like=side.columns)
+    source = getattr(given, "file_id", None), id(model)
+    reader = partial(read_file, reader=partial(read_features, what=what, like=side.columns))
     return uploads.once(f"own_data:new {what}s", source, lambda: folders.read_one(given, reader)) if given else None
 
 
@@ -75,7 +77,9 @@ def pairs_of(link: Permalink) -> list[tuple[str, str]]:
     given = upload(link, "pairs", "Pairs to predict", "A row for each: user, item.", LIMIT_MB)
     if not given:
         return []
-    return uploads.once("own_data:pairs", given.file_id, lambda: folders.read_one(given, read_pairs_file))
+    return uploads.once(
+        "own_data:pairs", given.file_id, lambda: folders.read_one(given, partial(read_file, reader=read_pairs))
+    )
 
 
 def show_top(model: RatingModel, user: str, k: int, users: Features | None) -> None:
