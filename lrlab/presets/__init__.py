@@ -37,11 +37,7 @@ def load(name: str, quick: bool = False) -> "Preset":
     return quick_form(preset) if quick else preset
 
 
-def plan(
-    preset: "Preset",
-    trials: int | None = None,
-    data: "str | os.PathLike[str] | Sets | None" = None,
-) -> "Plan":
+def plan(preset: "Preset", trials: int | None = None, data: "str | os.PathLike[str] | Sets | None" = None) -> "Plan":
     """Return what has to be computed, for whoever runs it piece by piece; `trials` overrides the numbers in the file.
 
     data: the folder with the data sets of a preset that needs some, LRLAB_DATA if not given, or their files by name.

@@ -44,11 +44,7 @@ NOT_JUDGED = {"verdict": "no verdict", "measured": "synthetic rows of the same s
 """Columns of the table where synthetic rows stand in for a set."""
 
 
-def plan(
-    preset: Preset,
-    trials: int | None = None,
-    data: str | os.PathLike[str] | Sets | None = None,
-) -> Plan:
+def plan(preset: Preset, trials: int | None = None, data: str | os.PathLike[str] | Sets | None = None) -> Plan:
     """Return the fits of all rows whose data set is in the folder, or among the given files, each once."""
     settings = _checked(preset)
     files = dict(data) if isinstance(data, dict) else sets(preset, data)

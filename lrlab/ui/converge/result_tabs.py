@@ -86,10 +86,7 @@ def _card(run: Any, look: Recovery, measures: Mapping[str, Measure]) -> str:
     if run.state == "running" and run.progress and not row:
         words = f"Reading the data: {100 * run.progress:.0f}%."
     words = " ".join(part for part in (words, run.job.given) if part)
-    numbers = [
-        _number("iterations", f"{len(look.rows)}"),
-        _number("solver time", duration(row.get("seconds", 0.0))),
-    ]
+    numbers = [_number("iterations", f"{len(look.rows)}"), _number("solver time", duration(row.get("seconds", 0.0)))]
     for name, measure in measures.items():
         if name in row and row[name] == row[name]:
             predicted = convergence.prediction(look.predictions, name)

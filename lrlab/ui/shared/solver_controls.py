@@ -110,10 +110,7 @@ def selected_solvers(link: Permalink, parameter: Parameter, names: Sequence[str]
 
 
 def _job(
-    problem: Spec | InputError,
-    entry: SolverEntry,
-    settings: Mapping[str, Any],
-    ending: Mapping[str, Any] | InputError,
+    problem: Spec | InputError, entry: SolverEntry, settings: Mapping[str, Any], ending: Mapping[str, Any] | InputError
 ) -> Job | InputError | None:
     if isinstance(problem, InputError) or isinstance(ending, InputError):
         return None

@@ -103,9 +103,7 @@ def _draw_pairwise(plan: SpectrumPlan, rows: list[Row], moment: str) -> pd.DataF
     grid = fine(along)
     coarse = [*grid[: -1 : max(1, len(grid) // BAND_POINTS)], grid[-1]]
     bands = live.once(
-        "spectrum:bands",
-        (spec, along, moment),
-        lambda: pairwise.bands(spec, along.name, coarse, moment, BAND_DRAWS),
+        "spectrum:bands", (spec, along, moment), lambda: pairwise.bands(spec, along.name, coarse, moment, BAND_DRAWS)
     )
     makers = [partial(make, bands=bands) for make in (figures.eigenvalues, figures.overlaps)]
     _show(makers, points, curve, along)
