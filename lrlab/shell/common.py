@@ -54,6 +54,11 @@ def plain(value: Any) -> Any:
 
 
 def report(done: int, total: int) -> None:
-    """Show progress on standard error if it is a terminal."""
+    """Show how many trials are done."""
+    show_progress(f"{done} of {total} trials", end="" if done < total else "\n")
+
+
+def show_progress(words: str, end: str = "\r") -> None:
+    """Show progress on standard error if it is a terminal, in place of what was shown last."""
     if sys.stderr.isatty():
-        print(f"\r{done} of {total} trials", end="" if done < total else "\n", file=sys.stderr, flush=True)
+        print(f"\r{words}", end=end, file=sys.stderr, flush=True)

@@ -10,20 +10,17 @@ from lrlab.shell.common import DONE, add_json, print_json, require_place
 
 def add(commands: Any) -> None:
     """Add the command."""
-    command = commands.add_parser(
-        "explain", help="strongest features, reasons, alike labels and calibration of a model"
-    )
-    command.add_argument("model", type=Path, metavar="MODEL", help="an .npz file of `fit --save`")
+    words = "strongest features, reasons, alike labels and calibration of a model"
+    command = commands.add_parser("explain", help=words)
+    option = command.add_argument
+    option("model", type=Path, metavar="MODEL", help="an .npz file of `fit --save`")
     words = "rows with the model's features: with labels for confusion and calibration, or for --row"
-    command.add_argument("file", type=Path, nargs="?", metavar="FILE", help=words)
-    command.add_argument("--label", metavar="NAME", help="label whose features, alike labels and reasons are listed")
-    command.add_argument(
-        "--row", type=int, metavar="N", help="row of FILE, from 1, whose score for --label is explained"
-    )
-    command.add_argument("--labels", metavar="FILE", help="as for `fit`, where the rows come with labels")
-    command.add_argument("--top", default=10, type=int, metavar="K", help="features and labels to list (default: 10)")
-    words = "write the embedding of each label as CSV"
-    command.add_argument("--embeddings", type=Path, metavar="FILE", help=words)
+    option("file", type=Path, nargs="?", metavar="FILE", help=words)
+    option("--label", metavar="NAME", help="label whose features, alike labels and reasons are listed")
+    option("--row", type=int, metavar="N", help="row of FILE, from 1, whose score for --label is explained")
+    option("--labels", metavar="FILE", help="as for `fit`, where the rows come with labels")
+    option("--top", default=10, type=int, metavar="K", help="features and labels to list (default: 10)")
+    option("--embeddings", type=Path, metavar="FILE", help="write the embedding of each label as CSV")
     add_json(command)
 
 
@@ -54,9 +51,7 @@ def run(options: argparse.Namespace) -> int:
     if not tables and not options.embeddings:
         raise InputError("explain", "one of --label, --embeddings and FILE", "none", "say what is explained")
     if options.json:
-        print_json(
-            {name: rows if isinstance(rows, float) else rows.to_dict("records") for name, rows in tables.items()}
-        )
+        print_json({k: rows if isinstance(rows, float) else rows.to_dict("records") for k, rows in tables.items()})
         return DONE
     for name, rows in tables.items():
         print(f"{name}: {rows:.6g}" if isinstance(rows, float) else f"{name}\n{rows.to_string(index=False)}")

@@ -1,13 +1,12 @@
 """python -m lrlab fit: a multi-label solver on labelled rows, or biases and a low-rank part on ratings."""
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
 
 from lrlab.parameters import InputError, duration
 from lrlab.shell import fit_ratings
-from lrlab.shell.common import DONE, add_json, add_settings, print_json, require_place
+from lrlab.shell.common import DONE, add_json, add_settings, print_json, require_place, show_progress
 from lrlab.shell.solve import settings_from
 
 PRINTED_SCORES = (
@@ -21,47 +20,41 @@ CHOSEN = ("rank", "regularization", "rate", "margin", "scaling", "iterations", "
 def add(commands: Any) -> None:
     """Add the command."""
     command = commands.add_parser("fit", help="fit a solver to labelled rows, or to ratings, and test it on others")
+    option = command.add_argument
     forms = "ARFF, svmlight, extreme-classification, CSV or npz; ratings are CSV: user, item, rating"
-    command.add_argument("train", type=Path, metavar="TRAIN", help=forms)
-    command.add_argument(
-        "--test", type=Path, metavar="FILE", help="rows to test on, in the same format (ratings: a fifth of them)"
-    )
-    command.add_argument(
-        "--labels", metavar="FILE", help="XML or text file of label names, or their number: 6, last:6, first:6"
-    )
+    option("train", type=Path, metavar="TRAIN", help=forms)
+    words = "rows to test on, in the same format (ratings: a fifth of them)"
+    option("--test", type=Path, metavar="FILE", help=words)
+    words = "XML or text file of label names, or their number: 6, last:6, first:6"
+    option("--labels", metavar="FILE", help=words)
     for side in ("users", "items"):
         words = f"features of {side}, CSV: name, number or word, ...; TRAIN and --test are then ratings"
-        command.add_argument(f"--{side}", type=Path, metavar="FILE", help=words)
-    command.add_argument(
-        "--ratings", action="store_true", help="TRAIN is ratings (so is a CSV of 3 or 4 columns without --labels)"
-    )
-    command.add_argument(
-        "--solver", metavar="NAME", help="as listed by `models` (default: leml-squared; of ratings: biased-als, biases)"
-    )
+        option(f"--{side}", type=Path, metavar="FILE", help=words)
+    words = "TRAIN is ratings (so is a CSV of 3 or 4 columns without --labels)"
+    option("--ratings", action="store_true", help=words)
+    words = "as listed by `models` (default: leml-squared; of ratings: biased-als, biases)"
+    option("--solver", metavar="NAME", help=words)
     words = "rank of the model (default: half of all, at most 100; of ratings: by held-out ones)"
-    command.add_argument("--rank", default=0, type=int, metavar="K", help=words)
-    command.add_argument("--regularization", metavar="L", help="the solver's penalty")
-    command.add_argument(
-        "--iterations", type=int, metavar="N", help="most iterations (default: 5, 10 to tune; ratings 60)"
-    )
-    command.add_argument(
-        "--observed", default=1.0, type=float, metavar="SHARE", help="share of the training labels that is observed"
-    )
-    command.add_argument("--limit", default=0, type=int, metavar="ROWS", help="read that many rows of each file only")
+    option("--rank", default=0, type=int, metavar="K", help=words)
+    option("--regularization", metavar="L", help="the solver's penalty")
+    words = "most iterations (default: 5, 10 to tune; ratings 60)"
+    option("--iterations", type=int, metavar="N", help=words)
+    words = "share of the training labels that is observed"
+    option("--observed", default=1.0, type=float, metavar="SHARE", help=words)
+    option("--limit", default=0, type=int, metavar="ROWS", help="read that many rows of each file only")
     words = "compute micro and macro AUC, or not (default: where they sort no more than 10^8 scores)"
-    command.add_argument("--areas", action=argparse.BooleanOptionalAction, help=words)
-    command.add_argument("--seed", default=0, type=int, metavar="S", help="of the observed labels and of the solver")
-    command.add_argument("--no-intercept", action="store_true", help="fit labels without an intercept for each")
-    command.add_argument(
-        "--scaling", default="auto", metavar="NAME", help="of features: auto, deviations, rows or none (default: auto)"
-    )
+    option("--areas", action=argparse.BooleanOptionalAction, help=words)
+    option("--seed", default=0, type=int, metavar="S", help="of the observed labels and of the solver")
+    option("--no-intercept", action="store_true", help="fit labels without an intercept for each")
+    words = "of features: auto, deviations, rows or none (default: auto)"
+    option("--scaling", default="auto", metavar="NAME", help=words)
     add_settings(command, "another option of the solver")
-    command.add_argument(
-        "--tune", nargs="?", const="ndcg@5", default="", metavar="METRIC",
-        help="choose those of rank, regularization and iterations that are not given by this score on training "
-        "rows held out (default: ndcg@5; also precision@1, precision@3, auc, micro_auc, macro_auc, hamming, ...)",
-    )  # fmt: skip
-    command.add_argument("--save", type=Path, metavar="MODEL", help="write the fitted model, for `predict`, as .npz")
+    words = (
+        "choose those of rank, regularization and iterations that are not given by this score on training rows held "
+        "out (default: ndcg@5; also precision@1, precision@3, auc, micro_auc, macro_auc, hamming, ...)"
+    )
+    option("--tune", nargs="?", const="ndcg@5", default="", metavar="METRIC", help=words)
+    option("--save", type=Path, metavar="MODEL", help="write the fitted model, for `predict`, as .npz")
     add_json(command)
 
 
@@ -103,17 +96,15 @@ def fit_rows(options: argparse.Namespace, settings: dict[str, Any]) -> Any:
     return result
 
 
-def show_tuning(count: int, best: float) -> None:
-    """Show the progress of tuning on standard error if it is a terminal."""
-    if sys.stderr.isatty():
-        print(f"\r{count} settings tried, the best score {best:.4g} ", end="\r", file=sys.stderr, flush=True)
-
-
 def show_iteration(iteration: int, iterations: int, seconds: float) -> None:
-    """Show how far a fit is, and how long it may still take, on standard error if it is a terminal."""
-    if sys.stderr.isatty():
-        left = duration(seconds / iteration * (iterations - iteration))
-        print(f"\riteration {iteration} of {iterations}, at most {left} left ", end="\r", file=sys.stderr, flush=True)
+    """Show how far a fit is, and how long it may still take."""
+    left = duration(seconds / iteration * (iterations - iteration))
+    show_progress(f"iteration {iteration} of {iterations}, at most {left} left ")
+
+
+def show_tuning(count: int, best: float) -> None:
+    """Show the progress of tuning."""
+    show_progress(f"{count} settings tried, the best score {best:.4g} ")
 
 
 def words(name: str, value: Any) -> str:

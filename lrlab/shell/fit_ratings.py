@@ -2,13 +2,12 @@
 
 import argparse
 import itertools
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from lrlab.parameters import InputError
-from lrlab.shell.common import DONE, print_json, require_place
+from lrlab.shell.common import DONE, print_json, require_place, show_progress
 
 RATINGS_COLUMNS = (3, 4)
 """Columns of a CSV that is taken for ratings: user, item, rating, and a time."""
@@ -54,7 +53,7 @@ def run(options: argparse.Namespace, settings: dict[str, Any]) -> int:
     ratings_options(solver, settings)
     result = fit_ratings(
         options.train, options.test, options.users, options.items, solver=solver, rank=options.rank,
-        iterations=options.iterations, seed=options.seed, progress=show_progress, **settings,
+        iterations=options.iterations, seed=options.seed, progress=show_tuning, **settings,
     )  # fmt: skip
     if options.save and result.model:
         save_model(options.save, result.model)
@@ -62,10 +61,9 @@ def run(options: argparse.Namespace, settings: dict[str, Any]) -> int:
     return DONE
 
 
-def show_progress(count: int, best: float) -> None:
-    """Show the progress of tuning on standard error if it is a terminal."""
-    if sys.stderr.isatty():
-        print(f"\r{count} settings tried, held-out rmse {best:.4f} ", end="\r", file=sys.stderr, flush=True)
+def show_tuning(count: int, best: float) -> None:
+    """Show the progress of tuning."""
+    show_progress(f"{count} settings tried, held-out rmse {best:.4f} ")
 
 
 def show(result: Mapping[str, Any]) -> None:
@@ -73,7 +71,7 @@ def show(result: Mapping[str, Any]) -> None:
     for title, rows in (("held-out", result["tried"]), ("fitted", result["trace"])):
         for row in rows:
             print(f"{title}  " + "  ".join(f"{name} {value:.4g}" for name, value in row.items() if value == value))
-    penalty = "".join(f", {name} {result['options'][name]:.4g}" for name in ("ridge",) if result["options"].get(name))
+    penalty = f", ridge {result['options']['ridge']:.4g}" if result["options"].get("ridge") else ""
     print(f"{result['solver']}: rank {result['rank']}{penalty}; {result['iterations']} iterations. {result['message']}")
     if "rmse" not in result:
         return

@@ -30,9 +30,7 @@ def catalogue() -> list[dict[str, Any]]:
     """Return models with their parameters and solvers as plain values."""
     return [
         {
-            "model": spec.model,
-            "title": spec.title,
-            "summary": spec.summary,
+            "model": spec.model, "title": spec.title, "summary": spec.summary,
             "parameters": described(list(declared(spec).values())),
             "solvers": [
                 {"solver": e.name, "title": e.title, "summary": e.summary, "reference": e.reference,

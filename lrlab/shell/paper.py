@@ -16,12 +16,10 @@ def add(commands: Any) -> None:
     paper.add_argument("--all", action="store_true", help="all of them, as one page with a table of verdicts")
     paper.add_argument("--out", default=".", type=Path, metavar="DIR", help="where to write (default: here)")
     paper.add_argument("--quick", action="store_true", help="fewer trials and points: minutes instead of hours")
-    paper.add_argument(
-        "--shipped", action="store_true", help="with --all: the results that are shipped, without computing anything"
-    )
-    paper.add_argument(
-        "--trials", type=whole_number, metavar="N", help="number of trials, 2 or more (default: as in the preset)"
-    )
+    words = "with --all: the results that are shipped, without computing anything"
+    paper.add_argument("--shipped", action="store_true", help=words)
+    words = "number of trials, 2 or more (default: as in the preset)"
+    paper.add_argument("--trials", type=whole_number, metavar="N", help=words)
     paper.add_argument("--data", type=Path, metavar="DIR", help="the folder with the data sets that some figures need")
     paper.add_argument("--store", type=Path, metavar="FILE", help="keeps every result; if interrupted, it resumes")
 

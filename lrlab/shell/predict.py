@@ -12,22 +12,17 @@ from lrlab.shell.common import DONE, add_json, print_json, require_place
 def add(commands: Any) -> None:
     """Add the command."""
     command = commands.add_parser("predict", help="predict labels of new rows, or ratings, by a model of `fit --save`")
-    command.add_argument("model", type=Path, metavar="MODEL", help="an .npz file of `fit --save`")
+    option = command.add_argument
+    option("model", type=Path, metavar="MODEL", help="an .npz file of `fit --save`")
     words = "rows with the model's features, labels may be there; for a model of ratings, CSV: user, item"
-    command.add_argument("file", type=Path, nargs="?", metavar="FILE", help=words)
-    command.add_argument("--user", metavar="NAME", help="of a model of ratings: the best items this user has not rated")
+    option("file", type=Path, nargs="?", metavar="FILE", help=words)
+    option("--user", metavar="NAME", help="of a model of ratings: the best items this user has not rated")
     for side in ("users", "items"):
-        command.add_argument(f"--{side}", type=Path, metavar="FILE", help=f"of ratings: features of new {side}, CSV")
-    command.add_argument("--labels", metavar="FILE", help="as for `fit`, where the rows come with labels")
-    command.add_argument(
-        "--top", default=5, type=int, metavar="K", help="labels of a row, items of --user (default: 5)"
-    )
-    command.add_argument(
-        "--out",
-        type=Path,
-        metavar="FILE",
-        help="write them as CSV: row, place, label, score, predicted (user, item, prediction)",
-    )
+        option(f"--{side}", type=Path, metavar="FILE", help=f"of ratings: features of new {side}, CSV")
+    option("--labels", metavar="FILE", help="as for `fit`, where the rows come with labels")
+    option("--top", default=5, type=int, metavar="K", help="labels of a row, items of --user (default: 5)")
+    words = "write them as CSV: row, place, label, score, predicted (user, item, prediction)"
+    option("--out", type=Path, metavar="FILE", help=words)
     add_json(command)
 
 

@@ -27,8 +27,7 @@ def run(options: argparse.Namespace) -> int:
         groups = store.groups()
     if options.json:
         listed = [{**group._asdict(), "stale": group.stale} for group in groups]
-        done = {"trials_pruned": pruned, "trials_exported": exported}
-        print_json({"groups": listed, **done})
+        print_json({"groups": listed, "trials_pruned": pruned, "trials_exported": exported})
         return DONE
     for group in groups:
         settings = " ".join(f"{name}={value}" for name, value in group.settings.items())
