@@ -30,7 +30,7 @@ _FIGURE = {
 }  # fmt: skip
 _CHOICE = Keys({"text": str, "over": float, "to": float}, ("text",))
 _QUESTION = Keys({"text": str, "choices": [_CHOICE], "feedback": str}, ("text", "choices", "feedback"))
-_NUMBER = Keys({"of": str, "at": POSITIONS}, ("of", "at"))
+NUMBER = Keys({"of": str, "at": POSITIONS}, ("of", "at"))
 _STEP = Keys(
     {
         "title": str, "text": str, "equation": str, "terms": [str], "question": _QUESTION, "numbers": dict,
@@ -42,11 +42,8 @@ KEYS = Keys(
     {"title": str, "summary": str, "place": int, "reference": str, "closing": str, "steps": [_STEP]},
     ("title", "summary", "place", "reference", "closing", "steps"),
 )
-NUMBER = _NUMBER
 PLACE = re.compile(r"\[\[([\w-]+)\]\]")
 """A number in a text, by its name."""
-
-
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -85,6 +82,11 @@ class Figure:
     slider: Slider
     trials: int
     look: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels of its series."""
+        return [one.label for one in self.series]
 
     def get(self, key: str, default: Any = None) -> Any:
         """Return a value of `look`."""
@@ -138,8 +140,7 @@ class Step:
         """Compute a number of the table `numbers`."""
         of, at = self.numbers[name]
         assert self.figure is not None
-        value: float = self.figure.module.numbers(self.figure, at)[of]
-        return value
+        return float(self.figure.module.numbers(self.figure, at)[of])
 
     def filled(self, text: str) -> str:
         """Return a text with its numbers, to three digits."""

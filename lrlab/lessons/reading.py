@@ -1,23 +1,14 @@
-"""Reads lesson files, and checks them as a whole: every mistake is one sentence with its line."""
+"""Reads the glossary and lesson files, which it checks as a whole: every mistake is one sentence with its line."""
 
+import re
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from lrlab import catalog
-from lrlab.lessons.definition import (
-    KEYS,
-    NUMBER,
-    PLACE,
-    Choice,
-    Figure,
-    Lesson,
-    Question,
-    Series,
-    Slider,
-    Step,
-    axis_label,
-)
+from lrlab.lessons import definition
+from lrlab.lessons.definition import PLACE, Choice, Figure, Lesson, Question, Series, Slider, Step
 from lrlab.lessons.figures import KINDS
-from lrlab.lessons.terms import terms
 from lrlab.lessons.trials import job
 from lrlab.models.axes import axes
 from lrlab.parameters import InputError, require_known
@@ -27,12 +18,25 @@ from lrlab.sweeps.toml_source import Path, Source
 TEXTS = ("title", "summary", "reference", "closing")
 SHAPE = ("kind", "model", "spec", "seed", "trials", "series", "slider")
 """Keys of a figure that are not its looks."""
+ENTRY = re.compile(r"^- \*\*(?P<names>[^*]+)\*\*: (?P<words>.+)$", re.MULTILINE)
+"""A line of the glossary."""
+
+
+@cache
+def terms() -> dict[str, str]:
+    """Return the explanation of each term of glossary.md; a line may have several terms."""
+    text = files(__package__).joinpath("glossary.md").read_text(encoding="utf-8")
+    return {
+        name.partition(" (")[0].strip().lower(): match["words"]
+        for match in ENTRY.finditer(text)
+        for name in match["names"].split(",")
+    }
 
 
 def read(name: str, text: str) -> Lesson:
     """Return the lesson of a file's text; InputError, with the line, where it is not in the form."""
     source = Source(text, "lesson file", f"{name}.toml")
-    source.check(KEYS, "a lesson")
+    source.check(definition.KEYS, "a lesson")
     steps = tuple(_step(source, ("steps", k)) for k in range(len(source.content["steps"])))
     title, summary, reference, closing = (str(source.content[key]).strip() for key in TEXTS)
     return Lesson(name, title, summary, source.content["place"], reference, closing, steps)
@@ -48,7 +52,7 @@ def _step(source: Source, path: Path) -> Step:
     numbers = {}
     for key in table.get("numbers", {}):
         here = (*path, "numbers", key)
-        source.check(NUMBER, "a number", here)
+        source.check(definition.NUMBER, "a number", here)
         of, at = source.value(here)["of"], source.value(here)["at"]
         if figure is None:
             raise source.located(InputError(key, "left out where there is no figure", of, "add a figure"), here)
@@ -86,7 +90,11 @@ def _figure(source: Source, path: Path) -> Figure:
         Series(one["label"], one["solver"], tuple(one.get("settings", {}).items()), tuple(one.get("spec", {}).items()))
         for one in table.get("series", ())
     )
-    look = tuple((key, _hashable(value)) for key, value in table.items() if key not in SHAPE)
+    look = tuple(
+        (key, tuple(value.items()) if isinstance(value, dict) else value)
+        for key, value in table.items()
+        if key not in SHAPE
+    )
     slider = _slider(source, (*path, "slider"), spec)
     figure = Figure(table["kind"], spec, series, slider, int(table.get("trials", 1)), look)
     with source.locate((*path, "measure"), path):
@@ -111,9 +119,5 @@ def _slider(source: Source, path: Path, spec: Any) -> Slider:
         if key in table and table[key] not in table["values"]:
             error = InputError(key, "one of the values of the slider", table[key], "take one of them")
             raise source.located(error, (*path, key))
-    label = table.get("label") or (name if setting else axis_label(spec, name))
+    label = table.get("label") or (name if setting else definition.axis_label(spec, name))
     return Slider(name, setting, tuple(table["values"]), table["at"], label, table.get("before"))
-
-
-def _hashable(value: Any) -> Any:
-    return tuple(value.items()) if isinstance(value, dict) else value

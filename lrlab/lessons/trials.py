@@ -1,7 +1,6 @@
 """Computes what a figure of a lesson shows: jobs along its slider, their trials and traces, computed once each."""
 
 from functools import lru_cache
-from statistics import fmean
 
 from lrlab import catalog
 from lrlab.lessons.definition import Figure, Series
@@ -45,11 +44,6 @@ def scores(figure: Figure, series: Series, at: Value) -> list[float]:
     """Return the figure's measure of each of its trials, at the last iterate."""
     one = job(figure, series, at)
     return [_score(one, number, figure.get("measure", "error")) for number in range(figure.trials)]
-
-
-def mean(figure: Figure, series: Series, at: Value) -> float:
-    """Return the mean of `scores`."""
-    return fmean(scores(figure, series, at))
 
 
 @lru_cache(maxsize=MOST_TRACES)

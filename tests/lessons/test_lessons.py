@@ -7,8 +7,7 @@ import pytest
 
 from lrlab import lessons
 from lrlab.lessons.definition import PLACE
-from lrlab.lessons.reading import read
-from lrlab.lessons.terms import terms
+from lrlab.lessons.reading import read, terms
 from lrlab.parameters import InputError
 from lrlab.theory import bulk as noise
 from lrlab.theory import spiked

@@ -7,6 +7,9 @@ at)`, what it shows there in words; and, where `draw` shows other positions, too
 
 from importlib.resources import files
 
+from lrlab.lessons.definition import Figure
+from lrlab.parameters import InputError
+
 KINDS = tuple(
     sorted(
         file.name.removesuffix(".py")
@@ -14,3 +17,16 @@ KINDS = tuple(
         if file.name.endswith(".py") and not file.name.startswith("_")
     )
 )
+
+
+def require_series(figure: Figure) -> None:
+    """Raise InputError where a figure has no series."""
+    if not figure.series:
+        raise InputError("series", "given", "nothing", "add a list of tables with label and solver to the figure")
+
+
+def require_keys(figure: Figure, *keys: str) -> None:
+    """Raise InputError where a figure lacks a key."""
+    for key in keys:
+        if figure.get(key) is None:
+            raise InputError(key, "given", "nothing", f"add {key} to the figure")

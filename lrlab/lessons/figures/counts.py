@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from lrlab.figures import build, theme
 from lrlab.lessons.definition import Figure, rounded
+from lrlab.lessons.figures import require_keys
 from lrlab.lessons.figures.scores import finished
-from lrlab.lessons.requirements import require_keys
 from lrlab.lessons.trials import spec_at
 from lrlab.parameters import InputError
 from lrlab.protocol import Spec
@@ -38,18 +38,14 @@ def _product(spec: Spec, words: str) -> float:
     return product
 
 
-def draw(figure: Figure, at: float) -> build.Figure:
-    """Return the numbers along the slider, those at its position marked."""
-    return _draw(figure, at, figure.slider.values)
-
-
 def alone(figure: Figure, at: float) -> build.Figure:
     """Return the numbers at one position."""
-    return _draw(figure, at, (at,))
+    return draw(figure, at, (at,))
 
 
-def _draw(figure: Figure, at: float, values: Sequence[float]) -> build.Figure:
-    drawn, labels = build.Figure(), names(figure)
+def draw(figure: Figure, at: float, values: Sequence[float] = ()) -> build.Figure:
+    """Return the numbers along the slider, or at some of its positions, those at `at` marked."""
+    drawn, labels, values = build.Figure(), names(figure), values or figure.slider.values
     colours, symbols, result = theme.colours(labels), theme.symbols(labels), [numbers(figure, v) for v in values]
     for label in labels:
         drawn.add_scatter(

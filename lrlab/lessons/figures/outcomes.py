@@ -5,7 +5,7 @@ import math
 from lrlab.catalog import family
 from lrlab.figures import build, theme
 from lrlab.lessons.definition import Figure
-from lrlab.lessons.requirements import require_keys, require_series
+from lrlab.lessons.figures import require_keys, require_series
 from lrlab.lessons.trials import scores
 
 HEIGHT, LEAST = 400, 1e-16
@@ -19,7 +19,7 @@ def check(figure: Figure) -> None:
 
 def names(figure: Figure) -> list[str]:
     """Return the labels of the series."""
-    return [one.label for one in figure.series]
+    return figure.labels
 
 
 def numbers(figure: Figure, at: float) -> dict[str, float]:
@@ -30,8 +30,8 @@ def numbers(figure: Figure, at: float) -> dict[str, float]:
 
 def draw(figure: Figure, at: float) -> build.Figure:
     """Return a marker for each draw, on a log axis, and the level of success."""
-    drawn, labels, level = build.Figure(), [one.label for one in figure.series], figure.get("level")
-    colours, symbols = theme.colours(labels), theme.symbols(labels)
+    drawn, level = build.Figure(), figure.get("level")
+    colours, symbols = theme.colours(figure.labels), theme.symbols(figure.labels)
     for one in figure.series:
         values = sorted(max(v, LEAST) if math.isfinite(v) else math.inf for v in scores(figure, one, at))
         drawn.add_scatter(

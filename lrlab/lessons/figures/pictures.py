@@ -4,7 +4,7 @@ from lrlab.figures import build
 from lrlab.figures.picture import pictures
 from lrlab.figures.recovery import Recovery
 from lrlab.lessons.definition import Figure, rounded
-from lrlab.lessons.requirements import require_series
+from lrlab.lessons.figures import require_series
 from lrlab.lessons.trials import job, run, spec_at
 from lrlab.parameters import InputError
 
@@ -20,7 +20,7 @@ def check(figure: Figure) -> None:
 
 def names(figure: Figure) -> list[str]:
     """Return the labels of the series."""
-    return [one.label for one in figure.series]
+    return figure.labels
 
 
 def numbers(figure: Figure, at: float) -> dict[str, float]:

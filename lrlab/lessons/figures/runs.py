@@ -6,7 +6,7 @@ from lrlab.catalog import family
 from lrlab.figures import build, convergence, theme
 from lrlab.figures.recovery import Recovery
 from lrlab.lessons.definition import Figure, rounded
-from lrlab.lessons.requirements import require_series
+from lrlab.lessons.figures import require_series
 from lrlab.lessons.trials import job, run
 
 HEIGHT = 400
@@ -19,8 +19,7 @@ def check(figure: Figure) -> None:
 
 def names(figure: Figure) -> list[str]:
     """Return the labels of the series, and `iterations LABEL`."""
-    labels = [one.label for one in figure.series]
-    return [*labels, *(f"iterations {label}" for label in labels)]
+    return [*figure.labels, *(f"iterations {label}" for label in figure.labels)]
 
 
 def numbers(figure: Figure, at: float) -> dict[str, float]:
@@ -35,8 +34,7 @@ def numbers(figure: Figure, at: float) -> dict[str, float]:
 
 def draw(figure: Figure, at: float) -> build.Figure:
     """Return the measure against the iteration."""
-    labels = [one.label for one in figure.series]
-    colours, symbols = theme.colours(labels), theme.symbols(labels)
+    colours, symbols = theme.colours(figure.labels), theme.symbols(figure.labels)
     runs = [
         Recovery(one.label, colours[one.label], symbol=symbols[one.label], rows=run(job(figure, one, at)).rows)
         for one in figure.series

@@ -13,8 +13,8 @@ from lrlab import catalog
 from lrlab.figures import build, theme
 from lrlab.figures.convergence import prediction
 from lrlab.lessons.definition import Figure, rounded
-from lrlab.lessons.requirements import require_series
-from lrlab.lessons.trials import job, mean, scores
+from lrlab.lessons.figures import require_series
+from lrlab.lessons.trials import job, scores
 from lrlab.parameters import display_name
 
 HEIGHT, FINE = 400, 60
@@ -27,13 +27,13 @@ def check(figure: Figure) -> None:
 
 def names(figure: Figure) -> list[str]:
     """Return the labels of the series, of the lines of theory, and how far the first is above each of the others."""
-    labels = [one.label for one in figure.series]
+    labels = figure.labels
     return [*labels, *(f"predicted {label}" for label in labels), "best", *(f"lead over {label}" for label in labels)]
 
 
 def numbers(figure: Figure, at: float) -> dict[str, float]:
     """Return the mean score of each series, what theory predicts for it and for the best possible, and the leads."""
-    result = {one.label: mean(figure, one, at) for one in figure.series}
+    result = {one.label: fmean(scores(figure, one, at)) for one in figure.series}
     result |= {f"lead over {one.label}": result[figure.series[0].label] - result[one.label] for one in figure.series}
     theory = _predicted(figure, at)
     return result | {name: value for name, value in theory.items() if not math.isnan(value)}
@@ -64,42 +64,40 @@ def _lines(figure: Figure) -> pd.DataFrame:
 def draw(figure: Figure, at: float) -> build.Figure:
     """Return the lines of theory along the whole slider, and the measured means up to its position."""
     drawn, lines = build.Figure(), _lines(figure)
-    labels = [one.label for one in figure.series]
-    for label, colour in theme.colours(labels).items():
+    for label, colour in theme.colours(figure.labels).items():
         if lines[f"predicted {label}"].notna().any():
             theme.dashed(drawn, lines["at"], lines[f"predicted {label}"], colour)
     _means(drawn, figure, figure.slider.values[: figure.slider.values.index(at) + 1])
     if lines["best"].notna().any():
         look = {**theme.POPULATION, "width": 2.5}
         drawn.add_scatter(x=lines["at"], y=lines["best"], mode="lines", line=look, name="no method can do better")
-    if any(lines[f"predicted {label}"].notna().any() for label in labels):
+    if any(lines[f"predicted {label}"].notna().any() for label in figure.labels):
         theme.dashed(drawn, [None], [None], name="theory")
-    return finished(drawn, figure, _title(figure))
+    return _finished(drawn, figure)
 
 
 def alone(figure: Figure, at: float) -> build.Figure:
     """Return the means at one position, without theory."""
     drawn = build.Figure()
     _means(drawn, figure, (at,))
-    return finished(drawn, figure, _title(figure))
+    return _finished(drawn, figure)
 
 
-def _title(figure: Figure) -> str:
-    return catalog.family(figure.spec.model).measures[figure.get("measure", "error")].title
+def _finished(drawn: build.Figure, figure: Figure) -> build.Figure:
+    return finished(drawn, figure, catalog.family(figure.spec.model).measures[figure.get("measure", "error")].title)
 
 
 def _means(drawn: build.Figure, figure: Figure, shown: Sequence[Any]) -> None:
-    labels = [one.label for one in figure.series]
-    colours, symbols = theme.colours(labels), theme.symbols(labels)
+    colours, symbols = theme.colours(figure.labels), theme.symbols(figure.labels)
     for one in figure.series:
         results = [scores(figure, one, place) for place in shown]
         spread = [stdev(values) if len(values) > 1 else 0.0 for values in results]
-        mark: dict[str, object] = {"symbol": symbols[one.label], "color": colours[one.label]}
         drawn.add_scatter(
             x=shown, y=[fmean(values) for values in results], name=one.label, mode="lines+markers",
             line={"width": 1, "dash": "dot", "color": colours[one.label]},
             error_y=None if figure.get("log_y") else {**theme.BARS, "array": spread},
-            marker={**mark, "size": [8] * (len(shown) - 1) + [13], "opacity": 1},
+            marker={"symbol": symbols[one.label], "color": colours[one.label],
+                    "size": [8] * (len(shown) - 1) + [13], "opacity": 1},
             hovertemplate=f"{one.label}: %{{y:.3g}}<extra></extra>",
         )  # fmt: skip
 

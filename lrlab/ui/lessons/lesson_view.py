@@ -8,7 +8,7 @@ import streamlit as st
 
 from lrlab.figures import build
 from lrlab.lessons.definition import Figure, Lesson, Question, Step
-from lrlab.lessons.terms import terms
+from lrlab.lessons.reading import terms
 from lrlab.ui.lessons import place
 from lrlab.ui.lessons.place import Place
 from lrlab.ui.widgets import plot
