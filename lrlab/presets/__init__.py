@@ -4,6 +4,7 @@ A file is a sweep definition with a table `figure`, see `definition`; a further 
 """
 
 import os
+from contextlib import suppress
 from functools import cache, partial
 from importlib import import_module
 from importlib.resources import files
@@ -108,11 +109,8 @@ def verdicts(table: Path) -> list[str]:
 
 def writable(folder: Path) -> Path:
     """Return a folder, made if it is not there; InputError where nothing can be written to it."""
-    try:
+    with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-        good = os.access(folder, os.W_OK | os.X_OK)
-    except OSError:
-        good = False
-    if not good:
-        raise InputError("out", "a directory that can be written to", folder, "name another one")
-    return folder
+        if os.access(folder, os.W_OK | os.X_OK):
+            return folder
+    raise InputError("out", "a directory that can be written to", folder, "name another one")

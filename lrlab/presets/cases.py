@@ -53,7 +53,11 @@ def plan_cases(preset: Preset, trials: int | None, draw: Draw, function: Callabl
 
     def finish(results: Sequence[Any]) -> Result:
         known = dict(zip(in_order, results, strict=True))
-        rows = [{**labels, **row} for labels, t in places if known[t] is not None for row in _rows(t, known[t])]
+        rows = list[dict[str, Any]]()
+        for labels, trial in places:
+            # A traced trial has a row per iterate.
+            result = known[trial] or []
+            rows += [{**labels, **row} for row in (result if isinstance(result, list) else [result.row(trial)])]
         return draw(preset, chosen, pd.DataFrame(rows + refused))
 
     return Plan(function, in_order, finish)
@@ -68,11 +72,6 @@ def panel_by_panel(draw: Callable[[Preset, int, pd.DataFrame], tuple[Panel, pd.D
         return assembled([draw(preset, number, own) for number, own in owned if len(own)], rows)
 
     return figures
-
-
-def _rows(trial: Trial, result: Any) -> list[dict[str, Any]]:
-    # A traced trial has a row per iterate.
-    return result if isinstance(result, list) else [result.row(trial)]
 
 
 def all_cases(preset: Preset, trials: int | None) -> list[Case]:

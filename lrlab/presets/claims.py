@@ -100,9 +100,8 @@ def _panel(preset: Preset, claim: Toml) -> str:
 
 def _verdict(claim: Toml, points: pd.DataFrame) -> Verdict:
     holds, measured = RULES[claim["rule"]].judge(claim, points)
-    remark = claim.get("remark")
     added = ""
-    if remark is not None:
+    if remark := claim.get("remark"):
         more = RULES[remark["rule"]].judge(remark, points)
         added = f"{remark['text']} ({more.measured})." if more.holds else ""
     return Verdict(claim["paper"], measured, "", holds, added)

@@ -44,11 +44,10 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
 def _figures(preset: Preset, cases: Sequence[Case], rows: pd.DataFrame) -> Result:
     points = [compared(preset, panel, rows) for panel in preset.panels]
     judged = [_judged(preset, panel, part) for panel, part in zip(preset.panels, points, strict=True)]
-    panels = [_panel(*part) for part in zip(preset.panels, points, judged, strict=True)]
+    parts = list(zip(preset.panels, points, judged, strict=True))
+    panels = [_panel(*part) for part in parts]
     lines = [
-        {**line, "claim": line.pop("paper"), "panel": panel["title"]}
-        for panel, own in zip(preset.panels, judged, strict=True)
-        for line in claims.rows(own)
+        {**row, "claim": row["paper"], "panel": panel["title"]} for panel, _, own in parts for row in claims.rows(own)
     ]
     return Result(panels, pd.concat([pd.DataFrame(lines), *(part.assign(level="point") for part in points)]), rows)
 
@@ -74,9 +73,8 @@ def compared(preset: Preset, panel: Toml, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _panel(panel: Toml, points: pd.DataFrame, judged: Sequence[Verdict]) -> Panel:
-    figure = beside(
-        points.assign(x=points["column"]), axis_title="", value_title=panel["measure_title"], categories=True
-    )
+    placed = points.assign(x=points["column"])
+    figure = beside(placed, axis_title="", value_title=panel["measure_title"], categories=True)
     words = "Filled: computed here, mean and standard deviation of the trials."
     if points["paper"].notna().any():
         words += " Open: printed in the paper."

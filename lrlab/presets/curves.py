@@ -17,7 +17,6 @@ from lrlab.presets import claims, grid
 from lrlab.presets.cases import axis_of, panel_by_panel, plan_cases
 from lrlab.presets.definition import Preset
 from lrlab.presets.result import Panel, Plan, panel_table
-from lrlab.protocol import Spec
 from lrlab.sweeps.definition_parts import Success
 from lrlab.sweeps.statistics import summarise
 from lrlab.sweeps.toml import make_success
@@ -57,7 +56,9 @@ def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.D
     points = _points([series["label"] for series in preset.series], axis, ran, measure, success)
     if "ratio" in panel:
         points = ratios(panel["ratio"], axis, ran, measure)
-    freedom = _degrees_of_freedom(axis, spec)
+    freedom = {}
+    if axis == "m" and isinstance(spec, LowRankSpec):
+        freedom = {"degrees of freedom": float(spec.degrees_of_freedom)}
     title = " over ".join(panel.get("ratio", [look["measure_title"]]))
     figure = draw(
         points, axis_title=axes(type(spec))[axis], value_title=title,
@@ -91,15 +92,8 @@ def ratios(labels: Sequence[str], axis: str, ran: pd.DataFrame, measure: str) ->
         if len(over) and len(under):
             low, middle, high = np.quantile(np.divide.outer(over, under), (0.25, 0.5, 0.75))
             parts.append({"x": x, "y": middle, "median": middle, "low": low, "high": high, "trials": len(over)})
-    return pd.DataFrame(parts, columns=["x", "y", "median", "low", "high", "trials"]).assign(
-        series=" over ".join(labels)
-    )
-
-
-def _degrees_of_freedom(axis: str, spec: Spec) -> dict[str, float]:
-    if axis == "m" and isinstance(spec, LowRankSpec):
-        return {"degrees of freedom": float(spec.degrees_of_freedom)}
-    return {}
+    table = pd.DataFrame(parts, columns=["x", "y", "median", "low", "high", "trials"])
+    return table.assign(series=" over ".join(labels))
 
 
 def half_points(points: pd.DataFrame) -> dict[str, float]:
@@ -111,12 +105,7 @@ def half_points(points: pd.DataFrame) -> dict[str, float]:
 
 
 def _caption(halves: Mapping[str, float], without_estimate: int) -> str:
-    words = []
-    if halves:
-        places = ", ".join(f"{name} at {x:.0f}" if x == x else f"{name} nowhere here" for name, x in halves.items())
-        words.append(f"Half of the trials succeed: {places}. Bars: 95% Wilson intervals.")
-    else:
-        words.append("Dots: medians of the trials, bars: quartiles.")
-    if without_estimate:
-        words.append(f"{without_estimate} trials ended without a finite estimate.")
-    return " ".join(words)
+    places = ", ".join(f"{name} at {x:.0f}" if x == x else f"{name} nowhere here" for name, x in halves.items())
+    succeed = f"Half of the trials succeed: {places}. Bars: 95% Wilson intervals."
+    words = succeed if halves else "Dots: medians of the trials, bars: quartiles."
+    return words + (f" {without_estimate} trials ended without a finite estimate." if without_estimate else "")

@@ -28,8 +28,6 @@ _RATIO = {"ratio": [str], "published": float}
 _GRID = {**_SERIES, "grid": dict}
 _MEASURE = {"measure": str, "measure_title": str}
 _SCALES = {"log_x": bool, "log_y": bool}
-
-
 _RULE = {
     "rule": str, "quantity": str, "lower": [str], "higher": [str], "series": [str],
     "by": float, "within": float, "level": float, "at": float,

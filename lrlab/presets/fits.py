@@ -36,10 +36,8 @@ AXES = {
 }  # fmt: skip
 TITLES = {
     "precision@1": "precision@1 (%)", "precision@3": "precision@3 (%)", "precision@5": "precision@5 (%)",
-    "hamming": "Hamming loss", "auc": "AUC of an instance, mean",
-    "seconds": "seconds of the solver",
+    "hamming": "Hamming loss", "auc": "AUC of an instance, mean", "seconds": "seconds of the solver",
 }  # fmt: skip
-
 NOT_JUDGED = {"verdict": "no verdict", "measured": "synthetic rows of the same shape", "predicted": "", "remark": ""}
 """Columns of the table where synthetic rows stand in for a set."""
 
@@ -60,14 +58,12 @@ def plan(preset: Preset, trials: int | None = None, data: str | os.PathLike[str]
         points = compared(preset, rows, table)
         missing = [name for name in preset.data if name not in files and name + SYNTHETIC not in files]
         left_out = sorted({f"{row.solver} on {row.data} ({row.refused})" for row in table.itertuples() if row.refused})
-        panels = [
-            made
-            for panel in panels_of(preset, files)
-            if (made := _panel(preset, panel, points, table, missing, left_out))
-        ]
-        judged = [line for panel in panels_of(preset, files) for line in _judged_rows(preset, panel, points)]
-        trials = table.drop(columns="trace")
-        return Result(panels, pd.concat([pd.DataFrame(judged), points.assign(level="point")]), trials)
+        notes = f" Not in the folder: {', '.join(missing)}." if missing else ""
+        notes += f" Left out: {'; '.join(left_out)}." if left_out else ""
+        drawn = [_panel(preset, panel, points, table, notes) for panel in panels_of(preset, files)]
+        judged = [line for part in drawn if part for line in part[1]]
+        whole = pd.concat([pd.DataFrame(judged), points.assign(level="point")])
+        return Result([part[0] for part in drawn if part], whole, table.drop(columns="trace"))
 
     return Plan(fit_dataset, items, finish)
 
@@ -88,7 +84,12 @@ def _checked(preset: Preset) -> dict[str, dict[str, Any]]:
             checked_options(content["model"], series["solver"], own)
             settings[series["label"]] = {**own, "max_iter": ending.max_iter}
     _check_paper(preset, settings)
-    _check_panels(preset)
+    for number, panel in enumerate(preset.panels):
+        with source.locate(("panels", number)):
+            require_known(panel["measure"], tuple(content["paper"]["columns"][len(PLACE) :]), what="measure")
+            require_known(panel["axis"], AXES, what="axis")
+            for key in panel.get("where", {}):
+                require_known(key, tuple(PLACE), what="column")
     return settings
 
 
@@ -112,15 +113,6 @@ def _check_paper(preset: Preset, series: Mapping[str, Any]) -> None:
                 if not empty and (type(value) not in (int, float) or name in PLACE and not 0 < value <= 1):
                     expected = "a number above 0, at most 1" if name in PLACE else 'a number, or "" for none'
                     raise InputError(name, expected, value, "correct the row")
-
-
-def _check_panels(preset: Preset) -> None:
-    for number, panel in enumerate(preset.panels):
-        with preset.source.locate(("panels", number)):
-            require_known(panel["measure"], tuple(preset.content["paper"]["columns"][len(PLACE) :]), what="measure")
-            require_known(panel["axis"], AXES, what="axis")
-            for key in panel.get("where", {}):
-                require_known(key, tuple(PLACE), what="column")
 
 
 def _fit(preset: Preset, settings: Mapping[str, Any], files: Sets, row: Toml, trial: int) -> DatasetFit:
@@ -148,14 +140,14 @@ def compared(preset: Preset, rows: Sequence[Toml], table: pd.DataFrame) -> pd.Da
 
 
 def _panel(
-    preset: Preset,
-    panel: Toml,
-    points: pd.DataFrame,
-    table: pd.DataFrame,
-    missing: Sequence[str],
-    left_out: Sequence[str],
-) -> Panel | None:
-    (rows, full), axis = _rows_of(preset, panel, points), panel["axis"]
+    preset: Preset, panel: Toml, points: pd.DataFrame, table: pd.DataFrame, notes: str
+) -> tuple[Panel, list[dict[str, Any]]] | None:
+    """Return a panel, and the verdicts on it as rows of the table; None where it has no points."""
+    full = points["series"].isin([one["label"] for one in preset.series if one.get("full_rank")])
+    chosen, axis = points["measure"] == panel["measure"], panel["axis"]
+    for key, value in panel.get("where", {}).items():
+        chosen &= (points[key] == value) | (full & (key == "share"))
+    rows = points[chosen]
     if rows.empty:
         return None
     level = full[rows.index] & (axis == "share")
@@ -164,8 +156,11 @@ def _panel(
         placed, axis_title=AXES[axis], value_title=TITLES[panel["measure"]],
         log_x=panel.get("log_x", False), categories=axis == "data",
     )  # fmt: skip
-    words = _caption(rows, missing, left_out) + claims.caption(_judged(preset, panel, points))
-    return Panel(panel["title"], figure, words)
+    judged, about = _judged(preset, panel, rows), {"panel": panel["title"], "measure": panel["measure"]}
+    lines = [{**line, **about, "claim": line["paper"]} for line in claims.rows(judged)]
+    if not lines and rows["data"].str.endswith(SYNTHETIC).any():
+        lines = [{"level": "panel", **about, **NOT_JUDGED}]
+    return Panel(panel["title"], figure, _caption(rows) + notes + claims.caption(judged)), lines
 
 
 def _over_time(rows: pd.DataFrame, points: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
@@ -180,18 +175,8 @@ def _over_time(rows: pd.DataFrame, points: pd.DataFrame, table: pd.DataFrame) ->
     return pd.DataFrame(lines, columns=["series", "x", "ours", "spread", "trials", "paper"])
 
 
-def _rows_of(preset: Preset, panel: Toml, points: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
-    """Return the points of a panel, and which of all points are of full rank."""
-    full = points["series"].isin([one["label"] for one in preset.series if one.get("full_rank")])
-    chosen = points["measure"] == panel["measure"]
-    for key, value in panel.get("where", {}).items():
-        chosen &= (points[key] == value) | (full & (key == "share"))
-    return points[chosen], full
-
-
-def _judged(preset: Preset, panel: Toml, points: pd.DataFrame) -> list[Verdict]:
+def _judged(preset: Preset, panel: Toml, rows: pd.DataFrame) -> list[Verdict]:
     """Return the verdicts on the claims on a panel, then on its printed numbers."""
-    rows = _rows_of(preset, panel, points)[0]
     published = rows[rows["data"].isin(preset.data)].dropna(subset=["ours"])
     shown = published.assign(x=published.get(panel["axis"], 0.0), y=published["ours"])
     said = claims.verdicts(preset, panel["title"], shown) if len(shown) else []
@@ -203,15 +188,7 @@ def fit_name(row: Any) -> str:
     return f"{row.data}, {row.series}, rank {row.share:g} L, {row.observed:g} observed"
 
 
-def _judged_rows(preset: Preset, panel: Toml, points: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the same as rows of the table."""
-    about = {"panel": panel["title"], "measure": panel["measure"]}
-    lines = [{**line, **about, "claim": line.pop("paper")} for line in claims.rows(_judged(preset, panel, points))]
-    synthetic = _rows_of(preset, panel, points)[0]["data"].str.endswith(SYNTHETIC).any()
-    return lines or ([{"level": "panel", **about, **NOT_JUDGED}] if synthetic else [])
-
-
-def _caption(rows: pd.DataFrame, missing: Sequence[str], left_out: Sequence[str]) -> str:
+def _caption(rows: pd.DataFrame) -> str:
     words = ["Filled: computed here, regularisation and iterations chosen by one validation split, alike for all."]
     if rows["paper"].notna().any():
         words.append("Open: printed in the paper.")
@@ -220,8 +197,4 @@ def _caption(rows: pd.DataFrame, missing: Sequence[str], left_out: Sequence[str]
     if (synthetic := rows["data"].str.endswith(SYNTHETIC)).any():
         names = ", ".join(rows.loc[synthetic, "data"].str.removesuffix(SYNTHETIC).unique())
         words.append(f"{names}: synthetic rows of the same shape: no verdict.")
-    if missing:
-        words.append(f"Not in the folder: {', '.join(missing)}.")
-    if left_out:
-        words.append(f"Left out: {'; '.join(left_out)}.")
     return " ".join(words)

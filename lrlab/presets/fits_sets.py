@@ -36,9 +36,8 @@ def rows_of_paper(preset: Preset, files: Sets) -> list[dict[str, Any]]:
     empty = dict.fromkeys(paper["columns"][len(PLACE) :], "")
     drawn = [{**row, **empty, "data": row["data"] + SYNTHETIC} for row in rows]
     own = [name for name in files if name not in preset.data and not name.endswith(SYNTHETIC)]
-    return (
-        rows + drawn + [{**dict(zip(PLACE, (name, *place), strict=True)), **empty} for name in own for place in places]
-    )
+    filled = [(name, *place) for name in own for place in places]
+    return rows + drawn + [{**dict(zip(PLACE, place, strict=True)), **empty} for place in filled]
 
 
 def panels_of(preset: Preset, files: Sets) -> list[Toml]:

@@ -66,11 +66,9 @@ def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.D
         for key, (_, words) in QUANTITIES.items():
             own_points = points[key][points[key]["series"] == one["label"]]
             line, shown = exponent_line(one, axis, own_points, one.get(key, {}).get(axis), "formula")
-            if not shown:
-                continue
-            line["quantity"], sentence = words, f"{one['label']}, {words} {shown}"
-            lines.append(line)
-            sentences.append(sentence)
+            if shown:
+                lines.append({**line, "quantity": words})
+                sentences.append(f"{one['label']}, {words} {shown}")
     caption = f"Medians of the trials, with quartiles. Exponents of {axis}: {'; '.join(sentences)}."
     table = pd.concat([part.assign(quantity=QUANTITIES[key][1]) for key, part in points.items()])
     return Panel(panel["title"], figure, caption), panel_table(panel["title"], spec.model, table, lines)

@@ -21,7 +21,7 @@ LABELS = {"series": "label", "columns": "label", "panels": "title"}
 
 def quick(preset: Preset) -> Preset:
     """Return the quick form of a preset; InputError, with the line, where its table names what is not there."""
-    rule, content = rule_of(preset), copy.deepcopy(dict(preset.content))
+    rule, content = preset.content.get("quick", DEFAULT), copy.deepcopy(dict(preset.content))
     for key, name in LABELS.items():
         if key in rule:
             labels = tuple(table[name] for table in content.get(key, ()))
@@ -32,7 +32,10 @@ def quick(preset: Preset) -> Preset:
     kept = {label for key in ("series", "panels") if key in rule for label in rule[key]}
     content["claims"] = [claim for claim in content.get("claims", ()) if _judged(claim, rule, kept)]
     if "columns" in rule:
-        _keep_columns(preset, content, rule["columns"])
+        # The paper's numbers of the columns that are left.
+        places = [k for k, column in enumerate(preset.content["columns"]) if column["label"] in rule["columns"]]
+        for series in (one for one in content["series"] if "paper" in one):
+            series["paper"] = {measure: [row[k] for k in places] for measure, row in series["paper"].items()}
     for table in (content, *content.get("panels", ())):
         if table is content or "trials" in table:
             own = table["trials"]
@@ -56,19 +59,12 @@ def quick(preset: Preset) -> Preset:
     return replace(preset, source=source, quick=True)
 
 
-def rule_of(preset: Preset) -> Mapping[str, Any]:
-    """Return the table [quick] of a preset, or DEFAULT."""
-    rule: Mapping[str, Any] = preset.content.get("quick", DEFAULT)
-    return rule
-
-
 def _judged(claim: Mapping[str, Any], rule: Mapping[str, Any], kept: set[str]) -> bool:
     """Tell whether all that a claim names is left."""
     if "panels" in rule and claim.get("panel", rule["panels"][0]) not in kept:
         return False
-    named = [label for key in ("series", "lower", "higher") for label in claim.get(key, ())]
-    remark = claim.get("remark", {})
-    named += [label for key in ("series", "lower", "higher") for label in remark.get(key, ())]
+    rules, keys = (claim, claim.get("remark", {})), ("series", "lower", "higher")
+    named = [label for one in rules for key in keys for label in one.get(key, ())]
     return "series" not in rule or all(label in kept or " over " in label for label in named)
 
 
@@ -81,14 +77,6 @@ def _spread(values: Any, rule: Mapping[str, Any], claims: Sequence[Mapping[str, 
     needed = {one["at"] for one in rules if "at" in one}
     places = {round(k) for k in np.linspace(0, len(values) - 1, points)}
     return [value for k, value in enumerate(values) if k in places or value in needed]
-
-
-def _keep_columns(preset: Preset, content: dict[str, Any], labels: Sequence[str]) -> None:
-    """Leave the paper's numbers of the columns that are left."""
-    places = [k for k, column in enumerate(preset.content["columns"]) if column["label"] in labels]
-    for series in content["series"]:
-        if "paper" in series:
-            series["paper"] = {measure: [row[k] for k in places] for measure, row in series["paper"].items()}
 
 
 def _rows(preset: Preset, paper: Mapping[str, Any], rule: Mapping[str, Any]) -> list[list[Any]]:

@@ -108,16 +108,9 @@ def _panel(
 
 def mean_errors(table: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each value on the axis: at, rate, n, trials, error (mean), its standard error, overlap."""
-    cells = table.groupby("at")
-    columns = {
-        "rate": cells["rate"].first(),
-        "n": cells["n"].first(),
-        "trials": cells["error"].count(),
-        "error": cells["error"].mean(),
-        "standard_error": cells["error"].sem(),
-        "overlap": cells["overlap"].mean(),
-    }
-    return pd.DataFrame(columns).reset_index()
+    columns = {"rate": ("rate", "first"), "n": ("n", "first"), "trials": ("error", "count"), "error": ("error", "mean")}
+    more = {"standard_error": ("error", "sem"), "overlap": ("overlap", "mean")}
+    return table.groupby("at").agg(**columns, **more).reset_index()
 
 
 def largest_rate(spec: Any, factor: float) -> float:

@@ -43,17 +43,14 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
 def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.DataFrame]:
     panel, look, path = preset.panels[number], preset.content["figure"], ("panels", number)
     axis, spec = axis_of(preset, path)[0], preset.spec(path)
-    points = times(rows, axis, panel["quantity"], look)
-    figure = draw(
-        points, axis_title=axes(type(spec))[axis], value_title=QUANTITIES[panel["quantity"]], log_x=True, log_y=True,
-    )  # fmt: skip
+    points, title = times(rows, axis, panel["quantity"], look), axes(type(spec))[axis]
+    figure = draw(points, axis_title=title, value_title=QUANTITIES[panel["quantity"]], log_x=True, log_y=True)
     lines, sentences = [], []
     for one in preset.series:
         of_series = points[points["series"] == one["label"]]
         line, words = exponent_line(one, axis, of_series, one.get("claimed", {}).get(axis), "claimed")
-        words = f"{one['label']} {words or 'unknown'}"
         lines.append(line)
-        sentences.append(words)
+        sentences.append(f"{one['label']} {words or 'unknown'}")
     caption = f"Medians of the trials, with quartiles. Exponents of {axis}: {'; '.join(sentences)}."
     return Panel(panel["title"], figure, caption), panel_table(panel["title"], spec.model, points, lines)
 

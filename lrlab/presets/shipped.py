@@ -94,7 +94,9 @@ def load(name: str) -> Shipped | None:
     if name not in names():
         return None
     read = json.loads(gzip.decompress((_folder() / f"{name}.json.gz").read_bytes()))
-    read["results"] = [_result(one) for one in read["results"]]
+    read["results"] = [
+        TrialResult(**one) if isinstance(one, dict) and "scores" in one else one for one in read["results"]
+    ]
     read["panels"] = [Panel(one["title"], _figure(one["figure"]), one["caption"]) for one in read["panels"]]
     read["table"] = pd.read_csv(io.StringIO(read["table"]))
     return Shipped(name=name, **read)
@@ -114,14 +116,15 @@ def write(name: str, quick: bool = False, data: Path | None = None) -> Path:
     """Run a preset, or its quick form, in this process and write its results."""
     preset = presets.load(name, quick)
     used = _sets(preset, data)
-    own, whole = presets.plan(preset, data=used), _planned(name)
+    own, whole = presets.plan(preset, data=used), presets.load(name)
+    planned = len(presets.plan(whole, data=_names_alone(whole.data)).items)
     began = time.process_time()
     results = collect(LocalStream(own.function, own.items), _report, failures=True)
     for failed in {result.sentence for result in results if isinstance(result, Failure)}:
         print(failed, file=sys.stderr)
     return _save(Shipped(
         name, [None if isinstance(result, Failure) else result for result in results], (), pd.DataFrame(), quick,
-        len(own.items), max(whole, len(own.items)), list(used or ()), f"{platform.machine()}, {os.cpu_count()} cores",
+        len(own.items), max(planned, len(own.items)), list(used or ()), f"{platform.machine()}, {os.cpu_count()} cores",
         __version__, time.strftime("%Y-%m-%d"), round(time.process_time() - began, 1),
     ))  # fmt: skip
 
@@ -157,11 +160,6 @@ def _sets(preset: Preset, data: Path | None) -> Sets | None:
     return {name: own for name, own in files.items() if name in preset.data} or files
 
 
-def _planned(name: str) -> int:
-    whole = presets.load(name)
-    return len(presets.plan(whole, data=_names_alone(whole.data)).items)
-
-
 def _names_alone(names: Sequence[str]) -> Sets | None:
     """Return what stands for the files of data sets in a plan that is not run."""
 
@@ -173,10 +171,6 @@ def _names_alone(names: Sequence[str]) -> Sets | None:
 
 def _report(done: int, total: int) -> None:
     print(f"{done} of {total}", end="\r", file=sys.stderr)
-
-
-def _result(read: Any) -> Any:
-    return TrialResult(**read) if isinstance(read, dict) and "scores" in read else read
 
 
 def _without_style(figure: Figure) -> dict[str, Any]:

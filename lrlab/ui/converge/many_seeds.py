@@ -110,14 +110,11 @@ def times(rows: "pd.DataFrame", measure: str, level: float, *, rising: bool) -> 
     counted = []
     for solver, own in rows.assign(good=good).groupby("series", sort=False):
         first = own[own["good"]].groupby("trial").first().reindex(own["trial"].unique())
-        quartiles = (
-            first[["seconds", "iteration"]].fillna(float("inf")).quantile([0.25, 0.5, 0.75], interpolation="higher")
-        )
-        counted.append(
-            {
-                "solver": solver, "seeds": len(first), "reached": int(first["seconds"].notna().sum()),
-                "median seconds": quartiles["seconds"][0.5], "first quartile": quartiles["seconds"][0.25],
-                "third quartile": quartiles["seconds"][0.75], "median iterations": quartiles["iteration"][0.5],
-            }
-        )  # fmt: skip
+        taken = first[["seconds", "iteration"]].fillna(float("inf"))
+        quartiles = taken.quantile([0.25, 0.5, 0.75], interpolation="higher")
+        counted.append({
+            "solver": solver, "seeds": len(first), "reached": int(first["seconds"].notna().sum()),
+            "median seconds": quartiles["seconds"][0.5], "first quartile": quartiles["seconds"][0.25],
+            "third quartile": quartiles["seconds"][0.75], "median iterations": quartiles["iteration"][0.5],
+        })  # fmt: skip
     return pd.DataFrame(counted)

@@ -45,9 +45,10 @@ def show(
     with table_tab:
         if ran:
             meanings = " ".join(f"{name}: {measure.meaning}." for name, measure in measures.items())
+            given = dict.fromkeys(f"{run.job.entry.title}: {words}" for run in runs if (words := run.job.given))
             tables.show(
                 lambda: table(runs), key="converge-table", file=f"{spec.model}-convergence",
-                note=f"One row per iterate. seconds: solver time. {meanings} {given(runs)}".rstrip(),
+                note=f"One row per iterate. seconds: solver time. {meanings} {' '.join(given)}".rstrip(),
             )  # fmt: skip
     with code_tab:
         jobs = [run.job for run in runs]
@@ -105,12 +106,6 @@ def _number(name: str, value: str, predicted: float | None = None, meaning: str 
     return f"<div{title}><dt>{display_name(name)}</dt><dd>{value}{theory}</dd></div>"
 
 
-def given(runs: Sequence[Any]) -> str:
-    """Return what each solver is given beyond the data, as sentences."""
-    words = dict.fromkeys(f"{run.job.entry.title}: {sentence}" for run in runs if (sentence := run.job.given))
-    return " ".join(words)
-
-
 def theory_caption(drawn: Sequence[Recovery], measure: str) -> str:
     """Return what the lines and marks of theory are, or nothing where there are none."""
     if any(convergence.prediction(run.predictions, f"start_{measure}") is not None for run in drawn):
@@ -125,12 +120,8 @@ def theory_caption(drawn: Sequence[Recovery], measure: str) -> str:
     known = drawn[0].predictions if drawn else {}
     limits = [convergence.prediction(known, measure, prefix) for prefix in convergence.LIMITS]
     if limits[0] is not None:
-        hard = (
-            " than the better line; no fast method is known to do better than the other"
-            if limits[1] is not None
-            else ""
-        )
-        words.append(f"Dotted: no method can do better{hard}.")
+        hard = " than the better line; no fast method is known to do better than the other"
+        words.append(f"Dotted: no method can do better{hard if limits[1] is not None else ''}.")
     return " ".join(words)
 
 

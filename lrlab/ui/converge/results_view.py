@@ -26,6 +26,8 @@ MEASURED_HEIGHT = 300
 WIDTHS = [0.78, 1.1, 1.1]
 LIVE_POINTS = 400
 """Of a curve while it grows, as many as it has pixels: all are sent twice a second."""
+EXPECTED_ITERATIONS = 40
+"""Iterations of a solver whose prediction is drawn one by one."""
 
 
 def draw(settings: CurveSettings, jobs: Sequence[Job]) -> None:
@@ -100,22 +102,11 @@ def draw_curves(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery], 
     """Draw a measure of all runs."""
     measure, measures = settings.measure, family(spec.model).measures
     figure = convergence.curves(
-        drawn,
-        measure,
-        settings.time,
-        measures=measures,
-        log_x=settings.log_x,
-        log_y=settings.log_y,
-        height=HEIGHT,
-        hold=True,
-        most=LIVE_POINTS if alive else MOST_POINTS,
-    )
+        drawn, measure, settings.time, measures=measures, log_x=settings.log_x, log_y=settings.log_y, height=HEIGHT,
+        hold=True, most=LIVE_POINTS if alive else MOST_POINTS,
+    )  # fmt: skip
     link = "converge" if settings.time == "iteration" else ""
     plot.show(figure, key="converge.curves", label=message(drawn, measure), link=link)
-
-
-EXPECTED_ITERATIONS = 40
-"""Iterations of a solver whose prediction is drawn one by one."""
 
 
 def recoveries(spec: Spec, runs: Sequence[Any]) -> list[Recovery]:

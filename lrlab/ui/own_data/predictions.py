@@ -13,7 +13,7 @@ import streamlit as st
 from lrlab.arrays import Indices
 from lrlab.datasets import Dataset
 from lrlab.fits.fitted_model import PREDICTION_COLUMNS, FittedModel, save_model
-from lrlab.fits.ratings_model import write_rows
+from lrlab.fits.ratings_model import RatingModel, write_rows
 from lrlab.parameters import InputError, Parameter
 from lrlab.ui.own_data import row_source
 from lrlab.ui.own_data.row_source import RowTables
@@ -108,7 +108,7 @@ def as_csv(model: FittedModel, test: Dataset, k: int) -> bytes:
     return stream.getvalue().encode()
 
 
-def as_npz(model: FittedModel) -> bytes:
+def as_npz(model: FittedModel | RatingModel) -> bytes:
     """Return the model as a file."""
     stream = io.BytesIO()
     save_model(stream, model)

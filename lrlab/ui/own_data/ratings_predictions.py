@@ -1,6 +1,5 @@
 """Shows the best unrated items of a user and predictions for pairs, and offers them and the model as files."""
 
-import io
 from collections.abc import Mapping
 from functools import partial
 
@@ -9,12 +8,12 @@ import streamlit as st
 
 from lrlab.datasets import read_pairs
 from lrlab.datasets.ratings_features import Features, read_features
-from lrlab.fits.fitted_model import save_model
 from lrlab.fits.fitting_ratings import RatingsFit
 from lrlab.fits.ratings_model import PAIR_COLUMNS, TOP_COLUMNS, RatingModel
 from lrlab.fits.uploads import read_file
 from lrlab.parameters import InputError, Parameter
 from lrlab.ui.own_data import folders
+from lrlab.ui.own_data.predictions import as_npz
 from lrlab.ui.own_data.ratings_source import upload
 from lrlab.ui.shared import page, uploads
 from lrlab.ui.widgets import controls, tables
@@ -103,10 +102,3 @@ def every_user(model: RatingModel, k: int) -> bytes:
     """Return the best unrated items of every user as a CSV."""
     rows = [row for user in model.users.names for row in model.top(user, k)]
     return tables.csv(pd.DataFrame(rows, columns=TOP_COLUMNS))
-
-
-def as_npz(model: RatingModel) -> bytes:
-    """Return the model as a file."""
-    stream = io.BytesIO()
-    save_model(stream, model)
-    return stream.getvalue()

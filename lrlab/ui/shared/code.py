@@ -37,14 +37,8 @@ def notebook(title: str, python: str) -> str:
     about = f"# {title}\n\nIt needs lrlab: `pip install .` in its folder."
     cells: list[dict[str, Any]] = [{"cell_type": "markdown", "id": "title", "metadata": {}, "source": about}]
     for number, part in enumerate(python.split("\n\n")):
-        cell: dict[str, Any] = {
-            "cell_type": "code",
-            "id": f"part-{number}",
-            "metadata": {},
-            "execution_count": None,
-            "outputs": [],
-        }
-        cells.append({**cell, "source": part})
+        cell: dict[str, Any] = {"cell_type": "code", "id": f"part-{number}", "metadata": {}, "execution_count": None}
+        cells.append({**cell, "outputs": [], "source": part})
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     about_all = {"kernelspec": kernel, "language_info": {"name": "python"}}
     return json.dumps({"cells": cells, "metadata": about_all, "nbformat": 4, "nbformat_minor": 5}, indent=1)
