@@ -1,6 +1,7 @@
 """The layers of the package: imports point down only and never in a circle, pages stay short, names stay distinct."""
 
 import ast
+import functools
 import graphlib
 import subprocess
 import sys
@@ -25,12 +26,19 @@ PUBLISHED = {"kept", "seen_per_row"}
 """A solver's option and a model's parameter: they are in people's addresses, scripts and stores."""
 
 
+@functools.cache
+def syntax(path: Path) -> tuple[ast.Module, list[ast.AST]]:
+    """Return the syntax tree of a file, and a list of all its nodes."""
+    tree = ast.parse(path.read_text())
+    return tree, list(ast.walk(tree))
+
+
 def imported(path: Path) -> set[str]:
     """Return the files of the package that a file imports, inside functions too, but not for type checks alone."""
-    tree, names = ast.parse(path.read_text()), set()
-    checks = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)]
+    (_, nodes), names = syntax(path), set()
+    checks = [node for node in nodes if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)]
     typing = {id(node) for check in checks for node in ast.walk(check)}
-    for node in (node for node in ast.walk(tree) if id(node) not in typing):
+    for node in (node for node in nodes if id(node) not in typing):
         if isinstance(node, ast.ImportFrom) and not node.level:
             names |= {name if (name := f"{node.module}.{alias.name}") in FILES else node.module for alias in node.names}
         elif isinstance(node, ast.Import):
@@ -58,7 +66,7 @@ def test_no_file_imports_in_a_circle():
 )
 def test_a_library_is_known_to_one_folder(library, folder):
     def knows(path: Path) -> bool:
-        nodes = list(ast.walk(ast.parse(path.read_text())))
+        _, nodes = syntax(path)
         names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
         names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
         return any(name.partition(".")[0] == library for name in names)
@@ -69,7 +77,7 @@ def test_a_library_is_known_to_one_folder(library, folder):
 
 def test_every_file_says_what_it_does():
     modules = [*FILES.values(), *(ROOT / "pages").glob("*.py"), *(ROOT / "tests").rglob("*.py")]
-    silent = [str(path) for path in modules if not ast.get_docstring(ast.parse(path.read_text()))]
+    silent = [str(path) for path in modules if not ast.get_docstring(syntax(path)[0])]
     assert not silent, "give it a docstring"
 
 
@@ -81,7 +89,7 @@ def test_files_are_short():
 def bound(path: Path) -> set[str]:
     """Return the names that a file binds: functions, classes, parameters, variables and attributes."""
     names = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in syntax(path)[1]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(node.name)
         elif isinstance(node, ast.arg):

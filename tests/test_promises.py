@@ -65,7 +65,17 @@ def test_an_entry_names_its_reference_and_its_memory(model, entry):
     assert isinstance(small, int) and isinstance(large, int) and small > 0 and large > 0
 
 
+@pytest.fixture(scope="module")
+def few_objects():
+    """Leave out of collections of garbage what was there before: each would go through all that tests import."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_objects")
 @pytest.mark.parametrize(("model", "entry"), ENTRIES, ids=[f"{model}-{entry.name}" for model, entry in ENTRIES])
 def test_the_memory_of_a_job_is_what_is_claimed(model, entry):
     smaller = SVM[model] if entry.name == "svm" else SMALLER.get(entry.name, {})

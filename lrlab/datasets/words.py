@@ -62,10 +62,12 @@ class WordColumns:
 
     def require_words(self, source: Source, line: int, x: Array, features: list[int], columns: Names) -> None:
         """Raise InputError for a column with numbers in most rows but a word in this line; x holds the words' codes."""
-        for codes, place in zip(x.T, features, strict=True):
-            known = {} if self.closed else self.levels.get(place, {})
+        if self.closed:
+            return
+        positions = {place: position for position, place in enumerate(features)}
+        for place, known in self.levels.items():
             numbers = [code for word, code in known.items() if not is_word(word)]
-            if 2 * np.isin(codes, numbers).sum() > len(codes):
+            if 2 * np.isin(x[:, positions[place]], numbers).sum() > len(x):
                 need = f"a number in column {columns[place][:60]}, as in most rows,"
                 raise source.refuse(line, need, next(iter(known)), "correct it, or write words in all rows")
 

@@ -10,12 +10,19 @@ def drawn(at):
 
 
 def finished(at, page, seconds=60):
-    """Press Run and draw the page until what it follows is over."""
+    """Press Run and draw the page until what it follows is over.
+
+    To draw a page takes as long as many a run: while one goes on it is drawn less and less often.
+    """
     drawn(at.button(key=f"{page}-run").click().run())
-    deadline = time.monotonic() + seconds
-    while at.session_state[f"{page}:run"].alive:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    started, pause = time.monotonic(), 0.05
+    while (running := at.session_state[f"{page}:run"]).alive:
+        pause *= 2
+        until_drawn = time.monotonic() + pause
+        while running.alive and time.monotonic() < until_drawn:
+            time.sleep(0.02)
+            running.refresh()
+        assert time.monotonic() < started + seconds
         drawn(at.run())
     return drawn(at.run())
 
