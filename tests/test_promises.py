@@ -36,7 +36,13 @@ SMALLER = {
 }
 """Other sizes for those that would take long, or that need a table without features."""
 SVM = {"multilabel": {"labels": 4, "rank": 4}, "one-bit-multilabel": {"d2": 4}}
-OPTIONS = {"sparse-logistic": {"folds": 3}, "sparse-probit": {"folds": 3}, "kernel-leml": {"landmarks": 500}}
+OPTIONS = {
+    "sparse-logistic": {"folds": 3},
+    "sparse-probit": {"folds": 3},
+    "kernel-leml": {"landmarks": 500},
+    "svm": {"regularization": 1000.0},
+}
+"""The svm with a large weight has what it needs for few passes over the rows."""
 
 
 HESSIAN = ("phd", "spectral-optimal")
