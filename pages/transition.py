@@ -3,7 +3,7 @@
 import streamlit as st
 
 from lrlab.ui.shared import live, page
-from lrlab.ui.sweep import map_view, past_sweeps, sweep_controls, sweep_files, sweep_run, sweep_view
+from lrlab.ui.sweep import map_view, past_sweeps, sweep_controls, sweep_offers, sweep_run, sweep_view
 
 link = page.head(
     "transition",
@@ -17,6 +17,6 @@ sweep_run.buttons("transition", sweep)
 view = map_view.toggles(link, map_view.first_shown(sweep) if sweep else "", apart=False)
 live.follow("transition", lambda: sweep_view.draw("transition", sweep, view))
 if sweep:
-    sweep_files.copy(sweep)
+    sweep_offers.copy(sweep)
 past_sweeps.show("transition")
 link.write()

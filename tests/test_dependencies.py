@@ -48,7 +48,7 @@ PRIVATE = {
         "lrlab/ui/shared/followers.py reads the fragment in which it is called: find its new place"
     ),
     "streamlit.runtime.state.session_state.SessionState.filtered_state": (
-        "lrlab/ui/shared/session_lookup.py replaces it, as number inputs and choices copy a whole session with it: "
+        "lrlab/ui/shared/page.py replaces it, as number inputs and choices copy a whole session with it: "
         "drop that file if they no longer do"
     ),
     "streamlit.runtime.websocket_session_manager.WebsocketSessionManager.num_active_sessions": (

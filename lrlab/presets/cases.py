@@ -1,4 +1,9 @@
-"""The trials of a preset: for each panel (or column) and series, the cells that its sweep has there."""
+"""The trials of a preset: for each panel (or column) and series, the cells that its sweep has there.
+
+A series' table `grid` is one setting with the values that are tried. Which of them is shown is decided with the truth,
+as a paper does that tunes a rival by hand: the one with the smallest median of a measure at the end of the runs, at
+each point for itself. All trials are in the table of trials.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +13,6 @@ import pandas as pd
 
 from lrlab.parameters import InputError
 from lrlab.presets.definition import Preset, Toml
-from lrlab.presets.grid import variants
 from lrlab.presets.result import Panel, Plan, Result, assembled
 from lrlab.protocol import Spec
 from lrlab.runs.job import make_job
@@ -16,6 +20,9 @@ from lrlab.runs.trial import Trial, run_trial
 from lrlab.sweeps.definition import COUNT, Cell, Sweep
 from lrlab.sweeps.toml import make_axis, require_settings
 from lrlab.sweeps.toml_source import Path
+
+CHOSEN_BY = "error"
+"""The measure by which a value of a grid is chosen where no success is defined."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +95,7 @@ def all_cases(preset: Preset, trials: int | None) -> list[Case]:
             if series["label"] not in place.get("only", place.get("ratio", [series["label"]])):
                 continue
             with preset.source.locate(("series", j)):
-                tried = variants(series)
+                tried = _variants(series)
             for extra in tried:
                 labels = {name: place["title" if key == "panels" else "label"], "series": series["label"]}
                 spec, own = _cells(preset, (key, i), ("series", j), extra)
@@ -96,6 +103,45 @@ def all_cases(preset: Preset, trials: int | None) -> list[Case]:
                 tried_value = {"grid": next(iter(extra.values()))} if extra else {}
                 cases.append(Case({**labels, **tried_value}, spec, own, numbers))
     return cases
+
+
+def _variants(series: Toml) -> list[dict[str, float]]:
+    """Return the settings that a series tries, one table each; one without any where it has no grid."""
+    grid = series.get("grid", {})
+    if len(grid) > 1:
+        raise InputError("grid", "one setting with its values", ", ".join(grid), "keep one of them")
+    for name, values in grid.items():
+        if not isinstance(values, list) or not values:
+            raise InputError(name, "a list of values", values, "write for example [0.01, 0.001]")
+        return [{name: value} for value in values]
+    return [{}]
+
+
+def best_of_grid(rows: pd.DataFrame, by: Sequence[str], measure: str) -> pd.DataFrame:
+    """Return the rows without those of other values of a grid than the best, for each combination of columns `by`.
+
+    The best has the smallest median, over the trials, of a measure in the last row of each.
+    """
+    if "grid" not in rows or rows.empty:
+        return rows
+    parts = []
+    for _, group in rows.groupby(list(by), sort=False):
+        if group["grid"].notna().any():
+            last = group.groupby(["grid", "trial"]).tail(1).fillna({measure: float("inf")})
+            group = group[group["grid"] == last.groupby("grid")[measure].median().idxmin()]
+        parts.append(group)
+    return pd.concat(parts)
+
+
+def grid_words(rows: pd.DataFrame) -> str:
+    """Return a sentence on the values that were chosen, nothing where there is no grid."""
+    if "grid" not in rows or not rows["grid"].notna().any():
+        return ""
+    best = [
+        f"{name}: {', '.join(f'{value:g}' for value in sorted(set(group['grid'])))}"
+        for name, group in rows.dropna(subset=["grid"]).groupby("series", sort=False)
+    ]
+    return f" Best of a grid, by the error with the truth at hand: {'; '.join(best)}."
 
 
 def axis_of(preset: Preset, panel: Path) -> tuple[str, Any]:

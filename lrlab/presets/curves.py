@@ -13,16 +13,13 @@ from lrlab.figures.series import series as draw
 from lrlab.models.axes import axes
 from lrlab.models.low_rank import LowRankSpec
 from lrlab.parameters import InputError
-from lrlab.presets import claims, grid
-from lrlab.presets.cases import axis_of, panel_by_panel, plan_cases
+from lrlab.presets import claims
+from lrlab.presets.cases import CHOSEN_BY, axis_of, best_of_grid, grid_words, panel_by_panel, plan_cases
 from lrlab.presets.definition import Preset
 from lrlab.presets.result import Panel, Plan, panel_table
 from lrlab.sweeps.definition_parts import Success
 from lrlab.sweeps.statistics import summarise
 from lrlab.sweeps.toml import make_success
-
-CHOSEN_BY = "error"
-"""The measure by which a value of a grid is chosen where no success is defined."""
 
 
 def plan(preset: Preset, trials: int | None = None) -> Plan:
@@ -52,7 +49,7 @@ def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.D
     if success:
         # A trial without an estimate has failed; left out, it would flatter.
         ran[measure] = ran[measure].fillna(np.inf if success.above is None else -np.inf)
-    ran = grid.chosen(ran, ["series", axis], success.metric if success else CHOSEN_BY)
+    ran = best_of_grid(ran, ["series", axis], success.metric if success else CHOSEN_BY)
     points = _points([series["label"] for series in preset.series], axis, ran, measure, success)
     if "ratio" in panel:
         points = ratios(panel["ratio"], axis, ran, measure)
@@ -71,7 +68,7 @@ def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.D
     judged = claims.verdicts(preset, panel["title"], points)
     points = points.drop(columns="y").rename(columns={"x": axis}).assign(**freedom)
     table = panel_table(panel["title"], spec.model, points, summaries + claims.rows(judged))
-    words = _caption(halves, without_estimate) + grid.words(ran) + claims.caption(judged)
+    words = _caption(halves, without_estimate) + grid_words(ran) + claims.caption(judged)
     return Panel(panel["title"], figure, words), table
 
 

@@ -17,7 +17,7 @@ from lrlab import catalog
 from lrlab.engine.messages import Failure
 from lrlab.engine.stream import POLL_SECONDS, ItemResult, ResultStream, StartStream
 from lrlab.protocol import Spec, Stop
-from lrlab.runs.trial import Trial, TrialResult, run_trial
+from lrlab.runs.trial import Trial, run_trial
 from lrlab.store import code_version
 from lrlab.store.code_graph import Definition
 from lrlab.store.store import Store
@@ -81,7 +81,9 @@ class Resumed(ResultStream):
     def _store(self, results: Sequence[ItemResult]) -> list[ItemResult]:
         self._finished += sum(self._weights[number] for number, _, _ in results)
         new = [ItemResult(self._places[number], item, value) for number, item, value in results]
-        finished = {item: value for _, item, value in new if not isinstance(value, Failure) and not _cut_short(value)}
+        good = [result for result in new if not isinstance(result.value, Failure)]
+        # A trial that was cut short is no result.
+        finished = {item: value for _, item, value in good if getattr(value, "stop", "") != Stop.CANCELLED.name}
         if finished:
             with self._open() as store:
                 _write(store, self._function, finished)
@@ -91,10 +93,6 @@ class Resumed(ResultStream):
 def _bytes(item: Any) -> float:
     spec = getattr(getattr(item, "job", item), "spec", None)
     return float(spec.data_bytes) if isinstance(spec, Spec) else 1.0
-
-
-def _cut_short(value: Any) -> bool:
-    return isinstance(value, TrialResult) and value.stop == Stop.CANCELLED.name
 
 
 def _read(store: Store, function: Callable[[Any], Any], wanted: Sequence[Any]) -> dict[int, Any]:

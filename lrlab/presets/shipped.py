@@ -119,7 +119,8 @@ def write(name: str, quick: bool = False, data: Path | None = None) -> Path:
     own, whole = presets.plan(preset, data=used), presets.load(name)
     planned = len(presets.plan(whole, data=_names_alone(whole.data)).items)
     began = time.process_time()
-    results = collect(LocalStream(own.function, own.items), _report, failures=True)
+    stream = LocalStream(own.function, own.items)
+    results = collect(stream, lambda *step: print("{} of {}".format(*step), end="\r", file=sys.stderr), failures=True)
     for failed in {result.sentence for result in results if isinstance(result, Failure)}:
         print(failed, file=sys.stderr)
     return _save(Shipped(
@@ -167,10 +168,6 @@ def _names_alone(names: Sequence[str]) -> Sets | None:
         return None if name.endswith(SYNTHETIC) else Files(Path(f"{name}-train"), Path(f"{name}-test"), None)
 
     return {name: files(name) for name in names} or None
-
-
-def _report(done: int, total: int) -> None:
-    print(f"{done} of {total}", end="\r", file=sys.stderr)
 
 
 def _without_style(figure: Figure) -> dict[str, Any]:

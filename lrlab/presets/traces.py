@@ -8,14 +8,12 @@ import pandas as pd
 from lrlab.figures.convergence import TIMES
 from lrlab.figures.series import series as draw
 from lrlab.parameters import require_known
-from lrlab.presets import claims, grid
-from lrlab.presets.cases import panel_by_panel, plan_cases
+from lrlab.presets import claims
+from lrlab.presets.cases import CHOSEN_BY, best_of_grid, grid_words, panel_by_panel, plan_cases
 from lrlab.presets.definition import Preset
 from lrlab.presets.result import Panel, Plan, panel_table
 from lrlab.runs.trial import run_traced
 
-CHOSEN_BY = "error"
-"""The measure by which a value of a grid is chosen."""
 QUARTILES = [0.25, 0.5, 0.75]
 
 
@@ -33,7 +31,7 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
 
 def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.DataFrame]:
     look, model = {**preset.content["figure"], **preset.panels[number]}, preset.spec(("panels", number)).model
-    rows = grid.chosen(rows, ["series"], CHOSEN_BY)
+    rows = best_of_grid(rows, ["series"], CHOSEN_BY)
     points = median_traces(rows, look["measure"])
     against = look["against"]
     placed = points.assign(**{f"x{end}": points.get(against + end, points[against]) for end in ("", "_low", "_high")})
@@ -43,7 +41,7 @@ def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.D
     )  # fmt: skip
     last = points.groupby("series", sort=False).tail(1)
     ends = ", ".join(f"{row.series} {row.y:.2g} ({row.seconds:.3g} s)" for row in last.itertuples())
-    caption = f"Medians of the trials, with quartiles. At the end: {ends}.{grid.words(rows)}"
+    caption = f"Medians of the trials, with quartiles. At the end: {ends}.{grid_words(rows)}"
     judged = claims.verdicts(preset, look["title"], placed)
     table = points.rename(columns={"y": look["measure"]})
     return Panel(look["title"], figure, caption + claims.caption(judged)), panel_table(

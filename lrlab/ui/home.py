@@ -10,8 +10,6 @@ from lrlab.ui.shared.cards import Card
 from lrlab.ui.widgets import plot
 
 RUN: Mapping[str, str] = {"run": "1"}
-FIRST_LESSONS = ("one-bit", "eigengap", "transition")
-FIRST_PAPERS = ("yi2015-fig1", "jain2013-fig1d", "soltani2018-fig2b")
 
 
 EXPLORE = (
@@ -97,9 +95,9 @@ YOURS = (
 def sections() -> dict[str, tuple[Card, ...]]:
     """Return the sections of the home page with their cards."""
     return {
-        "Learn": tuple(lesson_card(name) for name in FIRST_LESSONS),
+        "Learn": tuple(lesson_card(name) for name in ("one-bit", "eigengap", "transition")),
         "Explore": EXPLORE,
-        "Papers": tuple(paper_card(name) for name in FIRST_PAPERS),
+        "Papers": tuple(paper_card(name) for name in ("yi2015-fig1", "jain2013-fig1d", "soltani2018-fig2b")),
         "Your data": YOURS,
     }
 

@@ -16,7 +16,7 @@ from lrlab.engine.engine import get_engine
 from lrlab.parameters import InputError
 from lrlab.settings import is_teacher
 from lrlab.sweeps.session import SweepRun, all_under_way
-from lrlab.ui.shared import turns
+from lrlab.ui.shared import live, turns
 from lrlab.ui.shared.followers import get_followers
 
 POLL_SECONDS = 3.0
@@ -99,8 +99,7 @@ def show() -> None:
             numbers()
             table()
 
-    draw.__qualname__ = "overview.teacher"
-    st.fragment(draw, run_every=POLL_SECONDS, key="teacher-live")()
+    live.fragment(draw, "overview.teacher", "teacher-live", POLL_SECONDS)
 
 
 def numbers() -> None:
@@ -132,9 +131,4 @@ def table() -> None:
         for column, text in zip(columns, row[:-1], strict=False):
             # As text: titles of sweeps are people's own.
             column.text(text)
-        columns[-1].button("End", key=f"teacher-end-{number}", on_click=end, args=(row,))
-
-
-def end(row: Row) -> None:
-    """End a run; its page shows the results so far."""
-    row.end()
+        columns[-1].button("End", key=f"teacher-end-{number}", on_click=row.end)

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from lrlab import catalog
 from lrlab.parameters import declared
 from lrlab.ui.converge import many_seeds
-from lrlab.ui.widgets import sliders
+from lrlab.ui.shared import problem_controls
 from tests.ui.driving import errors, finished
 
 PAGE = Path(__file__).parents[2] / "pages" / "converge.py"
@@ -39,7 +39,7 @@ def test_sliders_of_the_main_parameters_have_round_values_and_the_default(model)
     numbers = [known[name] for name in catalog.model_entry(model).main if known[name].kind in (int, float)]
     assert len(numbers) >= 2 and len(catalog.model_entry(model).main) == 3
     for parameter in numbers:
-        values = sliders.positions(model, parameter)
+        values = problem_controls.positions(model, parameter)
         assert parameter.default in values and values == sorted(set(values)) and len(values) > 5
         assert all(parameter.check(value) == value for value in values)
 

@@ -93,5 +93,5 @@ def test_a_run_of_solvers_is_described_and_the_engine_counts_it(monkeypatch):
     assert state is not None and state.running >= 1 and state.memory and min(state.memory.values()) > 10**7
     [row] = teacher.rows()
     assert (row.what, row.progress) == ("one-bit-sensing: pairwise-moment", "0 of 1 done")
-    teacher.end(row)
+    row.end()
     assert following.wait(30) and not following.alive

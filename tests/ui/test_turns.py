@@ -60,12 +60,12 @@ def test_a_long_script_does_not_hold_up_the_next(monkeypatch):
 def page_of_two_widgets():
     import streamlit as st
 
-    from lrlab.ui.shared import session_lookup
+    from lrlab.ui.shared import page
 
     st.session_state["plain"] = 1
     st.number_input("n", key="n", value=2)
     st.session_state["all"] = sorted(st.session_state)
-    st.session_state["lookup"] = isinstance(st.session_state.to_dict(), session_lookup.SessionLookup)
+    st.session_state["lookup"] = isinstance(st.session_state.to_dict(), page.SessionLookup)
 
 
 def test_a_session_has_the_keys_of_its_scripts_alone():

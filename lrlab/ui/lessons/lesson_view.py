@@ -14,8 +14,7 @@ from lrlab.ui.lessons.place import Place
 from lrlab.ui.widgets import plot
 from lrlab.ui.widgets.permalink import Permalink
 
-STYLE = Path(__file__).parents[1] / "assets" / "lesson.css"
-TEACHING = Path(__file__).parents[1] / "assets" / "teacher.css"
+ASSETS = Path(__file__).parents[1] / "assets"
 WIDTHS = [2, 3]
 """Text takes 40% of the width, the figure 60%."""
 HEIGHT = 560
@@ -27,14 +26,17 @@ LARGE = 17
 def show(link: Permalink, lesson: Lesson) -> None:
     """Show the step of the address, below the steps of the lesson and above the buttons that lead on."""
     at = place.find(link, lesson)
-    st.html(STYLE)
+    st.html(ASSETS / "lesson.css")
     if at.teaching:
-        st.html(TEACHING)
+        st.html(ASSETS / "teacher.css")
     _bar(link, lesson, at)
-    if at.step == len(lesson.steps):
-        _closing(lesson)
-    else:
+    if at.step < len(lesson.steps):
         _step(link, lesson, at)
+    else:
+        with st.container(width=760, key="learn-text"):
+            st.header("What to take away", anchor=False)
+            st.markdown(lesson.closing)
+            st.caption(lesson.reference)
     _leading(link, lesson, at)
 
 
@@ -130,13 +132,6 @@ def _question(link: Permalink, step: Step, question: Question, at: Place) -> Non
             right = question.right(step.number("answer"))
             word = "Yes." if at.answer == right else f"No: {question.choices[right].text}."
             st.markdown(f"**{word}** {step.filled(question.feedback)}")
-
-
-def _closing(lesson: Lesson) -> None:
-    with st.container(width=760, key="learn-text"):
-        st.header("What to take away", anchor=False)
-        st.markdown(lesson.closing)
-        st.caption(lesson.reference)
 
 
 def _leading(link: Permalink, lesson: Lesson, at: Place) -> None:

@@ -60,11 +60,12 @@ def show_rows(rows: RowTables | None) -> None:
     with often:
         figure = labels.frequencies(rows.names, rows.facts.counts, rows.facts.n)
         plot.show(figure, key="own_data.frequencies", label="how often each label is on")
-        never = int((rows.facts.counts == 0).sum())
+        never, ratio = int((rows.facts.counts == 0).sum()), label_results.imbalance(rows.facts.counts)
+        unequal = f"On average it is {ratio:.3g} times as frequent as a label (mean imbalance ratio). "
         st.caption(
             f"Training rows that have each label; the most frequent one is on in "
             f"{max(rows.facts.counts):,} of {rows.facts.n:,}. "
-            + imbalance_words(rows)
+            + (unequal if ratio > 0 else "")
             + (f"{never} labels are never on: they cannot be learnt." if never else "")
         )
     with pairs:
@@ -76,12 +77,6 @@ def show_rows(rows: RowTables | None) -> None:
     with st.container(horizontal=True):
         for part, path in (("training", rows.train_file), ("test", rows.test_file)):
             tables.download(f"{part.capitalize()} rows (.npz)", path.read_bytes, path.name, key=f"own_data-{part}")
-
-
-def imbalance_words(rows: RowTables) -> str:
-    """Return how unequal the frequencies of labels are, in a sentence."""
-    ratio = label_results.imbalance(rows.facts.counts)
-    return f"On average it is {ratio:.3g} times as frequent as a label (mean imbalance ratio). " if ratio > 0 else ""
 
 
 def show_labels(link: Permalink, fitted: Mapping[str, FittedModel], test: Dataset) -> None:

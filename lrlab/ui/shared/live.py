@@ -170,10 +170,17 @@ def follow(page: str, draw: Callable[[], None]) -> None:
         with turns.turn():
             show()
 
-    # Streamlit identifies fragments by this name and their place. With the same name on two pages, one would be drawn
-    # for the other, on a page that is no longer shown.
-    show_in_turn.__qualname__ = f"follow.{page}"
-    st.fragment(show_in_turn, key=f"{page}-live")()
+    fragment(show_in_turn, f"follow.{page}", f"{page}-live")
+
+
+def fragment(show: Callable[[], None], name: str, key: str, seconds: float | None = None) -> None:
+    """Run what shows a part of a page as a fragment, by itself, too, every so many seconds; no other has its name.
+
+    Streamlit identifies fragments by their name and their place. With the same name on two pages, one would be drawn
+    for the other, on a page that is no longer shown.
+    """
+    show.__qualname__ = name
+    st.fragment(show, run_every=seconds, key=key)()
 
 
 def redraw() -> NoReturn:

@@ -1,25 +1,45 @@
-"""The frame of all pages: navigation, heading, error messages, the job as code."""
+"""The frame of all pages: navigation, heading, error messages, the job as code; keys of the session looked up."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.state.session_state import SessionState
 
 from lrlab.parameters import InputError
-from lrlab.ui.shared import (
-    code,
-    session_lookup,  # noqa: F401  (for what it changes)
-    turns,
-)
+from lrlab.ui.shared import code, turns
 from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.permalink import Permalink
 
 _served_alone = threading.Event()
 """Whether Streamlit ran a page without app.py in this process."""
+_all_of: Callable[[SessionState], dict[str, Any]] = vars(SessionState)["filtered_state"].fget
+"""Streamlit's own property: a dictionary of all keys that a script may see."""
+
+
+class SessionLookup(Mapping[str, Any]):
+    """The keys of a session that a script may see, each looked up when wanted: widgets would make copies of all."""
+
+    def __init__(self, state: SessionState) -> None:
+        self._state = state
+
+    def __getitem__(self, key: str) -> Any:
+        if key.startswith("$$"):
+            raise KeyError(key)
+        return self._state[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_all_of(self._state))
+
+    def __len__(self) -> int:
+        return len(_all_of(self._state))
+
+
+setattr(SessionState, "filtered_state", property(SessionLookup))  # noqa: B010
 
 
 def head(name: str, title: str, words: str) -> Permalink:

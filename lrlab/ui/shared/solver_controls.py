@@ -50,7 +50,8 @@ def choose_jobs(
     for entry in entries:
         link.accept(f"{entry.name}.{option}" for option in entry.options)
         st.session_state.setdefault(link.key(entry.name, name), entry.name in at_first)
-    refused = {entry.name: reason for entry in entries if (reason := _refusal(problem, entry))} if recommended else {}
+    tried = {entry.name: _job(problem, entry, {}, {}) for entry in entries} if recommended else {}
+    refused = {name: str(job) for name, job in tried.items() if isinstance(job, InputError)}
     order = sorted(entries, key=lambda entry: default.index(entry.name) if entry.name in default else len(default))
     first = [entry for entry in order if entry.name not in refused][:recommended]
     chosen = {entry.name: _choose(link, name, problem, entry, ending, summary=True) for entry in first}
@@ -93,20 +94,14 @@ def _choose(
     return job if wanted else False
 
 
-def _refusal(problem: Spec | InputError, entry: SolverEntry) -> str:
-    job = _job(problem, entry, {}, {})
-    return str(job) if isinstance(job, InputError) else ""
-
-
 def selected_solvers(link: Permalink, parameter: Parameter, names: Sequence[str]) -> list[str]:
     """Return the solvers named in the address, or the default ones; unknown names become errors of the link."""
-    given = [word for word in str(link.value("solvers", parameter)).split(",") if word]
-    known = [word for word in given if word in names]
+    given = [word for word in str(link.value(parameter.name, parameter)).split(",") if word]
     for word in given:
         if link.arrived and word not in names:
             remedy = nearest(word, tuple(names)) or "leave it out"
             link.add_error(InputError("solvers", f"some of {', '.join(names)}", word, remedy))
-    return known or str(parameter.default).split(",")
+    return [word for word in given if word in names] or str(parameter.default).split(",")
 
 
 def _job(

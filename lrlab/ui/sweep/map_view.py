@@ -19,7 +19,7 @@ from lrlab.sweeps.midpoint import midpoints
 from lrlab.sweeps.results import Results
 from lrlab.ui.shared import live
 from lrlab.ui.shared.captions import describe_spec
-from lrlab.ui.sweep import sweep_files, sweep_open
+from lrlab.ui.sweep import sweep_offers
 from lrlab.ui.widgets import controls, plot
 from lrlab.ui.widgets.permalink import Permalink
 
@@ -115,12 +115,11 @@ def draw(page: str, results: Results, view: View) -> None:
         fits = midpoints(sweep, table).rename(columns={across: "x"}) if view.fits else None
         fits = None if fits is None else fits.replace({"solver": sweep.titles})
         figure = transition(maps, x, y, score, lines=lines, regions=regions, fits=fits)
-    click = sweep_open.open_on_click(sweep, 2, together=not view.apart)
+    click = sweep_offers.open_on_click(sweep, 2, together=not view.apart)
     plot.show(figure, key=f"{page}.map", label=message(score.name, cells, x, y), narrow=narrow, on_click=click)
     _explain(sweep, score, lines, regions)
-    sweep_open.offer(page, sweep, together=not view.apart)
     shown = table.assign(shown=cells["value"], inferred=cells["inferred"])
-    sweep_files.offer(page, sweep, figure, shown, metric)
+    sweep_offers.offer(page, sweep, figure, shown, metric, together=not view.apart)
 
 
 def _score(sweep: Sweep, show: str) -> Score:

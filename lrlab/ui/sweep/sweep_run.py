@@ -96,9 +96,7 @@ def forecast_of(page: str, sweep: Sweep, done: int) -> PendingForecast:
             live.redraw()
         drawn = True
 
-    # As in `live.follow`: fragments of different pages must not answer each other's requests.
-    poll.__qualname__ = f"cost.{page}"
-    st.fragment(poll, run_every=live.POLL_SECONDS if waits else None, key=f"{page}-cost")()
+    live.fragment(poll, f"cost.{page}", f"{page}-cost", live.POLL_SECONDS if waits else None)
     return expected
 
 

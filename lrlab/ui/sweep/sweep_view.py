@@ -14,7 +14,7 @@ from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.midpoint import midpoints
 from lrlab.sweeps.results import Results
 from lrlab.ui.shared import live
-from lrlab.ui.sweep import map_view, sweep_files, sweep_open, sweep_run
+from lrlab.ui.sweep import map_view, sweep_offers, sweep_run
 from lrlab.ui.sweep.map_view import BOUNDED, SHARE, View
 from lrlab.ui.widgets import controls, plot
 from lrlab.ui.widgets.permalink import Permalink
@@ -84,13 +84,12 @@ def _draw_lines(page: str, results: Results, view: View) -> None:
     figure.update_xaxes(range=list(np.log10(ends) if x.spacing == "log" else ends))
     if view.show in (SHARE, *BOUNDED):
         figure.update_yaxes(range=[-0.02, 1.02])
-    click = sweep_open.open_on_click(sweep, 3, together=False)
+    click = sweep_offers.open_on_click(sweep, 3, together=False)
     plot.show(figure, key=f"{page}.lines", label=message(title, points, x.title), on_click=click)
     band = "95% intervals of the shares" if view.show == SHARE else "from the first to the third quartile"
     band = "95% intervals of the means" if view.show in MEANS else band
     st.caption(f"Bands: {band}. {_limit_words(limits)}**A click on a point opens its first trial on Converge.**")
-    sweep_open.offer(page, sweep, together=False)
-    sweep_files.offer(page, sweep, figure, table, metric)
+    sweep_offers.offer(page, sweep, figure, table, metric, together=False)
 
 
 def _points(sweep: Sweep, table: pd.DataFrame, show: str) -> pd.DataFrame:

@@ -79,7 +79,7 @@ def choose(
     look = {"label": "values instead", "placeholder": "200, 400, 800"}
     text = str(controls.widget(link, LISTED, name=f"{prefix}values", scope=scope, **look)) if lists else ""
     try:
-        whole = _is_whole(model, name)
+        whole = getattr(declared(catalog.MODELS[model]).get(name), "kind", None) is int
         if text.strip():
             values = tuple(sorted(float(LISTED_ONE.check(word)) for word in text.replace(",", " ").split()))
             return Axis(name, titles[name], values, spacing(values), decides, whole, values)
@@ -101,11 +101,6 @@ def _parts(low: float, high: float, scale: str, points: int) -> tuple[Parameter,
             choices=("linear", "log"), kind=str, default=scale,
         ),
     )  # fmt: skip
-
-
-def _is_whole(model: str, name: str) -> bool:
-    parameter = declared(catalog.MODELS[model]).get(name)
-    return parameter is not None and parameter.kind is int
 
 
 def spaced(start: object, stop: object, points: object, spacing: object, *, whole: bool) -> tuple[float, ...]:

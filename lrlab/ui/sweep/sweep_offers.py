@@ -1,0 +1,118 @@
+"""What is offered beside a figure of a sweep: trials of its cells on Converge, files, and the same sweep as code."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from lrlab import catalog
+from lrlab.figures.build import Figure
+from lrlab.models import axes
+from lrlab.parameters import display_name
+from lrlab.runs.trial import trial_spec
+from lrlab.sweeps.definition import Cell, Sweep
+from lrlab.sweeps.toml import to_toml
+from lrlab.ui.shared import code, live, page
+from lrlab.ui.widgets import plot, tables
+from lrlab.ui.widgets.permalink import format_exact
+
+NOTE = (
+    "One row per cell and solver. successes, share, low, high: trials that succeed, and the 95% interval of the "
+    "share. mean, spread, quartiles: of {metric}. seed: of the first trial. shown: as on the map, maybe inferred. "
+    "title: of the solver."
+)
+
+
+def open_on_click(sweep: Sweep, solver_at: int, together: bool) -> Callable[[plot.Click], None]:
+    """Return the callback of a figure that opens the first trial of the clicked cell.
+
+    A point's customdata holds the solver's title at `solver_at`, and the values of the axes at the beginning (of two
+    axes) or in its x (of one). together: all solvers are run, which see the same data; else that of the cell.
+    """
+
+    def click(point: plot.Click) -> None:
+        data = point.get("customdata") or []
+        solver = data[solver_at] if len(data) > solver_at else None
+        place = data[:2] if len(sweep.grid) == 2 else [point.get("x")]
+        for cell in sweep.cells:
+            if cell.job and sweep.titles[cell.solver] == solver and list(cell.axes.values()) == place:
+                _open(sweep, cell, together)
+
+    return click
+
+
+def _trial(name: str, sweep: Sweep, together: bool) -> None:
+    """Offer the same by keyboard: a solver and the values of the axes are chosen, and a button opens that trial."""
+    titles, solvers = axes.axes(type(sweep.spec)), list(sweep.solvers[: 1 if together else None])
+    with st.popover("Open a trial", type="tertiary", key=f"{name}-trial"):
+        # Without keys: other values are other widgets.
+        solver = solvers[0]
+        if len(solvers) > 1:
+            solver = st.selectbox("Solver", solvers, format_func=sweep.titles.__getitem__)
+        place = {axis: st.select_slider(titles.get(axis, axis), list(values)) for axis, values in sweep.grid.items()}
+        cell = next(cell for cell in sweep.cells if cell.solver == solver and cell.axes == place)
+        st.button(
+            "Open on Converge", key=f"{name}-trial-open", disabled=cell.job is None, help=cell.refused or None,
+            on_click=_open, args=(sweep, cell, together),
+        )  # fmt: skip
+
+
+def _open(sweep: Sweep, cell: Cell, together: bool) -> None:
+    st.session_state["converge:autorun"] = True
+    live.leave("pages/converge.py", _address(sweep, cell, sweep.solvers if together else [cell.solver]))
+
+
+def _address(sweep: Sweep, cell: Cell, solvers: Sequence[str]) -> Mapping[str, str]:
+    """Return the address of the first trial of a cell on Converge."""
+    spec = trial_spec(cell.job.spec, 0) if cell.job else sweep.spec
+    values = {"model": spec.model, "solvers": ",".join(solvers), **code.spec_values(spec)}
+    for solver in solvers:
+        options = catalog.solver(solver, spec.model).options
+        own = sweep.settings_of(solver)
+        values |= {f"{solver}.{name}" if name in options else name: value for name, value in own.items()}
+    return {name: format_exact(value) for name, value in values.items()}
+
+
+def offer(name: str, sweep: Sweep, figure: Figure, table: pd.DataFrame, metric: str, *, together: bool) -> None:
+    """Offer trials on Converge; show the table; offer it, the figure and the definition as files.
+
+    together: whether all solvers of a cell are run on Converge, which see the same data, or that of the cell.
+    """
+    _trial(name, sweep, together)
+    fold = st.expander("Table and files", key=f"{name}-table", on_change="rerun")
+    if not fold.open:
+        return
+    config = {"responsive": True, "displaylogo": False}
+    offers: tuple[tuple[str, str, str, Callable[[], bytes]], ...] = (
+        ("Figure, HTML", "html", "text/html", lambda: figure.to_html(include_plotlyjs=True, config=config).encode()),
+        ("Table, CSV", "csv", "text/csv", lambda: tables.csv(table)),
+        ("Table, Parquet", "parquet", "application/vnd.apache.parquet", lambda: table.to_parquet(index=False)),
+        ("Definition, TOML", "toml", "application/toml", to_toml(sweep).encode),
+    )
+    file = f"{sweep.spec.model}-{name}"
+    table = table.assign(title=table["solver"].map(sweep.titles))
+    with fold:
+        note = f"{NOTE.format(metric=display_name(metric))} {catalog.given(sweep.solvers, sweep.spec.model)}"
+        tables.view(table, note=note)
+        with st.container(horizontal=True, key=f"{name}-offers"):
+            for title, ending, mime, data in offers:
+                tables.download(title, data, f"{file}.{ending}", key=f"{name}-file-{ending}", mime=mime)
+
+
+def copy(sweep: Sweep) -> None:
+    """Offer a sweep as Python, as a shell command and as TOML."""
+    page.copy(python(sweep), shell(sweep), to_toml(sweep))
+
+
+def python(sweep: Sweep) -> str:
+    """Return the script that computes the trials of a sweep; every cell of it, also where the sweep is adaptive."""
+    axes = "{" + ", ".join(f"{name!r}: {list(values)}" for name, values in sweep.grid.items()) + "}"
+    settings = "".join(f", {name}={value!r}" for name, value in sweep.settings)
+    call = f"axes=axes, solvers={list(sweep.solvers)!r}, trials={sweep.trials}{settings}"
+    spec = f"import lrlab\n\nspec = {code.spec_python(sweep.spec)}"
+    return f"{spec}\naxes = {axes}\ntable = lrlab.sweep(spec, {call})\nprint(table.to_csv(index=False))"
+
+
+def shell(sweep: Sweep) -> str:
+    """Return the command that runs a sweep against a store of its own."""
+    return f"python -m lrlab sweep /dev/stdin --store trials.sqlite <<'END'\n{to_toml(sweep)}END"
