@@ -165,7 +165,7 @@ def test_inputs_are_unchanged():
 def test_areas_of_labels_are_given_singly_and_nan_where_undefined():
     scores, labels, _ = table(4)
     labels[:, 3], labels[:, 7] = False, True
-    areas = ranking.per_label_auc(scores, csr_array(labels))
+    areas = ranking.areas(scores, csr_array(labels)).by_label
     assert list(np.flatnonzero(np.isnan(areas))) == [3, 7]
     for j in np.flatnonzero(~np.isnan(areas)):
         assert areas[j] == pytest.approx(roc_auc_score(labels[:, j], scores[:, j]), abs=1e-12)

@@ -1,22 +1,18 @@
 """Explains fitted label models: strongest features, contributions to a score, labels that are alike, calibration."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import pandas as pd
 from scipy.sparse import issparse
 from scipy.special import expit
 
 from lrlab import ranking
-from lrlab.arrays import Array, Indices, Matrix
+from lrlab.arrays import Array, Matrix
 from lrlab.datasets import Dataset
 from lrlab.fits import calibration as curves
 from lrlab.fits.fitted_model import FittedModel
 from lrlab.lowrank import LowRank
 from lrlab.parameters import InputError
 from lrlab.solvers.multilabel.kernel_features import KernelRank
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 BINS = 10
 LOGISTIC = ("leml-logistic", "trace-norm-logistic")
@@ -44,27 +40,23 @@ def place_of(model: FittedModel, label: str) -> int:
     return model.label_names.index(label)
 
 
-def strongest_features(model: FittedModel, label: int, count: int = 10) -> "pd.DataFrame":
+def strongest_features(model: FittedModel, label: int, count: int = 10) -> pd.DataFrame:
     """Return the features with the largest weights in the score of a label: `feature`, `weight`.
 
     A weight is what a standard deviation of the feature adds where columns are standardised, else what a unit adds.
     """
-    import pandas as pd
-
     W = linear_part(model)
     weights, names = W.left @ W.V[label], feature_names(model)
     order = np.argsort(-np.abs(weights), kind="stable")[:count]
     return pd.DataFrame({"feature": [names[j] for j in order], "weight": weights[order]})
 
 
-def contributions(model: FittedModel, X: Matrix, row: int, label: int, count: int = 10) -> tuple["pd.DataFrame", float]:
+def contributions(model: FittedModel, X: Matrix, row: int, label: int, count: int = 10) -> tuple[pd.DataFrame, float]:
     """Return by what each feature of a row moves the score of a label from the mean over the rows X, and that mean.
 
     Columns `feature`, `value` and `contribution`, the largest first; what is beyond `count` is summed in the last,
     so that all contributions and the mean add up to the score.
     """
-    import pandas as pd
-
     W, names = linear_part(model), feature_names(model)
     scaled = model.scaling.applied(X)
     mean = np.asarray(scaled.mean(axis=0)).ravel()
@@ -89,10 +81,8 @@ def embeddings(model: FittedModel) -> Array:
     return model.estimate.V * np.sqrt(model.estimate.s)
 
 
-def embedding_table(model: FittedModel) -> "pd.DataFrame":
+def embedding_table(model: FittedModel) -> pd.DataFrame:
     """Return a row for each label: its name and its embedding."""
-    import pandas as pd
-
     H = embeddings(model)
     table = pd.DataFrame(H, columns=[str(j + 1) for j in range(H.shape[1])])
     table.insert(0, "label", list(model.label_names))
@@ -106,10 +96,8 @@ def directions(model: FittedModel) -> Array:
     return np.divide(H, lengths, out=np.zeros_like(H), where=lengths > 0)
 
 
-def nearest_labels(model: FittedModel, label: int, count: int = 10) -> "pd.DataFrame":
+def nearest_labels(model: FittedModel, label: int, count: int = 10) -> pd.DataFrame:
     """Return the labels whose embeddings have the largest cosine with that of a label: `label`, `cosine`."""
-    import pandas as pd
-
     H = directions(model)
     cosines = H @ H[label]
     order = np.argsort(-cosines, kind="stable")
@@ -144,13 +132,11 @@ def probabilities(model: FittedModel, scores: Array) -> Array:
     return expit(scores) if logistic else np.clip(scores, 0.0, 1.0)
 
 
-def calibration(model: FittedModel, data: Dataset, bins: int = BINS) -> "pd.DataFrame":
+def calibration(model: FittedModel, data: Dataset, bins: int = BINS) -> pd.DataFrame:
     """Return for bins of predictions, as many in each, the mean `predicted`, the `share` on, the `count`.
 
     A solver is calibrated where both are alike: of the labels predicted at .3 three in ten are on.
     """
-    import pandas as pd
-
     scores, values, on = model.scores(data.X), list[Array](), list[Array]()
     for rows, block in ranking.row_blocks(scores, data.n, data.L):
         known = np.ones(block.shape, bool) if data.observed is None else data.observed[rows].toarray()
@@ -158,16 +144,11 @@ def calibration(model: FittedModel, data: Dataset, bins: int = BINS) -> "pd.Data
         on.append(data.Y[rows].toarray()[known] > 0)
     predicted, truth = np.concatenate(values), np.concatenate(on)
     order = np.argsort(predicted, kind="stable")
-    parts: list[Indices] = [part for part in np.array_split(order, bins) if len(part)]
-    return pd.DataFrame(
-        {
-            "predicted": [float(predicted[part].mean()) for part in parts],
-            "share": [float(truth[part].mean()) for part in parts],
-            "count": [len(part) for part in parts],
-        }
-    )
+    parts = [part for part in np.array_split(order, bins) if len(part)]
+    lines = [(predicted[part].mean(), truth[part].mean(), len(part)) for part in parts]
+    return pd.DataFrame(lines, columns=["predicted", "share", "count"])
 
 
-def calibration_error(table: "pd.DataFrame") -> float:
+def calibration_error(table: pd.DataFrame) -> float:
     """Return the mean distance of predictions from shares over the bins, weighted by their counts."""
     return float(np.average(np.abs(table["predicted"] - table["share"]), weights=table["count"]))

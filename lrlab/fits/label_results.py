@@ -1,17 +1,14 @@
 """Statistics of single labels: how often each is on, their correlations, and the metrics of predictions of each."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from lrlab import ranking
 from lrlab.arrays import Array, Indices
 from lrlab.datasets import Dataset
 from lrlab.fits.fitted_model import FittedModel
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 MAX_LABELS = 24
 """Labels whose correlations are computed: the most frequent ones."""
@@ -51,10 +48,8 @@ def label_correlations(data: Dataset, most: int = MAX_LABELS) -> LabelCorrelatio
     return LabelCorrelations(places, np.where(np.isfinite(phi), phi, np.nan))
 
 
-def metrics_by_label(model: FittedModel, data: Dataset) -> "pd.DataFrame":
+def metrics_by_label(model: FittedModel, data: Dataset) -> pd.DataFrame:
     """Return one row per label: where it is known, on, predicted; confusion; precision, recall, AUC, nan if none."""
-    import pandas as pd
-
     scores, thresholds = model.scores(data.X), model.thresholds
     known, on, predicted, hits = np.zeros((4, data.L), dtype=int)
     for rows, block in ranking.row_blocks(scores, data.n, data.L):
@@ -76,6 +71,6 @@ def metrics_by_label(model: FittedModel, data: Dataset) -> "pd.DataFrame":
             "true_negatives": known - on - predicted + hits,
             "precision": np.divide(hits, predicted, out=nothing.copy(), where=predicted > 0),
             "recall": np.divide(hits, on, out=nothing.copy(), where=on > 0),
-            "auc": ranking.per_label_auc(scores, data.Y, data.observed),
+            "auc": ranking.areas(scores, data.Y, data.observed, micro=False).by_label,
         }
     )

@@ -20,7 +20,6 @@ class Tuning:
     """The search of one solver's settings, stage by stage; over once it has `best`, or `error` says why not."""
 
     def __init__(self, engine: Engine, job: Job, task: TuningTask) -> None:
-        """Begin with the first stage."""
         self.job, self.task, self._results = job, task, list[Result]()
         self.best: Result | None = None
         self.error = ""
@@ -94,13 +93,12 @@ class Tuning:
 
 
 class TunedRun:
-    """Several solvers, tuned alike, then fitted: handled like the engine's own `Following`.
+    """Several solvers of jobs on OwnRows, tuned alike, then fitted: handled like the engine's own `Following`.
 
     tunings: the searches, one a solver. cancelled: whether somebody has ended it.
     """
 
     def __init__(self, engine: Engine, jobs: Sequence[Job], tasks: Sequence[TuningTask]) -> None:
-        """Begin to tune; `jobs` are on OwnRows."""
         self._engine, self.cancelled, self.started = engine, False, time.monotonic()
         self._following: Any = None
         self.tunings = [Tuning(engine, job, task) for job, task in zip(jobs, tasks, strict=True)]

@@ -12,6 +12,7 @@ from lrlab.lessons.figures import KINDS
 from lrlab.lessons.trials import job
 from lrlab.models.axes import axes
 from lrlab.parameters import InputError, require_known
+from lrlab.protocol import Spec
 from lrlab.sweeps.toml import make_spec
 from lrlab.sweeps.toml_source import Path, Source
 
@@ -109,7 +110,7 @@ def _figure(source: Source, path: Path) -> Figure:
     return figure
 
 
-def _slider(source: Source, path: Path, spec: Any) -> Slider:
+def _slider(source: Source, path: Path, spec: Spec) -> Slider:
     table = source.value(path)
     name, setting = table.get("axis", table.get("setting", "")), "setting" in table
     if not setting:

@@ -1,7 +1,7 @@
 """Axes of figures: a number of the spec, or a quantity that decides one."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -68,14 +68,10 @@ def derived(model: type[Spec], axis: str) -> Derived | None:
     return next(fitting, None) if NEEDS.get(axis, "seed") in own else None
 
 
-def axes(model: type[Spec]) -> dict[str, str]:
-    """Return the titles, by name, of everything numeric along which a model's specs can be moved."""
-    return dict(_axes(model))
-
-
 # Theory moves a spec to thousands of points for each picture.
 @cache
-def _axes(model: type[Spec]) -> Mapping[str, str]:
+def axes(model: type[Spec]) -> dict[str, str]:
+    """Return the titles, by name, of everything numeric along which a model's specs can be moved."""
     own = {p.name: f"{p.meaning}, {p.symbol}" for p in declared(model).values() if p.kind in (int, float)}
     own.pop("seed")
     return own | {name: quantity.title for name in DERIVED if (quantity := derived(model, name))}
@@ -84,7 +80,7 @@ def _axes(model: type[Spec]) -> Mapping[str, str]:
 def place(spec: Spec, axis: str, value: float) -> Spec:
     """Return the spec moved to a value on an axis; InputError where there is no such axis or value."""
     model = type(spec)
-    require_known(axis, _axes(model), what="axis")
+    require_known(axis, axes(model), what="axis")
     quantity = derived(model, axis)
     if quantity is None:
         return spec.replace(**{axis: value})

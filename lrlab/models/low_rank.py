@@ -16,6 +16,7 @@ from lrlab.models.low_rank_problem import LowRankProblem, orthonormal
 from lrlab.parameters import InputError, Parameter, gaussian_noise
 from lrlab.protocol import Checkpoint, Spec, proceed
 from lrlab.solver_entry import Options, SolverEntry
+from lrlab.theory.bulk import nuclear_norm
 
 LARGEST_GUESS = 50
 
@@ -178,9 +179,6 @@ def theory_lines(spec: LowRankSpec, entry: SolverEntry, options: Options, level:
         (n1, n2), k = getattr(spec, "table", spec.size), spec.true_rank
         lines["unknowns of the table"] = spec.measurements >= k * (n1 + n2 - k)
     if entry.name == "nuclear-norm" and spec.values().get("operator") == "dense":
-        # Imported where it is used: scipy.optimize would slow down the start of the shell.
-        from lrlab.theory.statistical_dimension import nuclear_norm
-
         lines["statistical dimension"] = spec.measurements >= nuclear_norm(*spec.size, spec.true_rank)
     return lines
 

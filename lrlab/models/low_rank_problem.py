@@ -50,7 +50,6 @@ class LowRankProblem(ABC):
     spec: Any
 
     def __init__(self, spec: Any, truth: LowRank, checkpoint: Checkpoint = proceed) -> None:
-        """Keep the truth."""
         self.spec, self.truth, self.checkpoint = spec, truth, checkpoint
         for part in truth:
             frozen(part)

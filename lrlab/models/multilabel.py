@@ -117,7 +117,8 @@ class Multilabel(LabelRows):
         X, Y = self._rows(W, self.n, given, checkpoint)
         X_test, Y_test = self._rows(W, FRESH, fresh, proceed)
         mask = self._mask(places)
-        problem = DrawnLabels(X, only_observed(Y, mask), mask, X_test, Y_test, self.rank, self)
+        problem = DrawnLabels(X, only_observed(Y, mask), mask, X_test, Y_test, self.rank)
+        problem.spec = self
         if self.best_known:
             problem.best = best_linear(W, self.noise)
         return problem

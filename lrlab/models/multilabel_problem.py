@@ -54,19 +54,11 @@ class MultilabelProblem:
     X_test, Y_test: rows to test on, all of whose labels count. rank: that of W, given to solvers.
     """
 
-    def __init__(
-        self,
-        X: Matrix,
-        Y: csr_array,
-        mask: csr_array | None,
-        X_test: Matrix,
-        Y_test: csr_array,
-        rank: int,
-        spec: Spec | None = None,
-    ) -> None:
-        """Keep what `of` has checked, read-only."""
+    spec: Spec | None = None
+
+    def __init__(self, X: Matrix, Y: Matrix, mask: Matrix | None, X_test: Matrix, Y_test: Matrix, rank: int) -> None:
         self.X, self.Y, self.mask, self.X_test, self.Y_test = map(narrow, (X, Y, mask, X_test, Y_test))
-        self.rank, self.spec = rank, spec
+        self.rank = rank
         for table in (self.X, self.Y, self.mask, self.X_test, self.Y_test):
             freeze(table)
 

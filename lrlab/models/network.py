@@ -10,6 +10,7 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import ModelEntry
+from lrlab.models.completion_problem import relative
 from lrlab.models.low_rank import FAMILY, Condition, LowRankSpec, Noise, Precision
 from lrlab.models.low_rank_problem import LowRankProblem, normal_rows, orthonormal
 from lrlab.operators.rank_one import SymmetricRankOne
@@ -39,8 +40,7 @@ class NetworkProblem(LowRankProblem):
         test_error = ||f(x) - y|| / ||y|| over fresh x, where y is free of noise.
         """
         X, y = self._fresh
-        test = np.linalg.norm(predict(estimate, X) - y) / np.linalg.norm(y)
-        return {**super().score(estimate), "test_error": float(test)}
+        return {**super().score(estimate), "test_error": relative(predict(estimate, X), y)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,11 +140,6 @@ class PolynomialNetwork(LowRankSpec):
         Q, R = np.linalg.qr(rng.standard_normal((self.p, self.r)))
         core = (R * self._signs) @ R.T
         return lowrank.from_core(Q, core / np.linalg.norm(core), self.r)
-
-
-def weights(estimate: LowRank) -> tuple[Array, Array]:
-    """Return output weights alpha (r,) and hidden weights w_j, the rows of (r, p), of a recovered network."""
-    return estimate.s, estimate.U.T
 
 
 def predict(estimate: LowRank, X: Array) -> Array:

@@ -77,7 +77,6 @@ class OneBitMultilabelProblem:
     """
 
     def __init__(self, spec: "OneBitMultilabel", checkpoint: Checkpoint = proceed) -> None:
-        """Draw the truth."""
         self.spec, self.truth, self.rank, self.checkpoint = spec, spec.truth(), spec.rank, checkpoint
         self.fresh, self.signs_per_label, self.size = spec.observation == "stream", spec.signs_per_label, spec.size
         # A function of the numbers of features and labels alone, so that a larger batch begins as a smaller one does.

@@ -28,6 +28,8 @@ PACKED = "data:;base64,"
 SAMPLE = 2000
 """Most training rows on which scores are told."""
 
+AS_IS = Scaling()
+
 OwnThresholds = tuple[tuple[int, float], ...]
 """Labels, by their places, with a threshold of their own."""
 
@@ -87,9 +89,9 @@ class OwnRows(LabelRows):
             return hide(given, self.kept, self.seed), datasets.read(test, like=given)
 
     def _problem(self, given: Dataset, fresh: Dataset) -> "OwnProblem":
-        problem = OwnProblem.between(
-            given, fresh, self.rank, SAMPLE, intercept=self.intercept, scaling=Scaling.of(given.X, self.scaling)
-        )
+        scaling = Scaling.of(given.X, self.scaling)
+        problem = OwnProblem.between(given, fresh, self.rank, intercept=self.intercept, scaling=scaling)
+        problem.sample = np.unique(np.linspace(0, given.n - 1, min(SAMPLE, given.n)).round().astype(int))
         problem.threshold, problem.own, _ = self.thresholds
         return problem
 
@@ -117,27 +119,18 @@ class OwnProblem(MultilabelProblem):
     mask_test: csr_array | None = None
     sample = np.empty(0, dtype=int)
     intercept = True
-    scaling = Scaling()
+    scaling = AS_IS
     threshold: float | None = None
     own: OwnThresholds = ()
 
     @classmethod
     def between(
-        cls,
-        given: Dataset,
-        fresh: Dataset,
-        rank: int,
-        sample: int = 0,
-        *,
-        intercept: bool = True,
-        scaling: Scaling | None = None,
+        cls, given: Dataset, fresh: Dataset, rank: int, *, intercept: bool = True, scaling: Scaling = AS_IS
     ) -> "OwnProblem":
-        """Return the problem of learning from `given` what `fresh` says; at most `sample` training rows are scored."""
-        scaling = scaling or Scaling()
+        """Return the problem of learning from `given` what `fresh` says."""
         X, X_test = (scaling.applied(data.X) for data in (given, fresh))
         problem = cls.of(X, given.Y, given.observed, X_test, fresh.Y, rank)
         problem.mask_test, problem.intercept, problem.scaling = fresh.observed, intercept, scaling
-        problem.sample = np.unique(np.linspace(0, given.n - 1, min(sample, given.n)).round().astype(int))
         return problem
 
     def score(self, estimate: Predictor) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """Phase retrieval: magnitudes |<a, x>|, or their squares, of projections whose signs or phases are lost."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated
@@ -92,7 +92,6 @@ class PhaseRetrievalProblem:
     """
 
     def __init__(self, spec: PhaseRetrieval, checkpoint: Checkpoint = proceed) -> None:
-        """Draw the truth."""
         self.spec, self.shape, self.data, self.checkpoint = spec, (spec.m, spec.p), spec.data, checkpoint
         self.truth, self.noise = frozen(spec.draw_truth()), spec.noise
         # A function of p and the field alone, so that the first rows are the same for every m.
@@ -107,16 +106,13 @@ class PhaseRetrievalProblem:
         m, p = self.shape
         A: Vector = np.empty((m, p), dtype=self.spec.dtype)
         y, streams = np.empty(m), self.spec.streams()
-        for index, rows in enumerate(self._blocks()):
-            self.checkpoint(rows.start / m)
+        for index, start in enumerate(range(0, m, self.block_rows)):
+            self.checkpoint(start / m)
+            rows = slice(start, start + self.block_rows)
             size = np.abs(standard(child(streams.data, index), A[rows]) @ self.truth)
             noise = self.spec.noise * child(streams.noise, index).standard_normal(len(size))
             y[rows] = np.maximum((size**2 if self.spec.data == "intensity" else size) + noise, 0.0)
         return frozen(A), frozen(y)
-
-    def _blocks(self) -> Iterator[slice]:
-        m = self.shape[0]
-        return (slice(start, min(start + self.block_rows, m)) for start in range(0, m, self.block_rows))
 
     @property
     def A(self) -> Vector:

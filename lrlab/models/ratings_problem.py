@@ -137,7 +137,6 @@ class RatingsProblem:
     """
 
     def __init__(self, table: RatingTable, rank: int, line: Factors, ridges: tuple[float, float]) -> None:
-        """Take the ratings, a rank, and the fit of biases alone with its ridges."""
         self.table, self.rank, self.line, self.ridges = table, rank, line, ridges
         X, Y = (None if side.shape[1] == 1 else side for side in (table.X, table.Y))
         free = np.prod([n if side is None else 1 for side, n in zip((X, Y), table.size, strict=True)])

@@ -105,7 +105,6 @@ class SingleIndexProblem:
     """
 
     def __init__(self, spec: SingleIndexSpec, checkpoint: Checkpoint = proceed) -> None:
-        """Draw the truth."""
         self.spec, self.link, self.shape, self.checkpoint = spec, spec.link_function, (spec.n, spec.p), checkpoint
         self.truth = frozen(spec.draw_truth())
         self.sparsity = spec.sparsity or spec.p

@@ -105,7 +105,6 @@ class SymmetricRankOne(RankOne):
     trace = 1.0
 
     def __init__(self, X: Array) -> None:
-        """Take the vectors."""
         super().__init__(X, X)
         self.scale, self.vectors = 0.5 / len(X), (X,)
 

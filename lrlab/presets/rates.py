@@ -4,6 +4,7 @@ The axis is a rate. figure.threshold_factor: the region of the fit, see `largest
 numbers of trials, one for each value.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -19,7 +20,7 @@ from lrlab.presets.definition import Preset
 from lrlab.presets.result import Panel, Plan, Result, assembled, panel_table
 from lrlab.presets.verdict import Verdict
 from lrlab.protocol import Spec
-from lrlab.theory import limits, spiked
+from lrlab.theory import spiked
 
 CURVE_POINTS = 161
 ROOM, SPREAD, SHARE = 0.15, 0.25, 0.9
@@ -29,8 +30,8 @@ THREE_SIGMA = 0.99865
 FEW_TRIALS = 10
 """Where most used dots have fewer trials, standard errors are uncertain themselves."""
 RATES = {
-    "dense-rate": lambda spec: limits.dense_rate(spec.n, spec.p),
-    "sparse-rate": lambda spec: limits.sparse_rate(spec.n, spec.p, spec.sparsity or spec.p),
+    "dense-rate": lambda spec: math.sqrt(spec.p / spec.n),
+    "sparse-rate": lambda spec: math.sqrt((spec.sparsity or spec.p) * math.log(spec.p) / spec.n),
 }
 
 
@@ -88,7 +89,7 @@ def _panel(
     grid = np.linspace(points["rate"].min(), points["rate"].max(), CURVE_POINTS)
     exact = predicted_errors(spec, axis, grid)
     name = "exact limit for large p" if dense else f"Algorithm 1 at {cases[0].labels['series']}: exact limit"
-    figure = draw(points, fits, axis_title=axes(type(spec))[axis], limit=limit, exact=exact, exact_name=name)
+    figure = draw(points, fits, axis_title=axes(type(cases[0].spec))[axis], limit=limit, exact=exact, exact_name=name)
     used = points[points["used"]].groupby("series").size()
     summaries = [
         {"level": "pooled" if name == "pooled" else "series", "series": name, "slope": slope, "r2": quality,

@@ -82,11 +82,6 @@ def label_auc(scores: Scores, Y: csr_array, observed: csr_array | None = None) -
     return areas(scores, Y, observed, micro=False).macro
 
 
-def per_label_auc(scores: Scores, Y: csr_array, observed: csr_array | None = None) -> Array:
-    """Return the AUC within each label (L,), nan for those that do not have a positive and a negative."""
-    return areas(scores, Y, observed, micro=False).by_label
-
-
 def micro_auc(scores: Scores, Y: csr_array, observed: csr_array | None = None) -> float:
     """Return the AUC over all entries at once (micro); nan where all are of one kind."""
     return areas(scores, Y, observed, by_label=False).micro

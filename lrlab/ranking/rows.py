@@ -48,10 +48,8 @@ def row_measures(
 
     As `precision_at`, `ndcg_at`, `hamming` and `instance_auc` say.
     """
-    (n, L), totals = (
-        Y.shape,
-        dict.fromkeys([*(f"precision_{k}" for k in precisions), *(f"ndcg_{k}" for k in gains)], 0.0),
-    )
+    n, L = Y.shape
+    totals = dict.fromkeys([*(f"precision_{k}" for k in precisions), *(f"ndcg_{k}" for k in gains)], 0.0)
     discounts = {k: 1.0 / np.log2(np.arange(2, min(k, L) + 2)) for k in gains}
     wrong = known = rows = 0
     area, most = 0.0, max((*precisions, *gains), default=0)

@@ -1,4 +1,4 @@
-"""State evolution of specs of the single-index family: the best possible overlap, and what `gamp` does on the way."""
+"""Predicted overlaps of single-index models: the best possible one and those on the way of `gamp`; closed forms."""
 
 from itertools import islice
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 from lrlab.arrays import Array
 from lrlab.theory import spectral
-from lrlab.theory.links import Link
+from lrlab.theory.links import Link, Moments
 from lrlab.theory.state_evolution import Overlaps, Ratios, evolution, overlaps, ratios
 
 VANISHING = 1e-9
@@ -52,3 +52,26 @@ def predicted_iterations(spec: Any, iterations: int) -> Array:
     first = [spectral_start(link, ratio).overlap] if is_symmetric(link) else []
     following = evolution(link, ratio, rate(spec), *first)
     return np.array([*first, *islice(following, iterations - len(first))])
+
+
+def marginal_mean_overlap(moments: Moments, ratio: float) -> float:
+    """Return the limit of <b, b-hat>^2 for b-hat along mean(y x) at n/p = `ratio`.
+
+    Off the truth, each of the p - 1 coordinates of mean(y x) has variance 1/n since y^2 = 1, so the squared cosine is
+    mu_1^2 / (mu_1^2 + p/n).
+    """
+    return moments.mu1**2 / (moments.mu1**2 + 1.0 / ratio) if moments.mu1 else 0.0
+
+
+def least_squares_overlap(moments: Moments, ratio: float) -> float:
+    """Return the limit of <b, b-hat>^2 for least squares of y on x and an intercept (two-slice SIR) at n/p = `ratio`.
+
+    Let W be the p - 1 coordinates off the truth; they are independent of z = <x, b> and y. The coefficient along b,
+    from z with W regressed out, tends to mu_1. Those off it are (W^T Q W)^{-1} W^T Q y with Q the projection off z and
+    the intercept; |Q y|^2 / n -> v = 1 - mu_0^2 - mu_1^2, so their squared norm tends to v times the trace of an
+    inverse Wishart matrix, v (p/n) / (1 - p/n). Hence mu_1^2 / (mu_1^2 + v / (n/p - 1)).
+    """
+    if ratio <= 1.0 or not moments.mu1:
+        return 0.0
+    rest = 1.0 - moments.mu0**2 - moments.mu1**2
+    return moments.mu1**2 / (moments.mu1**2 + rest / (ratio - 1.0))

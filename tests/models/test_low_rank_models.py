@@ -68,7 +68,7 @@ def test_degrees_of_freedom():
 
 def test_a_network_is_its_weights():
     problem = lrlab.spec("polynomial-network", **SMALL["polynomial-network"]).build()
-    alpha, w = network.weights(problem.truth)
+    alpha, w = problem.truth.s, problem.truth.U.T
     x = np.random.default_rng(0).standard_normal((5, 10))
     answers = sum(a * (x @ row) ** 2 for a, row in zip(alpha, w, strict=True))
     np.testing.assert_allclose(network.predict(problem.truth, x), answers)

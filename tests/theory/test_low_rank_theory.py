@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lrlab.theory import spiked
-from lrlab.theory.statistical_dimension import marchenko_pastur, nuclear_norm
+from lrlab.theory.bulk import marchenko_pastur, nuclear_norm
 
 
 def test_quadrature_has_the_moments_of_the_law():

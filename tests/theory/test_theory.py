@@ -11,8 +11,9 @@ from lrlab.models.flipped_logistic import FlippedLogistic
 from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
 from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.solvers.single_index.pairwise import pair_moments
-from lrlab.theory import limits, spiked
+from lrlab.theory import spiked
 from lrlab.theory.links import MEDIAN_ABS_NORMAL, LogisticLink, Moments, SignLink, ThresholdLink
+from lrlab.theory.predicted_overlap import marginal_mean_overlap
 
 LINKS = [
     SignLink(0.0), SignLink(0.1), SignLink(2.0), LogisticLink(0.0, 0.1, 0.0), LogisticLink(0.5, 0.2, 1.5),
@@ -98,9 +99,4 @@ def test_marginal_mean_overlap_against_simulation():
     for seed in range(8):
         problem = spec.replace(seed=seed).build()
         samples.append(problem.score(problem.X.T @ problem.y)["overlap"])
-    assert np.mean(samples) == pytest.approx(limits.marginal_mean_overlap(spec.link_function.moments, 4.0), abs=0.02)
-
-
-def test_rates():
-    assert limits.dense_rate(400, 4) == pytest.approx(0.1)
-    assert limits.sparse_rate(1000, 100, 5) == pytest.approx(math.sqrt(5 * math.log(100) / 1000))
+    assert np.mean(samples) == pytest.approx(marginal_mean_overlap(spec.link_function.moments, 4.0), abs=0.02)

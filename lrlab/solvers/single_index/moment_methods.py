@@ -23,7 +23,7 @@ from lrlab.solvers.single_index.requirements import (
     sparse_size,
     support_size,
 )
-from lrlab.theory import limits
+from lrlab.theory.predicted_overlap import least_squares_overlap, marginal_mean_overlap
 
 
 class ClassMoments(NamedTuple):
@@ -116,12 +116,12 @@ def predict_marginal_mean(spec: SingleIndexSpec, options: Options) -> dict[str, 
     """Return the overlap of the dense mean of y x."""
     if spec.side or sparse_size(spec, options) < spec.p:
         return {}
-    return {"predicted_overlap": limits.marginal_mean_overlap(spec.link_function.moments, spec.n / spec.p)}
+    return {"predicted_overlap": marginal_mean_overlap(spec.link_function.moments, spec.n / spec.p)}
 
 
 def predict_sir(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
     """Return the overlap of least squares."""
-    return {"predicted_overlap": limits.least_squares_overlap(spec.link_function.moments, spec.n / spec.p)}
+    return {"predicted_overlap": least_squares_overlap(spec.link_function.moments, spec.n / spec.p)}
 
 
 ENTRIES = (

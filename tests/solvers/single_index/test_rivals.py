@@ -15,7 +15,8 @@ from lrlab.linalg import unit
 from lrlab.models import single_index
 from lrlab.solvers.single_index import penalised_path, sparse_regression
 from lrlab.solvers.single_index.likelihoods import LOGISTIC, PROBIT
-from lrlab.theory import limits, principal_hessian
+from lrlab.theory import principal_hessian
+from lrlab.theory.predicted_overlap import least_squares_overlap
 
 SENSING = lrlab.spec("one-bit-sensing", n=400, p=8, noise=0.4, seed=3)
 TILTED = lrlab.spec("flipped-logistic", n=400, p=8, intercept=1.5, seed=3)
@@ -183,7 +184,7 @@ def test_phd_reaches_its_limit(model, settings, whitening):
 def test_limits_where_recovery_is_impossible():
     odd, even = SENSING.link_function.moments, PHASE.link_function.moments
     assert principal_hessian.predict(odd, 20.0).overlap == 0
-    assert limits.least_squares_overlap(even, 20.0) == 0 == limits.least_squares_overlap(odd, 0.9)
+    assert least_squares_overlap(even, 20.0) == 0 == least_squares_overlap(odd, 0.9)
     assert principal_hessian.predict(even, 1e6).overlap == pytest.approx(1, abs=1e-4)
     assert principal_hessian.predict(even, 1e6, "identity").overlap == pytest.approx(1, abs=1e-4)
 
