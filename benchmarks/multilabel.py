@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lrlab import catalog, datasets
-from lrlab.models.label_patterns import scattered
+from lrlab.models.label_rows import scattered
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.parameters import settle
 from lrlab.protocol import Iterate

@@ -19,7 +19,8 @@ from sklearn.preprocessing import StandardScaler
 from lrlab import datasets, ranking
 from lrlab.datasets import Dataset
 from lrlab.datasets.published import located
-from lrlab.fits.row_fit import Fit, FitSettings, fit_rows
+from lrlab.fits.estimator import LabelEstimator
+from lrlab.fits.row_fit import Fit, fit_rows
 
 WEIGHTS = (1.0, 10.0, 100.0)
 """Of ridge regressions shown for comparison."""
@@ -48,9 +49,7 @@ def drawn(seed: int) -> tuple[Dataset, Dataset]:
 
 def tuned(train: Dataset, test: Dataset, solver: str, metric: str, seed: int = 0) -> Fit:
     """Return a fit tuned by a metric."""
-    settings = FitSettings.of(
-        solver, {}, rank=0, iterations=None, intercept=True, scaling="auto", seed=seed, max_seconds=60, tune_by=metric
-    )
+    settings = LabelEstimator(solver, tune_by=metric, seed=seed, max_seconds=60).checked()
     return fit_rows(train, test, settings)
 
 

@@ -123,7 +123,7 @@ def test_blocks_of_rows_and_scores_computed_on_demand_give_the_same(monkeypatch)
     scores, labels, rng = table(6)
     Y, observed = csr_array(labels), csr_array(rng.random(labels.shape) < 0.8)
     whole = everything(scores, Y, observed)
-    monkeypatch.setattr(ranking.columns, "TOGETHER", 1)
+    monkeypatch.setattr(ranking.scores, "TOGETHER", 1)
     monkeypatch.setattr(ranking.blocks, "BLOCK_ENTRIES", 7 * labels.shape[1])
     slices = []
     parts = everything(lambda rows: slices.append(rows) or scores[rows], Y, observed)

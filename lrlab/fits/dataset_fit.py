@@ -8,7 +8,7 @@ from lrlab import datasets
 from lrlab.datasets import Dataset
 from lrlab.datasets.published import SHAPES, Files
 from lrlab.fits.own_files import read
-from lrlab.fits.row_fit import FitSettings, fit_rows
+from lrlab.fits.row_fit import fit_rows
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.own_rows import hide
 from lrlab.parameters import InputError, Value
@@ -52,16 +52,19 @@ def fit_dataset(task: DatasetFit) -> Row:
     The rank is at most the number of features. `refused` is the sentence by which the solver refuses the data, or "".
     trace: the scores after each iteration.
     """
+    # Imported here: presets are read without scikit-learn.
+    from lrlab.fits.estimator import LabelEstimator
+
     about = {name: getattr(task, name) for name in ("data", "solver", "share", "observed", "trial")}
     about["synthetic"] = task.files is None
     try:
         training, fresh = rows_of(task)
         about["rank"] = min(training.d, max(1, round(task.share * training.L))) if task.share else 0
-        settings = FitSettings.of(
-            task.solver, dict(task.settings), rank=about["rank"], iterations=task.iterations, intercept=False,
-            scaling="none", seed=task.trial, max_seconds=MOST_SECONDS, tune_by=task.tune_by,
+        estimator = LabelEstimator(
+            task.solver, rank=about["rank"], iterations=task.iterations, intercept=False, feature_scaling="none",
+            seed=task.trial, max_seconds=MOST_SECONDS, tune_by=task.tune_by, settings=dict(task.settings),
         )  # fmt: skip
-        fitted = fit_rows(hide(training, task.observed, task.trial), fresh, settings)
+        fitted = fit_rows(hide(training, task.observed, task.trial), fresh, estimator.checked())
     except InputError as error:
         return {**about, "regularization": None, "refused": str(error), "trace": []}
     chosen = fitted.tuned.chosen if fitted.tuned else None

@@ -15,11 +15,16 @@ from lrlab import ranking
 from lrlab.arrays import Array, Matrix
 from lrlab.datasets.dataset import Dataset
 from lrlab.fits import calibration
-from lrlab.fits.own_files import label_names, max_rank
-from lrlab.fits.row_fit import Fit, FitSettings, fit_rows
+from lrlab.fits.own_files import checked_options, label_names, max_rank, require_iterations
+from lrlab.fits.row_fit import MODEL, Fit, FitSettings, fit_rows
+from lrlab.fits.validation import tuning_task
 from lrlab.models.multilabel_problem import pattern
-from lrlab.parameters import InputError, Value
+from lrlab.models.scaling import SCALINGS
+from lrlab.parameters import InputError, Value, require_known
+from lrlab.protocol import limits
 
+ITERATIONS = 5
+"""Default limit of iterations where they are not tuned."""
 CLASS_ITERATIONS = 20
 """Default limit of iterations for classes: rows with one label each are few positives."""
 CHECK_X = {"accept_sparse": "csr", "dtype": np.float64}
@@ -80,12 +85,18 @@ class LabelEstimator(ClassifierMixin, BaseEstimator):
 
     def checked(self) -> FitSettings:
         """Return the settings, checked; InputError where one is wrong."""
-        given: dict[str, Any] = dict(self.settings or {})
+        settings: dict[str, Any] = dict(self.settings or {})
         if self.regularization is not None:
-            given["regularization"] = self.regularization
-        names = ("rank", "iterations", "intercept", "seed", "max_seconds", "tune_by")
-        own = {name: getattr(self, name) for name in names}
-        return FitSettings.of(self.solver, given, scaling=self.feature_scaling, **own)
+            settings["regularization"] = self.regularization
+        solver, rank, iterations, scaling = self.solver, self.rank, self.iterations, self.feature_scaling
+        options = checked_options(MODEL, solver, settings)
+        require_known(scaling, SCALINGS, what="scaling")
+        require_iterations(iterations)
+        ending = limits({"max_iter": ITERATIONS if iterations is None else iterations, "max_seconds": self.max_seconds})
+        task = None
+        if self.tune_by:
+            task = tuning_task(solver, settings, rank, iterations, self.max_seconds, self.tune_by, self.seed, scaling)
+        return FitSettings(solver, options, rank, ending, self.intercept, scaling, self.seed, task)
 
     def take(self, result: Fit) -> Self:
         """Become the estimator that has this result."""

@@ -7,7 +7,7 @@ from lrlab.fits.estimator import LabelEstimator
 from lrlab.fits.fit_result import Following
 from lrlab.fits.own_files import File, checked_options, read, require_rank
 from lrlab.fits.row_fit import MODEL, fit_rows
-from lrlab.fits.row_tuning import Progress, Tuned, tune_rows
+from lrlab.fits.tuning import Progress, Tuned, tune_rows
 from lrlab.fits.validation import METRIC, tuning_task
 
 

@@ -11,19 +11,16 @@ from lrlab.fits.calibration import Calibration
 from lrlab.fits.fit_memory import fits_memory, require_fit_memory
 from lrlab.fits.fit_result import FitResult, Following, Row
 from lrlab.fits.fitted_model import FittedModel
-from lrlab.fits.own_files import checked_options, count_auc_rows, default_rank, require_iterations, require_rank
-from lrlab.fits.row_tuning import Progress, Tuned, tune_rows
+from lrlab.fits.own_files import count_auc_rows, default_rank, require_rank
+from lrlab.fits.tuning import Progress, Tuned, tune_rows
 from lrlab.fits.validation import TuningTask, tuning_task
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import threshold_of
 from lrlab.models.own_rows import OwnProblem, OwnThresholds, solver_stream
-from lrlab.models.scaling import SCALINGS, Scaling, spread_remark
-from lrlab.parameters import require_known
-from lrlab.protocol import Limits, limits
+from lrlab.models.scaling import Scaling, spread_remark
+from lrlab.protocol import Limits
 
 MODEL = Multilabel.model
-ITERATIONS = 5
-"""Default limit of iterations where they are not tuned."""
 AREAS_ENTRIES = 10**8
 """Scores of test rows beyond which micro and macro AUC are left out: sorting takes half as long as an iteration."""
 
@@ -90,28 +87,6 @@ class FitSettings(NamedTuple):
     seed: int
     task: TuningTask | None
 
-    @classmethod
-    def of(
-        cls,
-        solver: str,
-        settings: Mapping[str, object],
-        *,
-        rank: int,
-        iterations: int | None,
-        intercept: bool,
-        scaling: str,
-        seed: int,
-        max_seconds: float,
-        tune_by: str,
-    ) -> "FitSettings":
-        """Return them, as `fitting.fit` takes them; InputError where one is wrong."""
-        options = checked_options(MODEL, solver, settings)
-        require_known(scaling, SCALINGS, what="scaling")
-        require_iterations(iterations)
-        ending = limits({"max_iter": ITERATIONS if iterations is None else iterations, "max_seconds": max_seconds})
-        task = tuning_task(solver, settings, rank, iterations, max_seconds, tune_by, seed, scaling) if tune_by else None
-        return cls(solver, options, rank, ending, intercept, scaling, seed, task)
-
 
 def fit_rows(
     training: Dataset,
@@ -131,12 +106,8 @@ def fit_rows(
     require_rank(settings.rank, training)
     rank = settings.rank or default_rank(training)
     require_fit_memory(solver, options, training, fresh, rank)
-    fitted = Fit(
-        solver=solver,
-        options=options,
-        auc_rows=count_auc_rows(fresh) if fresh else 0,
-        columns=training.rows(slice(0, 0)),
-    )
+    columns, auc_rows = training.rows(slice(0, 0)), count_auc_rows(fresh) if fresh else 0
+    fitted = Fit(solver=solver, options=options, auc_rows=auc_rows, columns=columns)
     fitted.notes, scaling, ending = fresh.notes if fresh else (), settings.scaling, settings.ending
     if task:
         fitted.tuned = tune_rows(training, task, progress, intercept=settings.intercept)

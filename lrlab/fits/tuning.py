@@ -1,16 +1,25 @@
 """Chooses the settings of a fit on rows held out, in the same way for every solver.
 
 A search proposes settings in a few stages, each after what the ones before have shown, so that all proposals of a stage
-can be tried at once, here or on the engine. The rows held out and their labels are the same for all solvers.
+can be tried at once, here (`tune_rows`) or on the engine. The rows held out and their labels are the same for all
+solvers.
 """
 
 import math
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
-from lrlab.fits.validation import METRICS, Candidate, Result, TuningTask
-from lrlab.models.scaling import SCALINGS
+from lrlab.datasets import Dataset
+from lrlab.fits.fit_memory import largest_rank, table_bytes
+from lrlab.fits.fit_result import Row
+from lrlab.fits.own_files import default_rank, max_rank
+from lrlab.fits.validation import HELD_OUT_SHARE, METRICS, Candidate, Result, TuningTask, evaluate, folds
+from lrlab.models.own_rows import OwnProblem, split
+from lrlab.models.scaling import SCALINGS, Scaling
 from lrlab.parameters import Parameter
 
 COARSE, BETWEEN = (1e-2, 1.0, 1e2), (1e-1, 1e1, 1e3)
@@ -28,6 +37,8 @@ FEWER = 5e-3
 
 Search = Generator[list[Candidate], Sequence[Result], Result]
 """Yields candidates, takes their results, and returns the best of all."""
+Progress = Callable[[int, float], None]
+"""Called with the number of settings that have been tried, and the best validation score so far."""
 
 
 def search(task: TuningTask, max_rank: int) -> Search:
@@ -38,7 +49,7 @@ def search(task: TuningTask, max_rank: int) -> Search:
     best. Of ranks that with the best score is taken, of weights as `smoothed_best` does.
     max_rank: the largest possible rank.
     """
-    better, parameter = METRICS[task.metric].better, task.weight
+    better, parameter = METRICS[task.metric].better, task.free.get("regularization")
     tried = [task.rank] if task.rank else [max(1, round(share * max_rank)) for share in RANK_SHARES]
     ranks = list(dict.fromkeys(tried)) if "fitted_rank" in task.entry.options else [0]
     scalings = SCALINGS[1:] if task.scaling == "auto" else (task.scaling,)
@@ -165,3 +176,52 @@ def explore(stages: Search, attempt: Callable[[list[Candidate]], Sequence[Result
             todo = stages.send(attempt(todo))
         except StopIteration as over:
             return over.value
+
+
+@dataclass
+class Tuned:
+    """The settings that rows held out chose by a metric, the best result, and all results; requested: the metric."""
+
+    metric: str
+    chosen: Result
+    table: list[Row] = field(repr=False)
+    requested: str
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A sentence where the metric does not tell settings apart."""
+        if self.metric != self.requested:
+            return (f"Of a single label {self.requested} is the same for all settings: tuned by {self.metric}.",)
+        if len(self.table) < 2 or len({row["score"] for row in self.table}) > 1:
+            return ()
+        other = "macro_auc" if self.metric == "hamming" else "macro_auc or hamming"
+        return (f"All settings have the same {self.metric}, so that it chose none of them: tune by {other}.",)
+
+    def summary(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {"metric": self.metric, **self.chosen.row(), "table": self.table}
+
+
+def tune_rows(rows: Dataset, task: TuningTask, progress: Progress, *, intercept: bool) -> Tuned:
+    """Choose settings by parts of these rows, held out one after the other; a single label by a metric of labels."""
+    requested = task.metric
+    task = task.of_labels(rows.L)
+    count = folds(rows.n, table_bytes(rows.X))
+    splits = [split(rows, HELD_OUT_SHARE, task.seed, fold) for fold in range(count)]
+    rank, table = default_rank(rows), list[Result]()
+
+    @lru_cache(maxsize=1)
+    def problems(name: str) -> list[OwnProblem]:
+        return [
+            OwnProblem.between(*pair, rank, intercept=intercept, scaling=Scaling.of(pair[0].X, name)) for pair in splits
+        ]
+
+    def attempt(candidates: list[Candidate]) -> list[Result]:
+        for candidate in candidates:
+            table.append(evaluate(problems(candidate.scaling), task, candidate))
+            progress(len(table), best_of(table, METRICS[task.metric].better).score)
+        return table[-len(candidates) :]
+
+    most = largest_rank(task.solver, dict(task.options), rows, max_rank(rows))
+    best = explore(search(task, most), attempt)
+    return Tuned(task.metric, best, [result.row() for result in table], requested)

@@ -120,11 +120,6 @@ class TuningTask(NamedTuple):
         return {name: one for name, one in self.entry.options.items() if name not in self.given}
 
     @property
-    def weight(self) -> Parameter | None:
-        """The regularisation, where the solver has one and it is not fixed."""
-        return self.free.get("regularization")
-
-    @property
     def entry(self) -> SolverEntry:
         """The solver's entry on the catalogue."""
         return catalog.solver(self.solver, Multilabel.model)

@@ -14,8 +14,7 @@ from lrlab.arrays import Matrix
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
 from lrlab.models import labels_view
-from lrlab.models.label_patterns import highest, scattered
-from lrlab.models.label_rows import LabelRows
+from lrlab.models.label_rows import LabelRows, highest, scattered
 from lrlab.models.low_rank_problem import orthonormal
 from lrlab.models.multilabel_problem import DrawnLabels, best_linear, only_observed
 from lrlab.parameters import InputError, Parameter

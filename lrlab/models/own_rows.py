@@ -15,8 +15,7 @@ from scipy.sparse import csr_array
 from lrlab import datasets, ranking
 from lrlab.arrays import Array, Matrix
 from lrlab.datasets import Dataset
-from lrlab.models.label_patterns import drawn_pattern
-from lrlab.models.label_rows import LabelRows
+from lrlab.models.label_rows import LabelRows, drawn_pattern
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem, Predictor, measured, only_observed, threshold_of
 from lrlab.models.scaling import MEANING, SCALINGS, Scaling

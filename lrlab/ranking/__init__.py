@@ -9,8 +9,7 @@ file never decides; a pair of equal scores counts one half in every AUC. For nDC
 """
 
 from lrlab.ranking.blocks import BLOCK_ENTRIES, Average, Scores, row_blocks, rows_of
-from lrlab.ranking.columns import areas, label_auc, micro_auc
-from lrlab.ranking.rows import hamming, instance_auc, ndcg_at, precision_at, row_measures
+from lrlab.ranking.scores import areas, hamming, instance_auc, label_auc, micro_auc, ndcg_at, precision_at, row_measures
 
 __all__ = [
     "BLOCK_ENTRIES", "THRESHOLDS", "Average", "Scores", "areas", "hamming", "instance_auc", "label_auc", "micro_auc",

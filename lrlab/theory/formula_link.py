@@ -10,8 +10,7 @@ from lrlab.arrays import Array
 from lrlab.parameters import InputError
 from lrlab.theory import formula
 from lrlab.theory.links import Link, normal_density
-from lrlab.theory.quadrature import legendre
-from lrlab.theory.smoothing import smoothed
+from lrlab.theory.smoothing import legendre, smoothed
 
 READY = {
     "sin z": "sin(z)",

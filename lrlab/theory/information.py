@@ -20,8 +20,7 @@ from scipy.special import expit
 from lrlab.arrays import Array, Indices
 from lrlab.theory.channels import TINY, answer
 from lrlab.theory.links import Link, SignLink, ThresholdLink, normal_density
-from lrlab.theory.quadrature import legendre
-from lrlab.theory.smoothing import breaks, smoothed
+from lrlab.theory.smoothing import breaks, legendre, smoothed
 
 LEVELS = np.concatenate([np.arange(-18.0, -4.0), np.arange(-4.0, 12.0, 0.5), np.arange(12.0, 31.0)])
 """log(q / (1 - q)) of overlaps from 1e-8 to within 1e-13 of 1, between which a cubic spline is within 2e-4 of log I."""

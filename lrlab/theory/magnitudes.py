@@ -22,7 +22,7 @@ from scipy.special import expit, i0e, i1e, log_ndtr
 
 from lrlab.arrays import Array, Vector
 from lrlab.theory.channels import LOG_ROOT_TWO_PI, TINY, Answer
-from lrlab.theory.quadrature import legendre
+from lrlab.theory.smoothing import legendre
 
 REACH = 7.5
 """Standard deviations that are integrated over."""

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lrlab.arrays import Array
-from lrlab.theory.quadrature import legendre
+from lrlab.theory.smoothing import legendre
 
 PANEL = 60
 FINE = 800

@@ -32,7 +32,7 @@ from scipy.special import expit, logit
 from lrlab.arrays import Array
 from lrlab.theory.magnitudes import REACH, Magnitudes, answer, window
 from lrlab.theory.phase import density
-from lrlab.theory.quadrature import legendre
+from lrlab.theory.smoothing import legendre
 from lrlab.theory.state_evolution import Overlaps, Ratios
 
 LEVELS = np.linspace(-18.0, 30.0, 193)

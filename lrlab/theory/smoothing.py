@@ -101,6 +101,13 @@ def _step(b: Break, v: Array) -> Array:
     return np.where(v > b.place, b.jump + b.kink * (v - b.place), 0.0)
 
 
+@lru_cache(maxsize=16)
+def legendre(order: int) -> tuple[Array, Array]:
+    """Return nodes and weights of Gauss and Legendre on -1..1."""
+    nodes, weights = np.polynomial.legendre.leggauss(order)
+    return nodes, weights
+
+
 @lru_cache(maxsize=1)
 def _hermite() -> tuple[Array, Array]:
     e, weights = np.polynomial.hermite_e.hermegauss(ORDER)

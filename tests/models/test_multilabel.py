@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 from lrlab import lowrank
 from lrlab.linalg import places_in
 from lrlab.models import multilabel
-from lrlab.models.label_patterns import drawn_pattern, scattered
+from lrlab.models.label_rows import drawn_pattern, scattered
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.parameters import InputError

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from lrlab import catalog, lowrank
-from lrlab.models.label_patterns import highest
+from lrlab.models.label_rows import highest
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import best_linear
 from lrlab.parameters import InputError
