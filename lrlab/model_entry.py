@@ -103,6 +103,19 @@ class Outcome(NamedTuple):
         return f"after {self.iterations} iteration{'s' if self.iterations != 1 else ''} ({self.title})"
 
 
+def recovery(outcomes: Sequence[Outcome], what: str, measure: str, level: float, beside: str) -> str:
+    """Return how many solvers end with a measure below a level, and the least error, beside other words."""
+    scored = [one for one in outcomes if "error" in one.scores]
+    if not scored:
+        return f"{beside}."
+    best = min(scored, key=lambda one: one.scores["error"])
+    words = f"error {best.scores['error']:.2g} {best.course}"
+    if not all(one.over for one in outcomes):
+        return f"Running, {words}: {beside}."
+    count = sum(one.scores[measure] < level for one in scored)
+    return f"The {what} is recovered by {count} of {len(outcomes)} solvers, {words}: {beside}."
+
+
 IMPOSSIBLE, HARD, POSSIBLE = "impossible", "hard", "possible"
 """What no method can do, what no known fast method can, and the rest."""
 

@@ -1,14 +1,11 @@
 """The first screen of low-rank matrices: one measurement, or the table's observed entries, and a verdict on a run."""
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from lrlab.arrays import Array, Indices
-from lrlab.lowrank import LowRank
-from lrlab.model_entry import Measured, Outcome, Panel
+from lrlab.model_entry import Measured, Outcome, Panel, recovery
 from lrlab.operators.dense import Dense
 from lrlab.operators.entries import Entries
 
@@ -32,16 +29,12 @@ def measured(spec: Any) -> Measured:
     return Measured(words, _products(one.build()) if one.data_bytes <= MOST_BYTES else ())
 
 
-def _spaced(size: int) -> Indices:
-    return np.linspace(0, size - 1, min(size, SIDE)).round().astype(int)
-
-
 def _products(problem: Any) -> list[Panel]:
     operator, W, b = problem.operator, problem.truth, float(problem.b[0])
-    rows, columns = (_spaced(size) for size in W.shape)
+    rows, columns = (np.linspace(0, size - 1, min(size, SIDE)).round().astype(int) for size in W.shape)
     symmetric = getattr(operator, "symmetric", False)
     name = "L" if symmetric else "W"
-    truth = _block(W, rows, columns)
+    truth = W.left[rows] @ W.V[columns].T
     if isinstance(operator, Dense):
         return [Panel(f"A₁, and ⟨A₁, W⟩ = {b:.3g}", operator.A[0][np.ix_(rows, columns)]), Panel("W", truth)]
     result = f"x₁ᵀ {name} {'x' if symmetric else 'y'}₁ = {b:.3g}"
@@ -50,11 +43,6 @@ def _products(problem: Any) -> list[Panel]:
         Panel("x₁" if symmetric else "y₁", operator.Y[0][None, columns], place="top"),
         Panel(result, truth),
     ]
-
-
-def _block(W: LowRank, rows: Indices, columns: Indices) -> Array:
-    block: Array = W.left[rows] @ W.V[columns].T
-    return block
 
 
 def _corner(spec: Any) -> list[Panel]:
@@ -73,12 +61,4 @@ def verdict(spec: Any, outcomes: Sequence[Outcome]) -> str:
     counted = f"{m:,} numbers for {unknowns:,} unknowns, {m / unknowns:.3g} times the degrees of freedom"
     if m < unknowns:
         counted += ", too few for any method"
-    scored = [one for one in outcomes if math.isfinite(one.scores.get("error", math.nan))]
-    if not scored:
-        return f"{counted}."
-    best = min(scored, key=lambda one: one.scores["error"])
-    words = f"error {best.scores['error']:.2g} {best.course}"
-    if not all(one.over for one in outcomes):
-        return f"Running, {words}: {counted}."
-    count = sum(one.scores.get("spectral_error", math.inf) < RECOVERED for one in scored)
-    return f"The matrix is recovered by {count} of {len(outcomes)} solvers, {words}: {counted}."
+    return recovery(outcomes, "matrix", "spectral_error", RECOVERED, counted)

@@ -10,7 +10,7 @@ import numpy as np
 
 from lrlab.arrays import Array, Vector, frozen
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
-from lrlab.models import signal_limits, signal_view
+from lrlab.models import signals
 from lrlab.models.pictures import Picture, PicturedSpec, Truth
 from lrlab.parameters import Parameter, gaussian_noise
 from lrlab.protocol import Checkpoint, child, proceed
@@ -178,8 +178,8 @@ FAMILY = Family(
     },
     goal=Goal("error", 0.001),
     solvers=("gauss-newton", "reweighted-amplitude-flow", "wirtinger-flow"),
-    measured=signal_view.phase_measured,
-    verdict=signal_view.phase_verdict,
+    measured=signals.phase_measured,
+    verdict=signals.phase_verdict,
     signal="x",
     order=(
         "alternating-projections", "wirtinger-flow", "truncated-amplitude-flow", "reweighted-amplitude-flow",
@@ -189,9 +189,9 @@ FAMILY = Family(
     limits={"max_iter": 150},
     grows=("m", "ratio"),
     falls=("p", "noise"),
-    best=signal_limits.phase_best,
-    lines=signal_limits.phase_lines,
-    margins=signal_limits.phase_margins,
+    best=signals.phase_best,
+    lines=signals.phase_lines,
+    margins=signals.phase_margins,
 )  # fmt: skip
 
 ENTRY = ModelEntry(

@@ -88,16 +88,11 @@ def phantom(side: int) -> Array:
 
 def digit(value: int, side: int) -> Array:
     """Return the first handwritten `value` of scikit-learn's digits (8 x 8), resampled to side x side."""
+    from PIL import Image
     from sklearn.datasets import load_digits
 
     digits = load_digits()
-    return resample(digits.images[np.flatnonzero(digits.target == value)[0]] / 16.0, side)
-
-
-def resample(image: Array, side: int) -> Array:
-    """Return grey levels in 0..1 resampled to side x side."""
-    from PIL import Image
-
+    image = digits.images[np.flatnonzero(digits.target == value)[0]] / 16.0
     if image.shape == (side, side):
         return image
     grey = Image.fromarray((image * 255.0).round().astype(np.uint8))

@@ -11,7 +11,7 @@ import numpy as np
 from lrlab import metrics
 from lrlab.arrays import Array, frozen
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure
-from lrlab.models import designs, signal_limits, signal_view
+from lrlab.models import designs, signals
 from lrlab.models.pictures import Picture, PicturedSpec, Truth
 from lrlab.parameters import InputError, Parameter, gaussian_noise
 from lrlab.protocol import Checkpoint, child, proceed
@@ -222,8 +222,8 @@ FAMILY = Family(
     },
     goal=Goal("overlap", above=0.5),
     solvers=("pairwise-moment", "link-free-refinement"),
-    measured=signal_view.index_measured,
-    verdict=signal_view.index_verdict,
+    measured=signals.index_measured,
+    verdict=signals.index_verdict,
     order=(
         "pairwise-moment", "sparse-pairwise-moment", "phase-likelihood", "link-free-refinement", "gamp",
         "spectral-optimal", "marginal-mean", "sir", "phd", "save", "biht", "nbiht", "logistic", "probit",
@@ -232,7 +232,7 @@ FAMILY = Family(
     model_order=("one-bit-sensing", "flipped-logistic", "one-bit-phase-retrieval", "custom-link"),
     grows=("n", "ratio"),
     falls=("p", "sparsity", "noise", "variance", "flip", "dense-rate", "sparse-rate"),
-    best=signal_limits.index_best,
-    lines=signal_limits.index_lines,
-    margins=signal_limits.index_margins,
+    best=signals.index_best,
+    lines=signals.index_lines,
+    margins=signals.index_margins,
 )  # fmt: skip

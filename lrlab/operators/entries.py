@@ -1,12 +1,10 @@
 """Measurements that are entries of X W Y^T: inductive completion, multi-label regression, plain completion."""
 
-from collections.abc import Callable
-
 import numpy as np
 from scipy.sparse import csr_array
 
 from lrlab.arrays import Array, Indices
-from lrlab.operators.operator import Operator
+from lrlab.operators.operator import Map, Operator
 from lrlab.operators.rank_one import normal_blocks
 
 DENSE_SHARE = 32
@@ -43,7 +41,7 @@ class Entries(Operator):
         """Whether there are no features: entries of W itself are observed."""
         return self.X is None and self.Y is None
 
-    def whitened(self) -> tuple["Entries", Callable[[Array], Array], Callable[[Array], Array]]:
+    def whitened(self) -> tuple["Entries", Map, Map]:
         """Return the operator in orthonormal bases of the features, and the maps of its factors U and V back.
 
         With X = Qx Rx, Y = Qy Ry, b = A(W) are the entries of Qx (Rx W Ry^T) Qy^T (Jain & Dhillon 2013, Lemma 6); bases
@@ -135,7 +133,7 @@ class Entries(Operator):
         return (mask @ np.einsum("ja,jb->jab", Q, Q).reshape(-1, k * k)).reshape(-1, k, k)
 
 
-def _basis(X: Array | None) -> tuple[Array | None, Callable[[Array], Array]]:
+def _basis(X: Array | None) -> tuple[Array | None, Map]:
     """Return a basis Q of the range of X, Q^T Q = n I, and the map from coordinates in it to those in X."""
     if X is None:
         return None, lambda U: U

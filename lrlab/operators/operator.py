@@ -15,6 +15,7 @@ DIRECT_UNKNOWNS = 600
 
 
 Checkpoint = Callable[[float], None]
+Map = Callable[[Array], Array]
 Derived = TypeVar("Derived", bound="Operator")
 
 
@@ -149,15 +150,7 @@ def stacked(solution: Array, like: Array) -> Array:
     return np.ascontiguousarray(solution.reshape(like.shape[::-1]).T)
 
 
-def least_squares(
-    forward: Callable[[Array], Array],
-    pull: Callable[[Array], Array],
-    rest: Array,
-    U: Array,
-    ridge: float,
-    rtol: float,
-    limit: int = 500,
-) -> Array:
+def least_squares(forward: Map, pull: Map, rest: Array, U: Array, ridge: float, rtol: float, limit: int = 500) -> Array:
     """Return U + D, where D makes ||forward(D) - rest||^2 + ridge ||U + D||_F^2 small; `pull` is forward's adjoint.
 
     Conjugate gradients on the normal equations, with an updated misfit (CGLS). They end when the gradient has fallen by

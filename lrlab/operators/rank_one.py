@@ -1,12 +1,11 @@
 """Measurements by rank-one matrices: b_i = x_i^T W y_i."""
 
-from collections.abc import Callable
 from typing import Self
 
 import numpy as np
 
 from lrlab.arrays import Array, Indices
-from lrlab.operators.operator import Checkpoint, Operator, proceed
+from lrlab.operators.operator import Checkpoint, Map, Operator, proceed
 
 BLOCK_BYTES = 8 * 2**20
 
@@ -50,7 +49,7 @@ class RankOne(Operator):
         """Return X^T diag(r) Y, by row blocks: scaling all rows at once would copy the data."""
         return weighted_gram(self.X, r, self.Y, self.checkpoint)
 
-    def tangent_map(self, P: Array, Q: Array) -> tuple[Callable[[Array], Array], Callable[[Array], Array]]:
+    def tangent_map(self, P: Array, Q: Array) -> tuple[Map, Map]:
         """Return (A, B) -> A(A V^T + U B^T), P and Q the images of U and V, and its adjoint, by fewest calls.
 
         The unknowns are one vector, row by row of A^T and then of B^T; where W is symmetric those of A = B alone.

@@ -1,0 +1,154 @@
+"""What is said of recovered signals: first answers, a verdict on a run beside theory, lines and limits on maps."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from lrlab.arrays import Array
+from lrlab.metrics import error_of
+from lrlab.model_entry import HARD, IMPOSSIBLE, Level, Measured, Outcome, Panel, recovery
+from lrlab.parameters import InputError
+from lrlab.solver_entry import Options, SolverEntry
+from lrlab.theory import phase_limits, predicted_overlap, spiked
+from lrlab.theory.phase_limits import channel_of, thresholds
+from lrlab.theory.state_evolution import Ratios
+
+SHOWN, ACROSS = 400, 20
+"""Answers that are drawn, and how many of them in a row."""
+RECOVERED = 1e-3
+"""Error below which the signal of phase retrieval counts as recovered."""
+THRESHOLD, WEAK = "predicted threshold", "weak recovery"
+NEGLIGIBLE = 1e-4
+"""n/p of weak recovery below which there is no such threshold: rounding of the smallest overlap that is followed."""
+
+
+def strip(answers: Array) -> Array:
+    """Return numbers (n,) as rows of 20, filled with nan."""
+    rows = np.full((-(-len(answers) // ACROSS), ACROSS), np.nan)
+    rows.ravel()[: len(answers)] = answers
+    return rows
+
+
+def index_measured(spec: Any) -> Measured:
+    """Return the first answers of a spec."""
+    # Of the data itself: with fewer rows another part of the random numbers would be the noise.
+    answers = spec.build().first_answers(SHOWN)
+    unknowns = f"{spec.sparsity} non-zero of {spec.p:,}" if spec.sparsity else f"{spec.p:,}"
+    flipped = f"; a share of {spec.flip:g} is flipped" if spec.flip else ""
+    words = f"{spec.n:,} bits for {unknowns} unknowns{flipped}. Blue: yᵢ = 1, orange: −1."
+    return Measured(words, [Panel(f"the first {len(answers)} answers", strip(answers), "bits")])
+
+
+def index_verdict(spec: Any, outcomes: Sequence[Outcome]) -> str:
+    """Return predicted and measured error, on which side of its threshold n/p is, and the best of the others."""
+    known = next((one for one in outcomes if "predicted_overlap" in one.predictions), None)
+    scored = [one for one in outcomes if "error" in one.scores]
+    parts = [] if known is None else [_beside_theory(spec, known)]
+    best = min(scored, key=lambda one: one.scores["error"], default=None)
+    if best is not None and best is not known:
+        parts.append(f"{'best' if parts else 'error'} {best.scores['error']:.2g} ({best.title})")
+    limit = outcomes[0].predictions.get("best_overlap") if outcomes else None
+    if limit is not None:
+        parts.append(f"limit of all methods for large n and p: {error_of(limit):.2g}")
+    return "; ".join(parts) + "." if parts else f"n/p = {spec.n / spec.p:.4g}; theory has no prediction here."
+
+
+def _beside_theory(spec: Any, outcome: Outcome) -> str:
+    error = outcome.scores.get("error")
+    measured_error = f", measured {error:.2g}" if error is not None else ""
+    words = (
+        f"Predicted error {error_of(outcome.predictions['predicted_overlap']):.2g}{measured_error} ({outcome.title})"
+    )
+    if outcome.solver != "pairwise-moment":
+        return words
+    ratio = spec.n / spec.p
+    moment = str(outcome.options["moment"])
+    threshold = spiked.predict(spec.link_function.moments, ratio, moment).threshold
+    if not np.isfinite(threshold):
+        return f"{words}: this moment has no gap, whatever n/p"
+    return f"{words}: n/p = {ratio:.4g} is {'above' if ratio > threshold else 'below'} its threshold {threshold:.3g}"
+
+
+def phase_measured(spec: Any) -> Measured:
+    """Return the first answers of a spec."""
+    few, unknowns = min(spec.m, SHOWN), 2 * spec.p - 1 if spec.field == "complex" else spec.p
+    name = "magnitudes" if spec.data == "magnitude" else "intensities"
+    words = f"{spec.m:,} {name} for {unknowns:,} real unknowns; brighter is larger."
+    return Measured(words, [Panel(f"the first {few} {name}", strip(spec.replace(m=few).build().y), "sizes")])
+
+
+def phase_verdict(spec: Any, outcomes: Sequence[Outcome]) -> str:
+    """Return how many solvers recover the signal, and where m/p stands beside the thresholds of exact answers."""
+    limit, ratio = thresholds(spec.field), spec.m / spec.p
+    theory = f"m/p = {ratio:.3g}, where exact answers allow fast methods from {limit.fast:.3g} and any method from "
+    return recovery(outcomes, "signal", "error", RECOVERED, f"{theory}{limit.information:.3g}")
+
+
+def overlap_at(level: Level) -> float | None:
+    """Return the overlap in [0, 1) that a level asks for: its own, or that of unit vectors at this distance."""
+    overlap = level.value
+    if level.measure == "error":
+        overlap = max(0.0, 1.0 - level.value**2 / 2.0) ** 2
+    fits = level.below == (level.measure == "error") and level.measure in ("overlap", "error")
+    return overlap if fits and 0.0 <= overlap < 1.0 else None
+
+
+def index_lines(spec: Any, entry: SolverEntry, options: Options, level: Level) -> dict[str, bool]:
+    """Return whether the overlap that theory predicts for a solver is above zero, and above that of the level."""
+    if entry.attains:
+        return {}
+    try:
+        predicted = entry.predict(spec, options).get("predicted_overlap")
+    except InputError:
+        return {}
+    if predicted is None:
+        return {}
+    overlap = overlap_at(level)
+    at_level = {f"predicted {level.words}": predicted > overlap} if overlap else {}
+    return {**at_level, THRESHOLD: predicted > 0}
+
+
+def phase_lines(spec: Any, entry: SolverEntry, options: Options, level: Level) -> dict[str, bool]:
+    """Return whether there are at least as many measurements as real unknowns, up to one global phase or sign."""
+    return {"degrees of freedom": spec.m >= (2 * spec.p - 1 if spec.field == "complex" else spec.p)}
+
+
+def index_best(spec: Any) -> dict[str, float]:
+    """Return the largest overlap of all methods, and that of the fast ones where it is smaller, for large n and p."""
+    limits = predicted_overlap.best_overlap(spec)
+    return limits.by_name if limits else {}
+
+
+def phase_best(spec: Any) -> dict[str, float]:
+    """Return the largest overlap of all methods, and that of the fast ones where it is smaller, for large m and p.
+
+    Nothing for pictures: a method that knew them would need no data.
+    """
+    return {} if spec.side else phase_limits.overlaps(channel_of(spec), spec.m / spec.p).by_name
+
+
+def index_margins(spec: Any, level: Level) -> dict[str, float]:
+    """Return log n/p less its value where the best overlap, or that of fast methods, exceeds that of the level.
+
+    And less that of weak recovery, from which fast methods do better than a guess, where it is not 0.
+    """
+    overlap = overlap_at(level)
+    needed = None if overlap is None else predicted_overlap.best_ratios(spec, overlap)
+    begin = None if needed is None else predicted_overlap.best_ratios(spec, 0.0)
+    return _beyond(spec.n / spec.p, needed, begin.fast) if needed and begin else {}
+
+
+def phase_margins(spec: Any, level: Level) -> dict[str, float]:
+    """Return log m/p less that of the same limits; nothing for pictures, as in `phase_best`."""
+    overlap = overlap_at(level)
+    if spec.side or overlap is None:
+        return {}
+    channel = channel_of(spec)
+    return _beyond(spec.m / spec.p, phase_limits.ratios(channel, overlap), phase_limits.weak_recovery(channel))
+
+
+def _beyond(ratio: float, needed: Ratios, weak: float) -> dict[str, float]:
+    known = {IMPOSSIBLE: needed.best, HARD: needed.fast} | ({WEAK: weak} if weak > NEGLIGIBLE else {})
+    return {name: math.log(ratio) - math.log(least) for name, least in known.items()}
