@@ -1,7 +1,7 @@
 """Fits biases and a low-rank part to users' own ratings, tuned on held-out ones; tests on others; tasks for workers."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from lrlab.fits.own_files import File
 from lrlab.fits.ratings_model import RatingModel, members_of
 from lrlab.fits.ratings_solvers import BIASES, OWN, Attempt, Candidate
 from lrlab.fits.ratings_tuning import FEWEST, Result, Tuner
+from lrlab.fits.tuning import Progress
 from lrlab.models.own_rows import solver_stream, stored
 from lrlab.models.ratings_problem import Cells, Factors, RatingTable, aligned, rms
 from lrlab.parameters import InputError
@@ -31,8 +32,6 @@ TEST_SHARE = 0.2
 FAR, RANDOM_CELLS = 2.0, 10_000
 """Bound of `plausible`, and cells that it draws; sound fits reach .4 to .8."""
 IMPLAUSIBLE = "The low-rank part diverges where there are no ratings, and is left out."
-
-Progress = Callable[[int, float], None]
 
 
 @dataclass(kw_only=True)

@@ -1,7 +1,7 @@
 """Chooses rank, ridge, iterations and weight of a low-rank part on held-out ratings, beside biases alone."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 from lrlab.arrays import Array
 from lrlab.fits.biased_als import Line, bias_line
 from lrlab.fits.ratings_solvers import OWN, PENALTIES, RIDGES, Candidate, attempt
+from lrlab.fits.tuning import Progress
 from lrlab.models.ratings_problem import RatingTable, rms
 from lrlab.protocol import Iterate, Limits, drive
 
@@ -50,7 +51,7 @@ class Tuner:
 
     def __init__(
         self, solver: str, table: RatingTable, given: AbstractSet[str], options: Mapping[str, Any], ending: Limits,
-        seed: int, progress: Callable[[int, float], None],
+        seed: int, progress: Progress,
     ) -> None:  # fmt: skip
         """Hold out a tenth of the ratings, of few ones each fifth in turn. given: options that are not tuned."""
         self.solver, self.given, self.options, self.ending, self.seed = solver, given, options, ending, seed
@@ -114,20 +115,13 @@ class Tuner:
         rmse = math.sqrt(max(self.line_rmse**2 - total / count, 0.0))
         return Result(candidate, iterations, t, rmse, total / count, error)
 
-    def ridges(self, candidate: Candidate) -> list[float]:
-        """Return ridges to try, if the solver has one that is not given, in the units of its objective."""
-        if self.solver not in RIDGES or "ridge" in self.given:
-            return []
-        shares, unit = RIDGES[self.solver]
-        weight = unit(self.tables[0], self.lines[0], self.line_rmse)
-        return [share * weight for share in shares]
-
     def search(self, ranks: Sequence[int]) -> Result | None:
         """Return the best candidate, None where none is better than biases alone by a standard error."""
         best: Result | None = None
         for rank in ranks:
             candidate = Candidate(rank, best.candidate.options if best else self.options)
-            tried = [self.evaluate(candidate)] if best or self.solver == OWN else self._ridged(candidate)
+            ridged = [] if best or self.solver == OWN else self._with_ridges(candidate)
+            tried = [self.evaluate(one) for one in ridged or [candidate]]
             now = max(tried, key=lambda result: result.gain)
             if best and now.rmse > (1 - WORTH * (best.candidate.rank > 0)) * best.rmse:
                 break
@@ -138,11 +132,13 @@ class Tuner:
             best = max([best, *tried], key=lambda result: result.gain)
         return best if best and best.gain > self.certain * best.error else None
 
-    def _ridged(self, candidate: Candidate) -> list[Result]:
-        return [self.evaluate(one) for one in self._with_ridges(candidate) or [candidate]]
-
     def _with_ridges(self, candidate: Candidate) -> list[Candidate]:
-        return [candidate._replace(options={**candidate.options, "ridge": r}) for r in self.ridges(candidate)]
+        """Return it with ridges to try, in the units of the objective; none where there is no ridge, or a given one."""
+        if self.solver not in RIDGES or "ridge" in self.given:
+            return []
+        shares, unit = RIDGES[self.solver]
+        weight = unit(self.tables[0], self.lines[0], self.line_rmse)
+        return [candidate._replace(options={**candidate.options, "ridge": share * weight}) for share in shares]
 
 
 def peak(gains: Sequence[float]) -> int:

@@ -32,9 +32,8 @@ class Tuning:
     @property
     def table(self) -> list[Result]:
         """The results so far, in the order in which the settings were proposed."""
-        return self._results + [
-            result for _, result in sorted(self._batch.results.items()) if isinstance(result, Result)
-        ]
+        batch = sorted(self._batch.results.items())
+        return self._results + [result for _, result in batch if isinstance(result, Result)]
 
     @property
     def version(self) -> tuple[int, int]:

@@ -1,7 +1,7 @@
 """The first screen of labels: those of the first rows, and a verdict on a run beside label frequencies."""
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -73,17 +73,8 @@ def _first_look(spec: Any) -> tuple[Array, dict[str, float]]:
     return _corner(problem.Y, problem.mask), alone
 
 
-def verdict_rows(spec: Any, outcomes: Sequence[Outcome]) -> str:
-    """Return the best precision@3 beside that of label frequencies."""
-    return _beside_frequencies(spec, outcomes, "precision_3", "precision@3", largest=True)
-
-
-def verdict_signs(spec: Any, outcomes: Sequence[Outcome]) -> str:
-    """Return the best Hamming loss beside that of the commoner sign of each label."""
-    return _beside_frequencies(spec, outcomes, "hamming", "Hamming loss", largest=False)
-
-
 def _beside_frequencies(spec: Any, outcomes: Sequence[Outcome], name: str, title: str, *, largest: bool) -> str:
+    """Return the best score beside that of label frequencies alone, or of the commoner sign of each label."""
     scored = [one for one in outcomes if name in one.scores]
     alone = frequency_scores(spec).get(name)
     words = f"label frequencies alone give {title} {alone:.2g}" if alone is not None else ""
@@ -94,3 +85,7 @@ def _beside_frequencies(spec: Any, outcomes: Sequence[Outcome], name: str, title
     result = f"{title} {best.scores[name]:.2g} {best.course}"
     result = running + result if running else f"{result[:1].upper()}{result[1:]}"
     return f"{result}{'; ' if words else ''}{words}."
+
+
+verdict_rows = partial(_beside_frequencies, name="precision_3", title="precision@3", largest=True)
+verdict_signs = partial(_beside_frequencies, name="hamming", title="Hamming loss", largest=False)

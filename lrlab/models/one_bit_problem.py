@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import repeat
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -14,10 +14,6 @@ from lrlab.arrays import Array, Indices, frozen
 from lrlab.lowrank import LowRank
 from lrlab.models.single_index import IN_MEMORY
 from lrlab.protocol import Checkpoint, child, proceed
-
-if TYPE_CHECKING:
-    from lrlab.models.one_bit_multilabel import OneBitMultilabel
-
 
 BLOCK = 2**21
 """Features, or signs, that are drawn at a time."""
@@ -76,7 +72,7 @@ class OneBitMultilabelProblem:
     a sign is positive.
     """
 
-    def __init__(self, spec: "OneBitMultilabel", checkpoint: Checkpoint = proceed) -> None:
+    def __init__(self, spec: Any, checkpoint: Checkpoint = proceed) -> None:
         self.spec, self.truth, self.rank, self.checkpoint = spec, spec.truth(), spec.rank, checkpoint
         self.fresh, self.signs_per_label, self.size = spec.observation == "stream", spec.signs_per_label, spec.size
         # A function of the numbers of features and labels alone, so that a larger batch begins as a smaller one does.

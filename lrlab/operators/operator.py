@@ -120,10 +120,7 @@ class Operator(ABC):
         return least_squares(lambda D: self.pair(self.left(D), Q), lambda r: self.pull_left(r, Q), rest, U, ridge, rtol)
 
     def improve_right(self, P: Array, rest: Array, V: Array, ridge: float = 0.0, rtol: float = 1e-10) -> Array:
-        """Return a V nearer to that of `solve_right`, by conjugate gradients; rest = b - A(U V^T) at the given one.
-
-        Ends when the gradient has fallen by the factor rtol.
-        """
+        """Return a V nearer to that of `solve_right`, as `improve_left` does; rest = b - A(U V^T) at the given one."""
         return least_squares(
             lambda D: self.pair(P, self.right(D)), lambda r: self.pull_right(r, P), rest, V, ridge, rtol
         )
