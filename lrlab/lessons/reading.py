@@ -3,7 +3,6 @@
 import re
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 from lrlab import catalog
 from lrlab.lessons import definition
