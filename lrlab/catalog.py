@@ -100,9 +100,7 @@ def _resolved(entry: SolverEntry, models: Iterable[ModelEntry]) -> SolverEntry:
 
 FAMILIES, MODEL_ENTRIES, SOLVERS = collect(modules_of(lrlab.models), modules_of(lrlab.solvers))
 MODELS: Mapping[str, type[Spec]] = {name: entry.spec for name, entry in MODEL_ENTRIES.items()}
-ENTRIES: tuple[SolverEntry, ...] = tuple(
-    {id(entry): entry for made_for in SOLVERS.values() for entry in made_for}.values()
-)
+ENTRIES: tuple[SolverEntry, ...] = tuple({id(e): e for made_for in SOLVERS.values() for e in made_for}.values())
 NAMES: tuple[str, ...] = tuple(dict.fromkeys(entry.name for entry in ENTRIES))
 
 

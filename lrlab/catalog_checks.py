@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import Any, ClassVar, TypeVar, get_origin
 
@@ -17,9 +17,7 @@ from lrlab.solver_entry import SolverEntry
 
 MODEL_HINT = "end the file with ENTRY = ModelEntry(spec=..., family=..., plane=(..., ...))"
 SOLVER_HINT = "end the file with ENTRY = SolverEntry(title=..., summary=..., run=..., families=(...), workspace=...)"
-PARTS: dict[str, Callable[..., Any]] = {
-    part.__name__: part for part in (ModelEntry, Family, Goal, Measure, SolverEntry, Parameter)
-}
+PARTS = {part.__name__: part for part in (ModelEntry, Family, Goal, Measure, SolverEntry, Parameter)}
 """What entries are made of."""
 SPECTRAL = LowRankSpec, PhaseRetrieval, SingleIndexSpec
 """Specs whose problems have a moment with a spectrum."""

@@ -61,9 +61,8 @@ def _layout(table: Table) -> Layout:
         if place in labels:
             continue
         column[place], nominal[place] = len(names), attribute.is_nominal
-        names += (
-            [f"{attribute.name}={value}" for value in (attribute.values or ())] if nominal[place] else [attribute.name]
-        )
+        listed = [f"{attribute.name}={value}" for value in (attribute.values or ())]
+        names += listed if nominal[place] else [attribute.name]
     for place, order in labels.items():
         column[place] = len(names) + order
     return Layout(column, nominal, tuple(names), tuple(attributes[place].name for place in labels))

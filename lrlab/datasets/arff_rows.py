@@ -64,9 +64,8 @@ def read_rows(table: Table, lines: Iterator[tuple[int, bytes]]) -> ArffRows:
     if sparse is None:
         raise table.source.refuse(table.header.data_line, "rows after @data", "none", "add the rows")
     indices = np.frombuffer(attributes, np.intc) if attributes else np.zeros(0, np.intc)
-    return ArffRows(
-        sparse, np.frombuffer(counts, np.int64), indices, np.frombuffer(numbers) if numbers else np.zeros(0)
-    )
+    values = np.frombuffer(numbers) if numbers else np.zeros(0)
+    return ArffRows(sparse, np.frombuffer(counts, np.int64), indices, values)
 
 
 def _plain_row(row: bytes, braced: bool, binary: Mask) -> tuple[NDArray, NDArray] | None:

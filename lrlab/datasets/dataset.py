@@ -99,46 +99,30 @@ def matching(data: Dataset, like: Dataset | None) -> Dataset:
     """Return the data if its columns are those of `like` (a model's training data), in its order, else refuse it."""
     if like is None:
         return data
-    sides = (
-        ("features", (data.d, data.feature_names), (like.d, like.feature_names)),
-        ("labels", (data.L, data.label_names), (like.L, like.label_names)),
-    )
-    orders = []
-    for what, (size, names), (wanted, wanted_names) in sides:
-        if size != wanted:
-            expected = f"of {wanted} {what}, like the other file"
-            raise InputError("file", expected, size, f"give both files the same {what}")
-        orders.append(_order(what, names, wanted_names))
-    return reordered(data, *orders)
+    features = _order("features", data.d, data.feature_names, like.d, like.feature_names)
+    labels = _order("labels", data.L, data.label_names, like.L, like.label_names)
+    if features is not None:
+        data = replace(data, X=_sorted(data.X[:, features]), feature_names=like.feature_names)
+    if labels is not None:
+        known = None if data.observed is None else _sorted(data.observed[:, labels])
+        data = replace(data, Y=_sorted(data.Y[:, labels]), observed=known, label_names=like.label_names)
+    return data
 
 
-def _order(what: str, names: Names | None, wanted: Names | None) -> Indices | None:
+def _order(what: str, size: int, names: Names | None, wanted_size: int, wanted: Names | None) -> Indices | None:
     """Return the places of the names wanted, None where they are in order or not known on both sides."""
+    if size != wanted_size:
+        expected = f"of {wanted_size} {what}, like the other file"
+        raise InputError("file", expected, size, f"give both files the same {what}")
     if names is None or wanted is None or names == wanted:
         return None
     places = {name: place for place, name in enumerate(names)}
     absent = next((name for name in wanted if name not in places), None)
     if absent is not None or len(places) < len(names):
         mine = next((name for name in names if name not in set(wanted)), "one of them twice")
-        raise InputError(
-            "file", f'of the same {what} as the other file, "{absent}" among them', mine, "name them alike"
-        )
+        expected = f'of the same {what} as the other file, "{absent}" among them'
+        raise InputError("file", expected, mine, "name them alike")
     return np.array([places[name] for name in wanted])
-
-
-def reordered(data: Dataset, features: Indices | None, labels: Indices | None) -> Dataset:
-    """Return the data with columns in another order, None where it stays."""
-    if features is not None:
-        data = replace(data, X=_sorted(data.X[:, features]), feature_names=_picked(data.feature_names, features))
-    if labels is not None:
-        known = None if data.observed is None else _sorted(data.observed[:, labels])
-        Y, names = _sorted(data.Y[:, labels]), _picked(data.label_names, labels)
-        data = replace(data, Y=Y, observed=known, label_names=names)
-    return data
-
-
-def _picked(names: Names | None, places: Indices) -> Names:
-    return tuple(names[place] for place in places) if names else ()
 
 
 def _sorted(table: Matrix) -> Matrix:

@@ -63,9 +63,8 @@ def read_ratings(
             raise source.refuse(line, "user, item, rating", ",".join(row), "give each row three fields")
         value = numbers(source, line, row, [2], ("user", "item", "rating", *row[3:]))[0]
         if abs(value) > LARGEST:
-            raise source.refuse(
-                line, f"a rating of a size up to {LARGEST:g}", row[2], "correct it, or rescale all ratings"
-            )
+            need = f"a rating of a size up to {LARGEST:g}"
+            raise source.refuse(line, need, row[2], "correct it, or rescale all ratings")
         for side, store in enumerate(places):
             store.append(_place(source, line, row[side], known[side], sides[side] is None))
         values.append(value)

@@ -11,12 +11,13 @@ an instance without labels and features. Format: http://manikvarma.org/downloads
 import re
 from array import array
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from lrlab.datasets.dataset import Dataset
+from lrlab.datasets.dataset import Dataset, pattern
 from lrlab.datasets.labels import LabelChoice
 from lrlab.datasets.text import NUMBER, WORDS_GROWTH, Source, require_columns, require_room
 from lrlab.datasets.unpacking import PIECE_BYTES
@@ -120,10 +121,7 @@ class CheckedRows:
             row = np.searchsorted(pointer, beyond[0], side="right") - 1
             need, remedy = f"labels below {L + base}", "name all labels, or give their number"
             raise self.source.refuse(self.numbers[row], need, str(labels[beyond[0]] + base), remedy)
-        Y = csr_array((np.ones(len(labels)), labels, pointer), shape=(len(self.counts), L))
-        Y.sum_duplicates()
-        Y.data[:] = 1.0
-        return Y
+        return pattern((np.repeat(np.arange(len(self.counts)), np.diff(pointer)), labels), (len(self.counts), L))
 
 
 def read_svmlight(source: Source, choice: LabelChoice | None, limit_bytes: int, like: Dataset | None) -> Dataset:
@@ -145,9 +143,8 @@ def read_svmlight(source: Source, choice: LabelChoice | None, limit_bytes: int, 
     X, extra = rows.features(base_x, d)
     names = names or (like.label_names if like else None)
     words = f"Features of {source.path.name} that the training rows do not have are left out: {extra} of them."
-    return Dataset(
-        X, rows.positives(base_y, L), label_names=names, counts_from=(base_x, base_y), notes=(words,) if extra else ()
-    )
+    data = Dataset(X, rows.positives(base_y, L), label_names=names, counts_from=(base_x, base_y))
+    return replace(data, notes=(words,)) if extra else data
 
 
 def is_extreme(source: Source) -> bool:

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 from lrlab.parameters import InputError
 
@@ -25,28 +25,16 @@ MARKS = (b"\xff\xfe", b"\xfe\xff")
 DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
 
 
-class Text(Protocol):
-    """What is read from: bytes of UTF-8."""
-
-    def read(self, size: int, /) -> bytes:
-        """Return at most so many bytes or characters; none at the end."""
-
-    def readline(self, size: int, /) -> bytes:
-        """Return a line with its ending, or its first part."""
-
-
 class Recoded:
-    """A stream of UTF-16 as one of UTF-8."""
+    """A stream of UTF-16 as one of UTF-8: whatever is read, at most so many characters or a line, is recoded."""
 
     def __init__(self, stream: Any) -> None:
         self._text = io.TextIOWrapper(stream, "utf-16", newline="\n")
 
-    def read(self, size: int) -> bytes:
-        """Return that many characters as UTF-8."""
+    def read(self, size: int) -> bytes:  # noqa: D102
         return self._text.read(size).encode()
 
-    def readline(self, size: int) -> bytes:
-        """Return a line as UTF-8."""
+    def readline(self, size: int) -> bytes:  # noqa: D102
         return self._text.readline(size).encode()
 
 
@@ -73,8 +61,8 @@ def unpacked_size(path: Path, most: int) -> int:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Text]:
-    """Yield the text of a file."""
+def opened(path: Path) -> Iterator[Any]:
+    """Yield the text of a file, to `read` or `readline` bytes of UTF-8."""
     with _reported(path), path.open("rb") as packed:
         unpacker = _unpacker(packed)
         stream = unpacker(packed) if unpacker else packed

@@ -37,21 +37,9 @@ def run(job: Job, worker: bool | None = None) -> Trace:
     """Return the trace of a checked job, see `solve`."""
     if worker is None:
         worker = memory_needed(job.spec, job.entry, dict(job.options)) > IN_PROCESS_BYTES
-    if worker:
-        return run_on_worker(job)
-    with blas_threads(1):
-        return run_job(job)
-
-
-def threads() -> int:
-    """Return the number of threads of BLAS in this process; one where others keep the cores of this machine busy."""
-    busy = hasattr(os, "getloadavg") and os.getloadavg()[0] > BUSY * (os.cpu_count() or 1)
-    counts = [library["num_threads"] for library in blas().select(user_api="blas").info()]
-    return 1 if busy else max(counts, default=1)
-
-
-def run_on_worker(job: Job) -> Trace:
-    """Return the trace of a job that is run on a worker; RuntimeError where it fails."""
+    if not worker:
+        with blas_threads(1):
+            return run_job(job)
     # Here, for small jobs need no engine, nor its 50 ms of imports.
     from lrlab.engine.engine import get_engine
 
@@ -63,3 +51,10 @@ def run_on_worker(job: Job) -> Trace:
     if followed.error:
         raise RuntimeError(followed.error)
     return followed.trace
+
+
+def threads() -> int:
+    """Return the number of threads of BLAS in this process; one where others keep the cores of this machine busy."""
+    busy = hasattr(os, "getloadavg") and os.getloadavg()[0] > BUSY * (os.cpu_count() or 1)
+    counts = [library["num_threads"] for library in blas().select(user_api="blas").info()]
+    return 1 if busy else max(counts, default=1)

@@ -88,15 +88,8 @@ class Figure:
     def add_hline(self, y: float, annotation_text: str = "", **values: Any) -> "Figure":
         """Add a line at a height, over the whole width, with a text at its end."""
         if annotation_text:
-            place: dict[str, Any] = {
-                "x": 1,
-                "xref": "x domain",
-                "xanchor": "right",
-                "y": y,
-                "yref": "y",
-                "yanchor": "bottom",
-            }
-            self.add_annotation(text=annotation_text, showarrow=False, **place)
+            end: dict[str, Any] = {"x": 1, "xref": "x domain", "xanchor": "right", "y": y, "yanchor": "bottom"}
+            self.add_annotation(text=annotation_text, showarrow=False, **end)
         return self._add_shape(type="line", xref="x domain", yref="y", x0=0, x1=1, y0=y, y1=y, **values)
 
     def add_annotation(self, row: int = 1, col: int = 1, **values: Any) -> "Figure":

@@ -20,10 +20,8 @@ REGIONS = {
 }
 """Hatches of the regions of theory: colours of cells stay readable below them."""
 LABEL: dict[str, Any] = {
-    "bgcolor": "rgba(255, 255, 255, 0.85)",
-    "font": {"size": 12, "color": "#31333f"},
-    "borderpad": 2,
-}
+    "bgcolor": "rgba(255, 255, 255, 0.85)", "font": {"size": 12, "color": "#31333f"}, "borderpad": 2,
+}  # fmt: skip
 LINE_DASHES = (*theme.DASHES[1:], "dot", "dash")
 
 FAINT = 0.45

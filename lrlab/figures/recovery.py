@@ -128,9 +128,8 @@ def estimate_at(run: Recovery, iteration: int) -> Array | None:
 
 def frames(runs: Sequence[Recovery], draw: Callable[[Sequence[Array | None], int], dict[str, Any]]) -> list[Node]:
     """Return a frame for each stored iteration; `draw` makes its content from the runs' estimates."""
-    return [
-        Node(name=f"iteration {k}", **draw([estimate_at(run, k) for run in runs], k)) for k in frame_iterations(runs)
-    ]
+    several = ((k, [estimate_at(run, k) for run in runs]) for k in frame_iterations(runs))
+    return [Node(name=f"iteration {k}", **draw(estimates, k)) for k, estimates in several]
 
 
 def recovery_frames(truth: Array, runs: Sequence[Recovery]) -> list[Node]:

@@ -17,9 +17,8 @@ MOMENT_SERIES = (
     ("smallest", "k-th: the last signal value", theme.PALETTE[2], "diamond", "smallest"),
     ("next", "next: the bulk", theme.PALETTE[1], "square", "edge"),
 )
-MOMENT_COLUMNS = ("at", "trials") + tuple(
-    f"{kind}_{name}" for kind in ("mean", "sd") for name in ("largest", "smallest", "next", "gap", "overlap")
-)
+MOMENT_VALUES = ("largest", "smallest", "next", "gap", "overlap")
+MOMENT_COLUMNS = ("at", "trials", *(f"{kind}_{name}" for kind in ("mean", "sd") for name in MOMENT_VALUES))
 BINS = 40
 """Of a histogram."""
 
@@ -105,14 +104,13 @@ def moment_values(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str)
             x=curve["at"], y=curve[name], mode="lines", line=theme.POPULATION, legendgroup="truth", showlegend=not k,
             name="infinite data: the largest and the k-th", hovertemplate="truth: %{y:.4g}<extra></extra>",
         )  # fmt: skip
-    one = bool(
-        (curve["largest"] == curve["smallest"]).all() and (points["mean_largest"] == points["mean_smallest"]).all()
-    )
-    for name, words, colour, symbol, limit in MOMENT_SERIES[1:] if one else MOMENT_SERIES:
+    one = (curve["largest"] == curve["smallest"]).all() and (points["mean_largest"] == points["mean_smallest"]).all()
+    series = MOMENT_SERIES[1:] if one else MOMENT_SERIES
+    for name, words, colour, symbol, limit in series:
         theme.dashed(figure, curve["at"], curve[limit], colour, hover=f"{words}, theory: %{{y:.4g}}")
         theme.dots(figure, points, name, words, colour, symbol)
     if "mean_clipped_largest" in points:
-        for name, words, colour, symbol, _ in MOMENT_SERIES[1:] if one else MOMENT_SERIES:
+        for name, words, colour, symbol, _ in series:
             theme.dots(figure, points, f"clipped_{name}", f"clipped answers, {words}", colour, f"{symbol}-open")
     theme.dashed(figure, [None], [None], name="theory")
     return theme.style(figure, axis_title, "singular value of the moment", height=480)

@@ -56,19 +56,14 @@ def faint(colour: str, opacity: float = 0.18) -> str:
 
 
 AXIS = {
-    "automargin": True,
-    "exponentformat": "none",
-    "separatethousands": True,
-    "gridcolor": GRID,
-    "linecolor": INK,
-    "mirror": False,
-    "showline": True,
-    "tickcolor": INK,
-    "ticks": "outside",
-    "ticklen": 4,
+    "automargin": True, "exponentformat": "none", "separatethousands": True, "gridcolor": GRID, "linecolor": INK,
+    "mirror": False, "showline": True, "tickcolor": INK, "ticks": "outside", "ticklen": 4, "zeroline": False,
     "title": {"standoff": 8, "font": {"size": 14}},
-    "zeroline": False,
-}
+}  # fmt: skip
+LEGEND = {
+    "orientation": "h", "xanchor": "left", "x": 0.0, "yref": "container", "yanchor": "bottom", "y": 0.0,
+    "bgcolor": "rgba(0, 0, 0, 0)", "title": {"text": ""},
+}  # fmt: skip
 
 TEMPLATE = Template(
     layout={
@@ -81,16 +76,7 @@ TEMPLATE = Template(
         "yaxis": AXIS,
         "hoverlabel": {"font": {"family": FONT, "size": 13}, "align": "left"},
         "hovermode": "closest",
-        "legend": {
-            "orientation": "h",
-            "xanchor": "left",
-            "x": 0.0,
-            "yref": "container",
-            "yanchor": "bottom",
-            "y": 0.0,
-            "bgcolor": "rgba(0, 0, 0, 0)",
-            "title": {"text": ""},
-        },
+        "legend": LEGEND,
         "margin": {"l": 8, "r": 12, "t": 24, "b": 8},
     },
     data={

@@ -98,7 +98,5 @@ def _together(maps: Maps, score: Score) -> list[str]:
 
 def _styled(figure: Figure, x: Scale, y: Scale, score: Score, height: int) -> Figure:
     bar = {"title": {"text": score.name, "side": "right", "font": {"size": 13}}, "thickness": 12, "outlinewidth": 0}
-    figure.update_layout(
-        coloraxis={"colorscale": theme.SEQUENTIAL, "cmin": score.low, "cmax": score.high, "colorbar": bar}
-    )
-    return theme.style(figure, height=height, revision=f"{x.title} {y.title}")
+    look = {"colorscale": theme.SEQUENTIAL, "cmin": score.low, "cmax": score.high, "colorbar": bar}
+    return theme.style(figure.update_layout(coloraxis=look), height=height, revision=f"{x.title} {y.title}")

@@ -21,8 +21,7 @@ from scipy.sparse import csr_array
 from lrlab import datasets, ranking
 from lrlab.arrays import Array, Indices, Matrix
 from lrlab.datasets import LIMIT_BYTES, Dataset
-from lrlab.datasets.archive import Declared, read_arrays
-from lrlab.datasets.npz import names_arrays, names_of
+from lrlab.datasets.npz import Declared, names_arrays, names_of, read_arrays
 from lrlab.datasets.text import Source
 from lrlab.fits import ratings_model
 from lrlab.fits.calibration import Calibration

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from lrlab.arrays import Array
-from lrlab.datasets.archive import Declared
+from lrlab.datasets.npz import Declared
 from lrlab.datasets.text import COLUMN_BYTES
 
 LARGEST = 1e100

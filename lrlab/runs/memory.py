@@ -57,12 +57,9 @@ def require_memory(spec: Spec, entry: SolverEntry, options: Options) -> None:
         largest = parameter and _largest(spec, entry, options, name, int(parameter.low), limit)
         if largest:
             got = f"{getattr(spec, name)}, which needs {needed / GIB:.1f} GiB"
-            remedy = " or ".join(
-                [f"lower {name}", *filter(None, [_solver_that_fits(spec, entry, limit), spec.memory_advice])]
-            )
-            raise InputError(
-                name, f"at most {largest} for {entry.name} within {limit / GIB:.1f} GiB of memory", got, remedy
-            )
+            others = _solver_that_fits(spec, entry, limit), spec.memory_advice
+            expected = f"at most {largest} for {entry.name} within {limit / GIB:.1f} GiB of memory"
+            raise InputError(name, expected, got, " or ".join([f"lower {name}", *filter(None, others)]))
     raise InputError("memory", f"at most {limit / GIB:.1f} GiB", f"{needed / GIB:.1f} GiB", "make the problem smaller")
 
 

@@ -58,12 +58,10 @@ def blas_threads(count: int) -> Iterator[None]:
 
 
 def solve(spec: Spec, solver: str, **settings: object) -> Trace:
-    """Run a solver on a problem, here and now, and return its trace.
+    """Run a solver on a problem, here and now, and return its trace; settings and errors as of `lrlab.solve`.
 
-    `settings` are the solver's options and `tol`, `max_iter`, `max_seconds`. Raises InputError before anything is run
-    where the settings are wrong, the solver cannot handle the model, or memory would not suffice; NumericalBreakdown
-    where a computation inside the solver comes to no number. `max_seconds` is looked at between iterates and between
-    blocks of data: one large decomposition is not interrupted here, as it is on workers, see `lrlab.solve`.
+    `max_seconds` is looked at between iterates and between blocks of data: one large decomposition is not interrupted.
+    NumericalBreakdown where a computation inside the solver comes to no number.
     """
     return run_job(make_job(spec, solver, **settings))
 

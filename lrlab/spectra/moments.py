@@ -90,13 +90,10 @@ def _prediction(spec: LowRankSpec) -> Row:
         spikes = [spiked.spike(float(s), v, rows, columns) for s in sizes]
         edge = spiked.edge(v, rows, columns)
     return {
-        "largest": spikes[0].value,
-        "smallest": spikes[-1].value,
-        "edge": edge,
+        "largest": spikes[0].value, "smallest": spikes[-1].value, "edge": edge,
         "overlap": float(np.mean([spike.left for spike in spikes])),
-        "true_largest": float(sizes.max()),
-        "true_smallest": float(sizes.min()),
-    }
+        "true_largest": float(sizes.max()), "true_smallest": float(sizes.min()),
+    }  # fmt: skip
 
 
 def compare(table: pd.DataFrame, rank_of: dict[float, int]) -> pd.DataFrame:

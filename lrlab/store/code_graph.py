@@ -176,9 +176,8 @@ class _Writer:
                 return name
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Parameter":
             return "Parameter"
-        fields = {
-            name: value for name, value in ast.iter_fields(node) if name not in IGNORED and value not in (None, [])
-        }
+        parts = dict(ast.iter_fields(node))
+        fields = {name: part for name, part in parts.items() if name not in IGNORED and part not in (None, [])}
         if isinstance(node, ast.ClassDef):
             fields["body"] = [part for part in node.body if not _targets(part) & DESCRIPTIONS]
         return f"{type(node).__name__}({', '.join(f'{name}={self.text(value)}' for name, value in fields.items())})"

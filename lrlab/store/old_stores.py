@@ -18,10 +18,7 @@ from lrlab.protocol import Stop
 from lrlab.store import code_version
 
 TABLE = Path(__file__).with_name("format2_versions.json")
-RENAMES = (
-    "ALTER TABLE lots RENAME TO groups",
-    "ALTER TABLE cells RENAME COLUMN lot TO group_id",
-)
+RENAMES = ("ALTER TABLE lots RENAME TO groups", "ALTER TABLE cells RENAME COLUMN lot TO group_id")
 CLOSED_FORMS = frozenset({"marginal-mean", "sir", "phd", "save", "cplst", "plst", "bcs"})
 """They claimed a residual of 0 after their only iterate, and are now FINISHED."""
 FINISHING = frozenset({"geco", "leml-squared", "marginal-mean", "one-bit-likelihood", "pairwise-moment"})
@@ -62,21 +59,18 @@ def _carry_over(connection: sqlite3.Connection, group: int, new: tuple[str, str,
     """Move the trials of a group to one with today's version; where the stop is uncertain they stay, and are stale."""
     model, solver, settings, version = new
     connection.execute("INSERT OR IGNORE INTO groups (model, solver, settings, version) VALUES (?, ?, ?, ?)", new)
-    (target,) = connection.execute(
-        "SELECT id FROM groups WHERE (model, solver, settings, version) = (?, ?, ?, ?)", new
-    ).fetchone()
+    where = "WHERE (model, solver, settings, version) = (?, ?, ?, ?)"
+    (target,) = connection.execute(f"SELECT id FROM groups {where}", new).fetchone()
     for cell, spec in connection.execute("SELECT id, spec FROM cells WHERE group_id = ?", (group,)).fetchall():
         key = code_version.cell_key(model, spec, solver, settings, version)
-        made = connection.execute(
-            "INSERT OR IGNORE INTO cells (key, group_id, spec) VALUES (?, ?, ?)", (key, target, spec)
-        )
+        insert = "INSERT OR IGNORE INTO cells (key, group_id, spec) VALUES (?, ?, ?)"
+        made = connection.execute(insert, (key, target, spec))
         if made.rowcount:
             about = Cell(model, solver, json.loads(spec), json.loads(settings)["tol"])
             _move_trials(connection, about, cell, int(made.lastrowid or 0))
     connection.execute("DELETE FROM cells WHERE trials = 0 AND group_id IN (?, ?)", (group, target))
-    connection.execute(
-        "DELETE FROM groups WHERE id IN (?, ?) AND id NOT IN (SELECT group_id FROM cells)", (group, target)
-    )
+    empty = "id NOT IN (SELECT group_id FROM cells)"
+    connection.execute(f"DELETE FROM groups WHERE id IN (?, ?) AND {empty}", (group, target))
 
 
 def _move_trials(connection: sqlite3.Connection, about: Cell, cell: int, target: int) -> None:

@@ -99,9 +99,8 @@ def _make(path: Path) -> None:
     try:
         with closing(sqlite3.connect(name, isolation_level=None)) as connection:
             connection.execute("PRAGMA journal_mode = WAL")
-            connection.executescript(
-                f"BEGIN; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}; {SCHEMA} COMMIT"
-            )
+            marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT};"
+            connection.executescript(f"BEGIN; {marks} {SCHEMA} COMMIT")
         # mkstemp keeps others out, which an ordinary file does not.
         os.chmod(name, 0o666 & ~_umask())
         if path.exists():
@@ -161,9 +160,8 @@ def _upgrade(connection: sqlite3.Connection, path: Path) -> None:
 
 def _check_pages(path: Path, lock_wait_seconds: float) -> None:
     # Read-only, so that a damaged file stays as it is for whoever wants to repair it.
-    with closing(
-        sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True, timeout=lock_wait_seconds)
-    ) as look:
+    address = f"file:{quote(str(path.resolve()))}?mode=ro"
+    with closing(sqlite3.connect(address, uri=True, timeout=lock_wait_seconds)) as look:
         verdict = look.execute("PRAGMA quick_check(1)").fetchone()[0]
     if verdict != "ok":
         raise sqlite3.DatabaseError(" ".join(verdict.replace("***", " ").split())[:100])
