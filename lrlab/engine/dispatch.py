@@ -11,18 +11,9 @@ import uuid
 from collections import deque
 from typing import Any
 
+from lrlab.engine import orders
 from lrlab.engine.cluster import Cluster
 from lrlab.engine.messages import ChunkDone, Message, Started, one_line
-from lrlab.engine.orders import (
-    AddWork,
-    CancelWork,
-    Order,
-    TaskDone,
-    TaskLocated,
-    TaskMessage,
-    WorkerOutOfMemory,
-    WorkersChanged,
-)
 from lrlab.engine.work import WORKER_LOST, Task, TaskLoss, Work
 from lrlab.protocol import Stop
 
@@ -64,24 +55,24 @@ class Dispatcher:
         """How many works wait for a worker, and how many tasks are under way."""
         return sum(work.waiting for work in self._works), self._under_way()
 
-    def handle(self, order: Order) -> None:
+    def handle(self, order: orders.Order) -> None:
         """Carry out an order, or take in a report."""
         match order:
-            case AddWork(work, items):
+            case orders.AddWork(work, items):
                 work.add(items)
                 if work not in self._works:
                     self._works.append(work)
-            case CancelWork(work):
+            case orders.CancelWork(work):
                 self._cancel(work)
-            case TaskMessage(name, message) if name in self._tasks:
+            case orders.TaskMessage(name, message) if name in self._tasks:
                 self._receive(name, self._tasks[name], message)
-            case TaskDone(name, error) if name in self._tasks:
+            case orders.TaskDone(name, error) if name in self._tasks:
                 self._done(name, self._tasks[name], error)
-            case TaskLocated(name, worker) if name in self._tasks:
+            case orders.TaskLocated(name, worker) if name in self._tasks:
                 self._located(self._tasks[name], worker)
-            case WorkerOutOfMemory(worker):
+            case orders.WorkerOutOfMemory(worker):
                 self._lose_out_of_memory(worker)
-            case WorkersChanged(threads):
+            case orders.WorkersChanged(threads):
                 self._threads = threads
                 self._killed_at = {worker: at for worker, at in self._killed_at.items() if worker in threads}
 

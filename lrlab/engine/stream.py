@@ -21,8 +21,8 @@ from collections.abc import Callable, Iterable, Iterator, Sized
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from lrlab.engine.chunks import computed
 from lrlab.engine.messages import Failure
+from lrlab.engine.worker import computed
 from lrlab.protocol import Stop
 from lrlab.runs.stacks import portions
 from lrlab.runs.trial import Progress, silent
@@ -93,8 +93,7 @@ class LocalStream(ResultStream):
         self._alive, self._new = self.total != 0, list[ItemResult]()
 
     @property
-    def alive(self) -> bool:
-        """Whether more results will come."""
+    def alive(self) -> bool:  # noqa: D102
         return self._alive
 
     def take(self, wait_seconds: float = POLL_SECONDS) -> list[ItemResult]:

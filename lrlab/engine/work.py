@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from lrlab.engine.chunks import GRACE_SECONDS, ComputeChunk
 from lrlab.engine.handles import Inbox
 from lrlab.engine.messages import ChunkDone, Failed, Failure, Finished, Message, Queued
-from lrlab.engine.worker import Assignment, FollowJob
+from lrlab.engine.worker import GRACE_SECONDS, Assignment, ComputeChunk, FollowJob
 from lrlab.protocol import Stop
 from lrlab.runs.job import Job
 

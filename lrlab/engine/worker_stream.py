@@ -37,13 +37,11 @@ class WorkerStream(ResultStream):
         call_when_dropped(self, cancel)
 
     @property
-    def alive(self) -> bool:
-        """Whether more results will come."""
+    def alive(self) -> bool:  # noqa: D102
         return not self._closed and bool(self._under_way or not self._exhausted)
 
     @property
-    def version(self) -> int:
-        """A number that grows with whatever is new."""
+    def version(self) -> int:  # noqa: D102
         return self._inbox.received
 
     def take(self, wait_seconds: float = POLL_SECONDS) -> list[ItemResult]:

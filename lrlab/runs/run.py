@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -66,17 +67,13 @@ def solve(spec: Spec, solver: str, **settings: object) -> Trace:
     return run_job(make_job(spec, solver, **settings))
 
 
+@dataclass
 class Newest:
     """The newest iterate of a run whose iterates are not scored as they come: number, solver time, iterate."""
 
-    def __init__(self) -> None:
-        self.held: tuple[int, float, Iterate] | None = None
-        self._trace: Trace | None = None
-        self._problem: Any = None
-
-    def begin(self, trace: Trace, problem: Any) -> None:
-        """Take note of the run."""
-        self._trace, self._problem = trace, problem
+    held: tuple[int, float, Iterate] | None = None
+    trace: Trace | None = None
+    problem: Any = None
 
     def hold(self, iteration: int, seconds: float, iterate: Iterate) -> None:
         """Take an iterate in the place of the one before."""
@@ -89,11 +86,11 @@ class Newest:
 
     def scored(self) -> Row:
         """Return the row of the newest iterate, empty where there is none, while the run does not come back in time."""
-        if self.held is None or self._trace is None:
+        if self.held is None or self.trace is None:
             return {}
         # Lets the data be read, see `run_job`.
-        self._trace.stop = Stop.TIMEOUT
-        return scored_row(self._problem, *self.held)
+        self.trace.stop = Stop.TIMEOUT
+        return scored_row(self.problem, *self.held)
 
 
 def run_job(
@@ -131,7 +128,7 @@ def run_job(
         rng = np.random.default_rng(job.spec.streams().solver)
         iterates = job.entry.run(problem, **dict(job.options), rng=rng)
         if newest is not None:
-            newest.begin(trace, problem)
+            newest.trace, newest.problem = trace, problem
         hold = score if newest is None else newest.hold
         trace.stop = drive(iterates, hold, **job.limits._asdict(), cancelled=cancelled)
     except Interrupted as interruption:

@@ -21,7 +21,7 @@ import pandas as pd
 import pytest
 
 from lrlab import InputError, Stop, solve, spec
-from lrlab.engine import chunks
+from lrlab.engine import worker as worker_side
 from lrlab.engine.engine import Engine, on_workers
 from lrlab.engine.handles import Following, Inbox
 from lrlab.engine.messages import ChunkDone, Failure
@@ -250,8 +250,8 @@ class Limited(NamedTuple):
 
 
 def test_an_item_that_is_overdue_leaves_what_it_has_so_far(monkeypatch):
-    monkeypatch.setattr(chunks, "OVERTIME_SECONDS", 0.0)
-    monkeypatch.setattr(chunks, "WATCH_SECONDS", 0.01)
+    monkeypatch.setattr(worker_side, "OVERTIME_SECONDS", 0.0)
+    monkeypatch.setattr(worker_side, "WATCH_SECONDS", 0.01)
     sent, arrived = [], threading.Event()
 
     def send(message):
@@ -265,13 +265,13 @@ def test_an_item_that_is_overdue_leaves_what_it_has_so_far(monkeypatch):
         return "whole"
 
     items = [Limited(0, PATIENCE), Limited(1, 0.0), Limited(2, PATIENCE)]
-    chunks.ComputeChunk(function, [5, 6, 7], items, PATIENCE).run(send)
+    worker_side.ComputeChunk(function, [5, 6, 7], items, PATIENCE).run(send)
     (message,) = sent
     assert message.results == [(5, "whole"), (6, ("so far", 1))] and message.overdue
     inbox = Inbox()
     work = MapWork(function, PATIENCE, float("inf"), inbox)
     work.add(list(enumerate(items)))
-    assert work.max_seconds(chunks.ComputeChunk(function, [0], items[:1], PATIENCE)) >= PATIENCE
+    assert work.max_seconds(worker_side.ComputeChunk(function, [0], items[:1], PATIENCE)) >= PATIENCE
 
 
 @pytest.mark.slow

@@ -5,8 +5,8 @@ import pytest
 
 import lrlab
 from lrlab import catalog
-from lrlab.engine.chunks import ComputeChunk
 from lrlab.engine.stream import LocalStream, collect
+from lrlab.engine.worker import ComputeChunk
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.runs.job import make_job
