@@ -53,8 +53,9 @@ def collect(model_modules: Sequence[ModuleType], solver_modules: Sequence[Module
     by_module = _entries(model_modules, ModelEntry)
     check_models(model_modules, by_module)
     models = [entry for several in by_module.values() for entry in several]
-    families = _unique(entry.family for entry in models)
-    families = sorted(families, key=lambda family: _place(FAMILY_ORDER, family.name))
+    # Two may be equal, or have one name: that is for the checks to say.
+    families = list({id(entry.family): entry.family for entry in models}.values())
+    families.sort(key=lambda family: _place(FAMILY_ORDER, family.name))
     models = [
         entry
         for family in families
@@ -84,18 +85,15 @@ def _entries(modules: Iterable[ModuleType], kind: type[E]) -> dict[str, Sequence
     return {module.__name__: entries_of(module, kind) for module in modules}
 
 
-def _unique(families: Iterable[Family]) -> list[Family]:
-    return list({id(family): family for family in families}.values())
-
-
 def _place(order: Sequence[str], name: str) -> tuple[int, str]:
     return (order.index(name) if name in order else len(order)), name
 
 
 def _resolved(entry: SolverEntry, models: Iterable[ModelEntry]) -> SolverEntry:
     """Return the entry with the models of its families among its models."""
-    of_families = (model.spec.model for model in models if {*model.family.reads}.intersection(entry.families))
-    return replace(entry, models=tuple(dict.fromkeys((*entry.models, *of_families))))
+    wanted = set(entry.families)
+    served = (m.spec.model for m in models if wanted.intersection((m.family.name, *m.family.solvers_of)))
+    return replace(entry, models=tuple(dict.fromkeys((*entry.models, *served))))
 
 
 FAMILIES, MODEL_ENTRIES, SOLVERS = collect(modules_of(lrlab.models), modules_of(lrlab.solvers))

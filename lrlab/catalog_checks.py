@@ -12,7 +12,7 @@ from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.phase_retrieval import PhaseRetrieval
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import Parameter, declared
-from lrlab.protocol import Spec, drive_limits
+from lrlab.protocol import Limits, Spec
 from lrlab.solver_entry import SolverEntry
 
 MODEL_HINT = "end the file with ENTRY = ModelEntry(spec=..., family=..., plane=(..., ...))"
@@ -190,6 +190,6 @@ def check_families(families: Iterable[Family], models: Iterable[ModelEntry], sol
         require_known(family.model_order, served, where, "the model")
         require_known((*family.solvers, *family.order), made, where, "the solver")
         require_known((*family.grows, *family.falls, *family.ranges), known, where, "the axis")
-        require_known(family.limits, declared(drive_limits), where, "the limit")
+        require_known(family.limits, declared(Limits), where, "the limit")
         both = set(family.grows) & set(family.falls)
         require(not both, where, f"{', '.join(both)} cannot be in both grows and falls")

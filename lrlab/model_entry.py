@@ -159,11 +159,6 @@ class Family:
     lines: Callable[[Any, SolverEntry, Options, Level], dict[str, bool]] = nothing_known
     margins: Callable[[Any, Level], dict[str, float]] = nothing_known
 
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """The families whose solvers are made for its models."""
-        return self.name, *self.solvers_of
-
 
 @dataclass(frozen=True, kw_only=True)
 class ModelEntry:

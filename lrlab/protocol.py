@@ -176,33 +176,24 @@ Solver = Callable[..., Iterator[Iterate]]
 that the estimate is optimal, STALLED where no step improves it; returning nothing means FINISHED."""
 
 
+SOLVER_TIME = Parameter(meaning="most solver time", unit="s", low=0, high=86_400, scale="log")
+
+
 class Limits(NamedTuple):
     """When a run ends at the latest."""
 
-    tol: float = 1e-8
-    max_iter: int = 200
-    max_seconds: float = 60.0
-
-
-def drive_limits(
-    *,
     tol: Annotated[
         float, Parameter(meaning="stop when the solver's residual is at most this", low=0, high=1, scale="log")
-    ] = Limits().tol,
+    ] = 1e-8
     max_iter: Annotated[
         int, Parameter(meaning="most iterations; some solvers: 1,000 by default", low=1, high=1_000_000, scale="log")
-    ] = Limits().max_iter,
-    max_seconds: Annotated[
-        float, Parameter(meaning="most solver time", unit="s", low=0, high=86_400, scale="log")
-    ] = Limits().max_seconds,
-) -> Limits:
-    """Return the limits of a run; its signature declares them."""
-    return Limits(tol, max_iter, max_seconds)
+    ] = 200
+    max_seconds: Annotated[float, SOLVER_TIME] = 60.0
 
 
 def limits(given: Mapping[str, object]) -> Limits:
     """Return checked limits from values or texts by name."""
-    return drive_limits(**settle(drive_limits, given))  # type: ignore[arg-type]
+    return Limits(**settle(Limits, given))  # type: ignore[arg-type]
 
 
 Watch = Callable[[int, float, Iterate], None]

@@ -10,7 +10,7 @@ import numpy as np
 
 from lrlab.arrays import Array, Mask
 from lrlab.parameters import Parameter, Value, declared, require_known, settle
-from lrlab.protocol import Limits, Solver, drive_limits, limits
+from lrlab.protocol import Limits, Solver, limits
 
 Options = Mapping[str, Value]
 ONE_STEP_BYTES = 2**16
@@ -141,7 +141,7 @@ class SolverEntry:
     @property
     def settings(self) -> Mapping[str, Parameter]:
         """The declared options and the limits of a run, by name."""
-        return {**self.options, **declared(drive_limits)}
+        return {**self.options, **declared(Limits)}
 
     def require_setting(self, name: str) -> None:
         """Raise InputError unless `name` is an option of the solver or a limit of its run."""

@@ -11,7 +11,7 @@ import pytest
 
 from lrlab import catalog
 from lrlab.parameters import declared
-from lrlab.protocol import drive_limits
+from lrlab.protocol import Limits
 
 ROOT = Path(__file__).parents[1]
 FILES = {
@@ -117,7 +117,7 @@ def test_pages_are_short_because_the_package_does_the_work():
 
 @pytest.mark.parametrize("model", list(catalog.MODELS))
 def test_a_setting_means_one_thing(model):
-    parameters, ending = set(declared(catalog.MODELS[model])), set(declared(drive_limits))
+    parameters, ending = set(declared(catalog.MODELS[model])), set(declared(Limits))
     for entry in catalog.solvers_for(model):
         assert not (parameters & set(entry.options) or ending & set(entry.options)), entry.name
     assert not parameters & ending

@@ -8,7 +8,7 @@ from typing import Any
 from lrlab import catalog
 from lrlab.engine import solve
 from lrlab.parameters import InputError, declared, require_known
-from lrlab.protocol import Stop, drive_limits
+from lrlab.protocol import Limits, Stop
 from lrlab.runs.job import Job, make_job
 from lrlab.shell.common import DONE, INTERRUPTED, add_json, add_settings, print_json
 
@@ -49,7 +49,7 @@ def job_from(model: str, solver: str, settings: dict[str, str]) -> Job:
     """Return the checked job: each setting goes to the model, or else to the solver."""
     catalog.require_model(model)
     parameters = declared(catalog.MODELS[model])
-    known = {**parameters, **catalog.solver(solver, model).options, **declared(drive_limits)}
+    known = {**parameters, **catalog.solver(solver, model).options, **declared(Limits)}
     for name in settings:
         require_known(name, {k: p for k, p in known.items() if not p.hidden}, what="--set")
     spec = catalog.spec(model, **{k: v for k, v in settings.items() if k in parameters})

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from lrlab import catalog
 from lrlab.parameters import InputError, Parameter, declared, require_known
-from lrlab.protocol import Spec, drive_limits
+from lrlab.protocol import Limits, Spec
 from lrlab.sweeps.definition import BUDGET, TOLERANCE, Given, Sweep
 from lrlab.sweeps.definition_parts import Span, Success
 from lrlab.sweeps.toml_source import Keys, Source, is_kind, quoted, words_of
@@ -115,7 +115,7 @@ def make_axis(name: str, given: Any) -> Given:
 
 def require_settings(settings: Toml, solvers: Sequence[str], model: str) -> None:
     """Raise InputError for a number that is written in quotes."""
-    known = dict(declared(drive_limits))
+    known = dict(declared(Limits))
     for name in solvers:
         known |= catalog.solver(name, model).options
     for name, value in settings.items():

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from lrlab import catalog, lessons, presets
 from lrlab.parameters import InputError, declared
-from lrlab.protocol import drive_limits
+from lrlab.protocol import Limits
 from tests.fuzz.drawing import NUMBERS, TOKENS, drawn
 
 PAGES = Path(__file__).parents[2] / "pages"
@@ -47,7 +47,7 @@ def addresses(draw):
     names = [*OWN[page], "run", "qq", "pa per"]
     if model:
         options = [f"{entry.name}.{name}" for entry in catalog.solvers_for(model) for name in entry.options]
-        names += [*declared(catalog.MODELS[model]), *options, *declared(drive_limits)]
+        names += [*declared(catalog.MODELS[model]), *options, *declared(Limits)]
     known = [*presets.names(), *lessons.lessons(), *catalog.MODELS, "sir", "gamp", "ratings", "upload", "2", "full"]
     values = st.one_of(st.sampled_from(NUMBERS), TOKENS, st.sampled_from(known))
     for _ in range(draw(st.integers(0, 5))):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lrlab import catalog
 from lrlab.__main__ import main
 from lrlab.parameters import declared
-from lrlab.protocol import drive_limits
+from lrlab.protocol import Limits
 from tests.datasets.hostile import PARTS, saved
 from tests.fuzz.drawing import NUMBERS, TOKENS, changed, changed_bytes, drawn
 from tests.fuzz.test_readers import RATINGS, TEXTS, XML, written
@@ -49,7 +49,7 @@ def solve_lines(draw):
     solver = draw(st.sampled_from([entry.name for entry in catalog.solvers_for(model)]))
     parameters = declared(catalog.MODELS[model])
     options = catalog.solver(solver, model).options
-    names = st.sampled_from([*parameters, *options, *declared(drive_limits), "picture", "qq", ""])
+    names = st.sampled_from([*parameters, *options, *declared(Limits), "picture", "qq", ""])
     sizes = {name: value for name, value in SMALL.items() if name in parameters}
     line = ["solve", model, "--solver", solver, "--json", *QUICK]
     for name, value in sizes.items():

@@ -8,7 +8,7 @@ import streamlit as st
 
 from lrlab import catalog, protocol
 from lrlab.parameters import InputError, Parameter, Value, declared, nearest
-from lrlab.protocol import Spec, drive_limits
+from lrlab.protocol import Limits, Spec
 from lrlab.runs.job import Job, make_job
 from lrlab.solver_entry import SolverEntry
 from lrlab.ui.widgets.controls import widgets, with_defaults
@@ -18,11 +18,11 @@ from lrlab.ui.widgets.permalink import Permalink
 def choose_limits(link: Permalink, initial: Mapping[str, Value] = MappingProxyType({})) -> dict[str, Any] | InputError:
     """Show the limits of a run; return them by name, or the error. initial: first values that are not the defaults."""
     with st.expander("Limits of a run"):
-        values = widgets(link, with_defaults(declared(drive_limits).values(), initial))
+        values = widgets(link, with_defaults(declared(Limits).values(), initial))
     try:
         protocol.limits(values)
         # What is left at its default is not given: some solvers are made for more iterations.
-        usual = {one.name: one.default for one in declared(drive_limits).values()}
+        usual = {one.name: one.default for one in declared(Limits).values()}
         return {name: value for name, value in values.items() if name in initial or value != usual[name]}
     except InputError as error:
         return error

@@ -9,7 +9,7 @@ from lrlab import catalog
 from lrlab.catalog import model_entry
 from lrlab.model_entry import ModelEntry
 from lrlab.parameters import InputError, Parameter, Value, declared, settle
-from lrlab.protocol import drive_limits
+from lrlab.protocol import Limits
 from lrlab.sweeps.definition import BUDGET, TOLERANCE, Sweep
 from lrlab.sweeps.definition_parts import Span, Success
 from lrlab.ui.shared import problem_controls, solver_controls
@@ -49,7 +49,7 @@ def choose(link: Permalink, *, plane: bool) -> tuple[Sweep | None, list[object]]
     if any(isinstance(part, InputError) for part in parts):
         return None, parts
     try:
-        changed = {k: v for k, v in parts[5].items() if v != declared(drive_limits)[k].default}
+        changed = {k: v for k, v in parts[5].items() if v != declared(Limits)[k].default}
         sweep = Sweep(
             spec=parts[2], axes=tuple((a.name, a.given) for a in chosen), solvers=solvers,
             trials=int(TRIALS.check(trials)), success=parts[4], settings={**parts[3], **changed}, **adaptive,
@@ -80,7 +80,7 @@ def address(sweep: Sweep) -> dict[str, str]:
         values[f"{RULE}side"] = "above" if sweep.success.below is None else "below"
         values[f"{RULE}level"] = float(sweep.success.level or 0.0)
     values |= {"adaptive": sweep.adaptive, "tolerance": sweep.tolerance, "budget": sweep.budget}
-    known = declared(drive_limits)
+    known = declared(Limits)
     values |= {name: parameter.default for name, parameter in known.items()}
     values |= {k if k in known else OPTION + k: v for k, v in sweep.settings}
     values |= {k: v for k, v in sweep.spec.public_values().items() if k not in sweep.decided}

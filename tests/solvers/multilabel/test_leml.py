@@ -11,7 +11,7 @@ from lrlab import catalog
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.parameters import InputError, declared
-from lrlab.protocol import Stop, drive, drive_limits
+from lrlab.protocol import Limits, Stop, drive
 from lrlab.solvers.methods import tron
 from lrlab.solvers.multilabel import cplst, leml, leml_products
 from lrlab.solvers.multilabel.affine import Affine
@@ -371,7 +371,7 @@ def test_labels_observed_only_on_or_only_off_are_fitted_too(loss):
 @pytest.mark.parametrize("entry", catalog.solvers_for("multilabel")[:6], ids=lambda entry: entry.name)
 def test_catalogue_entries_run_or_refuse_in_a_sentence(entry):
     options = {name: parameter.default for name, parameter in entry.options.items()}
-    assert not set(options) & (set(declared(Multilabel)) | set(declared(drive_limits)))
+    assert not set(options) & (set(declared(Multilabel)) | set(declared(Limits)))
     for spec in SPECS.values():
         assert entry.workspace(spec, options) > 0
         try:
