@@ -21,10 +21,8 @@ class Failure:
     @classmethod
     def of(cls, error: Exception) -> "Failure":
         """Return an exception as one sentence."""
-        if isinstance(error, InputError):
-            return cls(str(error), error)
-        if isinstance(error, NumericalBreakdown):
-            return cls(str(error))
+        if isinstance(error, InputError | NumericalBreakdown):
+            return cls(str(error), error if isinstance(error, InputError) else None)
         if isinstance(error, MemoryError):
             return cls("The job needed more memory than there is: lower n or p.")
         return cls(f"The job failed inside the solver ({type(error).__name__}: {one_line(error)}).")

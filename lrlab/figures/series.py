@@ -45,7 +45,7 @@ def series(
             "%{customdata[0]} trials<extra></extra>",
         )  # fmt: skip
         if banded:
-            _band(figure, rows, colours[name])
+            theme.band(figure, rows["x"], rows["low"], rows["high"], colours[name])
         if theory is not None:
             line, words = theory[theory["series"] == name], f"theory, {name}"
             hover = f"{words}<br>%{{x:.5g}}: %{{y:.3g}}"
@@ -60,14 +60,6 @@ def series(
     figure.update_xaxes(type="log" if log_x else "linear")
     figure.update_yaxes(type="log" if log_y else "linear")
     return theme.style(figure, axis_title, value_title, height=480)
-
-
-def _band(figure: Figure, rows: pd.DataFrame, colour: str) -> None:
-    figure.add_scatter(
-        x=np.concatenate([rows["x"], rows["x"][::-1]]), y=np.concatenate([rows["high"], rows["low"][::-1]]),
-        fill="toself", fillcolor=theme.faint(colour), line={"width": 0}, mode="lines", showlegend=False,
-        hoverinfo="skip",
-    )  # fmt: skip
 
 
 def beside(

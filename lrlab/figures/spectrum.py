@@ -65,13 +65,8 @@ def overlaps(
 
 
 def _band(figure: Figure, bands: pd.DataFrame | None, name: str, words: str, colour: str) -> None:
-    if bands is None or bands.empty:
-        return
-    around = {"x": [*bands["at"], *bands["at"][::-1]], "y": [*bands[f"low_{name}"], *bands[f"high_{name}"][::-1]]}
-    figure.add_scatter(
-        **around, mode="lines", line={"width": 0}, fill="toself", fillcolor=theme.faint(colour), name=words,
-        hoverinfo="skip",
-    )  # fmt: skip
+    if bands is not None and len(bands):
+        theme.band(figure, bands["at"], bands[f"low_{name}"], bands[f"high_{name}"], colour, words)
 
 
 def _shade_recoverable(figure: Figure, curve: pd.DataFrame) -> None:

@@ -7,6 +7,8 @@ text colour.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from lrlab.figures.build import Figure, Template
 
 if TYPE_CHECKING:
@@ -93,6 +95,14 @@ def dashed(
     figure.add_scatter(
         x=x, y=y, mode="lines", line={**THEORY, "color": colour}, name=name,
         hovertemplate=f"{hover}<extra></extra>" if hover else None, **{"showlegend": name is not None, **look},
+    )  # fmt: skip
+
+
+def band(figure: Figure, x: Any, low: Any, high: Any, colour: str, name: str | None = None) -> None:
+    """Add the area between two curves, to the legend too where it has a name."""
+    figure.add_scatter(
+        x=np.concatenate([x, x[::-1]]), y=np.concatenate([high, low[::-1]]), mode="lines", line={"width": 0},
+        fill="toself", fillcolor=faint(colour), name=name, showlegend=name is not None, hoverinfo="skip",
     )  # fmt: skip
 
 

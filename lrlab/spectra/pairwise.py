@@ -56,17 +56,14 @@ def predictions(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:
         moments = cell.link_function.moments
         for moment in ("M", "M'"):
             limit = spiked.predict(moments, cell.n / cell.p, moment)
-            noise = _noise_mean(cell.n, cell.p, limit.population_rest / 2.0)
+            # M/4 of pairs of which this share counts, and none shows the signal.
+            share = limit.population_rest / 2.0
+            noise = upper_edge([2.0 / (cell.n // 2)], [cell.n // 2 * share], cell.p).mean
             limits = limit._asdict() | {"second": noise, "top": limit.top if limit.overlap > 0 else noise}
             if not cell.theory_holds:
                 limits = dict.fromkeys(limits, np.nan)
             rows.append({"axis": axis, "at": float(value), "phi": moments.phi, "ratio": cell.n / cell.p, **limits})
     return pd.DataFrame(rows)
-
-
-def _noise_mean(n: int, p: int, share: float) -> float:
-    """Return the mean of the largest eigenvalue of M/4 where a share of the pairs counts and none shows the signal."""
-    return upper_edge([2.0 / (n // 2)], [n // 2 * share], p).mean
 
 
 def bands(spec: Spec, axis: str, values: Sequence[float], moment: str = "auto", draws: int = DRAWS) -> pd.DataFrame:

@@ -1,17 +1,26 @@
-"""Statistics of repeated trials: centre, spread, quartiles, and the share of successes with its interval."""
+"""Statistics of repeated trials: centre, spread, quartiles, the share of successes, and where it passes one half."""
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import chdtri, log_expit, ndtri
 
 from lrlab.arrays import Array
+from lrlab.sweeps.definition import Sweep
+from lrlab.sweeps.definition_parts import spacing
 
 QUARTILES = ("lower_quartile", "median", "upper_quartile")
+PLACES, SLOPES = 121, 40
+CHI_SQUARED_95 = chdtri(1, 1.0 - 0.95)
+"""A chi-squared number with one degree of freedom is below this with probability 95%."""
+FLATTEST = 1.0
+"""Smallest slope, with the axis scaled to 0..1: the share then goes from 0.38 to 0.62 over the whole of it."""
 
 
 class Interval(NamedTuple):
@@ -75,3 +84,91 @@ def summarise(
             good = values < below if below is not None else values > above
             rows[-1] |= share(int(good.sum()), len(values))
     return pd.DataFrame(rows)
+
+
+class Midpoint(NamedTuple):
+    """The place where half of the trials succeed; an end of the interval that lies off the axis is infinite."""
+
+    value: float
+    low: float
+    high: float
+
+
+@lru_cache(maxsize=10_000)
+def midpoint(
+    places: tuple[float, ...], successes: tuple[int, ...], trials: tuple[int, ...], spacing: str = "linear"
+) -> Midpoint | None:
+    """Return where a logistic curve through counts of successes passes 1/2; None where they do not tell it.
+
+    They do not where it lies beyond the places, or may lie beyond either end of them.
+
+    Maximises the binomial likelihood of P(success at t) = 1 / (1 + exp(-s (t - mu))) over mu and s, rising or falling,
+    t being the place, or its logarithm where spacing is "log". The 95% interval has all mu whose likelihood, maximised
+    over s, is within the chi-squared quantile of the largest: it is finite too where failures and successes do not
+    overlap and the maximum likelihood slope is not. |s| is at most so steep that the rise takes a quarter of the
+    smallest step.
+
+    places: rising, at least two. successes, trials: one each a place; places without trials tell nothing.
+    Reference: Venzon & Moolgavkar (1988), A method for computing profile-likelihood-based confidence intervals.
+    """
+    t = np.log(places) if spacing == "log" else np.array(places, dtype=float)
+    start, width = t[0], t[-1] - t[0]
+    curve = _Profile((t - start) / width, np.array(successes), np.array(trials))
+    grid = np.linspace(0.0, 1.0, PLACES)
+    heights = np.array([curve(mu) for mu in grid])
+    best = int(heights.argmax())
+    # On a plateau (nothing was tried between failures and successes) the first of equal places would be taken.
+    level = np.flatnonzero(heights >= heights[best] - 1e-9)
+    best = int(level[len(level) // 2])
+    if level[0] == 0 or level[-1] == PLACES - 1:
+        return None
+    near = minimize_scalar(lambda mu: -curve(mu), bounds=grid[[best - 1, best + 1]], method="bounded")
+    mu, floor = float(near.x), -float(near.fun) - CHI_SQUARED_95 / 2.0
+
+    def end(outwards: Array, none: float) -> float:
+        previous = mu
+        for further in outwards:
+            if curve(further) < floor:
+                return float(brentq(lambda place: curve(place) - floor, previous, further))
+            previous = further
+        return none
+
+    ends = end(grid[grid < mu][::-1], -np.inf), end(grid[grid > mu], np.inf)
+    if np.isinf(ends).all():
+        return None
+    back = (start + width * np.array([mu, *ends])).tolist()
+    return Midpoint(*(np.exp(back).tolist() if spacing == "log" else back))
+
+
+class _Profile:
+    """The log-likelihood of a midpoint, maximised over the slope."""
+
+    def __init__(self, t: Array, successes: Array, trials: Array) -> None:
+        steepest = 4.0 * 4.4 / np.diff(t).min()
+        rising = np.geomspace(FLATTEST, steepest, SLOPES)
+        self._slopes = np.concatenate([-rising, rising])[:, None]
+        self._t, self._good, self._bad = t, successes, trials - successes
+
+    def __call__(self, mu: float) -> float:
+        z = self._slopes * (self._t - mu)
+        return float((log_expit(z) @ self._good + log_expit(-z) @ self._bad).max())
+
+
+def midpoints(sweep: Sweep, table: pd.DataFrame) -> pd.DataFrame:
+    """Return where half of the trials succeed along the second axis, or the only one, as rows for each solver.
+
+    table: of `Results.table`. Columns: the first axis where there are two, solver, half, low, high (95% interval); no
+    row where there is no such place among the values.
+    """
+    *across, along = sweep.grid
+    rows: list[dict[str, Any]] = []
+    scale = spacing(dict(sweep.axes)[along])
+    measured = table[table["trials"] > 0]
+    for group, column in measured.groupby([*across, "solver"], sort=False):
+        column = column.sort_values(along)
+        successes, trials = (tuple(column[name].astype(int).tolist()) for name in ("successes", "trials"))
+        half = midpoint(tuple(column[along].tolist()), successes, trials, scale) if len(column) > 1 else None
+        if half:
+            named = dict(zip([*across, "solver"], group, strict=True))
+            rows.append({**named, "half": half.value, "low": half.low, "high": half.high})
+    return pd.DataFrame(rows, columns=[*across, "solver", "half", "low", "high"])

@@ -5,7 +5,8 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import getitem
 from typing import Any
 
 from lrlab.parameters import InputError, format_value, require_known
@@ -85,10 +86,8 @@ class Source:
 
     def value(self, path: Path) -> Any:
         """Return the value at a path."""
-        value: Any = self.content
-        for part in path:
-            value = value[part]
-        return value
+        content: Any = self.content
+        return reduce(getitem, path, content)
 
     def _check_kind(self, value: Any, kind: Any, path: Path) -> None:
         kinds = kind if isinstance(kind, tuple) else (kind,)

@@ -17,9 +17,9 @@ from lrlab.runs.trial import Trial, TrialResult, trial_spec
 from lrlab.store.store import Store
 from lrlab.sweeps.definition import Span, Success, Sweep
 from lrlab.sweeps.definition_parts import spacing
-from lrlab.sweeps.midpoint import midpoint, midpoints
 from lrlab.sweeps.results import COLUMNS, Results
 from lrlab.sweeps.run import run
+from lrlab.sweeps.statistics import midpoint, midpoints
 from lrlab.sweeps.tables import cell_rows
 
 SWEEP = Sweep(

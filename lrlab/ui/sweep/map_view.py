@@ -15,8 +15,8 @@ from lrlab.sweeps import theory_lines, theory_regions
 from lrlab.sweeps.adaptive import infer
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.definition_parts import spacing
-from lrlab.sweeps.midpoint import midpoints
 from lrlab.sweeps.results import Results
+from lrlab.sweeps.statistics import midpoints
 from lrlab.ui.shared import live
 from lrlab.ui.shared.captions import describe_spec
 from lrlab.ui.sweep import sweep_offers

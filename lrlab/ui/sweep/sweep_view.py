@@ -11,8 +11,8 @@ from lrlab.parameters import display_name
 from lrlab.runs.job import Job
 from lrlab.sweeps import theory_lines
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.midpoint import midpoints
 from lrlab.sweeps.results import Results
+from lrlab.sweeps.statistics import midpoints
 from lrlab.ui.shared import live
 from lrlab.ui.sweep import map_view, sweep_offers, sweep_run
 from lrlab.ui.sweep.map_view import BOUNDED, SHARE, View
