@@ -7,16 +7,12 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.floating]
 """Real numbers: in double precision, but for estimates that are only drawn."""
-
 Vector = NDArray[Any]
 """Real or complex numbers, of any precision."""
-
 Indices = NDArray[np.integer]
 """Positions in an array."""
-
 Mask = NDArray[np.bool_]
 """True where an entry is chosen."""
-
 Matrix = Any
 """A dense array, or a sparse one of scipy, which has no types: rows of features or of labels."""
 

@@ -11,21 +11,15 @@ from lrlab.parameters import InputError
 
 LIMIT_BYTES = 4 * 2**30
 """Default limit on the memory that reading a file may take."""
-
 GROWTH = 20
 """Bytes of memory that a byte of text becomes at worst, in rows of one digit a number; 4 to 8 are usual."""
-
 WORDS_GROWTH = 80
 """The same for names and for fields that are held as text."""
-
 COLUMN_BYTES = 64
 """Bytes that a column takes at least in what is made of a table: some vectors over all columns."""
-
 MAX_NAMES = 2**20
 """Most attributes and listed values, columns of CSV, or labels of an XML file: each takes 300 bytes and more."""
-
 MAX_LINE_BYTES = 2**25
-
 NUMBER = rb"[-+]?+(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][-+]?+\d++)?+"
 _NUMBER = re.compile(NUMBER.decode(), re.ASCII)
 

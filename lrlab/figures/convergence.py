@@ -15,10 +15,7 @@ from lrlab.models.single_index import FAMILY
 
 EMPTY = 100.0
 """Where the axis of an empty figure ends."""
-
 TIMES = {"iteration": "iteration", "seconds": "solver time (s)"}
-
-
 LIMITS = {"best": "no method can do better", "best_fast": "no fast method is known to do better"}
 """What the `best_...` and `best_fast_...` numbers among predictions mean."""
 

@@ -15,7 +15,6 @@ from lrlab.lowrank import LowRank
 
 SIDE = 48
 """Most rows and columns of a heat map; of larger matrices an evenly spaced subset is drawn."""
-
 DIVERGING = "RdBu_r"
 ROUNDING = 1e-14
 """Values below this share of the largest are rounding errors."""

@@ -23,7 +23,6 @@ LABEL: dict[str, Any] = {
     "bgcolor": "rgba(255, 255, 255, 0.85)", "font": {"size": 12, "color": "#31333f"}, "borderpad": 2,
 }  # fmt: skip
 LINE_DASHES = (*theme.DASHES[1:], "dot", "dash")
-
 FAINT = 0.45
 """Opacity of inferred cells."""
 

@@ -13,7 +13,6 @@ from lrlab.figures.build import Figure, Node, trace
 
 STEMS = 64
 """Longest vector drawn entry by entry; longer ones are drawn as estimate against truth."""
-
 MOST_POINTS = 1500
 MOST_FRAMES = 80
 

@@ -17,20 +17,16 @@ if TYPE_CHECKING:
 PALETTE = ("#0e75c3", "#d76506", "#007553", "#db7295", "#8f4b82", "#5d9d58", "#a9421b", "#1673f9")
 """Found by search: contrast at least 3:1 on white and on #12161d, pairwise CIELAB distance at least 20 in normal,
 deuteranopic and protanopic sight (Machado et al. 2009)."""
-
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "triangle-down")
 DASHES = ("solid", "longdash", "dashdot")
 INK = "#7b7f88"
 """Text, axes and all that belongs to no series; at least 3.9:1 on white and on #12161d."""
-
 GRID = "rgba(123, 127, 136, 0.22)"
 FONT = "Source Sans, Source Sans 3, system-ui, -apple-system, Segoe UI, sans-serif"
 SEQUENTIAL = "Viridis"
 """For shares in 0..1: perceptually even, and even in grey."""
-
 THEORY = {"dash": "dash", "width": 1.6}
 """The line of an exact prediction; `POPULATION` is that of the limit of infinitely many measurements."""
-
 POPULATION = {"dash": "dot", "width": 1.6, "color": INK}
 BARS = {"type": "data", "thickness": 1.2, "width": 3}
 """The bars of a spread."""

@@ -23,7 +23,6 @@ TOKEN = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 WORDS = {int: "a whole number", float: "a number", str: "text in quotes", bool: "true or false", dict: "a table"}
-
 ELEMENTS = {str: "names", int: "whole numbers", float: "numbers", list: "lists"}
 
 
