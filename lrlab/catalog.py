@@ -56,12 +56,8 @@ def collect(model_modules: Sequence[ModuleType], solver_modules: Sequence[Module
     # Two may be equal, or have one name: that is for the checks to say.
     families = list({id(entry.family): entry.family for entry in models}.values())
     families.sort(key=lambda family: _place(FAMILY_ORDER, family.name))
-    models = [
-        entry
-        for family in families
-        for entry in sorted(models, key=lambda entry: _place(family.model_order, entry.spec.model))
-        if entry.family is family
-    ]
+    order = [id(family) for family in families]
+    models.sort(key=lambda entry: (order.index(id(entry.family)), _place(entry.family.model_order, entry.spec.model)))
     solvers_by_module = {
         where: [_resolved(entry, models) for entry in several]
         for where, several in _entries(solver_modules, SolverEntry).items()
@@ -69,16 +65,12 @@ def collect(model_modules: Sequence[ModuleType], solver_modules: Sequence[Module
     check_solvers(solver_modules, solvers_by_module, models)
     solvers = [entry for several in solvers_by_module.values() for entry in several]
     check_families(families, models, solvers)
-    made_for = {
-        entry.spec.model: tuple(
-            sorted(
-                (solver for solver in solvers if entry.spec.model in solver.models),
-                key=lambda solver: _place(entry.family.order, solver.name),
-            )
-        )
-        for entry in models
-    }
-    return Collected(tuple(families), {entry.spec.model: entry for entry in models}, made_for)
+    by_model = {entry.spec.model: entry for entry in models}
+    made_for: dict[str, tuple[SolverEntry, ...]] = {}
+    for model, entry in by_model.items():
+        own = (solver for solver in solvers if model in solver.models)
+        made_for[model] = tuple(sorted(own, key=lambda solver: _place(entry.family.order, solver.name)))
+    return Collected(tuple(families), by_model, made_for)
 
 
 def _entries(modules: Iterable[ModuleType], kind: type[E]) -> dict[str, Sequence[E]]:

@@ -31,12 +31,10 @@ class Cluster:
             if self._embedded is not None:
                 self._embedded.close()
             raise
-        for topic, handler in (
-            (self._topic, self._task_message),
-            ("worker-restart-memory", self._worker_out_of_memory),
-            ("all", self._scheduler_event),
-        ):
-            self._client.subscribe_topic(topic, handler)
+        subscribe = self._client.subscribe_topic
+        subscribe(self._topic, lambda event: post(TaskMessage(*pickle.loads(event[1]))))
+        subscribe("worker-restart-memory", lambda event: post(WorkerOutOfMemory(event[1]["worker"])))
+        subscribe("all", self._scheduler_event)
         self._run_in_loop(self._report_workers())
 
     @property
@@ -110,12 +108,6 @@ class Cluster:
 
     def _run_in_loop(self, work: Coroutine[Any, Any, Any]) -> None:
         asyncio.run_coroutine_threadsafe(ignore_errors(work), self._client.loop.asyncio_loop)
-
-    def _task_message(self, event: tuple[float, bytes]) -> None:
-        self._post(TaskMessage(*pickle.loads(event[1])))
-
-    def _worker_out_of_memory(self, event: tuple[float, dict[str, Any]]) -> None:
-        self._post(WorkerOutOfMemory(event[1]["worker"]))
 
     def _scheduler_event(self, event: tuple[float, dict[str, Any]]) -> None:
         if event[1].get("action") in ("add-worker", "remove-worker"):
