@@ -2,9 +2,11 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from lrlab import catalog, ranking
 from lrlab.fits.calibration import Calibration, best_threshold, calibrated, own_thresholds
@@ -39,13 +41,18 @@ class Metric(NamedTuple):
     better: int = 1
 
 
+def first_places(scores: ranking.Scores, Y: csr_array, *_: Any, name: str, **places: Any) -> float:
+    """Return one of `ranking.row_measures`."""
+    return ranking.row_measures(scores, Y, 0.0, **places)[name]
+
+
 # Unknown labels are ranked among the others: where labels are unknown at random, so many of the true positives in the
 # first k places are known as of all of them, and settings compare as they would if all were. Ranked among the known
 # alone, where they are a fifth, third is about fifteenth of all: an easier problem, for which more regularisation is
 # best.
 METRICS: Mapping[str, Metric] = {
-    **{f"precision@{k}": Metric(lambda scores, Y, *_, k=k: ranking.precision_at(scores, Y, (k,))[k]) for k in PLACES},
-    **{f"ndcg@{k}": Metric(lambda scores, Y, *_, k=k: ranking.ndcg_at(scores, Y, k)) for k in GAINS},
+    **{f"precision@{k}": Metric(partial(first_places, name=f"precision_{k}", precisions=(k,))) for k in PLACES},
+    **{f"ndcg@{k}": Metric(partial(first_places, name=f"ndcg_{k}", gains=(k,))) for k in GAINS},
     "auc": Metric(lambda scores, Y, known, threshold: ranking.instance_auc(scores, Y, known).value),
     "micro_auc": Metric(lambda scores, Y, known, threshold: ranking.micro_auc(scores, Y, known)),
     "macro_auc": Metric(lambda scores, Y, known, threshold: ranking.label_auc(scores, Y, known).value),

@@ -153,9 +153,6 @@ class RatingsProblem:
         share = max(1e-4, len(self.b) / (n1 * n2))
         return InductiveCompletion(n1=n1, n2=n2, d1=d1, d2=d2, rank=self.rank, observed=share, features=features)
 
-    def load(self, everything: bool) -> None:
-        """Do nothing: all ratings are in memory."""
-
     def factors(self, estimate: LowRank, share: float = 1.0) -> Factors:
         """Return an estimate with the biases that fit best beside it, mixed by its share with the line of biases."""
         A, (left, right), (rows, columns) = self.operator, self._back, (self.table.given.rows, self.table.given.columns)

@@ -9,11 +9,11 @@ file never decides; a pair of equal scores counts one half in every AUC. For nDC
 """
 
 from lrlab.ranking.blocks import BLOCK_ENTRIES, Average, Scores, row_blocks, rows_of
-from lrlab.ranking.scores import areas, hamming, instance_auc, label_auc, micro_auc, ndcg_at, precision_at, row_measures
+from lrlab.ranking.scores import areas, hamming, instance_auc, label_auc, micro_auc, row_measures
 
 __all__ = [
     "BLOCK_ENTRIES", "THRESHOLDS", "Average", "Scores", "areas", "hamming", "instance_auc", "label_auc", "micro_auc",
-    "ndcg_at", "precision_at", "row_blocks", "row_measures", "rows_of",
+    "row_blocks", "row_measures", "rows_of",
 ]  # fmt: skip
 
 THRESHOLDS = {"zero-one": 0.5, "signs": 0.0}

@@ -50,9 +50,12 @@ def row_measures(
     gains: Sequence[int] = (),
     areas: bool = False,
 ) -> dict[str, float]:
-    """Return `precision_k`, `ndcg_k`, `hamming`, and with areas `auc` and `auc_rows`: one pass over the scores.
+    """Return measures of the rows from one pass over the scores.
 
-    As `precision_at`, `ndcg_at`, `hamming` and `instance_auc` say.
+    precision_k: share of positives among the k labels of highest score, averaged over all rows; the divisor is k also
+    where fewer labels are known or positive. ndcg_k: discounted gain sum_i 1 / log2(1 + place) of the positives,
+    relative to the best order, over all rows; one without positives counts 0, as in scikit-learn. hamming; and with
+    areas auc and auc_rows, as `instance_auc` says.
     """
     n, L = Y.shape
     totals = dict.fromkeys([*(f"precision_{k}" for k in precisions), *(f"ndcg_{k}" for k in gains)], 0.0)
@@ -90,25 +93,6 @@ def _rowareas(block: Block) -> Array:
     n = len(block.scores)
     positives = np.bincount(block.rows, minlength=n)
     return areas_of(np.bincount(block.rows, (below + reached) / 2, minlength=n), positives, block.observed - positives)
-
-
-def precision_at(
-    scores: Scores, Y: csr_array, ks: Sequence[int] = (1, 3, 5), observed: csr_array | None = None
-) -> dict[int, float]:
-    """Return the share of positives among the k labels of highest score, averaged over all rows, for each k.
-
-    The divisor is k for every row, also where fewer labels than k are known or positive.
-    """
-    measures = row_measures(scores, Y, 0.0, observed, precisions=ks)
-    return {k: measures[f"precision_{k}"] for k in ks}
-
-
-def ndcg_at(scores: Scores, Y: csr_array, k: int, observed: csr_array | None = None) -> float:
-    """Return the discounted gain sum_i 1 / log2(1 + place) of the positives, relative to the best order, over all rows.
-
-    A row without positives counts 0, as in scikit-learn.
-    """
-    return row_measures(scores, Y, 0.0, observed, gains=(k,))[f"ndcg_{k}"]
 
 
 def hamming(scores: Scores, Y: csr_array, threshold: float, observed: csr_array | None = None) -> float:
