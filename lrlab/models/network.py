@@ -74,10 +74,9 @@ class PolynomialNetwork(LowRankSpec):
         Parameter(
             meaning="hidden weights: orthonormal, with the condition as given, or independent Gaussian numbers, whose "
             "condition is random",
-            choices=("orthonormal", "gaussian"),
-            added=True,
+            choices=("orthonormal", "gaussian"), added=True,
         ),
-    ] = "orthonormal"
+    ] = "orthonormal"  # fmt: skip
 
     def check(self) -> None:
         """Refuse a rank that no such matrix has, and a condition beside weights that have their own."""
