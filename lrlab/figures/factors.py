@@ -2,7 +2,6 @@
 
 import textwrap
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -69,12 +68,7 @@ def _estimate(truth: LowRank, estimate: LowRank | None) -> Array:
 
 def matrix_frames(truth: LowRank, runs: Sequence[Recovery]) -> list[Node]:
     """Return the frames of `matrices`, one for each stored iteration."""
-
-    def draw(estimates: Sequence[Any], iteration: int) -> dict[str, Any]:
-        drawn = [trace("heatmap", z=_estimate(truth, estimate)) for estimate in estimates]
-        return {"data": drawn, "traces": list(range(1, len(runs) + 1))}
-
-    return frames(runs, draw)
+    return frames(runs, lambda estimates: [trace("heatmap", z=_estimate(truth, estimate)) for estimate in estimates])
 
 
 def singular_values(truth: LowRank | None, runs: Sequence[Recovery], *, height: int = 260) -> Figure:

@@ -12,7 +12,7 @@ from lrlab import metrics
 from lrlab.arrays import Array
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, Node, grid, merged, trace
-from lrlab.figures.recovery import Recovery, frames
+from lrlab.figures.recovery import Recovery, frame_iterations, frames
 from lrlab.model_entry import Panel
 
 GREYS = [[0.0, "#000000"], [1.0, "#ffffff"]]
@@ -75,18 +75,13 @@ def caption(run: Recovery, row: Mapping[str, float]) -> str:
 
 
 def picture_frames(truth: Array, runs: Sequence[Recovery]) -> list[Node]:
-    """Return the frames of `pictures`, one for each stored iteration."""
-
-    def draw(estimates: Sequence[Array | None], iteration: int) -> dict[str, Any]:
+    """Return the frames of `pictures`, one for each stored iteration, with the errors of then above them."""
+    drawn = frames(runs, lambda estimates: [trace("heatmap", z=grey(estimate, truth)) for estimate in estimates])
+    for frame, iteration in zip(drawn, frame_iterations(runs), strict=True):
         newest = [next((row for row in reversed(run.rows) if row["iteration"] <= iteration), {}) for run in runs]
         notes = [{"text": "truth"}, *({"text": caption(run, row)} for run, row in zip(runs, newest, strict=True))]
-        return {
-            "data": [trace("heatmap", z=grey(estimate, truth)) for estimate in estimates],
-            "traces": list(range(1, len(runs) + 1)),
-            "layout": {"annotations": notes},
-        }
-
-    return frames(runs, draw)
+        frame["layout"] = {"annotations": notes}
+    return drawn
 
 
 def measured(panels: Sequence[Panel], height: int) -> Figure:

@@ -125,22 +125,21 @@ def estimate_at(run: Recovery, iteration: int) -> Array | None:
     return before[-1] if before else None
 
 
-def frames(runs: Sequence[Recovery], draw: Callable[[Sequence[Array | None], int], dict[str, Any]]) -> list[Node]:
-    """Return a frame for each stored iteration; `draw` makes its content from the runs' estimates."""
-    several = ((k, [estimate_at(run, k) for run in runs]) for k in frame_iterations(runs))
-    return [Node(name=f"iteration {k}", **draw(estimates, k)) for k, estimates in several]
+def frames(runs: Sequence[Recovery], draw: Callable[[Sequence[Any]], list[Node]], first: int = 1) -> list[Node]:
+    """Return a frame for each stored iteration; `draw` makes of its estimates the runs' traces, from number `first`."""
+    several = ((k, draw([estimate_at(run, k) for run in runs])) for k in frame_iterations(runs))
+    traces = list(range(first, first + len(runs)))
+    return [Node(name=f"iteration {k}", data=data, traces=traces) for k, data in several]
 
 
 def recovery_frames(truth: Array, runs: Sequence[Recovery]) -> list[Node]:
     """Return the frames of `recovery`."""
     indices, stems = entries(truth), len(truth) <= STEMS
-    first = 2 if stems else 1
 
-    def draw(estimates: Sequence[Array | None], iteration: int) -> dict[str, Any]:
+    def draw(estimates: Sequence[Array | None]) -> list[Node]:
         places = spread(truth, runs, indices, estimates)
         # Intervals belong to the last estimate alone.
         bars = [run.bars(b is run.estimate) if stems else {} for run, b in zip(runs, estimates, strict=True)]
-        data = [trace("scatter", y=y, **bar) for (_, y), bar in zip(places, bars, strict=True)]
-        return {"data": data, "traces": list(range(first, first + len(runs)))}
+        return [trace("scatter", y=y, **bar) for (_, y), bar in zip(places, bars, strict=True)]
 
-    return frames(runs, draw)
+    return frames(runs, draw, first=2 if stems else 1)

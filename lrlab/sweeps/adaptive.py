@@ -36,9 +36,9 @@ def rounds(sweep: Sweep, results: Results) -> Iterator[Requested]:
     A trial that is not there then has failed: it is not requested again.
     """
     grids = [SolverGrid(sweep, solver) for solver in sweep.solvers]
-    own = shared(sweep.most, [0] * len(grids))
+    own = shared(sweep.most, grids)
     # What some solvers do not need goes to those whose contour is not known yet.
-    while requested := request(grids, own) or request(grids, shared(sweep.most, [g.requested for g in grids])):
+    while requested := request(grids, own) or request(grids, shared(sweep.most, grids)):
         yield requested
         for grid in grids:
             grid.count(results)
@@ -52,8 +52,9 @@ def request(grids: Sequence["SolverGrid"], most: Sequence[int]) -> dict[Job, ran
     return requested
 
 
-def shared(most: int, used: Sequence[int]) -> list[int]:
+def shared(most: int, grids: Sequence["SolverGrid"]) -> list[int]:
     """Return how many trials each solver may have in all, where what is left of `most` is shared alike."""
+    used = [int(grid.search.requested.sum()) for grid in grids]
     each, more = divmod(max(0, most - sum(used)), len(used))
     return [own + each + (k < more) for k, own in enumerate(used)]
 
@@ -73,7 +74,8 @@ def infer(results: Results) -> pd.DataFrame:
         trials = grid.search.trials
         for place in map(tuple, np.argwhere(grid.search.open)):
             inferred = sweep.adaptive and bool(trials.any()) and not trials[place]
-            rows.append((*grid.at(place), solver, mean[place], low[place], high[place], int(trials[place]), inferred))
+            x, y = (float(axis[k]) for axis, k in zip(grid.axes, place, strict=True))
+            rows.append((x, y, solver, mean[place], low[place], high[place], int(trials[place]), inferred))
     return pd.DataFrame(rows, columns=["x", "y", "solver", "mean", "low", "high", "trials", "inferred"])
 
 
@@ -116,15 +118,6 @@ class SolverGrid:
         open_ = np.array([job is not None for job in self.jobs.flat]).reshape(self.jobs.shape)
         self._seconds, self._counted = np.zeros(self.jobs.shape), np.zeros(self.jobs.shape, dtype=np.int64)
         self.search = ContourSearch(open_, directions(sweep, self.jobs), sweep.trials, sweep.tolerance)
-
-    @property
-    def requested(self) -> int:
-        """Number of trials that were requested."""
-        return int(self.search.requested.sum())
-
-    def at(self, place: tuple[int, ...]) -> tuple[float, float]:
-        """Return the values of both axes at a place; nan where there is no second one."""
-        return float(self.axes[0][place[0]]), float(self.axes[1][place[1]])
 
     def request(self, most: int) -> dict[Job, range]:
         """Return the trials of the next round, so that `most` are requested in all; none where the search is over."""
