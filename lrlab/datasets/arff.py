@@ -60,7 +60,7 @@ def _layout(table: Table) -> Layout:
     for place, attribute in enumerate(attributes):
         if place in labels:
             continue
-        column[place], nominal[place] = len(names), attribute.is_nominal
+        column[place], nominal[place] = len(names), not attribute.plain
         listed = [f"{attribute.name}={value}" for value in (attribute.values or ())]
         names += listed if nominal[place] else [attribute.name]
     for place, order in labels.items():

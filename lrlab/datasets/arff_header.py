@@ -30,13 +30,11 @@ class Attribute(NamedTuple):
 
     @property
     def plain(self) -> bool:
-        """Whether every value that may occur is written as the number that it stands for."""
-        return self.values is None or set(self.values) <= {"0", "1"}
+        """Whether every value that may occur is written as the number that it stands for.
 
-    @property
-    def is_nominal(self) -> bool:
-        """Whether values are listed, and not just 0 and 1: a feature then has one 0/1 column for each of them."""
-        return not self.plain
+        Where not, values are listed, and not just 0 and 1: a nominal feature has one 0/1 column for each of them.
+        """
+        return self.values is None or set(self.values) <= {"0", "1"}
 
 
 class Coding(NamedTuple):
@@ -143,7 +141,7 @@ def feature_coding(attribute: Attribute) -> Coding:
     if attribute.values is None:
         return Coding(None)
     # Asked once: it looks at every value.
-    nominal = attribute.is_nominal
+    nominal = not attribute.plain
     codes = {value: place + 1.0 if nominal else float(value) for place, value in enumerate(attribute.values)}
     return Coding(codes, codes[attribute.values[0]])
 

@@ -8,7 +8,7 @@ import json
 import math
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,7 +36,7 @@ class TrialGroup(NamedTuple):
         return not code_version.current(self.model, self.solver, self.version)
 
 
-class Store:
+class Store(AbstractContextManager["Store"]):
     """An open store, for one thread; several processes may have the same file open."""
 
     def __init__(
@@ -55,9 +55,6 @@ class Store:
         self._connection = (
             store_file.connect(path, create, checked, lock_wait_seconds) if path else store_file.in_memory()
         )
-
-    def __enter__(self) -> "Store":
-        return self
 
     def __exit__(self, *error: object) -> None:
         self.close()

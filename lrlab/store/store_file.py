@@ -102,7 +102,9 @@ def _make(path: Path) -> None:
             marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT};"
             connection.executescript(f"BEGIN; {marks} {SCHEMA} COMMIT")
         # mkstemp keeps others out, which an ordinary file does not.
-        os.chmod(name, 0o666 & ~_umask())
+        mask = os.umask(0o077)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)
         if path.exists():
             os.replace(name, path)
         else:
@@ -112,12 +114,6 @@ def _make(path: Path) -> None:
     finally:
         with suppress(FileNotFoundError):
             os.unlink(name)
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
 
 
 def _check_header(path: Path) -> None:

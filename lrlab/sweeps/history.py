@@ -1,19 +1,21 @@
 """The list of sweeps that browser sessions have run: their definitions, in the store of their trials."""
 
-import time
 from typing import Literal, NamedTuple, get_args
 
 from lrlab.parameters import require_known
 from lrlab.store.store import Store
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.toml import parse, to_toml
+from lrlab.sweeps.toml import parse
 
 State = Literal["running", "paused", "cancelled", "failed", "done"]
 """The last known state of a sweep; one that is still "running" may have been lost with its server."""
 
 
 class Past(NamedTuple):
-    """A sweep on the list: its definition as TOML, the page that it was run on, and its progress."""
+    """A sweep on a session's list: its definition as TOML, the page that it was run on, its progress in trials.
+
+    changed: in seconds since 1970.
+    """
 
     session: str
     definition: str
@@ -30,19 +32,11 @@ class Past(NamedTuple):
         return parse(self.definition)
 
 
-def note(
-    store: Store, session: str, sweep: Sweep, *, title: str, page: str, state: State, done: int, total: int
-) -> None:
-    """Put a sweep on a session's list, or bring its line there up to date.
-
-    done, total: trials. The same sweep has one line, however often it was run.
-    """
-    require_known(state, get_args(State), what="state")
+def note(store: Store, line: Past) -> None:
+    """Put a sweep on its session's list, or bring its line there up to date: it has one, however often it was run."""
+    require_known(line.state, get_args(State), what="state")
     with store.writing() as connection:
-        connection.execute(
-            "INSERT OR REPLACE INTO sweeps VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (session, to_toml(sweep), title, page, state, done, total, time.time()),
-        )
+        connection.execute("INSERT OR REPLACE INTO sweeps VALUES (?, ?, ?, ?, ?, ?, ?, ?)", line)
 
 
 def past(store: Store, session: str, most: int = 100) -> list[Past]:

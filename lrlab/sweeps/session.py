@@ -19,9 +19,10 @@ from lrlab.store.store import Store
 from lrlab.sweeps import history
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.forecast import Pace
-from lrlab.sweeps.history import State
+from lrlab.sweeps.history import Past, State
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.run import run
+from lrlab.sweeps.toml import to_toml
 
 NOTE_SECONDS = 2.0
 """Between two entries of its progress on the list of past sweeps."""
@@ -160,11 +161,9 @@ class SweepRun:
     def _note(self, store: Store) -> None:
         self._noted = time.monotonic()
         if self.session:
-            history.note(
-                store, self.session, self.sweep,
-                title=self.title, page=self._page, state="running" if self.state == "new" else self.state,
-                done=self.done, total=self.total,
-            )  # fmt: skip
+            state: State = "running" if self.state == "new" else self.state
+            line = self.session, to_toml(self.sweep), self.title, self._page, state, self.done, self.total, time.time()
+            history.note(store, Past(*line))
 
 
 _runs: WeakValueDictionary[tuple[str, str, Sweep], SweepRun] = WeakValueDictionary()

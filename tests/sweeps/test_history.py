@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -21,7 +22,8 @@ OLD = Path(__file__).parents[1] / "store" / "format2.sqlite"
 
 
 def noted(store, sweep=SWEEP, session="me", state="running", done=0):
-    history.note(store, session, sweep, title="Mine", page="sweep", state=state, done=done, total=6)
+    line = history.Past(session, to_toml(sweep), "Mine", "sweep", state, done, 6, time.time())
+    history.note(store, line)
 
 
 def test_a_session_sees_its_own_sweeps_newest_first():
