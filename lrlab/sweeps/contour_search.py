@@ -4,7 +4,6 @@ Arrays are (columns, rows), an entry a cell of the grid. Directions say of eithe
 (-1) along it, or that this is not known (0).
 """
 
-from collections.abc import Iterator
 from contextlib import suppress
 from itertools import product
 
@@ -100,7 +99,8 @@ def bounds(successes: Counts, trials: Counts, directions: Directions) -> tuple[A
     sums = [np.pad(counts[turn].cumsum(0).cumsum(1), ((1, 0), (1, 0))) for counts in (successes, trials)]
     columns, rows = trials.shape
     low, high = np.zeros(trials.shape), np.ones(trials.shape)
-    for a, b in product(*(_sizes(n, direction) for n, direction in zip(trials.shape, directions, strict=True))):
+    ways = zip(trials.shape, directions, strict=True)
+    for a, b in product(*([2**k for k in range(n.bit_length() if direction else 1)] for n, direction in ways)):
         ends = wilson_bounds(*(t[a:, b:] - t[:-a, b:] - t[a:, :-b] + t[:-a, :-b] for t in sums))
         np.maximum(low[a - 1 :, b - 1 :], ends[0], out=low[a - 1 :, b - 1 :])
         np.minimum(high[: columns - a + 1, : rows - b + 1], ends[1], out=high[: columns - a + 1, : rows - b + 1])
@@ -109,13 +109,6 @@ def bounds(successes: Counts, trials: Counts, directions: Directions) -> tuple[A
             low = np.maximum.accumulate(low, axis=axis)
             high = np.flip(np.minimum.accumulate(np.flip(high, axis), axis=axis), axis)
     return low[turn], high[turn]
-
-
-def _sizes(cells: int, direction: int) -> Iterator[int]:
-    size = 1
-    while size <= (cells if direction else 1):
-        yield size
-        size *= 2
 
 
 def interpolate_missing(values: Array, known: Cells) -> Array:
@@ -155,14 +148,8 @@ def lattice(open_: Cells) -> Cells:
 
 def at_contour(above: Cells, open_: Cells) -> Cells:
     """Return the open cells that have an open neighbour on the other side."""
-    contour = np.zeros_like(above)
-    for axis in (0, 1):
-        here, there = ([slice(None), slice(None)] for _ in range(2))
-        here[axis], there[axis] = slice(None, -1), slice(1, None)
-        first, second = tuple(here), tuple(there)
-        parted = (above[first] != above[second]) & open_[first] & open_[second]
-        contour[first] |= parted
-        contour[second] |= parted
+    over, under = above & open_, ~above & open_
+    contour: Cells = (over & binary_dilation(under)) | (under & binary_dilation(over))
     return contour
 
 

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from scipy.ndimage import binary_erosion
 
 from lrlab import catalog
 from lrlab.arrays import Array, Mask
@@ -70,7 +72,7 @@ def _region(name: str, loops: list[Points], holes: list[Points], nodes: Mask, x:
         return None
     points = [point for loop in [*loops, *holes] for point in [*loop, loop[0], (math.nan, math.nan)]]
     # The name stands where the region is widest; a region between two nodes has none.
-    while (fewer := _eroded(nodes)).any():
+    while (fewer := binary_erosion(nodes)).any():
         nodes = fewer
     label = math.nan, math.nan
     if nodes.any():
@@ -78,11 +80,6 @@ def _region(name: str, loops: list[Points], holes: list[Points], nodes: Mask, x:
         i, j = places[np.argmin(np.square(places - places.mean(axis=0)).sum(axis=1))]
         label = float(x[i]), float(y[j])
     return Region(name, [p[0] for p in points], [p[1] for p in points], label)
-
-
-def _eroded(mask: Mask) -> Mask:
-    padded = np.pad(mask, 1)
-    return mask & padded[:-2, 1:-1] & padded[2:, 1:-1] & padded[1:-1, :-2] & padded[1:-1, 2:]
 
 
 def _margins(sweep: Sweep) -> tuple[Array, Array, dict[str, Array]]:
@@ -168,7 +165,8 @@ def outlines(field: Array, x: Array, y: Array) -> list[Points]:
     logs = [_is_geometric(nodes) for nodes in (x, y)]
     scales = [np.pad(np.log(n) if log else n, 1, mode="edge") for n, log in zip((x, y), logs, strict=True)]
     after: dict[Edge, Edge] = {}
-    for i, j in zip(*np.nonzero(_mixed(field > 0)), strict=True):
+    squares = sliding_window_view(field > 0, (2, 2))
+    for i, j in zip(*np.nonzero(squares.any(axis=(2, 3)) & ~squares.all(axis=(2, 3))), strict=True):
         corners = ((i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1))
         edges = [(corners[k], corners[(k + 1) % 4]) for k in range(4)]
         positive = [bool(field[corner] > 0) for corner in corners]
@@ -188,12 +186,6 @@ def outlines(field: Array, x: Array, y: Array) -> list[Points]:
             following = after.pop(following)
         loops.append([_crossing(field, scales, logs, edge) for edge in loop])
     return loops
-
-
-def _mixed(positive: Mask) -> Mask:
-    parts = [positive[i : i - 1 or None, j : j - 1 or None] for i in (0, 1) for j in (0, 1)]
-    mixed: Mask = np.any(parts, axis=0) & ~np.all(parts, axis=0)
-    return mixed
 
 
 def _crossing(field: Array, scales: list[Array], logs: list[bool], edge: Edge) -> tuple[float, float]:
