@@ -6,13 +6,19 @@ from numpy.random import Generator
 from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
-from lrlab.parameters import InputError
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options
+from lrlab.solver_entry import Options, all_of
 from lrlab.solvers.single_index.gamp_draws import drawn_iterations, draws_needed
 from lrlab.solvers.single_index.gamp_steps import State, from_spectral, path, updated
 from lrlab.solvers.single_index.moment_methods import class_moments
-from lrlab.solvers.single_index.requirements import VANISHING, SupportSize, needs_room, single_index_entry, support_size
+from lrlab.solvers.single_index.requirements import (
+    SupportSize,
+    message_workspace,
+    needs_room,
+    needs_some_moment,
+    single_index_entry,
+    support_size,
+)
 from lrlab.solvers.single_index.spectral_optimal import leading
 from lrlab.theory.predicted_overlap import best_overlap, is_symmetric, predicted_iterations
 from lrlab.theory.spectral import known_link_weights
@@ -61,16 +67,6 @@ def _note(now: State, rate: float, step: float) -> str:
     return f"Own estimate of the overlap {1.0 - now.V:.3g}; {prior}{damped}."
 
 
-def refuse(spec: SingleIndexSpec, options: Options) -> None:
-    """Refuse links that neither moment sees."""
-    needs_room(spec, options)
-    mu0, mu1, mu2 = spec.link_function.moments
-    if max(abs(mu1), abs(mu2 - mu0)) < VANISHING:
-        expected = "one whose answers depend on <x, b>, in mu_1 or mu_2 - mu_0"
-        remedy = "lower the flip below 0.5, or raise the threshold above 0: such a link carries nothing"
-        raise InputError("link", expected, f"a constant on {spec.model}", remedy)
-
-
 def predict(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
     """Return the fixed point of state evolution, where the solver is given the prior of the truth."""
     limits = best_overlap(spec)
@@ -88,11 +84,6 @@ def predict_iterations(spec: SingleIndexSpec, options: Options, iterations: int)
     return [float(overlap) for overlap in predicted(spec, iterations)]
 
 
-def workspace(spec: SingleIndexSpec, options: Options) -> int:
-    """Hold the moments of both answers for the spectral start, a block of the link's quadrature, vectors (n,)."""
-    return 48 * spec.p**2 + 320 * spec.n + 2**26
-
-
 ENTRY = single_index_entry(
     name="gamp",
     title="Approximate message passing (GAMP)",
@@ -103,9 +94,9 @@ ENTRY = single_index_entry(
     reference="Rangan (2011), Algorithm 1; Barbier et al. (2019)",
     run=gamp,
     knows=("link", "sparsity"),
-    workspace=workspace,
+    workspace=message_workspace,
     max_iter=2000,
-    refuse=refuse,
+    refuse=all_of(needs_room, needs_some_moment),
     predict=predict,
     attains=True,
     predict_iterations=predict_iterations,

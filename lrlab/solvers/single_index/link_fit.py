@@ -73,7 +73,7 @@ class _Design:
 
     def __init__(self, rows: IndexedAnswers, smoothnesses: Sequence[Smoothness]) -> None:
         free = np.array([np.arange(ORDER) < smoothness.order for smoothness in smoothnesses], dtype=float)
-        self.rows, self.splines = rows, rows.times(BASIS)
+        self.rows, self.splines = rows, rows.splines @ BASIS
         self.products = (self.splines[:, :, None] * self.splines[:, None, :]).reshape(len(self.splines), -1)
         self.free = free[:, :, None] * free[:, None, :]
         self.fixed = (1.0 - free)[:, :, None] * np.eye(ORDER)

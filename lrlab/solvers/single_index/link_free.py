@@ -2,7 +2,6 @@
 
 from collections import abc
 from collections.abc import Iterator
-from functools import cache, partial
 from itertools import count
 
 import numpy as np
@@ -13,19 +12,30 @@ from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
 from lrlab.protocol import Iterates
-from lrlab.solver_entry import Options, SolverEntry
-from lrlab.solvers.single_index import fold_steps
+from lrlab.solver_entry import Options, SolverEntry, all_of
 from lrlab.solvers.single_index.cross_fitting import FOLDS, CrossFit, Derivatives
 from lrlab.solvers.single_index.link_fit import chosen, fit, fit_all
-from lrlab.solvers.single_index.link_free_errors import MOST_ENTRIES, standard_errors
 from lrlab.solvers.single_index.link_free_levels import Attempt, attempts, curvatures, refitted
-from lrlab.solvers.single_index.link_free_moves import Moved, descended, exchanged, sharpened
-from lrlab.solvers.single_index.link_free_spline_starts import doubtful, spline_starts
-from lrlab.solvers.single_index.link_free_start import DECIDED, Start, best_start
-from lrlab.solvers.single_index.link_free_state import State
+from lrlab.solvers.single_index.link_free_moves import (
+    Moved,
+    descended,
+    exchanged,
+    one_step,
+    sharpened,
+    stepped,
+    suits_one_step,
+)
+from lrlab.solvers.single_index.link_free_start import DECIDED, Start, best_start, doubtful, spline_starts
+from lrlab.solvers.single_index.link_free_state import MOST_ENTRIES, State
 from lrlab.solvers.single_index.link_levels import Levels
 from lrlab.solvers.single_index.link_smoothing import POLYNOMIAL, SMOOTHNESS, LogOdds
-from lrlab.solvers.single_index.requirements import VANISHING, SupportSize, needs_room, sparse_size, support_size
+from lrlab.solvers.single_index.requirements import (
+    SupportSize,
+    needs_answers,
+    needs_room,
+    needs_some_moment,
+    support_size,
+)
 
 # The smoothness is chosen anew in this many rounds at most, until it stays the same in three.
 CHOICES = 6
@@ -41,9 +51,9 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
                 themselves estimated
     start       first or second moment, whichever predicts held-out answers better
     link        a penalised spline for the log-odds of y on held-out indices <x_i, b^(-k(i))>, where b^(-k) is refined
-                in lockstep without fold k of ten (of many answers first by single steps from b, `fold_steps`); of five
-                smoothnesses, from a straight line to a flexible spline, the stiffest within one standard error of the
-                lowest leave-one-out loss
+                in lockstep without fold k of ten (of many answers first by single steps from b, see `one_step`); of
+                five smoothnesses, from a straight line to a flexible spline, the stiffest within one standard error of
+                the lowest leave-one-out loss
     update      b <- (b + D) / ||b + D||,  D the Newton step of F on the tangent space of the sphere, halved until F
                 falls
     sparse      up to k entries leave the support and up to k enter, by the size of b_j + g_j / h, when F falls by more
@@ -57,10 +67,10 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
     constant but for two or three jumps are tried, their width narrowed as far as held-out answers follow, and kept
     where those prefer them (`link_free_levels`): on three levels with p = 20, n = 1000 and 3000, the median error is
     .96 and 1.13 times that of maximum likelihood with the link (`benchmarks/known_link.py`). Where a line
-    predicts little, stiff splines from every moment are tried, too (`link_free_spline_starts`).
+    predicts little, stiff splines from every moment are tried, too (`spline_starts`).
 
     intervals   b_j +- 1.96 standard errors, by the efficient score and a sandwich on the tangent space of the sphere,
-                Cov = c (sum x~_i x~_i^T)^+, x~_i = x_i - E[x | z_i], c from leaving out rows (see `link_free_errors`);
+                Cov = c (sum x~_i x~_i^T)^+, x~_i = x_i - E[x | z_i], c from leaving out rows (see `link_free_state`);
                 of entries that are kept, up to 500; they take the chosen support for the true one
 
     X (n, p), y (n,) in +-1. Yields after each estimate of the link: objective F, residual the length of D, not less
@@ -72,8 +82,7 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
     """
     X, answers = problem.X, (problem.y + 1.0) / 2.0
     for state in refinement(X, problem.y, support_size(problem, kept), rng):
-        # Computed where they are looked at: for the last iterate alone in a sweep.
-        yield state.iterate(cache(partial(standard_errors, X, answers, state.b, state.link)))
+        yield state.iterate(X, answers)
 
 
 def refinement(X: Array, y: Array, s: int, rng: Generator) -> Iterator[State]:
@@ -117,7 +126,7 @@ def smooth_rounds(data: CrossFit, s: int, begin: Start) -> Iterator[State]:
     B, Z, fits, choice, start = begin
     p = len(B)
     exchanges = np.full(data.folds + 1, s if s < p else 0)
-    together = s >= p and fold_steps.suits(data)
+    together = s >= p and suits_one_step(data)
     rounds, settled = 0, 0
     while True:
         # Chosen anew only while the directions still change much: then F is one function, and the rounds converge.
@@ -132,9 +141,9 @@ def smooth_rounds(data: CrossFit, s: int, begin: Start) -> Iterator[State]:
         free = B != 0 if s < p else np.ones_like(B, dtype=bool)
         link = sharpened(fits[choice].log_odds, data.held_out(Z), int(free[:, -1].sum()))
         together = together and choosing
-        at, step = fold_steps.one_step(data, B, Z, link) if together else side_by_side(data, B, Z, link, free)
+        at, step = one_step(data, B, Z, link) if together else side_by_side(data, B, Z, link, free)
         yield State(B, Z, free, fits[choice], link, at, step, exchanges / s, start, choosing)
-        moved = (fold_steps.stepped if together else descended)(data, link, Moved(B, Z, at.loss), step)
+        moved = (stepped if together else descended)(data, link, Moved(B, Z, at.loss), step)
         if exchanges.any():
             moved, exchanges = exchanged(data, link, at, Moved(B, Z, at.loss), moved, exchanges, s)
         B, Z, rounds = moved.B, moved.Z, rounds + 1
@@ -168,20 +177,6 @@ def last_rounds(data: CrossFit, state: State, jumping: Attempt | None) -> Iterat
         moved = descended(data, link, moved, step)
 
 
-def refuse(spec: SingleIndexSpec, options: Options) -> None:
-    """Refuse too few measurements for the entries kept, and links that neither moment sees."""
-    needs_room(spec, options)
-    entries = sparse_size(spec, options)
-    if spec.n < 2 * entries:
-        remedy = f"raise n, or keep at most {max(1, spec.n // 2)} entries (kept)"
-        raise InputError("n", f"at least twice the {entries} entries kept = {2 * entries}", spec.n, remedy)
-    mu0, mu1, mu2 = spec.link_function.moments
-    if max(abs(mu1), abs(mu2 - mu0)) < VANISHING:
-        expected = "one whose answers depend on <x, b>, in mu_1 or mu_2 - mu_0"
-        remedy = "lower the flip below 0.5, or raise the threshold above 0: such a link carries nothing"
-        raise InputError("link", expected, f"a constant on {spec.model}", remedy)
-
-
 def workspace(spec: SingleIndexSpec, options: Options) -> int:
     """Hold indices, trial indices and weights of all columns, the spline of every row; columns of length p."""
     columns = FOLDS + 1
@@ -200,5 +195,5 @@ ENTRY = SolverEntry(
     families=("single-index",),
     knows=("sparsity",),
     workspace=workspace,
-    refuse=refuse,
+    refuse=all_of(needs_room, needs_answers, needs_some_moment),
 )

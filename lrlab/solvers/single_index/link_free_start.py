@@ -1,4 +1,4 @@
-"""Initial directions without the link: cross-fitted first and second moments; held-out data choose the better."""
+"""Initial directions without the link: cross-fitted moments, between which held-out data choose, and spline fits."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -10,8 +10,10 @@ from lrlab.arrays import Array
 from lrlab.linalg import hard_threshold
 from lrlab.solvers.methods.sphere import normalised
 from lrlab.solvers.single_index.cross_fitting import CrossFit
-from lrlab.solvers.single_index.link_fit import Fit, chosen, fit_all
-from lrlab.solvers.single_index.spectral_candidates import candidate_weights, leading_columns
+from lrlab.solvers.single_index.link_fit import ROUGH, Fit, chosen, fit, fit_all
+from lrlab.solvers.single_index.link_free_moves import Moved, descended, largest, sharpened
+from lrlab.solvers.single_index.link_smoothing import COEFFICIENTS, SMOOTHNESS, LogOdds
+from lrlab.theory.spectral import Weights, link_free_weights
 
 POWER_STEPS, RESTRICTED = 30, 10
 POWER_TOLERANCE = 0.01
@@ -20,6 +22,16 @@ EDGE, BIN = 4.0, 0.25
 DECIDED = 10.0
 # Share of noise in the squared length of the first moment below which no other start is tried.
 CLEAR = 0.1
+
+KRYLOV = 20
+DENSE = 50
+RESTARTS = 2
+ACCURACY = 0.01
+# An answer that leaves <x, b> a variance 1 - 0.93 = 0.07 of what it was.
+NARROW = 0.93
+
+ROUNDS = 8
+STIFF = SMOOTHNESS[2]
 
 
 class Start(NamedTuple):
@@ -130,6 +142,96 @@ def aligned(B: Array) -> Array:
     return B * np.where((B * B[:, -1:]).sum(axis=0) < 0, -1.0, 1.0)
 
 
-def largest(B: Array, s: int) -> Array:
-    """Return B with all but the s largest entries of each column set to zero."""
-    return B if s >= len(B) else np.stack([hard_threshold(b, s) for b in B.T], axis=1)
+def candidate_weights(share_pos: float, ratio: float) -> dict[str, Weights]:
+    """Return weights of (1/p) sum T(y_i) x_i x_i^T by name; `share_pos` of the answers are +1, ratio = n/p.
+
+    For either answer that may narrow <x, b>: weights for a change just large enough to be seen at this n/p (see
+    `theory.spectral.link_free_weights`), and for the largest change, after which the eigenvector is nearly that of the
+    smallest eigenvalue of that answer's covariance.
+    """
+    weights = {}
+    for sign, answer in ((1, "no"), (-1, "yes")):
+        T = link_free_weights(share_pos, ratio, sign)
+        if T is not None:
+            weights[f"{answer} narrows"] = T
+        odds = share_pos / (1.0 - share_pos)
+        widened = NARROW / odds if sign > 0 else NARROW * odds
+        wide, narrow = widened / (1.0 + widened), -NARROW / (1.0 - NARROW)
+        weights[f"{answer} narrows much"] = Weights(wide, narrow) if sign > 0 else Weights(narrow, wide)
+    return weights
+
+
+def leading_columns(data: CrossFit, weights: Weights, rng: Generator) -> Array:
+    """Return leading eigenvectors of sum T(y_i) x_i x_i^T over the rows that each column sees (p, K + 1).
+
+    Lanczos for all columns side by side, restarted from the best vectors until these are within 1%; LAPACK for few
+    entries.
+    """
+    p, columns = data.X.shape[1], data.folds + 1
+    if p <= DENSE:
+        no, yes = data.second_moments
+        B = np.linalg.eigh(weights.neg * no + weights.pos * yes)[1][:, :, -1].T
+        return aligned(B)
+    scale = np.where(data.answers > 0, weights.pos, weights.neg)
+    B = np.repeat(normalised(rng.standard_normal((p, 1))), columns, axis=1)
+    for _ in range(RESTARTS):
+        B, residual = _lanczos(data, scale, B, min(KRYLOV, p))
+        if residual <= ACCURACY:
+            break
+    return aligned(B)
+
+
+def _lanczos(data: CrossFit, scale: Array, B: Array, steps: int) -> tuple[Array, float]:
+    """Return the Ritz vectors (p, k) of the largest Ritz values, and the largest residual relative to their spread."""
+    p, k = B.shape
+    Q, diagonal, off = np.zeros((steps, p, k)), np.zeros((steps, k)), np.zeros((steps, k))
+    V = B
+    for step in range(steps):
+        Q[step] = V
+        W = data.moment(scale, V)
+        diagonal[step] = (V * W).sum(axis=0)
+        for _ in range(2):
+            W = W - np.einsum("spk,sk->pk", Q[: step + 1], np.einsum("spk,pk->sk", Q[: step + 1], W))
+        off[step] = np.linalg.norm(W, axis=0)
+        V = W / np.where(off[step] > 0, off[step], 1.0)
+    ritz, residual = np.empty_like(B), 0.0
+    for column, (a, b) in enumerate(zip(diagonal.T, off.T, strict=True)):
+        values, vectors = np.linalg.eigh(np.diag(a) + np.diag(b[:-1], 1) + np.diag(b[:-1], -1))
+        ritz[:, column] = vectors[:, -1] @ Q[:, :, column]
+        spread = float(values[-1] - values[0])
+        residual = max(residual, float(b[-1] * abs(vectors[-1, -1])) / spread if spread > 0 else 0.0)
+    return normalised(ritz), residual
+
+
+def doubtful(data: CrossFit, settled: Fit) -> bool:
+    """Return whether the answers' uncertainty has not even been halved, in nats."""
+    share = data.answers.mean()
+    entropy = -(share * np.log(share) + (1.0 - share) * np.log(1.0 - share))
+    return bool(settled.mean_held_out > entropy / 2.0)
+
+
+def spline_starts(data: CrossFit, below: float, rng: Generator) -> Iterator[Start]:
+    """Yield each moment's direction after rounds with a stiff spline; nothing where the first moment is clear.
+
+    For links with several turns. A direction with an error of .7 blurs such a link so much that a straight line
+    predicts unseen answers as well as a spline, and a line leads nowhere. A stiff spline, used whether or not it pays
+    at first, finds the turns within a few rounds: with 300 answers, 20 entries and the link sin 2z it leads to the best
+    direction from nearly every moment. A direction is given up when half of its rounds have not brought the loss on
+    unseen answers `below`.
+    """
+    p = data.X.shape[1]
+    candidates = list(directions(data, p, rng))
+    for name, B in candidates if len(candidates) > 1 else ():
+        link, free = LogOdds(np.zeros(COEFFICIENTS)), np.ones_like(B, dtype=bool)
+        now = Moved(B, data.indices(B), np.zeros(0))
+        for round in range(ROUNDS):
+            fitted = fit(data.rows(now.Z, link), STIFF, link.coefficients, ROUGH)
+            if round == ROUNDS // 2 and fitted.mean_held_out > below:
+                break
+            link = fitted.log_odds
+            sharp = sharpened(link, data.held_out(now.Z), p)
+            at = data.derivatives(now.Z, sharp)
+            now = descended(data, sharp, now._replace(loss=at.loss), data.newton(at, now.B, free))
+        else:
+            fits = fit_all(data.sample(now.Z, link))
+            yield Start(now.B, now.Z, fits, chosen(fits), f"Start: {name} moment, {ROUNDS} rounds with a stiff spline.")

@@ -132,22 +132,6 @@ class IndexedAnswers:
         """Return values (G,) of groups for each row, in sorted order (n,)."""
         return values if len(values) == len(self.order) else np.repeat(values, self.count.astype(np.intp))
 
-    def times(self, C: Array) -> Array:
-        """Return B C, with C (19,) or (19, k)."""
-        return self.splines @ C
-
-    def adjoint(self, r: Array) -> Array:
-        """Return B^T r (19,)."""
-        return r @ self.splines
-
-    def gram(self, weight: Array) -> Array:
-        """Return B^T diag(weight) B (19, 19)."""
-        return (self.splines.T * weight) @ self.splines
-
-    def diagonal(self, A: Array) -> Array:
-        """Return the diagonal of B A B^T (G,)."""
-        return ((self.splines @ A) * self.splines).sum(axis=1)
-
 
 def _splines(z: Array) -> Array:
     """Return the 19 B-splines at indices z (n,), straight beyond -4..4 (n, 19)."""

@@ -15,9 +15,16 @@ from lrlab.parameters import InputError
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.methods.sphere import DAMPING, exact_direction, newton_directions, normalised, shortened
-from lrlab.solvers.single_index.phase_losses import WIDEST, Likelihood, expected_loss, final_width, likelihood
-from lrlab.solvers.single_index.phase_starts import likeliest_width, starts
-from lrlab.solvers.single_index.requirements import VANISHING, needs_samples
+from lrlab.solvers.single_index.phase_losses import (
+    WIDEST,
+    Likelihood,
+    expected_loss,
+    final_width,
+    likeliest_width,
+    likelihood,
+    starts,
+)
+from lrlab.solvers.single_index.requirements import VANISHING, message_workspace, needs_samples
 
 STEPS_A_WIDTH = 8
 HALVINGS = 20
@@ -176,11 +183,6 @@ def refuse(spec: SingleIndexSpec, options: Options) -> None:
         raise InputError("threshold", "above 0 for this solver", spec.values()["threshold"], remedy)
 
 
-def workspace(spec: SingleIndexSpec, options: Options) -> int:
-    """Hold the moments of both answers, their difference, LAPACK's own; vectors of length n, most of them `gamp`'s."""
-    return 48 * spec.p**2 + 320 * spec.n + 2**26
-
-
 ENTRY = SolverEntry(
     name="phase-likelihood",
     title="Likelihood refinement (phase retrieval)",
@@ -192,6 +194,6 @@ ENTRY = SolverEntry(
     run=phase_likelihood,
     models=("one-bit-phase-retrieval",),
     knows=("link",),
-    workspace=workspace,
+    workspace=message_workspace,
     refuse=refuse,
 )

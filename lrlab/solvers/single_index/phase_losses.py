@@ -1,12 +1,19 @@
-"""Likelihood of one-bit phase retrieval at widths of our choice, and what the model promises of it at the truth."""
+"""Likelihood of one-bit phase retrieval at widths of our choice, what it is at the truth, and where to start from."""
 
 import math
+from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 from scipy.special import log_ndtr
 
 from lrlab.arrays import Array
+from lrlab.linalg import unit
+from lrlab.models.protocols import SingleIndexData
+from lrlab.solvers.single_index.gamp import gamp
+from lrlab.solvers.single_index.spectral_optimal import spectral_optimal
 from lrlab.theory.channels import TINY
 from lrlab.theory.links import ThresholdLink, normal_density
 
@@ -14,6 +21,8 @@ WIDEST = 0.5
 # Standard deviations beyond which an answer is certain: its loss is 1e-19, and its information 1e-16 of the largest.
 CERTAIN = 9.0
 CELLS = 500
+
+STARTS, GAMP_STEPS, GAMP_RESTS = 6, 60, 0.01
 
 
 class Likelihood(NamedTuple):
@@ -88,3 +97,32 @@ def expected_loss(link: ThresholdLink, width: float, spread: float = 1.0) -> tup
         loss = np.where(chance > 0, -log_chance((z - t) / width, (-z - t) / width, np.full_like(z, y), link.flip), 0.0)
         mean, square = mean + float(mass * chance @ loss), square + float(mass * chance @ loss**2)
     return mean, math.sqrt(max(square - mean**2, 0.0))
+
+
+def starts(problem: SingleIndexData, rng: Generator) -> Iterator[Array]:
+    """Yield the spectral estimate, the posterior mean by `gamp`, and random directions, each (p,) of unit length."""
+    yield next(spectral_optimal(problem, weights="link", rng=rng)).estimate
+    yield posterior_mean(problem, rng)
+    for _ in range(STARTS - 2):
+        yield unit(rng.standard_normal(problem.shape[1]))
+
+
+def posterior_mean(problem: SingleIndexData, rng: Generator) -> Array:
+    """Return the direction (p,) near which `gamp` comes to rest; the last one that is finite where it diverges."""
+    estimate = np.zeros(problem.shape[1])
+    with np.errstate(all="ignore"):
+        for at in islice(gamp(problem, rng=rng), GAMP_STEPS):
+            if not np.isfinite(at.estimate).all():
+                break
+            estimate = at.estimate
+            if at.residual is not None and at.residual < GAMP_RESTS:
+                break
+    return estimate
+
+
+def likeliest_width(problem: SingleIndexData, b: Array, narrowest: float) -> float:
+    """Return the width, of those that the descent takes, at which b is likeliest: about the error of its indices."""
+    widths, z = [narrowest], problem.X @ b
+    while widths[-1] < WIDEST:
+        widths.append(min(2.0 * widths[-1], WIDEST))
+    return min(widths, key=lambda w: float(likelihood(z, problem.y, problem.link, w).loss.sum()))

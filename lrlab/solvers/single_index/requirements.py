@@ -56,6 +56,15 @@ def needs_gap(spec: SingleIndexSpec, options: Options) -> None:
         refuse_link(spec, "phi = mu_1^2 - mu_0 mu_2 + mu_0^2", "lower the noise or flip, or move the threshold")
 
 
+def needs_some_moment(spec: SingleIndexSpec, options: Options) -> None:
+    """Refuse links that neither moment sees."""
+    mu0, mu1, mu2 = spec.link_function.moments
+    if max(abs(mu1), abs(mu2 - mu0)) < VANISHING:
+        expected = "one whose answers depend on <x, b>, in mu_1 or mu_2 - mu_0"
+        remedy = "lower the flip below 0.5, or raise the threshold above 0: such a link carries nothing"
+        raise InputError("link", expected, f"a constant on {spec.model}", remedy)
+
+
 def refuse_link(spec: SingleIndexSpec, quantity: str, remedy: str) -> None:
     """Raise InputError: a moment of the link on which the solver depends is zero."""
     raise InputError("link", f"one with {quantity} other than 0 for this solver", f"0 on {spec.model}", remedy)
@@ -78,6 +87,15 @@ def needs_room(spec: SingleIndexSpec, options: Options) -> None:
         raise InputError("kept", f"in 0..p = {spec.p}", options["kept"], remedy)
 
 
+def needs_answers(spec: SingleIndexSpec, options: Options) -> None:
+    """Refuse fewer than two measurements for each entry kept."""
+    entries = sparse_size(spec, options)
+    if spec.n < 2 * entries:
+        expected = f"at least twice the {entries} entries kept = {2 * entries} for this solver"
+        remedy = f"raise n, or keep at most {max(1, spec.n // 2)} entries (kept)"
+        raise InputError("n", expected, spec.n, remedy)
+
+
 refuse_first_moment = all_of(needs_first_moment, needs_room)
 
 
@@ -89,6 +107,11 @@ def moment_workspace(spec: SingleIndexSpec, options: Options) -> int:
 def vector_workspace(spec: SingleIndexSpec, options: Options) -> int:
     """Hold a few vectors of length n and p."""
     return 128 * (spec.n + spec.p) + 2**20
+
+
+def message_workspace(spec: SingleIndexSpec, options: Options) -> int:
+    """Hold the moments of both answers for a spectral start, a block of `gamp`'s quadrature, vectors (n,)."""
+    return 48 * spec.p**2 + 320 * spec.n + 2**26
 
 
 def small_workspace(spec: SingleIndexSpec, options: Options) -> int:

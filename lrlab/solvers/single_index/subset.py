@@ -11,12 +11,13 @@ from numpy.random import Generator
 from lrlab.arrays import Array, Indices
 from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
-from lrlab.parameters import InputError, Parameter
+from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solver_entry import Options
+from lrlab.solver_entry import Options, all_of
 from lrlab.solvers.single_index.likelihoods import LOGISTIC, newton
 from lrlab.solvers.single_index.requirements import (
     SupportSize,
+    needs_answers,
     refuse_first_moment,
     single_index_entry,
     sparse_size,
@@ -117,15 +118,6 @@ def moves(X: Array, y: Array, fit: Fit, drop: bool) -> Iterator[Indices]:
         k //= 2
 
 
-def refuse_subset(spec: SingleIndexSpec, options: Options) -> None:
-    """Refuse links that subset-logistic cannot see, and fewer than two measurements for each entry kept."""
-    refuse_first_moment(spec, options)
-    s = sparse_size(spec, options)
-    if spec.n < 2 * s:
-        expected = f"at least twice the {s} entries kept = {2 * s} for this solver"
-        raise InputError("n", expected, spec.n, f"raise n, or keep at most {max(1, spec.n // 2)} entries (kept)")
-
-
 def workspace(spec: SingleIndexSpec, options: Options) -> int:
     """Hold the columns kept, twice weighted, and their Hessian; a few vectors of length n and p."""
     s = sparse_size(spec, options) + 1
@@ -141,5 +133,5 @@ ENTRY = single_index_entry(
     run=subset_logistic,
     knows=("sparsity",),
     workspace=workspace,
-    refuse=refuse_subset,
+    refuse=all_of(refuse_first_moment, needs_answers),
 )

@@ -12,7 +12,7 @@ from lrlab.solvers.methods.sphere import (
     newton_directions,
     normalised,
 )
-from lrlab.solvers.single_index import fold_steps
+from lrlab.solvers.single_index import link_free_moves
 from lrlab.solvers.single_index.cross_fitting import FOLDS, CrossFit
 from lrlab.solvers.single_index.link_free_moves import Moved
 from lrlab.solvers.single_index.link_smoothing import COEFFICIENTS, LogOdds
@@ -43,7 +43,7 @@ def test_directions_by_factorisation_are_those_of_conjugate_gradients(monkeypatc
 
 def test_from_one_direction_the_steps_are_those_of_all_columns():
     data, link, now = fixed()
-    at, step = fold_steps.one_step(data, now.B, now.Z, link)
+    at, step = link_free_moves.one_step(data, now.B, now.Z, link)
     each = data.derivatives(now.Z, link)
     assert at.loss[-1] == pytest.approx(each.loss[-1])
     assert at.descent == pytest.approx(each.descent)
@@ -56,11 +56,11 @@ def test_from_one_direction_the_steps_are_those_of_all_columns():
 
 def test_a_step_lowers_the_loss_of_all_data():
     data, link, now = fixed()
-    at, step = fold_steps.one_step(data, now.B, now.Z, link)
-    moved = fold_steps.stepped(data, link, now._replace(loss=at.loss), step)
+    at, step = link_free_moves.one_step(data, now.B, now.Z, link)
+    moved = link_free_moves.stepped(data, link, now._replace(loss=at.loss), step)
     assert moved.loss[-1] < at.loss[-1] and moved.Z == pytest.approx(data.X @ moved.B)
     assert moved.loss[-1] == pytest.approx(data.losses(moved.Z, link)[-1])
-    uphill = fold_steps.stepped(data, link, now._replace(loss=at.loss), -step)
+    uphill = link_free_moves.stepped(data, link, now._replace(loss=at.loss), -step)
     assert uphill.loss[-1] <= at.loss[-1] * (1 + 1e-9) + 1e-9
 
 
@@ -68,7 +68,7 @@ def test_a_step_lowers_the_loss_of_all_data():
 def test_they_lead_where_directions_side_by_side_lead(monkeypatch, model):
     spec = lrlab.spec(model, n=1500, p=10, seed=1003)
     one = lrlab.solve(spec, "link-free-refinement")
-    monkeypatch.setattr("lrlab.solvers.single_index.fold_steps.FEWEST_ROWS", 10**9)
+    monkeypatch.setattr("lrlab.solvers.single_index.link_free_moves.FEWEST_ROWS", 10**9)
     other = lrlab.solve(spec, "link-free-refinement")
     assert one.stop is other.stop is lrlab.Stop.CONVERGED
     assert one.metrics["error"] == pytest.approx(other.metrics["error"], rel=0.2)

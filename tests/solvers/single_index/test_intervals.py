@@ -14,7 +14,7 @@ from lrlab.linalg import unit
 from lrlab.runs.job import make_job
 from lrlab.runs.run import solve
 from lrlab.runs.trial import Trial, run_trial
-from lrlab.solvers.single_index.link_free_errors import MOST_ENTRIES, standard_errors, tangent_inverse
+from lrlab.solvers.single_index.link_free_state import MOST_ENTRIES, standard_errors, tangent_inverse
 from lrlab.solvers.single_index.link_smoothing import COEFFICIENTS, EDGE, WIDTH, LogOdds
 
 SOLVER = "link-free-refinement"

@@ -7,8 +7,7 @@ import lrlab
 from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
 from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.solvers.single_index.cross_fitting import CrossFit
-from lrlab.solvers.single_index.link_free_spline_starts import spline_starts
-from lrlab.solvers.single_index.link_free_start import second_moment
+from lrlab.solvers.single_index.link_free_start import second_moment, spline_starts
 
 
 @pytest.mark.parametrize(("link", "seed"), [("sin 2z", 1002), ("sin 2z", 1005), ("cubic", 1004), ("cubic", 1016)])

@@ -13,7 +13,7 @@ import lrlab
 from lrlab import catalog, metrics
 from lrlab.linalg import unit
 from lrlab.models import single_index
-from lrlab.solvers.single_index import penalised_path, sparse_regression
+from lrlab.solvers.single_index import sparse_regression
 from lrlab.solvers.single_index.likelihoods import LOGISTIC, PROBIT
 from lrlab.theory import principal_hessian
 from lrlab.theory.predicted_overlap import least_squares_overlap
@@ -271,21 +271,21 @@ def test_each_level_of_the_path_is_the_optimum_of_its_problem(name):
     likelihood = {"logistic": LOGISTIC, "probit": PROBIT}[name]
     problem = TILTED.replace(p=6, n=150).build()
     X, y = problem.X, problem.y
-    levels = penalised_path.path_levels(likelihood, X, y)
-    thetas = list(penalised_path.path(likelihood, X, y, levels[:12], 1e-9 * levels[0]))
+    levels = sparse_regression.path_levels(likelihood, X, y)
+    thetas = list(sparse_regression.path(likelihood, X, y, levels[:12], 1e-9 * levels[0]))
     assert not thetas[0][1:].any() and thetas[1][1:].any()
     for k in (3, 11):
         b, value = penalised_by_lbfgs(LOSSES[name], X, y, levels[k])
-        assert penalised_path.objective(likelihood, X, y, thetas[k], levels[k]) <= value + 1e-10
+        assert sparse_regression.objective(likelihood, X, y, thetas[k], levels[k]) <= value + 1e-10
         np.testing.assert_allclose(thetas[k][1:], b, atol=2e-5)
-        assert penalised_path.optimality(likelihood, X, y, thetas[k], levels[k]) <= 1e-9 * levels[0]
+        assert sparse_regression.optimality(likelihood, X, y, thetas[k], levels[k]) <= 1e-9 * levels[0]
 
 
 def test_the_path_agrees_with_scikit_learn():
     problem = SPARSE.build()
     X, y = problem.X, problem.y
-    levels = penalised_path.path_levels(LOGISTIC, X, y)
-    *_, theta = penalised_path.path(LOGISTIC, X, y, levels[:9], 1e-9 * levels[0])
+    levels = sparse_regression.path_levels(LOGISTIC, X, y)
+    *_, theta = sparse_regression.path(LOGISTIC, X, y, levels[:9], 1e-9 * levels[0])
     other = LogisticRegression(l1_ratio=1.0, C=1 / (300 * levels[8]), solver="saga", tol=1e-12, max_iter=20_000)
     np.testing.assert_allclose(theta[1:], other.fit(X, y).coef_[0], atol=1e-6)
 
@@ -308,10 +308,10 @@ def test_sparse_regression_falls_along_the_path_to_the_level_best_on_held_out_da
 def test_held_out_losses_are_those_of_fits_without_the_fold():
     problem = SPARSE.replace(p=12, sparsity=3).build()
     X, y = problem.X, problem.y
-    levels = penalised_path.path_levels(LOGISTIC, X, y)
+    levels = sparse_regression.path_levels(LOGISTIC, X, y)
     fold = np.arange(300) % 3
     losses = sparse_regression.held_out_losses(LOGISTIC, problem, levels, fold)
-    assert losses.shape[1] == 3 and len(losses) <= penalised_path.LEVELS
+    assert losses.shape[1] == 3 and len(losses) <= sparse_regression.LEVELS
     level = 6
     for k in range(3):
         inside, outside = fold != k, fold == k

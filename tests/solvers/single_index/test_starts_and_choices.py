@@ -9,9 +9,9 @@ from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
 from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.solvers.single_index.cross_fitting import CrossFit
 from lrlab.solvers.single_index.link_fit import fit, inverse
+from lrlab.solvers.single_index.link_free_start import candidate_weights, leading_columns
 from lrlab.solvers.single_index.link_smoothing import COEFFICIENTS, SMOOTHNESS, IndexedAnswers
 from lrlab.solvers.single_index.pairwise import noise_edges, pair_moments
-from lrlab.solvers.single_index.spectral_candidates import candidate_weights, leading_columns
 
 
 def wrong_choices(spec, seeds, pairs="consecutive"):
