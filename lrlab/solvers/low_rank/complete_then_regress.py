@@ -1,7 +1,7 @@
 """Completion first, regression second: features are not used before the table is complete."""
 
-from dataclasses import dataclass
-from typing import Annotated
+from types import SimpleNamespace
+from typing import Annotated, Any
 
 from numpy.random import Generator
 
@@ -21,15 +21,6 @@ from lrlab.solvers.low_rank.requirements import ranked_entry
 from lrlab.solvers.low_rank.tangent import solved
 
 COMPLETIONS = {"matrix-irls": matrix_irls, "gauss-newton": gauss_newton}
-
-
-@dataclass
-class PlainTable:
-    """The observed entries b (m,) of a table, as solvers see them that know of no features."""
-
-    operator: Entries
-    b: Array
-    rank: int
 
 
 def complete_then_regress(
@@ -57,7 +48,8 @@ def complete_then_regress(
     white, left, right = A.whitened()
     unknowns = problem.rank * (n1 + n2 - problem.rank)
     note = "" if len(b) >= unknowns else f"The table has {unknowns} unknowns, its {len(b)} entries do not decide it."
-    for state in COMPLETIONS[completion](PlainTable(A.without_features(), b, problem.rank), rng=rng):
+    plain: Any = SimpleNamespace(operator=A.without_features(), b=b, rank=problem.rank)
+    for state in COMPLETIONS[completion](plain, rng=rng):
         R: LowRank = state.estimate
         W = lowrank.from_product(left(pulled(white.X, R.left)), right(pulled(white.Y, R.V)), problem.rank)
         misfit = A.forward(W) - b

@@ -14,9 +14,8 @@ from lrlab.operators.operator import Operator
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options, SolverEntry
-from lrlab.solvers.methods.fasta import FastaState, Split, fasta
 from lrlab.solvers.methods.matrix_memory import image_bytes, square_bytes
-from lrlab.solvers.methods.shrinkage import shrink_eigenvalues, shrink_singular_values
+from lrlab.solvers.methods.proximal import FastaState, Split, fasta, shrink_eigenvalues, shrink_singular_values
 
 FIRST, SHRINK, SETTLED = 0.5, 0.3, 0.03
 """The path's first weight, its factor, and the optimality at which it proceeds: looser steps cost more at the end."""

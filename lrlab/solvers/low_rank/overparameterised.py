@@ -17,9 +17,9 @@ from lrlab.operators.operator import Operator, alignment, unresolvable
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options
-from lrlab.solvers.low_rank.factor_path import Path, least
 from lrlab.solvers.low_rank.requirements import moment_workspace, ranked_entry
 from lrlab.solvers.low_rank.starts import Start, started
+from lrlab.solvers.low_rank.tangent import Path, least
 from lrlab.solvers.methods.matrix_memory import number_bytes
 
 NEGLIGIBLE = 1e-10

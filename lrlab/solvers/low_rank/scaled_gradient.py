@@ -12,10 +12,9 @@ from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator, alignment
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solvers.low_rank.factor_path import Pair, Path, least
 from lrlab.solvers.low_rank.requirements import Directions, ranked_entry
 from lrlab.solvers.low_rank.starts import Start, started
-from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, point
+from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, Pair, Path, least, point
 from lrlab.solvers.low_rank.whole_steps import WholeSteps
 
 REFRESHED = 10

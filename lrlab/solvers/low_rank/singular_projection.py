@@ -66,7 +66,6 @@ class Descent:
     """The gradient G = A*(rest) at W, formed or as products, and steps along it."""
 
     def __init__(self, A: Operator, W: LowRank, rest: Array) -> None:
-        """Form the gradient where that is cheaper."""
         self.A, self.W, self.rest = A, W, rest
         self.G = A.adjoint(rest) if formed(A) else None
 

@@ -1,4 +1,4 @@
-"""Moves on the manifold of matrices of rank k: tangent vectors, their measurements, the way back to the manifold.
+"""Moves on the manifold of matrices of rank k: tangent vectors, their measurements, ways on and back to the manifold.
 
 At W = U diag(s) V^T a tangent vector is A V^T + U B^T, A (d1, k), B (d2, k). Where W is symmetric, B = A. Images of
 the factors (see `operators.operator`) are carried along, so that the data is read once a product.
@@ -13,6 +13,8 @@ from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.operators.operator import Operator, rounding_error
 from lrlab.operators.rank_one import tall
+
+Pair = tuple[Array, Array]
 
 
 class Vector(NamedTuple):
@@ -164,3 +166,36 @@ def moved(operator: Operator, at: EvaluatedMatrix, along: Line, step: float, b: 
 def solved(misfit: Array, b: Array) -> bool:
     """Return whether nothing but rounding is left of the misfit."""
     return float(np.linalg.norm(misfit)) <= rounding_error(b)
+
+
+class Path(NamedTuple):
+    """The path W(eta) = (U + eta X) diag(s) (V + eta Y)^T: A(W(eta)) = A(W) + eta first + eta^2 second.
+
+    Beside these the images P of X and Q of Y.
+    """
+
+    first: Array
+    second: Array
+    P: Array
+    Q: Array
+
+    @staticmethod
+    def along(A: Operator, at: EvaluatedMatrix, step: Pair) -> "Path":
+        """Return the path from W."""
+        P, s = A.left(step[0]), at.W.s
+        Q = P if A.symmetric else A.right(step[1])
+        cross = A.pair(P * s, at.Q)
+        first = 2 * cross if A.symmetric else cross + A.pair(at.P * s, Q)
+        return Path(first, A.pair(P * s, Q), P, Q)
+
+
+def least(rest: Array, path: Path) -> float:
+    """Return the eta that minimises ||rest + eta first + eta^2 second||^2, a root of its cubic derivative."""
+    first, second = path.first, path.second
+    products = (second @ second / 2, first @ second, first @ first / 2 + rest @ second, rest @ first)
+    quartic = np.array([*products, 0.0], dtype=np.float64)
+    if not np.isfinite(quartic).all() or not quartic[:3].any():
+        return 0.0
+    roots = np.roots(np.polyder(quartic))
+    real = roots.real[np.abs(roots.imag) <= 1e-8 * np.abs(roots)]
+    return float(real[np.argmin(np.polyval(quartic, real))]) if len(real) else 0.0

@@ -32,7 +32,6 @@ class WholeSteps:
     """
 
     def __init__(self, operator: Operator, b: Array, rng: Generator) -> None:
-        """Begin with a trial at the first slow step."""
         self.operator, self.b, self.rng = operator, b, rng
         self.slow, self.due = 0, 1
 

@@ -9,7 +9,7 @@ import numpy as np
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
-from lrlab.solvers.methods.shrinkage import shrink_singular_values
+from lrlab.solvers.methods.proximal import shrink_singular_values
 
 FIRST_GROWTH, GROWTH, SHRINK = 2.0, 1.15, 0.6
 """Each step is longer than the last, by far until curvature has been met, and shorter where that is too large."""

@@ -56,7 +56,6 @@ class CentredRows:
     """Sparse rows X (n, d) less a mean (d,), X - 1 mean^T, which is never formed: each product gets a rank-one term."""
 
     def __init__(self, X: Matrix, mean: Array) -> None:
-        """Take rows and what is subtracted from each."""
         self.X, self.mean, self.shape = X, mean, X.shape
 
     def __matmul__(self, W: Array) -> Array:

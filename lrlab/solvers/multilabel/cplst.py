@@ -1,5 +1,6 @@
 """Label space transformation in closed form: with features in view (CPLST) and without (PLST)."""
 
+from functools import partial
 from typing import Annotated
 
 import numpy as np
@@ -51,7 +52,7 @@ def cplst(
     spectrum, E, shrunk = ridge_parts(problem, design, regularization)
     # Y^T X B = E^T diag(weights) E, E the images of Y: V are right singular vectors of its root.
     root = np.sqrt(shrunk if spectrum.tall else spectrum.s * shrunk)[:, None] * E
-    V = leading(root.T @ root, rank_of(problem, fitted_rank))
+    _, V = top_eigenpairs(root.T @ root, rank_of(problem, fitted_rank))
     yield fitted(problem, design, spectrum.back(shrunk[:, None] * (E @ V)), V, regularization)
 
 
@@ -72,7 +73,7 @@ def plst(
     if design.mean is not None:
         mean = problem.Y.mean(axis=0)
         M -= problem.Y.shape[0] * np.outer(mean, mean)
-    V = leading(M, rank_of(problem, fitted_rank))
+    _, V = top_eigenpairs(M, rank_of(problem, fitted_rank))
     yield fitted(problem, design, spectrum.back(shrunk[:, None] * (E @ V)), V, regularization)
 
 
@@ -90,11 +91,6 @@ def ridge_parts(problem: LabelData, design: Design, weight: float) -> tuple[Spec
     shrunk = np.divide(1.0, spectrum.s + weight, out=np.zeros_like(spectrum.s), where=spectrum.range)
     images = spectrum.images(problem.Y)
     return spectrum, images.toarray() if issparse(images) else images, shrunk
-
-
-def leading(M: Array, k: int) -> Array:
-    """Return the k leading eigenvectors of a symmetric matrix."""
-    return top_eigenpairs(M, k)[1]
 
 
 def fitted(problem: LabelData, design: Design, A: Array, V: Array, weight: float) -> Iterate:
@@ -123,25 +119,21 @@ def refuse_missing(spec: Multilabel, options: Options) -> None:
         raise InputError(name, f"{value} for this solver, whose closed form needs all labels", got, remedy)
 
 
+closed_entry = partial(multilabel_entry, knows=("rank",), workspace=workspace, refuse=refuse_missing)
+
 ENTRIES = (
-    multilabel_entry(
+    closed_entry(
         title="CPLST",
         update=r"\hat Z = B V V^\top, \quad B = (X^\top X + \lambda I)^{+} X^\top Y, \quad V = k \text{ top"
         r" eigenvectors of } Y^\top X B",
         summary="Label directions that features predict best, in closed form; needs all labels.",
         run=cplst,
-        knows=("rank",),
-        workspace=workspace,
-        refuse=refuse_missing,
     ),
-    multilabel_entry(
+    closed_entry(
         title="PLST",
         update=r"\hat Z = (X^\top X + \lambda I)^{+} X^\top Y\, V V^\top, \qquad V = k \text{ top eigenvectors of"
         r" } Y^\top Y",
         summary="Principal directions of the labels, whatever features predict, in closed form; needs all labels.",
         run=plst,
-        knows=("rank",),
-        workspace=workspace,
-        refuse=refuse_missing,
     ),
 )

@@ -1,24 +1,33 @@
 """LEML with kernels: a low-rank predictor on features whose inner products are a kernel (Yu et al. 2014, 3)."""
 
 from dataclasses import replace
-from typing import Annotated, Any, NamedTuple
+from types import SimpleNamespace
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.random import Generator
 from scipy.linalg import solve_triangular
-from scipy.sparse import csr_array
 
-from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.protocols import LabelData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterates
 from lrlab.solver_entry import Options
-from lrlab.solvers.multilabel import kernel_features, kernels
+from lrlab.solvers.multilabel import kernel_features
 from lrlab.solvers.multilabel.affine import wants_intercepts
-from lrlab.solvers.multilabel.kernel_features import KernelRank, SignedKernelRank, features, landmark_count
-from lrlab.solvers.multilabel.kernels import NAMES, Kernel, divided, drawn_landmarks, moments, usual_bandwidth
+from lrlab.solvers.multilabel.kernel_features import (
+    NAMES,
+    Kernel,
+    KernelRank,
+    SignedKernelRank,
+    divided,
+    drawn_landmarks,
+    features,
+    landmark_count,
+    moments,
+    usual_bandwidth,
+)
 from lrlab.solvers.multilabel.leml import NewtonSteps, Steps, leml_logistic, leml_squared
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, Penalty, Regularization
 from lrlab.solvers.multilabel.requirements import entries_workspace, factors_workspace, low_rank_entry, rank_within
@@ -65,16 +74,6 @@ KernelLoss = Annotated[
 ]
 
 
-class Mapped(NamedTuple):
-    """A problem whose features are those of a kernel, for LEML."""
-
-    X: Array
-    Y: csr_array
-    mask: csr_array | None
-    rank: int
-    intercept: bool
-
-
 def kernel_leml(
     problem: LabelData,
     *,
@@ -112,7 +111,9 @@ def kernel_leml(
     k = Kernel(kernel, bandwidth or usual_bandwidth(kernel, X, centre, rng), degree, centre)
     Phi, landmark_rows, R = features(k, X, drawn_landmarks(k, X, landmark_count(n, landmarks), choice, rng))
     Z = X[landmark_rows]
-    mapped: Any = Mapped(Phi, problem.Y, problem.mask, problem.rank, wants_intercepts(problem))
+    mapped: Any = SimpleNamespace(
+        X=Phi, Y=problem.Y, mask=problem.mask, rank=problem.rank, intercept=wants_intercepts(problem)
+    )
     shared: dict[str, Any] = {"regularization": regularization, "penalty": penalty}
     shared |= {"fitted_rank": fitted_rank, "steps": steps}
     if loss == "squared":
@@ -132,7 +133,7 @@ def workspace(spec: Multilabel, options: Options) -> int:
     m = kernel_features.landmark_count(spec.n, int(options["landmarks"]))
     tables = 8 * (3 * m * m if m == spec.n else 2 * spec.n * m + 2 * m * m)
     rows = 16 * 2 * spec.feature_entries + 8 * 3 * spec.d
-    blocks = 8 * (6 * kernels.SAMPLE**2 + 3 * kernels.BLOCK + kernel_features.ROWS * m)
+    blocks = 8 * (6 * kernel_features.SAMPLE**2 + 3 * kernel_features.BLOCK + kernel_features.ROWS * m)
     leml = (factors_workspace if options["loss"] == "squared" else entries_workspace)(spec, options)
     return tables + rows + blocks + leml + 8 * 10 * rank_within(spec, options) * m
 

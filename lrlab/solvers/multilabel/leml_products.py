@@ -71,7 +71,6 @@ class Whole:
     """A block of rows all of whose labels are observed: dense while it is worked on."""
 
     def __init__(self, Y: csr_array, rows: slice, loss: Loss) -> None:
-        """Take the labels that are on."""
         self.rows, self.labels, self.loss = rows, Y[rows], loss
 
     @property
@@ -96,7 +95,6 @@ class Labels:
     """
 
     def __init__(self, X: Matrix, Y: csr_array, mask: Matrix, loss: Loss, intercepts: bool = False) -> None:
-        """Take features and labels."""
         self.Y, self.mask, self.loss, self.intercepts = Y, mask, loss, intercepts
         self.design, self.full = Design.balanced(X, intercepts), mask is None
         self.X = self.design.X
@@ -196,7 +194,6 @@ class OfFeatures:
     """J as a function of W (d, k) for a fixed H (L, k): sum of l(Y_ij, x_i^T W h_j) + lambda ||W||_F^2 / 2 (eq. 7)."""
 
     def __init__(self, labels: Labels, H: Array, weight: float) -> None:
-        """Take the labels, the other factor and lambda."""
         self.labels, self.H, self.weight = labels, H, weight
 
     def value(self, W: Array) -> float:
@@ -218,7 +215,6 @@ class OfLabels:
     """J as a function of H (L, k) for fixed A = X W: a problem of its own for every label (eq. 6), solved together."""
 
     def __init__(self, labels: Labels, A: Array, weight: float) -> None:
-        """Take the labels, the images of the other factor and lambda."""
         self.labels, self.A, self.weights = labels, A, labels.penalties(weight, A.shape[1])
 
     def value(self, H: Array) -> float:

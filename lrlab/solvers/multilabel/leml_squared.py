@@ -25,7 +25,6 @@ class WholeTable:
     """All labels observed: D = A H^T - Y is never formed, since X^T D H = X^T (A M - Y H), M = H^T H (Algorithm 2)."""
 
     def __init__(self, labels: Labels, weight: float) -> None:
-        """Take features and labels, and lambda."""
         self.labels, self.X, self.Y, self.weight = labels, labels.X, labels.coded, weight
         self._images: tuple[Array, Array] | None = None
         self.squares = float(np.square(self.Y.data if issparse(self.Y) else self.Y).sum())
@@ -86,7 +85,6 @@ class ObservedTable:
     """Some labels observed: sums over the pattern of those (Algorithm 1)."""
 
     def __init__(self, labels: Labels, weight: float) -> None:
-        """Take features and labels, and lambda."""
         self.labels, self.weight = labels, weight
         self._columns = labels.mask.T.tocsr()
 

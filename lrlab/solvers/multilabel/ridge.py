@@ -46,7 +46,6 @@ class Squares:
     """The normal equations of ridge regressions Z (d, L), below them a row of intercepts where those are wanted."""
 
     def __init__(self, problem: LabelData, weight: float) -> None:
-        """Take the rows, and which labels are observed in them."""
         self.design, self.mask = Design.of(problem.X, wants_intercepts(problem)), problem.mask
         self.columns = None if problem.mask is None else problem.mask.tocsc()
         self.weights = np.full(problem.X.shape[1], weight)

@@ -77,7 +77,6 @@ class Losses:
     """
 
     def __init__(self, labels: Labels) -> None:
-        """Take features and labels."""
         self.labels, self.quadratic = labels, labels.loss.quadratic
         self.b = labels.first_intercepts()
 
@@ -122,7 +121,6 @@ class WholeSquares(Losses):
     """Half the squared losses where all labels are observed: neither scores nor D are formed (Algorithm 2)."""
 
     def __init__(self, labels: Labels) -> None:
-        """Take features and labels."""
         super().__init__(labels)
         self.table, self.moments = WholeTable(labels, 0.0), labels.X.T @ labels.coded
         self.means = np.asarray(labels.coded.mean(axis=0))[:, None]

@@ -1,7 +1,7 @@
 """Generalised approximate message passing for phase retrieval: the posterior mean of the signal given magnitudes."""
 
 import math
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -13,9 +13,9 @@ from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options
 from lrlab.solvers.phase_retrieval.phase_gauss_newton import descent
-from lrlab.solvers.phase_retrieval.phase_messages import ROWS, State, updated
 from lrlab.solvers.phase_retrieval.phase_start import (
     Start,
+    adjoint,
     initial,
     phase_entry,
     predict_start,
@@ -23,7 +23,7 @@ from lrlab.solvers.phase_retrieval.phase_start import (
     vectors_workspace,
 )
 from lrlab.theory.channels import TINY
-from lrlab.theory.magnitudes import ORDER, Magnitudes
+from lrlab.theory.magnitudes import ORDER, Magnitudes, answer
 from lrlab.theory.phase import spike
 from lrlab.theory.phase_limits import channel_of, overlaps, predicted_iterations
 
@@ -38,6 +38,24 @@ Refine = Annotated[
 PATIENCE, DAMPED = 20, 0.8
 RECOVERED = 1e-3
 STATIONARY, FITTED = 1e-8, 1e-6
+
+ROWS = 2**14
+MATCHINGS = 3
+# Variances cannot fall to 0: the score of an exact answer divides by them.
+LEAST_VARIANCE = 1e-28
+
+
+class State(NamedTuple):
+    """Posterior means z (p,), the variance V of projections, and the means w (m,) of the projections A z.
+
+    score: g (m,) of the update that led here, None at the start. Az: A z (m,).
+    """
+
+    z: Vector
+    V: float
+    w: Vector
+    score: Vector | None
+    Az: Vector
 
 
 def gamp(problem: PhaseData, *, start: Start = "optimal", refine: Refine = "gauss-newton", rng: Generator) -> Iterates:
@@ -166,6 +184,48 @@ def workspace(spec: PhaseRetrieval, options: Options) -> int:
     """Hold more vectors than other solvers, and a block of the quadrature where there is noise."""
     block = 80 * ORDER * min(ROWS, spec.m) if spec.noise else 0
     return vectors_workspace(spec, options) + 16 * 8 * spec.m + block
+
+
+def updated(problem: PhaseData, channel: Magnitudes, now: State, c: float, step: float) -> State:
+    """Return the state after matching and one update, of which g and z move by the share `step`."""
+    m, p = problem.shape
+    z, V, w, g, h = matched(problem, channel, now, c)
+    score = g if now.score is None else step * g + (1.0 - step) * now.score
+    # The mean h is that of |g|^2 under the model, which cannot be negative.
+    precision = h if h > 0 else float(np.vdot(g, g).real) / m
+    S = 1.0 / max(m * precision, TINY)
+    shrink = c / (c + p * S)
+    z = step * shrink * (z + S * adjoint(problem.A, score)) + (1.0 - step) * z
+    V = max(p * S * shrink, LEAST_VARIANCE * c)
+    Az = problem.A @ z
+    return State(z, V, Az - V * score, score, Az)
+
+
+def matched(
+    problem: PhaseData, channel: Magnitudes, now: State, c: float
+) -> tuple[Vector, float, Vector, Vector, float]:
+    """Return z, V, w at the scale and variance at which the answers are most likely, and g and the mean h there."""
+    z, V, w = now.z, now.V, now.w
+    for _ in range(MATCHINGS):
+        (g, h), size = answers(problem, channel, w, V), float(np.vdot(w, w).real)
+        inner = V * float(np.vdot(w, g).real)
+        a = min(max(1.0 + inner / max(size, TINY), 0.5), 2.0)
+        # mean |m - a w|^2 + mean v.
+        gap = V**2 * float(np.vdot(g, g).real) - 2.0 * (a - 1.0) * inner + (a - 1.0) ** 2 * size
+        V = min(max(gap / len(w) + V - V**2 * h, LEAST_VARIANCE * c), c)
+        z, w = a * z, a * w
+    return z, V, w, *answers(problem, channel, w, V)
+
+
+def answers(problem: PhaseData, channel: Magnitudes, w: Vector, V: float) -> tuple[Vector, float]:
+    """Return g (m,) and the mean h of the answers, by blocks of rows: noise takes some hundred numbers a row."""
+    score, total = np.empty_like(w), 0.0
+    for start in range(0, len(w), ROWS):
+        problem.checkpoint(start / len(w))
+        rows = slice(start, start + ROWS)
+        at = answer(channel, w[rows], V, problem.y[rows])
+        score[rows], total = at.score, total + float(at.curvature.sum())
+    return score, total / len(w)
 
 
 ENTRY = phase_entry(

@@ -1,5 +1,6 @@
 """Binary iterative hard thresholding: signs made consistent, one subgradient step and one projection at a time."""
 
+from functools import partial
 from typing import Annotated
 
 import numpy as np
@@ -72,34 +73,26 @@ def _iterate(problem: SingleIndexData, s: int, step: float, project) -> Iterates
         # Projecting b itself would move it by rounding.
         following = project(step_ahead) if wrong.any() else b
         moved = float(np.linalg.norm(following - b)) / (float(np.linalg.norm(b)) or 1.0)
-        yield Iterate(
-            b,
-            objective=float(np.maximum(0.0, -margin).mean()),
-            residual=moved,
-            note=f"{np.count_nonzero(margin <= 0)} of {n} signs are not consistent; {min(s, p)} of {p} entries.",
-        )
+        note = f"{np.count_nonzero(margin <= 0)} of {n} signs are not consistent; {min(s, p)} of {p} entries."
+        yield Iterate(b, objective=float(np.maximum(0.0, -margin).mean()), residual=moved, note=note)
         b = following
 
 
+sign_entry = partial(single_index_entry, knows=("sparsity",), workspace=vector_workspace, refuse=refuse_first_moment)
+
 ENTRIES = (
-    single_index_entry(
+    sign_entry(
         title="Binary iterative hard thresholding (BIHT)",
         update=r"b \leftarrow T\Bigl(b + \frac{\eta}{2n} X^\top \bigl(y - \operatorname{sign}(X b)\bigr)\Bigr),"
         r" \qquad T \text{ keeps the } s \text{ largest entries}",
         summary="Makes the signs consistent step by step, keeping the largest entries; drifts when there is noise.",
         run=biht,
-        knows=("sparsity",),
-        workspace=vector_workspace,
-        refuse=refuse_first_moment,
     ),
-    single_index_entry(
+    sign_entry(
         title="Normalised BIHT",
         update=r"b \leftarrow \frac{b'}{\|b'\|}, \quad b' = T\Bigl(b + \frac{\eta}{2n} X^\top \bigl(y -"
         r" \operatorname{sign}(X b)\bigr)\Bigr), \quad T \text{ keeps the } s \text{ largest entries}",
         summary="BIHT with every iterate scaled to length 1, which steadies it when there is noise.",
         run=nbiht,
-        knows=("sparsity",),
-        workspace=vector_workspace,
-        refuse=refuse_first_moment,
     ),
 )

@@ -82,7 +82,6 @@ class UnseenGaussian:
     __array_ufunc__ = None
 
     def __init__(self, shape: tuple[int, int], rng: Generator) -> None:
-        """Take n and p."""
         n, p = shape
         self.rng = rng
         self.U: Array = np.zeros((0, p))

@@ -13,7 +13,7 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
 from lrlab.protocol import Iterates
 from lrlab.solver_entry import Options, SolverEntry, all_of
-from lrlab.solvers.single_index.cross_fitting import FOLDS, CrossFit, Derivatives
+from lrlab.solvers.single_index.cross_fitting import FOLDS, CrossFit
 from lrlab.solvers.single_index.link_fit import chosen, fit, fit_all
 from lrlab.solvers.single_index.link_free_levels import Attempt, attempts, curvatures, refitted
 from lrlab.solvers.single_index.link_free_moves import (
@@ -28,7 +28,7 @@ from lrlab.solvers.single_index.link_free_moves import (
 from lrlab.solvers.single_index.link_free_start import DECIDED, Start, best_start, doubtful, spline_starts
 from lrlab.solvers.single_index.link_free_state import MOST_ENTRIES, State
 from lrlab.solvers.single_index.link_levels import Levels
-from lrlab.solvers.single_index.link_smoothing import POLYNOMIAL, SMOOTHNESS, LogOdds
+from lrlab.solvers.single_index.link_smoothing import POLYNOMIAL, SMOOTHNESS
 from lrlab.solvers.single_index.requirements import (
     SupportSize,
     needs_answers,
@@ -141,18 +141,16 @@ def smooth_rounds(data: CrossFit, s: int, begin: Start) -> Iterator[State]:
         free = B != 0 if s < p else np.ones_like(B, dtype=bool)
         link = sharpened(fits[choice].log_odds, data.held_out(Z), int(free[:, -1].sum()))
         together = together and choosing
-        at, step = one_step(data, B, Z, link) if together else side_by_side(data, B, Z, link, free)
+        if together:
+            at, step = one_step(data, B, Z, link)
+        else:
+            at = data.derivatives(Z, link)
+            step = data.newton(at, B, free)
         yield State(B, Z, free, fits[choice], link, at, step, exchanges / s, start, choosing)
         moved = (stepped if together else descended)(data, link, Moved(B, Z, at.loss), step)
         if exchanges.any():
             moved, exchanges = exchanged(data, link, at, Moved(B, Z, at.loss), moved, exchanges, s)
         B, Z, rounds = moved.B, moved.Z, rounds + 1
-
-
-def side_by_side(data: CrossFit, B: Array, Z: Array, link: LogOdds, free: Mask) -> tuple[Derivatives, Array]:
-    """Return the derivatives of all columns, each at itself, and their Newton steps (p, K + 1)."""
-    at = data.derivatives(Z, link)
-    return at, data.newton(at, B, free)
 
 
 def last_rounds(data: CrossFit, state: State, jumping: Attempt | None) -> Iterator[State]:

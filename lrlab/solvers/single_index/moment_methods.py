@@ -14,7 +14,7 @@ from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options, all_of, one_step
 from lrlab.solvers.single_index.requirements import (
     SupportSize,
-    moment_workspace,
+    moment_entry,
     needs_first_moment,
     needs_samples,
     refuse_first_moment,
@@ -137,14 +137,12 @@ ENTRIES = (
         predict=predict_marginal_mean,
         stacked=one_step(marginal_mean),
     ),
-    single_index_entry(
+    moment_entry(
         title="Sliced inverse regression (SIR)",
         update=r"\hat b \propto S^{-1} (m_+ - m_-), \qquad m_\pm = \text{mean of } x_i \text{ where } y_i = \pm"
         r" 1, \quad S = \tfrac1n \sum_i x_i x_i^\top - \bar x \bar x^\top",
         summary="Direction between the means of x for either answer, whitened: least squares of y on x.",
         run=sir,
-        streams=True,
-        workspace=moment_workspace,
         refuse=all_of(needs_samples, needs_first_moment),
         predict=predict_sir,
         stacked=one_step(sir),

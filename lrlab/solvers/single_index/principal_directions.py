@@ -14,13 +14,7 @@ from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
 from lrlab.solvers.single_index.moment_methods import class_moments, covariance, empty_slice
-from lrlab.solvers.single_index.requirements import (
-    VANISHING,
-    moment_workspace,
-    needs_samples,
-    needs_second_moment,
-    single_index_entry,
-)
+from lrlab.solvers.single_index.requirements import VANISHING, moment_entry, needs_samples, needs_second_moment
 from lrlab.theory import principal_hessian
 
 
@@ -135,25 +129,21 @@ def refuse_save(spec: SingleIndexSpec, options: Options) -> None:
 
 
 ENTRIES = (
-    single_index_entry(
+    moment_entry(
         title="Principal Hessian directions (PHD)",
         update=r"\hat b = L^{-\top} v, \quad L^{-1} M L^{-\top} v = \lambda v \text{ with the largest }"
         r" |\lambda|, \qquad M = \tfrac1n \sum_i (y_i - \bar y)\, x_i x_i^\top, \quad S = L L^\top",
         summary="Direction in which the second moment of x differs most between the answers; not for odd links.",
         run=phd,
-        streams=True,
-        workspace=moment_workspace,
         refuse=refuse_phd,
         predict=predict_phd,
     ),
-    single_index_entry(
+    moment_entry(
         title="Sliced average variance estimation (SAVE)",
         update=r"\hat b = L^{-\top} v, \quad v = \text{top eigenvector of } p_+ (I - V_+)^2 + p_- (I - V_-)^2,"
         r" \quad V_\pm = L^{-1} \operatorname{Cov}(x \mid y = \pm 1) L^{-\top}",
         summary="Direction whose variance given the answer differs most from its variance overall.",
         run=save,
-        streams=True,
-        workspace=moment_workspace,
         refuse=refuse_save,
     ),
 )

@@ -1,5 +1,6 @@
 """What several solvers of single-index models require, the memory that they need, and an option that they share."""
 
+from functools import partial
 from typing import Annotated, Any
 
 from lrlab.models.protocols import SingleIndexData
@@ -112,6 +113,9 @@ def vector_workspace(spec: SingleIndexSpec, options: Options) -> int:
 def message_workspace(spec: SingleIndexSpec, options: Options) -> int:
     """Hold the moments of both answers for a spectral start, a block of `gamp`'s quadrature, vectors (n,)."""
     return 48 * spec.p**2 + 320 * spec.n + 2**26
+
+
+moment_entry = partial(single_index_entry, streams=True, workspace=moment_workspace)
 
 
 def small_workspace(spec: SingleIndexSpec, options: Options) -> int:

@@ -13,7 +13,7 @@ from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
 from lrlab.solvers.single_index.moment_methods import ClassMoments, class_moments, empty_slice
-from lrlab.solvers.single_index.requirements import moment_workspace, needs_second_moment, single_index_entry
+from lrlab.solvers.single_index.requirements import moment_entry, needs_second_moment
 from lrlab.theory.spectral import Weights, edge_scale, known_link_weights, link_free_weights, spike
 
 # Lanczos needs many steps where one answer has a large negative weight; up to this size LAPACK is faster.
@@ -111,7 +111,7 @@ def predict(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
     return {"predicted_overlap": spike(moments, ratio, weights).overlap if weights else 0.0}
 
 
-ENTRY = single_index_entry(
+ENTRY = moment_entry(
     name="spectral-optimal",
     title="Optimal spectral method",
     update=r"\hat b = \text{top eigenvector of } \tfrac1p \sum_i T(y_i)\, x_i x_i^\top",
@@ -120,8 +120,6 @@ ENTRY = single_index_entry(
     reference="Mondelli & Montanari (2018), eq. 10; Luo, Alghamdi & Lu (2019)",
     run=spectral_optimal,
     knows_with=lambda options: ("link",) if options["weights"] == "link" else (),
-    streams=True,
-    workspace=moment_workspace,
     refuse=needs_second_moment,
     predict=predict,
 )

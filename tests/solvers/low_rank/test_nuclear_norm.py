@@ -12,8 +12,7 @@ from lrlab.models.rank_one_sensing import RankOneSensing
 from lrlab.operators.entries import Entries
 from lrlab.protocol import Stop, drive
 from lrlab.solvers.low_rank.nuclear_norm import nuclear_norm
-from lrlab.solvers.methods.fasta import Split, fasta
-from lrlab.solvers.methods.shrinkage import shrink_eigenvalues, shrink_singular_values
+from lrlab.solvers.methods.proximal import Split, fasta, shrink_eigenvalues, shrink_singular_values
 
 SMALL = {
     "network": PolynomialNetwork(m=60, p=8, r=2, noise=0.1, seed=1),

@@ -17,21 +17,29 @@ from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.parameters import settle
 from lrlab.protocol import Stop, drive
-from lrlab.solvers.multilabel import kernel_features, kernels, leml
-from lrlab.solvers.multilabel.kernel_features import KernelRank, SignedKernelRank, features, landmark_count
+from lrlab.solvers.multilabel import kernel_features, leml
+from lrlab.solvers.multilabel.kernel_features import (
+    Kernel,
+    KernelRank,
+    SignedKernelRank,
+    drawn_landmarks,
+    features,
+    landmark_count,
+    moments,
+    usual_bandwidth,
+)
 from lrlab.solvers.multilabel.kernel_leml import kernel_leml
-from lrlab.solvers.multilabel.kernels import Kernel, drawn_landmarks, moments, usual_bandwidth
 
 DATA = Path(os.environ.get("LRLAB_DATA", Path(__file__).parents[4] / "shared" / "data"))
 SPEC = Multilabel(n=60, d=5, labels=6, rank=2, per_row=2, noise=0.2)
 SPECS = {"dense": SPEC, "sparse": SPEC.replace(d=25, density=0.3), "missing": SPEC.replace(observed=0.5)}
 every_spec = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
-every_kernel = pytest.mark.parametrize("name", kernels.NAMES)
+every_kernel = pytest.mark.parametrize("name", kernel_features.NAMES)
 
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(kernels, "BLOCK", 200)
+    monkeypatch.setattr(kernel_features, "BLOCK", 200)
     monkeypatch.setattr(kernel_features, "ROWS", 7)
 
 
@@ -86,7 +94,7 @@ def test_units_and_bandwidths(sparse):
     assert usual_bandwidth("rbf", X, c, rng) == pytest.approx(np.median(D[D > 0]))
     assert usual_bandwidth("polynomial", X, c, rng) == pytest.approx(((dense(X) - c) ** 2).sum(1).mean() ** 0.5)
     same = np.tile(rng.standard_normal(6), (5, 1))
-    assert [usual_bandwidth(name, same, same[0], rng) for name in kernels.NAMES] == [1.0, 1.0]
+    assert [usual_bandwidth(name, same, same[0], rng) for name in kernel_features.NAMES] == [1.0, 1.0]
 
 
 @every_kernel
@@ -219,7 +227,7 @@ def test_memory_matches_the_catalogue(spec, monkeypatch):
 def test_predictions_do_not_depend_on_units_of_features():
     problem, factors = SPEC.build(), np.array([1.0, 50.0, 0.01, 3.0, 7.0])
     other = MultilabelProblem(problem.X * factors, problem.Y, None, problem.X_test * factors, problem.Y_test, 2)
-    for kernel in kernels.NAMES:
+    for kernel in kernel_features.NAMES:
         mine, theirs = (run(p, 2, kernel=kernel)[1][-1].estimate for p in (problem, other))
         assert whole(mine, problem.X_test) == pytest.approx(whole(theirs, other.X_test), abs=1e-6)
 

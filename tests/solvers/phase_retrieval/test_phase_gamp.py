@@ -122,7 +122,7 @@ def test_predictions_end_where_gauss_newton_takes_over():
 def test_blocks_of_rows_change_nothing(monkeypatch):
     problem = PhaseRetrieval(m=300, p=40, noise=0.1).build()
     whole = iterates(problem, 8)[-1].estimate
-    monkeypatch.setattr("lrlab.solvers.phase_retrieval.phase_messages.ROWS", 64)
+    monkeypatch.setattr("lrlab.solvers.phase_retrieval.phase_gamp.ROWS", 64)
     assert iterates(problem, 8)[-1].estimate == pytest.approx(whole, abs=1e-9)
 
 
