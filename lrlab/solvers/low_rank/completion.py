@@ -20,10 +20,8 @@ from lrlab.solvers.low_rank.starts import leading_triples, spectral_start
 
 DECOMPOSED = 64**2
 """Tables of up to so many entries are decomposed whole."""
-
 SHARE = 20
 """From this share of all singular values on, decomposing the whole table is faster."""
-
 SQUARED = 1e-4
 SPARE = 5
 EXACT = 1e-13

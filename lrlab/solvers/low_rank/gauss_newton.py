@@ -24,16 +24,12 @@ Generated = Generator[Iterate, None, Result]
 Leave = Callable[[EvaluatedMatrix, float], EvaluatedMatrix | None]
 
 HALVINGS = 20
-
 PENALTY, NEARLY = 0.1, 0.4
 """Weight of the nuclear norm per relative misfit, and the cosine of the residual from which on it falls with it."""
-
 SINGLE_TOL = 1e-5
 """Tolerance down to which linear problems of rank-one measurements are solved in single precision."""
-
 PATIENCE, NEAR = 20, 0.01
 """Slow steps without a penalty, at a cosine above NEAR, after which it begins again: what is recovered takes fewer."""
-
 LOOSE, TIGHTEST, ROUGHLY = 0.1, 1e-10, 0.01
 """Bounds of the factor by which the gradient of a penalised problem shrinks, and the largest one without a penalty."""
 

@@ -17,7 +17,6 @@ from lrlab.solvers.low_rank.tangent_least_squares import least_squares_step, sta
 
 LEAST_TOLERANCE = 1e-15
 """The inner problem is solved to rounding, or until its steps are used up."""
-
 LEAST_VALUE = 1e-12
 
 

@@ -23,13 +23,10 @@ from lrlab.solvers.low_rank.tangent_least_squares import stationarity
 
 DECOMPOSED = 200**2
 """Tables of up to so many entries are decomposed whole."""
-
 SHARE = 20
 """From this share of all singular values on, decomposing the whole table is faster."""
-
 LARGEST = 1000**2
 """Larger tables are never decomposed whole: that would take seconds, in which no run can be cancelled."""
-
 LEAST_GAP = 1e-12
 SETTLED = 1e-14
 COARSEST, FINEST = 1e-3, 1e-14

@@ -19,7 +19,6 @@ from lrlab.solvers.methods.proximal import FastaState, Split, fasta, shrink_eige
 
 FIRST, SHRINK, SETTLED = 0.5, 0.3, 0.03
 """The path's first weight, its factor, and the optimality at which it proceeds: looser steps cost more at the end."""
-
 ROUNDING = 16.0
 """The optimality is known to so many rounding errors of A*(b)."""
 

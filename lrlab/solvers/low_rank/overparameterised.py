@@ -24,7 +24,6 @@ from lrlab.solvers.methods.matrix_memory import number_bytes
 
 NEGLIGIBLE = 1e-10
 """Terms below this share of the largest are left out for good."""
-
 REFRESHED = 20
 """Iterations after which images are computed from the factors again, lest rounding errors add up."""
 

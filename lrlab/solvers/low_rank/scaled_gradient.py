@@ -19,7 +19,6 @@ from lrlab.solvers.low_rank.whole_steps import WholeSteps
 
 REFRESHED = 10
 """Iterations after which images are computed from the factors again, lest rounding errors add up."""
-
 LEAST_PIVOT = 1e-5
 LEAST_VALUE = 1e-10
 

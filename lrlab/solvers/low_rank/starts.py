@@ -19,7 +19,6 @@ Product = Callable[[Array], Array]
 
 FORMED = 400**2
 """Moments of up to so many entries are formed and decomposed: cheaper than the passes of an iteration."""
-
 CLIPPED = 2.0
 """Root mean squares at which answers are clipped for the clipped moment."""
 

@@ -31,10 +31,8 @@ from lrlab.solvers.low_rank.tangent import (
 from lrlab.solvers.low_rank.whole_steps import WholeSteps
 
 HALVINGS, ROUNDING = 30, 1e-5
-
 REFRESHED = 50
 """Steps after which images are computed from the factors again, lest rounding errors add up; and at the end."""
-
 ROUGH = 0.1
 FEW, SOME, MUCH, MOST = 2**15, 2**20, 2**23, 2**27
 """Numbers of data up to which there is nothing to gain by single precision; from which on it is read in that first;

@@ -12,10 +12,8 @@ from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, point
 
 SLOW = 0.02
 """A step that lowers f by a smaller share makes one with the whole gradient worth its price."""
-
 SIZES = (1.0, 0.5, 0.25)
 """1 leads to the truth if the measurements are many."""
-
 ROUGH = 0.05
 """The nearest matrix need not be exact: the step counts if f falls."""
 

@@ -13,15 +13,11 @@ from lrlab.solvers.methods.proximal import shrink_singular_values
 
 FIRST_GROWTH, GROWTH, SHRINK = 2.0, 1.15, 0.6
 """Each step is longer than the last, by far until curvature has been met, and shorter where that is too large."""
-
 LONGEST = 1e12
 """Steps grow to this multiple of the first at most, where no curvature is ever met."""
-
 BACKTRACKS = 60
-
 NARROW = 0.5
 """Singular vectors come from the smaller Gram matrix where at most this share of them is retained."""
-
 TRUSTED = 1e-6
 """Singular values below this share of the largest are inaccurate when computed from a Gram matrix."""
 

@@ -11,9 +11,7 @@ from lrlab.lowrank import LowRank
 
 MEMORY = 10
 """f may rise above its last value, but not above the largest of so many."""
-
 BACKTRACKS = 40
-
 ROUNDING = 16.0
 """Singular values are known to so many rounding errors of the largest."""
 

@@ -12,7 +12,6 @@ Product = Callable[[Array], Array]
 ACCEPTED, GOOD, GREAT = 1e-4, 0.25, 0.75
 SHRINK, SHRINK_SLOWLY, GROW = 0.25, 0.5, 4.0
 """Constants of Lin, Weng, Keerthi (2008), eq. 9-11."""
-
 ROUNDING = 1e-11
 """Falls below this share of the value drown in its rounding errors."""
 

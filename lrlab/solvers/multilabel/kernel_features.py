@@ -23,7 +23,6 @@ NEGLIGIBLE = 1e-10
 MOST_DEGREE = 10
 ROWS = 1024
 """Rows whose kernel values are held at a time when they are scored."""
-
 NAMES = ("rbf", "polynomial")
 BLOCK = 2**21
 """Kernel values that are computed at a time."""

@@ -24,16 +24,12 @@ Step = Annotated[float, Parameter(meaning="the fixed step size", symbol="η", lo
 
 SOLVED = 64.0
 """||A(L) - b|| at so many rounding errors of ||b|| is no more than the rounding of A itself."""
-
 STILL = 16.0
 """A move of so many rounding errors of ||L|| is none: single precision cannot do better."""
-
 LARGEST_STEP = 4.0
 """The mean of the adaptive step is 1; flatter directions are where the measurements say nothing."""
-
 GROWTH = 2.0
 """An adaptive step is halved while the objective exceeds this many times the lowest one so far."""
-
 HALVINGS = 12
 
 

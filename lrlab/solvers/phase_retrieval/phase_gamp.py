@@ -38,7 +38,6 @@ Refine = Annotated[
 PATIENCE, DAMPED = 20, 0.8
 RECOVERED = 1e-3
 STATIONARY, FITTED = 1e-8, 1e-6
-
 ROWS = 2**14
 MATCHINGS = 3
 # Variances cannot fall to 0: the score of an exact answer divides by them.

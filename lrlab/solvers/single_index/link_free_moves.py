@@ -21,7 +21,6 @@ HALVINGS = 8
 SLACK = 1e-12
 MOST_BLUR = 0.8
 TINY = np.finfo(float).tiny
-
 MOST_ENTRIES, FEWEST_ROWS = 50, 1000
 """With more entries conjugate gradients on the directions side by side are faster than the curvatures of all folds; of
 fewer rows a tenth moves a direction by more than a step to first order can tell."""

@@ -22,14 +22,12 @@ EDGE, BIN = 4.0, 0.25
 DECIDED = 10.0
 # Share of noise in the squared length of the first moment below which no other start is tried.
 CLEAR = 0.1
-
 KRYLOV = 20
 DENSE = 50
 RESTARTS = 2
 ACCURACY = 0.01
 # An answer that leaves <x, b> a variance 1 - 0.93 = 0.07 of what it was.
 NARROW = 0.93
-
 ROUNDS = 8
 STIFF = SMOOTHNESS[2]
 

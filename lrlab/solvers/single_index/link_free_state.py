@@ -36,7 +36,6 @@ from lrlab.solvers.single_index.link_smoothing import IndexLink, LogOdds
 
 # Jumps are tried, and then the link stays, once steps are this share of the error of the direction.
 NEARLY_SETTLED = 0.05
-
 MOST_ENTRIES = 500
 """Above it A would take more time and memory than the method itself: there are no standard errors."""
 TINY = np.finfo(float).tiny

@@ -20,7 +20,6 @@ EDGE = 4.0
 CELLS = 16
 WIDTH = 2.0 * EDGE / CELLS
 COEFFICIENTS = CELLS + 3
-
 # Powers of t in 0..1 across a cell -> weights of the four cubic B-splines that are not zero there.
 CUBIC = np.array([[1.0, -3.0, 3.0, -1.0], [4.0, 0.0, -6.0, 3.0], [1.0, 3.0, 3.0, -3.0], [0.0, 0.0, 0.0, 1.0]]) / 6.0
 

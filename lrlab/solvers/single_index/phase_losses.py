@@ -21,7 +21,6 @@ WIDEST = 0.5
 # Standard deviations beyond which an answer is certain: its loss is 1e-19, and its information 1e-16 of the largest.
 CERTAIN = 9.0
 CELLS = 500
-
 STARTS, GAMP_STEPS, GAMP_RESTS = 6, 60, 0.01
 
 
