@@ -14,20 +14,10 @@ from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator, alignment, unresolvable
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options
+from lrlab.solvers.low_rank import tangent
 from lrlab.solvers.low_rank.requirements import Directions, ranked_entry
 from lrlab.solvers.low_rank.starts import Start, started
-from lrlab.solvers.low_rank.tangent import (
-    EvaluatedMatrix,
-    Line,
-    Vector,
-    gradient,
-    line,
-    moved,
-    newton_step,
-    point,
-    solved,
-    transported,
-)
+from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, Line, Vector, point, solved
 from lrlab.solvers.low_rank.whole_steps import WholeSteps
 
 HALVINGS, ROUNDING = 30, 1e-5
@@ -160,10 +150,10 @@ def descent(
     yield at, np.zeros_like(b) if solved(at.misfit, b) else None
     last, steps = None, 0
     while True:
-        slope = gradient(operator, at)
-        steepest = newton_step(operator, at.W, slope)
+        slope = tangent.gradient(operator, at)
+        steepest = tangent.newton_step(operator, at.W, slope)
         direction = conjugate(operator, last, at, slope, steepest) if last and conjugately else steepest
-        along = line(operator, at, direction)
+        along = tangent.line(operator, at, direction)
         if solved(at.misfit, b):
             # The data has been read for this direction: a step along it leaves nothing but rounding.
             at = searched(operator, at, along, b) or at
@@ -174,7 +164,7 @@ def descent(
         new = searched(operator, at, along, b)
         if new is None and direction is not steepest:
             # Conjugate directions can lead nowhere; when the gradient's own does too, rounding is all that is left.
-            new = searched(operator, at, line(operator, at, steepest), b)
+            new = searched(operator, at, tangent.line(operator, at, steepest), b)
         better = leave(new or at, at.objective)
         following = better or new
         if following is None:
@@ -202,7 +192,7 @@ def searched(operator: Operator, at: EvaluatedMatrix, along: Line, b: Array) -> 
     slack = ROUNDING if b.dtype == np.float32 else 0.0
     before = at.objective * (1.0 + slack)
     for _ in range(HALVINGS if step else 0):
-        new = moved(operator, at, along, step, b)
+        new = tangent.moved(operator, at, along, step, b)
         if new.objective < before:
             return new
         step /= 2
@@ -212,11 +202,11 @@ def searched(operator: Operator, at: EvaluatedMatrix, along: Line, b: Array) -> 
 def conjugate(operator: Operator, last: Leg, at: EvaluatedMatrix, slope: Vector, steepest: Vector) -> Vector:
     """Return the conjugate direction of Polak & Ribiere; the steepest one where that is no longer conjugate."""
     W = at.W
-    change = steepest.plus(transported(operator, last.steepest, last.W, W), -1.0)
+    change = steepest.plus(tangent.transported(operator, last.steepest, last.W, W), -1.0)
     beta = slope.inner(change, W) / last.slope.inner(last.steepest, last.W)
     if beta <= 0:
         return steepest
-    return transported(operator, last.direction, last.W, W).times(beta).plus(steepest, 1.0)
+    return tangent.transported(operator, last.direction, last.W, W).times(beta).plus(steepest, 1.0)
 
 
 def tangent_workspace(spec: LowRankSpec, options: Options) -> int:

@@ -16,18 +16,7 @@ from lrlab.protocol import Iterates
 from lrlab.solver_entry import Options
 from lrlab.solvers.multilabel import kernel_features
 from lrlab.solvers.multilabel.affine import wants_intercepts
-from lrlab.solvers.multilabel.kernel_features import (
-    NAMES,
-    Kernel,
-    KernelRank,
-    SignedKernelRank,
-    divided,
-    drawn_landmarks,
-    features,
-    landmark_count,
-    moments,
-    usual_bandwidth,
-)
+from lrlab.solvers.multilabel.kernel_features import NAMES, Kernel, KernelRank, SignedKernelRank, divided, features
 from lrlab.solvers.multilabel.leml import NewtonSteps, Steps, leml_logistic, leml_squared
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, Penalty, Regularization
 from lrlab.solvers.multilabel.requirements import entries_workspace, factors_workspace, low_rank_entry, rank_within
@@ -106,10 +95,12 @@ def kernel_leml(
     Arthur, Vassilvitskii (2007), k-means++.
     """
     n, d = problem.X.shape
-    centre, unit = moments(problem.X) if units == "deviations" else (np.zeros(d), np.ones(d))
+    centre, unit = kernel_features.moments(problem.X) if units == "deviations" else (np.zeros(d), np.ones(d))
     X, centre = divided(problem.X, unit), centre / unit
-    k = Kernel(kernel, bandwidth or usual_bandwidth(kernel, X, centre, rng), degree, centre)
-    Phi, landmark_rows, R = features(k, X, drawn_landmarks(k, X, landmark_count(n, landmarks), choice, rng))
+    k = Kernel(kernel, bandwidth or kernel_features.usual_bandwidth(kernel, X, centre, rng), degree, centre)
+    Phi, landmark_rows, R = features(
+        k, X, kernel_features.drawn_landmarks(k, X, kernel_features.landmark_count(n, landmarks), choice, rng)
+    )
     Z = X[landmark_rows]
     mapped: Any = SimpleNamespace(
         X=Phi, Y=problem.Y, mask=problem.mask, rank=problem.rank, intercept=wants_intercepts(problem)

@@ -11,15 +11,8 @@ from lrlab.models.protocols import PhaseData
 from lrlab.parameters import InputError
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
-from lrlab.solvers.phase_retrieval.phase_start import (
-    Start,
-    adjoint,
-    initial,
-    phase_entry,
-    phases,
-    relative,
-    vectors_workspace,
-)
+from lrlab.solvers.phase_retrieval import phase_start
+from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phase_entry, phases, relative
 
 
 def alternating_projections(problem: PhaseData, *, start: Start = "optimal", rng: Generator) -> Iterates:
@@ -62,7 +55,7 @@ def refuse_projections(spec: PhaseRetrieval, options: Options) -> None:
 
 def gram_workspace(spec: PhaseRetrieval, options: Options) -> int:
     """Hold A^* A, its conjugate while it is made, and vectors."""
-    return 2 * spec.entry_bytes * spec.p**2 + vectors_workspace(spec, options)
+    return 2 * spec.entry_bytes * spec.p**2 + phase_start.vectors_workspace(spec, options)
 
 
 ENTRY = phase_entry(

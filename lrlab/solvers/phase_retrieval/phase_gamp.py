@@ -12,16 +12,9 @@ from lrlab.models.protocols import PhaseData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options
+from lrlab.solvers.phase_retrieval import phase_start
 from lrlab.solvers.phase_retrieval.phase_gauss_newton import descent
-from lrlab.solvers.phase_retrieval.phase_start import (
-    Start,
-    adjoint,
-    initial,
-    phase_entry,
-    predict_start,
-    start_weights,
-    vectors_workspace,
-)
+from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phase_entry
 from lrlab.theory.channels import TINY
 from lrlab.theory.magnitudes import ORDER, Magnitudes, answer
 from lrlab.theory.phase import spike
@@ -133,7 +126,7 @@ def started(problem: PhaseData, channel: Magnitudes, start: str, c: float, rng: 
         limits = spike(channel.field, start, problem.noise, problem.data, m / p)
         q, lam = limits.overlap(m / p), limits.ends(p / m)[1]
         # Below the weak-recovery threshold of the start the estimate is noise.
-        pull = start_weights(problem, start) / lam if lam else pull
+        pull = phase_start.start_weights(problem, start) / lam if lam else pull
     q = min(max(q, 1.0 / math.sqrt(p)), 1.0 - 1.0 / p)
     z = z * math.sqrt(q * c / float(np.vdot(z, z).real))
     Az = problem.A @ z
@@ -161,7 +154,7 @@ def refined(problem: PhaseData, z: Vector) -> Iterates:
 def predict(spec: PhaseRetrieval, options: Options) -> dict[str, float]:
     """Return the overlap of the start and that of the fixed point of state evolution."""
     fast = overlaps(channel_of(spec), spec.m / spec.p).fast
-    return {**predict_start(spec, options), "predicted_overlap": fast}
+    return {**phase_start.predict_start(spec, options), "predicted_overlap": fast}
 
 
 def predict_iterations(spec: PhaseRetrieval, options: Options, iterations: int) -> list[float]:
@@ -169,7 +162,7 @@ def predict_iterations(spec: PhaseRetrieval, options: Options, iterations: int) 
 
     Nothing where the start has no overlap: what chance gives it has no limit.
     """
-    start = predict_start(spec, options)["predicted_start_overlap"]
+    start = phase_start.predict_start(spec, options)["predicted_start_overlap"]
     if start == 0.0:
         return []
     expected = predicted_iterations(channel_of(spec), spec.m / spec.p, start, iterations)
@@ -182,7 +175,7 @@ def predict_iterations(spec: PhaseRetrieval, options: Options, iterations: int) 
 def workspace(spec: PhaseRetrieval, options: Options) -> int:
     """Hold more vectors than other solvers, and a block of the quadrature where there is noise."""
     block = 80 * ORDER * min(ROWS, spec.m) if spec.noise else 0
-    return vectors_workspace(spec, options) + 16 * 8 * spec.m + block
+    return phase_start.vectors_workspace(spec, options) + 16 * 8 * spec.m + block
 
 
 def updated(problem: PhaseData, channel: Magnitudes, now: State, c: float, step: float) -> State:

@@ -8,17 +8,11 @@ from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options, all_of
+from lrlab.solvers.single_index import requirements
 from lrlab.solvers.single_index.gamp_draws import drawn_iterations, draws_needed
 from lrlab.solvers.single_index.gamp_steps import State, from_spectral, path, updated
 from lrlab.solvers.single_index.moment_methods import class_moments
-from lrlab.solvers.single_index.requirements import (
-    SupportSize,
-    message_workspace,
-    needs_room,
-    needs_some_moment,
-    single_index_entry,
-    support_size,
-)
+from lrlab.solvers.single_index.requirements import SupportSize, single_index_entry, support_size
 from lrlab.solvers.single_index.spectral_optimal import leading
 from lrlab.theory.predicted_overlap import best_overlap, is_symmetric, predicted_iterations
 from lrlab.theory.spectral import known_link_weights
@@ -94,9 +88,9 @@ ENTRY = single_index_entry(
     reference="Rangan (2011), Algorithm 1; Barbier et al. (2019)",
     run=gamp,
     knows=("link", "sparsity"),
-    workspace=message_workspace,
+    workspace=requirements.message_workspace,
     max_iter=2000,
-    refuse=all_of(needs_room, needs_some_moment),
+    refuse=all_of(requirements.needs_room, requirements.needs_some_moment),
     predict=predict,
     attains=True,
     predict_iterations=predict_iterations,

@@ -13,29 +13,16 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
 from lrlab.protocol import Iterates
 from lrlab.solver_entry import Options, SolverEntry, all_of
+from lrlab.solvers.single_index import link_free_moves, requirements
 from lrlab.solvers.single_index.cross_fitting import FOLDS, CrossFit
 from lrlab.solvers.single_index.link_fit import chosen, fit, fit_all
 from lrlab.solvers.single_index.link_free_levels import Attempt, attempts, curvatures, refitted
-from lrlab.solvers.single_index.link_free_moves import (
-    Moved,
-    descended,
-    exchanged,
-    one_step,
-    sharpened,
-    stepped,
-    suits_one_step,
-)
+from lrlab.solvers.single_index.link_free_moves import Moved, descended
 from lrlab.solvers.single_index.link_free_start import DECIDED, Start, best_start, doubtful, spline_starts
 from lrlab.solvers.single_index.link_free_state import MOST_ENTRIES, State
 from lrlab.solvers.single_index.link_levels import Levels
 from lrlab.solvers.single_index.link_smoothing import POLYNOMIAL, SMOOTHNESS
-from lrlab.solvers.single_index.requirements import (
-    SupportSize,
-    needs_answers,
-    needs_room,
-    needs_some_moment,
-    support_size,
-)
+from lrlab.solvers.single_index.requirements import SupportSize, support_size
 
 # The smoothness is chosen anew in this many rounds at most, until it stays the same in three.
 CHOICES = 6
@@ -126,7 +113,7 @@ def smooth_rounds(data: CrossFit, s: int, begin: Start) -> Iterator[State]:
     B, Z, fits, choice, start = begin
     p = len(B)
     exchanges = np.full(data.folds + 1, s if s < p else 0)
-    together = s >= p and suits_one_step(data)
+    together = s >= p and link_free_moves.suits_one_step(data)
     rounds, settled = 0, 0
     while True:
         # Chosen anew only while the directions still change much: then F is one function, and the rounds converge.
@@ -139,17 +126,17 @@ def smooth_rounds(data: CrossFit, s: int, begin: Start) -> Iterator[State]:
             current = fits[choice]
             fits[choice] = fit(data.rows(Z, current.log_odds), current.smoothness, current.log_odds.coefficients)
         free = B != 0 if s < p else np.ones_like(B, dtype=bool)
-        link = sharpened(fits[choice].log_odds, data.held_out(Z), int(free[:, -1].sum()))
+        link = link_free_moves.sharpened(fits[choice].log_odds, data.held_out(Z), int(free[:, -1].sum()))
         together = together and choosing
         if together:
-            at, step = one_step(data, B, Z, link)
+            at, step = link_free_moves.one_step(data, B, Z, link)
         else:
             at = data.derivatives(Z, link)
             step = data.newton(at, B, free)
         yield State(B, Z, free, fits[choice], link, at, step, exchanges / s, start, choosing)
-        moved = (stepped if together else descended)(data, link, Moved(B, Z, at.loss), step)
+        moved = (link_free_moves.stepped if together else descended)(data, link, Moved(B, Z, at.loss), step)
         if exchanges.any():
-            moved, exchanges = exchanged(data, link, at, Moved(B, Z, at.loss), moved, exchanges, s)
+            moved, exchanges = link_free_moves.exchanged(data, link, at, Moved(B, Z, at.loss), moved, exchanges, s)
         B, Z, rounds = moved.B, moved.Z, rounds + 1
 
 
@@ -193,5 +180,5 @@ ENTRY = SolverEntry(
     families=("single-index",),
     knows=("sparsity",),
     workspace=workspace,
-    refuse=all_of(needs_room, needs_answers, needs_some_moment),
+    refuse=all_of(requirements.needs_room, requirements.needs_answers, requirements.needs_some_moment),
 )

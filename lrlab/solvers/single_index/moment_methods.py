@@ -12,14 +12,11 @@ from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options, all_of, one_step
+from lrlab.solvers.single_index import requirements
 from lrlab.solvers.single_index.requirements import (
     SupportSize,
     moment_entry,
-    needs_first_moment,
-    needs_samples,
-    refuse_first_moment,
     single_index_entry,
-    small_workspace,
     sparse_size,
     support_size,
 )
@@ -132,8 +129,8 @@ ENTRIES = (
         run=marginal_mean,
         knows=("sparsity",),
         streams=True,
-        workspace=small_workspace,
-        refuse=refuse_first_moment,
+        workspace=requirements.small_workspace,
+        refuse=requirements.refuse_first_moment,
         predict=predict_marginal_mean,
         stacked=one_step(marginal_mean),
     ),
@@ -143,7 +140,7 @@ ENTRIES = (
         r" 1, \quad S = \tfrac1n \sum_i x_i x_i^\top - \bar x \bar x^\top",
         summary="Direction between the means of x for either answer, whitened: least squares of y on x.",
         run=sir,
-        refuse=all_of(needs_samples, needs_first_moment),
+        refuse=all_of(requirements.needs_samples, requirements.needs_first_moment),
         predict=predict_sir,
         stacked=one_step(sir),
     ),

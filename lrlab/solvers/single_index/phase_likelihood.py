@@ -15,15 +15,8 @@ from lrlab.parameters import InputError
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.methods.sphere import DAMPING, exact_direction, newton_directions, normalised, shortened
-from lrlab.solvers.single_index.phase_losses import (
-    WIDEST,
-    Likelihood,
-    expected_loss,
-    final_width,
-    likeliest_width,
-    likelihood,
-    starts,
-)
+from lrlab.solvers.single_index import phase_losses
+from lrlab.solvers.single_index.phase_losses import WIDEST, Likelihood, likelihood
 from lrlab.solvers.single_index.requirements import VANISHING, message_workspace, needs_samples
 
 STEPS_A_WIDTH = 8
@@ -67,9 +60,9 @@ def phase_likelihood(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     if abs(y.sum()) == n:
         remedy = "move the threshold towards 0.7, or raise n: where all answers agree they carry nothing"
         raise InputError("answers", "of both kinds", f"{n} times {y[0]:+.0f}", remedy)
-    narrowest, ends = final_width(link, n, p), list[Point]()
-    for b in starts(problem, rng):
-        width, likely = likeliest_width(problem, b, narrowest) if ends else max(WIDEST, narrowest), 0.0
+    narrowest, ends = phase_losses.final_width(link, n, p), list[Point]()
+    for b in phase_losses.starts(problem, rng):
+        width, likely = phase_losses.likeliest_width(problem, b, narrowest) if ends else max(WIDEST, narrowest), 0.0
         for at in descent(problem, b, width, narrowest):
             if at.width == narrowest and at.length < NEARLY_SETTLED * narrowest:
                 likely = likely or highest_loss(problem, at, LIKELY)
@@ -116,7 +109,9 @@ def highest_loss(problem: SingleIndexData, at: Point, deviations: float) -> floa
     hardly anything where answers tell little, so that the link explains little of their entropy. A nat is never much.
     """
     (n, p), share = problem.shape, (1.0 + problem.y.mean()) / 2.0
-    mean, deviation = expected_loss(problem.link, at.width, float(np.linalg.norm(problem.X @ at.b)) / math.sqrt(n))
+    mean, deviation = phase_losses.expected_loss(
+        problem.link, at.width, float(np.linalg.norm(problem.X @ at.b)) / math.sqrt(n)
+    )
     explained = max(0.0, -n * (share * math.log(share) + (1.0 - share) * math.log(1.0 - share) + mean))
     return max(1.0, n * mean - min(p, explained) / 10.0 + deviations * math.sqrt(n) * deviation)
 

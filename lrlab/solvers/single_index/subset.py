@@ -14,15 +14,9 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options, all_of
+from lrlab.solvers.single_index import requirements
 from lrlab.solvers.single_index.likelihoods import LOGISTIC, newton
-from lrlab.solvers.single_index.requirements import (
-    SupportSize,
-    needs_answers,
-    refuse_first_moment,
-    single_index_entry,
-    sparse_size,
-    support_size,
-)
+from lrlab.solvers.single_index.requirements import SupportSize, single_index_entry, sparse_size, support_size
 
 NEWTON_STEPS = 25
 WORTHWHILE = 1e-6
@@ -133,5 +127,5 @@ ENTRY = single_index_entry(
     run=subset_logistic,
     knows=("sparsity",),
     workspace=workspace,
-    refuse=all_of(refuse_first_moment, needs_answers),
+    refuse=all_of(requirements.refuse_first_moment, requirements.needs_answers),
 )
