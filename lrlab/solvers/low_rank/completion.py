@@ -105,7 +105,7 @@ def soft_impute(
         Z = state.extrapolated(old, beta)
         W = shrunk(A, Z, b, level, len(state.W.s) + SPARE, rng)  # type: ignore[arg-type]
         old, state = state, Filled(W, A.forward(W))
-        change = Z.distance(W) / (float(np.linalg.norm(W.s)) or 1.0)
+        change = float(np.linalg.norm(lowrank.difference(Z.W, W))) / (float(np.linalg.norm(W.s)) or 1.0)
         final = level <= last * (1 + 1e-12)
         rest = state.fit - b
         value, before = float(rest @ rest) / 2 + level * float(W.s.sum()), value
@@ -133,10 +133,6 @@ class Filled(NamedTuple):
         W, V = self.W, old.W
         terms = np.hstack([W.U, V.U]), np.concatenate([(1 + beta) * W.s, -beta * V.s]), np.hstack([W.V, V.V])
         return Filled(LowRank(*terms), (1 + beta) * self.fit - beta * old.fit)
-
-    def distance(self, other: LowRank) -> float:
-        """Return the Frobenius norm of the difference."""
-        return float(np.linalg.norm(lowrank.difference(self.W, other)))
 
 
 def above(M: Array, level: float) -> LowRank:

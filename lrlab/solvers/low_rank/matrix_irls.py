@@ -71,7 +71,8 @@ def matrix_irls(
     """  # fmt: skip
     A, b = problem.operator, problem.b
     assert isinstance(A, Entries)
-    eps, X = np.inf, Filled.entries(A, b)
+    left, right = (np.zeros((n, 0)) for n in A.shape)
+    eps, X = np.inf, Filled(left, right, left, right, b)
     while True:
         triples = X.triples(A, problem.rank + 1, rng)
         W = triples.truncated(problem.rank)
@@ -97,12 +98,6 @@ class Filled(NamedTuple):
     V: Array
     rest: Array
 
-    @staticmethod
-    def entries(A: Entries, b: Array) -> "Filled":
-        """Return the zero-filled table."""
-        (n1, n2), none = A.shape, 0
-        return Filled(np.zeros((n1, none)), np.zeros((n2, none)), np.zeros((n1, none)), np.zeros((n2, none)), b)
-
     def times(self, A: Entries, V: Array) -> Array:
         """Return the table times V (n2, any)."""
         return self.U @ (self.L.T @ V) + self.R @ (self.V.T @ V) + A.sparse(self.rest) @ V
@@ -111,14 +106,10 @@ class Filled(NamedTuple):
         """Return the transposed table times U (n1, any)."""
         return self.L @ (self.U.T @ U) + self.V @ (self.R.T @ U) + A.sparse(self.rest).T @ U
 
-    def dense(self, A: Entries) -> Array:
-        """Return the table itself."""
-        return self.U @ self.L.T + self.R @ self.V.T + A.sparse(self.rest).toarray()
-
     def triples(self, A: Entries, count: int, rng: Generator) -> LowRank:
         """Return the leading singular triples."""
         if decomposed_whole(A.shape, count):
-            return lowrank.from_dense(self.dense(A), count)
+            return lowrank.from_dense(self.U @ self.L.T + self.R @ self.V.T + A.sparse(self.rest).toarray(), count)
         near = self.V if self.V.shape[1] else None
         return leading_triples(
             lambda V: self.times(A, V), lambda U: self.transposed(A, U), A.shape, count, rng, A.dtype,

@@ -74,13 +74,17 @@ def clipped(b: Array) -> Array:
 def leading_part(operator: Operator, b: Array, rank: int, rng: Generator, settled: float = SETTLED) -> LowRank:
     """Return the nearest matrix of a rank to `moment(b)`; large ones once their values change by `settled` at most."""
     if formed(operator):
-        M = operator.moment(b)
-        return lowrank.from_symmetric(M, rank) if operator.symmetric else lowrank.from_dense(M, rank)
+        return nearest(operator, operator.moment(b), rank)
     times = lambda V: operator.moment_left(b, V, operator.right(V))  # noqa: E731
     if operator.symmetric:
         return leading_eigenpairs(times, operator.shape[0], rank, rng, operator.dtype, settled)
     transposed = lambda U: operator.moment_right(b, U, operator.left(U))  # noqa: E731
     return leading_triples(times, transposed, operator.shape, rank, rng, operator.dtype, settled=settled)
+
+
+def nearest(operator: Operator, M: Array, rank: int) -> LowRank:
+    """Return the nearest matrix of a rank to M, which is symmetric if the operator is."""
+    return lowrank.from_symmetric(M, rank) if operator.symmetric else lowrank.from_dense(M, rank)
 
 
 def formed(operator: Operator) -> bool:

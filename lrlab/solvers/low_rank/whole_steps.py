@@ -3,11 +3,10 @@
 import numpy as np
 from numpy.random import Generator
 
-from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.operators.operator import Operator
-from lrlab.solvers.low_rank.starts import formed, leading_eigenpairs, leading_triples
+from lrlab.solvers.low_rank.starts import formed, leading_eigenpairs, leading_triples, nearest
 from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, point
 
 SLOW = 0.02
@@ -56,7 +55,7 @@ class WholeSteps:
     def _steps(self, at: EvaluatedMatrix):
         G = self.operator.moment(at.misfit) if formed(self.operator) else None
         for eta in SIZES:
-            W = self._nearest(at, eta) if G is None else nearest(at.W.dense() - eta * G, at, self.operator)
+            W = self._nearest(at, eta) if G is None else nearest(self.operator, at.W.dense() - eta * G, len(at.W.s))
             yield point(self.operator, W, self.b)
 
     def _nearest(self, at: EvaluatedMatrix, eta: float) -> LowRank:
@@ -66,9 +65,3 @@ class WholeSteps:
             return leading_eigenpairs(times, len(W.U), k, self.rng, operator.dtype, ROUGH)
         back = lambda U: W.V @ (W.left.T @ U) - eta * operator.moment_right(d, U, operator.left(U))  # noqa: E731
         return leading_triples(times, back, W.shape, k, self.rng, operator.dtype, near=W.V, settled=ROUGH)
-
-
-def nearest(M: Array, at: EvaluatedMatrix, operator: Operator) -> LowRank:
-    """Return the nearest matrix of the rank of a point to M."""
-    rank = len(at.W.s)
-    return lowrank.from_symmetric(M, rank) if operator.symmetric else lowrank.from_dense(M, rank)

@@ -69,8 +69,8 @@ def binary_relevance(
 def svm(problem: LabelData, *, regularization: Ridge = 10.0, rng: Generator) -> Iterates:
     r"""Predict labels Y (n, L), coded -1 and +1, by the signs of x^T w_j: the widest margin for each label j by itself.
 
-    minimise    F(Z) = sum over observed (i, j) of max(0, 1 - Y_ij x_i^T w_j) + lambda ||Z||_F^2 / 2, Z = (w_1, ...,
-    w_L) update      all labels by LIBLINEAR's dual coordinate descent with C = 1 / lambda, in 10 passes over the rows
+    minimise    F(Z) = sum over observed (i, j) of max(0, 1 - Y_ij x_i^T w_j) + lambda ||Z||_F^2 / 2, Z = (w_1, ...)
+    update      all labels by LIBLINEAR's dual coordinate descent with C = 1 / lambda, in 10 passes over the rows
                 at most, then those for which that was too few in 100, 1,000, 10,000
 
     Its squared loss max(0, .)^2 is binary-relevance with loss=squared-hinge. Intercepts, where the problem wants them,

@@ -103,13 +103,11 @@ def leml_logistic(
 ) -> Iterates:
     r"""Predict labels Y (n, L), coded -1 and +1, by the signs of X Z, Z = W H^T (d, L) of rank k: logistic losses.
 
-    minimise    J(W, H) = sum over observed (i, j) of log(1 + exp(-Y_ij x_i^T W h_j)) + lambda (||W||_F^2 + ||H||_F^2) /
-    2 update      H, then W, by trust-region Newton steps, each by conjugate gradients on X^T U H + lambda S, U_ij =
+    minimise    J(W, H) = sum over observed (i, j) of log(1 + exp(-Y_ij x_i^T W h_j)) + lambda (||W||^2 + ||H||^2) / 2
+    update      H, then W, by trust-region Newton steps, each by conjugate gradients on X^T U H + lambda S, U_ij =
                 l''_ij (x_i^T S h_j) on the observed entries (Algorithm 1); then both are balanced, as in leml_squared
 
-    Takes memory for one number for each observed entry. From the same W as leml_squared.
-    Yields after each iteration: estimate Z, objective J, residual: the gradient of J over that of its loss at Z = 0,
-    the larger of W's, divided by the norms of X's columns, and H's.
+    Takes memory for one number for each observed entry. Starts and yields as leml_squared.
     Reference: Yu, Jain, Kar, Dhillon (2014), Algorithm 1; Lin, Weng, Keerthi (2008), trust-region Newton.
     """
     yield from by_newton(problem, LOGISTIC, regularization, penalty, fitted_rank, newton_steps, steps, rng)
@@ -127,12 +125,10 @@ def leml_squared_hinge(
 ) -> Iterates:
     r"""Predict labels Y (n, L), coded -1 and +1, by the signs of X Z, Z = W H^T (d, L) of rank k: squared hinge.
 
-    minimise    J(W, H) = sum over observed (i, j) of max(0, 1 - Y_ij x_i^T W h_j)^2 + lambda (||W||_F^2 + ||H||_F^2) /
-    2 update      as in leml_logistic, with a generalised second derivative 2 where Y_ij x_i^T W h_j < 1 and 0 elsewhere
+    minimise    J(W, H) = sum over observed (i, j) of max(0, 1 - Y_ij x_i^T W h_j)^2 + lambda (||W||^2 + ||H||^2) / 2
+    update      as in leml_logistic, with a generalised second derivative 2 where Y_ij x_i^T W h_j < 1 and 0 elsewhere
 
-    Takes memory for one number for each observed entry. From the same W as leml_squared.
-    Yields after each iteration: estimate Z, objective J, residual: the gradient of J over that of its loss at Z = 0,
-    the larger of W's, divided by the norms of X's columns, and H's.
+    Takes memory for one number for each observed entry. Starts and yields as leml_squared.
     Reference: Yu, Jain, Kar, Dhillon (2014), Algorithm 1; Lin, Weng, Keerthi (2008), trust-region Newton.
     """
     yield from by_newton(problem, SQUARED_HINGE, regularization, penalty, fitted_rank, newton_steps, steps, rng)
@@ -145,11 +141,8 @@ def by_newton(
     labels = Labels.of(problem, loss)
     X = labels.X
 
-    def label_factor(A: Array, H: Array) -> Array:
-        return newton(OfLabels(labels, A, weight), H, newton_steps, steps, ACCURACY)
-
-    def feature_factor(W: Array, H: Array) -> Array:
-        return newton(OfFeatures(labels, H, weight), W, newton_steps, steps, ACCURACY)
+    label_factor = lambda A, H: newton(OfLabels(labels, A, weight), H, newton_steps, steps, ACCURACY)  # noqa: E731
+    feature_factor = lambda W, H: newton(OfFeatures(labels, H, weight), W, newton_steps, steps, ACCURACY)  # noqa: E731
 
     def gradients(A: Array, H: Array, at: float = 1.0) -> tuple[Array, Array]:
         Z = labels.embeddings(H)

@@ -10,7 +10,7 @@ from lrlab.models.multilabel import Multilabel
 from lrlab.models.protocols import LabelData
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
-from lrlab.solvers.methods.accelerated import accelerated, place
+from lrlab.solvers.methods.proximal import accelerated, place
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED, Loss
 from lrlab.solvers.multilabel.leml_alternation import Regularization
 from lrlab.solvers.multilabel.leml_products import Labels
@@ -32,8 +32,8 @@ def trace_norm_squared(problem: LabelData, *, regularization: Regularization = 2
     What leml-squared minimises over factors of rank k, without the bound on the rank: convex, one optimum. Larger
     lambda, lower rank; W = 0 from the largest singular value of X^T Y on. The rank of the problem is not used.
     Forms matrices (d, L). Yields endlessly: estimate W, objective F, residual: what the distance of 0 to the
-    subdifferential of F is at most, over the gradient of the loss at W = 0, both as they are or
-    divided by the norms of X's columns, whichever is larger.
+    subdifferential of F is at most, over the gradient of the loss at W = 0, both as they are or divided by the norms of
+    X's columns, whichever is larger.
     Reference: Yu, Jain, Kar, Dhillon (2014), eq. 2 without the rank, section 4; SMT in Qiu et al. (2017).
     """
     yield from penalised(problem, SQUARED, regularization)
@@ -45,10 +45,8 @@ def trace_norm_logistic(problem: LabelData, *, regularization: Regularization = 
     minimise    F(W) = sum over observed (i, j) of log(1 + exp(-Y_ij x_i^T w_j)) + lambda ||W||_*
     update      accelerated proximal gradient steps (see `accelerated`), on the observed entries alone
 
-    Convex, one optimum at most. The rank of the problem is not used. Forms matrices (d, L). Yields endlessly: estimate
-    W, objective F, residual: what the distance of 0 to the subdifferential of F is at most, over the gradient of the
-    loss at W = 0, both as they are or
-    divided by the norms of X's columns, whichever is larger.
+    Convex, one optimum at most. The rank of the problem is not used. Forms matrices (d, L), yields as
+    trace_norm_squared.
     Reference: Yu, Jain, Kar, Dhillon (2014), eq. 2 without the rank, section 4; LRT in Qiu et al. (2017).
     """
     yield from penalised(problem, LOGISTIC, regularization)

@@ -60,8 +60,7 @@ def ap_rom(
                 (`tangent`, not in the paper), or on a head of rank 2r of G, as in the paper (`two-sided`);
                 H(G) = (P G + G P) / 2 with the same P (`one-sided`, as printed)
     tail        T: the nearest matrix of rank r, exactly, on the few columns that L and H(G) live on
-    eta         `fixed`: `step`, 1 in the paper. `adaptive`: the root of <T, G(L - eta T)>, T the tangent part of G,
-                halved while the objective is twice the lowest so far
+    eta         as in `ep_rom`
     converges   `tangent`: as EP-ROM does, and to the same L, as both stand still where the tangent part of G is 0.
                 The paper's look for the leading directions of G alone: with noise, or few samples, those are
                 directions of the noise, and the rest of the error falls slowly: at p = 100, r = 5, m = 8500, noise
@@ -71,9 +70,8 @@ def ap_rom(
     (P G + G P) / 2 is the part of the paper's P G on which A depends: answers do not distinguish L from its transpose.
     X (m, p), never a p x p matrix: heads by block Krylov, `blocks` + 1 products G V of two passes over X each; the
     paper takes q = Theta(log(p) / sqrt(eps)) blocks. The number of iterations is about the same from 2 blocks on
-    (p = 100, condition 1 to 100; at p = 400 the third saves a tenth); the time of one grows with it. `fresh_batches`
-    splits the samples, one batch an iteration, and ends with the last; objective and residual are those of all.
-    Otherwise yields endlessly: residual = ||L_next - L||_F / (eta ||L||_F), 0 when ||A(L) - b|| is rounding error.
+    (p = 100, condition 1 to 100; at p = 400 the third saves a tenth); the time of one grows with it. `fresh_batches`,
+    and what it yields, as in `ep_rom`.
     Reference: Soltani & Hegde (2018), Algorithm 2 (AP-ROM), Algorithms 3 and 4 (MBK-SVD).
     """
     r, blocks = problem.rank, depth(blocks, problem.operator.shape[0])

@@ -31,15 +31,12 @@ def gfm(
     start       the part of rank r of the unbiased moment M of the answers, by block Krylov; times the adaptive step
     update      U <- QR((L - eta G) U),  V <- (L - eta G) U,  L <- the rank r part of (U V^T + V U^T) / 2,
                 G = A*(d) / (2m) - (mean(d) / 2) I,  d = A(L) - b;  the paper's H is -G
-    eta         `fixed`: `step`, 1 in the paper. `adaptive`: the root of <T, G(L - eta T)>, T the tangent part of G,
-                halved while the objective is twice the lowest so far
+    eta         as in `ep_rom`
     converges   linearly if m is large enough for E[L - G] = L_true to rule; the adaptive step needs fewer
 
     A depends only on the symmetric part of the paper's U V^T, and near the truth V is U times a symmetric matrix:
-    cutting it to rank r keeps every estimate a network with r units. The paper draws fresh samples for each iteration;
-    `fresh_batches` takes that literally and ends with the last batch; the objective is that of all samples.
-    X (m, p), four passes over it an iteration (five with the adaptive step), never a p x p matrix. Yields:
-    residual = ||L_next - L||_F / (eta ||L||_F), 0 when ||A(L) - b|| is rounding error.
+    cutting it to rank r keeps every estimate a network with r units. `fresh_batches`, and what it yields, as in
+    `ep_rom`. X (m, p), four passes over it an iteration (five with the adaptive step), never a p x p matrix.
     Reference: Lin & Ye (2016), "A non-convex one-pass framework for generalized factorization machine and rank-one
     matrix sensing", Algorithm 1; debiased as in Soltani & Hegde (2018), section 5.3.
     """

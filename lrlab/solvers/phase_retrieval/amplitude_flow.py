@@ -50,10 +50,7 @@ def truncated_amplitude_flow(
     Reference: Wang, Giannakis, Eldar (2018), "Solving systems of random quadratic equations via truncated amplitude
     flow", Algorithm 1.
     """
-
-    def weights(size: Array, b: Array) -> Array:
-        return ((1.0 + margin) * size >= b).astype(float)
-
+    weights = lambda size, b: ((1.0 + margin) * size >= b).astype(float)  # noqa: E731
     fixed = size or (0.9 if np.iscomplexobj(problem.A) else 0.6)
     yield from flow(problem, initial(problem, start, rng), weights, step, fixed)
 
@@ -77,14 +74,10 @@ def reweighted_amplitude_flow(
     step        fixed: t = 2 (real) or 5 (complex). exact, conjugate: see `flow`
     converges   geometrically to x with m >= C p (Theorem 1); without weights (discount 0) F never grows
 
-    A (m, p). Yields the start and then endlessly: objective F without weights, residual ||g|| relative to the part of g
-    that stems from b, along z. Two passes over A a step, memory O(m).
+    A (m, p). Yields as `truncated_amplitude_flow`, F without weights. Two passes over A a step, memory O(m).
     Reference: Wang, Giannakis, Saad, Chen (2018), "Phase retrieval via reweighted amplitude flow", Algorithm 1.
     """
-
-    def weights(size: Array, b: Array) -> Array:
-        return size / np.maximum(size + discount * b, TINY)
-
+    weights = lambda size, b: size / np.maximum(size + discount * b, TINY)  # noqa: E731
     fixed = size or (5.0 if np.iscomplexobj(problem.A) else 2.0)
     yield from flow(problem, initial(problem, start, rng), weights, step, fixed)
 

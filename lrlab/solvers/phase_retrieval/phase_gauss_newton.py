@@ -89,19 +89,11 @@ def descent(problem: PhaseData, z: Vector, loss: str) -> Iterates:
 def comparison(loss: str, b: Array, softening: float) -> Callable[[Vector], Model]:
     """Return the function that maps A z (m,) to the loss's residuals and their derivative; `softening` is s above."""
     if loss == "amplitude":
-
-        def compare(Az: Vector) -> Model:
-            return Model(np.abs(Az) - b, phases(Az), b)
-
-        return compare
+        return lambda Az: Model(np.abs(Az) - b, phases(Az), b)
     mean = float(np.mean(b**2)) or 1.0
     scale = 1.0 / np.sqrt(b**2 + softening * mean if loss == "balanced" else np.full_like(b, mean))
-
-    def compare_squares(Az: Vector) -> Model:
-        data = b**2 * scale / 2.0
-        return Model(np.abs(Az) ** 2 * scale / 2.0 - data, Az * scale, data)
-
-    return compare_squares
+    data = b**2 * scale / 2.0
+    return lambda Az: Model(np.abs(Az) ** 2 * scale / 2.0 - data, Az * scale, data)
 
 
 def damped_step(problem: PhaseData, rows: Vector, g: Vector, damping: float, accuracy: float) -> tuple[Vector, int]:

@@ -54,8 +54,7 @@ def nbiht(problem: SingleIndexData, *, kept: SupportSize = 0, step: Step = 1.0, 
                 measurements for 1-bit compressed sensing"); with noise it keeps moving around the solution, the
                 less the smaller the step
 
-    X (n, p), y (n,) in +-1, two passes over X an iteration. Yields endlessly: objective J(b), residual
-    ||b_next - b||, 0 when all signs are consistent.
+    X (n, p), y (n,) in +-1; yields as `biht`.
     Reference: Jacques, Laska, Boufounos, Baraniuk (2013), section IV, normalised BIHT.
     """
     return _iterate(problem, support_size(problem, kept), step, project=unit)

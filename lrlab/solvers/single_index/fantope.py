@@ -25,11 +25,6 @@ class FantopeState(NamedTuple):
     W: Array
     gap: float
 
-    @property
-    def P(self) -> Array:
-        """The matrix (p, p)."""
-        return compose(self.weights, self.vectors)
-
 
 def fantope_admm(M: Array, rho: float) -> Iterator[FantopeState]:
     r"""Recover the projector on a sparse leading eigenvector of a symmetric M (p, p).

@@ -9,8 +9,7 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options, all_of
 from lrlab.solvers.single_index import requirements
-from lrlab.solvers.single_index.gamp_draws import drawn_iterations, draws_needed
-from lrlab.solvers.single_index.gamp_steps import State, from_spectral, path, updated
+from lrlab.solvers.single_index.gamp_steps import State, drawn_iterations, draws_needed, from_spectral, path, updated
 from lrlab.solvers.single_index.moment_methods import class_moments
 from lrlab.solvers.single_index.requirements import SupportSize, single_index_entry, support_size
 from lrlab.solvers.single_index.spectral_optimal import leading
@@ -34,8 +33,8 @@ def gamp(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> 
     damping     none, until changes of b reverse without falling, or have not fallen for ten iterations, as at small p
                 and near thresholds: then g and b move only part of the way, at least 0.3, to the same fixed points
     converges   for independent Gaussian x and large p to the fixed point of `theory.state_evolution`, which also
-                predicts each iteration (`gamp_draws` where p is too small for that); 10 to 60 iterations, hundreds near
-                a threshold. With other designs it may diverge
+                predicts each iteration (`drawn_iterations` where p is too small for that); 10 to 60 iterations,
+                hundreds near a threshold. With other designs it may diverge
 
     X (n, p), y (n,) in +-1, two passes over X an iteration. Yields endlessly: b / ||b||, residual the larger of
     ||b_next - b|| and |V_next - V|, both relative to ||b_true|| = 1. The note gives 1 - V, the method's own estimate of

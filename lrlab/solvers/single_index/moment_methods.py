@@ -37,16 +37,14 @@ class ClassMoments(NamedTuple):
 def class_moments(problem: SingleIndexData) -> ClassMoments:
     """Return the class moments of a single-index problem; one pass by blocks, memory 2 p^2 and a block."""
     p = problem.shape[1]
-    grams = {1.0: Gram(p), -1.0: Gram(p)}
-    sums = {1.0: np.zeros(p), -1.0: np.zeros(p)}
-    counts = {1.0: 0, -1.0: 0}
+    counts, sums, grams = [0, 0], [np.zeros(p), np.zeros(p)], [Gram(p), Gram(p)]
     for X, y in problem.blocks():
-        for answer in (1.0, -1.0):
+        for k, answer in enumerate((1.0, -1.0)):
             chosen = X[y == answer]
-            grams[answer].add(chosen)
-            sums[answer] += chosen.sum(axis=0)
-            counts[answer] += len(chosen)
-    return ClassMoments(counts[1.0], counts[-1.0], sums[1.0], sums[-1.0], grams[1.0].matrix(), grams[-1.0].matrix())
+            grams[k].add(chosen)
+            sums[k] += chosen.sum(axis=0)
+            counts[k] += len(chosen)
+    return ClassMoments(counts[0], counts[1], sums[0], sums[1], grams[0].matrix(), grams[1].matrix())
 
 
 def marginal_mean(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> Iterates:

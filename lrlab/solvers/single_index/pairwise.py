@@ -64,7 +64,9 @@ def pairwise_moment(
     while True:
         Mb = M @ b
         value = float(b @ Mb)
-        yield Iterate(b, objective=-value, residual=relative(Mb - value * b, value), note=note)
+        # Both vanish where no pair survived.
+        residual = float(np.linalg.norm(Mb - value * b)) / value if value > 0 else 0.0
+        yield Iterate(b, objective=-value, residual=residual, note=note)
         if eigensolver == "lanczos":
             return
         b = unit(Mb)
@@ -88,11 +90,6 @@ def stacked_moments(
             M, Mb = M[chosen], Mb[chosen]
         lengths = np.sqrt(np.vecdot(Mb, Mb))[:, None]
         b = np.divide(Mb, lengths, out=Mb, where=lengths > 0)
-
-
-def relative(difference: Array, scale: float) -> float:
-    """Return ||difference|| / scale, and 0 where both vanish (no pair survived)."""
-    return float(np.linalg.norm(difference)) / scale if scale > 0 else 0.0
 
 
 def chosen_moment(problem: SingleIndexData, pairs: str, moment: str) -> tuple[Array, str]:

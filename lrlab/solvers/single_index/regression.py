@@ -1,15 +1,17 @@
 """Logistic and probit regression: maximum likelihood where the link is taken to be one of these two."""
 
+import math
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 from scipy.sparse.linalg import LinearOperator, cg
+from scipy.special import expit, log_ndtr, logit, ndtri
 
 from lrlab.arrays import Array
 from lrlab.models.protocols import SingleIndexData
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solvers.single_index.likelihoods import DAMPING, LOGISTIC, PROBIT, Likelihood
 from lrlab.solvers.single_index.requirements import needs_first_moment, single_index_entry, vector_workspace
 
 DIRECT = 300
@@ -19,6 +21,94 @@ HALVINGS = 30
 ROUNDING = 64 * np.finfo(float).eps
 TINY = np.finfo(float).tiny
 SEPARABLE = "The answers are separable: the likelihood has no maximum, and only the direction of b has a meaning."
+
+SHORTEST_STEP = 1e-8
+DAMPING = 1e-10
+
+
+class Likelihood(NamedTuple):
+    """-log P(y | x) = loss(m), m = y (<x, b> + c), its first and second derivatives; quantile(P(y = 1)) = <x, b> + c.
+
+    loss = log(1 + e^{-m}) (logistic) or -log Phi(m) (probit); both are convex and fall in the margins m, an array.
+    derivatives(m) returns the three together, which is faster.
+    """
+
+    name: str
+    loss: Callable[[Array], Array]
+    slope: Callable[[Array], Array]
+    curvature: Callable[[Array], Array]
+    quantile: Callable[[float], float]
+    derivatives: Callable[[Array], tuple[Array, Array, Array]]
+
+
+def _mills(m: Array) -> Array:
+    # Phi'(m) / Phi(m) by logarithms: the quotient itself is 0/0 below m = -38.
+    return np.exp(-np.square(m) / 2.0 - log_ndtr(m)) / math.sqrt(2.0 * math.pi)
+
+
+def _probit_curvature(m: Array) -> Array:
+    ratio = _mills(m)
+    # In 0..1 for every m; the sum cancels where m is far below 0.
+    return np.clip(ratio * (m + ratio), 0.0, 1.0)
+
+
+def _probit_derivatives(m: Array) -> tuple[Array, Array, Array]:
+    log_chance = log_ndtr(m)
+    ratio = np.exp(-np.square(m) / 2.0 - log_chance) / math.sqrt(2.0 * math.pi)
+    return -log_chance, -ratio, np.clip(ratio * (m + ratio), 0.0, 1.0)
+
+
+def _logistic_derivatives(m: Array) -> tuple[Array, Array, Array]:
+    e = np.exp(-np.abs(m))
+    whole = 1.0 + e
+    return np.log1p(e) - np.minimum(m, 0.0), -np.where(m > 0, e, 1.0) / whole, e / np.square(whole)
+
+
+LOGISTIC = Likelihood(
+    "logistic",
+    lambda m: np.logaddexp(0.0, -m),
+    lambda m: -expit(-m),
+    lambda m: expit(m) * expit(-m),
+    logit,
+    _logistic_derivatives,
+)
+PROBIT = Likelihood(
+    "probit", lambda m: -log_ndtr(m), lambda m: -_mills(m), _probit_curvature, ndtri, _probit_derivatives
+)
+
+
+def newton(likelihood: Likelihood, Z: Array, y: Array, start: Array, tol: float = 1e-9) -> Iterator[Array]:
+    r"""Yield coefficients (k,) on the way to the maximum of a likelihood, without a penalty.
+
+    minimise    F(theta) = mean loss(y_i <z_i, theta>),  Z (n, k), y (n,) in +-1
+    update      theta <- theta - t H^{-1} g,  g and H the gradient and Hessian of F, t halved until F falls enough
+    converges   from every start where the answers are not separable; where they are, F tends to 0 and the direction
+                of theta to one that parts the answers
+
+    Ends when max |g| <= `tol`, or when no step lowers F by more than rounding. Memory: one copy of Z.
+    """
+    theta, margin = start, y * (Z @ start)
+    value = float(likelihood.loss(margin).mean())
+    while True:
+        yield theta
+        gradient = Z.T @ (y * likelihood.slope(margin)) / len(y)
+        if np.abs(gradient).max() <= tol:
+            return
+        hessian = Z.T @ (likelihood.curvature(margin)[:, None] * Z) / len(y)
+        # Makes the system solvable where columns are dependent; it changes the path, never the solution.
+        hessian.flat[:: len(theta) + 1] += DAMPING * hessian.trace() + np.finfo(float).tiny
+        direction = -np.linalg.solve(hessian, gradient)
+        step, descent = 1.0, float(gradient @ direction)
+        while True:
+            candidate = theta + step * direction
+            margin = y * (Z @ candidate)
+            reached = float(likelihood.loss(margin).mean())
+            if reached <= value + 1e-4 * step * descent:
+                break
+            step /= 2.0
+            if step < SHORTEST_STEP:
+                return
+        theta, value = candidate, reached
 
 
 def logistic(problem: SingleIndexData, *, rng: Generator) -> Iterates:
@@ -48,8 +138,7 @@ def probit(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     converges   as `logistic`; efficient for one-bit sensing, whose link is the probit one with ||b|| = 1 / noise
     separable   answers: as `logistic`
 
-    X (n, p), y (n,) in +-1. Yields after each Newton step, ends when rounding stops it: objective F, residual the
-    largest entry of the gradient relative to its size at 0. Memory O(n + p).
+    X (n, p), y (n,) in +-1; yields as `logistic`. Memory O(n + p).
     Reference: McCullagh & Nelder (1989), "Generalized linear models", section 4.3; Nocedal & Wright (2006),
     "Numerical optimization", section 3.3 and Algorithm 7.1.
     """

@@ -13,7 +13,7 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options
-from lrlab.solvers.single_index.likelihoods import LOGISTIC, PROBIT, Likelihood
+from lrlab.solvers.single_index.regression import LOGISTIC, PROBIT, Likelihood
 from lrlab.solvers.single_index.requirements import needs_first_moment, single_index_entry
 
 PATIENCE = 3
@@ -60,10 +60,8 @@ def sparse_probit(problem: SingleIndexData, *, folds: Folds = 5, rule: Rule = "b
     r"""Recover a sparse b, with its sign, from one-bit answers by probit regression with an l1 penalty.
 
     minimise    F(b, c) = mean -log Phi(y_i (<x_i, b> + c)) + rho ||b||_1
-    and all else as `sparse_logistic`.
+    and all else as `sparse_logistic`. X (n, p), y (n,) in +-1.
 
-    X (n, p), y (n,) in +-1. Yields each level: objective F at the chosen rho, residual the distance of 0 from the
-    subdifferential of F (largest entry, relative to rho_max). The first one comes after the cross-validation.
     Reference: Friedman, Hastie, Tibshirani (2010), section 3, with the probit likelihood.
     """
     return cross_validated_path(PROBIT, problem, folds, rule, rng)

@@ -15,7 +15,7 @@ from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options, all_of
 from lrlab.solvers.single_index import requirements
-from lrlab.solvers.single_index.likelihoods import LOGISTIC, newton
+from lrlab.solvers.single_index.regression import LOGISTIC, newton
 from lrlab.solvers.single_index.requirements import SupportSize, single_index_entry, sparse_size, support_size
 
 NEWTON_STEPS = 25

@@ -12,8 +12,7 @@ from lrlab import catalog, lowrank
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.protocol import Stop, drive
-from lrlab.solvers.methods.accelerated import accelerated, extrapolated, place, shrink
-from lrlab.solvers.methods.proximal import shrink_singular_values
+from lrlab.solvers.methods.proximal import accelerated, extrapolated, place, shrink, shrink_singular_values
 from lrlab.solvers.multilabel import leml, leml_products, trace_norm
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED
 from lrlab.solvers.multilabel.leml_products import Labels, OfFeatures

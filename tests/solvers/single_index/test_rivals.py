@@ -14,7 +14,7 @@ from lrlab import catalog, metrics
 from lrlab.linalg import unit
 from lrlab.models import single_index
 from lrlab.solvers.single_index import sparse_regression
-from lrlab.solvers.single_index.likelihoods import LOGISTIC, PROBIT
+from lrlab.solvers.single_index.regression import LOGISTIC, PROBIT
 from lrlab.theory import principal_hessian
 from lrlab.theory.predicted_overlap import least_squares_overlap
 

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 import lrlab
 from lrlab import catalog, metrics
-from lrlab.solvers.single_index.likelihoods import LOGISTIC, PROBIT, newton
+from lrlab.solvers.single_index.regression import LOGISTIC, PROBIT, newton
 from lrlab.solvers.single_index.subset import subset_logistic
 
 SPEC = lrlab.spec("one-bit-sensing", n=300, p=12, sparsity=3, noise=0.5, seed=4)
