@@ -95,15 +95,16 @@ def soft_impute(
     matrices", Algorithm 1; Yao & Kwok (2015), "Accelerated inexact soft-impute"; Beck & Teboulle (2009), FISTA.
     """
     A, b = problem.operator, problem.b
-    greatest = float(np.linalg.norm(shrunk(A, Filled.zero(A), b, 0.0, 1, rng).s, np.inf))  # type: ignore[arg-type]
+    assert isinstance(A, Entries)
+    state = old = Filled(lowrank.zero(A.shape, 0), np.zeros(A.size))
+    greatest = float(np.linalg.norm(shrunk(A, state, b, 0.0, 1, rng).s, np.inf))
     penalties = iter(greatest * np.geomspace(1.0, shrinkage, path + 1)[1:])
     level, last = next(penalties), greatest * shrinkage
-    state = old = Filled.zero(A)  # type: ignore[arg-type]
     momentum, value = 1.0, np.inf
     while True:
         beta = (momentum - 1) / (momentum + 2) if accelerated else 0.0
         Z = state.extrapolated(old, beta)
-        W = shrunk(A, Z, b, level, len(state.W.s) + SPARE, rng)  # type: ignore[arg-type]
+        W = shrunk(A, Z, b, level, len(state.W.s) + SPARE, rng)
         old, state = state, Filled(W, A.forward(W))
         change = float(np.linalg.norm(lowrank.difference(Z.W, W))) / (float(np.linalg.norm(W.s)) or 1.0)
         final = level <= last * (1 + 1e-12)
@@ -120,11 +121,6 @@ class Filled(NamedTuple):
 
     W: LowRank
     fit: Array
-
-    @staticmethod
-    def zero(A: Entries) -> "Filled":
-        """Return the zero table, of rank 0."""
-        return Filled(lowrank.zero(A.shape, 0), np.zeros(A.size))
 
     def extrapolated(self, old: "Filled", beta: float) -> "Filled":
         """Return W + beta (W - W_old), a sum of the terms of both."""

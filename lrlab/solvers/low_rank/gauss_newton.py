@@ -162,20 +162,14 @@ def unsolved(at: EvaluatedMatrix, b: Array, cosine: float) -> float:
 def following(
     operator: Operator, at: EvaluatedMatrix, along: Line, b: Array, weight: float, leave: Leave
 ) -> EvaluatedMatrix | None:
-    """Return the next point, by the step or by one with the whole gradient; None where neither helps."""
-    new = halved(operator, at, along, b, weight)
+    """Return the next point, by the step, halved until f + weight ||W||_* falls, or by one with the whole gradient.
+
+    None where neither helps.
+    """
+    penalised = lambda point: point.objective + weight * float(np.abs(point.W.s).sum())  # noqa: E731
+    before, trials = penalised(at), (moved(operator, at, along, 0.5**halvings, b) for halvings in range(HALVINGS))
+    new = next((trial for trial in trials if penalised(trial) < before), None)
     return leave(new or at, at.objective) or new
-
-
-def halved(operator: Operator, at: EvaluatedMatrix, along: Line, b: Array, weight: float) -> EvaluatedMatrix | None:
-    """Return the point at step 1, halved until f + weight ||W||_* falls; None if it never does."""
-    times, before = 1.0, at.objective + weight * float(np.abs(at.W.s).sum())
-    for _ in range(HALVINGS):
-        new = moved(operator, at, along, times, b)
-        if new.objective + weight * float(np.abs(new.W.s).sum()) < before:
-            return new
-        times /= 2
-    return None
 
 
 ENTRY = ranked_entry(

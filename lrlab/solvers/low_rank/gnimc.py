@@ -44,9 +44,8 @@ def gnimc(
 
     With W = U diag(s) V^T the least-norm step is a tangent vector D V^T + U E^T, and the update reads
     W <- (U diag(s) + D) diag(1/s) (V diag(s) + E)^T, whatever the scaling of the factors. Conjugate gradients on the
-    normal equations stand for LSQR: the same iterates in exact arithmetic. The start is spectral. Yields an
-    Iterate a step: objective f, residual the cosine between the misfit and the images of tangent vectors, 0 at a
-    stationary point.
+    normal equations stand for LSQR: the same iterates in exact arithmetic. The start is spectral. Yields an Iterate a
+    step: objective f, residual its `stationarity`.
     Reference: Zilber & Nadler (2022), "Inductive matrix completion: no bad local minima and a fast algorithm",
     Algorithm 1, with the numbers of steps of its authors' programme; Paige & Saunders (1982), LSQR.
     """

@@ -10,7 +10,6 @@ from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
-from lrlab.operators.operator import Operator
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options, SolverEntry
@@ -64,7 +63,13 @@ def nuclear_norm(
     mu, mu_k = mu_share * zero_from, max(FIRST, mu_share) * zero_from
     step = 1.0 / max(float(np.linalg.norm(operator.forward(LowRank(u, np.ones_like(s), vt)))) ** 2, 1e-300)
     rounding = ROUNDING * float(np.finfo(b.dtype).eps) * float(np.linalg.norm(pulled))
-    split = _split(operator, b, lambda: mu_k)
+    shrink = shrink_eigenvalues if operator.symmetric else shrink_singular_values
+
+    def value(W: LowRank) -> tuple[float, Array]:
+        d = operator.forward(W) - b
+        return 0.5 * float(np.linalg.norm(d)) ** 2, d
+
+    split = Split(value, operator.adjoint, lambda V, t: shrink(V, t * mu_k), LowRank.dense)
     for state in fasta(split, lowrank.zero(operator.shape, 1, operator.dtype), step):
         Z = state.z / state.z.dtype.type(mu_k)
         size = float(np.linalg.norm(state.x.s, 1))
@@ -84,15 +89,6 @@ def optimality(state: FastaState, mu: float, Z: Array, rounding: float) -> float
 def _note(W: LowRank, mu_k: float, mu: float) -> str:
     rank = int(np.count_nonzero(W.s))
     return f"Rank {rank}." if mu_k == mu else f"Rank {rank}; on the way, the weight is {mu_k / mu:.3g} times the last."
-
-
-def _split(operator: Operator, b: Array, weight) -> Split:
-    def value(W: LowRank) -> tuple[float, Array]:
-        d = operator.forward(W) - b
-        return 0.5 * float(np.linalg.norm(d)) ** 2, d
-
-    shrink = shrink_eigenvalues if operator.symmetric else shrink_singular_values
-    return Split(value, operator.adjoint, lambda V, t: shrink(V, t * weight()), LowRank.dense)
 
 
 def workspace(spec: LowRankSpec, options: Options) -> int:

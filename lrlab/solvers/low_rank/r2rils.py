@@ -37,7 +37,7 @@ def r2rils(
 
     The start is spectral. LSQR (here CGLS, the same iterates in exact arithmetic) ends when the gradient has shrunk by
     the square of the relative misfit, or by 1e-5 where that is larger. Yields the estimate after each update: objective
-    ||A(W) - b||^2 / 2; residual the cosine between the misfit and what a step along the tangent gradient changes of it.
+    ||A(W) - b||^2 / 2, residual its `stationarity`.
     Reference: Bauch, Nadler, Zilber (2021), "Rank 2r iterative least squares: efficient recovery of ill-conditioned
     low rank matrices from few entries", Algorithm 1.
     """

@@ -34,8 +34,7 @@ def scaled_gradient(
     update      W <- (U + eta X) diag(s) (V + eta Y)^T; F is a quartic polynomial of eta, minimised exactly
     symmetric   s is then refitted by least squares with U fixed: on the path itself no value could change its sign,
                 and the small ones of a spectral start have arbitrary signs
-    leaves      minima that have the wrong terms (of a symmetric W, the wrong signs): where progress is slow, by a
-                step with the whole gradient, see `WholeSteps`
+    leaves      minima that have the wrong terms, by steps with the whole gradient, see `WholeSteps`
     converges   linearly at a rate that does not depend on the singular values of W
 
     Start: the leading part of the moment of b. Yields the point before each step: objective F; residual the cosine

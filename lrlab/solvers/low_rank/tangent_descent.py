@@ -46,8 +46,7 @@ def tangent_descent(
                N = H^-1 T, H the mean of A*A on the tangent space: T itself, but for the trace where W is symmetric,
                D = -N + beta D', D' the last direction carried over, beta of Polak & Ribiere, never negative,
                W <- nearest matrix of rank k to W + eta D,  eta = -<d, A(D)> / ||A(D)||^2
-    leaves     minima that have the wrong terms (of a symmetric W, the wrong signs): where progress is slow, by a step
-               with the whole gradient, see `WholeSteps`
+    leaves     minima that have the wrong terms, by steps with the whole gradient, see `WholeSteps`
     converges  linearly from a spectral start, once m is a few times the degrees of freedom; the condition number of W
                costs a few such steps
 

@@ -77,7 +77,7 @@ def one_bit_mean(
 
     solution    w_j along the mean of y_i x_i over all samples of label j so far, whose expectation is a multiple of
                 w_j whatever the noise (Lemma 1); for Gaussian x least squares too, whose X^T X is n I on average
-    rank        its nearest matrix of rank k, if `fitted_rank` is set, which is the start of one-bit-power on all samples
+    rank        its nearest matrix of rank k, if `fitted_rank` is set: the start of one-bit-power on all samples
     converges   the error of a column is of the order sqrt(d1 / samples of its label); at rank k labels share samples
 
     One pass over a batch by blocks of rows, memory O(d1 d2). Yields after each batch, and ends with the stream, or

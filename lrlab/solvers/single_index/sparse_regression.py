@@ -105,12 +105,8 @@ def held_out_losses(likelihood: Likelihood, problem: SingleIndexData, levels: Ar
     losses: list[list[float]] = []
     for level, thetas in enumerate(zip(*paths, strict=True)):
         problem.checkpoint(level / len(levels))
-        losses.append(
-            [
-                float(likelihood.loss(y_out * (X_out @ theta[1:] + theta[0])).mean())
-                for theta, (_, _, X_out, y_out) in zip(thetas, parts, strict=True)
-            ]
-        )
+        at = zip(thetas, parts, strict=True)
+        losses.append([float(likelihood.loss(y_k * (X_k @ b[1:] + b[0])).mean()) for b, (*_, X_k, y_k) in at])
         if level - int(np.argmin(np.mean(losses, axis=1))) >= PATIENCE:
             break
     return np.array(losses)

@@ -56,9 +56,8 @@ def spectral_optimal(problem: SingleIndexData, *, weights: WeightsOption = "coun
     moments = class_moments(problem)
     n, p = problem.shape
     if weights == "link":
-        estimate: Leading | None = leading(
-            moments, known_link_weights(problem.link.moments), p, "Weights from the link."
-        )
+        T = known_link_weights(problem.link.moments)
+        estimate: Leading | None = leading(moments, T, p, "Weights from the link.")
     else:
         estimate = leading_by_counts(moments, n, p)
     if estimate is None:

@@ -105,7 +105,11 @@ def test_refinement_improves_on_its_start_and_notes_its_choice():
         (OneBitSensing(), "phase-likelihood", "solver must be made for one-bit-sensing"),
         (OneBitPhaseRetrieval(threshold=0), "link-free-refinement", "link must be one whose answers depend on <x, b>"),
         (FlippedLogistic(flip=0.5), "link-free-refinement", "link must be one whose answers depend on <x, b>"),
-        (OneBitSensing(n=30), "link-free-refinement", "n must be at least twice the 20 entries kept = 40, got 30"),
+        (
+            OneBitSensing(n=30),
+            "link-free-refinement",
+            "n must be at least twice the 20 entries kept = 40 for this solver, got 30",
+        ),
         (
             OneBitPhaseRetrieval(n=60, threshold=5.0),
             "phase-likelihood",
