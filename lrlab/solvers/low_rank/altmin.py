@@ -22,7 +22,6 @@ from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.low_rank.tangent import point, projected
 from lrlab.solvers.methods.matrix_memory import number_bytes
 
-Batch = tuple[Operator, Array]
 Fit = Callable[..., Array]
 
 SMALL_SYSTEM = 200
@@ -119,15 +118,13 @@ class Factors:
     def refit_right(self, A: Operator, b: Array, ridge: float, exact: bool) -> None:
         """Minimise over V; afterwards V is orthonormal, and U carries the scale."""
         self.measure(A)
-        improve, solve = A.improve_right, A.solve_right
-        self.V, R = np.linalg.qr(self._refitted(improve, solve, self.P, self.V, b, ridge, exact))
+        self.V, R = np.linalg.qr(self._refitted(A.improve_right, A.solve_right, self.P, self.V, b, ridge, exact))
         self.U, self.P, self.Q = self.U @ R.T, self.P @ R.T, A.right(self.V)
 
     def refit_left(self, A: Operator, b: Array, ridge: float, exact: bool) -> None:
         """Minimise over U; afterwards U is orthonormal, and V carries the scale."""
         self.measure(A)
-        improve, solve = A.improve_left, A.solve_left
-        self.U, R = np.linalg.qr(self._refitted(improve, solve, self.Q, self.U, b, ridge, exact))
+        self.U, R = np.linalg.qr(self._refitted(A.improve_left, A.solve_left, self.Q, self.U, b, ridge, exact))
         self.V, self.Q, self.P = self.V @ R.T, self.Q @ R.T, A.left(self.U)
 
     def _refitted(
@@ -161,7 +158,7 @@ def _network(A: Operator, b: Array, factors: Factors, ridge: float, moved: float
     return Iterate(at.W, float(objective), max(moved, cosine))
 
 
-def _batches(A: Operator, b: Array, sweeps: int) -> Iterator[Batch]:
+def _batches(A: Operator, b: Array, sweeps: int) -> Iterator[tuple[Operator, Array]]:
     """Return all samples again and again, or 2 * sweeps + 1 disjoint batches."""
     if not sweeps:
         return repeat((A, b))

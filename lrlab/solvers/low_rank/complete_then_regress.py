@@ -71,10 +71,8 @@ def workspace(spec: TableSpec, options: Options) -> int:
 def refuse_no_features(spec: TableSpec, options: Options) -> None:
     """Refuse tables without features, where there is no second stage."""
     if spec.values().get("features") == "canonical":
-        remedy = "take matrix-irls or gauss-newton, which complete tables"
-        raise InputError(
-            "features", "other than canonical for this solver, which regresses on them", "canonical", remedy
-        )
+        expected = "other than canonical for this solver, which regresses on them"
+        raise InputError("features", expected, "canonical", "take matrix-irls or gauss-newton, which complete tables")
 
 
 ENTRY = ranked_entry(

@@ -148,23 +148,14 @@ def above(M: Array, level: float) -> LowRank:
 def shrunk(A: Entries, Z: Filled, b: Array, level: float, guess: int, rng: Generator) -> LowRank:
     """Return the table Z + A*(b - A(Z)) with singular values lowered by `level`, those below it left out."""
     S, W = A.sparse(b - Z.fit), Z.W
-    left, transposed = W.left, S.T.tocsr()
-    smaller = min(A.shape)
+    left, transposed, smaller = W.left, S.T.tocsr(), min(A.shape)
+    times, back = lambda V: left @ (W.V.T @ V) + S @ V, lambda U: W.V @ (left.T @ U) + transposed @ U
     while True:
         if A.shape[0] * A.shape[1] <= DECOMPOSED or SHARE * guess > smaller:
             triples = above(W.dense() + S.toarray(), level)
             break
-        triples = leading_triples(
-            lambda V: left @ (W.V.T @ V) + S @ V,
-            lambda U: W.V @ (left.T @ U) + transposed @ U,
-            A.shape,
-            guess,
-            rng,
-            b.dtype,
-            near=W.V[:, : guess // 2 + 1],
-            floor=level,
-            settled=EXACT,
-        )
+        near = W.V[:, : guess // 2 + 1]
+        triples = leading_triples(times, back, A.shape, guess, rng, b.dtype, near=near, floor=level, settled=EXACT)
         if triples.s[-1] <= level or not level:
             break
         guess *= 2

@@ -37,10 +37,8 @@ def full_least_squares(
     """
     A, b = problem.operator, problem.b
     Q = A.right(np.eye(A.shape[1], dtype=A.dtype))
-    W = least_squares(
-        lambda D: A.pair(A.left(D), Q), lambda r: A.pull_left(r, Q), b, np.zeros(A.shape, A.dtype), 0.0, ACCURACY,
-        inner_steps,
-    )  # fmt: skip
+    forward, pull = lambda D: A.pair(A.left(D), Q), lambda r: A.pull_left(r, Q)
+    W = least_squares(forward, pull, b, np.zeros(A.shape, A.dtype), 0.0, ACCURACY, inner_steps)
     estimate = lowrank.from_symmetric(W) if A.symmetric else lowrank.from_dense(W)
     rest = A.forward(estimate) - b
     yield Iterate(estimate, float(rest @ rest) / 2)

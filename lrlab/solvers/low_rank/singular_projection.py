@@ -92,16 +92,9 @@ class Descent:
         W = self.W
         if self.G is not None:
             return lowrank.from_dense(W.dense() + eta * self.G, rank)
-        return leading_triples(
-            lambda V: W.left @ (W.V.T @ V) + eta * self.times(V),
-            lambda U: W.V @ (W.left.T @ U) + eta * self.transposed(U),
-            W.shape,
-            rank,
-            rng,
-            W.U.dtype,
-            near=W.V,
-            settled=PROJECTED,
-        )
+        times = lambda V: W.left @ (W.V.T @ V) + eta * self.times(V)  # noqa: E731
+        back = lambda U: W.V @ (W.left.T @ U) + eta * self.transposed(U)  # noqa: E731
+        return leading_triples(times, back, W.shape, rank, rng, W.U.dtype, near=W.V, settled=PROJECTED)
 
 
 ENTRY = ranked_entry(

@@ -98,9 +98,8 @@ def kernel_leml(
     centre, unit = kernel_features.moments(problem.X) if units == "deviations" else (np.zeros(d), np.ones(d))
     X, centre = divided(problem.X, unit), centre / unit
     k = Kernel(kernel, bandwidth or kernel_features.usual_bandwidth(kernel, X, centre, rng), degree, centre)
-    Phi, landmark_rows, R = features(
-        k, X, kernel_features.drawn_landmarks(k, X, kernel_features.landmark_count(n, landmarks), choice, rng)
-    )
+    count = kernel_features.landmark_count(n, landmarks)
+    Phi, landmark_rows, R = features(k, X, kernel_features.drawn_landmarks(k, X, count, choice, rng))
     Z = X[landmark_rows]
     mapped: Any = SimpleNamespace(
         X=Phi, Y=problem.Y, mask=problem.mask, rank=problem.rank, intercept=wants_intercepts(problem)

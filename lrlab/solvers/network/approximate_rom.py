@@ -121,9 +121,8 @@ def refuse_wide(spec: LowRankSpec, options: Options) -> None:
     """Refuse ranks above p / 2: a head of rank 2r would be everything."""
     p, r = spec.size[0], spec.given_rank
     if 2 * r > p:
-        raise InputError(
-            "r", f"at most p / 2 = {p / 2:g} for this solver", r, "lower r or raise p; ep-rom has no limit"
-        )
+        remedy = "lower r or raise p; ep-rom has no limit"
+        raise InputError("r", f"at most p / 2 = {p / 2:g} for this solver", r, remedy)
 
 
 ENTRY = network_entry(

@@ -65,7 +65,8 @@ def geco(
             return
         G = Gradient(operator, now.d)
         if full and replacement == "rotation":
-            u = _rotation(now, G)
+            U, GU = now.L.U, G.times(now.L.U, now.P)
+            u = np.linalg.svd(GU - U @ (U.T @ GU), full_matrices=False)[0][:, :1]
         else:
             start = random_start(len(now.L.U), 1 + oversampling, rng, operator.dtype)
             u = block_krylov(G.times, start, 1, blocks).Z
@@ -73,13 +74,6 @@ def geco(
         if now.L.s.size:
             yield iterate(b, now, following.L, 1.0, f"{now.L.s.size} units.")
         now = following
-
-
-def _rotation(now: EvaluatedSymmetric, G: Gradient) -> Array:
-    """Return the leading left singular vector (p, 1) of (I - U U^T) G U."""
-    U = now.L.U
-    GU = G.times(U, now.P)
-    return np.linalg.svd(GU - U @ (U.T @ GU), full_matrices=False)[0][:, :1]
 
 
 def _grow(operator: Operator, b: Array, now: EvaluatedSymmetric, u: Array, r: int) -> EvaluatedSymmetric:

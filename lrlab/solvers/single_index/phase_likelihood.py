@@ -109,9 +109,8 @@ def highest_loss(problem: SingleIndexData, at: Point, deviations: float) -> floa
     hardly anything where answers tell little, so that the link explains little of their entropy. A nat is never much.
     """
     (n, p), share = problem.shape, (1.0 + problem.y.mean()) / 2.0
-    mean, deviation = phase_losses.expected_loss(
-        problem.link, at.width, float(np.linalg.norm(problem.X @ at.b)) / math.sqrt(n)
-    )
+    spread = float(np.linalg.norm(problem.X @ at.b)) / math.sqrt(n)
+    mean, deviation = phase_losses.expected_loss(problem.link, at.width, spread)
     explained = max(0.0, -n * (share * math.log(share) + (1.0 - share) * math.log(1.0 - share) + mean))
     return max(1.0, n * mean - min(p, explained) / 10.0 + deviations * math.sqrt(n) * deviation)
 

@@ -174,15 +174,9 @@ def quadratic_model_minimum(likelihood: Likelihood, X: Array, y: Array, theta: A
         with warnings.catch_warnings():
             # Optimality is checked on F itself, in `penalised`.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            _, coefficients, _ = lasso_path(
-                np.asfortranarray(root[:, None] * (columns - centre)),
-                root * (response - mean),
-                alphas=[rho * scale],
-                coef_init=theta[1 + active],
-                tol=INNER,
-                max_iter=SWEEPS,
-                check_input=False,
-            )
+            weighted, target = np.asfortranarray(root[:, None] * (columns - centre)), root * (response - mean)
+            how = {"alphas": [rho * scale], "coef_init": theta[1 + active], "tol": INNER, "max_iter": SWEEPS}
+            _, coefficients, _ = lasso_path(weighted, target, check_input=False, **how)
         following[1 + active] = coefficients[:, 0]
     # The intercept is not penalised: it is what centring took away.
     following[0] = mean - float(centre @ following[1 + active])
