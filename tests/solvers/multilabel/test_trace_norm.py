@@ -206,7 +206,7 @@ def test_a_step_that_is_far_too_long_or_short_is_mended():
     best = run("squared", problem, regularization=2.0)[1][-1].objective
     for step in (1e-9, 1e6):
         states = [state for _, state in zip(range(300), accelerated(risk, start, 2.0, step), strict=False)]
-        at = states[-1].at
+        at, _ = states[-1]
         assert at.f + 2.0 * at.estimate.s.sum() == pytest.approx(best, rel=1e-9)
 
 
