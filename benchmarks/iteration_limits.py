@@ -24,8 +24,7 @@ import pandas as pd
 from lrlab import presets
 from lrlab.presets.cases import axis_of
 from lrlab.presets.definition import Preset
-from lrlab.presets.result import Result
-from lrlab.presets.verdict import lines
+from lrlab.presets.result import Result, lines
 from lrlab.protocol import Iterate, Stop
 from lrlab.runs.run import Newest, run_job, scored_row
 from lrlab.runs.trace import Row

@@ -5,7 +5,8 @@ from functools import lru_cache
 from lrlab import catalog
 from lrlab.lessons.definition import Figure, Series
 from lrlab.models.axes import place
-from lrlab.parameters import Value, declared
+from lrlab.models.single_index import SingleIndexSpec
+from lrlab.parameters import InputError, Value, declared
 from lrlab.protocol import Spec
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.run import run_job
@@ -24,6 +25,14 @@ def spec_at(figure: Figure, at: Value, series: Series | None = None) -> Spec:
     parameter = declared(type(spec)).get(figure.slider.name)
     # Lines of theory are drawn at places between whole numbers, too.
     return place(spec, figure.slider.name, round(float(at)) if parameter and parameter.kind is int else float(at))
+
+
+def single_index(figure: Figure, at: Value) -> SingleIndexSpec:
+    """Return the spec of a single-index model at a position of the slider; InputError for another model."""
+    spec = spec_at(figure, at)
+    if not isinstance(spec, SingleIndexSpec):
+        raise InputError("model", "a single-index model", spec.model, "take one-bit-sensing")
+    return spec
 
 
 def job(figure: Figure, series: Series, at: Value) -> Job:

@@ -101,7 +101,7 @@ def verdicts(table: Path) -> list[str]:
     """Return a sentence for each claim of the paper that the table of points and summaries judges."""
     import pandas as pd
 
-    from lrlab.presets.verdict import lines
+    from lrlab.presets.result import lines
 
     judged = lines(pd.read_csv(table, dtype=str))
     return [f"{line.panel}: {line.verdict}. Measured: {line.ours}. {line.why}".rstrip() for line in judged]

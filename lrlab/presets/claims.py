@@ -23,7 +23,7 @@ import pandas as pd
 
 from lrlab.parameters import InputError, require_known
 from lrlab.presets.definition import Preset, Toml
-from lrlab.presets.verdict import Judged, Verdict
+from lrlab.presets.result import Judged, Verdict
 
 
 def rise(x: np.ndarray, share: np.ndarray) -> float:

@@ -13,8 +13,7 @@ from lrlab.parameters import InputError, require_known
 from lrlab.presets import claims
 from lrlab.presets.cases import Case, plan_cases
 from lrlab.presets.definition import Preset, Toml
-from lrlab.presets.result import Panel, Plan, Result, compare_with_paper
-from lrlab.presets.verdict import Verdict, compare
+from lrlab.presets.result import Panel, Plan, Result, Verdict, compare, compare_with_paper
 
 
 def plan(preset: Preset, trials: int | None = None) -> Plan:

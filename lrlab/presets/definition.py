@@ -44,6 +44,9 @@ def _tables(key: str, kinds: Toml, *required: str) -> dict[str, list[Keys]]:
     return {key: [Keys(kinds, required)]}
 
 
+_CLAIMS = _tables("claims", _CLAIM, "paper", "rule")
+
+
 def _file(figure: Toml, required: Sequence[str], *parts: Toml) -> Keys:
     """Return the keys of a file; `required` are those of its table `figure`, beside its kind."""
     keys: dict[str, Any] = {**ABOUT, "trials": int, "seed": object, "quick": _QUICK}
@@ -66,13 +69,13 @@ KINDS: Mapping[str, Keys] = {
         {**_MEASURE, **_SCALES}, ("measure_title",),
         _MODEL, _AXES, _SOLVERS, {"success": SUCCESS}, _tables("series", _GRID, "label"),
         _tables("panels", {"title": str, **_MODEL, **_AXES, "trials": int, **_RATIO}, "title"),
-        _tables("claims", _CLAIM, "paper", "rule"),
+        _CLAIMS,
     ),
     "traces": _file(
         {**_MEASURE, **_SCALES, "against": str}, ("measure", "measure_title", "against"),
         _MODEL, _SOLVERS, _tables("series", _GRID, "label"),
         _tables("panels", {"title": str, **_MODEL, **_MEASURE, "trials": int}, "title"),
-        _tables("claims", _CLAIM, "paper", "rule"),
+        _CLAIMS,
     ),
     "scaling": _file(
         {"measure": str, "level": float}, ("measure", "level"),
@@ -88,14 +91,14 @@ KINDS: Mapping[str, Keys] = {
     "products": _file(
         {}, (), _MODEL, _tables("series", {"label": str}, "label"),
         _tables("panels", {"title": str, **_MODEL, **_AXES}, "title", "axes"),
-        _tables("claims", _CLAIM, "paper", "rule"),
+        _CLAIMS,
     ),
     "comparison": _file(
         {}, (),
         _MODEL, _SOLVERS, _tables("series", {**_SERIES, "paper": dict}, "label"),
         _tables("columns", {"label": str, "spec": dict, "settings": dict}, "label"),
         _tables("panels", {"title": str, **_MEASURE, "scale": float}, "title", *_MEASURE),
-        _tables("claims", _CLAIM, "paper", "rule"),
+        _CLAIMS,
     ),
     "fits": _file(
         {}, (),
@@ -104,7 +107,7 @@ KINDS: Mapping[str, Keys] = {
         _tables("series", {"label": str, "solver": str, "settings": dict, "full_rank": bool}, "label", "solver"),
         _tables("panels", {"title": str, "measure": str, "axis": str, "where": dict, "log_x": bool},
                 "title", "measure", "axis"),
-        _tables("claims", _CLAIM, "paper", "rule"),
+        _CLAIMS,
     ),
 }  # fmt: skip
 REQUIRED = {

@@ -25,8 +25,7 @@ from lrlab.parameters import InputError, require_known
 from lrlab.presets import claims
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.fits_sets import PLACE, SYNTHETIC, Sets, panels_of, rows_of_paper, sets
-from lrlab.presets.result import Panel, Plan, Result, compare_with_paper
-from lrlab.presets.verdict import Verdict, compare
+from lrlab.presets.result import Panel, Plan, Result, Verdict, compare, compare_with_paper
 from lrlab.protocol import limits
 from lrlab.sweeps.toml import require_settings
 

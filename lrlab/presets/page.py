@@ -6,8 +6,7 @@ from string import Template
 
 from lrlab.presets.definition import Preset
 from lrlab.presets.papers import paper_of
-from lrlab.presets.result import Panel, Result
-from lrlab.presets.verdict import Line, lines
+from lrlab.presets.result import Line, Panel, Result, lines
 
 MAX_COLUMNS = 4
 """Panels side by side."""

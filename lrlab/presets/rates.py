@@ -17,8 +17,7 @@ from lrlab.models.axes import axes, place
 from lrlab.parameters import require_known
 from lrlab.presets.cases import Case, axes_path, axis_of, plan_cases
 from lrlab.presets.definition import Preset
-from lrlab.presets.result import Panel, Plan, Result, assembled, panel_table
-from lrlab.presets.verdict import Verdict
+from lrlab.presets.result import Panel, Plan, Result, Verdict, assembled, panel_table
 from lrlab.protocol import Spec
 from lrlab.theory import spiked
 

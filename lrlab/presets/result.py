@@ -1,4 +1,4 @@
-"""What a preset has to compute, and the figures and tables of its results."""
+"""What a preset has to compute, the figures and tables of its results, and the verdicts on claims and numbers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,6 +8,13 @@ import pandas as pd
 
 if TYPE_CHECKING:
     from lrlab.figures.build import Figure
+
+REPRODUCED, REMARK, UNDECIDED = "reproduced", "reproduced with a remark", "not decided"
+FAILED = "not reproduced"
+WORDS = (REPRODUCED, REMARK, UNDECIDED, FAILED)
+TOLERANCES = {"precision": 3.0, "hamming": 0.005, "auc": 0.02, "label_auc": 0.02}
+"""How far apart two numbers may be that agree: percent for precision, else shares."""
+MOST_NAMED = 3
 
 
 class Panel(NamedTuple):
@@ -61,3 +68,99 @@ def compare_with_paper(values: pd.Series, paper: float, scale: float = 1.0) -> d
     ours, spread = scale * float(values.mean()), scale * float(values.std())
     trials = int(values.notna().sum())
     return {"ours": ours, "spread": spread, "trials": trials, "paper": paper, "difference": ours - paper}
+
+
+class Judged(NamedTuple):
+    """Whether a rule holds, None where the measurements do not decide it, and what was measured, as text."""
+
+    holds: bool | None
+    measured: str
+
+
+class Verdict(NamedTuple):
+    """One claim of a paper in its words, the measured and the predicted values as text, and the remark.
+
+    predicted and remark are "" where there is none. holds: whether the measurements agree with the claim, the remark
+    aside; None where they do not decide it.
+    """
+
+    paper: str
+    measured: str
+    predicted: str
+    holds: bool | None
+    remark: str = ""
+
+    @property
+    def word(self) -> str:
+        """The verdict in one of four words."""
+        if self.holds is None:
+            return UNDECIDED
+        return (REMARK if self.remark else REPRODUCED) if self.holds else FAILED
+
+    @property
+    def sentence(self) -> str:
+        """The verdict as a person reads it."""
+        theory = f"; predicted: {self.predicted}" if self.predicted else ""
+        words = f"Verdict: {self.word}. The paper: “{self.paper}”. Measured: {self.measured}{theory}. {self.remark}"
+        return words.rstrip()
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The verdict as columns of a table."""
+        values = {"paper": self.paper, "measured": self.measured, "predicted": self.predicted, "remark": self.remark}
+        return {"verdict": self.word, **values}
+
+
+class Line(NamedTuple):
+    """A claim in a panel: the paper's words, what was measured, the verdict, and the remark, "" where there is none."""
+
+    panel: str
+    claim: str
+    ours: str
+    verdict: str
+    why: str
+
+
+def lines(table: pd.DataFrame) -> list[Line]:
+    """Return the lines of a table of points and summaries, as a preset makes it."""
+    if "verdict" not in table:
+        return []
+    rows = table[table["verdict"].isin(WORDS)].astype(object)
+    rows = rows.where(rows.notna(), "").to_dict("records")
+    # Beside printed numbers, the column `paper` has these.
+    return [
+        Line(row.get("panel", ""), row.get("claim") or row["paper"], row["measured"], row["verdict"], row["remark"])
+        for row in rows
+    ]
+
+
+def counts(shown: Sequence[Line]) -> dict[str, int]:
+    """Return how many lines have each verdict, without those that none has."""
+    numbers = {word: sum(line.verdict == word for line in shown) for word in WORDS}
+    return {word: number for word, number in numbers.items() if number}
+
+
+def compare(measure: str, rows: pd.DataFrame, name_of: Callable[[Any], str], scale: float = 1.0) -> list[Verdict]:
+    """Return whether our numbers are as good as those printed, within TOLERANCES times scale; nothing without any.
+
+    name_of: what a row is of, in words.
+    """
+    both = rows.dropna(subset=["paper", "difference"])
+    if both.empty:
+        return []
+    room = scale * TOLERANCES[measure.partition("@")[0]]
+    ahead = both["difference"] * (-1.0 if measure == "hamming" else 1.0)
+    worse, better = both[ahead < -room], both[ahead > room]
+    remarks = [
+        f"{word} than printed by more than {room:g}: {_names(own, name_of)}."
+        for word, own in (("Worse", worse), ("Better", better))
+        if len(own)
+    ]
+    measured = f"{len(both) - len(worse) - len(better)} of {len(both)} numbers within {room:g} of those printed"
+    return [Verdict("the numbers of the table", measured, "", worse.empty, " ".join(remarks))]
+
+
+def _names(rows: pd.DataFrame, name_of: Callable[[Any], str]) -> str:
+    """Return the first rows as text."""
+    words = [name_of(row) for row in rows.itertuples()]
+    return "; ".join(words[:MOST_NAMED]) + (f"; and {len(words) - MOST_NAMED} more" if len(words) > MOST_NAMED else "")

@@ -22,14 +22,12 @@ from lrlab.store import code_version
 from lrlab.store.code_graph import Definition
 from lrlab.store.store import Store
 
-OpenStore = Callable[[], Store]
-
 
 class Resumed(ResultStream):
     """The results that a store has, then those of the other items as they are computed."""
 
     def __init__(
-        self, function: Callable[[Any], Any], wanted: Sequence[Any], open_store: OpenStore, start: StartStream
+        self, function: Callable[[Any], Any], wanted: Sequence[Any], open_store: Callable[[], Store], start: StartStream
     ) -> None:
         """Read the store, and begin to compute what it does not have."""
         super().__init__(wanted)

@@ -18,8 +18,7 @@ from lrlab.models.axes import axes
 from lrlab.parameters import InputError, require_known
 from lrlab.presets.cases import axis_of, panel_by_panel, plan_cases
 from lrlab.presets.definition import Preset, Toml
-from lrlab.presets.result import Panel, Plan, panel_table
-from lrlab.presets.verdict import Verdict
+from lrlab.presets.result import Panel, Plan, Verdict, panel_table
 from lrlab.runs.trial import run_traced
 
 QUANTITIES = {"iteration": "seconds per iteration", "accuracy": "seconds until the accuracy is reached"}

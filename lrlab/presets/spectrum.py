@@ -9,8 +9,7 @@ from lrlab.figures.spectrum import eigenvalues, recoverable
 from lrlab.models.axes import axes
 from lrlab.presets.cases import axes_path, axis_of
 from lrlab.presets.definition import Preset
-from lrlab.presets.result import Panel, Plan, Result, assembled, panel_table
-from lrlab.presets.verdict import Verdict
+from lrlab.presets.result import Panel, Plan, Result, Verdict, assembled, panel_table
 from lrlab.protocol import Spec
 from lrlab.spectra import pairwise
 from lrlab.spectra.draws import Draw, Row

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from lrlab import InputError, presets
-from lrlab.presets import report, shipped, verdict
+from lrlab.presets import report, result, shipped
 from lrlab.presets.papers import PAPERS, paper_of
 from lrlab.presets.quick import quick
 from lrlab.presets.reading import read
@@ -89,4 +89,4 @@ def test_the_report_of_what_is_shipped_has_all_experiments_and_verdicts(tmp_path
         run = shipped.load(name)
         assert text.count(f'id="{name}-') == len(run.panels) and run.words in text
         assert (tmp_path / f"{name}.csv").exists()
-        assert all(word in text for word in verdict.counts(verdict.lines(run.table)))
+        assert all(word in text for word in result.counts(result.lines(run.table)))

@@ -11,7 +11,7 @@ import pytest
 from lrlab.fits import uploads as on_workers
 from lrlab.fits.uploads import Reading, carry_out
 from lrlab.parameters import InputError
-from lrlab.ui.own_data.folders import Folder
+from lrlab.ui.own_data.row_source import Folder
 from lrlab.ui.shared import uploads
 
 # Pages find the engine of the session, warm.

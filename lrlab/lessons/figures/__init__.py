@@ -5,18 +5,12 @@ A module has `check(figure)`, which raises InputError where the kind lacks somet
 at)`, what it shows there in words; and, where `draw` shows other positions, too, `alone(figure, at)`, which does not.
 """
 
-from importlib.resources import files
+from pkgutil import iter_modules
 
 from lrlab.lessons.definition import Figure
 from lrlab.parameters import InputError
 
-KINDS = tuple(
-    sorted(
-        file.name.removesuffix(".py")
-        for file in files(__name__).iterdir()
-        if file.name.endswith(".py") and not file.name.startswith("_")
-    )
-)
+KINDS = tuple(sorted(module.name for module in iter_modules(__path__)))
 
 
 def require_series(figure: Figure) -> None:

@@ -4,17 +4,14 @@ import numpy as np
 
 from lrlab.figures import build, theme
 from lrlab.lessons.definition import Figure, rounded
-from lrlab.lessons.trials import spec_at
-from lrlab.models.single_index import SingleIndexSpec
-from lrlab.parameters import InputError
+from lrlab.lessons.trials import single_index
 
 SHOWN, REACH, BINS, HEIGHT = 300, 3.0, 13, 380
 
 
 def check(figure: Figure) -> None:
     """Refuse models without a link."""
-    if not isinstance(figure.spec, SingleIndexSpec):
-        raise InputError("model", "a single-index model", figure.spec.model, "take one-bit-sensing")
+    single_index(figure, figure.slider.start)
 
 
 def names(figure: Figure) -> list[str]:
@@ -24,8 +21,7 @@ def names(figure: Figure) -> list[str]:
 
 def numbers(figure: Figure, at: float) -> dict[str, float]:
     """Return the mean of y <x, b>, its expectation mu_1, and the share of answers that are not sign<x, b>."""
-    spec = spec_at(figure, at)
-    assert isinstance(spec, SingleIndexSpec)
+    spec = single_index(figure, at)
     problem = spec.build()
     index = problem.X @ problem.truth
     wrong = float(np.mean(np.sign(index) != problem.y))
@@ -34,8 +30,7 @@ def numbers(figure: Figure, at: float) -> dict[str, float]:
 
 def draw(figure: Figure, at: float) -> build.Figure:
     """Return the first answers as marks, their means in bins, and the link function."""
-    spec, drawn = spec_at(figure, at), build.Figure()
-    assert isinstance(spec, SingleIndexSpec)
+    spec, drawn = single_index(figure, at), build.Figure()
     problem = spec.build()
     index, z = problem.X @ problem.truth, np.linspace(-REACH, REACH, 241)
     jitter = 0.06 * np.random.default_rng(0).standard_normal(SHOWN)

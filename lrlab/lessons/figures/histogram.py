@@ -4,29 +4,16 @@ import numpy as np
 
 from lrlab.figures import build
 from lrlab.lessons.definition import Figure, rounded
-from lrlab.lessons.trials import spec_at
-from lrlab.models.single_index import SingleIndexSpec
+from lrlab.lessons.trials import single_index
 from lrlab.parameters import InputError
 from lrlab.spectra import histogram
 
 
-def _spec(figure: Figure, at: float) -> SingleIndexSpec:
-    spec = spec_at(figure, at)
-    assert isinstance(spec, SingleIndexSpec)
-    return spec
-
-
-def _moment(figure: Figure) -> str:
-    moment: str = figure.get("moment", "M")
-    return moment
-
-
 def check(figure: Figure) -> None:
     """Refuse models without pairwise moments."""
-    if not isinstance(figure.spec, SingleIndexSpec):
-        raise InputError("model", "a single-index model", figure.spec.model, "take one-bit-sensing")
-    if _moment(figure) not in histogram.MOMENTS:
-        raise InputError("moment", "M or M'", _moment(figure), "take one of them")
+    single_index(figure, figure.slider.start)
+    if figure.get("moment", "M") not in histogram.MOMENTS:
+        raise InputError("moment", "M or M'", figure.get("moment", "M"), "take one of them")
 
 
 def names(figure: Figure) -> list[str]:
@@ -36,7 +23,7 @@ def names(figure: Figure) -> list[str]:
 
 def numbers(figure: Figure, at: float) -> dict[str, float]:
     """Return the largest eigenvalue, the edge of the bulk, the overlap, and what theory says of them."""
-    spec, moment = _spec(figure, at), _moment(figure)
+    spec, moment = single_index(figure, at), figure.get("moment", "M")
     drawn, limit = histogram.eigenvalues(spec, moment), histogram.prediction(spec, moment)
     return {
         "largest": float(drawn.values[-1]), "edge": limit.second, "gap": float(drawn.values[-1]) - limit.second,
@@ -47,9 +34,9 @@ def numbers(figure: Figure, at: float) -> dict[str, float]:
 
 def draw(figure: Figure, at: float) -> build.Figure:
     """Return the histogram; its axis is the same for all positions."""
-    moment = _moment(figure)
-    extent = histogram.extent([_spec(figure, value) for value in figure.slider.values], moment)
-    return histogram.figure(_spec(figure, at), moment, extent)
+    moment = figure.get("moment", "M")
+    extent = histogram.extent([single_index(figure, value) for value in figure.slider.values], moment)
+    return histogram.figure(single_index(figure, at), moment, extent)
 
 
 def sentence(figure: Figure, at: float) -> str:

@@ -18,11 +18,7 @@ from lrlab.lessons.trials import job, scores
 from lrlab.parameters import display_name
 
 HEIGHT, FINE = 400, 60
-
-
-def check(figure: Figure) -> None:
-    """Refuse a figure without series."""
-    require_series(figure)
+check = require_series
 
 
 def names(figure: Figure) -> list[str]:

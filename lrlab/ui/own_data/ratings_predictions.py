@@ -12,7 +12,7 @@ from lrlab.fits.fitting_ratings import RatingsFit
 from lrlab.fits.ratings_model import PAIR_COLUMNS, TOP_COLUMNS, RatingModel
 from lrlab.fits.uploads import read_file
 from lrlab.parameters import InputError, Parameter
-from lrlab.ui.own_data import folders
+from lrlab.ui.own_data import row_source
 from lrlab.ui.own_data.predictions import as_npz
 from lrlab.ui.own_data.ratings_source import upload
 from lrlab.ui.shared import page, uploads
@@ -68,7 +68,7 @@ def new_members(link: Permalink, model: RatingModel, what: str) -> Features | No
     given = upload(link, f"new_{what}s", f"Features of new {what}s", words, LIMIT_MB)
     source = getattr(given, "file_id", None), id(model)
     reader = partial(read_file, reader=partial(read_features, what=what, like=side.columns))
-    return uploads.once(f"own_data:new {what}s", source, lambda: folders.read_one(given, reader)) if given else None
+    return uploads.once(f"own_data:new {what}s", source, lambda: row_source.read_one(given, reader)) if given else None
 
 
 def pairs_of(link: Permalink) -> list[tuple[str, str]]:
@@ -77,7 +77,7 @@ def pairs_of(link: Permalink) -> list[tuple[str, str]]:
     if not given:
         return []
     return uploads.once(
-        "own_data:pairs", given.file_id, lambda: folders.read_one(given, partial(read_file, reader=read_pairs))
+        "own_data:pairs", given.file_id, lambda: row_source.read_one(given, partial(read_file, reader=read_pairs))
     )
 
 

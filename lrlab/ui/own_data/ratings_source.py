@@ -9,9 +9,8 @@ import streamlit as st
 
 from lrlab.fits.uploads import count_ratings
 from lrlab.parameters import InputError
-from lrlab.ui.own_data import folders
-from lrlab.ui.own_data.folders import Folder
-from lrlab.ui.own_data.row_source import LIMIT_MB, SOURCES
+from lrlab.ui.own_data import row_source
+from lrlab.ui.own_data.row_source import LIMIT_MB, SOURCES, Folder
 from lrlab.ui.shared import live, uploads
 from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.permalink import Permalink
@@ -66,7 +65,7 @@ def read(given: dict[str, Any]) -> RatingFiles:
     folder = Folder()
     paths = {part: folder.write(part, one) for part, one in given.items()}
     with st.spinner("Reading the ratings..."):
-        sizes = folders.read(folder, partial(count_ratings, paths=paths))
+        sizes = row_source.read_folder(folder, partial(count_ratings, paths=paths))
     return of(given["ratings"].name, folder, paths, sizes)
 
 

@@ -143,7 +143,9 @@ def comparison(runs: Sequence[Any], measure: str, floor: Mapping[str, float]) ->
         options = dict(run.job.options)
         stop = run.trace.stop.name.replace("_", " ").lower() if run.trace.stop else run.state
         about = {"solver": run.job.entry.title, "lead": None, **{name: last.get(name) for name in PAGE_MEASURES}}
-        about |= {"rank": rank_of(run), "regularization": options.get("regularization")}
+        # A full-rank solver has none.
+        about["rank"] = (int(options["fitted_rank"]) or run.job.spec.rank) if "fitted_rank" in options else None
+        about["regularization"] = options.get("regularization")
         rows.append({**about, "iterations": len(run.trace.rows), "seconds": last.get("seconds"), "state": stop})
     base = next((row[measure] for run, row in zip(runs, rows, strict=True) if run.job.solver == BASELINE), None)
     frequent = {name: floor.get(name) for name in PAGE_MEASURES}
@@ -151,12 +153,6 @@ def comparison(runs: Sequence[Any], measure: str, floor: Mapping[str, float]) ->
     for row in rows:
         row["lead"] = row[measure] - base if row[measure] is not None and base is not None else None
     return pd.DataFrame(rows)
-
-
-def rank_of(run: Any) -> int | None:
-    """Return the rank of a solver's estimate, None for full-rank solvers."""
-    options = dict(run.job.options)
-    return int(options["fitted_rank"]) or run.job.spec.rank if "fitted_rank" in options else None
 
 
 def fitted_models(rows: RowTables) -> dict[str, FittedModel]:

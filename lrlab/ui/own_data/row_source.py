@@ -1,9 +1,13 @@
 """Has the rows of *own data* read from uploads, or draws a sample; they lie on disk for the life of the session."""
 
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 from scipy.sparse import issparse
@@ -11,15 +15,14 @@ from scipy.sparse import issparse
 from lrlab import datasets
 from lrlab.datasets import Dataset
 from lrlab.datasets.labels import COUNT, FORMS
+from lrlab.engine.engine import get_engine
 from lrlab.fits.fitted_model import FittedModel
 from lrlab.fits.own_files import label_names
-from lrlab.fits.uploads import OTHERS, TEST, TRAIN, RowFacts, read_other_rows, read_rows, store_rows
+from lrlab.fits.uploads import OTHERS, TEST, TRAIN, Reading, RowFacts, carry_out, read_other_rows, read_rows, store_rows
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.own_rows import OwnRows
 from lrlab.models.scaling import Scaling
 from lrlab.parameters import InputError, Parameter
-from lrlab.ui.own_data import folders
-from lrlab.ui.own_data.folders import Folder
 from lrlab.ui.shared import live, uploads
 from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.permalink import Permalink
@@ -32,6 +35,44 @@ TEST_SHARE = Parameter(
     name="held", symbol="held", kind=float, default=0.3, low=0.05, high=0.9,
 )  # fmt: skip
 SESSION_KEY = "own_data:rows"
+LONGEST_NAME = 80
+
+T = TypeVar("T")
+
+
+class Folder:
+    """A folder for the files of one session, removed with the last reference to it or at the server's end."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="lrlab-own-"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+    def write(self, part: str, upload: Any) -> str:
+        """Write an upload under its own name, and return its path in the folder; "" where there is no upload."""
+        if upload is None:
+            return ""
+        path = self.path / part / Path(upload.name).name[-LONGEST_NAME:]
+        path.parent.mkdir()
+        path.write_bytes(upload.getvalue())
+        return str(path.relative_to(self.path))
+
+
+def read_folder(folder: Folder, function: Callable[[Path], Any]) -> Any:
+    """Return function(path of the folder), called by a worker, which may write files there."""
+    reading = Reading(function, str(folder.path), {})
+    if not get_engine().local:
+        paths = [path for path in folder.path.rglob("*") if path.is_file()]
+        reading = Reading(function, "", {str(path.relative_to(folder.path)): path.read_bytes() for path in paths})
+    value, written = uploads.on_worker(carry_out, reading)
+    for name, content in written.items():
+        (folder.path / name).write_bytes(content)
+    return value
+
+
+def read_one(upload: Any, function: Callable[..., T]) -> T:
+    """Return function(path of a folder, file=path in it) of a single upload, called by a worker."""
+    folder = Folder()
+    return read_folder(folder, partial(function, file=folder.write("file", upload)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +189,7 @@ def read(train: Any, test: Any, names_file: Any, columns: str, share: float) -> 
     parts = {"train": train, "test": test, "names": names_file}
     files = tuple(folder.write(part, upload) for part, upload in parts.items())
     with st.spinner("Reading the rows..."):
-        facts = folders.read(folder, partial(read_rows, files=files, labels=labels, share=share))
+        facts = read_folder(folder, partial(read_rows, files=files, labels=labels, share=share))
         # Written by the worker, in the common format.
         return RowTables(train.name, folder, facts, datasets.read(folder.path / TEST, like=facts.columns))
 
@@ -167,5 +208,5 @@ def label_columns(columns: str) -> str | tuple[str, ...] | None:
 def others(upload: Any, model: FittedModel) -> Dataset:
     """Have uploaded rows with the features of a model read; InputError names the line of an error."""
     folder = Folder()
-    folders.read(folder, partial(read_other_rows, file=folder.write("file", upload), like=model.columns))
+    read_folder(folder, partial(read_other_rows, file=folder.write("file", upload), like=model.columns))
     return model.read(folder.path / OTHERS)

@@ -4,10 +4,10 @@ import streamlit as st
 
 from lrlab import presets
 from lrlab.parameters import Parameter, duration
-from lrlab.presets import shipped, verdict
+from lrlab.presets import result, shipped
 from lrlab.presets.definition import Preset
 from lrlab.presets.papers import PAPERS, paper_of
-from lrlab.presets.verdict import FAILED, REMARK, REPRODUCED, UNDECIDED, WORDS, Line
+from lrlab.presets.result import FAILED, REMARK, REPRODUCED, UNDECIDED, WORDS, Line
 from lrlab.ui.shared import cards
 from lrlab.ui.shared.cards import Card
 from lrlab.ui.widgets.permalink import Permalink
@@ -51,7 +51,7 @@ def card(name: str) -> Card:
 def lines(name: str) -> list[Line]:
     """Return the lines of the stored result, one for each claim."""
     run = shipped.load(name)
-    return verdict.lines(run.table) if run else []
+    return result.lines(run.table) if run else []
 
 
 def story(preset: Preset) -> dict[str, str]:
@@ -74,7 +74,7 @@ def badges(name: str) -> list[tuple[str, str]]:
     if run is None:
         return [("no stored result: compute it", "gray")]
     several = len(judged) > 1
-    shown = [(f"{n} {word}" if several else word, COLOURS[word]) for word, n in verdict.counts(judged).items()]
+    shown = [(f"{n} {word}" if several else word, COLOURS[word]) for word, n in result.counts(judged).items()]
     scope = [(f"quick: {run.run:,} of {run.planned:,} trials", "gray")] if run.run < run.planned else []
     missing = [one for one in presets.load(name).data if one not in run.sets]
     data = [(f"needs data: {', '.join(missing)}", "gray")] if missing else []

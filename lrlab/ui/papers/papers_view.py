@@ -17,9 +17,8 @@ from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
 from lrlab.presets.page import page
 from lrlab.presets.papers import paper_of
-from lrlab.presets.result import Panel, Plan, Result
+from lrlab.presets.result import Line, Panel, Plan, Result
 from lrlab.presets.resumed import Resumed
-from lrlab.presets.verdict import Line
 from lrlab.store.location import get_shared_store
 from lrlab.ui.papers import gallery
 from lrlab.ui.shared import live, progress

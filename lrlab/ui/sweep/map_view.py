@@ -86,8 +86,11 @@ def scales(sweep: Sweep) -> list[Scale]:
     return [Scale(titles[name], sorted(map(float, sweep.grid[name])), spacing(given)) for name, given in sweep.axes]
 
 
-def held(sweep: Sweep, table: pd.DataFrame) -> None:
-    """Name what a figure shows, as the widgets may have changed since, and what is left out, with the reason."""
+def held(page: str, results: Results, view: View) -> tuple[str, pd.DataFrame]:
+    """Name what a figure shows, as widgets may have changed since, and what is left out; return metric and table."""
+    sweep = results.sweep
+    metric = sweep.contour.metric if view.show == SHARE else view.show
+    table = live.once(f"{page}:table-{metric}", (results, results.changes), lambda: results.table(metric))
     trials = f"{'up to ' if sweep.adaptive else ''}{sweep.trials} trials per cell"
     words = [f"{describe_spec(sweep.spec, without=sweep.decided)}; {', '.join(sweep.titles.values())}; {trials}"]
     refused = table["refused"][table["refused"] != ""]
@@ -95,14 +98,13 @@ def held(sweep: Sweep, table: pd.DataFrame) -> None:
         words.append(f":orange[{len(refused)} cells are left out.] {refused.iloc[0]}")
     # One element, so that the figure below keeps its place.
     st.caption("  \n".join(words))
+    return metric, table
 
 
 def draw(page: str, results: Results, view: View) -> None:
     """Draw the maps of a sweep over two axes."""
     sweep, across = results.sweep, next(iter(results.sweep.grid))
-    metric = sweep.contour.metric if view.show == SHARE else view.show
-    table = live.once(f"{page}:table-{metric}", (results, results.changes), lambda: results.table(metric))
-    held(sweep, table)
+    metric, table = held(page, results, view)
     x, y = scales(sweep)
     lines, regions = live.once(f"{page}:lines", sweep, lambda: theory(sweep)) if view.theory else (None, ())
     score, cells = _score(sweep, view.show), _cells(page, results, table, view.show)

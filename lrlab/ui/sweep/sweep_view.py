@@ -59,9 +59,7 @@ def draw(page: str, sweep: Sweep | None, view: View) -> None:
 
 def _draw_lines(page: str, results: Results, view: View) -> None:
     sweep = results.sweep
-    metric = sweep.contour.metric if view.show == SHARE else view.show
-    table = live.once(f"{page}:table-{metric}", (results, results.changes), lambda: results.table(metric))
-    map_view.held(sweep, table)
+    metric, table = map_view.held(page, results, view)
     [x] = map_view.scales(sweep)
     points = _points(sweep, table, view.show).replace({"series": sweep.titles})
     marks = {}

@@ -82,11 +82,7 @@ def show(
     data = {
         "figure": figure.to_json(template=False, single=single),
         "narrow": narrow.to_json(template=False, single=single) if narrow else "",
-        "frames": frames,
-        "slides": slides,
-        "link": link,
-        "label": label,
-        "leads": on_click is not None,
+        "frames": frames, "slides": slides, "link": link, "label": label, "leads": on_click is not None,
         "name": key.replace(".", "-"),
-    }
+    }  # fmt: skip
     component("plot")(key=key, data=data, on_click_change=clicked)
