@@ -39,7 +39,9 @@ def write(
         chosen.append(preset)
         try:
             if stored:
-                run = _shipped(name)
+                run = shipped.load(name)
+                if run is None:
+                    raise InputError("result", "shipped with the package", "none", "leave out --shipped")
                 results[name], made[name] = run.drawn, run.words
             else:
                 own = data if preset.data else None
@@ -52,10 +54,3 @@ def write(
         results[name].table.to_csv(paths[-1], index=False, float_format="%.8g")
     paths[0].write_text(report(chosen, results, made), encoding="utf-8")
     return paths
-
-
-def _shipped(name: str) -> shipped.Shipped:
-    run = shipped.load(name)
-    if run is None:
-        raise InputError("result", "shipped with the package", "none", "leave out --shipped")
-    return run

@@ -63,8 +63,7 @@ class Row(NamedTuple):
 def rows() -> list[Row]:
     """Return all runs that are under way."""
     runs = [Row(run.page, mark(run.browser), *described(run.running)) for run in get_followers().under_way()]
-    sweeps = [Row("sweep", mark(run.session), *described(run)) for run in all_under_way()]
-    return runs + sweeps
+    return runs + [Row("sweep", mark(run.session), *described(run)) for run in all_under_way()]
 
 
 def mark(browser: str) -> str:
@@ -111,14 +110,13 @@ def numbers() -> None:
     except InputError as error:
         st.error(str(error))
         state = None
-    figures = {"open tabs": f"{sessions.num_active_sessions() if sessions else 0}"}
+    figures: dict[str, object] = {"open tabs": sessions.num_active_sessions() if sessions else 0}
     figures["memory of the server"] = f"{server_memory() / MIB:.0f} MiB"
     if state is not None:
-        figures |= {"workers": f"{len(state.memory)}", "tasks under way": f"{state.running}"}
-        figures |= {"runs that wait": f"{state.waiting}"}
+        figures |= {"workers": len(state.memory), "tasks under way": state.running, "runs that wait": state.waiting}
         figures["memory of workers"] = f"{sum(state.memory.values()) / MIB:.0f} MiB"
     for column, (name, value) in zip(st.columns(len(figures)), figures.items(), strict=True):
-        column.metric(name, value)
+        column.metric(name, str(value))
 
 
 def table() -> None:

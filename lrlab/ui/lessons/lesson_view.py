@@ -52,7 +52,8 @@ def _bar(link: Permalink, lesson: Lesson, at: Place) -> None:
         st.space("stretch")
         st.button("All lessons", key="learn-cards", type="tertiary", on_click=place.open_lesson, args=(link, ""))
         words = "Leave the teacher's view" if at.teaching else "Teacher's view"
-        st.button(words, key="learn-teach", type="tertiary", on_click=place.teach, args=(link, not at.teaching))
+        change = (link, "teacher", not at.teaching)
+        st.button(words, key="learn-teach", type="tertiary", on_click=place.put, args=change)
 
 
 def _look(chosen: bool) -> Literal["primary", "secondary"]:
@@ -127,7 +128,7 @@ def _question(link: Permalink, step: Step, question: Question, at: Place) -> Non
         with st.container(horizontal=True):
             for k, choice in enumerate(question.choices):
                 look, key = _look(k == at.answer), f"learn-choice-{k}"
-                st.button(choice.text, key=key, type=look, on_click=place.take, args=(link, k))
+                st.button(choice.text, key=key, type=look, on_click=place.put, args=(link, "answer", k + 1))
         if at.answer > place.NOT_YET:
             right = question.right(step.number("answer"))
             word = "Yes." if at.answer == right else f"No: {question.choices[right].text}."

@@ -69,11 +69,6 @@ def go(link: Permalink, step: int) -> None:
     st.session_state[link.key("answer")] = 0
 
 
-def take(link: Permalink, choice: int) -> None:
-    """Take a choice of the question, from a callback."""
-    st.session_state[link.key("answer")] = choice + 1
-
-
-def teach(link: Permalink, on: bool) -> None:
-    """Enter or leave the teacher's view, from a callback."""
-    st.session_state[link.key("teacher")] = on
+def put(link: Permalink, name: str, value: int | bool) -> None:
+    """Take a choice of the question ("answer": 1, 2, ...), or enter or leave the teacher's view; from a callback."""
+    st.session_state[link.key(name)] = value

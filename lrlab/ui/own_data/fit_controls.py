@@ -126,10 +126,8 @@ def planned(
 def tuning_task_of(job: Job, metric: str, rank: int) -> TuningTask:
     """Return the task for tuning; options other than the defaults are not tuned."""
     given = {name: value for name, value in job.options if value != job.entry.options[name].default}
-    limits, spec = job.limits, cast(OwnRows, job.spec)
-    seed = job.spec.seed
-    task = tuning_task(job.solver, given, rank, limits.max_iter, limits.max_seconds, metric, seed, spec.scaling)
-    return task.of_labels(spec.labels)
+    ends, spec = (job.limits.max_iter, job.limits.max_seconds), cast(OwnRows, job.spec)
+    return tuning_task(job.solver, given, rank, *ends, metric, spec.seed, spec.scaling).of_labels(spec.labels)
 
 
 def begin(engine: Engine, plan: FitPlan) -> live.Running:

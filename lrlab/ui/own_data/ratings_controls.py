@@ -57,11 +57,9 @@ def choose(link: Permalink, files: RatingFiles | InputError | None) -> RatingsPl
         return error
     if not chosen:
         return InputError("solvers", "at least one", "none", f"take {OWN}")
-    paths = files.paths
+    given = [files.paths[part] for part in ("ratings", "later", "users", "items")]
     ending = int(rank), int(iterations), float(seconds), int(seed)
-    given = paths["ratings"], paths["later"], paths["users"], paths["items"]
-    tasks = [RatingsTask(*given, name, *ending) for name in chosen]
-    return RatingsPlan(files, tasks)
+    return RatingsPlan(files, [RatingsTask(*given, name, *ending) for name in chosen])
 
 
 def choose_solvers(link: Permalink) -> list[str]:
@@ -94,13 +92,17 @@ def arguments(task: RatingsTask) -> dict[str, Value]:
     return {name: value for name, value in given.items() if value}
 
 
+def further_files(plan: RatingsPlan) -> dict[str, str]:
+    """Return the names of the uploaded files beside the ratings, by their arguments."""
+    names = {"test": "later.csv", "users": "users.csv", "items": "items.csv"}
+    return {argument: name for argument, name in names.items() if getattr(plan.tasks[0], argument)}
+
+
 def python(plan: RatingsPlan) -> str:
     """Return a script that fits and saves each solver."""
-    parts = zip(("ratings", "later", "users", "items"), plan.tasks[0][:4], strict=True)
-    names = {part: f"{part}.csv" for part, path in parts if path}
-    lines = [f"# {', '.join(names.values())}: the files as uploaded", "import lrlab", ""]
-    words = {"later": "test"}
-    given = [f"{words.get(part, part)}={name!r}" for part, name in names.items() if part != "ratings"]
+    files = further_files(plan)
+    lines = [f"# {', '.join(['ratings.csv', *files.values()])}: the files as uploaded", "import lrlab", ""]
+    given = [f"{argument}={name!r}" for argument, name in files.items()]
     for task in plan.tasks:
         first = ["'ratings.csv'", *given, f"solver={task.solver!r}"]
         lines.append(f"result = lrlab.fit_ratings({code.arguments(first, arguments(task))})")
@@ -110,9 +112,7 @@ def python(plan: RatingsPlan) -> str:
 
 def shell(plan: RatingsPlan) -> str:
     """Return one command per solver."""
-    flags = {"test": plan.tasks[0].test, "users": plan.tasks[0].users, "items": plan.tasks[0].items}
-    files = [f"--{name} {'later' if name == 'test' else name}.csv" for name, path in flags.items() if path]
-    commands = []
+    files, commands = [f"--{argument} {name}" for argument, name in further_files(plan).items()], []
     for task in plan.tasks:
         own = [f"--{name} {shlex.quote(str(value))}" for name, value in arguments(task).items()]
         words = ["python -m lrlab fit ratings.csv --ratings", *files, f"--solver {task.solver}", *own]
