@@ -57,8 +57,8 @@ def choose(link: Permalink, files: RatingFiles | InputError | None) -> RatingsPl
         return error
     if not chosen:
         return InputError("solvers", "at least one", "none", f"take {OWN}")
-    given = [files.paths[part] for part in ("ratings", "later", "users", "items")]
-    ending = int(rank), int(iterations), float(seconds), int(seed)
+    paths, ending = files.paths, (int(rank), int(iterations), float(seconds), int(seed))
+    given = paths["ratings"], paths["later"], paths["users"], paths["items"]
     return RatingsPlan(files, [RatingsTask(*given, name, *ending) for name in chosen])
 
 
