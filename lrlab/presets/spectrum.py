@@ -11,8 +11,7 @@ from lrlab.presets.cases import axes_path, axis_of
 from lrlab.presets.definition import Preset
 from lrlab.presets.result import Panel, Plan, Result, Verdict, assembled, panel_table
 from lrlab.protocol import Spec
-from lrlab.spectra import pairwise
-from lrlab.spectra.draws import Draw, Row
+from lrlab.spectra import Draw, Row, pairwise
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.toml import make_axis
 

@@ -1,1 +1,66 @@
-"""Eigenvalues and singular values of spectral starts along an axis."""
+"""Eigenvalues and singular values of spectral starts along an axis: draws of a problem, which need no solver."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from lrlab import catalog
+from lrlab.engine.stream import LocalStream, StartStream, collect
+from lrlab.models.axes import place
+from lrlab.parameters import settle
+from lrlab.protocol import Spec
+from lrlab.runs.memory import require_memory
+from lrlab.runs.trial import Progress, silent, trial_spec
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Draw:
+    """One draw: the spec with a seed of its own, and where it lies on the axis."""
+
+    spec: Spec
+    axis: str
+    at: float
+    trial: int
+
+    @property
+    def place(self) -> Row:
+        """The columns that say which draw a row is of."""
+        return {"axis": self.axis, "at": self.at, "trial": self.trial, "seed": self.spec.seed}
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """A kind of spectrum: `measure` gives the rows of a draw, `solver` bounds the memory that it takes."""
+
+    measure: Callable[[Draw], list[Row]]
+    solver: str
+
+    def draws(self, spec: Spec, axis: str, values: Sequence[float], trials: int = 10) -> list[Draw]:
+        """Return what there is to draw: `trials` times at each value of an axis.
+
+        InputError where a value is out of bounds, or the data and what the solver needs beside it exceed the memory.
+        """
+        entry, planned = catalog.solver(self.solver, spec.model), list[Draw]()
+        options = settle(entry.run, {})
+        for value in values:
+            cell = place(spec, axis, value)
+            require_memory(cell, entry, options)
+            planned += [Draw(trial_spec(cell, trial), axis, float(value), trial) for trial in range(trials)]
+        return planned
+
+    def table(
+        self,
+        spec: Spec,
+        axis: str,
+        values: Sequence[float],
+        trials: int = 10,
+        start: StartStream = LocalStream,
+        progress: Progress = silent,
+    ) -> pd.DataFrame:
+        """Return the rows that `measure` gives of all draws, as a tidy table."""
+        planned = self.draws(spec, axis, values, trials)
+        return pd.DataFrame([row for rows in collect(start(self.measure, planned), progress) for row in rows])

@@ -14,7 +14,7 @@ from lrlab.models.network import PolynomialNetwork
 from lrlab.models.phase_retrieval import PhaseRetrieval, PhaseRetrievalProblem
 from lrlab.protocol import Spec
 from lrlab.solvers.low_rank.starts import clipped, leading_part
-from lrlab.spectra.draws import Draw, Row, Spectrum
+from lrlab.spectra import Draw, Row, Spectrum
 from lrlab.theory import phase, spiked
 
 

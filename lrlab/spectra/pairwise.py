@@ -10,7 +10,7 @@ from lrlab.linalg import top_eigenpairs
 from lrlab.models.axes import place
 from lrlab.protocol import Spec
 from lrlab.solvers.single_index.pairwise import pair_moments
-from lrlab.spectra.draws import Draw, Row, Spectrum
+from lrlab.spectra import Draw, Row, Spectrum
 from lrlab.theory import spiked
 from lrlab.theory.bulk import upper_edge
 from lrlab.theory.spiked import DRAWS, finite_moment

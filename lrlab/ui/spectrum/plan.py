@@ -10,7 +10,7 @@ from lrlab.catalog import MODELS
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
 from lrlab.protocol import Spec
-from lrlab.spectra.draws import Draw, Row
+from lrlab.spectra import Draw, Row
 from lrlab.spectra.moments import moment_draws, moment_spectrum
 from lrlab.spectra.pairwise import pairwise_spectrum, spectrum_draws
 from lrlab.ui.shared import code, live

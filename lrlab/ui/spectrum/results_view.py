@@ -12,8 +12,7 @@ from lrlab.models.axes import place
 from lrlab.models.phase_retrieval import PhaseRetrieval
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, format_value
-from lrlab.spectra import histogram, moments, pairwise
-from lrlab.spectra.draws import Row
+from lrlab.spectra import Row, histogram, moments, pairwise
 from lrlab.ui.shared import live, progress
 from lrlab.ui.shared.captions import describe_spec
 from lrlab.ui.spectrum.plan import SpectrumPlan, is_pairwise
