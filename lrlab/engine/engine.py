@@ -17,12 +17,11 @@ from weakref import WeakKeyDictionary
 
 from lrlab.engine.cluster import Cluster
 from lrlab.engine.dispatch import Dispatcher
-from lrlab.engine.handles import Following, Inbox
+from lrlab.engine.handles import Following, Inbox, WorkerStream
 from lrlab.engine.orders import AddWork, CancelWork, Close, Describe, Order, Overview, Warm
 from lrlab.engine.shares import SharedRun, Shares
 from lrlab.engine.stream import CHUNK_SECONDS, ResultStream
 from lrlab.engine.work import FollowWork, MapWork
-from lrlab.engine.worker_stream import WorkerStream
 from lrlab.parameters import InputError
 from lrlab.runs.job import Job
 
