@@ -15,7 +15,7 @@ from lrlab import ranking
 from lrlab.arrays import Array, Matrix
 from lrlab.datasets.dataset import Dataset
 from lrlab.fits import calibration
-from lrlab.fits.own_files import checked_options, label_names, max_rank, require_iterations
+from lrlab.fits.own_files import checked_options, label_names, max_rank
 from lrlab.fits.row_fit import MODEL, Fit, FitSettings, fit_rows
 from lrlab.fits.validation import tuning_task
 from lrlab.models.multilabel_problem import pattern
@@ -91,7 +91,8 @@ class LabelEstimator(ClassifierMixin, BaseEstimator):
         solver, rank, iterations, scaling = self.solver, self.rank, self.iterations, self.feature_scaling
         options = checked_options(MODEL, solver, settings)
         require_known(scaling, SCALINGS, what="scaling")
-        require_iterations(iterations)
+        if iterations is not None and iterations < 1:
+            raise InputError("iterations", "a whole number from 1", iterations, "leave it out for the default")
         ending = limits({"max_iter": ITERATIONS if iterations is None else iterations, "max_seconds": self.max_seconds})
         task = None
         if self.tune_by:

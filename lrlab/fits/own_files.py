@@ -46,12 +46,6 @@ def read(train: File, labels: Any, observed: float, seed: int, limit: int = 0) -
     return hide(datasets.read(train, labels, limit=limit), observed, seed)
 
 
-def require_iterations(iterations: int | None) -> None:
-    """Raise InputError for no iterations at all."""
-    if iterations is not None and iterations < 1:
-        raise InputError("iterations", "a whole number from 1", iterations, "leave it out for the default")
-
-
 def max_rank(data: Dataset) -> int:
     """Return the largest rank that a predictor can have."""
     return min(data.d, data.L)

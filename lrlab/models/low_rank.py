@@ -11,7 +11,7 @@ import numpy as np
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Level, Measure
-from lrlab.models import low_rank_view
+from lrlab.models import matrix_views
 from lrlab.models.low_rank_problem import LowRankProblem, orthonormal
 from lrlab.parameters import InputError, Parameter, gaussian_noise
 from lrlab.protocol import Checkpoint, Spec, proceed
@@ -207,8 +207,8 @@ FAMILY = Family(
     },
     goal=Goal("spectral_error", 0.05),
     solvers=("gauss-newton", "tangent-descent", "altmin", "ep-rom"),
-    measured=low_rank_view.measured,
-    verdict=low_rank_view.verdict,
+    measured=matrix_views.measured_matrix,
+    verdict=matrix_views.verdict_matrix,
     order=(
         "tangent-descent", "gauss-newton", "gnimc", "matrix-irls", "r2rils", "altmin", "scaled-gradient", "precgd",
         "overparameterised-gradient", "svp",

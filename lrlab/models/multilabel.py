@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from lrlab.arrays import Matrix
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
-from lrlab.models import labels_view
+from lrlab.models import matrix_views
 from lrlab.models.label_rows import LabelRows, highest, scattered
 from lrlab.models.low_rank_problem import orthonormal
 from lrlab.models.multilabel_problem import DrawnLabels, best_linear, only_observed
@@ -190,8 +190,8 @@ FAMILY = Family(
     },
     goal=Goal("precision_3", above=0.3),
     solvers=("leml-squared", "binary-relevance"),
-    measured=labels_view.measured_rows,
-    verdict=labels_view.verdict_rows,
+    measured=matrix_views.measured_rows,
+    verdict=matrix_views.verdict_rows,
     order=(
         "leml-squared", "leml-logistic", "leml-squared-hinge", "cplst", "plst", "binary-relevance", "wsabie",
         "kernel-leml", "bcs", "trace-norm-squared", "trace-norm-logistic", "svm",

@@ -8,7 +8,7 @@ import numpy as np
 from lrlab import lowrank
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
-from lrlab.models import labels_view
+from lrlab.models import matrix_views
 from lrlab.models.low_rank import Rank
 from lrlab.models.one_bit_problem import BLOCK, OneBitMultilabelProblem
 from lrlab.parameters import InputError, Parameter, gaussian_noise
@@ -115,8 +115,8 @@ FAMILY = Family(
     },
     goal=Goal("hamming", 0.1),
     solvers=("one-bit-power", "one-bit-likelihood", "leml-squared"),
-    measured=labels_view.measured_signs,
-    verdict=labels_view.verdict_signs,
+    measured=matrix_views.measured_signs,
+    verdict=matrix_views.verdict_signs,
     order=(
         "one-bit-power", "one-bit-likelihood", "leml-squared", "marginal-mean", "trace-norm-squared",
         "trace-norm-logistic", "svm",

@@ -9,7 +9,7 @@ import lrlab
 from lrlab import catalog
 from lrlab.figures.picture import measured
 from lrlab.model_entry import Outcome
-from lrlab.models.labels_view import frequency_scores
+from lrlab.models.matrix_views import frequency_scores
 from lrlab.models.multilabel import Multilabel
 from lrlab.ui.converge.results_view import truth_of
 
