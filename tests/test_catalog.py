@@ -11,6 +11,7 @@ from lrlab.protocol import Iterate, Stop, parts
 from lrlab.runs.job import make_job
 from lrlab.runs.run import run_job
 from lrlab.runs.trace import MAX_ESTIMATES, Trace
+from tests.sizes import sizes
 
 SINGLE_INDEX = {"n": 600, "p": 12, "sparsity": 3}
 SIZES = {
@@ -49,7 +50,7 @@ CLAIMS = [(model, entry.name) for model in catalog.MODELS for entry in catalog.s
 
 
 def accepted(model, name):
-    spec = catalog.spec(model, seed=5, **SIZES[model])
+    spec = catalog.spec(model, seed=5, **sizes(model, SIZES))
     try:
         return make_job(spec, name, max_iter=12, max_seconds=20)
     except InputError as refusal:
@@ -69,14 +70,17 @@ def test_every_claim_runs_or_is_refused_with_a_reason(model, name):
     if name == "bcs":
         # Coefficients of projections of labels, those projections, how to go back, and their intercepts.
         expected = [(8, 5), (5, 9), (4,), (5,)]
-    assert shapes == expected and all(np.isfinite(part).all() for part in parts(trace.estimate))
+    assert all(np.isfinite(part).all() for part in parts(trace.estimate))
+    again = trace.problem.score(trace.estimate)
+    assert {name: trace.metrics[name] for name in again} == pytest.approx(again)
+    if model not in SIZES:
+        return  # A model that is added has a test of its own.
+    assert shapes == expected
     if model == "multilabel":
         assert trace.table["auc"].max() > 0.7, "better than chance"
     else:
         # An estimate of 0 has 1, a direction drawn at random about 1.4.
         assert trace.table["error"].min() < 0.9 or (model, name) in BELOW_THRESHOLD
-    again = trace.problem.score(trace.estimate)
-    assert {name: trace.metrics[name] for name in again} == pytest.approx(again)
 
 
 @pytest.mark.parametrize(("model", "name"), CLAIMS)

@@ -7,6 +7,7 @@ import lrlab
 from lrlab import catalog
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
+from tests.sizes import sizes
 
 SINGLE_INDEX = {"n": 300, "p": 10, "sparsity": 3}
 EASY = {
@@ -51,7 +52,7 @@ ENDS_OPTIMAL = {
 @pytest.mark.parametrize("hard", [False, True], ids=["easy", "hard"])
 @pytest.mark.parametrize(("model", "name"), CLAIMS)
 def test_converged_is_said_of_small_residuals_only(model, name, hard):
-    spec = catalog.spec(model, seed=1001 if hard else 3, **{**EASY[model], **(HARD[model] if hard else {})})
+    spec = catalog.spec(model, seed=1001 if hard else 3, **sizes(model, EASY) | (sizes(model, HARD) if hard else {}))
     try:
         trace = lrlab.solve(spec, name, max_iter=40, max_seconds=20)
     except InputError as refusal:
