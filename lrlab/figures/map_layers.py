@@ -86,8 +86,7 @@ class Layers:
     def contour(self, cells: pd.DataFrame, level: float, name: str, colour: str, place: Place) -> None:
         """Draw the contour of a level."""
         z = np.full((len(self._y.values), len(self._x.values)), np.nan)
-        for cell in cells.itertuples():
-            z[self._row[cell.y], self._column[cell.x]] = cell.value
+        z[cells["y"].map(self._row), cells["x"].map(self._column)] = cells["value"]
         look = {
             "x": list(self._x.values), "y": list(self._y.values), "z": z, "hoverinfo": "skip",
             "contours": {"start": level, "end": level, "size": 1, "coloring": "none"}, "showscale": False,

@@ -126,19 +126,16 @@ def rates(
         hover = "exact limit: %{y:.3f}"
         theme.dashed(figure, exact["rate"], exact["error"], name=exact_name, hover=hover)
     for name in names:
-        _add_rates(figure, points[points["series"] == name], name, fits[name][1], colours[name], symbols[name])
+        rows, symbol = points[points["series"] == name], symbols[name]
+        marks = [symbol if used else f"{symbol}-open" for used in rows["used"]]
+        figure.add_scatter(
+            x=rows["rate"], y=rows["error"], mode="markers", marker={"color": colours[name], "symbol": marks},
+            error_y={**theme.BARS, "array": rows["standard_error"]},
+            customdata=rows[["n", "trials"]], name=f"{name} (R² = {fits[name][1]:.3f})",
+            hovertemplate=f"{name}<br>n = %{{customdata[0]:,}}, rate %{{x:.4g}}<br>"
+            "mean error %{y:.3f} of %{customdata[1]} trials<extra></extra>",
+        )  # fmt: skip
     figure.add_vrect(x0=0.0, x1=limit, fillcolor=theme.faint(theme.PALETTE[2], 0.10), line_width=0, layer="below")
     figure.update_xaxes(range=[0.0, 1.04 * float(points["rate"].max())])
     figure.update_yaxes(range=[0.0, 1.45])
     return theme.style(figure, axis_title, "mean error  ‖b̂ − b‖", height=500)
-
-
-def _add_rates(figure: Figure, rows: pd.DataFrame, name: str, quality: float, colour: str, symbol: str) -> None:
-    marks = [symbol if used else f"{symbol}-open" for used in rows["used"]]
-    figure.add_scatter(
-        x=rows["rate"], y=rows["error"], mode="markers", marker={"color": colour, "symbol": marks},
-        error_y={**theme.BARS, "array": rows["standard_error"]},
-        customdata=rows[["n", "trials"]], name=f"{name} (R² = {quality:.3f})",
-        hovertemplate=f"{name}<br>n = %{{customdata[0]:,}}, rate %{{x:.4g}}<br>"
-        "mean error %{y:.3f} of %{customdata[1]} trials<extra></extra>",
-    )  # fmt: skip

@@ -15,7 +15,6 @@ from lrlab.theory import spiked
 from lrlab.theory.bulk import upper_edge
 from lrlab.theory.spiked import DRAWS, finite_moment
 
-LEADING = 2
 LARGEST_BAND = 200
 """Unknowns p up to which bands are drawn: they narrow, and take longer, as p grows."""
 OUTER = 0.05
@@ -31,7 +30,7 @@ def pairwise_spectrum(draw: Draw) -> list[Row]:
     problem = draw.spec.build()
     rows = []
     for moment, M in zip(("M", "M'"), pair_moments(problem, "consecutive"), strict=True):
-        values, vectors = top_eigenpairs(M, LEADING)
+        values, vectors = top_eigenpairs(M, 2)
         for rank, (value, vector) in enumerate(zip(values, vectors.T, strict=True), start=1):
             overlap = float(vector @ problem.truth) ** 2
             rows.append({**draw.place, "moment": moment, "rank": rank, "value": float(value), "overlap": overlap})

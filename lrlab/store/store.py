@@ -52,9 +52,7 @@ class Store(AbstractContextManager["Store"]):
         then untouched.
         """
         self.path = path
-        self._connection = (
-            store_file.connect(path, create, checked, lock_wait_seconds) if path else store_file.in_memory()
-        )
+        self._connection = store_file.connect(path, create, checked, lock_wait_seconds)
 
     def __exit__(self, *error: object) -> None:
         self.close()

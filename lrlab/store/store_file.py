@@ -48,23 +48,20 @@ ITEMS = "CREATE TABLE IF NOT EXISTS items (key BLOB PRIMARY KEY, result TEXT NOT
 """Results of other items than trials: traces, draws of spectra, fits to data sets. Older versions leave them alone."""
 
 
-def in_memory() -> sqlite3.Connection:
-    """Return a store that is gone when it is closed."""
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    connection.executescript(SCHEMA)
-    return connection
-
-
 def connect(
-    path: Path, create: bool = True, checked: bool = False, lock_wait_seconds: float = LOCK_WAIT_SECONDS
+    path: Path | None, create: bool = True, checked: bool = False, lock_wait_seconds: float = LOCK_WAIT_SECONDS
 ) -> sqlite3.Connection:
-    """Return a connection to the store at a path, made if there is none; InputError where it cannot be used.
+    """Return a connection to a store: at a path, made if there is none, or in memory; InputError if it cannot be used.
 
     What a killed writer left half-written is taken back by SQLite. A commit is on the disk when it returns: the write-
     ahead log is then synchronised. An older file is brought to today's format in place. checked: this process has
     checked all pages of the file before, which takes half a second a million trials. lock_wait_seconds: how long to
     wait for another process that writes.
     """
+    if path is None:
+        connection = sqlite3.connect(":memory:", isolation_level=None)
+        connection.executescript(SCHEMA)
+        return connection
     try:
         if not path.exists() or (path.is_file() and path.stat().st_size == 0):
             if not create:
