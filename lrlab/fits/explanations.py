@@ -132,7 +132,7 @@ def probabilities(model: FittedModel, scores: Array) -> Array:
     return expit(scores) if logistic else np.clip(scores, 0.0, 1.0)
 
 
-def calibration(model: FittedModel, data: Dataset, bins: int = BINS) -> pd.DataFrame:
+def calibration(model: FittedModel, data: Dataset) -> pd.DataFrame:
     """Return for bins of predictions, as many in each, the mean `predicted`, the `share` on, the `count`.
 
     A solver is calibrated where both are alike: of the labels predicted at .3 three in ten are on.
@@ -144,7 +144,7 @@ def calibration(model: FittedModel, data: Dataset, bins: int = BINS) -> pd.DataF
         on.append(data.Y[rows].toarray()[known] > 0)
     predicted, truth = np.concatenate(values), np.concatenate(on)
     order = np.argsort(predicted, kind="stable")
-    parts = [part for part in np.array_split(order, bins) if len(part)]
+    parts = [part for part in np.array_split(order, BINS) if len(part)]
     lines = [(predicted[part].mean(), truth[part].mean(), len(part)) for part in parts]
     return pd.DataFrame(lines, columns=["predicted", "share", "count"])
 

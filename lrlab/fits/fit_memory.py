@@ -77,8 +77,8 @@ def require_fit_memory(solver: str, options: Mapping[str, Any], rows: Dataset, t
     raise InputError("memory", expected, size, " or ".join(_remedies(spec, entry, options, limit)))
 
 
-def fits_memory(rows: Dataset, solver: str = "binary-relevance") -> bool:
-    """Return whether memory suffices for a solver with its defaults, such as that of the baseline."""
+def fits_memory(rows: Dataset, solver: str) -> bool:
+    """Return whether memory suffices for a solver with its defaults."""
     entry = catalog.solver(solver, Multilabel.model)
     return memory_needed(sizes_of(rows, None, 1), entry, dict(entry.settle({}).options)) <= memory_limit()
 

@@ -139,7 +139,7 @@ def scores_of_baselines(rows: Dataset, problem: OwnProblem, fitted: Fit, task: T
     problem.threshold, problem.own = None, ()
     frequent: Any = baselines.frequencies(rows.d, problem.Y, problem.mask)
     scores = {baselines.FREQUENCIES: named(problem.score(frequent))}
-    if fitted.solver != baselines.SOLVER and baselines.feasible(rows.d, rows.L) and fits_memory(rows):
+    if fitted.solver != baselines.SOLVER and baselines.feasible(rows.d, rows.L) and fits_memory(rows, baselines.SOLVER):
         settings: dict[str, Any] = {}
         if task:
             seconds, scaling = task.limits.max_seconds, fitted.scaling.name

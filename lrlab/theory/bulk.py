@@ -79,13 +79,13 @@ def density(x: Array, ratio: float, scale: float = 1.0) -> Array:
     return np.sqrt(inside) / (2.0 * math.pi * scale * ratio * np.where(x > 0, x, 1.0))
 
 
-def marchenko_pastur(ratio: float, nodes: int = NODES) -> tuple[Array, Array]:
+def marchenko_pastur(ratio: float) -> tuple[Array, Array]:
     """Return singular values and weights (sum 1) of a quadrature of the law of G / sqrt(columns), G Gaussian.
 
     ratio: rows over columns of G, in 0..1. The density is sqrt((s^2 - a^2)(b^2 - s^2)) / (pi ratio s) on a..b, where
     a = 1 - sqrt(ratio), b = 1 + sqrt(ratio); s^2 = (a^2 + b^2)/2 + (b^2 - a^2)/2 cos(angle) makes its root a sine.
     """
-    angle = (np.arange(nodes) + 0.5) * math.pi / nodes
+    angle = (np.arange(NODES) + 0.5) * math.pi / NODES
     a, b = support(ratio)
     squares = (a + b) / 2 + (b - a) / 2 * np.cos(angle)
     weights = np.sin(angle) ** 2 / squares
