@@ -312,7 +312,7 @@ TINY = {"x-points": "2", "y-points": "2", "trials": "2", "y-from": "10", "y-to":
 def test_transition_measures_and_infers_its_cells_and_offers_their_table():
     at = finished(opened("transition", **TINY), "transition")
     run = at.session_state["transition:run"]
-    assert run.state == "done" and run.sweep.adaptive and run.done <= 8
+    assert run.state == "done" and run.sweep.adaptive and run.done <= 8, run.error
     heats = [trace for trace in figures(at)[0]["data"] if trace["type"] == "heatmap"]
     assert [heat["name"] for heat in heats] == ["measured", "inferred"] and heats[0]["z"]["shape"] == "2, 2"
     whole = finished(opened("transition", adaptive="false", theory="false", fits="true", **TINY), "transition")
@@ -351,7 +351,7 @@ def test_a_paused_sweep_is_resumed_from_the_list_of_past_ones(monkeypatch):
     at.button(key="sweep-run").click().run()
     run = at.session_state["sweep:run"]
     at.button(key="sweep-pause").click().run()
-    assert run.wait(60) and run.state == "paused"
+    assert run.wait(60) and run.state == "paused", run.error
     at.run()
     assert any("Paused: " in caption.value for caption in at.caption)
     again = opened("sweep")
