@@ -89,10 +89,15 @@ class FitSettings(NamedTuple):
 
 
 def fit_rows(
-    training: Dataset, fresh: Dataset | None, settings: FitSettings, *, compared: bool = False,
-    areas: bool | None = False, progress: Progress = lambda count, best: None,
+    training: Dataset,
+    fresh: Dataset | None,
+    settings: FitSettings,
+    *,
+    compared: bool = False,
+    areas: bool | None = False,
+    progress: Progress = lambda count, best: None,
     following: Following = lambda iteration, iterations, seconds: None,
-) -> Fit:  # fmt: skip
+) -> Fit:
     """Fit rows, and score the estimate on fresh ones after every iteration, where there are any.
 
     The other parameters are those of `fitting.fit`. InputError where the rank is wrong or memory does not suffice.

@@ -225,9 +225,15 @@ def validation_score(problem: OwnProblem, estimate: Predictor, metric: Metric) -
 
 
 def tuning_task(
-    solver: str, settings: Mapping[str, object], rank: int, iterations: int | None, seconds: float, metric: str,
-    seed: int, scaling: str = "auto",
-) -> TuningTask:  # fmt: skip
+    solver: str,
+    settings: Mapping[str, object],
+    rank: int,
+    iterations: int | None,
+    seconds: float,
+    metric: str,
+    seed: int,
+    scaling: str = "auto",
+) -> TuningTask:
     """Return the task, checked; `settings` are options of the solver, and those given are not tuned."""
     require_known(metric, METRICS, what="metric")
     require_known(scaling, SCALINGS, what="scaling")

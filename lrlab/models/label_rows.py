@@ -32,9 +32,11 @@ class LabelRows(Spec):
         float,
         Parameter(
             meaning="share of the entries of the label table that is observed, whether 0 or 1",
-            low=1e-4, high=1, scale="log",
+            low=1e-4,
+            high=1,
+            scale="log",
         ),
-    ] = 1.0  # fmt: skip
+    ] = 1.0
     density: Annotated[
         float, Parameter(meaning="share of the features that is not zero; 1 is dense", low=1e-5, high=1, scale="log")
     ] = 1.0

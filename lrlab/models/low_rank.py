@@ -45,17 +45,20 @@ class LowRankSpec(Spec):
         int,
         Parameter(
             meaning="rank that solvers are given, 0: the true one; the largest one where it is guessed",
-            low=0, high=1000, added=True,
+            low=0,
+            high=1000,
+            added=True,
         ),
-    ] = 0  # fmt: skip
+    ] = 0
     rank_guess: Annotated[
         str,
         Parameter(
             meaning="rank that solvers are given: none, not guessed; by the largest gap, as a ratio, between singular "
             "values of the moment; or the one that predicts a tenth of the numbers, held out, best",
-            choices=("none", "gap", "held-out"), added=True,
+            choices=("none", "gap", "held-out"),
+            added=True,
         ),
-    ] = "none"  # fmt: skip
+    ] = "none"
 
     @property
     @abstractmethod

@@ -45,16 +45,21 @@ class Multilabel(LabelRows):
         int,
         Parameter(
             meaning="labels of each row: those of its highest scores; 0 takes all whose score is positive",
-            low=0, high=1000, scale="log",
+            low=0,
+            high=1000,
+            scale="log",
         ),
-    ] = 3  # fmt: skip
+    ] = 3
     seen_per_row: Annotated[
         int,
         Parameter(
             meaning="labels of each row that are seen, drawn for itself; 0 leaves it to `observed`",
-            symbol="s", low=0, high=100_000, scale="log",
+            symbol="s",
+            low=0,
+            high=100_000,
+            scale="log",
         ),
-    ] = 0  # fmt: skip
+    ] = 0
     noise: Annotated[
         float,
         Parameter(

@@ -74,9 +74,10 @@ class PolynomialNetwork(LowRankSpec):
         Parameter(
             meaning="hidden weights: orthonormal, with the condition as given, or independent Gaussian numbers, whose "
             "condition is random",
-            choices=("orthonormal", "gaussian"), added=True,
+            choices=("orthonormal", "gaussian"),
+            added=True,
         ),
-    ] = "orthonormal"  # fmt: skip
+    ] = "orthonormal"
 
     def check(self) -> None:
         """Refuse a rank that no such matrix has, and a condition beside weights that have their own."""

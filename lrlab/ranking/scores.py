@@ -42,9 +42,14 @@ def _expected_gain(block: Block, top: Array, discount: Array) -> Array:
 
 
 def row_measures(
-    scores: Scores, Y: csr_array, threshold: float, observed: csr_array | None = None,
-    precisions: Sequence[int] = (), gains: Sequence[int] = (), areas: bool = False,
-) -> dict[str, float]:  # fmt: skip
+    scores: Scores,
+    Y: csr_array,
+    threshold: float,
+    observed: csr_array | None = None,
+    precisions: Sequence[int] = (),
+    gains: Sequence[int] = (),
+    areas: bool = False,
+) -> dict[str, float]:
     """Return measures of the rows from one pass over the scores.
 
     precision_k: share of positives among the k labels of highest score, averaged over all rows; the divisor is k also
