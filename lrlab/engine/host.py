@@ -20,7 +20,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from multiprocessing import forkserver
+from multiprocessing import forkserver, util
 from typing import Any, NoReturn, TextIO
 
 LOCALHOST = "127.0.0.1"
@@ -28,6 +28,7 @@ PRELOAD = "lrlab.engine.worker"
 LAZY_IMPORTS = [name for name in os.environ.get("LRLAB_PRELOAD", "sklearn.linear_model").split(",") if name]
 """What a solver imports when it is called, so that the package is quick to import, and a worker before."""
 PARENT_CHECK_SECONDS, MEMORY_CHECK_SECONDS = 0.2, 0.1
+REMOVALS, REMOVAL_SECONDS = 3, 0.02
 _ending = threading.RLock()
 
 CONFIG = {
@@ -80,11 +81,26 @@ def end(folder: str = "") -> NoReturn:
     """End all workers and this process, and remove the folder if it is named."""
     # Where workers are killed, the thread that serves fails and comes here as well: it must not cut the removal off.
     _ending.acquire()
-    for worker in multiprocessing.active_children():
-        worker.kill()
+    if threading.current_thread() is threading.main_thread():
+        # Elsewhere the main thread gets the signal and waits above.
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if os.name == "posix" and os.getpgrp() == os.getpid():
+        # The whole group: of a worker that is being started only the process that forks it knows.
+        os.killpg(0, signal.SIGTERM)
+    else:
+        for worker in multiprocessing.active_children():
+            worker.kill()
     if folder:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove(folder)
+    shutil.rmtree(util.get_temp_dir(), ignore_errors=True)
     os._exit(0)
+
+
+def remove(folder: str) -> None:
+    """Remove a folder in which processes that were ended a moment ago may still make a file."""
+    for _ in range(REMOVALS):
+        shutil.rmtree(folder, ignore_errors=True)
+        time.sleep(REMOVAL_SECONDS)
 
 
 def end_with(parent: int, folder: str) -> NoReturn:
@@ -137,7 +153,9 @@ def main() -> None:
     """Read the settings, watch for the end of the parent process, serve."""
     settings = json.loads(sys.argv[1])
     folder = settings["folder"]
-    # Ctrl-C in a terminal reaches the whole process group; whether the engine ends is the server's decision.
+    # Whether the engine ends is the server's decision: Ctrl-C in a terminal reaches all processes of a group.
+    if os.name == "posix" and os.getpgrp() != os.getpid():
+        os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda number, frame: end(folder))
     threading.Thread(target=end_with, args=(settings["parent"], folder), daemon=True).start()
@@ -148,7 +166,7 @@ def main() -> None:
 
     import dask
 
-    dask.config.set(CONFIG)
+    dask.config.set({**CONFIG, "temporary-directory": folder})
     try:
         asyncio.run(serve(settings["memory"], settings["workers"], folder, answer))
     except Exception:

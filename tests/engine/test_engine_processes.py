@@ -83,6 +83,7 @@ def test_an_address_where_no_scheduler_answers_is_refused():
             get_engine(address)
 
 
+FOLDERS = ("lrlab-", "pymp-", "dask-")
 SERVER = """
 import sys, time
 from lrlab.engine.engine import Engine
@@ -97,7 +98,7 @@ if sys.argv[1] == "stay":
 
 
 def serve(how: str) -> subprocess.Popen[bytes]:
-    """Start a server in a process group of its own."""
+    """Start a server in a session of its own."""
     command = [sys.executable, "-c", SERVER, how]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
 
@@ -114,16 +115,16 @@ def test_no_process_or_folder_is_left_when_the_server_ends(tmp_path, monkeypatch
             server.send_signal(end)
     for server in servers:
         server.wait(PATIENCE)
-        until(lambda group=server.pid: not members(group))
-    until(lambda: not list(tmp_path.glob("lrlab-*")))
+        until(lambda session=server.pid: not members(session))
+    until(lambda: not [name for name in os.listdir(tmp_path) if name.startswith(FOLDERS)])
 
 
-def members(group: int) -> list[int]:
-    """Return the processes of a process group that still run."""
+def members(session: int) -> list[int]:
+    """Return the processes of a session that still run."""
     running = []
     for process in psutil.process_iter():
         try:
-            if os.getpgid(process.pid) == group and process.status() != psutil.STATUS_ZOMBIE:
+            if os.getsid(process.pid) == session and process.status() != psutil.STATUS_ZOMBIE:
                 running.append(process.pid)
         except (ProcessLookupError, psutil.NoSuchProcess):
             continue
