@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.ui.browsing import CURVES, drawn, opened, press, wait_until
+from tests.ui.browsing import CURVES, drawn, idle, opened, press, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -116,6 +116,8 @@ def test_errors_are_one_sentence_and_input_is_not_lost(page, address, tmp_path):
     expect(page.get_by_role("button", name="Run", exact=True)).to_be_disabled()
     page.locator("input[type=file]").set_input_files(picture_file(tmp_path))
     expect(page.get_by_role("button", name="Run", exact=True)).to_be_enabled()
+    # The page below is still drawn anew: what is pressed must not move away.
+    idle(page)
     press(page, "Run")
     ended = page.get_by_text(re.compile("chosen: the top eigenvalue"))
     expect(ended).to_be_visible()
