@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq, minimize_scalar
-from scipy.special import chdtri, log_expit, ndtri
+from scipy.special import chdtri, expit, log_expit, ndtri
 
 from lrlab.arrays import Array
 from lrlab.sweeps.definition import Sweep
@@ -17,6 +17,7 @@ from lrlab.sweeps.definition_parts import spacing
 
 QUARTILES = ("lower_quartile", "median", "upper_quartile")
 PLACES, SLOPES = 121, 40
+NEWTON_STEPS, TINY = 3, np.finfo(float).tiny
 CHI_SQUARED_95 = chdtri(1, 1.0 - 0.95)
 """A chi-squared number with one degree of freedom is below this with probability 95%."""
 FLATTEST = 1.0
@@ -106,7 +107,7 @@ def midpoint(
     t being the place, or its logarithm where spacing is "log". The 95% interval has all mu whose likelihood, maximised
     over s, is within the chi-squared quantile of the largest: it is finite too where failures and successes do not
     overlap and the maximum likelihood slope is not. |s| is at most so steep that the rise takes a quarter of the
-    smallest step.
+    smallest step, and at least FLATTEST.
 
     places: rising, at least two. successes, trials: one each a place; places without trials tell nothing.
     Reference: Venzon & Moolgavkar (1988), A method for computing profile-likelihood-based confidence intervals.
@@ -144,14 +145,24 @@ class _Profile:
     """The log-likelihood of a midpoint, maximised over the slope."""
 
     def __init__(self, t: Array, successes: Array, trials: Array) -> None:
-        steepest = 4.0 * 4.4 / np.diff(t).min()
-        rising = np.geomspace(FLATTEST, steepest, SLOPES)
-        self._slopes = np.concatenate([-rising, rising])[:, None]
-        self._t, self._good, self._bad = t, successes, trials - successes
+        self._steepest = 4.0 * 4.4 / np.diff(t).min()
+        rising = np.geomspace(FLATTEST, self._steepest, SLOPES)
+        self._slopes = np.concatenate([-rising, rising])
+        self._t, self._good, self._trials = t, successes, trials
 
     def __call__(self, mu: float) -> float:
-        z = self._slopes * (self._t - mu)
-        return float((log_expit(z) @ self._good + log_expit(-z) @ self._bad).max())
+        d = self._t - mu
+        slope = self._slopes[self._likelihood(np.outer(self._slopes, d)).argmax()]
+        # It is concave in the slope, and the next one of the grid is near: Newton's steps end in rounding.
+        for _ in range(NEWTON_STEPS):
+            p = expit(slope * d)
+            curvature = (d * d) @ (self._trials * p * (1.0 - p))
+            size = abs(slope) + np.sign(slope) * (d @ (self._good - self._trials * p)) / max(curvature, TINY)
+            slope = np.copysign(np.clip(size, FLATTEST, self._steepest), slope)
+        return float(self._likelihood(slope * d))
+
+    def _likelihood(self, z: Array) -> Array:
+        return np.asarray(log_expit(z) @ self._good + log_expit(-z) @ (self._trials - self._good))
 
 
 def midpoints(sweep: Sweep, table: pd.DataFrame) -> pd.DataFrame:
