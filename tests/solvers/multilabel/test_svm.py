@@ -114,12 +114,15 @@ def test_memory_stays_within_the_claim_of_the_catalogue(change):
     spec = Multilabel(n=1000, d=200, labels=8, rank=5, per_row=2).replace(**change)
     problem, entry = spec.build(), catalog.solver("svm")
     run(SPEC.build())
-    tracemalloc.start()
-    run(problem, regularization=100.0)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    peaks = []
+    # What other threads of this process allocate meanwhile, as that of an engine, only adds.
+    for _ in range(3):
+        tracemalloc.start()
+        run(problem, regularization=100.0)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
     # LIBLINEAR's own copy, 16 bytes a stored feature, is not traced.
-    assert peak + 16 * spec.feature_entries <= entry.workspace(spec, {}) - BLOCK_BYTES
+    assert min(peaks) + 16 * spec.feature_entries <= entry.workspace(spec, {}) - BLOCK_BYTES
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared-hinge", "logistic"])
