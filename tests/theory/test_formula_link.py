@@ -62,8 +62,8 @@ def larger(inner):
     )
 
 
-EXAMPLES = int(os.environ.get("LRLAB_FUZZ", "0")) or 600
-"""Texts that are drawn: a rank, a direction of nesting or a function that is wrong shows within 350."""
+EXAMPLES = int(os.environ.get("LRLAB_FUZZ", "0")) or 2000
+"""Texts that are drawn."""
 FORMULAS = st.recursive(st.one_of(NUMBERS, st.just("z")), larger, max_leaves=12)
 SOUP = st.lists(
     st.sampled_from([*formula.FUNCTIONS, *"z0129.+-*/^(),<>=! eé_&", "min", "max", "**", "__import__", "lambda"]),

@@ -216,6 +216,8 @@ def features(kernel: Kernel, X: Matrix, chosen: Indices) -> Features:
     rotation, and rotations change neither LEML's penalties nor its predictions.
     """
     K = kernel.between(X[chosen], X[chosen])
+    # Exact: rounding would decide between pivots that are equal, and so where LEML begins.
+    np.fill_diagonal(K, kernel.diagonal(X[chosen]))
     # The transpose of a symmetric table is in the order that LAPACK wants, so that it is factorised in place.
     C, pivots, r, _ = dpstrf(K.T, tol=NEGLIGIBLE * float(K.diagonal().max()), lower=1, overwrite_a=1)
     order = pivots - 1
