@@ -1,7 +1,10 @@
 """Measurements that are entries of X W Y^T: inductive completion, multi-label regression, plain completion."""
 
+from copy import copy
+from typing import TypeVar
+
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 
 from lrlab.arrays import Array, Indices
 from lrlab.operators.operator import Map, Operator
@@ -11,6 +14,8 @@ DENSE_SHARE = 32
 """Where one entry in so many is observed, all are computed: faster than to gather factors for each observed one."""
 
 BLOCK_ENTRIES = 2**20
+
+Sparse = TypeVar("Sparse", csr_array, csc_array)
 
 
 class Entries(Operator):
@@ -32,9 +37,12 @@ class Entries(Operator):
         self.size, self.scale, self.dtype = len(rows), scale, np.dtype(np.float64)
         # Of the type that scipy would convert them to at every product.
         index = np.int32 if max(len(rows), *table) < 2**31 else np.int64
-        self._indices = columns.astype(index)
+        indices = columns.astype(index)
         self._pointer = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=table[0]))]).astype(index)
-        self._mask = self.sparse(np.ones(len(rows)))
+        self._mask = csr_array((np.ones(len(rows)), indices, self._pointer), shape=table)
+        self._mask_transposed = self._mask.T
+        whole = table[0] * table[1] <= min(BLOCK_ENTRIES, DENSE_SHARE * len(rows))
+        self._places = rows.astype(np.intp) * table[1] + columns if whole else None
 
     @property
     def plain(self) -> bool:
@@ -59,7 +67,12 @@ class Entries(Operator):
     def sparse(self, r: Array) -> csr_array:
         """Return the n1 x n2 matrix with r (m,) at the observed places and nothing elsewhere."""
         self.checkpoint(1.0)
-        return csr_array((r, self._indices, self._pointer), shape=self.table)
+        return _filled(self._mask, r)
+
+    def transposed(self, r: Array) -> csc_array:
+        """Return the transpose of `sparse(r)`."""
+        self.checkpoint(1.0)
+        return _filled(self._mask_transposed, r)
 
     def left(self, U: Array) -> Array:
         """Return X U."""
@@ -72,6 +85,8 @@ class Entries(Operator):
     def pair(self, P: Array, Q: Array) -> Array:
         """Return (P Q^T) at the observed places."""
         self.checkpoint(1.0)
+        if self._places is not None:
+            return (P @ Q.T).ravel().take(self._places)
         n1, n2 = self.table
         values, height = np.zeros(self.size), max(1, BLOCK_ENTRIES // n2)
         if n1 * n2 > DENSE_SHARE * self.size:
@@ -93,7 +108,7 @@ class Entries(Operator):
 
     def pull_right(self, r: Array, P: Array) -> Array:
         """Return Y^T R^T P with the sparse R of `sparse`."""
-        product = self.sparse(r).T @ P
+        product = self.transposed(r) @ P
         return product if self.Y is None else self.Y.T @ product
 
     def adjoint(self, r: Array) -> Array:
@@ -108,7 +123,7 @@ class Entries(Operator):
 
     def right_normal(self, P: Array) -> Array:
         """Return the blocks Y^T diag(g_ab) Y, g_j the sum of p_i p_i^T over the observed i of column j."""
-        return normal_blocks(_features(self.Y, self.table[1]), self._grams(self._mask.T, P))
+        return normal_blocks(_features(self.Y, self.table[1]), self._grams(self._mask_transposed, P))
 
     def solve_left(self, Q: Array, b: Array, ridge: float = 0.0, start: Array | None = None) -> Array:
         """Return the least-squares U; without features its rows are solved one by one."""
@@ -120,7 +135,7 @@ class Entries(Operator):
         """Return the least-squares V; without features its rows are solved one by one."""
         if self.Y is not None:
             return super().solve_right(P, b, ridge, start)
-        return _rows(self._grams(self._mask.T, P), self.pull_right(b, P), ridge)
+        return _rows(self._grams(self._mask_transposed, P), self.pull_right(b, P), ridge)
 
     def subset(self, rows: Indices) -> "Entries":
         """Return the operator of some of the measurements, given by sorted indices."""
@@ -128,9 +143,19 @@ class Entries(Operator):
         return self._watched(Entries(self.X, self.Y, self.table, self.rows[rows], self.columns[rows], scale))
 
     @staticmethod
-    def _grams(mask: csr_array, Q: Array) -> Array:
+    def _grams(mask: csr_array | csc_array, Q: Array) -> Array:
         k = Q.shape[1]
         return (mask @ np.einsum("ja,jb->jab", Q, Q).reshape(-1, k * k)).reshape(-1, k, k)
+
+
+def _filled(mask: Sparse, r: Array) -> Sparse:
+    """Return a sparse array with other values at the same places.
+
+    Its constructor would check the places again, which takes longer than a product with a small table.
+    """
+    filled = copy(mask)
+    filled.data = r
+    return filled
 
 
 def _basis(X: Array | None) -> tuple[Array | None, Map]:

@@ -104,7 +104,7 @@ class Filled(NamedTuple):
 
     def transposed(self, A: Entries, U: Array) -> Array:
         """Return the transposed table times U (n1, any)."""
-        return self.L @ (self.U.T @ U) + self.V @ (self.R.T @ U) + A.sparse(self.rest).T @ U
+        return self.L @ (self.U.T @ U) + self.V @ (self.R.T @ U) + A.transposed(self.rest) @ U
 
     def triples(self, A: Entries, count: int, rng: Generator) -> LowRank:
         """Return the leading singular triples."""
@@ -153,8 +153,7 @@ def reweighted(A: Entries, b: Array, at: LowRank, eps: float, X: Filled, tol: fl
         return np.concatenate([C.ravel(), (right - U @ C).ravel(), (left - V @ C.T).ravel()])
 
     def pulled(rest: Array) -> Array:
-        S = A.sparse(rest)
-        return tangent(S @ V, S.T @ U)
+        return tangent(A.sparse(rest) @ V, A.transposed(rest) @ U)
 
     def operator(by: Callable[[Array], Array]) -> LinearOperator:
         return LinearOperator((len(weights), len(weights)), matvec=by, dtype=weights.dtype)
