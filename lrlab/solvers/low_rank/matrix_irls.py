@@ -141,8 +141,8 @@ def reweighted(A: Entries, b: Array, at: LowRank, eps: float, X: Filled, tol: fl
     share = len(b) / (n1 * n2)
 
     def parts(G: Array) -> tuple[Array, Array, Array]:
-        C, B, D = np.split(G, [r * r, r * (r + n1)])
-        return C.reshape(r, r), B.reshape(n1, r), D.reshape(n2, r)
+        core, end = r * r, r * (r + n1)
+        return G[:core].reshape(r, r), G[core:end].reshape(n1, r), G[end:].reshape(n2, r)
 
     def measured(G: Array) -> Array:
         C, B, D = parts(G)
