@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from xdist.scheduler import LoadFileScheduling
 
 if TYPE_CHECKING:
     from lrlab.engine.engine import Engine
@@ -23,6 +24,32 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files that take longest: no core is left alone with one of them at the end."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: (item.path not in slow, item.path.parent.name != "ui"))
+
+
+TOGETHER = (
+    # They show the same runs, which one process computes once.
+    ("lessons/test_lessons.py", "ui/test_learn_page.py"),
+    # A server and a browser that load the app for the first time take ten seconds: two of each are enough.
+    ("ui/test_accessibility.py", "ui/test_first_screen_browser.py", "ui/test_figure_files.py"),
+    (
+        "ui/test_browser.py", "ui/test_lessons_browser.py", "ui/test_other_pages_browser.py",
+        "ui/test_sweeps_browser.py",
+    ),
+)  # fmt: skip
+"""Files that one process is given."""
+
+
+class FilesTogether(LoadFileScheduling):
+    """Gives a process a whole file, with its server or engine, and those that go together with it."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = super()._split_scope(nodeid)
+        return next((str(files) for files in TOGETHER if file.endswith(files)), file)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FilesTogether | None:
+    """Let several processes share the tests by files."""
+    return FilesTogether(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.fixture(scope="session", autouse=True)

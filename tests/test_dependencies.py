@@ -20,6 +20,7 @@ MODULES = {
     "scikit-learn": "sklearn",
     "pillow": "PIL",
     "import-linter": "importlinter",
+    "pytest-xdist": "xdist",
 }
 """What a distribution is imported as, where that is another name."""
 
