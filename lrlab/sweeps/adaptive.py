@@ -9,10 +9,9 @@ shows a mean, whether the measure is above the model's level; the contour is the
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from lrlab.arrays import Array, Mask
@@ -22,6 +21,9 @@ from lrlab.sweeps.contour_search import ContourSearch, Directions, crossings, in
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.statistics import wilson_bounds
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 INFERRED_TRIALS = 0.5
 """Trials that an inferred share weighs as much as."""
@@ -59,7 +61,7 @@ def shared(most: int, grids: Sequence["SolverGrid"]) -> list[int]:
     return [own + each + (k < more) for k, own in enumerate(used)]
 
 
-def infer(results: Results) -> pd.DataFrame:
+def infer(results: Results) -> "pd.DataFrame":
     """Return one row per cell that is not refused: x, y, solver, mean, low, high, trials, inferred.
 
     y: nan where there is one axis. mean: share of successes, or mean of the measure where the sweep has no rule. low,
@@ -67,6 +69,8 @@ def infer(results: Results) -> pd.DataFrame:
     inferred: an adaptive sweep has no trials there, and its mean lies between those around it. What is not known yet is
     nan.
     """
+    import pandas as pd
+
     sweep, rows = results.sweep, []
     for solver in sweep.solvers:
         grid = SolverGrid(sweep, solver)

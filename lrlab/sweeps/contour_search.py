@@ -1,7 +1,8 @@
 """Searches with few trials for the contour at which a share of successes over a grid crosses one half.
 
 Arrays are (columns, rows), an entry a cell of the grid. Directions say of either axis whether shares grow (1) or fall
-(-1) along it, or that this is not known (0).
+(-1) along it, or that this is not known (0). What of scipy is used is imported where it is: it takes 0.2 s, which a
+sweep of all trials of a grid, and every start of the shell, would pay for nothing.
 """
 
 from contextlib import suppress
@@ -9,10 +10,6 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import griddata
-from scipy.ndimage import binary_dilation
-from scipy.optimize import isotonic_regression
-from scipy.spatial import QhullError
 
 from lrlab.arrays import Array, Mask
 from lrlab.runs.run import blas_threads
@@ -62,6 +59,8 @@ class ContourSearch:
         A cell is at the contour where a neighbour's estimate lies on the other side of 1/2. It is known where its
         interval leaves out 1/2, or where that of another cell on its side, less than `tolerance` cells away, does.
         """
+        from scipy.ndimage import binary_dilation
+
         low, high = self.bounds()
         above = self._within(low, high) > 0.5
         sure = [(low > 0.5) & (high >= 0.5), (high < 0.5) & (low <= 0.5)]
@@ -115,6 +114,9 @@ def interpolate_missing(values: Array, known: Cells) -> Array:
     """Return values that are known in some cells, interpolated linearly in the others; beyond them, the nearest one."""
     if known.all():
         return values
+    from scipy.interpolate import griddata
+    from scipy.spatial import QhullError
+
     places, holes = np.argwhere(known), np.argwhere(~known)
     estimates = np.full(len(holes), np.nan)
     if 1 in known.shape:
@@ -148,6 +150,8 @@ def lattice(open_: Cells) -> Cells:
 
 def at_contour(above: Cells, open_: Cells) -> Cells:
     """Return the open cells that have an open neighbour on the other side."""
+    from scipy.ndimage import binary_dilation
+
     over, under = above & open_, ~above & open_
     contour: Cells = (over & binary_dilation(under)) | (under & binary_dilation(over))
     return contour
@@ -158,6 +162,8 @@ def crossings(shares: Array, weights: Array, direction: int) -> Array:
 
     Shares are first made to grow (direction 1) or fall (-1) along the column by isotonic regression with the weights.
     """
+    from scipy.optimize import isotonic_regression
+
     places, rows = [], shares.shape[1]
     for share, weight in zip(shares[:, ::direction], weights[:, ::direction], strict=True):
         rising = isotonic_regression(share, weights=weight).x

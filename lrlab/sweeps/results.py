@@ -3,10 +3,9 @@
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from lrlab import catalog
 from lrlab.arrays import Array
@@ -15,6 +14,9 @@ from lrlab.runs.job import Job
 from lrlab.runs.trial import Trial, TrialResult, trial_spec
 from lrlab.sweeps import statistics
 from lrlab.sweeps.definition import Sweep
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COLUMNS = (
     "solver", "trials", "successes", "share", "low", "high", "mean", "spread", "lower_quartile", "median",
@@ -84,13 +86,15 @@ class Results:
         with self._lock:
             return dict(self._columns[job].results()) if job in self._columns else {}
 
-    def table(self, metric: str) -> pd.DataFrame:
+    def table(self, metric: str) -> "pd.DataFrame":
         """Return a row per cell: a column for each axis, and `COLUMNS`. Only what has new trials is computed anew.
 
         trials: finished. successes, share, low, high (95% Wilson interval): by the rule of the sweep's `contour`. mean,
         spread (standard deviation) and quartiles are of the metric, where it is finite. seed: of the first trial.
         refused: why a cell has no trials.
         """
+        import pandas as pd
+
         with self._lock:
             rows = [{**cell.axes, "solver": cell.solver, **self._row(cell.job, metric)} for cell in self.cells]
         refused = [cell.refused for cell in self.cells]

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from lrlab.engine.engine import on_workers
 from lrlab.engine.messages import Failure
@@ -18,6 +17,9 @@ from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.tables import trial_table
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 def sweep(
     spec: Spec,
@@ -29,7 +31,7 @@ def sweep(
     start: StartStream = on_workers,
     progress: Progress = silent,
     **settings: object,
-) -> pd.DataFrame:
+) -> "pd.DataFrame":
     """Return a tidy table, one row per trial, of all solvers at all combinations of the values of one or two axes.
 
     axes: parameter names, or derived quantities such as "ratio" (n/p), with their values. settings: options of the

@@ -1,19 +1,23 @@
-"""Statistics of repeated trials: centre, spread, quartiles, the share of successes, and where it passes one half."""
+"""Statistics of repeated trials: centre, spread, quartiles, the share of successes, and where it passes one half.
+
+pandas and scipy.optimize are imported where they are used: a sweep in the shell counts successes alone.
+"""
 
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq, minimize_scalar
 from scipy.special import chdtri, expit, log_expit, ndtri
 
 from lrlab.arrays import Array
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.definition_parts import spacing
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 QUARTILES = ("lower_quartile", "median", "upper_quartile")
 PLACES, SLOPES = 121, 40
@@ -70,13 +74,15 @@ def describe(values: Array) -> dict[str, float]:
 
 
 def summarise(
-    table: pd.DataFrame, by: Sequence[str], measure: str, below: float | None = None, above: float | None = None
-) -> pd.DataFrame:
+    table: "pd.DataFrame", by: Sequence[str], measure: str, below: float | None = None, above: float | None = None
+) -> "pd.DataFrame":
     """Return one row per cell: what `describe` says of a measure, and the number of trials.
 
     With a level (`below` or `above`), also successes, share, and its 95% Wilson interval (low, high). Rows without a
     number for the measure (refused cells, runs that ended before their first iterate) are not counted as trials.
     """
+    import pandas as pd
+
     rows: list[dict[Any, Any]] = []
     for cell, group in table.dropna(subset=[measure]).groupby(list(by), sort=True):
         values = group[measure].to_numpy(dtype=float)
@@ -112,6 +118,8 @@ def midpoint(
     places: rising, at least two. successes, trials: one each a place; places without trials tell nothing.
     Reference: Venzon & Moolgavkar (1988), A method for computing profile-likelihood-based confidence intervals.
     """
+    from scipy.optimize import brentq, minimize_scalar
+
     t = np.log(places) if spacing == "log" else np.array(places, dtype=float)
     start, width = t[0], t[-1] - t[0]
     curve = _Profile((t - start) / width, np.array(successes), np.array(trials))
@@ -165,12 +173,14 @@ class _Profile:
         return np.asarray(log_expit(z) @ self._good + log_expit(-z) @ (self._trials - self._good))
 
 
-def midpoints(sweep: Sweep, table: pd.DataFrame) -> pd.DataFrame:
+def midpoints(sweep: Sweep, table: "pd.DataFrame") -> "pd.DataFrame":
     """Return where half of the trials succeed along the second axis, or the only one, as rows for each solver.
 
     table: of `Results.table`. Columns: the first axis where there are two, solver, half, low, high (95% interval); no
     row where there is no such place among the values.
     """
+    import pandas as pd
+
     *across, along = sweep.grid
     rows: list[dict[str, Any]] = []
     scale = spacing(dict(sweep.axes)[along])

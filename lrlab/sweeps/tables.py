@@ -1,15 +1,16 @@
 """Tables of a sweep's results: a row per cell for the shell's JSON, a row per trial for `lrlab.sweep`."""
 
 from collections.abc import Iterator
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from lrlab.runs.trial import Trial, trial_spec
 from lrlab.sweeps.adaptive import infer
 from lrlab.sweeps.definition import Cell
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.statistics import wilson
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Row = dict[str, Any]
 
@@ -74,7 +75,9 @@ def trial_rows(results: Results) -> Iterator[Row]:
                 yield {**axes, **about, "stop": "FAILED", "refused": sentence}
 
 
-def trial_table(results: Results) -> pd.DataFrame:
+def trial_table(results: Results) -> "pd.DataFrame":
     """Return `trial_rows` as a table, the refused cells at its end."""
+    import pandas as pd
+
     rows = sorted(trial_rows(results), key=lambda row: "seed" not in row)
     return pd.DataFrame(rows)
