@@ -73,17 +73,17 @@ def fork_workers() -> None:
 
     # It imports for half a second: at once, beside this process, and not when the first worker is asked for.
     resource_tracker.ensure_running()
-    start, util.spawnv_passfds = util.spawnv_passfds, fork_and_run
+    start, util.spawnv_passfds = util.spawnv_passfds, fork_and_run  # type: ignore[attr-defined]
     try:
         forkserver.ensure_running()
     finally:
-        util.spawnv_passfds = start
+        util.spawnv_passfds = start  # type: ignore[attr-defined]
     dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
     # Otherwise the library has this process import numpy, pandas and more, which only workers need.
     distributed.utils._forkserver_preload_set = True
 
 
-def fork_and_run(path: bytes, args: Sequence[Any], passfds: Sequence[int]) -> int:
+def fork_and_run(path: str, command: Sequence[str], descriptors: Sequence[int]) -> int:
     """Run the program of `python ... -c program` in a fork of this process, in place of a new interpreter.
 
     A new one would import `distributed` once more, which takes 0.4 s.
@@ -94,11 +94,11 @@ def fork_and_run(path: bytes, args: Sequence[Any], passfds: Sequence[int]) -> in
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         for name in os.listdir("/proc/self/fd"):
-            if (descriptor := int(name)) > 2 and descriptor not in passfds:
+            if (descriptor := int(name)) > 2 and descriptor not in descriptors:
                 # The one by which the folder was listed is closed.
                 with suppress(OSError):
                     os.close(descriptor)
-        exec(args[-1], {})
+        exec(command[-1], {})
         code = 0
     except SystemExit:
         code = 0
