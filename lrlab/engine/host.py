@@ -19,9 +19,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
 from contextlib import suppress
-from multiprocessing import forkserver, resource_tracker, util
+from multiprocessing import forkserver, util
 from typing import Any, NoReturn, TextIO
 
 LOCALHOST = "127.0.0.1"
@@ -62,50 +61,20 @@ CONFIG = {
 def fork_workers() -> None:
     """Fork workers from a process that has imported all they need: they start in 0.1 s and share its memory.
 
-    Only on Linux: elsewhere the system's libraries do not survive a fork, and each worker imports for itself. To be
-    called before this process has threads, for it forks that process from itself.
+    Only on Linux: elsewhere the system's libraries do not survive a fork, and each worker imports for itself.
     """
     if sys.platform != "linux":
         return
     multiprocessing.get_context("forkserver").set_forkserver_preload(["distributed", PRELOAD, *LAZY_IMPORTS])
+    # It imports for a second or two: at once, beside this process, and not when the first worker is asked for.
+    forkserver.ensure_running()
+
     import dask
     import distributed.utils
 
-    # It imports for half a second: at once, beside this process, and not when the first worker is asked for.
-    resource_tracker.ensure_running()
-    start, util.spawnv_passfds = util.spawnv_passfds, fork_and_run  # type: ignore[attr-defined]
-    try:
-        forkserver.ensure_running()
-    finally:
-        util.spawnv_passfds = start  # type: ignore[attr-defined]
     dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
     # Otherwise the library has this process import numpy, pandas and more, which only workers need.
     distributed.utils._forkserver_preload_set = True
-
-
-def fork_and_run(path: str, command: Sequence[str], descriptors: Sequence[int]) -> int:
-    """Run the program of `python ... -c program` in a fork of this process, in place of a new interpreter.
-
-    A new one would import `distributed` once more, which takes 0.4 s.
-    """
-    if process := os.fork():
-        return process
-    code = 1
-    try:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        for name in os.listdir("/proc/self/fd"):
-            if (descriptor := int(name)) > 2 and descriptor not in descriptors:
-                # The one by which the folder was listed is closed.
-                with suppress(OSError):
-                    os.close(descriptor)
-        exec(command[-1], {})
-        code = 0
-    except SystemExit:
-        code = 0
-    except BaseException:
-        sys.excepthook(*sys.exc_info())
-    finally:
-        os._exit(code)
 
 
 def end(folder: str = "") -> NoReturn:
@@ -189,11 +158,11 @@ def main() -> None:
         os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda number, frame: end(folder))
+    threading.Thread(target=end_with, args=(settings["parent"], folder), daemon=True).start()
     # The pipe is for one line, which nobody reads beyond: whatever a worker prints goes to the log.
     answer = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     fork_workers()
-    threading.Thread(target=end_with, args=(settings["parent"], folder), daemon=True).start()
 
     import dask
 
