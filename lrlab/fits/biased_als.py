@@ -97,6 +97,7 @@ class Sweeps:
         self.ratings = csr_array((b, places), shape=table.size)
         self.mask = csr_array((np.ones(len(b)), places), shape=table.size)
         self.transposed = self.ratings.T.tocsr(), self.mask.T.tocsr()
+        self.sums, self.counts = self.ratings.sum(axis=1), self.mask.sum(axis=1)
         self.total = float(b @ b)
         self.noise = self.total / len(b) or 1.0
         self.least = LEAST * self.noise
@@ -125,7 +126,7 @@ class Sweeps:
         """Return the expected sum of squared errors, with the normal equations of the items."""
         users, items = self.users, self.items
         bias, squares = users.mean[:, 0], users.mean[:, 0] ** 2 + users.covariance[:, 0, 0]
-        alone = self.total - 2.0 * float(bias @ self.ratings.sum(axis=1)) + float(squares @ self.mask.sum(axis=1))
+        alone = self.total - 2.0 * float(bias @ self.sums) + float(squares @ self.counts)
         second = np.einsum("ia,ib->iab", items.mean, items.mean) + items.covariance
         return alone - 2.0 * float(np.vdot(items.mean, items.pull)) + float(np.vdot(items.normal, second))
 
