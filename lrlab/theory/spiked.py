@@ -109,10 +109,12 @@ def _leading(K: int, S: float, p: int, rng: Generator) -> tuple[float, float, fl
     from scipy.linalg import eigh_tridiagonal
 
     rows = np.arange(p)
-    freedom = np.maximum(np.r_[K - rows[1:], p - rows[1:]], 0)
+    freedom = np.maximum(np.concatenate([K - rows[1:], p - rows[1:]]), 0)
     chi = np.sqrt(2.0 * rng.standard_gamma(freedom / 2.0))
-    diagonal, above = np.r_[np.sqrt(S) if K else 0.0, chi[: p - 1]], np.where(rows[:-1] < K, chi[p - 1 :], 0.0)
-    square = diagonal**2 + np.r_[0.0, above**2]
+    diagonal, above = np.empty(p), np.where(rows[:-1] < K, chi[p - 1 :], 0.0)
+    diagonal[0], diagonal[1:] = np.sqrt(S) if K else 0.0, chi[: p - 1]
+    square = diagonal**2
+    square[1:] += above**2
     values, vectors = eigh_tridiagonal(square, diagonal[:-1] * above, select="i", select_range=(p - 2, p - 1))
     return float(values[1]), float(values[0]), float(vectors[0, 1] ** 2)
 

@@ -1,6 +1,7 @@
 """State evolution: channels, priors and fixed points against slow quadrature, published and measured figures."""
 
 import itertools
+import math
 import time
 from dataclasses import dataclass
 
@@ -54,13 +55,18 @@ class Formula(Link):
         raise NotImplementedError
 
 
+def density(z, mean, sd):
+    """Return the density of N(mean, sd^2) at a number: scipy's takes ten times as long, thousands of times a test."""
+    return math.exp(-(((z - mean) / sd) ** 2) / 2) / (sd * math.sqrt(2 * math.pi))
+
+
 def chance(link, w, variance):
     """Return P(y = 1) at z ~ N(w, variance) by adaptive quadrature over the noisy link."""
     sd = np.sqrt(variance)
     points = [w + k * sd for k in (-9, -3, 0, 3, 9)]
     places = sorted({c for c in (-1.0, -0.3, 0.0, 0.3, 1.0) if points[0] < c < points[-1]} | set(points))
     return sum(
-        quad(lambda z: (1 + link(np.array(z))) / 2 * norm.pdf(z, w, sd), a, b, epsabs=1e-13, limit=200)[0]
+        quad(lambda z: (1 + link(np.array(z))) / 2 * density(z, w, sd), a, b, epsabs=1e-13, limit=200)[0]
         for a, b in itertools.pairwise(places)
     )
 
@@ -106,7 +112,7 @@ def test_jumps_and_kinks_are_located_and_smoothed_exactly(name, places):
             inside = sorted({w - 9 * S, w + 9 * S} | {c for c in places if abs(c - w) < 9 * S})
             weight = (lambda e: 1.0, lambda e: e, lambda e: e * e - 1.0)[k]
             return sum(
-                quad(lambda z: link.base(z) * weight((z - w) / S) * norm.pdf(z, w, S), a, b, epsabs=1e-13)[0]
+                quad(lambda z: link.base(z) * weight((z - w) / S) * density(z, w, S), a, b, epsabs=1e-13)[0]
                 for a, b in itertools.pairwise(inside)
             )
 
