@@ -10,7 +10,7 @@ import random
 import sqlite3
 import time
 from collections import Counter
-from contextlib import closing, suppress
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -163,13 +163,13 @@ def runs(process: psutil.Process) -> bool:
         return False
 
 
-def kill_servers(path: Path, kills: int, seed: int, trials: int, outcome: Outcome) -> None:
+def kill_servers(server: Server, path: Path, kills: int, seed: int, trials: int, outcome: Outcome) -> None:
     """Kill so many servers while sweeps run, each time starting the next one with the same store; let the last end."""
     chance, before, total = random.Random(seed), stored(path), len(GRID["n"]) * trials
     goal = len(before) + total
     for k in range(kills + 1):
         began = time.monotonic()
-        with serve(environment(path)) as server, asyncio.Runner() as runner:
+        with serve(environment(path)) if k else nullcontext(server) as server, asyncio.Runner() as runner:
             page = Page(server, seed, trials)
             runner.run(page.run())
             if k:
@@ -199,12 +199,11 @@ def environment(path: Path) -> dict[str, str]:
 def run(path: Path, worker_kills: int, server_kills: int, trials: int, seed: int) -> Outcome:
     """Kill workers, and then servers, at points that follow from the seed."""
     outcome = Outcome()
-    if worker_kills:
-        with serve(environment(path)) as server:
-            while len(outcome.resumed) < worker_kills:
-                asyncio.run(kill_workers(server, path, worker_kills, seed, trials, outcome))
-                seed += 1
-    if server_kills:
-        kill_servers(path, server_kills, seed, trials, outcome)
+    with serve(environment(path)) as server:
+        while len(outcome.resumed) < worker_kills:
+            asyncio.run(kill_workers(server, path, worker_kills, seed, trials, outcome))
+            seed += 1
+        if server_kills:
+            kill_servers(server, path, server_kills, seed, trials, outcome)
     assert not [name for name in os.listdir(path.parent) if name.startswith(FOLDERS)], os.listdir(path.parent)
     return outcome
