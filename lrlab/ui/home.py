@@ -109,4 +109,4 @@ def _frames() -> str:
 
 def show_player() -> None:
     """Show the player, which plays in the browser alone: a picture that is recovered."""
-    plot.component("player")(key="home-player", data={"frames": _frames()})
+    plot.send("player", "home-player", {"frames": _frames()})

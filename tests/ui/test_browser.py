@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from lrlab.ui.widgets import plot
 from tests.ui.browsing import CURVES, drawn, idle, opened, press, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -168,3 +169,18 @@ def test_successive_input_is_not_lost_on_a_distant_server(page, address, far):
     expect(page).to_have_url(re.compile("n=4321$|n=4321&p=30$"))
     expect(noise).to_have_value("0.1")
     expect(n).to_have_value("4321")
+
+
+UPDATES = """async (loader) => {
+  const drawn = (window.drawn = []);
+  const update = (await import(URL.createObjectURL(new Blob([loader], { type: "text/javascript" })))).default;
+  const parentElement = document.createElement("div");
+  for (const sent of [2, 1, 2, 3]) await update({ parentElement, data: { sent } })?.();
+  return drawn;
+}"""
+
+
+def test_older_data_that_come_last_are_not_drawn(page):
+    loader = (plot.ASSETS / "loader.js").read_text()
+    script = "data:text/javascript,export default ({ data }) => void window.drawn.push(data.sent)"
+    assert page.evaluate(UPDATES, loader.replace("ADDRESS", script)) == [2, 2, 3]

@@ -113,7 +113,7 @@ def announce(page: str) -> None:
         words = (
             "The run has begun." if st.session_state.get(f"{page}:shown-alive") else f"The run is over. {_end(running)}"
         )
-    plot.component("status")(key=f"{page}-status", data={"words": words}, height=1)
+    plot.send("status", f"{page}-status", {"words": words}, height=1)
 
 
 def _end(running: Any) -> str:

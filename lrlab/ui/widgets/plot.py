@@ -4,7 +4,8 @@ plotly.min.js is served from the plotly package, so that a page loads nothing fr
 scripts and a template, is not sent with each of them: a run that is followed sends its figures twice a second.
 """
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,23 +30,38 @@ def _address(name: str, folder: Path, file: str, version: str) -> str:
 
 
 @cache
-def component(name: str) -> Any:
+def _component(name: str) -> Any:
     """Return the component that `assets` has of this name; its script is in `assets/files`."""
     # A browser keeps scripts by their address: another content has another one.
     version = f"{crc32(b''.join(file.read_bytes() for file in sorted((ASSETS / 'files').iterdir()))):x}"
     address = _address("figure_files", ASSETS / "files", f"{name}.js", version)
     # Sent with every figure: it fetches the script once, and keeps it on the window, for each component of a page has a
-    # module of its own. Two imports of a script that is on its way may end in either order, the older data last.
+    # module of its own.
     html, loader = ((ASSETS / file).read_text("utf-8") for file in (f"{name}.html", "loader.js"))
-    js = loader.replace("ADDRESS", address)
+    js = "\n".join(map(str.strip, loader.replace("ADDRESS", address).splitlines()))
     return st.components.v2.component(f"lrlab_{name}", html=html, js=js, isolate_styles=False)
+
+
+def send(name: str, key: str, data: Mapping[str, str | bool], **settings: Any) -> None:
+    """Send data to the component of this name in `assets`; `key` names it on the page.
+
+    With the data goes the time of their last change. A browser imports the loader for every update; where it is busy
+    the imports may end in any order, and older data would be drawn last.
+    """
+    content = hash(tuple(data.items()))
+    before, sent = st.session_state.get(f"{key}:sent", (None, 0.0))
+    if content != before:
+        # A time, for a server that was started again goes on with the page that the browser shows.
+        sent = max(time.time(), sent + 1e-3)
+        st.session_state[f"{key}:sent"] = content, sent
+    _component(name)(key=key, data={**data, "sent": sent}, **settings)
 
 
 def preload() -> None:
     """Let the browser load the library while the script of the page still runs, and send the template of figures."""
     library = Path(plotly.__file__).parent / "package_data"
     address = _address("plotly", library, "plotly.min.js", plotly.__version__)
-    component("plot")(key="plotly", data={"address": address, "template": theme.TEMPLATE.json}, height=1)
+    send("plot", "plotly", {"address": address, "template": theme.TEMPLATE.json}, height=1)
 
 
 def encode_frames(frames: Sequence[Node]) -> str:
@@ -79,10 +95,10 @@ def show(
 
     # A click is looked up by its x and y: these stay as they are.
     single = on_click is None
-    data = {
+    data: dict[str, str | bool] = {
         "figure": figure.to_json(template=False, single=single),
         "narrow": narrow.to_json(template=False, single=single) if narrow else "",
         "frames": frames, "slides": slides, "link": link, "label": label, "leads": on_click is not None,
         "name": key.replace(".", "-"),
     }  # fmt: skip
-    component("plot")(key=key, data=data, on_click_change=clicked)
+    send("plot", key, data, on_click_change=clicked)
