@@ -9,7 +9,8 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options, all_of
 from lrlab.solvers.single_index import requirements
-from lrlab.solvers.single_index.gamp_steps import State, drawn_iterations, draws_needed, from_spectral, path, updated
+from lrlab.solvers.single_index.gamp_draws import drawn_iterations, draws_needed
+from lrlab.solvers.single_index.gamp_steps import State, from_spectral, path, updated
 from lrlab.solvers.single_index.moment_methods import class_moments
 from lrlab.solvers.single_index.requirements import SupportSize, single_index_entry, support_size
 from lrlab.solvers.single_index.spectral_optimal import leading

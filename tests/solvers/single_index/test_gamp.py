@@ -12,7 +12,8 @@ from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.solvers.single_index.gamp import gamp, predict_iterations
-from lrlab.solvers.single_index.gamp_steps import UnseenGaussian, draws_needed, from_spectral, path, updated
+from lrlab.solvers.single_index.gamp_draws import UnseenGaussian, draws_needed
+from lrlab.solvers.single_index.gamp_steps import from_spectral, path, updated
 from lrlab.solvers.single_index.spectral_optimal import spectral_optimal
 from lrlab.theory.predicted_overlap import best_overlap, predicted_iterations
 
