@@ -1,0 +1,136 @@
+r"""Draws from the posterior of the direction of a single-index model, uniform on the sphere before the answers.
+
+The truth of a drawn problem is itself an exact draw of its posterior, so chains that start there are in equilibrium
+from their first step; they only have to part. Each step is one of elliptical slice sampling (Murray, Adams & MacKay
+2010, "Elliptical slice sampling") in z ~ N(0, I) with b = g / |g|, g = centre + B z, where what the chart
+N(centre, B B^T) leaves of the posterior stands in for the likelihood (Nishihara, Murray & Adams 2014, "Parallel MCMC
+with generalized elliptical slice sampling"). A chart near the posterior parts the chains in a few steps; a poor one
+costs more of them, and changes nothing else.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from lrlab.arrays import Array
+from lrlab.theory.links import Link, LogisticLink
+from lrlab.theory.posterior_charts import coordinates, fitted_chart
+
+REACH = 12.0
+"""Indices beyond are taken for this one where the likelihood is tabulated."""
+MOST_NODES = 2**16
+SMALLEST_CHANCE = 1e-16
+FAR, NEGLIGIBLE = 8.0, 1e-7
+"""Answers are left out whose log likelihood changes by less within so many standard deviations of their index."""
+PARTED = 1.08
+"""Chains have parted when their mean squared distance has grown by less since half the steps."""
+
+
+class Draws(NamedTuple):
+    """Draws b (draws, p) of a posterior, and the growth of their squared distance since half the steps."""
+
+    b: Array
+    growth: float
+
+
+LogLikelihood = Callable[[Array], Array]
+
+
+def log_likelihood(link: Link, y: Array) -> LogLikelihood:
+    """Return the function that gives log P(y_i | index_i) (chains, n) at indices (chains, n)."""
+    smooth = link.noise > 0.0 or isinstance(link, LogisticLink)
+    if not smooth or link.noise * MOST_NODES < 2.0 * REACH * 4.0 and link.noise > 0.0:
+
+        def exact(index: Array) -> Array:
+            with np.errstate(divide="ignore"):
+                return np.log((1.0 + y * link(index)) / 2.0)
+
+        return exact
+    table, rise, per_unit = _tables(link)
+    row, last = np.where(y > 0, 0, len(table) // 2), len(table) // 2 - 1.001
+
+    def tabled(index: Array) -> Array:
+        place = np.clip((index + REACH) * per_unit, 0.0, last)
+        left = place.astype(np.intp)
+        place -= left
+        left += row
+        return table.take(left) + place * rise.take(left)
+
+    return tabled
+
+
+@lru_cache(maxsize=64)
+def _tables(link: Link) -> tuple[Array, Array, float]:
+    """Return log P(1 | z), then log P(-1 | z), at nodes on -REACH..REACH, their differences, and the nodes per unit."""
+    step = min(link.noise / 16.0, 0.005) if link.noise > 0 else 0.005
+    count = min(MOST_NODES, int(2.0 * REACH / step)) + 1
+    f = np.asarray(link(np.linspace(-REACH, REACH, count)), dtype=float)
+    table = np.log(np.maximum((1.0 + np.array([[1.0], [-1.0]]) * f) / 2.0, SMALLEST_CHANCE))
+    rise = np.diff(table, axis=1, append=table[:, -1:])
+    return table.ravel(), rise.ravel(), (count - 1) / (2.0 * REACH)
+
+
+def posterior_draws(
+    link: Link, X: Array, y: Array, truth: Array, chains: int, steps: int, rng: np.random.Generator
+) -> Draws:
+    """Return draws of the posterior: ends of chains from the truth, after at most so many steps each."""
+    chart = fitted_chart(link, X, y, truth)
+    Z = np.repeat(coordinates(chart, truth)[None], chains, axis=0)
+    XB, middle = X @ chart.B, X @ chart.centre
+    rows = _relevant(link, y, middle, np.linalg.norm(XB, axis=1)) if chart.tangent else np.full(len(y), True)
+    A, middle, terms = XB[rows].T.copy(), middle[rows], log_likelihood(link, y[rows])
+
+    def log_target(Z: Array, index: Array) -> Array:
+        squares = np.square(chart.points(Z)).sum(axis=1)
+        answers = terms((middle + index) / np.sqrt(squares)[:, None])
+        return answers.sum(axis=1) + chart.log_base(squares, Z)
+
+    index = Z @ A
+    here = log_target(Z, index)
+    distances = [0.0]
+    for step in range(1, steps + 1):
+        _step(Z, index, here, A, log_target, rng)
+        distances.append(float(Z.var(axis=0).sum()))
+        if step >= 4 and step % 2 == 0 and distances[step] <= PARTED * distances[step // 2]:
+            break
+    g = chart.points(Z)
+    return Draws(g / np.linalg.norm(g, axis=1)[:, None], distances[-1] / distances[(len(distances) - 1) // 2])
+
+
+def _step(
+    Z: Array,
+    index: Array,
+    here: Array,
+    A: Array,
+    log_target: Callable[[Array, Array], Array],
+    rng: np.random.Generator,
+) -> None:
+    """Move all chains by one step, in place: Z (chains, k), index = Z A (chains, n), here = log target (chains,)."""
+    other = rng.standard_normal(Z.shape)
+    across = other @ A
+    level = here + np.log(rng.random(len(Z)))
+    angle = rng.uniform(0.0, 2.0 * np.pi, len(Z))
+    low, high = angle - 2.0 * np.pi, angle.copy()
+    moving = np.arange(len(Z))
+    while moving.size:
+        c, s = np.cos(angle[moving])[:, None], np.sin(angle[moving])[:, None]
+        z, Az = c * Z[moving] + s * other[moving], c * index[moving] + s * across[moving]
+        there = log_target(z, Az)
+        good = there > level[moving]
+        done = moving[good]
+        Z[done], index[done], here[done] = z[good], Az[good], there[good]
+        moving = moving[~good]
+        back = angle[moving] < 0.0
+        low[moving[back]], high[moving[~back]] = angle[moving[back]], angle[moving[~back]]
+        # An interval that rounding has closed holds nothing but the place itself.
+        moving = moving[high[moving] - low[moving] > 1e-12]
+        angle[moving] = rng.uniform(low[moving], high[moving])
+
+
+def _relevant(link: Link, y: Array, middle: Array, deviations: Array) -> Array:
+    """Return the answers (n,) whose likelihood is not the same wherever the posterior is."""
+    ends = [log_likelihood(link, y)(middle + FAR * part * deviations) for part in np.linspace(-1.0, 1.0, 9)]
+    with np.errstate(invalid="ignore"):
+        return ~(np.ptp(ends, axis=0) <= NEGLIGIBLE)

@@ -1,0 +1,83 @@
+"""Best overlap and error at finite n and p: against exact integrals, known limits, and more measurements."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import lrlab
+from lrlab.theory import finite_best as finite
+from lrlab.theory.finite_best import finite_best, why_no_best
+from lrlab.theory.links import LogisticLink, SignLink, ThresholdLink
+from lrlab.theory.posterior_draws import posterior_draws
+from lrlab.theory.predicted_overlap import best_overlap
+
+ANGLES = np.linspace(0.0, 2.0 * np.pi, 7200, endpoint=False)
+CIRCLE = np.stack([np.cos(ANGLES), np.sin(ANGLES)], axis=1)
+
+
+def exact_in_the_plane(link, X, y):
+    """Return the largest eigenvalue and the least error of the posterior on the circle, by a grid of angles."""
+    with np.errstate(divide="ignore"):
+        logs = np.log((1.0 + y * link(CIRCLE @ X.T)) / 2.0).sum(axis=1)
+    chances = np.exp(logs - logs.max())
+    chances /= chances.sum()
+    expected = np.sqrt(np.maximum(2.0 - 2.0 * np.abs(CIRCLE[::40] @ CIRCLE.T), 0.0)) @ chances
+    return np.linalg.eigvalsh((CIRCLE.T * chances) @ CIRCLE)[-1], expected.min()
+
+
+@pytest.mark.parametrize("link", [SignLink(0.1), SignLink(0.0), LogisticLink(), ThresholdLink(0.0, 1.0)], ids=repr)
+@pytest.mark.parametrize("n", [4, 30])
+def test_draws_of_the_posterior_agree_with_integrals_over_the_circle(link, n):
+    pairs = []
+    for number in range(20):
+        rng = np.random.default_rng([1700, number])
+        truth = CIRCLE[rng.integers(len(CIRCLE))]
+        X = rng.standard_normal((n, 2))
+        y = np.where(rng.random(n) < (1.0 + link(X @ truth)) / 2.0, 1.0, -1.0)
+        scores = finite.scored(posterior_draws(link, X, y, truth, 24, 100, rng).b)
+        pairs.append((scores.means, exact_in_the_plane(link, X, y)))
+    off = np.array([means - np.array(exact) for means, exact in pairs])
+    assert np.all(np.abs(off.mean(axis=0)) < 3.5 * off.std(axis=0, ddof=1) / np.sqrt(len(off)) + 2e-4)
+
+
+def test_one_entry_is_found_or_guessed():
+    sure = finite_best(lrlab.spec("one-bit-sensing", n=200, p=30, sparsity=1), draws=8)
+    assert sure.overlap == pytest.approx(1.0, abs=1e-6) and sure.method == "all supports enumerated"
+    blind = finite_best(lrlab.spec("one-bit-sensing", n=40, p=50, sparsity=1, flip=0.5), draws=8)
+    assert blind.overlap == pytest.approx(1 / 50)
+    # A direction between all places is nearer to each than one place is to all.
+    assert blind.error == pytest.approx(np.sqrt(2 - 2 / np.sqrt(50)))
+
+
+def test_more_measurements_are_better_and_more_draws_only_add():
+    specs = [lrlab.spec("flipped-logistic", n=n, p=5) for n in (10, 40, 160)]
+    for few, more in itertools.pairwise(finite_best(spec, draws=16) for spec in specs):
+        assert more.overlap > few.overlap and more.error < few.error
+    coarse, fine = (finite_best(specs[1], draws=draws) for draws in (8, 16))
+    assert fine.overlap_error < coarse.overlap_error < 0.2
+    assert abs(fine.overlap - coarse.overlap) < 3.0 * coarse.overlap_error
+
+
+@pytest.mark.parametrize("model", ["one-bit-sensing", "flipped-logistic"])
+def test_the_limit_is_approached(model, monkeypatch):
+    spec = lrlab.spec(model, n=400, p=80)
+    limit = finite_best(spec)
+    assert limit.method == "limit for large p" and limit.overlap == pytest.approx(best_overlap(spec).best, abs=0.01)
+    monkeypatch.setattr(finite, "LARGEST_P", 100)
+    drawn = finite_best(spec, draws=6)
+    assert drawn.method == "posterior sampling"
+    assert abs(drawn.overlap - limit.overlap) < 4.0 * (drawn.overlap_error + limit.overlap_error)
+    assert abs(drawn.error - limit.error) < 4.0 * (drawn.error_error + limit.error_error)
+
+
+def test_reasons_are_given_where_there_is_no_bound():
+    for settings, words in (
+        ({"p": 400, "truth": "phantom"}, "picture"),
+        ({"design": "student"}, "not Gaussian"),
+        ({"sparsity": 5}, "sparse"),
+        ({"entries": "equal"}, "equal"),
+    ):
+        spec = lrlab.spec("one-bit-sensing", **settings)
+        assert finite_best(spec) is None and words in why_no_best(spec)
+    assert why_no_best(lrlab.spec("one-bit-sensing")) == ""
