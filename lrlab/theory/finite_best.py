@@ -30,6 +30,9 @@ LIMIT_DRAWS = 4000
 SMALLEST = 1e-9
 
 
+Statistics = tuple[float, float, float, float]
+
+
 class FiniteBest(NamedTuple):
     """Best mean overlap and error on average over signals and data, each with its own optimum.
 
@@ -101,7 +104,7 @@ def _collected(scores: list[Scores], method: str) -> FiniteBest:
     overlap, error = (
         (float(means[:, k].mean()), float(ends[k][0]), float(ends[k][1]), float(errors[k])) for k in range(2)
     )
-    return FiniteBest(*overlap, *error, draws=len(scores), method=method)
+    return _stated(overlap, error, len(scores), method)
 
 
 def _problem(link: Link, n: int, p: int, truth: Array, rng: np.random.Generator) -> tuple[Array, Array]:
@@ -189,9 +192,17 @@ def _of_limit(link: Link, n: int, p: int) -> FiniteBest:
     length = np.sqrt(along**2 + across)
     overlap = np.square(along / length)
     error = np.sqrt(2.0 * across / (length * (length + np.abs(along))))
-    statistics: list[float] = []
-    for score, unit in ((overlap, 1.0 - overlap), (error, error)):
-        uncertain = float(np.mean(unit)) / p + float(score.std()) / math.sqrt(LIMIT_DRAWS)
-        low, high = np.quantile(score, [0.1, 0.9])
-        statistics += [float(score.mean()), float(low), float(high), uncertain]
-    return FiniteBest(*statistics, draws=0, method="limit for large p")
+    return _stated(
+        _limit_statistics(overlap, 1.0 - overlap, p), _limit_statistics(error, error, p), 0, "limit for large p"
+    )
+
+
+def _limit_statistics(score: Array, rest: Array, p: int) -> Statistics:
+    """Return mean, ends and error: of the sampling, and what `rest` is off the limit by at finite p."""
+    low, high = np.quantile(score, [0.1, 0.9])
+    uncertain = float(rest.mean()) / p + float(score.std()) / math.sqrt(LIMIT_DRAWS)
+    return float(score.mean()), float(low), float(high), uncertain
+
+
+def _stated(overlap: Statistics, error: Statistics, draws: int, method: str) -> FiniteBest:
+    return FiniteBest(*overlap, *error, draws, method)

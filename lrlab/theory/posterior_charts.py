@@ -49,7 +49,8 @@ def _fitted(link: Link, X: Array, y: Array, start: Array, V: float) -> Chart:
     V is the variance of an index off the direction of the mean, on which the unit length of b leaves no doubt.
     """
     n, p = X.shape
-    m, score = np.sqrt(1.0 - V) * start, np.zeros(n)
+    m: Array = np.sqrt(1.0 - V) * start
+    score: Array = np.zeros(n)
     for _ in range(PASSES):
         w = X @ m - V * score
         score, curvature = _answers(link, w, V, y)
