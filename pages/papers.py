@@ -4,16 +4,20 @@ import streamlit as st
 
 from lrlab import presets
 from lrlab.presets.result import Plan
-from lrlab.ui.papers import gallery, papers_view
+from lrlab.ui.papers import gallery, misprints_view, papers_view
 from lrlab.ui.shared import live, page
 from lrlab.ui.widgets import controls
 
 link = page.begin("papers")
 name = gallery.chosen(link)
 if not name:
-    page.heading("Papers", "All experiments of five papers, computed anew beside exact theory and the papers' claims.")
+    page.heading("Papers", gallery.summary())
     gallery.show(link)
+    go = (link, misprints_view.NAME)
+    st.button("Misprints of the papers", key="papers-misprints", on_click=gallery.open_figure, args=go)
     link.accept(["trials"])
+elif name == misprints_view.NAME:
+    misprints_view.show(link)
 else:
     page.heading(presets.load(name).title)
     papers_view.head(presets.load(name))

@@ -6,8 +6,8 @@ import pytest
 
 from lrlab import presets
 from lrlab.engine.stream import LocalStream
-from lrlab.presets import shipped
-from lrlab.presets.papers import paper_of
+from lrlab.presets import misprints, shipped
+from lrlab.presets.papers import PAPERS, paper_of
 from lrlab.presets.result import Plan
 from lrlab.store.store import Store
 from lrlab.ui.papers import gallery, papers_view
@@ -82,3 +82,21 @@ def test_figures_of_trials_that_arrive_are_made_for_a_share_of_the_time(monkeypa
     batch.alive = False
     assert papers_view.made(batch, plan, {0: "a", 1: "b"}) == ["a", "b", None]
     assert papers_view.made(SimpleNamespace(alive=True, total=1), plan, {0: "c"}) == ["c"], "of another run"
+
+
+def test_the_misprints_open_from_the_gallery_and_show_a_figure_on_a_click():
+    at = opened("papers")
+    at.button(key="papers-misprints").click().run()
+    assert not at.exception and at.query_params["paper"] == "misprints"
+    every = misprints.misprints()
+    assert len(at.latex) == 2 * len(every) and not figures(at)
+    for one in every:
+        assert any(one.place in text.value for text in at.markdown)
+    in_order = sorted(every, key=lambda one: list(PAPERS).index(one.paper))
+    number = [one.figure for one in in_order].index("packing")
+    at.session_state[f"misprint-{number}-show"] = True
+    at.run()
+    assert not at.exception and len(figures(at)) == 1
+    assert any("61.4" in caption.value and "30.5" in caption.value for caption in at.caption)
+    at.button(key="papers-all").click().run()
+    assert at.button(key="papers-misprints").label

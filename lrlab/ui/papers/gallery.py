@@ -18,14 +18,24 @@ LONGEST = 120
 
 
 def chosen(link: Permalink) -> str:
-    """Return the figure that the address names, "" for none."""
-    choices = ("", *presets.names())
+    """Return the figure that the address names, or "misprints"; "" for none."""
+    choices = ("", "misprints", *presets.names())
     return str(link.held(Parameter(meaning="a published figure", name="paper", kind=str, default="", choices=choices)))
 
 
 def open_figure(link: Permalink, name: str) -> None:
     """Open a figure, or, for "", the gallery; from a callback."""
     st.session_state[link.key("paper")] = name
+
+
+def summary() -> str:
+    """Return what the gallery has: how many experiments of the papers, and of how many all trials were run."""
+    own = [run for name in presets.names() if paper_of(name) and (run := shipped.load(name))]
+    full = sum(run.run >= run.planned for run in own)
+    return (
+        f"{len(own)} experiments of {len(PAPERS)} papers, computed anew beside the papers' claims and, where there is "
+        f"any, exact theory: {full} with all their trials, {len(own) - full} with fewer, as their cards say."
+    )
 
 
 def show(link: Permalink) -> None:
