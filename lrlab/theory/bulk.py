@@ -27,6 +27,13 @@ TRACY_WIDOM_MEAN = -1.2065335745820
 matrix theory", table 1)."""
 
 
+TRACY_WIDOM_DEVIATION = 1.2679809
+"""Its standard deviation (same table)."""
+
+Terms = list[tuple[float, float]]
+"""Weights w, and how often each occurs, divided by p."""
+
+
 class Edge(NamedTuple):
     """Limit of the largest eigenvalue of noise, and the unit of its fluctuation."""
 
@@ -38,25 +45,67 @@ class Edge(NamedTuple):
         """Mean of the largest eigenvalue of noise at this p."""
         return self.value + TRACY_WIDOM_MEAN * self.scale
 
+
+class Chance(NamedTuple):
+    """Mean and standard deviation of an eigenvalue of noise."""
+
+    mean: float
+    deviation: float
+
     def height(self, eigenvalue: float) -> float:
-        """Return by how many Tracy-Widom scales an eigenvalue exceeds the edge; 0 where there is no noise."""
-        return (eigenvalue - self.value) / self.scale if self.scale > 0 else 0.0
+        """Return by how many standard deviations an eigenvalue exceeds the mean; -inf where there is no noise."""
+        return (eigenvalue - self.mean) / self.deviation if self.deviation > 0 else -math.inf
+
+
+def largest_by_chance(weights: Sequence[float], counts: Sequence[float], p: int, size: float = 0.0) -> Chance:
+    """Return mean and deviation of the largest eigenvalue of sum_i w_i x_i x_i^T + r r^T, r ~ N(0, (size / p) I_p).
+
+    The eigenvalue of r r^T, whose mean is `size`, leaves the bulk at t = p / size where that is below the edge's t
+    (Benaych-Georges & Nadakuditi 2011, "The eigenvalues and eigenvectors of finite, low rank perturbations of large
+    random matrices", Theorem 2.1, with the Stieltjes transform t / p); |r|^2 has the deviation size sqrt(2 / p).
+    """
+    terms = _terms(weights, counts, p)
+    t = _dual_edge(terms)
+    if t == 0.0:
+        return Chance(size, size * math.sqrt(2.0 / p))
+    edge = _edge(terms, t, p)
+    noise = Chance(edge.mean, TRACY_WIDOM_DEVIATION * edge.scale)
+    if size * t <= p:
+        return noise
+    t = p / size
+    first, second = (sum(share * (w * t / (1.0 - w * t)) ** power for w, share in terms) for power in (1, 2))
+    # d place / d size = 1 - (1/p) sum u^2, by which the deviation of |r|^2 is carried over.
+    place, deviation = p * (1.0 + first) / t, (1.0 - second) * size * math.sqrt(2.0 / p)
+    return Chance(place, max(deviation, noise.deviation)) if place > noise.mean else noise
 
 
 def upper_edge(weights: Sequence[float], counts: Sequence[float], p: int) -> Edge:
-    """Return the edge of sum_i w_i x_i x_i^T in which weights[k] occurs counts[k] times; it has to be positive once."""
+    """Return the edge of sum_i w_i x_i x_i^T in which weights[k] occurs counts[k] times; 0 where none is positive."""
+    terms = _terms(weights, counts, p)
+    t = _dual_edge(terms)
+    return _edge(terms, t, p) if t > 0 else Edge(0.0, 0.0)
+
+
+def _terms(weights: Sequence[float], counts: Sequence[float], p: int) -> Terms:
     # Plain numbers: there are one or two, and arrays of them take ten times as long.
-    terms = [(float(w), float(count) / p) for w, count in zip(weights, counts, strict=True) if count > 0]
+    return [(float(w), float(count) / p) for w, count in zip(weights, counts, strict=True) if count > 0]
+
+
+def _dual_edge(terms: Terms) -> float:
+    """Return the t at the edge; 0 where no weight is positive."""
     largest = max((w for w, _ in terms), default=0.0)
     if largest <= 0:
-        return Edge(0.0, 0.0)
+        return 0.0
     low, high = 0.0, 1.0 / largest
     if len(terms) == 1:
         low = high / (1.0 + math.sqrt(terms[0][1]))
     for _ in range(HALVINGS if len(terms) > 1 else 0):
         t = (low + high) / 2.0
         low, high = (t, high) if sum(share * (w * t / (1.0 - w * t)) ** 2 for w, share in terms) < 1.0 else (low, t)
-    t = low
+    return low
+
+
+def _edge(terms: Terms, t: float, p: int) -> Edge:
     first, third = (sum(share * (w * t / (1.0 - w * t)) ** power for w, share in terms) for power in (1, 3))
     # z''/2 at m = -t is (1 + (1/p) sum u^3) / t^3.
     return Edge(p * (1.0 + first) / t, (p * max(1.0 + third, 0.0)) ** (1.0 / 3.0) / t)

@@ -11,6 +11,7 @@ from lrlab.models.protocols import SingleIndexData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.single_index.requirements import (
+    SAME_ANSWERS,
     SupportSize,
     refuse_first_moment,
     single_index_entry,
@@ -64,6 +65,7 @@ def _iterate(problem: SingleIndexData, s: int, step: float, project) -> Iterates
     X, y = problem.X, problem.y
     n, p = X.shape
     b = unit(hard_threshold(y @ X / n, s))
+    equal = SAME_ANSWERS if abs(y.sum()) == n else ""
     while True:
         margin = y * (X @ b)
         # y - sign(<x, b>) is 2 y where the sign is wrong; sign(0) = 0 counts as half wrong.
@@ -72,7 +74,7 @@ def _iterate(problem: SingleIndexData, s: int, step: float, project) -> Iterates
         # Projecting b itself would move it by rounding.
         following = project(step_ahead) if wrong.any() else b
         moved = float(np.linalg.norm(following - b)) / (float(np.linalg.norm(b)) or 1.0)
-        note = f"{np.count_nonzero(margin <= 0)} of {n} signs are not consistent; {min(s, p)} of {p} entries."
+        note = f"{np.count_nonzero(margin <= 0)} of {n} signs are not consistent; {min(s, p)} of {p} entries.{equal}"
         yield Iterate(b, objective=float(np.maximum(0.0, -margin).mean()), residual=moved, note=note)
         b = following
 

@@ -10,7 +10,6 @@ from numpy.random import Generator
 from lrlab.arrays import Array, Mask
 from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
-from lrlab.parameters import InputError
 from lrlab.protocol import Iterates
 from lrlab.solver_entry import Options, SolverEntry, all_of
 from lrlab.solvers.single_index import link_free_moves, requirements
@@ -22,7 +21,7 @@ from lrlab.solvers.single_index.link_free_start import DECIDED, Start, best_star
 from lrlab.solvers.single_index.link_free_state import MOST_ENTRIES, State
 from lrlab.solvers.single_index.link_levels import Levels
 from lrlab.solvers.single_index.link_smoothing import POLYNOMIAL, SMOOTHNESS
-from lrlab.solvers.single_index.requirements import SupportSize, support_size
+from lrlab.solvers.single_index.requirements import SupportSize, needs_both_answers, support_size
 
 # The smoothness is chosen anew in this many rounds at most, until it stays the same in three.
 CHOICES = 6
@@ -31,6 +30,7 @@ SPLINES = [smoothness for smoothness in SMOOTHNESS if smoothness.weight < POLYNO
 REFITS = 10
 
 
+@needs_both_answers
 def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> Iterates:
     r"""Recover b up to sign from one-bit answers, without knowing the link: estimate both in turn.
 
@@ -62,7 +62,7 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
 
     X (n, p), y (n,) in +-1. Yields after each estimate of the link: objective F, residual the length of D, not less
     than k / s while exchanges go on, standard errors; the note says which start and which smoothness were chosen.
-    Raises InputError when all answers are the same. Memory: three arrays (n, 11) beside X.
+    Memory: three arrays (n, 11) beside X.
     Reference: after Hardle, Hall & Ichimura (1993), "Optimal smoothing in single-index models", and Delecroix,
     Hristache & Patilea (2006), "On semiparametric M-estimation in single-index regression"; intervals after Newey &
     Stoker (1993), "Efficiency of weighted average derivative estimators and index models".
@@ -74,9 +74,6 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
 
 def refinement(X: Array, y: Array, s: int, rng: Generator) -> Iterator[State]:
     """Yield the rounds of `link_free_refinement`: smooth links, then jumps where held-out answers prefer them."""
-    if abs(y.sum()) == len(y):
-        remedy = "move the threshold or the intercept, or raise n: where all answers agree the link carries nothing"
-        raise InputError("answers", "of both kinds", f"{len(y)} times {y[0]:+.0f}", remedy)
     data, p = CrossFit.split(X, y, rng), X.shape[1]
     state = yield from until_settled(smooth_rounds(data, min(s, p), best_start(data, min(s, p), rng)))
     if s >= p and state.fit.smoothness not in SPLINES and doubtful(data, state.fit):

@@ -178,7 +178,7 @@ def _descent(sample: _Sample, now: Moved, free: Mask, levels: Levels, entries: i
         at = data.derivatives(now.Z, levels)
         step = data.newton(at, now.B, free)
         now = descended(data, levels, Moved(now.B, now.Z, at.loss), step)
-        error = math.sqrt(entries / max(float(at.weights[:, -1].sum()), TINY))
+        error = math.sqrt(entries / max(float(at.weights[:, -1].sum()), entries * TINY))
         if np.linalg.norm(step[:, -1]) < SETTLED * error:
             break
     return now, levels, error

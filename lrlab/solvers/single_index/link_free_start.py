@@ -60,8 +60,9 @@ def best_start(data: CrossFit, s: int, rng: Generator) -> Start:
     held_out = {name: value / len(data.answers) for name, value in binned.items()}
     held_out |= {name: own[choices[name]].mean_held_out for name, own in fits.items()}
     best = min(close, key=lambda name: held_out[name])
-    losses = ", ".join(f"{held_out[name]:.3g} from the {name} moment" for name in candidates)
-    note = f"Start: {best} moment (held-out loss {losses})."
+    others = [f"{held_out[name]:.3g}" for name in candidates if name != best]
+    losses = f"{held_out[best]:.3g}" + (f", of other starts {', '.join(others)}" if others else "")
+    note = f"Start: {best} (loss on held-out answers {losses})."
     return Start(*candidates[best], fits[best], choices[best], note)
 
 
@@ -78,17 +79,17 @@ def directions(data: CrossFit, s: int, rng: Generator) -> Iterator[tuple[str, Ar
 
     Where noise is only a small part of the first moment, its direction is as good a start as any.
     """
-    yield "first", first_moment(data, s)
+    yield "first moment", first_moment(data, s)
     n, p = data.X.shape
     scale = data.answers - data.answers.mean()
     noise = min(s, p) * (1.0 + np.log(p / min(s, p))) * float(scale @ scale) / n**2
     if noise < CLEAR * float(np.square(hard_threshold(scale @ data.X / n, s)).sum()):
         return
     if s < p:
-        yield "second", second_moment(data, s, rng)
+        yield "second moment", second_moment(data, s, rng)
         return
     for name, weights in candidate_weights(float(data.answers.mean()), n / p).items():
-        yield f"second ({name})", leading_columns(data, weights, rng)
+        yield f"second moment, for {name}", leading_columns(data, weights, rng)
 
 
 def first_moment(data: CrossFit, s: int) -> Array:
@@ -148,14 +149,16 @@ def candidate_weights(share_pos: float, ratio: float) -> dict[str, Weights]:
     smallest eigenvalue of that answer's covariance.
     """
     weights = {}
-    for sign, answer in ((1, "no"), (-1, "yes")):
+    for sign, answer in ((1, "-1"), (-1, "1")):
         T = link_free_weights(share_pos, ratio, sign)
         if T is not None:
-            weights[f"{answer} narrows"] = T
+            weights[f"|<x, b>| smaller where y = {answer}"] = T
         odds = share_pos / (1.0 - share_pos)
         widened = NARROW / odds if sign > 0 else NARROW * odds
         wide, narrow = widened / (1.0 + widened), -NARROW / (1.0 - NARROW)
-        weights[f"{answer} narrows much"] = Weights(wide, narrow) if sign > 0 else Weights(narrow, wide)
+        weights[f"|<x, b>| much smaller where y = {answer}"] = (
+            Weights(wide, narrow) if sign > 0 else Weights(narrow, wide)
+        )
     return weights
 
 
@@ -232,4 +235,4 @@ def spline_starts(data: CrossFit, below: float, rng: Generator) -> Iterator[Star
             now = descended(data, sharp, now._replace(loss=at.loss), data.newton(at, now.B, free))
         else:
             fits = fit_all(data.sample(now.Z, link))
-            yield Start(now.B, now.Z, fits, chosen(fits), f"Start: {name} moment, {ROUNDS} rounds with a stiff spline.")
+            yield Start(now.B, now.Z, fits, chosen(fits), f"Start: {name}, {ROUNDS} rounds with a stiff spline.")

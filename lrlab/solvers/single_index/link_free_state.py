@@ -116,7 +116,11 @@ def standard_errors(X: Array, answers: Array, b: Array, link: IndexLink) -> Arra
     h = slope * slope * chance * (1.0 - chance)
     if float(h.sum()) < LEAST_INFORMATION:
         return None
-    moved = rest @ tangent_inverse((rest * h[:, None]).T @ rest, own)
+    # Information as small as rounding has no inverse that is a number.
+    with np.errstate(over="ignore", invalid="ignore"):
+        moved = rest @ tangent_inverse((rest * h[:, None]).T @ rest, own)
+    if not np.isfinite(moved).all():
+        return None
     leverage = h * np.einsum("ij,ij->i", moved, rest)
     scores = slope * (answers - chance) / np.maximum(1.0 - leverage, DAMPING)
     total = float(np.square(scores) @ np.einsum("ij,ij->i", moved, moved))

@@ -14,8 +14,10 @@ from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options, all_of, one_step
 from lrlab.solvers.single_index import requirements
 from lrlab.solvers.single_index.requirements import (
+    SAME_ANSWERS,
     SupportSize,
     moment_entry,
+    needs_both_answers,
     single_index_entry,
     sparse_size,
     support_size,
@@ -59,15 +61,18 @@ def marginal_mean(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Gener
     programming approach": their program over a set K, here the sparse vectors.
     """
     n, p = problem.shape
-    mean = np.zeros(p)
+    mean, total = np.zeros(p), 0.0
     for X, y in problem.blocks():
         mean += y @ X
+        total += float(y.sum())
     mean /= n
     s = support_size(problem, kept)
     b = unit(hard_threshold(mean, s))
-    yield Iterate(b, objective=-float(b @ mean), note=f"{min(s, p)} of {p} entries.")
+    equal = SAME_ANSWERS if abs(total) == n else ""
+    yield Iterate(b, objective=-float(b @ mean), note=f"{min(s, p)} of {p} entries.{equal}")
 
 
+@needs_both_answers
 def sir(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     r"""Recover b up to sign from one-bit answers by sliced inverse regression with one slice for each answer.
 
@@ -84,12 +89,12 @@ def sir(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     S, mean = covariance(moments)
     n = moments.n_pos + moments.n_neg
     answer = (moments.n_pos - moments.n_neg) / n
-    # Cov(x, y) = 2 p_+ p_- (m_+ - m_-), without a division by a slice that may be empty.
+    # Cov(x, y) = 2 p_+ p_- (m_+ - m_-).
     cross = (moments.s_pos - moments.s_neg) / n - answer * mean
     b = unit(cho_solve(cho_factor(S, lower=True), cross))
     spread = float(b @ S @ b) * (1.0 - answer**2)
     value = float(b @ cross) ** 2 / spread if spread > 0 else 0.0
-    yield Iterate(b, objective=-value, note=empty_slice(moments))
+    yield Iterate(b, objective=-value)
 
 
 def covariance(moments: ClassMoments) -> tuple[Array, Array]:
@@ -100,11 +105,6 @@ def covariance(moments: ClassMoments) -> tuple[Array, Array]:
     S /= n
     S -= np.outer(mean, mean)
     return S, mean
-
-
-def empty_slice(moments: ClassMoments) -> str:
-    """Say so when all answers are the same, and nothing can be learnt."""
-    return "" if moments.n_pos and moments.n_neg else "All answers are the same: they carry no direction."
 
 
 def predict_marginal_mean(spec: SingleIndexSpec, options: Options) -> dict[str, float]:

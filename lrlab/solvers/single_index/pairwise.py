@@ -1,6 +1,5 @@
 """Algorithm 1 of Yi et al. (2015): the leading eigenvector of a second moment of pairwise differences."""
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import Annotated
 
@@ -14,13 +13,16 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options, Stacked, StackedIterates, StackedRun, all_of
+from lrlab.solvers.single_index.moment_choice import choose
 from lrlab.solvers.single_index.moment_methods import class_moments
-from lrlab.solvers.single_index.requirements import needs_gap, needs_samples, single_index_entry
+from lrlab.solvers.single_index.requirements import (
+    needs_both_answers,
+    needs_gap,
+    needs_samples,
+    of_one_kind,
+    single_index_entry,
+)
 from lrlab.theory import spiked
-from lrlab.theory.bulk import Edge, upper_edge
-
-SMALL = 64
-"""Rows of matrices all of whose eigenvalues take less time than a call for the largest one."""
 
 Pairs = Annotated[
     str,
@@ -32,12 +34,13 @@ Pairs = Annotated[
 Moment = Annotated[
     str,
     Parameter(
-        meaning="pairs with different answers (M), with equal answers (M'), or the top eigenvalue that stands out more",
+        meaning="pairs with different answers (M), with equal answers (M'), or the one whose signal stands out more",
         choices=("auto", "M", "M'"),
     ),
 ]
 
 
+@needs_both_answers
 def pairwise_moment(
     problem: SingleIndexData,
     *,
@@ -52,7 +55,8 @@ def pairwise_moment(
 
     maximise    b^T M b  over ||b|| = 1,  M = (2/n) sum (dy)^2 dx dx^T over pairs (eq. 3.4), or M' with (y + y')^2
                 (eq. 3.7); E[M/4] = phi b b^T + (1 - mu_0^2) I (Lemma 3.2)
-    update      b <- M b / ||M b||  from a random start (Algorithm 1)
+    update      b <- M b / ||M b||  from a random start (Algorithm 1); which of M and M', all answers tell, see
+                `moment_choice`
     converges   geometrically at the ratio of the two largest eigenvalues; the error is O(sqrt(p/n)) (Theorem 3.5)
 
     Yields endlessly (`power`) or once (`lanczos`): objective -b^T (M/4) b, residual ||M b - (b^T M b) b|| / (b^T M b).
@@ -79,6 +83,8 @@ def stacked_moments(
     # Transposed, which changes no number of a symmetric matrix, but lets BLAS add in the order of `M @ b`.
     M = np.stack([chosen_moment(problem, pairs, moment)[0].T for problem in problems])
     b = np.stack([unit(rng.standard_normal(len(M[0]))) for rng in rngs])
+    # Not a number, so that they run alone.
+    b[[of_one_kind(problem) for problem in problems]] = np.nan
     while True:
         Mb = (b[:, None, :] @ M)[:, 0, :]
         values = np.vecdot(b, Mb)
@@ -93,41 +99,13 @@ def stacked_moments(
 
 
 def chosen_moment(problem: SingleIndexData, pairs: str, moment: str) -> tuple[Array, str]:
-    """Return M/4 or M'/4 (p, p) and a sentence that says which and why.
-
-    With `auto` the matrix wins whose largest eigenvalue exceeds the edge of its noise by more Tracy-Widom scales:
-    phi > 0 lifts it in M, phi < 0 in M', and neither needs to be known. Gaps between the two largest eigenvalues would
-    not tell: noise of the matrix with the wider bulk has the larger ones.
-    """
-    M, M_agree = pair_moments(problem, pairs)
-    if moment != "auto":
-        return (M, "M, as chosen.") if moment == "M" else (M_agree, "M', as chosen.")
-    edges, both = noise_edges(M, M_agree, problem.shape[0], pairs), np.stack([M, M_agree])
-    tops = np.linalg.eigvalsh(both)[:, -1] if len(M) <= SMALL else [top_eigenpairs(A, 1)[0][0] for A in both]
-    heights = [edge.height(float(top)) for edge, top in zip(edges, tops, strict=True)]
-    winner = "M" if heights[0] >= heights[1] else "M'"
-    scales = f"{heights[0]:.3g} Tracy-Widom scales above the edge of its noise in M/4, {heights[1]:.3g} in M'/4"
-    note = f"{winner} chosen: the top eigenvalue is {scales}."
-    return (M if winner == "M" else M_agree), note
-
-
-def noise_edges(M: Array, M_agree: Array, n: int, pairs: str) -> tuple[Edge, Edge]:
-    """Return the edges of M/4 and M'/4 (p, p) if answers did not depend on x."""
-    p, traces = len(M), np.array([np.trace(M), np.trace(M_agree)])
-    if pairs == "consecutive":
-        # dx = sqrt(2) g, and each pair that counts adds about 2 p to the trace of the sum.
-        weight = 2.0 / (n // 2)
-        differ, agree = (upper_edge([weight], [trace / (weight * p)], p) for trace in traces)
-        return differ, agree
-    # A pair of all differs with probability 2 P (1 - P), P the share of either answer; the sums are those of
-    # `_all_pairs`, centred, with weights from the other class (M) or the own one (M').
-    share = float(traces[0] / traces.sum()) if traces.sum() > 0 else 0.0
-    more = n * (1.0 + math.sqrt(max(0.0, 1.0 - 2.0 * share))) / 2.0
-    less, count = n - more, n * (n - 1) / 2.0
-    return (
-        upper_edge([less / count, more / count], [more, less], p),
-        upper_edge([more / count, less / count], [more, less], p),
-    )
+    """Return M/4 or M'/4 (p, p) and a sentence that says which and why; see `moment_choice` for `auto`."""
+    if moment == "auto":
+        choice = choose(class_moments(problem))
+        moment, note = choice.moment, choice.note
+    else:
+        note = f"{moment}, as chosen."
+    return pair_moments(problem, pairs)[0 if moment == "M" else 1], note
 
 
 def pair_moments(problem: SingleIndexData, pairs: str) -> tuple[Array, Array]:
@@ -177,8 +155,8 @@ def predict(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
 
 
 def workspace(spec: SingleIndexSpec, options: Options) -> int:
-    """Two p x p matrices and blocks of measurements."""
-    return 16 * spec.p**2 + 2**26
+    """Two p x p matrices, with what LAPACK takes for a choice, and blocks of measurements."""
+    return 40 * spec.p**2 + 2**26
 
 
 ENTRY = single_index_entry(

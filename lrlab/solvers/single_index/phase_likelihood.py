@@ -17,7 +17,7 @@ from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.methods.sphere import DAMPING, exact_direction, newton_directions, normalised, shortened
 from lrlab.solvers.single_index import phase_losses
 from lrlab.solvers.single_index.phase_losses import WIDEST, Likelihood, likelihood
-from lrlab.solvers.single_index.requirements import VANISHING, message_workspace, needs_samples
+from lrlab.solvers.single_index.requirements import VANISHING, message_workspace, needs_both_answers, needs_samples
 
 STEPS_A_WIDTH = 8
 HALVINGS = 20
@@ -33,6 +33,7 @@ ALIKE = 0.01
 NEARLY_SETTLED, SETTLED = 0.01, 1e-8
 
 
+@needs_both_answers
 def phase_likelihood(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     r"""Recover b up to sign from y_i = sign(|<x_i, b> + s e_i| - threshold), threshold, noise s and flips given.
 
@@ -52,14 +53,11 @@ def phase_likelihood(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     X (n, p), y (n,) in +-1. Yields before each step, endlessly; STALLED at the lowest of six ends where F_w is two
     standard deviations too large, three where two starts have led there. Objective F_w at the width in the note;
     residual the length of D, plus what the width has still to lose, plus what F_w is too large.
-    Raises InputError when all answers are the same. Memory O(n).
+    Memory O(n).
     Reference: the likelihood of the model (Yi et al. 2015, eq. 2.8) from a spectral start, as Chen & Yuan (2024),
     "One-bit phase retrieval: optimal rates and efficient algorithms", do with a one-sided l1 loss.
     """
-    y, link, (n, p) = problem.y, problem.link, problem.shape
-    if abs(y.sum()) == n:
-        remedy = "move the threshold towards 0.7, or raise n: where all answers agree they carry nothing"
-        raise InputError("answers", "of both kinds", f"{n} times {y[0]:+.0f}", remedy)
+    link, (n, p) = problem.link, problem.shape
     narrowest, ends = phase_losses.final_width(link, n, p), list[Point]()
     for b in phase_losses.starts(problem, rng):
         width, likely = phase_losses.likeliest_width(problem, b, narrowest) if ends else max(WIDEST, narrowest), 0.0

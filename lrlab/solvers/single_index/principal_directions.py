@@ -13,11 +13,18 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
-from lrlab.solvers.single_index.moment_methods import class_moments, covariance, empty_slice
-from lrlab.solvers.single_index.requirements import VANISHING, moment_entry, needs_samples, needs_second_moment
+from lrlab.solvers.single_index.moment_methods import class_moments, covariance
+from lrlab.solvers.single_index.requirements import (
+    VANISHING,
+    moment_entry,
+    needs_both_answers,
+    needs_samples,
+    needs_second_moment,
+)
 from lrlab.theory import principal_hessian
 
 
+@needs_both_answers
 def phd(
     problem: SingleIndexData,
     *,
@@ -54,10 +61,11 @@ def phd(
         L = cholesky((moments.S_pos + moments.S_neg) / n, lower=True, overwrite_a=True)
         value, v = largest_in_size(whitened(M, L))
         b = unit(solve_triangular(L, v, lower=True, trans="T"))
-    note = empty_slice(moments) or f"The eigenvalue largest in size is {value:.3g}."
+    note = f"The eigenvalue largest in size is {value:.3g}."
     yield Iterate(b, objective=-abs(value), note=note)
 
 
+@needs_both_answers
 def save(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     r"""Recover b up to sign from one-bit answers by sliced average variance estimation, a slice for each answer.
 
@@ -80,15 +88,14 @@ def save(problem: SingleIndexData, *, rng: Generator) -> Iterates:
         (moments.n_pos, moments.s_pos, moments.S_pos),
         (moments.n_neg, moments.s_neg, moments.S_neg),
     ):
-        if count:
-            V /= count
-            V -= np.outer(total / count, total / count)
-            rest = whitened(V, L)
-            rest.flat[:: p + 1] -= 1.0
-            K += count / n * (rest @ rest)
+        V /= count
+        V -= np.outer(total / count, total / count)
+        rest = whitened(V, L)
+        rest.flat[:: p + 1] -= 1.0
+        K += count / n * (rest @ rest)
     values, vectors = top_eigenpairs(K, 1)
     b = unit(solve_triangular(L, vectors[:, 0], lower=True, trans="T"))
-    yield Iterate(b, objective=-float(values[0]), note=empty_slice(moments))
+    yield Iterate(b, objective=-float(values[0]))
 
 
 def whitened(M: Array, L: Array) -> Array:

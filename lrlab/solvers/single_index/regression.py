@@ -12,7 +12,12 @@ from scipy.special import expit, log_ndtr, logit, ndtri
 from lrlab.arrays import Array
 from lrlab.models.protocols import SingleIndexData
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solvers.single_index.requirements import needs_first_moment, single_index_entry, vector_workspace
+from lrlab.solvers.single_index.requirements import (
+    needs_both_answers,
+    needs_first_moment,
+    single_index_entry,
+    vector_workspace,
+)
 
 DIRECT = 300
 # Entries of X in a block: half a MB, which stays in the cache.
@@ -111,6 +116,7 @@ def newton(likelihood: Likelihood, Z: Array, y: Array, start: Array, tol: float 
         theta, value = candidate, reached
 
 
+@needs_both_answers
 def logistic(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     r"""Recover b, with its sign, from one-bit answers by logistic regression, without a penalty.
 
@@ -130,6 +136,7 @@ def logistic(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     return maximum_likelihood(LOGISTIC, problem.X, problem.y)
 
 
+@needs_both_answers
 def probit(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     r"""Recover b, with its sign, from one-bit answers by probit regression, without a penalty.
 

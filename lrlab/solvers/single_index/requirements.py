@@ -1,11 +1,15 @@
 """What several solvers of single-index models require, the memory that they need, and an option that they share."""
 
-from functools import partial
+from collections.abc import Callable
+from functools import partial, wraps
 from typing import Annotated, Any
+
+import numpy as np
 
 from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, Parameter
+from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options, SolverEntry, all_of, nothing_known
 
 SupportSize = Annotated[
@@ -25,6 +29,37 @@ def single_index_entry(**parts: Any) -> SolverEntry:
         return predict(spec, options) if spec.theory_holds else {}
 
     return SolverEntry(families=("single-index",), predict=applicable, **parts)
+
+
+ONE_KIND = (
+    "All answers are the same: they carry no direction. Raise n, or move the intercept or the threshold so that both"
+    " answers occur."
+)
+SAME_ANSWERS = " All answers are the same: this is where the mean of x points, which without both kinds may be chance."
+"""What a method without an intercept makes of them."""
+
+
+def of_one_kind(problem: SingleIndexData) -> bool:
+    """Return whether all answers are the same; reads no more of the data than it takes to see another one."""
+    least, most = 1.0, -1.0
+    for _, y in problem.blocks():
+        least, most = min(least, float(y.min())), max(most, float(y.max()))
+        if least < most:
+            return False
+    return True
+
+
+def needs_both_answers(run: Callable[..., Iterates]) -> Callable[..., Iterates]:
+    """Return a solver that ends at once, with b = 0 and a note, where all answers are the same."""
+
+    @wraps(run)
+    def checked(problem: SingleIndexData, *, rng: Any, **options: Any) -> Iterates:
+        if of_one_kind(problem):
+            yield Iterate(np.zeros(problem.shape[1]), note=ONE_KIND)
+            return None
+        return (yield from run(problem, rng=rng, **options))
+
+    return checked
 
 
 VANISHING = 1e-9

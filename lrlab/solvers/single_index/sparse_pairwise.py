@@ -7,6 +7,7 @@ from typing import Annotated
 import numpy as np
 from numpy.random import Generator
 from scipy.linalg import eigh
+from scipy.special import ndtri
 
 from lrlab.arrays import Array
 from lrlab.linalg import hard_threshold, unit
@@ -16,8 +17,17 @@ from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options, all_of
 from lrlab.solvers.single_index.fantope import fantope_admm
-from lrlab.solvers.single_index.pairwise import Moment, Pairs, pair_moments
-from lrlab.solvers.single_index.requirements import SupportSize, needs_gap, needs_room, single_index_entry, support_size
+from lrlab.solvers.single_index.moment_choice import Choice, contrast
+from lrlab.solvers.single_index.moment_methods import ClassMoments, class_moments
+from lrlab.solvers.single_index.pairwise import Moment, Pairs, chosen_moment, pair_moments
+from lrlab.solvers.single_index.requirements import (
+    SupportSize,
+    needs_both_answers,
+    needs_gap,
+    needs_room,
+    single_index_entry,
+    support_size,
+)
 from lrlab.theory.links import MEDIAN_ABS_NORMAL
 
 CHOICE_STEPS = 20
@@ -28,6 +38,7 @@ LEAST_OF_FEW, LEAST = 2.5, 1.5
 The largest of p entries without signal is about sqrt 2."""
 
 
+@needs_both_answers
 def sparse_pairwise_moment(
     problem: SingleIndexData,
     *,
@@ -128,30 +139,39 @@ def automatic_penalty(M: Array, n: int) -> float:
 
 
 def _chosen(problem: SingleIndexData, pairs: str, moment: str, s: int) -> tuple[Array, str]:
-    M, M_agree = pair_moments(problem, pairs)
-    if moment != "auto":
-        return (M, "M, as chosen.") if moment == "M" else (M_agree, "M', as chosen.")
-    differ, agree = (sparse_excess(A, problem.shape[0], s) for A in (M, M_agree))
-    winner = "M" if differ >= agree else "M'"
-    note = f"{winner} chosen: its sparse direction stands out by {differ:.3g} deviations in M/4, {agree:.3g} in M'/4."
-    return (M if winner == "M" else M_agree), note
+    if moment != "auto" or s >= problem.shape[1]:
+        return chosen_moment(problem, pairs, moment)
+    choice = sparse_choice(class_moments(problem), s)
+    return pair_moments(problem, pairs)[0 if choice.moment == "M" else 1], choice.note
 
 
-def sparse_excess(M: Array, n: int, s: int) -> float:
-    """Return by how many deviations of an entry the best s-sparse direction exceeds the mean variance in M/4.
+def sparse_choice(moments: ClassMoments, s: int) -> Choice:
+    """Return which of M and M' to take: the signal stands out among s of p coordinates; the moments are used up.
 
-    The gap of the two largest eigenvalues, which distinguishes M from M' when the signal is dense, is lost in the noise
-    of p coordinates when n/p is small; the signal stands out among s of them.
+    Of G and -G (`moment_choice`) the variance in the best s-sparse direction counts, less what it is about by chance:
+    the s largest squares of r, or the maximum of b^T m C b over all such b, about 2 sd sqrt(s log(e p / s)) with sd the
+    deviation of an entry of m C; whichever is larger in G.
     """
-    deviation = entry_deviation(M, n)
-    if deviation == 0.0:
-        return 0.0
+    n, p = moments.n_pos + moments.n_neg, len(moments.s_pos)
+    G, m = contrast(moments)
+    deviation = float(np.median(np.abs(G[np.triu_indices(p, 1)]))) / MEDIAN_ABS_NORMAL or 1.0
+    squares = (1.0 - m * m) / n * ndtri(1.0 - (np.arange(s) + 0.5) / (2 * p)) ** 2
+    by_chance = 2.0 * abs(m) * math.sqrt((1.0 - m * m) / n * s * (1.0 + math.log(p / s)))
+    differ, agree = (sparse_variance(A, s, deviation) for A in (G, -G))
+    differ -= max(float(squares.sum()), by_chance)
+    return Choice.of(differ / deviation, (agree - by_chance) / deviation)
+
+
+def sparse_variance(A: Array, s: int, deviation: float) -> float:
+    """Return the largest b^T A b over s-sparse unit vectors b, or nearly, for a symmetric A (p, p)."""
     # The leading eigenvector of the soft-thresholded matrix: entries of pure noise are mostly gone.
-    penalty, last = automatic_penalty(M, n), len(M) - 1
-    b = truncated(eigh(M - np.clip(M, -penalty, penalty), subset_by_index=(last, last))[1][:, 0], s)
+    penalty, last = deviation * math.sqrt(math.log(len(A))), len(A) - 1
+    b = truncated(eigh(A - np.clip(A, -penalty, penalty), subset_by_index=(last, last))[1][:, 0], s)
+    # With a multiple of I that leaves no eigenvalue negative, truncated power iteration never lowers the variance.
+    shift = float(np.abs(A).sum(axis=0).max())
     for _ in range(CHOICE_STEPS):
-        b = truncated(M @ b, s)
-    return (float(b @ M @ b) - float(np.trace(M)) / len(M)) / deviation
+        b = truncated(A @ b + shift * b, s)
+    return float(b @ A @ b)
 
 
 def workspace(spec: SingleIndexSpec, options: Options) -> int:

@@ -14,7 +14,7 @@ from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options
 from lrlab.solvers.single_index.regression import LOGISTIC, PROBIT, Likelihood
-from lrlab.solvers.single_index.requirements import needs_first_moment, single_index_entry
+from lrlab.solvers.single_index.requirements import needs_both_answers, needs_first_moment, single_index_entry
 
 PATIENCE = 3
 ROUGH, FINE = 1e-3, 1e-8
@@ -36,6 +36,7 @@ INNER, SWEEPS = 1e-14, 50
 SMALLEST_WEIGHT = 1e-9
 
 
+@needs_both_answers
 def sparse_logistic(problem: SingleIndexData, *, folds: Folds = 5, rule: Rule = "best", rng: Generator) -> Iterates:
     r"""Recover a sparse b, with its sign, from one-bit answers by logistic regression with an l1 penalty.
 
@@ -56,6 +57,7 @@ def sparse_logistic(problem: SingleIndexData, *, folds: Folds = 5, rule: Rule = 
     return cross_validated_path(LOGISTIC, problem, folds, rule, rng)
 
 
+@needs_both_answers
 def sparse_probit(problem: SingleIndexData, *, folds: Folds = 5, rule: Rule = "best", rng: Generator) -> Iterates:
     r"""Recover a sparse b, with its sign, from one-bit answers by probit regression with an l1 penalty.
 

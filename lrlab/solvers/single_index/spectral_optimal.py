@@ -2,18 +2,19 @@
 
 from typing import Annotated, NamedTuple
 
+import numpy as np
 from numpy.random import Generator
 from scipy.linalg import eigh
 
 from lrlab.arrays import Array
-from lrlab.linalg import top_eigenpairs, unit
+from lrlab.linalg import top_eigenpairs
 from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
-from lrlab.solvers.single_index.moment_methods import ClassMoments, class_moments, empty_slice
-from lrlab.solvers.single_index.requirements import moment_entry, needs_second_moment
+from lrlab.solvers.single_index.moment_methods import ClassMoments, class_moments
+from lrlab.solvers.single_index.requirements import moment_entry, needs_both_answers, needs_second_moment
 from lrlab.theory.spectral import Weights, edge_scale, known_link_weights, link_free_weights, spike
 
 # Lanczos needs many steps where one answer has a large negative weight; up to this size LAPACK is faster.
@@ -36,6 +37,7 @@ class Leading(NamedTuple):
     note: str
 
 
+@needs_both_answers
 def spectral_optimal(problem: SingleIndexData, *, weights: WeightsOption = "counts", rng: Generator) -> Iterates:
     r"""Recover b up to sign from one-bit answers by the second moment that sees it at the fewest measurements.
 
@@ -48,7 +50,7 @@ def spectral_optimal(problem: SingleIndexData, *, weights: WeightsOption = "coun
                 better than a guess for links with mu_1 = 0; exactly, see `theory.spectral`
 
     One pass over X (n, p) by blocks, memory O(p^2). Yields once: objective -b^T M b. Odd links have mu_2 = mu_0 and
-    are not seen. Where all answers agree, b is a random direction and the note says so.
+    are not seen. Where n/p is too small for a link of either sign, b is 0 and the note says so.
     Reference: Mondelli & Montanari (2018), "Fundamental limits of weak recovery with applications to phase retrieval",
     eq. 10 (`counts`); Luo, Alghamdi & Lu (2019), "Optimal spectral initialization for signal recovery with applications
     to phase retrieval", Theorem 1 (`link`).
@@ -61,7 +63,7 @@ def spectral_optimal(problem: SingleIndexData, *, weights: WeightsOption = "coun
     else:
         estimate = leading_by_counts(moments, n, p)
     if estimate is None:
-        yield Iterate(unit(rng.standard_normal(p)), objective=0.0, residual=0.0, note=empty_slice(moments))
+        yield Iterate(np.zeros(p), note="With so few answers no link of either sign could be recovered: raise n.")
         return
     yield Iterate(estimate.b, objective=-estimate.value, residual=0.0, note=estimate.note)
 
@@ -79,7 +81,7 @@ def leading(moments: ClassMoments, T: Weights, p: int, note: str) -> Leading:
 
 
 def leading_by_counts(moments: ClassMoments, n: int, p: int) -> Leading | None:
-    """Return the leading eigenpair for the sign that stands out more; None where all answers agree.
+    """Return the leading eigenpair for the sign that stands out more; None where none is left.
 
     A sign is left out where no link could be recovered with it at this n/p.
     """
@@ -94,8 +96,9 @@ def leading_by_counts(moments: ClassMoments, n: int, p: int) -> Leading | None:
     winner = max(by_sign, key=lambda sign: by_sign[sign][1])
     at, height = by_sign[winner]
     larger = "larger" if winner > 0 else "smaller"
-    others = "".join(f", {by_sign[sign][1]:.3g} for the other sign" for sign in by_sign if sign != winner)
-    note = f"|<x, b>| taken to be {larger} where y = 1: {height:.3g} Tracy-Widom scales above the noise{others}."
+    others = "".join(f", the other sign by {max(by_sign[sign][1], 0.0):.2g}" for sign in by_sign if sign != winner)
+    stands_out = f"this stands out more, by {max(height, 0.0):.2g} times the noise{others}"
+    note = f"|<x, b>| taken to be {larger} where y = 1: {stands_out}."
     return Leading(at.value, at.b, note)
 
 

@@ -16,7 +16,13 @@ from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options, all_of
 from lrlab.solvers.single_index import requirements
 from lrlab.solvers.single_index.regression import LOGISTIC, newton
-from lrlab.solvers.single_index.requirements import SupportSize, single_index_entry, sparse_size, support_size
+from lrlab.solvers.single_index.requirements import (
+    SupportSize,
+    needs_both_answers,
+    single_index_entry,
+    sparse_size,
+    support_size,
+)
 
 NEWTON_STEPS = 25
 WORTHWHILE = 1e-6
@@ -31,6 +37,7 @@ class Fit(NamedTuple):
     objective: float
 
 
+@needs_both_answers
 def subset_logistic(
     problem: SingleIndexData,
     *,

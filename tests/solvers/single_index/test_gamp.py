@@ -137,7 +137,7 @@ def test_the_spectral_objective_is_its_quadratic_form():
 def test_the_spectral_method_without_two_answers_or_a_second_moment():
     constant = OneBitPhaseRetrieval(n=100, p=5, threshold=5.0)
     trace = lrlab.solve(constant, "spectral-optimal")
-    assert trace.stop is Stop.CONVERGED and "All answers are the same" in trace.note
+    assert trace.stop is Stop.FINISHED and "All answers are the same" in trace.note
     with pytest.raises(InputError, match="mu_2 - mu_0"):
         lrlab.solve(OneBitSensing(), "spectral-optimal")
 

@@ -313,7 +313,7 @@ def test_the_note_gives_start_and_smoothness():
         lrlab.solve(lrlab.spec(model, n=2000, p=10), "link-free-refinement").note
         for model in ("flipped-logistic", "one-bit-phase-retrieval")
     ]
-    assert notes[0].startswith("Start: first moment (held-out loss")
-    assert notes[1].startswith("Start: second (no narrows much) moment (held-out loss")
+    assert notes[0].startswith("Start: first moment (loss on held-out answers ")
+    assert notes[1].startswith("Start: second moment, for |<x, b>| much smaller where y = -1 (loss on")
     names = [smoothness.name for smoothness in SMOOTHNESS]
     assert all(any(f"Log-odds: {name}, " in note for name in names) for note in notes)

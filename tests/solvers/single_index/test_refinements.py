@@ -110,12 +110,6 @@ def test_refinement_improves_on_its_start_and_notes_its_choice():
             "link-free-refinement",
             "n must be at least twice the 20 entries kept = 40 for this solver, got 30",
         ),
-        (
-            OneBitPhaseRetrieval(n=60, threshold=5.0),
-            "phase-likelihood",
-            "answers must be of both kinds, got 60 times -1",
-        ),
-        (OneBitPhaseRetrieval(n=60, threshold=5.0), "link-free-refinement", "answers must be of both kinds"),
     ],
 )
 def test_what_cannot_work_is_refused(spec, solver, sentence):

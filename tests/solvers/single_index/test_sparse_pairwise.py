@@ -56,7 +56,7 @@ def iterates(spec, number=80, **options):
     trace = []
     for iterate in islice(sparse_pairwise_moment(spec.build(), **options, rng=rng), number):
         trace.append(iterate)
-        if iterate.residual <= 1e-10:
+        if iterate.residual is not None and iterate.residual <= 1e-10:
             break
     return trace
 
@@ -260,7 +260,8 @@ def test_the_smallest_and_emptiest_problems_pass():
         SPEC.replace(p=60, n=4),
     ):
         last = iterates(spec, number=30)[-1]
-        assert np.isfinite(last.estimate).all() and np.isfinite(last.objective)
+        # Of two answers that are the same, none has an objective.
+        assert np.isfinite(last.estimate).all() and (last.objective is None or np.isfinite(last.objective))
 
 
 def test_memory_stays_within_the_claim_of_the_catalogue():
