@@ -2,14 +2,14 @@
 
 comparison  sum [(< | <= | > | >= | == | !=) sum]                    1 where it holds, else 0
 sum         product {(+ | -) product}
-product     unary {(* | /) unary}
+product     unary {(* | /) unary | power}                            2z is 2*z; 1/2z, of two meanings, is refused
 unary       (- | +) unary | power
-power       atom [^ unary]                                           -z^2 is -(z^2), 2^3^2 is 2^(3^2)
-atom        number | z | name(comparison {, comparison}) | (comparison)
+power       atom [^ unary]                                           -z^2 is -(z^2), 2^3^2 is 2^(3^2), z² is z^2
+atom        number | z | name(comparison {, comparison}) | name term | (comparison)
+term        [number] [z [^ number]]                                  sin 3z is sin(3*z); sin 3z*2 is refused
 """
 
 import operator
-import re
 from collections.abc import Callable
 from functools import lru_cache, partial, reduce
 from typing import NamedTuple
@@ -19,14 +19,10 @@ from scipy.special import erf
 
 from lrlab.arrays import Array
 from lrlab.parameters import InputError
+from lrlab.theory.formula_tokens import TYPESET, Token, read
 
 LONGEST = 200
 DEEPEST = 20
-TOKEN = re.compile(
-    r"\s*(?:([0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?)|([A-Za-z_]\w*)|(.))", re.A
-)
-SYMBOLS = re.compile(r"\*\*|[<>=!]=|.", re.S)
-
 Function = Callable[[Array], Array]
 
 FUNCTIONS: dict[str, Callable[[Array], Array]] = {
@@ -38,6 +34,7 @@ COMPARISONS: dict[str, Callable[[Array, Array], Array]] = {
 }  # fmt: skip
 SUMS = {"+": operator.add, "-": operator.sub}
 PRODUCTS = {"*": operator.mul, "/": operator.truediv}
+POWERS = {"²": 2.0, "³": 3.0}
 
 
 class Formula(NamedTuple):
@@ -51,14 +48,6 @@ class Formula(NamedTuple):
         z = np.asarray(z, dtype=float)
         with np.errstate(all="ignore"):
             return np.broadcast_to(np.asarray(self.value(z), dtype=float), z.shape)
-
-
-class Token(NamedTuple):
-    """A number, a name or a symbol, and the place of its first character, counted from 1."""
-
-    kind: str
-    text: str
-    place: int
 
 
 @lru_cache(maxsize=1024)
@@ -75,19 +64,13 @@ def parse(text: str) -> Formula:
 
 class _Parser:
     def __init__(self, text: str) -> None:
-        self.text, self.place, self.switches = text, 0, list[Function]()
+        self.text, self.place, self.switches = text.translate(TYPESET), 0, list[Function]()
         self.next = self.read()
 
     def read(self) -> Token:
         """Return the next token."""
-        match = TOKEN.match(self.text, self.place)
-        if match is None:
-            return Token("end", "the end", len(self.text) + 1)
-        kind = ("number", "name", "symbol")[(match.lastindex or 1) - 1]
-        start = match.start(match.lastindex or 1)
-        word = match[match.lastindex or 1] if kind != "symbol" else SYMBOLS.match(self.text, start)[0]  # type: ignore[index]
-        self.place = start + len(word)
-        return Token(kind, word, start + 1)
+        token, self.place = read(self.text, self.place)
+        return token
 
     def take(self, *symbols: str) -> str:
         """Return the next token if it is one of these symbols, and move on; else nothing."""
@@ -111,23 +94,23 @@ class _Parser:
         return lambda z: holds(left(z), right(z)).astype(float)
 
     def sum(self, depth: int) -> Function:
-        return self.chain(SUMS, self.product, depth)
+        first, rest = self.product(depth), list[tuple[Callable, Function]]()
+        while symbol := self.take(*SUMS):
+            rest.append((SUMS[symbol], self.product(depth)))
+        return combined(first, rest)
 
     def product(self, depth: int) -> Function:
-        return self.chain(PRODUCTS, self.unary, depth)
-
-    def chain(self, operators: dict[str, Callable], part: Callable[[int], Function], depth: int) -> Function:
-        first, rest = part(depth), list[tuple[Callable, Function]]()
-        while symbol := self.take(*operators):
-            rest.append((operators[symbol], part(depth)))
-
-        def value(z: Array) -> Array:
-            total = first(z)
-            for combine, each in rest:
-                total = combine(total, each(z))
-            return total
-
-        return value if rest else first
+        first, rest, symbol = self.unary(depth), list[tuple[Callable, Function]](), ""
+        while True:
+            previous, symbol = symbol, self.take(*PRODUCTS)
+            if symbol:
+                rest.append((PRODUCTS[symbol], self.unary(depth)))
+            elif self.next.kind == "name" or self.next.text == "(":
+                if previous == "/":
+                    self.fail("* or brackets, for 1/2z may be (1/2)*z or 1/(2*z),")
+                rest.append((operator.mul, self.power(depth)))
+            else:
+                return combined(first, rest)
 
     def unary(self, depth: int) -> Function:
         if depth > DEEPEST:
@@ -135,7 +118,13 @@ class _Parser:
         if symbol := self.take("-", "+"):
             inner = self.unary(depth + 1)
             return (lambda z: -inner(z)) if symbol == "-" else inner
+        return self.power(depth)
+
+    def power(self, depth: int) -> Function:
         base = self.atom(depth)
+        if symbol := self.take(*POWERS):
+            number = POWERS[symbol]
+            return lambda z: np.power(base(z), number)
         if not self.take("^", "**"):
             return base
         exponent = self.unary(depth + 1)
@@ -165,6 +154,8 @@ class _Parser:
         self.next = self.read()
         if name == "z":
             return lambda z: z
+        if name in FUNCTIONS and (self.next.kind == "number" or self.next.text == "z"):
+            return self.applied(name, self.term(depth))
         if not self.take("("):
             self.fail("(")
         given = [self.comparison(depth + 1)]
@@ -176,7 +167,19 @@ class _Parser:
             self.fail(")")
         if name in EXTREMES:
             return reduce(partial(self.extreme, EXTREMES[name]), given)
-        inner, apply = given[0], FUNCTIONS[name]
+        return self.applied(name, given[0])
+
+    def term(self, depth: int) -> Function:
+        """Return what a name without brackets is applied to; what may belong to it or not needs brackets."""
+        first, rest = self.power(depth), list[tuple[Callable, Function]]()
+        if self.next.text == "z":
+            rest.append((operator.mul, self.power(depth)))
+        if self.next.text in ("(", "z", *PRODUCTS) or self.next.kind == "number":
+            self.fail("brackets about what the function is applied to")
+        return combined(first, rest)
+
+    def applied(self, name: str, inner: Function) -> Function:
+        apply = FUNCTIONS[name]
         if name in ("abs", "sign"):
             self.switches.append(inner)
         return lambda z: apply(inner(z))
@@ -184,3 +187,8 @@ class _Parser:
     def extreme(self, choose: Callable[[Array, Array], Array], left: Function, right: Function) -> Function:
         self.switches.append(lambda z: left(z) - right(z))
         return lambda z: choose(left(z), right(z))
+
+
+def combined(first: Function, rest: list[tuple[Callable, Function]]) -> Function:
+    """Return the function that combines values from the left."""
+    return (lambda z: reduce(lambda total, part: part[0](total, part[1](z)), rest, first(z))) if rest else first

@@ -66,7 +66,7 @@ EXAMPLES = int(os.environ.get("LRLAB_FUZZ", "0")) or 2000
 """Texts that are drawn."""
 FORMULAS = st.recursive(st.one_of(NUMBERS, st.just("z")), larger, max_leaves=12)
 SOUP = st.lists(
-    st.sampled_from([*formula.FUNCTIONS, *"z0129.+-*/^(),<>=! eé_&", "min", "max", "**", "__import__", "lambda"]),
+    st.sampled_from([*formula.FUNCTIONS, *"z0129.+-*/^(),<>=! eé_&²−·", "min", "max", "**", "__import__", "lambda"]),
     max_size=60,
 ).map("".join)
 
@@ -99,7 +99,14 @@ def test_any_text_is_a_formula_or_one_sentence(text):
     ("text", "sentence"),
     [
         ("", r"got none: at character 1 write a number, z, a function or \( instead of the end"),
-        ("2z", 'at character 2 write an operator or the end instead of "z"'),
+        ("z 2", 'at character 3 write an operator or the end instead of "2"'),
+        ("1/2z", r"at character 4 write \* or brackets, .* instead of \"z\""),
+        ("1/2(z + 1)", r"at character 4 write \* or brackets"),
+        ("sin 2*z", r"at character 6 write brackets about what the function is applied to instead of"),
+        ("sin z (z + 1)/200", "at character 7 write brackets"),
+        ("sin sin z", r"at character 5 write \( instead of"),
+        ("min z", r"at character 5 write \("),
+        ("2zz", "write z or one of"),
         ("sin(2*z", r"at character 8 write \) instead of the end"),
         ("1 + foo(z)", 'at character 5 write z or one of abs, .* instead of "foo"'),
         ("max(z)", "at character 6 write , and a second argument of max"),
@@ -116,6 +123,36 @@ def test_any_text_is_a_formula_or_one_sentence(text):
 def test_what_is_no_link_is_refused_with_its_place(text, sentence):
     with pytest.raises(InputError, match=sentence.replace("|z|", r"\|z\|")):
         checked(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "written_out"),
+    [
+        ("cos(2z)", "cos(2*z)"), ("cos(2 z)", "cos(2*z)"), ("cos 2z", "cos(2*z)"), ("sin 3z", "sin(3*z)"),
+        ("sin 3z/4 ", None), ("sin(3z)/4", "sin(3*z)/4"), ("sin z^2", "sin(z^2)"), ("tanh 2z²", "tanh(2*z^2)"),
+        ("2exp(-z^2) - 1", "2*exp(-z^2) - 1"), ("(z - 1)(z + 1)exp(-z²)", "(z - 1)*(z + 1)*exp(-z^2)"),
+        ("2z exp(-z^2)/3", "2*z*exp(-z^2)/3"), ("sin 2z cos z", "sin(2*z)*cos(z)"), ("2\u00b7z/300", "2*z/300"),
+        ("2^3z/1000", "(2^3)*z/1000"), ("-2z/300", "-(2*z)/300"), ("2 \u2212 1 - z³/1e6", "2 - 1 - z^3/1e6"),
+        ("sin 2z + cos 3z", "sin(2*z) + cos(3*z)"), ("1e-2z", "0.01*z"), ("sin 2", "sin(2)"),
+    ],
+)  # fmt: skip
+def test_formulas_as_people_write_them(text, written_out):
+    if written_out is None:
+        with pytest.raises(InputError, match="brackets"):
+            formula.parse(text)
+        return
+    np.testing.assert_allclose(formula.parse(text)(Z), formula.parse(written_out)(Z), rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "text", ["z" + "(z)" * 66, "2" + "z " * 99, "(" * 20 + "z" + ")" * 20, "z(" * 90 + "z", "sin z " * 33]
+)
+def test_products_without_signs_nest_no_deeper(text):
+    """Hostile texts end in a value or in one sentence, within the same bounds."""
+    try:
+        assert formula.parse(text)(Z).shape == Z.shape
+    except InputError as refusal:
+        assert "nested at most 20 deep" in str(refusal) or "write" in str(refusal)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.4])
