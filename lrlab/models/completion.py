@@ -5,6 +5,11 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Annotated
 
+import numpy as np
+
+from lrlab import lowrank
+from lrlab.arrays import Array
+from lrlab.lowrank import LowRank
 from lrlab.model_entry import ModelEntry
 from lrlab.models.completion_problem import CompletionProblem, RegressionProblem
 from lrlab.models.low_rank import FAMILY, Condition, LowRankSpec, Noise, Rank
@@ -122,8 +127,37 @@ class MultilabelRegression(TableSpec):
     d: Annotated[int, Parameter(meaning="features of a point", low=1, high=2000, scale="log")] = 20
     labels: Annotated[int, Parameter(meaning="answers of a point", symbol="L", low=1, high=10_000, scale="log")] = 50
     observed: Observed = 0.03
+    weights: Annotated[
+        str,
+        Parameter(
+            meaning="W: of uniformly distributed singular vectors, with the condition as given and answers of mean "
+            "square 1; or U V^T of independent standard normal U and V, not scaled",
+            choices=("orthonormal", "gaussian"),
+            added=True,
+        ),
+    ] = "orthonormal"
 
     _column_name = "labels"
+
+    def check(self) -> None:
+        """Refuse a condition beside a W that has its own."""
+        super().check()
+        if self.weights == "gaussian" and self.condition != 1:
+            expected = "1 where weights=gaussian, whose condition is random"
+            raise InputError("condition", expected, self.condition, "take weights=orthonormal to choose it")
+
+    def factors(self) -> LowRank:
+        """Return W with uniformly distributed singular vectors, or the product of Gaussian factors."""
+        if self.weights == "orthonormal":
+            return super().factors()
+        rng = np.random.default_rng(self.streams().truth)
+        U, V = (rng.standard_normal((side, self.rank)) for side in self.size)
+        return lowrank.from_product(U, V)
+
+    @property
+    def singular_values(self) -> Array:
+        """Singular values of W (k,)."""
+        return self.factors().s if self.weights == "gaussian" else super().singular_values
 
     @property
     def remark(self) -> str:
@@ -152,8 +186,9 @@ class MultilabelRegression(TableSpec):
 
     @property
     def moment_variance(self) -> float:
-        """Variance of an entry: every answer takes part in one column alone."""
-        return super().moment_variance * self.labels
+        """Variance of an entry: every answer takes part in one column alone; normal factors have answers of d k."""
+        square = float(self.d * self.rank) if self.weights == "gaussian" else 1.0
+        return (square + self.noise**2) / self.measurements * self.labels
 
 
 ENTRIES = (
@@ -174,7 +209,7 @@ ENTRIES = (
         plane=("rank", "per-freedom"),
         along="observed",
         along_range=(0.005, 0.5, "log"),
-        measures=("test_error", "guessed_rank"),
+        measures=("test_error", "test_squares", "guessed_rank"),
         held={"n": 150, "d": 60, "labels": 60},
     ),
 )

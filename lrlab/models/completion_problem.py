@@ -11,8 +11,8 @@ from lrlab.models.low_rank_problem import LowRankProblem
 from lrlab.operators.entries import Entries
 from lrlab.protocol import child
 
-FRESH = 1000
-"""Fresh points on which a regression is tested."""
+FRESH, SUMMED = 1000, 100
+"""Fresh points on which a regression is tested, and those over which `test_squares` is a sum."""
 CORRELATION = 0.9
 
 
@@ -99,9 +99,14 @@ class RegressionProblem(TableProblem):
         return child(self.spec.streams().data.spawn(3)[1], 0).standard_normal((FRESH, self.spec.d))
 
     def score(self, estimate: LowRank) -> dict[str, float]:
-        """Return the errors of W, `misfit`, and `test_error`, relative, of all answers of 1,000 fresh points."""
+        """Return the errors of W, `misfit`, and errors of all answers of 1,000 fresh points.
+
+        These are `test_error`, relative, and `test_squares`, the sum of the squared errors of 100 points on average, as
+        Jain & Dhillon (2013), section 6, sum them.
+        """
         fresh, truth = (self._fresh @ W.left @ W.V.T for W in (estimate, self.truth))
-        return {**super().score(estimate), "test_error": relative(fresh, truth)}
+        squares = float(np.square(fresh - truth).sum()) * SUMMED / FRESH
+        return {**super().score(estimate), "test_error": relative(fresh, truth), "test_squares": squares}
 
 
 def features(rng: Generator, n: int, d: int, *, correlated: bool) -> Array:

@@ -194,6 +194,9 @@ FAMILY = Family(
         "test_error": Measure(
             "test error", "relative error of the answers on 1,000 fresh inputs, free of noise", common=False
         ),
+        "test_squares": Measure(
+            "squared errors of 100 points", "sum over all answers of 100 fresh points, free of noise", common=False
+        ),
         "cold_error": Measure(
             "error on cold rows", "relative error on rows of the table without any observed entry", common=False
         ),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import lrlab
-from lrlab import catalog
+from lrlab import catalog, lowrank
 from lrlab.__main__ import main
 from lrlab.models import network
 from lrlab.models.completion import InductiveCompletion
@@ -215,3 +215,21 @@ def test_an_assumed_rank_is_an_axis_of_maps():
     )  # fmt: skip
     errors = table.groupby("assumed_rank")["error"].max()
     assert errors[1] > 0.1 and errors[2] < 1e-8
+
+
+def test_regression_with_gaussian_factors_and_squared_errors_summed_over_a_hundred_points():
+    spec = catalog.spec(
+        "multilabel-regression", n=60, d=8, labels=30, rank=2, observed=0.3, weights="gaussian", seed=1042
+    )
+    problem = spec.build()
+    truth = problem.truth.dense()
+    rng = np.random.default_rng(spec.streams().truth)
+    U, V = rng.standard_normal((8, 2)), rng.standard_normal((30, 2))
+    np.testing.assert_allclose(truth, U @ V.T, atol=1e-12)
+    np.testing.assert_allclose(spec.singular_values, np.linalg.svd(truth)[1][:2])
+    scores = problem.score(lowrank.zero((8, 30), 1))
+    # E ||W^T x||^2 = ||W||^2 for x ~ N(0, I).
+    assert scores["test_squares"] == pytest.approx(100 * np.sum(truth**2), rel=0.2)
+    assert scores["test_error"] == pytest.approx(1.0)
+    with pytest.raises(InputError, match="condition must be 1 where weights=gaussian"):
+        spec.replace(condition=2.0)

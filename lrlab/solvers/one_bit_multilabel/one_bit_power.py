@@ -29,6 +29,16 @@ def one_bit_power(
         float,
         Parameter(meaning="weight of the moment; 0 takes 1 on fresh batches, 1/2 on a table read again", low=0, high=2),
     ] = 0.0,
+    batch_share: Annotated[
+        float,
+        Parameter(
+            meaning="share of the signs of a table that an iteration draws at random, the paper's batches, with step 1 "
+            "for 0; 0 takes all of them. Fresh batches are taken whole",
+            low=0,
+            high=1,
+            added=True,
+        ),
+    ] = 0.0,
     fitted_rank: FittedRank = 0,
     rng: Generator,
 ) -> Iterates:
@@ -42,17 +52,28 @@ def one_bit_power(
     converges   linearly, then to an error of the order k^1.5 d1 d2 / m without noise (Theorem 1); with noise or flips
                 to the information in one batch: nothing is carried over from earlier ones but W
     full        H sums over all labels of a sample. The samples are not fresh then, and with step 1 the error rises
-                again after some iterations; with 1/2 W comes to predict all signs, if there is such a W
+                again after some iterations; with 1/2 W comes to predict all signs, if there is such a W. The paper
+                draws a batch of the signs for each iteration (section 5.2) and does not state its size: `batch_share`
+                of them with step 1 ends at the error of such a batch
 
-    One pass over a batch by blocks of rows, memory O(d1 d2). Yields after each batch, and ends with the stream, or
+    One pass over a batch by blocks of rows; H (d1, d2) is formed here, where the paper takes its products with V and Q
+    from the samples alone, in memory O(k (d1 + d2)). Yields after each batch, and ends with the stream, or
     where a table that is read again has no sign left that W contradicts; the note gives the number of contradicted
     signs.
     Reference: Qiu, Luo, Ye, Lin (2017), "Nonconvex one-bit single-label multi-label learning", Algorithm 1 (step 1).
     """
     W, V = Signed(*lowrank.zero(problem.size, rank_of(problem, fitted_rank))), None
-    weight = step or (1.0 if problem.fresh else 0.5)
+    share = 1.0 if problem.fresh or not batch_share else batch_share
+    weight = step or (1.0 if problem.fresh or share < 1 else 0.5)
+
+    def drawn_residual(margins: Array, y: Array) -> Array:
+        # A sign that is not drawn counts as one that is right; the others stand for it.
+        return hard_residual(margins, y) * (rng.random(y.shape) < share) / share
+
+    residual = drawn_residual if share < 1 else hard_residual
+
     for batch in problem.batches:
-        moment, wrong = mean_moment(problem, batch, W, hard_residual)
+        moment, wrong = mean_moment(problem, batch, W, residual)
         note = f"The estimate before contradicted {wrong:.2%} of this batch's signs."
         if V is None:
             W, V = power_step(moment, W, leading_right(moment, len(W.s), rng))

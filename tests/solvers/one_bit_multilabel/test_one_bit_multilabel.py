@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import lrlab
 from lrlab import InputError, lowrank, solve
 from lrlab import spec as spec_of
 from lrlab.lowrank import LowRank
@@ -343,3 +344,15 @@ def test_large_batches_are_read_in_blocks_or_refused(monkeypatch):
     assert make_job(large, "one-bit-power").spec == large
     with pytest.raises(InputError, match=r"m must be at most \d+ for leml-squared within .* got 1000000, which needs"):
         make_job(large, "leml-squared")
+
+
+def test_batches_drawn_from_a_table_end_at_the_error_of_one_batch():
+    # As the paper does: a fifth of the signs for each iteration. The whole table at half step predicts nearly all.
+    spec = lrlab.spec("one-bit-multilabel", m=1500, d1=30, d2=20, rank=2, observation="full", seed=1007)
+    whole, drawn = (lrlab.solve(spec, "one-bit-power", max_iter=30, batch_share=share) for share in (0.0, 0.2))
+    assert whole.metrics["hamming"] < 0.5 * drawn.metrics["hamming"]
+    assert 0.005 < drawn.metrics["hamming"] < 0.05
+    assert drawn.table["hamming"].iloc[0] > 1.5 * drawn.metrics["hamming"]
+    stream = spec.replace(observation="stream", m=3000)
+    fresh, same = (lrlab.solve(stream, "one-bit-power", max_iter=5, batch_share=share) for share in (0.0, 0.2))
+    assert fresh.metrics["hamming"] == same.metrics["hamming"]
