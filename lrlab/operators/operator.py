@@ -31,7 +31,7 @@ class Operator(ABC):
 
     shape (d1, d2); size m; symmetric: W is symmetric and both images are the same; dtype of all arrays.
     scale, trace: E[scale (A*(A(W)) - trace sum(A(W)) I)] = W over the draw of the measurements, so that `moment` is an
-    unbiased estimate of W (Soltani & Hegde 2018, section 5.3, where symmetric; Jain & Dhillon 2013, Algorithm 1).
+    unbiased estimate of W (Soltani & Hegde 2018, section 1.3, where symmetric; Jain & Dhillon 2013, Algorithm 1).
     """
 
     shape: tuple[int, int]

@@ -59,7 +59,7 @@ def tangent_descent(
     are halved. Yields an Iterate a step: objective f, residual that cosine. Ends STALLED where no step lowers f,
     though the cosine promises more than rounding.
     Reference: Vandereycken (2013), "Low-rank matrix completion by Riemannian optimization"; Soltani & Hegde (2018),
-    section 5.3, for the bias of the trace.
+    section 1.3, for the bias of the trace.
     """
     operator, b = problem.operator, problem.b
     residual, conjugately, leave = None, directions == "conjugate", WholeSteps(operator, b, rng).leave

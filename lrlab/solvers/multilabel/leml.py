@@ -64,7 +64,7 @@ def leml_squared(
                 for sparse rows with all labels; or exactly, in the eigenbases of X^T X and of M
     balance     W H^T = U s V^T, W <- U s^(1/2), H <- V s^(1/2), which lowers J to the loss + lambda ||Z||_*; with
                 penalty=frobenius W, H <- U, V s before H and U s, V before W, so that J = loss + lambda ||Z||_F^2 / 2
-    converges   J falls to a stationary value; to the global one at lambda = 0 (section 3)
+    converges   J falls to a stationary value; to the global one with all labels at lambda = 0 (section 3)
 
     From W = QR(X^T Y Y^T X R), R random, or from the factors of `start`; SQUARED_SIGNS as `loss` codes labels -1 and 1.
     Test accuracy is often best after 2 to 5 iterations, and few conjugate gradients regularise too.

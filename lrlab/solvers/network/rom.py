@@ -36,7 +36,7 @@ def ep_rom(
     trace_sign: Annotated[
         str,
         Parameter(
-            meaning="sign of the trace term: corrected; printed: the paper's pseudocode, whose fixed step diverges",
+            meaning="sign of the trace term: corrected; printed: as in Algorithm 1, whose fixed step diverges",
             choices=("corrected", "printed"),
         ),
     ] = "corrected",
@@ -55,13 +55,14 @@ def ep_rom(
                 that: at p = 100, r = 5 from m = 8500 on; with the adaptive step from m = 1000 on
 
     G is the gradient of ||A(L) - b||^2 / (4m) without its bias tr(L - L_true) I / 2. Algorithm 1 prints the trace
-    term with the opposite sign, G + mean(d) I, which section 5.3 has right: `printed` takes that, with the fixed step,
-    and doubles the bias instead of removing it.
+    term with the opposite sign, G + mean(d) I, and so do Definition 1 and the first formula of section 5.3; Algorithms
+    2 and 4 and inequality (26) have it right. `printed` takes that of Algorithm 1, with the fixed step, and doubles the
+    bias instead of removing it.
     The proofs draw fresh samples for each iteration; `fresh_batches` splits those given, one batch an iteration, and
     ends with the last one; objective and residual are those of all samples.
     X (m, p). Memory p^2 and m p^2 operations an iteration with `exact`; with `lanczos` only products G V.
     Yields endlessly: residual = ||L_next - L||_F / (eta ||L||_F), 0 when ||A(L) - b|| is rounding error.
-    Reference: Soltani & Hegde (2018), Algorithm 1 (EP-ROM) and section 5.3; the step after Tanner & Wei (2013),
+    Reference: Soltani & Hegde (2018), Algorithm 1 (EP-ROM) and section 1.3; the step after Tanner & Wei (2013),
     "Normalized iterative hard thresholding for matrix completion".
     """
     r = problem.rank
