@@ -1,6 +1,5 @@
-"""Links given by a formula in z, checked to stay within -1..1, with moments by adaptive piecewise quadrature."""
+"""Links given by a formula in z, checked to stay within -1..1."""
 
-import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -9,8 +8,8 @@ import numpy as np
 from lrlab.arrays import Array
 from lrlab.parameters import InputError
 from lrlab.theory import formula
-from lrlab.theory.links import Link, normal_density
-from lrlab.theory.smoothing import legendre, smoothed
+from lrlab.theory.links import Link
+from lrlab.theory.smoothing import base_moments, smoothed
 
 READY = {
     "sin z": "sin(z)",
@@ -28,11 +27,6 @@ REACH = 100.0
 STEP = 0.001
 FEWER = 1001
 HALVINGS = 60
-CELL = 0.1
-ORDER = 12
-TOLERANCE = 1e-12
-MOST_CELLS = 100_000
-NORMAL_REACH = 9.0
 
 
 @lru_cache(maxsize=256)
@@ -64,32 +58,12 @@ class FormulaLink(Link):
     def smooth(self, index: Array) -> Array:  # noqa: D102
         return smoothed(FormulaLink(text=self.text), index, self.noise)[0] if self.noise > 0 else self.sharp(index)
 
-    def sharp_moments(self) -> tuple[float, float, float]:  # noqa: D102
-        far = NORMAL_REACH * self.tau
-        cells = np.linspace(-far, far, 2 * math.ceil(far / CELL) + 1)
-        places = np.union1d(cells, [c for c in breakpoints(self.text) if abs(c) < far])
-        left, right = places[:-1] / self.tau, places[1:] / self.tau
-        total, coarse = np.zeros(3), self._integrals(left, right)
-        while left.size:
-            middle = (left + right) / 2.0
-            halves = self._integrals(left, middle), self._integrals(middle, right)
-            rough = np.abs(coarse - halves[0] - halves[1]).max(axis=0) > TOLERANCE
-            rough &= right - left > TOLERANCE
-            total += (halves[0] + halves[1])[:, ~rough].sum(axis=1)
-            left, right = np.r_[left[rough], middle[rough]], np.r_[middle[rough], right[rough]]
-            coarse = np.hstack([half[:, rough] for half in halves])
-            if left.size > MOST_CELLS:
-                remedy = "lower its frequencies"
-                raise InputError("link", "one whose moments can be computed to 1e-6", self.text, remedy)
-        return float(total[0]), float(total[1]), float(total[2])
+    def breakpoints(self) -> tuple[float, ...]:  # noqa: D102
+        return breakpoints(self.text)
 
-    def _integrals(self, left: Array, right: Array) -> Array:
-        """Return the integrals (3, cells) of f0(tau z) z^k pdf(z) over cells, by Gauss and Legendre."""
-        nodes, weights = legendre(ORDER)
-        half = (right - left) / 2.0
-        z = (left + half)[:, None] + half[:, None] * nodes
-        weighted = self.sharp(self.tau * z) * normal_density(z) * weights * half[:, None]
-        return np.stack([(weighted * z**k).sum(axis=1) for k in range(3)])
+    def sharp_moments(self) -> tuple[float, float, float]:  # noqa: D102
+        m0, m1, m2 = base_moments(self, (lambda z: np.ones_like(z), lambda z: z, np.square))
+        return m0, m1, m2
 
 
 @lru_cache(maxsize=256)

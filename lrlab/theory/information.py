@@ -8,7 +8,7 @@ nodes crowd where an index of variance 1 - q can tell answers apart.
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -18,9 +18,10 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from lrlab.arrays import Array, Indices
+from lrlab.theory.cells import inside, legendre
 from lrlab.theory.channels import TINY, answer
 from lrlab.theory.links import Link, SignLink, ThresholdLink, normal_density
-from lrlab.theory.smoothing import breaks, legendre, smoothed
+from lrlab.theory.smoothing import base_cells, smoothed
 
 LEVELS = np.concatenate([np.arange(-18.0, -4.0), np.arange(-4.0, 12.0, 0.5), np.arange(12.0, 31.0)])
 """log(q / (1 - q)) of overlaps from 1e-8 to within 1e-13 of 1, between which a cubic spline is within 2e-4 of log I."""
@@ -28,16 +29,15 @@ SPREAD = 8.5
 """Deviations of w that are integrated over."""
 NEAR = 9.0
 """Widths S from a place after which a sharp link is flat."""
-ORDERS, STEPS = (16, 24, 36, 54, 80), (0.5, 0.25, 0.125, 0.0625, 0.03125)
-"""Nodes for each piece of w; largest steps of the mean over e, in units of the index. Those of a link are the first
-whose log I is within TOLERANCE, where I tells anything at an n/p below e^20."""
+APART = 0.25
+"""Widths S between places that are looked at apart."""
+ORDERS = 16, 24, 36, 54, 80
+"""Nodes for each piece of w. Those of a link are the first whose log I is within TOLERANCE, where I tells anything at
+an n/p below e^20."""
 TOLERANCE = 5e-5
 PROBES = np.array([-4.0, -1.0, 0.5, 2.0, 4.0, 7.0, 12.0, 20.0])
-SMOOTHING, FEWEST = 7.0, 20
-"""Deviations of the mean over e, and its fewest nodes."""
-BLOCK = 2**16
-REACH, CELLS = 6.0, 2400
-"""Where narrow features of smooth links are looked for."""
+REACH, STEP, CLOSE = 6.0, 0.1, 1e-9
+"""Where narrow features of smooth links are looked for; the widest and narrowest cells whose nodes are compared."""
 STEEP, FULL = 4.0, 0.98
 """Slope of a base link above which it is steep, and size from which it all but reaches +-1."""
 
@@ -70,7 +70,7 @@ def log_information(link: Link, levels: Array, order: int = 40) -> Array:
         at = _nodes(link, levels, order)
         return _log(np.bincount(at.level, at.weight * _sharp_fisher(link, at), len(levels)))
     smooth = replace(link, flip=0.0)
-    curves = _table(smooth) if levels is LEVELS else _curves(smooth, levels, *_fineness(smooth))
+    curves = _table(smooth) if levels is LEVELS else _curves(smooth, levels, _fineness(smooth))
     return curves.log_information(len(levels), 1.0 - 2.0 * link.flip)
 
 
@@ -88,63 +88,62 @@ def _sharp_fisher(link: Link, at: Nodes) -> Array:
 # Flips only scale f: a map along them needs the curves once.
 @lru_cache(maxsize=64)
 def _table(link: Link) -> Curves:
-    return _curves(link, LEVELS, *_fineness(link))
+    return _curves(link, LEVELS, _fineness(link))
 
 
 @lru_cache(maxsize=256)
-def _fineness(link: Link) -> tuple[int, float]:
-    """Return the nodes and the step with which log I of a link is within TOLERANCE."""
-    order, _ = _first(link, [(order, STEPS[0]) for order in ORDERS])
-    return _first(link, [(order, step) for step in STEPS])
-
-
-def _first(link: Link, refined: Sequence[tuple[int, float]]) -> tuple[int, float]:
-    coarse = _curves(link, PROBES, *refined[0]).log_information(len(PROBES))
-    for fineness, finer in itertools.pairwise(refined):
-        fine = _curves(link, PROBES, *finer).log_information(len(PROBES))
+def _fineness(link: Link) -> int:
+    """Return the nodes for each piece with which log I of a link is within TOLERANCE."""
+    coarse = _curves(link, PROBES, ORDERS[0]).log_information(len(PROBES))
+    for order, finer in itertools.pairwise(ORDERS):
+        fine = _curves(link, PROBES, finer).log_information(len(PROBES))
         silent = fine < np.minimum(PROBES, 0.0) - 20.0
         if np.all(silent | (np.abs(np.maximum(fine, -700.0) - np.maximum(coarse, -700.0)) <= TOLERANCE)):
-            return fineness
+            return order
         coarse = fine
-    return refined[-1]
+    return ORDERS[-1]
 
 
-def _curves(link: Link, levels: Array, order: int, step: float) -> Curves:
+def _curves(link: Link, levels: Array, order: int) -> Curves:
     at = _nodes(link, levels, order)
-    f, slope = np.empty_like(at.w), np.empty_like(at.w)
-    counts = FEWEST * np.exp2(np.ceil(np.log2(np.maximum(2.0 * SMOOTHING * at.S / (step * FEWEST), 1.0)))).astype(int)
-    for count in map(int, np.unique(counts)):
-        # The trapezoidal rule converges geometrically for smooth links, from which `smoothed` takes jumps and kinks.
-        e = np.linspace(-SMOOTHING, SMOOTHING, count)
-        weights = normal_density(e) * (e[1] - e[0])
-        alike, size = np.flatnonzero(counts == count), max(1, BLOCK // count)
-        for start in range(0, len(alike), size):
-            block = alike[start : start + size]
-            f[block], slope[block], _ = smoothed(link, at.w[block], at.S[block], (e, weights))
-    return Curves(at, f, slope)
+    return Curves(at, *smoothed(link, at.w, at.S)[:2])
 
 
 def _nodes(link: Link, levels: Array, order: int) -> Nodes:
     sharp = isinstance(link, SignLink | ThresholdLink)
-    sd, S = np.sqrt(expit(levels))[:, None], np.sqrt(expit(-levels) + link.noise**2)[:, None]
-    places = _places(link)
+    x, weights = legendre(order)
+    parts = []
+    for k, level in enumerate(levels):
+        sd, S = math.sqrt(expit(level)), math.sqrt(expit(-level) + link.noise**2)
+        place, begin, end = _pieces(_distinct(_places(link), S), S, sharp)
+        lower, upper = (np.arcsinh((np.clip(at, -SPREAD * sd, SPREAD * sd) - place) / S) for at in (begin, end))
+        kept = lower != upper
+        place, lower, upper = (array[kept][:, None] for array in (place, lower, upper))
+        t = (upper + lower) / 2.0 + (upper - lower) / 2.0 * x
+        w = place + S * np.sinh(t)
+        weight = np.abs(upper - lower) / 2.0 * weights * S * np.cosh(t) * normal_density(w / sd) / sd
+        parts.append((np.full(w.size, k), w.ravel(), np.full(w.size, S), weight.ravel()))
+    return Nodes(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+
+def _pieces(places: Array, S: float, sharp: bool) -> tuple[Array, Array, Array]:
+    """Return the place, the beginning and the end of pieces of the integral over w."""
     middles = np.concatenate([[-np.inf], (places[1:] + places[:-1]) / 2.0, [np.inf]])
     pieces = []
     for side, ends in ((1.0, middles[1:]), (-1.0, middles[:-1])):
         turn = side * np.minimum(side * (places + side * NEAR * S), side * ends)
-        pieces.append((places + 0.0 * S, places + 0.0 * S, turn))
+        pieces.append((places, places, turn))
         # A sharp link is flat beyond.
-        pieces += [] if sharp else [(places + 0.0 * S, turn, ends + 0.0 * S)]
-    place, begin, end = (np.concatenate([piece[k] for piece in pieces], axis=1) for k in range(3))
-    lower, upper = (np.arcsinh((np.clip(x, -SPREAD * sd, SPREAD * sd) - place) / S) for x in (begin, end))
-    level, piece = np.nonzero(lower != upper)
-    place, lower, upper = (array[level, piece][:, None] for array in (place, lower, upper))
-    x, weights = legendre(order)
-    t = (upper + lower) / 2.0 + (upper - lower) / 2.0 * x
-    w = place + S[level] * np.sinh(t)
-    weight = np.abs(upper - lower) / 2.0 * weights * S[level] * np.cosh(t) * normal_density(w / sd[level]) / sd[level]
-    each = np.repeat(level, order)
-    return Nodes(each, w.ravel(), S[each, 0], weight.ravel())
+        pieces += [] if sharp else [(places, turn, ends)]
+    place, begin, end = (np.concatenate([piece[k] for piece in pieces]) for k in range(3))
+    return place, begin, end
+
+
+def _distinct(places: Array, S: float) -> Array:
+    """Return one of those places that lie so close together that an index with the deviation S does not part them."""
+    by_size = places[np.argsort(np.abs(places))]
+    _, first = np.unique(np.round(by_size / (APART * S)), return_index=True)
+    return np.sort(by_size[first])
 
 
 @lru_cache(maxsize=256)
@@ -154,16 +153,30 @@ def _places(link: Link) -> Array:
         return np.zeros(1)
     if isinstance(link, ThresholdLink):
         return np.unique([-link.threshold, link.threshold])
-    v = np.linspace(-REACH, REACH, CELLS + 1) + 1e-4 * math.pi
+    cells = base_cells(link)
+    near = np.abs(cells.edges) < REACH
+    sure = cells.edges[near & (cells.width == 0.0)]
+    edges = np.union1d(cells.edges[near], np.arange(-REACH, REACH + STEP / 2.0, STEP))
+    edges = edges[np.diff(edges, prepend=-np.inf) > CLOSE]
+    v = inside(edges[:-1], edges[1:])[0]
+    widths = np.repeat(np.diff(edges), v.shape[1])
+    v = v.ravel()
     f = np.asarray(link.base(v), dtype=float)
-    features = [b.place for b in breaks(link)]
+    places = [*sure[np.diff(sure, prepend=-np.inf) > CLOSE]]
     for height, least in ((np.abs(np.gradient(f, v)), STEEP), (np.abs(f), FULL)):
-        rise, fall = height[1:-1] - height[:-2], height[1:-1] - height[2:]
-        for k in np.flatnonzero((np.minimum(rise, fall) > 1e-9) & (height[1:-1] > least)):
-            # The top of the parabola through three nodes.
-            features.append(float(v[k + 1] + (v[1] - v[0]) * (rise[k] - fall[k]) / (2.0 * (rise[k] + fall[k]))))
-    places: list[float] = []
+        for k, top in _tops(v, height, least):
+            # One place is enough for features that are no farther apart than wide.
+            apart = min(2.0 * widths[k], 0.02)
+            places += [top] if all(abs(top - other) > apart for other in places) else []
     # At 0 the density of w is divided, which is narrow where q is small.
-    for place in [*features, 0.0]:
-        places += [place] if all(abs(place - other) > 0.02 for other in places) else []
+    places += [0.0] if all(abs(place) > 0.02 for place in places) else []
     return np.sort(np.array(places))
+
+
+def _tops(v: Array, height: Array, least: float) -> Iterator[tuple[int, float]]:
+    """Yield the nodes where heights are largest, and the top of the parabola through each and its neighbours."""
+    left, right = np.diff(height)[:-1], -np.diff(height)[1:]
+    for k in np.flatnonzero((np.minimum(left, right) > 1e-9) & (height[1:-1] > least)):
+        before, after = v[k + 1] - v[k], v[k + 2] - v[k + 1]
+        shift = (after**2 * left[k] - before**2 * right[k]) / (2.0 * (after * left[k] + before * right[k]))
+        yield int(k) + 1, float(v[k + 1] + shift)

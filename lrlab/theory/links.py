@@ -80,6 +80,10 @@ class Link(ABC):
     def smooth(self, index: Array) -> Array:
         """Return f, the mean of f0 over the noise, without flips."""
 
+    def breakpoints(self) -> tuple[float, ...]:
+        """Return where f0 is known to jump or bend."""
+        return ()
+
     @abstractmethod
     def sharp_moments(self) -> tuple[float, float, float]:
         """Return m_k = E[f0(tau Z) Z^k], k = 0, 1, 2, without flips."""
@@ -108,6 +112,9 @@ class SignLink(Link):
 
     def smooth(self, index: Array) -> Array:  # noqa: D102
         return erf(index / (self.noise * math.sqrt(2.0))) if self.noise > 0 else np.sign(index)
+
+    def breakpoints(self) -> tuple[float, ...]:  # noqa: D102
+        return (0.0,)
 
     def sharp_moments(self) -> tuple[float, float, float]:  # noqa: D102
         return 0.0, math.sqrt(2.0 / math.pi), 0.0
@@ -163,6 +170,9 @@ class ThresholdLink(Link):
         upper = ndtr((np.asarray(index) - self.threshold) / self.noise)
         lower = ndtr((-np.asarray(index) - self.threshold) / self.noise)
         return 2.0 * (upper + lower) - 1.0
+
+    def breakpoints(self) -> tuple[float, ...]:  # noqa: D102
+        return -self.threshold, self.threshold
 
     def sharp_moments(self) -> tuple[float, float, float]:  # noqa: D102
         t = self.threshold / self.tau

@@ -21,8 +21,8 @@ import numpy as np
 from scipy.special import expit, i0e, i1e, log_ndtr
 
 from lrlab.arrays import Array, Vector
+from lrlab.theory.cells import legendre
 from lrlab.theory.channels import LOG_ROOT_TWO_PI, TINY, Answer
-from lrlab.theory.smoothing import legendre
 
 REACH = 7.5
 """Standard deviations that are integrated over."""

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lrlab.arrays import Array
-from lrlab.theory.smoothing import legendre
+from lrlab.theory.cells import legendre
 
 PANEL = 60
 FINE = 800

@@ -30,9 +30,9 @@ import numpy as np
 from scipy.special import expit, logit
 
 from lrlab.arrays import Array
+from lrlab.theory.cells import legendre
 from lrlab.theory.magnitudes import REACH, Magnitudes, answer, window
 from lrlab.theory.phase import density
-from lrlab.theory.smoothing import legendre
 from lrlab.theory.state_evolution import Overlaps, Ratios
 
 LEVELS = np.linspace(-18.0, 30.0, 193)

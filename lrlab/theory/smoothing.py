@@ -1,114 +1,113 @@
 r"""Gaussian smoothing of any link: E f0(w + S e), e ~ N(0, 1), and its first two derivatives in w.
 
-Gauss-Hermite quadrature is exact to rounding for smooth functions and poor at jumps and kinks. These are located
-first; a jump J at c contributes J Phi((w - c) / S) and a kink K at c contributes K S (x Phi(x) + phi(x)),
-x = (w - c) / S, in closed form, and the quadrature sees only the remainder.
+Where the cells of the base link (`theory.cells`) are wider than S, the trapezoidal rule converges geometrically. Where
+they are narrower, or it breaks between them, the mean over e is split at their edges, each piece by Gauss and Legendre.
 """
 
 import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
 
-from lrlab.arrays import Array
+from lrlab.arrays import Array, Indices
+from lrlab.theory.cells import ORDER, Cells, inside, resolved
 from lrlab.theory.links import Link, normal_density
 
-ORDER = 80
-REACH = 10.0
-CELLS = 4000
-SMALLEST_JUMP = 1e-6
-SMALLEST_KINK = 1e-2
+FAR, PIECES = 8.5, 6
+"""Deviations e that are averaged over, and the pieces into which they are cut at least."""
+REACH = 12.0
+"""Deviations of the noisy index within which cells are found: w may be 8.5 of its own away, w + S e FAR more."""
+FINE = 35
+"""Nodes of the trapezoidal rule that are exact to rounding where cells are twice as wide as S; 2, 4, ... times as many
+where they are narrower by 2, 4, ..."""
+TINY = 1e-9
+BLOCK = 2**14
+"""Rows of nodes that are held at once."""
 
 
-class Break(NamedTuple):
-    """A place where a link jumps by `jump` and its slope by `kink`."""
-
-    place: float
-    jump: float
-    kink: float
-
-
-def smoothed(
-    link: Link, w: Array, S: Array | float, nodes: tuple[Array, Array] | None = None
-) -> tuple[Array, Array, Array]:
-    """Return E f0(w + S e), and its first and second derivatives in w; w and S are broadcast.
-
-    nodes: places e and weights of another quadrature over the normal density.
-    """
+def smoothed(link: Link, w: Array, S: Array | float) -> tuple[Array, Array, Array]:
+    """Return E f0(w + S e), and its first and second derivatives in w; w and S are broadcast."""
     w, S = np.broadcast_arrays(np.asarray(w, dtype=float), np.asarray(S, dtype=float))
-    e, weights = nodes or _hermite()
-    inside = breaks(link)
-    v = w[..., None] + S[..., None] * e
-    rest = np.array(link.base(v), dtype=float) - sum((_step(b, v) for b in inside), np.zeros_like(v))
-    value = rest @ weights
-    # By parts: the derivative of a smoothed function is the mean of f0 e / S. Less its value at w, which has the mean
-    # 0 with these factors, so that little is left to cancel where S is small.
-    centred = rest - value[..., None]
-    slope = centred @ (weights * e) / S
-    bend = centred @ (weights * (e * e - 1.0)) / S**2
-    for b in inside:
-        x = (w - b.place) / S
-        cdf, density = ndtr(x), normal_density(x)
-        value = value + b.jump * cdf + b.kink * S * (x * cdf + density)
-        slope = slope + b.jump * density / S + b.kink * cdf
-        bend = bend - b.jump * x * density / S**2 + b.kink * density / S
+    shape, w, S = w.shape, w.ravel(), S.ravel()
+    cells = base_cells(link)
+    first, last = (np.searchsorted(cells.edges, w + side * FAR * S) for side in (-1.0, 1.0))
+    narrow = np.minimum(_least(cells.width, first, last) / S, 2.0)
+    halvings = np.ceil(1.0 - np.log2(np.maximum(narrow, TINY)))
+    split = FINE * np.exp2(halvings) > ORDER * (PIECES + last - first)
+    found = np.empty((3, w.size))
+    for k in np.unique(halvings[~split]):
+        e = np.linspace(-FAR, FAR, int((FINE - 1) * 2**k + 1))
+        weights = normal_density(e) * (e[1] - e[0])
+        for rows in _blocks(np.flatnonzero(~split & (halvings == k)), BLOCK * ORDER // len(e)):
+            found[:, rows] = _means(link, w[rows], S[rows], e, weights)
+    pieces = PIECES + int((last - first)[split].max(initial=0))
+    for rows in _blocks(np.flatnonzero(split), max(1, BLOCK // pieces)):
+        found[:, rows] = _split(link, w[rows], S[rows], cells, first[rows], last[rows])
+    # By parts: the derivative of a smoothed function is the mean of f0 e / S.
+    value, slope, bend = (each.reshape(shape) for each in (found[0], found[1] / S, found[2] / S**2))
     return value, slope, bend
 
 
-@lru_cache(maxsize=256)
-def breaks(link: Link) -> tuple[Break, ...]:
-    """Return where the base link jumps or bends sharply within -10..10."""
-    # Off the round numbers at which people place thresholds, so that no node falls on a jump.
-    grid = np.linspace(-REACH, REACH, CELLS + 1) + 1e-4 * math.pi
-    bent = np.abs(np.diff(np.asarray(link.base(grid), dtype=float), 2))
-    # Second differences of a smooth function change little from node to node.
-    calm = np.maximum(np.r_[0.0, 0.0, bent[:-2]], np.r_[bent[2:], 0.0, 0.0])
-    places: list[Break] = []
-    for node in np.flatnonzero(bent > 3.0 * calm + 1e-8) + 1:
-        at = _measure(link, _located(link, grid[node], grid[1] - grid[0]))
-        new = all(abs(at.place - b.place) > 1e-6 for b in places)
-        if new and (abs(at.jump) > SMALLEST_JUMP or abs(at.kink) > SMALLEST_KINK):
-            places.append(at)
-    return tuple(places)
+def base_moments(link: Link, factors: Sequence[Callable[[Array], Array]]) -> list[float]:
+    """Return E[f0(tau Z) g(Z)] of each factor g, Z ~ N(0, 1), without flips."""
+    edges = np.union1d(base_cells(link).edges / link.tau, np.linspace(-REACH, REACH, 25))
+    z, weights = inside(edges[:-1], edges[1:])
+    mass = weights * normal_density(z) * link.sharp(link.tau * z)
+    return [float((mass * factor(z)).sum()) for factor in factors]
 
 
-def _located(link: Link, centre: float, step: float) -> float:
-    # The second difference is largest where the function jumps or bends; then the half with the jump is kept.
-    for _ in range(5):
-        nodes = centre + step * np.linspace(-1.5, 1.5, 25)
-        bent = np.abs(np.diff(np.asarray(link.base(nodes), dtype=float), 2))
-        centre, step = float(nodes[1 + int(np.argmax(bent))]), step / 8.0
-    low, high = centre - 2.0 * step, centre + 2.0 * step
-    for _ in range(30):
-        middle = (low + high) / 2.0
-        left, at, right = np.asarray(link.base(np.array([low, middle, high])), dtype=float)
-        low, high = (low, middle) if abs(at - left) > abs(right - at) else (middle, high)
-    return (low + high) / 2.0
+def base_cells(link: Link) -> Cells:
+    """Return the cells of the base link within its reach."""
+    return _cells(replace(link, noise=0.0, flip=0.0), REACH * 2.0 ** math.ceil(math.log2(link.tau)))
 
 
-def _measure(link: Link, place: float) -> Break:
-    near, far = 2e-6, 1e-4
-    left = np.asarray(link.base(place - np.array([near, far])), dtype=float)
-    right = np.asarray(link.base(place + np.array([near, far])), dtype=float)
-    rise, fall = (right[1] - right[0]) / (far - near), (left[0] - left[1]) / (far - near)
-    jump = float((right[0] - near * rise) - (left[0] + near * fall))
-    return Break(place, jump if abs(jump) > SMALLEST_JUMP else 0.0, float(rise - fall))
+@lru_cache(maxsize=64)
+def _cells(link: Link, reach: float) -> Cells:
+    return resolved(link.sharp, reach, link.breakpoints())
 
 
-def _step(b: Break, v: Array) -> Array:
-    return np.where(v > b.place, b.jump + b.kink * (v - b.place), 0.0)
+def _least(width: Array, first: Indices, last: Indices) -> Array:
+    """Return the smallest width[first:last], inf where there is none."""
+    padded = np.append(width, np.inf)
+    least = np.minimum.reduceat(padded, np.stack([first, last], axis=1).ravel())[::2]
+    return np.where(first < last, least, np.inf)
 
 
-@lru_cache(maxsize=16)
-def legendre(order: int) -> tuple[Array, Array]:
-    """Return nodes and weights of Gauss and Legendre on -1..1."""
-    nodes, weights = np.polynomial.legendre.leggauss(order)
-    return nodes, weights
+def _blocks(rows: Indices, size: int) -> list[Indices]:
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
 
 
-@lru_cache(maxsize=1)
-def _hermite() -> tuple[Array, Array]:
-    e, weights = np.polynomial.hermite_e.hermegauss(ORDER)
-    return e, weights / math.sqrt(2.0 * math.pi)
+def _means(link: Link, w: Array, S: Array, e: Array, weights: Array) -> Array:
+    """Return the means (3, rows) of f0, f0 e and f0 (e^2 - 1)."""
+    values = link.base(w[:, None] + S[:, None] * e)
+    mean = values @ weights
+    # Less its mean, which has the mean 0 with these factors, so that little is left to cancel where S is small.
+    values = values - mean[:, None]
+    return np.stack([mean, values @ (weights * e), values @ (weights * (e * e - 1.0))])
+
+
+def _split(link: Link, w: Array, S: Array, cells: Cells, first: Indices, last: Indices) -> Array:
+    """Return the same means by pieces between the edges of cells."""
+    rows, count = np.arange(len(w)), last - first
+    each = np.repeat(rows, count)
+    edge = np.arange(len(each)) + np.repeat(first - np.cumsum(count) + count, count)
+    turns = np.concatenate(
+        [np.tile(np.linspace(-FAR, FAR, PIECES + 1), len(w)), (cells.edges[edge] - w[each]) / S[each]]
+    )
+    row = np.concatenate([np.repeat(rows, PIECES + 1), each])
+    order = np.lexsort((turns, row))
+    turns, row = turns[order], row[order]
+    piece = np.flatnonzero(row[1:] == row[:-1])
+    row = row[piece]
+    e, weights = inside(turns[piece], turns[piece + 1])
+    weights *= normal_density(e)
+    values = link.base(w[row, None] + S[row, None] * e)
+
+    def mean(of: Array) -> Array:
+        return np.bincount(row, (weights * of).sum(axis=1), len(w))
+
+    value = mean(values)
+    values = values - value[row, None]
+    return np.stack([value, mean(values * e), mean(values * (e * e - 1.0))])

@@ -1,0 +1,102 @@
+"""Cells on which a base link is a polynomial to rounding, however steep it is, and integrals over them."""
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from lrlab.arrays import Array
+from lrlab.parameters import InputError
+
+ORDER = 16
+"""Nodes of Gauss and Legendre in a cell; the polynomial through them has the degree 15."""
+TOLERANCE = 1e-10
+"""Largest difference between a link and the polynomial of a cell."""
+WIDEST, STEP, FEWEST = 4.0, 1e-3, 9
+"""Width of the first cells; places at which they are compared, and their least number for narrower ones."""
+OFFSET = 0.04 * math.sqrt(2.0)
+"""Of the first cells: people place steep features at round numbers, which then lie inside a cell, not between two."""
+NARROWEST = 1e-13
+"""Relative width of a cell that holds a jump: its place to rounding."""
+MOST = 50_000
+"""Cells that a link may need; a few hundred numbers each."""
+
+
+class Cells(NamedTuple):
+    """Cells between `edges` (m + 1,). width (m + 1,): of the narrower neighbour of an edge, 0 where the link breaks."""
+
+    edges: Array
+    width: Array
+
+
+@lru_cache(maxsize=16)
+def legendre(order: int) -> tuple[Array, Array]:
+    """Return nodes and weights of Gauss and Legendre on -1..1."""
+    nodes, weights = np.polynomial.legendre.leggauss(order)
+    return nodes, weights
+
+
+def inside(left: Array, right: Array, order: int = ORDER) -> tuple[Array, Array]:
+    """Return nodes and weights (m, order) of the integral over cells (m,)."""
+    nodes, weights = legendre(order)
+    half = (right - left)[:, None] / 2.0
+    return left[:, None] + half * (1.0 + nodes), half * weights
+
+
+def resolved(function: Callable[[Array], Array], reach: float, known: tuple[float, ...] = ()) -> Cells:
+    """Return cells of -reach..reach. known: places where the function jumps or bends; further jumps are found.
+
+    InputError where more than MOST cells are needed.
+    """
+    first = np.linspace(-reach, reach, math.ceil(2.0 * reach / WIDEST) + 1) + OFFSET
+    breaks = np.array([place for place in known if abs(place) < reach])
+    edges, found = _halved(function, np.union1d(first, breaks))
+    if found.size:
+        # Cells beside a jump need not be narrow.
+        breaks = np.union1d(breaks, found)
+        edges, _ = _halved(function, np.union1d(first, breaks))
+    width = np.minimum(np.diff(edges, prepend=-np.inf), np.diff(edges, append=np.inf))
+    width[np.isin(edges, breaks)] = 0.0
+    return Cells(edges, width)
+
+
+def _halved(function: Callable[[Array], Array], edges: Array) -> tuple[Array, Array]:
+    """Return the edges of cells that are halved until each holds a polynomial, and the middles of the narrowest."""
+    left, right = edges[:-1], edges[1:]
+    done, jumps = [edges], list[Array]()
+    while left.size:
+        middle = (left + right) / 2.0
+        rough = ~_polynomial(function, left, right)
+        narrow = right - left <= NARROWEST * (1.0 + np.abs(middle))
+        jumps.append(middle[rough & narrow])
+        rough &= ~narrow
+        left, middle, right = left[rough], middle[rough], right[rough]
+        done.append(middle)
+        left, right = np.concatenate([left, middle]), np.concatenate([middle, right])
+        if left.size > MOST:
+            raise InputError("link", "one that can be integrated to 1e-6", "another one", "lower its frequencies")
+    return np.unique(np.concatenate(done)), np.concatenate([*jumps, np.zeros(0)])
+
+
+def _polynomial(function: Callable[[Array], Array], left: Array, right: Array) -> Array:
+    """Return whether a function is a polynomial in each cell (m,)."""
+    widest = float((right - left).max())
+    between, matrix = _interpolation(max(FEWEST, math.ceil(widest / STEP)))
+    half = (right - left)[:, None] / 2.0
+    at = function(inside(left, right)[0])
+    beside = function(left[:, None] + half * (1.0 + between))
+    # Rounding of z moves the values of a function that is as steep as the cell is narrow.
+    rounding = 8.0 * np.finfo(float).eps * (1.0 + np.maximum(np.abs(left), np.abs(right))) / (right - left)
+    return np.abs(at @ matrix - beside).max(axis=1) <= TOLERANCE + rounding
+
+
+@lru_cache(maxsize=16)
+def _interpolation(count: int) -> tuple[Array, Array]:
+    """Return places on -1..1 and the matrix (ORDER, count) from values at nodes to those of the polynomial there."""
+    legvander = np.polynomial.legendre.legvander
+    # To the ends, where a steep feature may begin, but not onto a jump there.
+    places, (nodes, weights) = np.linspace(-1.0 + 1e-9, 1.0 - 1e-9, count), legendre(ORDER)
+    scale = np.arange(ORDER) + 0.5
+    return places, (weights[:, None] * legvander(nodes, ORDER - 1) * scale) @ legvander(places, ORDER - 1).T
