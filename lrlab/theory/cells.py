@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lrlab.arrays import Array
+from lrlab.arrays import Array, Mask
 from lrlab.parameters import InputError
 
 ORDER = 16
@@ -20,8 +20,10 @@ OFFSET = 0.04 * math.sqrt(2.0)
 """Of the first cells: people place steep features at round numbers, which then lie inside a cell, not between two."""
 NARROWEST = 1e-13
 """Relative width of a cell that holds a jump: its place to rounding."""
-MOST = 50_000
-"""Cells that a link may need; a few hundred numbers each."""
+MOST = 400_000
+"""Cells that a link may need."""
+BLOCK = 512
+"""Cells that are compared at once, at some ten places each, thousands where they are wide."""
 
 
 class Cells(NamedTuple):
@@ -52,10 +54,10 @@ def resolved(function: Callable[[Array], Array], reach: float, known: tuple[floa
     """
     first = np.linspace(-reach, reach, math.ceil(2.0 * reach / WIDEST) + 1) + OFFSET
     breaks = np.array([place for place in known if abs(place) < reach])
-    edges, found = _halved(function, np.union1d(first, breaks))
-    if found.size:
+    edges, jumps = _halved(function, np.union1d(first, breaks))
+    if jumps.size:
         # Cells beside a jump need not be narrow.
-        breaks = np.union1d(breaks, found)
+        breaks = np.union1d(breaks, jumps)
         edges, _ = _halved(function, np.union1d(first, breaks))
     width = np.minimum(np.diff(edges, prepend=-np.inf), np.diff(edges, append=np.inf))
     width[np.isin(edges, breaks)] = 0.0
@@ -64,11 +66,14 @@ def resolved(function: Callable[[Array], Array], reach: float, known: tuple[floa
 
 def _halved(function: Callable[[Array], Array], edges: Array) -> tuple[Array, Array]:
     """Return the edges of cells that are halved until each holds a polynomial, and the middles of the narrowest."""
-    left, right = edges[:-1], edges[1:]
+    # Cells of one width together, as the widest decides how closely all of a block are looked at.
+    by_width = np.argsort(np.diff(edges))
+    left, right = edges[:-1][by_width], edges[1:][by_width]
     done, jumps = [edges], list[Array]()
     while left.size:
         middle = (left + right) / 2.0
-        rough = ~_polynomial(function, left, right)
+        blocks = [slice(start, start + BLOCK) for start in range(0, left.size, BLOCK)]
+        rough = ~np.concatenate([_polynomial(function, left[block], right[block]) for block in blocks])
         narrow = right - left <= NARROWEST * (1.0 + np.abs(middle))
         jumps.append(middle[rough & narrow])
         rough &= ~narrow
@@ -76,11 +81,12 @@ def _halved(function: Callable[[Array], Array], edges: Array) -> tuple[Array, Ar
         done.append(middle)
         left, right = np.concatenate([left, middle]), np.concatenate([middle, right])
         if left.size > MOST:
-            raise InputError("link", "one that can be integrated to 1e-6", "another one", "lower its frequencies")
+            got = f"one that oscillates too often for {MOST:,} cells"
+            raise InputError("link", "one that can be integrated to 1e-6", got, "lower its frequencies")
     return np.unique(np.concatenate(done)), np.concatenate([*jumps, np.zeros(0)])
 
 
-def _polynomial(function: Callable[[Array], Array], left: Array, right: Array) -> Array:
+def _polynomial(function: Callable[[Array], Array], left: Array, right: Array) -> Mask:
     """Return whether a function is a polynomial in each cell (m,)."""
     widest = float((right - left).max())
     between, matrix = _interpolation(max(FEWEST, math.ceil(widest / STEP)))
@@ -89,7 +95,8 @@ def _polynomial(function: Callable[[Array], Array], left: Array, right: Array) -
     beside = function(left[:, None] + half * (1.0 + between))
     # Rounding of z moves the values of a function that is as steep as the cell is narrow.
     rounding = 8.0 * np.finfo(float).eps * (1.0 + np.maximum(np.abs(left), np.abs(right))) / (right - left)
-    return np.abs(at @ matrix - beside).max(axis=1) <= TOLERANCE + rounding
+    away: Array = np.abs(at @ matrix - beside).max(axis=1)
+    return away <= TOLERANCE + rounding
 
 
 @lru_cache(maxsize=16)

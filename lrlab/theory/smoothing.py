@@ -36,17 +36,17 @@ def smoothed(link: Link, w: Array, S: Array | float) -> tuple[Array, Array, Arra
     narrow = np.minimum(_least(cells.width, first, last) / S, 2.0)
     halvings = np.ceil(1.0 - np.log2(np.maximum(narrow, TINY)))
     split = FINE * np.exp2(halvings) > ORDER * (PIECES + last - first)
-    found = np.empty((3, w.size))
+    means = np.empty((3, w.size))
     for k in np.unique(halvings[~split]):
         e = np.linspace(-FAR, FAR, int((FINE - 1) * 2**k + 1))
         weights = normal_density(e) * (e[1] - e[0])
         for rows in _blocks(np.flatnonzero(~split & (halvings == k)), BLOCK * ORDER // len(e)):
-            found[:, rows] = _means(link, w[rows], S[rows], e, weights)
+            means[:, rows] = _means(link, w[rows], S[rows], e, weights)
     pieces = PIECES + int((last - first)[split].max(initial=0))
     for rows in _blocks(np.flatnonzero(split), max(1, BLOCK // pieces)):
-        found[:, rows] = _split(link, w[rows], S[rows], cells, first[rows], last[rows])
+        means[:, rows] = _split(link, w[rows], S[rows], cells, first[rows], last[rows])
     # By parts: the derivative of a smoothed function is the mean of f0 e / S.
-    value, slope, bend = (each.reshape(shape) for each in (found[0], found[1] / S, found[2] / S**2))
+    value, slope, bend = (each.reshape(shape) for each in (means[0], means[1] / S, means[2] / S**2))
     return value, slope, bend
 
 
@@ -60,7 +60,7 @@ def base_moments(link: Link, factors: Sequence[Callable[[Array], Array]]) -> lis
 
 def base_cells(link: Link) -> Cells:
     """Return the cells of the base link within its reach."""
-    return _cells(replace(link, noise=0.0, flip=0.0), REACH * 2.0 ** math.ceil(math.log2(link.tau)))
+    return _cells(replace(link, noise=0.0, flip=0.0), REACH * 1.5 ** math.ceil(math.log(link.tau, 1.5)))
 
 
 @lru_cache(maxsize=64)
@@ -106,7 +106,8 @@ def _split(link: Link, w: Array, S: Array, cells: Cells, first: Indices, last: I
     values = link.base(w[row, None] + S[row, None] * e)
 
     def mean(of: Array) -> Array:
-        return np.bincount(row, (weights * of).sum(axis=1), len(w))
+        sums: Array = np.bincount(row, (weights * of).sum(axis=1), len(w)).astype(float)
+        return sums
 
     value = mean(values)
     values = values - value[row, None]
