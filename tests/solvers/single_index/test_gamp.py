@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 import lrlab
+import lrlab.solvers.single_index.gamp_draws as gamp_draws_module
 from lrlab.models.flipped_logistic import FlippedLogistic
 from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
 from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.solvers.single_index.gamp import gamp, predict_iterations
-from lrlab.solvers.single_index.gamp_draws import UnseenGaussian, draws_needed
+from lrlab.solvers.single_index.gamp_draws import UnseenGaussian, draws_needed, gamp_draws
 from lrlab.solvers.single_index.gamp_steps import from_spectral, path, updated
 from lrlab.solvers.single_index.spectral_optimal import spectral_optimal
 from lrlab.theory.predicted_overlap import best_overlap, predicted_iterations
@@ -173,3 +174,34 @@ def test_damping_leaves_fixed_points_where_they_are():
     assert rest.step < 1.0
     whole = updated(problem, rest.state, 1.0, 1.0)
     assert whole.b == pytest.approx(rest.state.b, abs=1e-9) and whole.V == pytest.approx(rest.state.V, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        OneBitSensing(n=60, p=20, noise=0.1),
+        OneBitSensing(n=8, p=2, noise=0.0),
+        FlippedLogistic(n=100, p=10, flip=0.1),
+        OneBitSensing(n=60, p=60, sparsity=3),
+        OneBitPhaseRetrieval(n=120, p=60, flip=0.05),
+    ],
+    ids=repr,
+)
+def test_draws_have_the_law_of_runs_at_any_size(spec):
+    drawn, seeds = gamp_draws(spec, 60), 30
+    assert drawn.shape == (60, 31) and (gamp_draws(spec, 7) == drawn[:7]).all()
+    runs = [spec.replace(seed=seed).build() for seed in range(8100, 8100 + seeds)]
+    ends = [run.score(iterates(run, 60)[-1].estimate)["overlap"] for run in runs]
+    error = np.hypot(np.std(ends, ddof=1) / np.sqrt(seeds), np.std(drawn[:, -1], ddof=1) / np.sqrt(60))
+    assert abs(np.mean(ends) - drawn[:, -1].mean()) < 3.5 * error
+
+
+def test_a_design_that_is_drawn_whole_and_one_that_is_not_have_one_law(monkeypatch):
+    spec = OneBitPhaseRetrieval(n=160, p=80, noise=0.2)
+    whole = gamp_draws(spec, 40)
+    gamp_draws_module._overlaps.cache_clear()
+    monkeypatch.setattr(gamp_draws_module, "WHOLE", 0)
+    unseen = gamp_draws(spec, 40)
+    gamp_draws_module._overlaps.cache_clear()
+    error = np.sqrt((whole.var(axis=0) + unseen.var(axis=0)) / 40)
+    assert (whole != unseen).any() and np.all(np.abs(whole.mean(axis=0) - unseen.mean(axis=0)) < 3.5 * error)
