@@ -31,7 +31,12 @@ def overlap(estimate: Array, truth: Array) -> float:
 
 def error_of(overlap: float) -> float:
     """Return the distance of unit vectors with a squared overlap."""
-    return float(np.sqrt(max(0.0, 2.0 - 2.0 * np.sqrt(overlap))))
+    return float(errors_of(np.asarray(overlap)))
+
+
+def errors_of(overlaps: Array) -> Array:
+    """Return the distances of unit vectors with these squared overlaps."""
+    return np.sqrt(np.maximum(0.0, 2.0 - 2.0 * np.sqrt(overlaps)))
 
 
 def interval_scores(estimate: Array, standard_errors: Array, truth: Array) -> dict[str, float]:

@@ -17,7 +17,7 @@ class Measure(NamedTuple):
     """A score for people: its axis title and its meaning.
 
     common: whether all models of the family have it. constant: whether it belongs to the problem, not to an iterate.
-    quotient: the score and the limit of all methods (`Family.best`) of which it is the quotient; none for a score.
+    quotient: the score and the bound of all methods (`Family.best`) of which it is the quotient; none for a score.
     rising: whether larger values are better.
     """
 
@@ -133,8 +133,11 @@ class Family:
     ranges: first ranges of axes of maps where they differ from `AXIS_RANGES`.
     limits: limits of the runs of a first map, ample for a trial that succeeds.
     grows, falls: axes along which success becomes more, or less, frequent while all other parameters stay.
-    best(spec): what no method can exceed, as `best_...` numbers, and where no fast method is known to reach it, what
-    these reach, as `best_fast_...`.
+    asymptotics(spec): what no method can exceed in the limit of large problems, as `limit_best_...` numbers, and where
+    no fast method is known to reach it, what these reach, as `limit_best_fast_...`.
+    best(spec): what no method exceeds on average over signals in problems of this very size, as `best_...` numbers;
+    computed in seconds; empty where that is not known.
+    why_no_best(spec): the reason where there is no such bound, or nothing.
     lines(spec, entry, options, level): for each line that theory draws through a map whose contour is at a level,
     whether a spec lies on its good side.
     margins(spec, level): for each limit of all methods at a level, how far a spec lies on its good side, on a scale on
@@ -155,7 +158,9 @@ class Family:
     limits: Mapping[str, Value] = field(default_factory=dict)
     grows: tuple[str, ...] = ()
     falls: tuple[str, ...] = ()
+    asymptotics: Callable[[Any], dict[str, float]] = nothing_known
     best: Callable[[Any], dict[str, float]] = nothing_known
+    why_no_best: Callable[[Any], str] = lambda spec: ""
     lines: Callable[[Any, SolverEntry, Options, Level], dict[str, bool]] = nothing_known
     margins: Callable[[Any, Level], dict[str, float]] = nothing_known
 

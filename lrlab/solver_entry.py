@@ -1,6 +1,7 @@
 """What the lab knows about a solver, beside its code."""
 
 import inspect
+import math
 import re
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,15 @@ def all_of(*checks: Callable[[Any, Options], None]) -> Callable[[Any, Options], 
 def nothing_known(*of: object) -> dict[str, Any]:
     """Return nothing: theory knows no number of these."""
     return {}
+
+
+def not_drawn(*of: object) -> None:
+    """Return None: the law of what a solver does at a finite size is not drawn."""
+
+
+def never(*of: object) -> float:
+    """Return the time of what cannot be had."""
+    return math.inf
 
 
 class StackedIterates(NamedTuple):
@@ -97,7 +107,10 @@ class SolverEntry:
     workspace(spec, options): bytes that it needs beyond the data.
     max_iter: iterations after which a run ends where no number is given.
     refuse(spec, options): raises InputError where it cannot work, before anything is run.
-    predict(spec, options): exact theory for this spec as `predicted_...` numbers; empty where there is none.
+    predict(spec, options): exact theory in the limit of large problems, as `limit_...` numbers; empty where there is
+    none.
+    draw(spec, options, count): overlaps (count,) of the estimates on draws of problems of this size, from their exact
+    law; None where they cannot be had. draw_seconds(spec, options): about what one of them takes.
     attains: whether it is predicted to do what the best known fast methods do, so that their lines are its own.
     predict_iterations(spec, options, iterations): exact theory for the overlap of each of the first iterates.
     stacked: how many small problems are solved at once, where sweeps gain by it; its numbers are those of `run`.
@@ -118,6 +131,8 @@ class SolverEntry:
     max_iter: int = Limits().max_iter
     refuse: Callable[[Any, Options], None] = lambda spec, options: None
     predict: Callable[[Any, Options], dict[str, float]] = nothing_known
+    draw: Callable[[Any, Options, int], Array | None] = not_drawn
+    draw_seconds: Callable[[Any, Options], float] = never
     attains: bool = False
     predict_iterations: Callable[[Any, Options, int], Sequence[float]] = lambda spec, options, iterations: ()
     stacked: Stacked | None = None

@@ -21,5 +21,6 @@ with page.row():
     with st.popover("Measure and axes"):
         settings = run_controls.choose(link, model, spec)
 live.follow("converge", lambda: results_view.draw(settings, jobs))
+results_view.refine()
 many_seeds.show(settings, jobs)
 link.write()

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from lrlab.ui.shared import live, page
-from lrlab.ui.sweep import past_sweeps, sweep_controls, sweep_offers, sweep_run, sweep_view
+from lrlab.ui.sweep import map_view, past_sweeps, sweep_controls, sweep_offers, sweep_run, sweep_view
 
 link = page.head(
     "sweep",
@@ -19,6 +19,7 @@ past_sweeps.explain(sweep)
 sweep_run.buttons("sweep", sweep)
 view = sweep_view.choices(link, sweep)
 live.follow("sweep", lambda: sweep_view.draw("sweep", sweep, view))
+map_view.refine("sweep", view)
 if sweep:
     sweep_offers.copy(sweep)
 past_sweeps.show("sweep")

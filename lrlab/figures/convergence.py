@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import partial
 
 import numpy as np
 
@@ -16,8 +16,12 @@ from lrlab.models.single_index import FAMILY
 EMPTY = 100.0
 """Where the axis of an empty figure ends."""
 TIMES = {"iteration": "iteration", "seconds": "solver time (s)"}
-LIMITS = {"best": "no method can do better", "best_fast": "no fast method is known to do better"}
-"""What the `best_...` and `best_fast_...` numbers among predictions mean."""
+BEST = "best on average over signals"
+LIMITS = {
+    "limit_best": "limit of all methods, large sizes",
+    "limit_best_fast": "limit of known fast methods, large sizes",
+}
+"""What the `best_...` and `limit_best_...` numbers among predictions mean."""
 
 
 def prediction(predictions: Mapping[str, float], measure: str, prefix: str = "predicted") -> float | None:
@@ -42,7 +46,7 @@ def curves(
     hold: bool = False,
     most: int = MOST_POINTS,
 ) -> Figure:
-    """Return a measure of every run against `time` ("iteration" or "seconds"), with its exact prediction dashed.
+    """Return a measure of every run against `time` ("iteration" or "seconds"), with its prediction dashed.
 
     A run of one iterate is a marker, with a thin line that carries its level over to the others. hold: whether the axes
     end at round numbers, so that they stand still while a run grows. most: points of a curve.
@@ -73,9 +77,12 @@ STEPS = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
 """Where held axes end, times a power of ten."""
 
 
+PREFIXES = ("predicted", "limit", "best", *LIMITS)
+
+
 def _levels(runs: Sequence[Recovery], measure: str) -> list[float]:
     """Return the levels of theory."""
-    known = [prediction(run.predictions, measure, prefix) for run in runs for prefix in ("predicted", *LIMITS)]
+    known = [prediction(run.predictions, measure, prefix) for run in runs for prefix in PREFIXES]
     return [level for level in known if level is not None]
 
 
@@ -126,28 +133,36 @@ def _add_curve(figure: Figure, run: Recovery, points: Sequence[tuple[float, floa
 def _add_theory(
     figure: Figure, runs: Sequence[Recovery], measure: str, time: str, extent: tuple[float, float], log_y: bool
 ) -> None:
-    def levels(name: str) -> list[tuple[Recovery, float]]:
-        known = [(run, prediction(run.predictions, name)) for run in runs]
-        return [(run, level) for run, level in known if level is not None and (level > 0 or not log_y)]
-
-    for run, level in levels(measure):
-        name, hover = f"theory: {run.title}", f"theory of {run.title}, exact for large n and p: %{{y:.4g}}"
-        look: dict[str, Any] = {"showlegend": False, "legendgroup": "theory"}
-        theme.dashed(figure, extent, [level, level], run.colour, name=name, hover=hover, **look)
-    for run, start in levels(f"start_{measure}"):
-        figure.add_scatter(
-            x=extent[:1], y=[start], mode="markers", showlegend=False, legendgroup="theory",
-            marker={"symbol": "star-open", "size": 13, "color": run.colour, "line": {"width": 2}},
-            hovertemplate="theory of the start: %{y:.4g}<extra>" + run.title + "</extra>",
-        )  # fmt: skip
-    for prefix, words in LIMITS.items():
-        limit = prediction(runs[0].predictions, measure, prefix) if runs else None
-        if limit is not None and (limit > 0 or not log_y):
-            hover = f"{words}, for large n and p: %{{y:.4g}}"
+    """Add the lines of theory: at this size dashed, with the band of its draws; for large sizes thin and dotted."""
+    shown = partial(_level, log_y=log_y)
+    for run in runs:
+        level = shown(run.predictions, measure, "predicted")
+        if level is not None:
+            _add_band(figure, extent, run.predictions, f"predicted_{measure}", run.colour, log_y)
+            hover = f"theory of {run.title} at this size: mean %{{y:.4g}}"
+            theme.dashed(
+                figure,
+                extent,
+                [level, level],
+                run.colour,
+                name=f"theory: {run.title}",
+                hover=hover,
+                showlegend=False,
+                legendgroup="theory",
+            )
+        limit = shown(run.predictions, measure, "limit")
+        if limit is not None:
+            theme.asymptote(
+                figure, extent, [limit, limit], run.colour, f"limit of {run.title} for large sizes", legend=False
+            )
+        start = shown(run.predictions, f"start_{measure}", "predicted")
+        if start is not None:
             figure.add_scatter(
-                x=extent, y=[limit, limit], mode="lines", name=words, hovertemplate=f"{hover}<extra></extra>",
-                line={**theme.POPULATION, "width": 2.5},
+                x=extent[:1], y=[start], mode="markers", showlegend=False, legendgroup="theory",
+                marker={"symbol": "star-open", "size": 13, "color": run.colour, "line": {"width": 2}},
+                hovertemplate="theory of the start, for large sizes: %{y:.4g}<extra>" + run.title + "</extra>",
             )  # fmt: skip
+    _add_bounds(figure, runs[0].predictions if runs else {}, measure, extent, log_y)
     for run in runs:
         if run.expected and measure in ("error", "overlap") and time == "iteration":
             expected = run.expected if measure == "overlap" else [error_of(overlap) for overlap in run.expected]
@@ -155,5 +170,39 @@ def _add_theory(
                 figure, list(range(1, 1 + len(expected))), expected, run.colour, legendgroup="theory", showlegend=False,
                 hover=f"theory of {run.title} after %{{x}} iterations: %{{y:.4g}}",
             )  # fmt: skip
-    if levels(measure):
-        theme.dashed(figure, [None], [None], name="theory, exact for large n and p", legendgroup="theory")
+    if any(shown(run.predictions, measure, "predicted") is not None for run in runs):
+        theme.dashed(figure, [None], [None], name="theory at this size, 80% of draws", legendgroup="theory")
+    if any(shown(run.predictions, measure, prefix) is not None for run in runs for prefix in ("limit", *LIMITS)):
+        theme.asymptote(figure, [None], [None], name="limits for large sizes", legend=True)
+
+
+def _level(predictions: Mapping[str, float], measure: str, prefix: str, log_y: bool) -> float | None:
+    """Return the level of a line, None where there is none or it lies at 0 on a logarithmic axis."""
+    level = prediction(predictions, measure, prefix)
+    return None if level is None or (log_y and level <= 0) else level
+
+
+def _add_band(
+    figure: Figure, extent: tuple[float, float], predictions: Mapping[str, float], name: str, colour: str, log_y: bool
+) -> None:
+    """Add the band in which 80% of the draws lie, where it is known."""
+    low, high = predictions.get(f"{name}_low", math.nan), predictions.get(f"{name}_high", math.nan)
+    if math.isfinite(low + high) and (low > 0 or not log_y):
+        theme.band(figure, np.array(extent), np.array([low, low]), np.array([high, high]), colour)
+
+
+def _add_bounds(
+    figure: Figure, predictions: Mapping[str, float], measure: str, extent: tuple[float, float], log_y: bool
+) -> None:
+    """Add the best on average at this size, and the limits of all methods for large sizes."""
+    best = _level(predictions, measure, "best", log_y)
+    if best is not None:
+        _add_band(figure, extent, predictions, f"best_{measure}", theme.INK, log_y)
+        figure.add_scatter(
+            x=extent, y=[best, best], mode="lines", name=BEST, line={**theme.POPULATION, "width": 2.5},
+            hovertemplate=f"{BEST}, at this size: %{{y:.4g}}<extra></extra>",
+        )  # fmt: skip
+    for prefix, words in LIMITS.items():
+        limit = _level(predictions, measure, prefix, log_y)
+        if limit is not None:
+            theme.asymptote(figure, extent, [limit, limit], theme.INK, words, legend=False)

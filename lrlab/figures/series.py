@@ -24,7 +24,8 @@ def series(
     """Return one line per series.
 
     points: columns series, x, y, low, high (ends of the bars, or of `bands`), trials. marks: upright lines, by name.
-    theory: series, x, y of dashed lines of exact predictions. limits: name, x, y of lines of all methods.
+    theory: kind ("predicted" at the size of a point, or "limit" for large ones), series, x, y, low, high (a band, or
+    nan). limits: name, x, y of lines of all methods.
     A point's customdata is trials, low, high, series.
     """
     figure = Figure()
@@ -47,11 +48,9 @@ def series(
         if banded:
             theme.band(figure, rows["x"], rows["low"], rows["high"], colours[name])
         if theory is not None:
-            line, words = theory[theory["series"] == name], f"theory, {name}"
-            hover = f"{words}<br>%{{x:.5g}}: %{{y:.3g}}"
-            theme.dashed(figure, line["x"], line["y"], colours[name], name=words, hover=hover, showlegend=len(line) > 0)
+            _add_theory(figure, theory[theory["series"] == name], name, colours[name])
     for k, (name, line) in enumerate(() if limits is None else limits.groupby("name", sort=False)):
-        hover = f"{name}, for large n and p<br>%{{x:.5g}}: %{{y:.3g}}<extra></extra>"
+        hover = f"{name}<br>%{{x:.5g}}: %{{y:.3g}}<extra></extra>"
         look = {**theme.POPULATION, "width": 2.5, "dash": ("dash", "dot")[k % 2]}
         figure.add_scatter(x=line["x"], y=line["y"], name=name, mode="lines", line=look, hovertemplate=hover)
     extent = [float(points["low"].min()), float(points["high"].max())] if len(points) else [0.0, 1.0]
@@ -60,6 +59,19 @@ def series(
     figure.update_xaxes(type="log" if log_x else "linear")
     figure.update_yaxes(type="log" if log_y else "linear")
     return theme.style(figure, axis_title, value_title, height=480)
+
+
+def _add_theory(figure: Figure, theory: pd.DataFrame, name: str, colour: str) -> None:
+    """Add what theory says of a series: at the sizes of the points with its band, and the limit for large ones."""
+    line, words = theory[theory["kind"] == "predicted"], f"theory, {name}"
+    hover = f"{words}, at this size<br>%{{x:.5g}}: %{{y:.3g}}"
+    theme.dashed(figure, line["x"], line["y"], colour, name=words, hover=hover, showlegend=len(line) > 0)
+    banded = line.dropna()
+    if len(banded):
+        theme.band(figure, banded["x"].to_numpy(), banded["low"].to_numpy(), banded["high"].to_numpy(), colour)
+    limit = theory[theory["kind"] == "limit"]
+    if len(limit):
+        theme.asymptote(figure, limit["x"], limit["y"], colour, f"limit of {name} for large sizes", legend=False)
 
 
 def beside(

@@ -94,6 +94,15 @@ def dashed(
     )  # fmt: skip
 
 
+def asymptote(figure: Figure, x: Any, y: Any, colour: str = INK, name: str = "", *, legend: bool) -> None:
+    """Add the thin line of a limit for large sizes, to the legend where it is said."""
+    figure.add_scatter(
+        x=x, y=y, mode="lines", line={"dash": "dot", "width": 1, "color": colour}, name=name,
+        showlegend=legend, legendgroup="asymptote",
+        hovertemplate=f"{name}: %{{y:.4g}}<extra></extra>",
+    )  # fmt: skip
+
+
 def band(figure: Figure, x: Any, low: Any, high: Any, colour: str, name: str | None = None) -> None:
     """Add the area between two curves, to the legend too where it has a name."""
     figure.add_scatter(

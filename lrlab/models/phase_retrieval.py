@@ -189,7 +189,7 @@ FAMILY = Family(
     limits={"max_iter": 150},
     grows=("m", "ratio"),
     falls=("p", "noise"),
-    best=signals.phase_best,
+    asymptotics=signals.phase_asymptotics,
     lines=signals.phase_lines,
     margins=signals.phase_margins,
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """What is said of recovered signals: first answers, a verdict on a run beside theory, lines and limits on maps."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from lrlab.metrics import error_of
 from lrlab.model_entry import HARD, IMPOSSIBLE, Level, Measured, Outcome, Panel, recovery
 from lrlab.parameters import InputError
 from lrlab.solver_entry import Options, SolverEntry
-from lrlab.theory import phase_limits, predicted_overlap, spiked
+from lrlab.theory import finite_best, phase_limits, predicted_overlap, spiked
 from lrlab.theory.phase_limits import channel_of, thresholds
 from lrlab.theory.state_evolution import Ratios
 
@@ -19,7 +19,7 @@ SHOWN, ACROSS = 400, 20
 """Answers that are drawn, and how many of them in a row."""
 RECOVERED = 1e-3
 """Error below which the signal of phase retrieval counts as recovered."""
-THRESHOLD, WEAK = "predicted threshold", "weak recovery"
+THRESHOLD, WEAK = "asymptotic threshold", "asymptotic weak recovery"
 NEGLIGIBLE = 1e-4
 """n/p of weak recovery below which there is no such threshold: rounding of the smallest overlap that is followed."""
 
@@ -43,24 +43,39 @@ def index_measured(spec: Any) -> Measured:
 
 def index_verdict(spec: Any, outcomes: Sequence[Outcome]) -> str:
     """Return predicted and measured error, on which side of its threshold n/p is, and the best of the others."""
-    known = next((one for one in outcomes if "predicted_overlap" in one.predictions), None)
+    known = next((one for one in outcomes if prediction_words(one.predictions)), None)
     scored = [one for one in outcomes if "error" in one.scores]
     parts = [] if known is None else [_beside_theory(spec, known)]
     best = min(scored, key=lambda one: one.scores["error"], default=None)
     if best is not None and best is not known:
         parts.append(f"{'best' if parts else 'error'} {best.scores['error']:.2g} ({best.title})")
-    limit = outcomes[0].predictions.get("best_overlap") if outcomes else None
-    if limit is not None:
-        parts.append(f"limit of all methods for large n and p: {error_of(limit):.2g}")
+    parts += bound_words(outcomes[0].predictions) if outcomes else []
     return "; ".join(parts) + "." if parts else f"n/p = {spec.n / spec.p:.4g}; theory has no prediction here."
+
+
+def prediction_words(numbers: Mapping[str, float]) -> str:
+    """Return the error that theory predicts for a solver: at this n and p, or else its limit for large ones."""
+    if "predicted_error" in numbers:
+        low, high = numbers["predicted_error_low"], numbers["predicted_error_high"]
+        return f"Predicted error {numbers['predicted_error']:.2g} ({low:.2g} to {high:.2g} in 80% of draws)"
+    if "limit_overlap" in numbers:
+        return f"Error for large n and p {error_of(numbers['limit_overlap']):.2g}"
+    return ""
+
+
+def bound_words(numbers: Mapping[str, float]) -> list[str]:
+    """Return the bound of all methods: at this n and p, or else its limit for large ones."""
+    if "best_error" in numbers:
+        return [f"best on average over signals {numbers['best_error']:.2g}"]
+    if "limit_best_overlap" in numbers:
+        return [f"limit of all methods for large n and p {error_of(numbers['limit_best_overlap']):.2g}"]
+    return []
 
 
 def _beside_theory(spec: Any, outcome: Outcome) -> str:
     error = outcome.scores.get("error")
     measured_error = f", measured {error:.2g}" if error is not None else ""
-    words = (
-        f"Predicted error {error_of(outcome.predictions['predicted_overlap']):.2g}{measured_error} ({outcome.title})"
-    )
+    words = f"{prediction_words(outcome.predictions)}{measured_error} ({outcome.title})"
     if outcome.solver != "pairwise-moment":
         return words
     ratio = spec.n / spec.p
@@ -68,7 +83,8 @@ def _beside_theory(spec: Any, outcome: Outcome) -> str:
     threshold = spiked.predict(spec.link_function.moments, ratio, moment).threshold
     if not np.isfinite(threshold):
         return f"{words}: this moment has no gap, whatever n/p"
-    return f"{words}: n/p = {ratio:.4g} is {'above' if ratio > threshold else 'below'} its threshold {threshold:.3g}"
+    side = "above" if ratio > threshold else "below"
+    return f"{words}: n/p = {ratio:.4g} is {side} its threshold for large n and p, {threshold:.3g}"
 
 
 def phase_measured(spec: Any) -> Measured:
@@ -96,17 +112,17 @@ def overlap_at(level: Level) -> float | None:
 
 
 def index_lines(spec: Any, entry: SolverEntry, options: Options, level: Level) -> dict[str, bool]:
-    """Return whether the overlap that theory predicts for a solver is above zero, and above that of the level."""
+    """Return whether the overlap of a solver, for large n and p, is above zero, and above that of the level."""
     if entry.attains:
         return {}
     try:
-        predicted = entry.predict(spec, options).get("predicted_overlap")
+        predicted = entry.predict(spec, options).get("limit_overlap")
     except InputError:
         return {}
     if predicted is None:
         return {}
     overlap = overlap_at(level)
-    at_level = {f"predicted {level.words}": predicted > overlap} if overlap else {}
+    at_level = {f"asymptotic {level.words}": predicted > overlap} if overlap else {}
     return {**at_level, THRESHOLD: predicted > 0}
 
 
@@ -115,13 +131,20 @@ def phase_lines(spec: Any, entry: SolverEntry, options: Options, level: Level) -
     return {"degrees of freedom": spec.m >= (2 * spec.p - 1 if spec.field == "complex" else spec.p)}
 
 
-def index_best(spec: Any) -> dict[str, float]:
+def index_asymptotics(spec: Any) -> dict[str, float]:
     """Return the largest overlap of all methods, and that of the fast ones where it is smaller, for large n and p."""
     limits = predicted_overlap.best_overlap(spec)
     return limits.by_name if limits else {}
 
 
-def phase_best(spec: Any) -> dict[str, float]:
+def index_best(spec: Any) -> dict[str, float]:
+    """Return what no method exceeds on average over signals at this n and p; empty where it is not known."""
+    best = finite_best.finite_best(spec)
+    known = {} if best is None else best._asdict()
+    return {f"best_{name}": value for name, value in known.items() if name.startswith(("overlap", "error"))}
+
+
+def phase_asymptotics(spec: Any) -> dict[str, float]:
     """Return the largest overlap of all methods, and that of the fast ones where it is smaller, for large m and p.
 
     Nothing for pictures: a method that knew them would need no data.
@@ -141,7 +164,7 @@ def index_margins(spec: Any, level: Level) -> dict[str, float]:
 
 
 def phase_margins(spec: Any, level: Level) -> dict[str, float]:
-    """Return log m/p less that of the same limits; nothing for pictures, as in `phase_best`."""
+    """Return log m/p less that of the same limits; nothing for pictures, as in `phase_asymptotics`."""
     overlap = overlap_at(level)
     if spec.side or overlap is None:
         return {}

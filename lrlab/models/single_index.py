@@ -15,6 +15,7 @@ from lrlab.models import designs, signals
 from lrlab.models.pictures import Picture, PicturedSpec, Truth
 from lrlab.parameters import InputError, Parameter, gaussian_noise
 from lrlab.protocol import Checkpoint, child, proceed
+from lrlab.theory.finite_best import why_no_best
 from lrlab.theory.links import Link
 
 IN_MEMORY = 256 * 2**20
@@ -203,7 +204,7 @@ FAMILY = Family(
         ),
         "share_of_best": Measure(
             "overlap / best possible overlap",
-            "squared overlap as a share of what no method can exceed at this n/p: 1 is as good as possible",
+            "mean squared overlap as a share of the best on average over signals at this n and p",
             quotient=("overlap", "best_overlap"),
             rising=True,
         ),
@@ -232,7 +233,9 @@ FAMILY = Family(
     model_order=("one-bit-sensing", "flipped-logistic", "one-bit-phase-retrieval", "custom-link"),
     grows=("n", "ratio"),
     falls=("p", "sparsity", "noise", "variance", "flip", "dense-rate", "sparse-rate"),
+    asymptotics=signals.index_asymptotics,
     best=signals.index_best,
+    why_no_best=why_no_best,
     lines=signals.index_lines,
     margins=signals.index_margins,
 )  # fmt: skip

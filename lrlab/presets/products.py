@@ -129,6 +129,13 @@ def direct(problem: MultilabelProblem, W: Array, S: Array, H: Array) -> tuple[Ac
     return lambda: (Z.T @ (Z @ w - y)).reshape(shape).T, lambda: (Z.T @ (Z @ s)).reshape(shape).T
 
 
+def exactly(name: str, values: pd.Series) -> pd.DataFrame:
+    """Return exact values of a series along the index, as lines of theory without a band."""
+    return pd.DataFrame(
+        {"kind": "predicted", "series": name, "x": values.index, "y": values, "low": np.nan, "high": np.nan}
+    )
+
+
 def figures(preset: Preset, rows: Sequence[dict[str, Any]]) -> Result:
     """Return a panel for each axis: medians and quartiles of the speed-ups."""
     trials, parts = pd.DataFrame(rows), []
@@ -139,7 +146,7 @@ def figures(preset: Preset, rows: Sequence[dict[str, Any]]) -> Result:
             continue
         points = pd.concat([summary(own, axis, label) for label in (one["label"] for one in preset.series)])
         work = own.groupby(axis)["work"].mean() if "work" in own and own["work"].notna().any() else None
-        theory = None if work is None else pd.DataFrame({"series": "multiplications", "x": work.index, "y": work})
+        theory = None if work is None else exactly("multiplications", work)
         log = axis != "threads"
         figure = draw(points, axis_title=AXES[axis], value_title="speed-up", theory=theory, log_x=log, log_y=log)
         judged = claims.verdicts(preset, title, points) if points["x"].nunique() > 1 else []

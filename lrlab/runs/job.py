@@ -8,9 +8,6 @@ from lrlab.protocol import Limits, Spec
 from lrlab.runs.memory import require_memory
 from lrlab.solver_entry import SolverEntry, given_words
 
-NOTHING = 1e-6
-"""Limit of a score up to which there is nothing to have a share of."""
-
 
 @dataclass(frozen=True)
 class Job:
@@ -35,21 +32,6 @@ class Job:
     def on(self, spec: Spec) -> "Job":
         """Return the same job on another spec of the same shape (another seed), which needs no new checks."""
         return replace(self, spec=spec)
-
-    @property
-    def predictions(self) -> dict[str, float]:
-        """What theory predicts for this job, as `predicted_...` numbers, and for all methods, as `best_...` ones."""
-        return self.entry.predict(self.spec, dict(self.options)) | catalog.family(self.spec.model).best(self.spec)
-
-    def quotients(self) -> dict[str, tuple[str, float]]:
-        """Return the measures that are quotients: by name the score, and the limit of all methods that divides it.
-
-        Where theory knows no limit, or the limit is 0, there are none.
-        """
-        family = catalog.family(self.spec.model)
-        wanted = {name: measure.quotient for name, measure in family.measures.items() if measure.quotient[0]}
-        limits = family.best(self.spec) if wanted else {}
-        return {name: (score, limits[of]) for name, (score, of) in wanted.items() if limits.get(of, 0.0) > NOTHING}
 
 
 def make_job(spec: Spec, solver: str, **settings: object) -> Job:

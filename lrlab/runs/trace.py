@@ -10,6 +10,7 @@ from lrlab import metrics
 from lrlab.arrays import Array
 from lrlab.linalg import unit
 from lrlab.protocol import Estimate, Iterate, Stop, parts
+from lrlab.runs import theory
 from lrlab.runs.job import Job
 
 if TYPE_CHECKING:
@@ -79,14 +80,15 @@ class Trace:
         """The scores of the last iterate, and the predictions of theory."""
         last = self.rows[-1] if self.rows else {}
         scores = {k: v for k, v in last.items() if k not in ("iteration", "seconds")}
-        return {**scores, **self.job.predictions}
+        return {**scores, **theory.known(self.job)}
 
     @property
     def ending(self) -> str:
         """The sentence of the stop, without the advice to go on where theory knows that this leads nowhere."""
         limited, unknowns = self.stop is Stop.MAX_ITER, getattr(self.job.spec, "degrees_of_freedom", 0)
-        if limited and self.job.predictions.get("predicted_overlap") == 0.0:
-            return "Stopped at the iteration limit. More iterations do not help: theory predicts an overlap of 0 here."
+        if limited and theory.limits(self.job).get("limit_overlap") == 0.0:
+            words = "for large n and p the overlap of this method tends to 0 at this n/p"
+            return f"Stopped at the iteration limit. More iterations do not help: {words}."
         if limited and getattr(self.job.spec, "measurements", unknowns) < unknowns:
             return "Stopped at the iteration limit. More iterations do not help: the data do not decide the matrix."
         return self.stop.value if self.stop else ""

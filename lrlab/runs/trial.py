@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from lrlab.parameters import declared
 from lrlab.protocol import Spec, Stop
+from lrlab.runs import theory
 from lrlab.runs.job import Job
 from lrlab.runs.run import Newest, run_job
 from lrlab.runs.trace import Row
@@ -52,10 +53,10 @@ class TrialResult(NamedTuple):
         ending = {"stop": self.stop, "iterations": self.iterations, "seconds": self.seconds, "refused": ""}
         shares = {
             name: self.scores[score] / limit
-            for name, (score, limit) in trial.job.quotients().items()
+            for name, (score, limit) in theory.quotients(trial.job.spec).items()
             if score in self.scores
         }
-        return {**about, **self.scores, **shares, **trial.job.predictions, **ending}
+        return {**about, **self.scores, **shares, **theory.limits(trial.job), **ending}
 
 
 _under_way: dict[int, Callable[[], Any]] = {}

@@ -1,5 +1,6 @@
 """The results of a sweep: its finished trials in columns, from which maps, lines, tables and exports are made."""
 
+import math
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -10,6 +11,7 @@ import numpy as np
 from lrlab import catalog
 from lrlab.arrays import Array
 from lrlab.parameters import InputError
+from lrlab.runs import theory
 from lrlab.runs.job import Job
 from lrlab.runs.trial import Trial, TrialResult, trial_spec
 from lrlab.sweeps import statistics
@@ -73,12 +75,13 @@ class Results:
     def values(self, job: Job, name: str, below: int | None = None) -> Array:
         """Return a score (or "iterations", "seconds") of a job's finished trials, by their numbers; nan where missing.
 
+        Shares of a bound that has not been computed (`runs.theory`) are nan.
         below: leave out trials with this number and higher ones.
         """
         with self._lock:
             if job not in self._columns:
                 return np.empty(0)
-            score, limit = job.quotients().get(name, (name, 1.0)) if name in self._quotients else (name, 1.0)
+            score, limit = theory.quotients(job.spec).get(name, (name, math.nan if name in self._quotients else 1.0))
             return self._columns[job].values(score, below) / limit
 
     def results(self, job: Job) -> dict[int, TrialResult]:
@@ -109,10 +112,10 @@ class Results:
         """Return the quartiles of all scores and of the number of iterations, and thrice each prediction of theory."""
         with self._lock:
             scored = self._columns[job].scores if job in self._columns else {}
-            shares = [name for name, (score, _) in job.quotients().items() if score in scored]
+            shares = [name for name, (score, _) in theory.quotients(job.spec).items() if score in scored]
             names = [*scored, *shares, "iterations"] if scored else []
             scores = {name: statistics.quartiles(self.values(job, name)) for name in names}
-        return scores | {name: [value] * 3 for name, value in job.predictions.items()}
+        return scores | {name: [value] * 3 for name, value in theory.limits(job).items()}
 
     def stops(self, job: Job) -> dict[str, int]:
         """Return how many trials of a job ended how."""
@@ -130,8 +133,9 @@ class Results:
                 row |= statistics.share(self.successes(job), trials)
             values = self.values(job, metric)
             values = values[np.isfinite(values)]
-            row |= statistics.describe(values) if len(values) else {}
-            self._rows[job, metric] = row
+            if len(values):
+                row |= statistics.describe(values)
+                self._rows[job, metric] = row
         return row
 
 

@@ -5,10 +5,12 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lrlab import catalog
 from lrlab.engine.engine import on_workers
 from lrlab.engine.messages import Failure
-from lrlab.engine.stream import ItemResult, ResultStream, StartStream
+from lrlab.engine.stream import ItemResult, ResultStream, StartStream, collect
 from lrlab.protocol import Spec, Stop
+from lrlab.runs import theory
 from lrlab.runs.trial import Progress, Trial, TrialResult, run_trial, silent
 from lrlab.store.store import Store
 from lrlab.sweeps import adaptive
@@ -64,6 +66,7 @@ def run(
     results = Results(sweep) if results is None else results
     results.computed = results.reused = 0
     results.failures, results.complete = {}, False
+    _compute_bounds(sweep, start)
     rounds = adaptive.rounds(sweep, results) if sweep.adaptive else [dict.fromkeys(sweep.jobs, range(sweep.trials))]
     intake = _Intake(store, results)
     for requested in rounds:
@@ -78,6 +81,16 @@ def run(
                 return results
     results.complete = True
     return results
+
+
+def _compute_bounds(sweep: Sweep, start: StartStream) -> None:
+    """Compute the bounds of all methods where success is a share of one; they are remembered."""
+    rule = sweep.success
+    if rule is None or not catalog.family(sweep.spec.model).measures[rule.metric].quotient[0]:
+        return
+    specs = theory.missing_bounds(job.spec for job in sweep.jobs)
+    for spec, numbers in zip(specs, collect(start(theory.refined, specs), failures=True), strict=True):
+        theory.remember(spec, {} if isinstance(numbers, Failure) else numbers)
 
 
 def read(sweep: Sweep, store: Store) -> Results:

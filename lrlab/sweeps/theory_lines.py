@@ -14,7 +14,7 @@ COLUMNS, SCAN, BISECTIONS = 48, 24, 16
 Point = tuple[float, float]
 NODES = 41
 """Points of a curve where all have one link and prior; else it has those of the sweep, as each costs more."""
-FAST = "best_fast_"
+BEST, FAST = "limit_best_", "limit_best_fast_"
 APART = 0.005
 """Least difference of overlaps at which the limit of fast methods is a curve of its own."""
 
@@ -35,8 +35,8 @@ def lines(sweep: Sweep) -> pd.DataFrame:
     for name, by_solver in pieces.items():
         # By their text, in which nan is nan.
         alike = len({repr(points) for points in by_solver.values()}) == 1
-        # A prediction of some solvers is not to be taken for one of all.
-        alike &= len(by_solver) == len(sweep.solvers) or not name.startswith("predicted")
+        # What holds of some solvers is not to be taken for something of all.
+        alike &= len(by_solver) == len(sweep.solvers) or not name.startswith("asymptotic")
         for solver, points in list(by_solver.items())[: 1 if alike else None]:
             title = catalog.solver(solver, sweep.spec.model).title
             rows += [(name if alike else f"{name}, {title}", *point) for point in points]
@@ -90,7 +90,7 @@ class _Lines:
 
 
 class Limit(NamedTuple):
-    """A limit at a place: "best" or "best_fast", the place, and the values of scores by name."""
+    """A limit at a place: "limit_best" or "limit_best_fast", the place, and the values of scores by name."""
 
     limit: str
     x: float
@@ -100,18 +100,18 @@ class Limit(NamedTuple):
 def limits(sweep: Sweep) -> list[Limit]:
     """Return the limits along the axis of a sweep; those of fast methods where they differ anywhere, or nothing."""
     family = catalog.family(sweep.spec.model)
-    if len(sweep.grid) != 1 or family.best is nothing_known:
+    if len(sweep.grid) != 1 or family.asymptotics is nothing_known:
         return []
     [(axis, values)] = sweep.grid.items()
     alike = kind_at(sweep, (min(values),)) == kind_at(sweep, (max(values),))
     best, fast = list[Limit](), list[Limit]()
     for x in sorted({*values, *(map(float, grid_nodes(sweep, axis, NODES)) if alike else ())}):
         there = spec_near(sweep, (x,))
-        known = {} if there is None else family.best(there)
+        known = {} if there is None else family.asymptotics(there)
         own = {name.removeprefix(FAST): value for name, value in known.items() if name.startswith(FAST)}
-        scores = {name.removeprefix("best_"): v for name, v in known.items() if not name.startswith(FAST)}
-        best += [Limit("best", x, scores)] * bool(scores)
+        scores = {name.removeprefix(BEST): v for name, v in known.items() if not name.startswith(FAST)}
+        best += [Limit("limit_best", x, scores)] * bool(scores)
         # Where fast methods reach the best there is no number of their own.
-        fast += [Limit("best_fast", x, scores | own)] * bool(scores)
+        fast += [Limit("limit_best_fast", x, scores | own)] * bool(scores)
     apart = (b.scores[name] - f.scores[name] for b, f in zip(best, fast, strict=True) for name in b.scores)
     return [*best, *fast] if max(apart, default=0.0) > APART else best

@@ -63,7 +63,7 @@ def regions(sweep: Sweep) -> Regions:
         entry = catalog.solver(solver, sweep.spec.model)
         if entry.attains:
             apart = f", {entry.title}" if len(sweep.solvers) > 1 else ""
-            lines[f"predicted {sweep.contour.at.words}{apart}"] = inside(fast, x, y)
+            lines[f"asymptotic {sweep.contour.at.words}{apart}"] = inside(fast, x, y)
     return Regions(tuple(filter(None, several)), {name: points for name, points in lines.items() if points})
 
 

@@ -95,7 +95,7 @@ def finite_moment(link: Link, n: int, p: int, moment: str, draws: int = DRAWS) -
     """
     rng = np.random.default_rng([n, p, draws])
     pairs, sign = n // 2, 1.0 if moment == "M" else -1.0
-    mean, variance = _surviving_squares(link, sign)
+    mean, variance = surviving_squares(link, sign)
     survivors = rng.binomial(pairs, (1.0 - sign * link.moments.mu0**2) / 2.0, size=draws)
     lengths = rng.normal(survivors * mean, np.sqrt(survivors * variance))
     leading = [_leading(int(K), max(float(S), 0.0), p, rng) for K, S in zip(survivors, lengths, strict=True)]
@@ -119,7 +119,7 @@ def _leading(K: int, S: float, p: int, rng: Generator) -> tuple[float, float, fl
     return float(values[1]), float(values[0]), float(vectors[0, 1] ** 2)
 
 
-def _surviving_squares(link: Link, sign: float) -> tuple[float, float]:
+def surviving_squares(link: Link, sign: float) -> tuple[float, float]:
     """Return mean and variance of (g^T b)^2 over the pairs with w = 1."""
     z = np.linspace(-REACH, REACH, NODES)
     weighted = link(z) * normal_density(z) * (z[1] - z[0])

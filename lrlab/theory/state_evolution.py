@@ -55,7 +55,8 @@ class Overlaps(NamedTuple):
     @property
     def by_name(self) -> dict[str, float]:
         """The largest overlap of all methods, and that of the fast ones where it is smaller."""
-        return {"best_overlap": self.best} | ({"best_fast_overlap": self.fast} if self.fast < self.best else {})
+        fast = {"limit_best_fast_overlap": self.fast} if self.fast < self.best else {}
+        return {"limit_best_overlap": self.best} | fast
 
 
 class Ratios(NamedTuple):

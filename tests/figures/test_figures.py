@@ -11,6 +11,7 @@ from lrlab import catalog, metrics
 from lrlab.figures import convergence as drawn
 from lrlab.figures import map_layers, picture, recovery, series, theme, transition
 from lrlab.models.single_index import FAMILY
+from lrlab.runs import theory
 from lrlab.runs.run import solve
 
 LIGHT, DARK = "#ffffff", "#12161d"
@@ -77,7 +78,7 @@ def spec_and_trace(**parameters):
 
 def recovery_of(trace):
     return recovery.Recovery(
-        "Pairwise", rows=trace.rows, predictions=trace.job.predictions, history=trace.history, estimate=trace.estimate
+        "Pairwise", rows=trace.rows, predictions=theory.known(trace.job), history=trace.history, estimate=trace.estimate
     )
 
 
@@ -98,12 +99,17 @@ def test_curves_show_the_rows_of_the_trace(measure, time):
 def test_the_theory_line_is_the_prediction():
     _, trace = spec_and_trace()
     run = recovery_of(trace)
-    overlap = trace.job.predictions["predicted_overlap"]
-    line, _ = [t for t in drawn.curves([run], "overlap").data if "theory" in (t.name or "")]
-    assert set(line.y) == {overlap} and line.line.dash == "dash"
-    line, _ = [t for t in drawn.curves([run], "error").data if "theory" in (t.name or "")]
+    numbers = theory.known(trace.job)
+    for measure in ("overlap", "error"):
+        figure = drawn.curves([run], measure)
+        line, _ = [t for t in figure.data if "theory" in (t.name or "")]
+        assert set(line.y) == {numbers[f"predicted_{measure}"]} and line.line.dash == "dash"
+        bands = [set(t.y) for t in figure.data if t.fill == "toself"]
+        assert bands == [{numbers[f"predicted_{measure}_low"], numbers[f"predicted_{measure}_high"]}]
+        [limit] = [t for t in figure.data if (t.name or "").startswith("limit of Pairwise")]
+        assert limit.line.dash == "dot" and limit.line.width == 1
     # ||b - b*||^2 = 2 - 2 <b, b*> for unit vectors of the nearer sign.
-    assert line.y[0] ** 2 == pytest.approx(2.0 - 2.0 * np.sqrt(overlap))
+    assert limit.y[0] ** 2 == pytest.approx(2.0 - 2.0 * np.sqrt(numbers["limit_overlap"]))
 
 
 def test_an_objective_that_is_not_positive_stays_on_a_linear_axis():
@@ -239,9 +245,16 @@ def test_series_have_bands_and_theory():
     points = pd.DataFrame(
         {"series": "a", "x": [1.0, 2.0], "y": [0.1, 0.2], "low": [0.0, 0.1], "high": [0.2, 0.3], "trials": 5}
     )
-    theory = pd.DataFrame({"series": ["a", "b"], "x": [1.0, 1.0], "y": [0.5, 0.6]})
-    figure = series.series(points, axis_title="m", value_title="share", bands=True, theory=theory)
-    assert {trace.name for trace in figure.data if trace.name} >= {"a", "theory, a", "theory, b"}
+    kinds, nan = ["predicted", "predicted", "limit"], float("nan")
+    lines = pd.DataFrame({"kind": kinds, "series": ["a", "b", "a"], "x": 1.0, "y": [0.5, 0.6, 0.7]})
+    lines = lines.assign(low=[0.4, nan, nan], high=[0.6, nan, nan])
+    figure = series.series(points, axis_title="m", value_title="share", bands=True, theory=lines)
+    assert {trace.name for trace in figure.data if trace.name} >= {
+        "a",
+        "theory, a",
+        "theory, b",
+        "limit of a for large sizes",
+    }
     line = next(trace for trace in figure.data if trace.name == "a")
     assert line.error_y is None and line.customdata[0][3] == "a"
     assert any(trace.fill == "toself" for trace in figure.data)

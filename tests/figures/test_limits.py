@@ -1,4 +1,4 @@
-"""What no method can exceed: among the metrics of a run, and as lines on figures."""
+"""Bounds and limits of all methods: among the metrics of a run, and as lines on figures."""
 
 import numpy as np
 import pandas as pd
@@ -12,32 +12,34 @@ from lrlab.theory.predicted_overlap import best_overlap
 from lrlab.ui.converge.result_tabs import theory_caption
 
 
-def test_metrics_name_what_no_method_can_exceed():
-    spec = lrlab.spec("one-bit-sensing", n=400, p=100, sparsity=5)
+def test_metrics_name_the_limit_for_large_sizes_and_a_bound_only_where_it_holds():
+    spec = lrlab.spec("one-bit-sensing", n=400, p=100, sparsity=5, seed=77)
     metrics = lrlab.solve(spec, "marginal-mean").metrics
-    assert metrics["best_overlap"] == best_overlap(spec).best > metrics["overlap"]
-    assert "best_fast_overlap" not in metrics
+    assert metrics["limit_best_overlap"] == best_overlap(spec).best > metrics["overlap"]
+    assert "limit_best_fast_overlap" not in metrics and "best_overlap" not in metrics
 
 
 def test_where_fast_methods_end_earlier_both_limits_are_given():
     # Sparse even links have a hard region above the threshold of information.
     spec = lrlab.spec("one-bit-phase-retrieval", n=500, p=1000, sparsity=20, threshold=1.0)
-    limits, stated = best_overlap(spec), catalog.family(spec.model).best(spec)
+    limits, stated = best_overlap(spec), catalog.family(spec.model).asymptotics(spec)
     assert limits.fast < limits.best
-    assert stated == {"best_overlap": limits.best, "best_fast_overlap": limits.fast}
+    assert stated == {"limit_best_overlap": limits.best, "limit_best_fast_overlap": limits.fast}
 
 
 def test_pictures_have_no_limits():
-    assert catalog.family("one-bit-sensing").best(lrlab.spec("one-bit-sensing", truth="digit-3", p=64)) == {}
+    assert catalog.family("one-bit-sensing").asymptotics(lrlab.spec("one-bit-sensing", truth="digit-3", p=64)) == {}
 
 
 def test_captions_say_what_dots_and_curves_are():
-    limited = Recovery("gamp", predictions={"predicted_overlap": 0.5, "best_overlap": 0.8}, expected=[0.2, 0.4])
+    limited = Recovery("gamp", predictions={"limit_overlap": 0.5, "limit_best_overlap": 0.8}, expected=[0.2, 0.4])
     words = theory_caption([limited], "overlap")
-    assert "Dotted: no method can do better." in words and "each iterate of gamp" in words
-    assert "no fast method" not in words
-    hard = Recovery("sir", predictions={"best_overlap": 0.8, "best_fast_overlap": 0.5})
-    assert "no fast method is known to do better than the other" in theory_caption([hard], "error")
+    assert "limit of all methods for large n and p; small problems may end beyond it." in words
+    assert "each iterate of gamp" in words and "on average" not in words and "fast methods" not in words
+    hard = Recovery("sir", predictions={"limit_best_overlap": 0.8, "limit_best_fast_overlap": 0.5})
+    assert "and that of known fast methods" in theory_caption([hard], "error")
+    here = Recovery("sir", predictions={"predicted_overlap": 0.5, "best_overlap": 0.6})
+    assert "at this size" in theory_caption([here], "overlap") and "limit" not in theory_caption([here], "overlap")
     assert theory_caption([limited], "misfit") == theory_caption([], "error") == ""
 
 
@@ -53,8 +55,10 @@ def test_limits_lie_over_the_lines_of_a_sweep():
 
 
 @pytest.mark.parametrize("measure", ["overlap", "error"])
-def test_limits_and_expected_iterates_are_drawn(measure):
-    predictions = {"predicted_overlap": 0.5, "best_overlap": 0.81, "best_fast_overlap": 0.64}
+def test_bounds_limits_and_expected_iterates_are_drawn(measure):
+    best = {"best_overlap": 0.9, "best_overlap_low": 0.8, "best_overlap_high": 0.95}
+    best |= {"best_error": 0.3, "best_error_low": 0.2, "best_error_high": 0.4}
+    predictions = {"predicted_overlap": 0.5, "limit_best_overlap": 0.81, "limit_best_fast_overlap": 0.64} | best
     rows = [{"iteration": k, "seconds": 0.1 * k, "overlap": 0.5, "error": 0.7} for k in (1, 2, 3)]
     run = Recovery("gamp", rows=rows, predictions=predictions, expected=[0.25, 0.49])
     drawn = {trace.name or trace.hovertemplate: trace for trace in convergence.curves([run], measure).data}
@@ -62,6 +66,7 @@ def test_limits_and_expected_iterates_are_drawn(measure):
     overlaps = np.array([0.81, 0.64])
     wanted = overlaps if measure == "overlap" else np.sqrt(2 - 2 * np.sqrt(overlaps))
     assert list(levels.values()) == pytest.approx(list(wanted))
+    assert drawn[convergence.BEST].y[0] == best[f"best_{measure}"], "not the error of the mean overlap"
     [path] = [
         trace for trace in drawn.values() if trace.hovertemplate and "after %{x} iterations" in trace.hovertemplate
     ]

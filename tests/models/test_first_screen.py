@@ -11,6 +11,7 @@ from lrlab.figures.picture import measured
 from lrlab.model_entry import Outcome
 from lrlab.models.matrix_views import frequency_scores
 from lrlab.models.multilabel import Multilabel
+from lrlab.runs import theory
 from lrlab.ui.converge.results_view import truth_of
 
 
@@ -18,7 +19,7 @@ def outcome(trace, over=True):
     job = trace.job
     return Outcome(
         job.solver, job.entry.title, trace.rows[-1] if trace.rows else {}, len(trace.rows), over, dict(job.options),
-        job.predictions,
+        theory.known(job),
     )  # fmt: skip
 
 
@@ -65,11 +66,17 @@ def test_the_answers_that_are_drawn_are_those_of_the_run(model):
 
 def test_a_verdict_names_prediction_threshold_and_limit():
     sentence = verdict(catalog.spec("one-bit-sensing", n=6000, p=40, noise=0.1**0.5), "pairwise-moment", "probit")
-    predicted, simulated = map(float, re.match(r"Predicted error ([\d.]+), measured ([\d.]+)", sentence).groups())
+    predicted, simulated = map(
+        float, re.match(r"Predicted error ([\d.]+) \(.*?\), measured ([\d.]+)", sentence).groups()
+    )
     assert predicted == pytest.approx(simulated, rel=0.15)
-    assert "n/p = 150 is above its threshold 11.9" in sentence and "best" in sentence and "Probit" in sentence
+    assert (
+        "n/p = 150 is above its threshold for large n and p, 11.9" in sentence
+        and "best" in sentence
+        and "Probit" in sentence
+    )
     below = verdict(catalog.spec("one-bit-sensing", n=400, p=50), "pairwise-moment")
-    assert "n/p = 8 is below its threshold 10.1" in below
+    assert "n/p = 8 is below its threshold for large n and p, 10.1" in below
 
 
 def test_a_verdict_counts_unknowns_and_says_who_recovers():

@@ -37,7 +37,7 @@ def test_mean_overlap_is_as_predicted(capsys):
         main([*SOLVE, *"--set n=8000 --set p=200 --set noise=0.316228 --json --set".split(), f"seed={seed}"])
         metrics = json.loads(capsys.readouterr().out)["metrics"]
         overlaps.append(metrics["overlap"])
-    assert np.mean(overlaps) == pytest.approx(metrics["predicted_overlap"], abs=0.03)
+    assert np.mean(overlaps) == pytest.approx(metrics["limit_overlap"], abs=0.03)
 
 
 def test_models_lists_parameters_and_solvers(capsys):

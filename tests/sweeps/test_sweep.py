@@ -66,7 +66,7 @@ def test_the_order_of_trials_does_not_matter():
 def test_settings_reach_the_solvers_that_know_them():
     rows = table(pairs="all", max_iter=4)
     assert rows["iterations"].max() <= 4
-    assert "predicted_top" not in rows or rows["predicted_top"].isna().all(), "all pairs have no exact prediction"
+    assert "limit_top" not in rows or rows["limit_top"].isna().all(), "all pairs have no exact prediction"
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_the_predicted_line_is_where_the_overlap_leaves_zero():
     spec = OneBitPhaseRetrieval(p=50)
     axes = {"threshold": Span(0.2, 1.5, 5), "ratio": Span(5.0, 400.0, 5, "log")}
     drawn = lines(Sweep(spec=spec, axes=axes, solvers=["pairwise-moment"])).dropna()
-    line = drawn[drawn.pop("line") == "predicted threshold"]
+    line = drawn[drawn.pop("line") == "asymptotic threshold"]
     assert len(line) > 20
     for x, y in line.itertuples(index=False):
         exact = spiked.predict(spec.replace(threshold=x).link_function.moments, y).threshold
@@ -131,7 +131,7 @@ def test_lines_that_differ_between_solvers_are_labelled_and_others_are_drawn_onc
     axes = {"threshold": Span(0.2, 1.5, 3), "ratio": Span(5.0, 400.0, 3, "log")}
     both = Sweep(spec=OneBitPhaseRetrieval(p=50), axes=axes, solvers=["pairwise-moment", "phd"])
     names = set(lines(both)["line"])
-    kinds = ("predicted threshold", "predicted overlap = 0.5")
+    kinds = ("asymptotic threshold", "asymptotic overlap = 0.5")
     assert names == {f"{kind}, {title}" for kind in kinds for title in both.titles.values()}
     spec = lrlab.spec("rank-one-sensing", d1=12, d2=10)
     low_rank = Sweep(spec=spec, axes={"rank": [1, 2, 3], "m": [10, 60, 300]}, solvers=["gauss-newton", "altmin"])

@@ -211,7 +211,7 @@ def test_a_sweep_without_a_store_prints_its_table_and_keeps_nothing(engine, tmp_
     assert refused["trials"] == 0 and refused["refused"].startswith("n must be at least 2p")
     assert cell["axes"] == {"ratio": 40.0} and cell["trials"] == 3 and cell["successes"] is None
     low, median, high = cell["metrics"]["overlap"]
-    assert 0 < low <= median <= high <= 1 and len(set(cell["metrics"]["predicted_overlap"])) == 1
+    assert 0 < low <= median <= high <= 1 and len(set(cell["metrics"]["limit_overlap"])) == 1
     assert main(["sweep", str(file)]) == 0
     shown = capsys.readouterr().out.splitlines()
     assert shown[0].split()[:2] == ["ratio", "solver"] and shown[-1].startswith("3 trials run, 0 taken")

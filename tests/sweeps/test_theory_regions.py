@@ -90,10 +90,12 @@ def test_weak_recovery_and_the_level_are_two_lines():
     axes = {"threshold": Span(0.2, 2.0, 10), "ratio": Span(0.5, 20.0, 10, "log")}
     sweep = sweep_of("one-bit-phase-retrieval", axes, {"p": 1000})
     drawn = regions(sweep).lines
-    assert set(drawn) == {"weak recovery", "predicted overlap = 0.5"}
+    assert set(drawn) == {"asymptotic weak recovery", "asymptotic overlap = 0.5"}
     for threshold, ratio in ((0.3, 3.44), (1.0, 0.925)):
-        assert at([p for p in drawn["weak recovery"] if p[0] == p[0]], threshold) == pytest.approx(ratio, rel=0.03)
-    level = at([p for p in drawn["predicted overlap = 0.5"] if p[0] == p[0]], 1.0)
+        assert at([p for p in drawn["asymptotic weak recovery"] if p[0] == p[0]], threshold) == pytest.approx(
+            ratio, rel=0.03
+        )
+    level = at([p for p in drawn["asymptotic overlap = 0.5"] if p[0] == p[0]], 1.0)
     assert best_overlap(sweep.spec.replace(n=round(1000 * level))).fast == pytest.approx(0.5, abs=0.02)
 
 
@@ -101,8 +103,8 @@ def test_the_predicted_line_of_a_solver_is_at_the_level_of_the_contour():
     spec = lrlab.spec("one-bit-phase-retrieval", p=1000)
     axes = {"threshold": Span(0.8, 1.5, 3), "ratio": Span(5.0, 400.0, 5, "log")}
     drawn = lines(Sweep(spec=spec, axes=axes, solvers=["pairwise-moment"])).dropna()
-    assert set(drawn["line"]) == {"predicted overlap = 0.5", "predicted threshold"}
-    for _, x, y in drawn[drawn["line"] == "predicted overlap = 0.5"].itertuples(index=False):
+    assert set(drawn["line"]) == {"asymptotic overlap = 0.5", "asymptotic threshold"}
+    for _, x, y in drawn[drawn["line"] == "asymptotic overlap = 0.5"].itertuples(index=False):
         moments = spec.replace(threshold=x).link_function.moments
         assert spiked.predict(moments, 0.99 * y).overlap < 0.5 < spiked.predict(moments, 1.01 * y).overlap
 
@@ -112,9 +114,12 @@ def test_predictions_of_some_solvers_have_their_names():
     sweep = Sweep(
         spec=lrlab.spec(model, **more), axes=axes, solvers=["gamp", "pairwise-moment", "link-free-refinement"]
     )
-    own = {f"predicted {kind}, Pairwise moment (Algorithm 1)" for kind in ("overlap = 0.5", "threshold")}
+    own = {f"asymptotic {kind}, Pairwise moment (Algorithm 1)" for kind in ("overlap = 0.5", "threshold")}
     assert set(lines(sweep).dropna()["line"]) <= own
-    assert set(regions(sweep).lines) == {"predicted overlap = 0.5, Approximate message passing (GAMP)", "weak recovery"}
+    assert set(regions(sweep).lines) == {
+        "asymptotic overlap = 0.5, Approximate message passing (GAMP)",
+        "asymptotic weak recovery",
+    }
 
 
 def test_an_error_below_a_level_is_an_overlap_above_one():

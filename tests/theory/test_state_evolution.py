@@ -266,8 +266,8 @@ def test_regions_are_hard_where_only_information_allows_more():
     assert overlaps(link, 0.05, rate=0.05).best == 0.0 < overlaps(link, 1.0, rate=0.05).fast
     hard = overlaps(link, 0.5, rate=0.05)
     assert hard.fast == 0.0 and hard.best == hard.informed > 0.9
-    assert hard.best < 0.95 and hard.by_name == {"best_overlap": hard.best, "best_fast_overlap": 0.0}
-    assert Overlaps(0.3, 0.8, 0.3).by_name == {"best_overlap": 0.3}
+    assert hard.best < 0.95 and hard.by_name == {"limit_best_overlap": hard.best, "limit_best_fast_overlap": 0.0}
+    assert Overlaps(0.3, 0.8, 0.3).by_name == {"limit_best_overlap": 0.3}
 
 
 def test_the_free_entropy_decides_between_two_fixed_points():

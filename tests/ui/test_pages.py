@@ -1,6 +1,7 @@
 """Every page, run as Streamlit runs it, on the real engine: what it shows, what its button does, what it refuses."""
 
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from lrlab import catalog, presets
 from lrlab.lessons import player
 from lrlab.presets import sweeps as library
+from lrlab.runs import theory
 from lrlab.runs.trial import trial_spec
 from lrlab.store.location import get_shared_store
 from lrlab.sweeps.toml import parse
@@ -99,6 +101,20 @@ def test_each_card_of_the_home_page_opens_a_page_that_runs(card):
     running = at.session_state[f"{card.page}:run"]
     assert running is not None
     running.cancel()
+
+
+def test_theory_at_the_size_of_a_run_comes_after_it():
+    at = finished(opened("converge", solvers="sir", n="60", p="3", noise="0.77"), "converge")
+    jobs = [run.job for run in at.session_state["converge:run"].runs]
+    deadline = time.monotonic() + 60
+    while theory.missing(jobs) and time.monotonic() < deadline:
+        at.run()
+    at.run()
+    numbers = theory.known(jobs[0])
+    assert numbers["best_error_low"] < numbers["best_error"] < numbers["best_error_high"]
+    assert any(f"best on average over signals {numbers['best_error']:.2g}" in text.value for text in at.markdown)
+    curves = figure(at, "converge-curves")["data"]
+    assert any(trace.get("name") == "best on average over signals" for trace in curves)
 
 
 def test_what_the_player_shows_is_computed():
@@ -317,7 +333,7 @@ def test_transition_measures_and_infers_its_cells_and_offers_their_table():
     assert [heat["name"] for heat in heats] == ["measured", "inferred"] and heats[0]["z"]["shape"] == "2, 2"
     whole = finished(opened("transition", adaptive="false", theory="false", fits="true", **TINY), "transition")
     assert whole.session_state["transition:run"].done == 8
-    assert not any(trace.get("name") == "predicted threshold" for trace in figures(whole)[0]["data"])
+    assert not any(trace.get("name") == "asymptotic threshold" for trace in figures(whole)[0]["data"])
     whole.session_state["transition-table"] = True
     whole.run()
     table = whole.dataframe[0].value
@@ -391,7 +407,7 @@ def test_a_sweep_along_one_axis_has_lines_with_bands_and_theory():
     assert chart["layout"]["yaxis"]["title"]["text"] == "median overlap / best possible overlap"
     assert chart["layout"]["yaxis"]["type"] == "linear"
     at.selectbox(key=next(box.key for box in at.selectbox if box.label == "Show")).set_value("overlap").run()
-    assert "no method can do better" in [trace.get("name") for trace in figures(at)[0]["data"]]
+    assert "limit of all methods, large sizes" in [trace.get("name") for trace in figures(at)[0]["data"]]
 
 
 @pytest.mark.parametrize("name", library.names())

@@ -16,59 +16,81 @@ from lrlab.lessons.definition import Figure, rounded
 from lrlab.lessons.figures import require_series
 from lrlab.lessons.trials import job, scores
 from lrlab.parameters import display_name
+from lrlab.runs import theory
 
 HEIGHT, FINE = 400, 60
+ALL_METHODS = "limit of all methods"
 check = require_series
 
 
 def names(figure: Figure) -> list[str]:
     """Return the labels of the series, of the lines of theory, and how far the first is above each of the others."""
     labels = figure.labels
-    return [*labels, *(f"predicted {label}" for label in labels), "best", *(f"lead over {label}" for label in labels)]
+    theirs = [f"{word} {label}" for word in ("predicted", "limit of", "lead over") for label in labels]
+    return [*labels, *theirs, ALL_METHODS]
 
 
 def numbers(figure: Figure, at: float) -> dict[str, float]:
-    """Return the mean score of each series, what theory predicts for it and for the best possible, and the leads."""
+    """Return the mean score of each series, what theory says of it and of all methods, and the leads."""
     result = {one.label: fmean(scores(figure, one, at)) for one in figure.series}
     result |= {f"lead over {one.label}": result[figure.series[0].label] - result[one.label] for one in figure.series}
-    theory = _predicted(figure, at)
-    return result | {name: value for name, value in theory.items() if not math.isnan(value)}
+    said = {**_limits(figure, at), **_predicted(figure, at)}
+    return result | {name: value for name, value in said.items() if math.isfinite(value)}
 
 
-def _predicted(figure: Figure, at: float) -> dict[str, float]:
+def _limits(figure: Figure, at: float) -> dict[str, float]:
+    """Return the limits for large sizes of each series and of all methods; nan where there are none."""
     measure, result = figure.get("measure", "error"), dict[str, float]()
     for one in figure.series:
-        known = job(figure, one, at).predictions
-        for name, prefix in ((f"predicted {one.label}", "predicted"), ("best", "best")):
+        known = theory.limits(job(figure, one, at))
+        for name, prefix in ((f"limit of {one.label}", "limit"), (ALL_METHODS, "limit_best")):
             value = prediction(known, measure, prefix)
             result[name] = math.nan if value is None else value
     return result
 
 
+def _predicted(figure: Figure, at: float) -> dict[str, float]:
+    """Return mean and band of each series at the figure's own sizes; nan where they are not known."""
+    measure, result = figure.get("measure", "error"), dict[str, float]()
+    for one in figure.series:
+        known = theory.completed(job(figure, one, at))
+        for end in ("", "_low", "_high"):
+            result[f"predicted {one.label}{end}"] = known.get(f"predicted_{measure}{end}", math.nan)
+    return result
+
+
 @lru_cache(maxsize=64)
-def _lines(figure: Figure) -> pd.DataFrame:
-    """Return the predictions along the slider, finely where there are any and its positions are numbers of an axis."""
+def _lines(figure: Figure) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return predictions at the slider's positions, and limits, finely where the positions are numbers of an axis."""
     values = figure.slider.values
     coarse = pd.DataFrame([{"at": at, **_predicted(figure, at)} for at in values])
-    if figure.slider.setting or coarse.drop(columns="at").isna().all(axis=None):
-        return coarse
+    limits = pd.DataFrame([{"at": at, **_limits(figure, at)} for at in values])
+    if figure.slider.setting or limits.drop(columns="at").isna().all(axis=None):
+        return coarse, limits
     ends = float(min(values)), float(max(values))
     fine = (np.geomspace if figure.get("log_x") else np.linspace)(*ends, FINE)
-    return pd.DataFrame([{"at": at, **_predicted(figure, at)} for at in fine])
+    return coarse, pd.DataFrame([{"at": at, **_limits(figure, at)} for at in fine])
 
 
 def draw(figure: Figure, at: float) -> build.Figure:
     """Return the lines of theory along the whole slider, and the measured means up to its position."""
-    drawn, lines = build.Figure(), _lines(figure)
+    drawn, (predicted, limits) = build.Figure(), _lines(figure)
     for label, colour in theme.colours(figure.labels).items():
-        if lines[f"predicted {label}"].notna().any():
-            theme.dashed(drawn, lines["at"], lines[f"predicted {label}"], colour)
+        known = predicted[predicted[f"predicted {label}"].notna()]
+        if len(known):
+            low, high = (known[f"predicted {label}_{end}"].to_numpy() for end in ("low", "high"))
+            theme.band(drawn, known["at"].to_numpy(), low, high, colour)
+            theme.dashed(drawn, known["at"], known[f"predicted {label}"], colour)
+        if limits[f"limit of {label}"].notna().any():
+            words = f"limit of {label} for large sizes"
+            theme.asymptote(drawn, limits["at"], limits[f"limit of {label}"], colour, words, legend=False)
     _means(drawn, figure, figure.slider.values[: figure.slider.values.index(at) + 1])
-    if lines["best"].notna().any():
-        look = {**theme.POPULATION, "width": 2.5}
-        drawn.add_scatter(x=lines["at"], y=lines["best"], mode="lines", line=look, name="no method can do better")
-    if any(lines[f"predicted {label}"].notna().any() for label in figure.labels):
-        theme.dashed(drawn, [None], [None], name="theory")
+    if limits[ALL_METHODS].notna().any():
+        theme.asymptote(drawn, limits["at"], limits[ALL_METHODS], name=f"{ALL_METHODS}, large sizes", legend=True)
+    if predicted.drop(columns="at").notna().any(axis=None):
+        theme.dashed(drawn, [None], [None], name="theory at this size, 80% of draws")
+    if any(limits[f"limit of {label}"].notna().any() for label in figure.labels):
+        theme.asymptote(drawn, [None], [None], name="limits for large sizes", legend=True)
     return _finished(drawn, figure)
 
 
@@ -120,8 +142,9 @@ def sentence(figure: Figure, at: float) -> str:
     result, name = numbers(figure, at), display_name(figure.get("measure", "error"))
     parts = []
     for one in figure.series:
-        theory = result.get(f"predicted {one.label}")
-        words = f" (predicted {rounded(theory)})" if theory else ""
+        predicted, limit = (result.get(f"{kind} {one.label}") for kind in ("predicted", "limit of"))
+        words = f" (predicted {rounded(predicted)})" if predicted else ""
+        words = f" (limit for large sizes {rounded(limit)})" if limit and not words else words
         parts.append(f"{one.label}: {rounded(result[one.label])}{words}")
     draws = f", mean of {figure.trials} draws" if figure.trials > 1 else ""
     return f"{name[0].upper()}{name[1:]}{draws}. " + "; ".join(parts) + "."

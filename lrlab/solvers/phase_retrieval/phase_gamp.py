@@ -154,7 +154,7 @@ def refined(problem: PhaseData, z: Vector) -> Iterates:
 def predict(spec: PhaseRetrieval, options: Options) -> dict[str, float]:
     """Return the overlap of the start and that of the fixed point of state evolution."""
     fast = overlaps(channel_of(spec), spec.m / spec.p).fast
-    return {**phase_start.predict_start(spec, options), "predicted_overlap": fast}
+    return {**phase_start.predict_start(spec, options), "limit_overlap": fast}
 
 
 def predict_iterations(spec: PhaseRetrieval, options: Options, iterations: int) -> list[float]:

@@ -64,7 +64,7 @@ def _note(now: State, rate: float, step: float) -> str:
 def predict(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
     """Return the fixed point of state evolution, where the solver is given the prior of the truth."""
     limits = best_overlap(spec)
-    return {} if limits is None or options["kept"] else {"predicted_overlap": limits.fast}
+    return {} if limits is None or options["kept"] else {"limit_overlap": limits.fast}
 
 
 def predict_iterations(spec: SingleIndexSpec, options: Options, iterations: int) -> list[float]:

@@ -1,6 +1,7 @@
 """First-moment methods of single-index models: the mean of y x, and sliced inverse regression."""
 
-from typing import NamedTuple
+import copy
+from functools import partial
 
 import numpy as np
 from numpy.random import Generator
@@ -13,6 +14,14 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options, all_of, one_step
 from lrlab.solvers.single_index import requirements
+from lrlab.solvers.single_index.drawn_moments import (
+    ClassMoments,
+    DrawnProblem,
+    drawn_overlaps,
+    first_estimate,
+    index_seconds,
+    moments_seconds,
+)
 from lrlab.solvers.single_index.requirements import (
     SAME_ANSWERS,
     SupportSize,
@@ -25,19 +34,11 @@ from lrlab.solvers.single_index.requirements import (
 from lrlab.theory.predicted_overlap import least_squares_overlap, marginal_mean_overlap
 
 
-class ClassMoments(NamedTuple):
-    """For the answers +1 and -1: counts, sums of x (p,), and sums of x x^T (p, p)."""
-
-    n_pos: int
-    n_neg: int
-    s_pos: Array
-    s_neg: Array
-    S_pos: Array
-    S_neg: Array
-
-
 def class_moments(problem: SingleIndexData) -> ClassMoments:
     """Return the class moments of a single-index problem; one pass by blocks, memory 2 p^2 and a block."""
+    if isinstance(problem, DrawnProblem):
+        # Whoever reads moments may use them up.
+        return copy.deepcopy(problem.classes)
     p = problem.shape[1]
     counts, sums, grams = [0, 0], [np.zeros(p), np.zeros(p)], [Gram(p), Gram(p)]
     for X, y in problem.blocks():
@@ -111,12 +112,23 @@ def predict_marginal_mean(spec: SingleIndexSpec, options: Options) -> dict[str, 
     """Return the overlap of the dense mean of y x."""
     if spec.side or sparse_size(spec, options) < spec.p:
         return {}
-    return {"predicted_overlap": marginal_mean_overlap(spec.link_function.moments, spec.n / spec.p)}
+    return {"limit_overlap": marginal_mean_overlap(spec.link_function.moments, spec.n / spec.p)}
+
+
+def draw_marginal_mean(spec: SingleIndexSpec, options: Options, count: int) -> Array | None:
+    """Return overlaps of the dense mean of y x, of which p - 1 entries are independent N(0, 1/n), given the others."""
+    return drawn_overlaps(_mean, spec, {}, count) if predict_marginal_mean(spec, options) else None
+
+
+def _mean(problem: DrawnProblem, options: Options) -> Array:
+    n, p = problem.shape
+    along = (problem.pos.total - problem.neg.total) / n
+    return np.append(along, problem.rng.standard_normal(p - 1) / np.sqrt(n))
 
 
 def predict_sir(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
     """Return the overlap of least squares."""
-    return {"predicted_overlap": least_squares_overlap(spec.link_function.moments, spec.n / spec.p)}
+    return {"limit_overlap": least_squares_overlap(spec.link_function.moments, spec.n / spec.p)}
 
 
 ENTRIES = (
@@ -130,6 +142,8 @@ ENTRIES = (
         workspace=requirements.small_workspace,
         refuse=requirements.refuse_first_moment,
         predict=predict_marginal_mean,
+        draw=draw_marginal_mean,
+        draw_seconds=index_seconds,
         stacked=one_step(marginal_mean),
     ),
     moment_entry(
@@ -140,6 +154,8 @@ ENTRIES = (
         run=sir,
         refuse=all_of(requirements.needs_samples, requirements.needs_first_moment),
         predict=predict_sir,
+        draw=partial(drawn_overlaps, first_estimate(sir)),
+        draw_seconds=moments_seconds,
         stacked=one_step(sir),
     ),
 )

@@ -1,6 +1,7 @@
 """Algorithm 1 of Yi et al. (2015): the leading eigenvector of a second moment of pairwise differences."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Annotated
 
 import numpy as np
@@ -13,6 +14,7 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options, Stacked, StackedIterates, StackedRun, all_of
+from lrlab.solvers.single_index.drawn_moments import DrawnProblem, drawn_overlaps, moments_seconds
 from lrlab.solvers.single_index.moment_choice import choose
 from lrlab.solvers.single_index.moment_methods import class_moments
 from lrlab.solvers.single_index.requirements import (
@@ -76,6 +78,14 @@ def pairwise_moment(
         b = unit(Mb)
 
 
+def leading_direction(problem: SingleIndexData, options: Options) -> Array:
+    """Return the eigenvector at which the power iteration ends, b = 0 where all answers are the same."""
+    if of_one_kind(problem):
+        return np.zeros(problem.shape[1])
+    M, _ = chosen_moment(problem, str(options["pairs"]), str(options["moment"]))
+    return top_eigenpairs(M, 1)[1][:, 0]
+
+
 def stacked_moments(
     problems: Sequence[SingleIndexData], rngs: Iterable[Generator], *, pairs: str, moment: str, eigensolver: str
 ) -> StackedRun:
@@ -114,6 +124,8 @@ def pair_moments(problem: SingleIndexData, pairs: str) -> tuple[Array, Array]:
 
 
 def _consecutive(problem: SingleIndexData) -> tuple[Array, Array]:
+    if isinstance(problem, DrawnProblem):
+        return problem.pairs
     n, p = problem.shape
     differ, agree = Gram(p), Gram(p)
     for X, y in problem.blocks():
@@ -148,10 +160,10 @@ def predict(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
         return {}
     moments, ratio, moment = spec.link_function.moments, spec.n / spec.p, str(options["moment"])
     p = spiked.predict(moments, ratio, moment)
-    predicted = {"predicted_overlap": p.overlap, "predicted_top": p.top, "predicted_second": p.second}
+    limits = {"limit_overlap": p.overlap, "limit_top": p.top, "limit_second": p.second}
     if moment == "auto":
-        predicted |= {f"predicted_overlap_{name}": spiked.predict(moments, ratio, name).overlap for name in ("M", "M'")}
-    return predicted
+        limits |= {f"limit_overlap_{name}": spiked.predict(moments, ratio, name).overlap for name in ("M", "M'")}
+    return limits
 
 
 def workspace(spec: SingleIndexSpec, options: Options) -> int:
@@ -169,5 +181,7 @@ ENTRY = single_index_entry(
     workspace=workspace,
     refuse=all_of(needs_samples, needs_gap),
     predict=predict,
+    draw=partial(drawn_overlaps, leading_direction),
+    draw_seconds=moments_seconds,
     stacked=Stacked(lambda spec, options: spec.p if options["eigensolver"] == "power" else None, stacked_moments),
 )

@@ -1,5 +1,6 @@
 """Second-moment methods of single-index models: principal Hessian directions, sliced average variance estimation."""
 
+from functools import partial
 from typing import Annotated
 
 import numpy as np
@@ -13,6 +14,7 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
+from lrlab.solvers.single_index.drawn_moments import drawn_overlaps, first_estimate, moments_seconds
 from lrlab.solvers.single_index.moment_methods import class_moments, covariance
 from lrlab.solvers.single_index.requirements import (
     VANISHING,
@@ -121,7 +123,7 @@ def refuse_phd(spec: SingleIndexSpec, options: Options) -> None:
 def predict_phd(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
     """Return the overlap of principal Hessian directions."""
     limit = principal_hessian.predict(spec.link_function.moments, spec.n / spec.p, str(options["whitening"]))
-    return {"predicted_overlap": limit.overlap}
+    return {"limit_overlap": limit.overlap}
 
 
 def refuse_save(spec: SingleIndexSpec, options: Options) -> None:
@@ -144,6 +146,8 @@ ENTRIES = (
         run=phd,
         refuse=refuse_phd,
         predict=predict_phd,
+        draw=partial(drawn_overlaps, first_estimate(phd)),
+        draw_seconds=moments_seconds,
     ),
     moment_entry(
         title="Sliced average variance estimation (SAVE)",
@@ -152,5 +156,7 @@ ENTRIES = (
         summary="Direction whose variance given the answer differs most from its variance overall.",
         run=save,
         refuse=refuse_save,
+        draw=partial(drawn_overlaps, first_estimate(save)),
+        draw_seconds=moments_seconds,
     ),
 )

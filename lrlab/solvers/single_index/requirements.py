@@ -6,11 +6,13 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from lrlab.arrays import Array
 from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options, SolverEntry, all_of, nothing_known
+from lrlab.solver_entry import Options, SolverEntry, all_of, not_drawn, nothing_known
+from lrlab.solvers.single_index.drawn_moments import DrawnProblem
 
 SupportSize = Annotated[
     int,
@@ -23,12 +25,15 @@ SupportSize = Annotated[
 
 def single_index_entry(**parts: Any) -> SolverEntry:
     """Return the entry of a solver for the family, whose predictions are empty where theory makes no claim."""
-    predict = parts.pop("predict", nothing_known)
+    predict, draw = parts.pop("predict", nothing_known), parts.pop("draw", not_drawn)
 
     def applicable(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
         return predict(spec, options) if spec.theory_holds else {}
 
-    return SolverEntry(families=("single-index",), predict=applicable, **parts)
+    def drawn(spec: SingleIndexSpec, options: Options, count: int) -> Array | None:
+        return draw(spec, options, count) if spec.theory_holds else None
+
+    return SolverEntry(families=("single-index",), predict=applicable, draw=drawn, **parts)
 
 
 ONE_KIND = (
@@ -41,6 +46,8 @@ SAME_ANSWERS = " All answers are the same: this is where the mean of x points, w
 
 def of_one_kind(problem: SingleIndexData) -> bool:
     """Return whether all answers are the same; reads no more of the data than it takes to see another one."""
+    if isinstance(problem, DrawnProblem):
+        return not (problem.pos.rows and problem.neg.rows)
     least, most = 1.0, -1.0
     for _, y in problem.blocks():
         least, most = min(least, float(y.min())), max(most, float(y.max()))

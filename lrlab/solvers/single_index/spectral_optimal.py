@@ -1,5 +1,6 @@
 """The spectral method that is best at weak recovery: an eigenvector of differently weighted covariances of answers."""
 
+from functools import partial
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -13,7 +14,13 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
-from lrlab.solvers.single_index.moment_methods import ClassMoments, class_moments
+from lrlab.solvers.single_index.drawn_moments import (
+    ClassMoments,
+    drawn_overlaps,
+    first_estimate,
+    moments_seconds,
+)
+from lrlab.solvers.single_index.moment_methods import class_moments
 from lrlab.solvers.single_index.requirements import moment_entry, needs_both_answers, needs_second_moment
 from lrlab.theory.spectral import Weights, edge_scale, known_link_weights, link_free_weights, spike
 
@@ -110,7 +117,7 @@ def predict(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
     else:
         sign = 1 if moments.mu2 > moments.mu0 else -1
         weights = link_free_weights((1.0 + moments.mu0) / 2.0, ratio, sign)
-    return {"predicted_overlap": spike(moments, ratio, weights).overlap if weights else 0.0}
+    return {"limit_overlap": spike(moments, ratio, weights).overlap if weights else 0.0}
 
 
 ENTRY = moment_entry(
@@ -124,4 +131,6 @@ ENTRY = moment_entry(
     knows_with=lambda options: ("link",) if options["weights"] == "link" else (),
     refuse=needs_second_moment,
     predict=predict,
+    draw=partial(drawn_overlaps, first_estimate(spectral_optimal)),
+    draw_seconds=moments_seconds,
 )

@@ -13,6 +13,7 @@ from lrlab.figures.recovery import Recovery
 from lrlab.model_entry import Measure
 from lrlab.parameters import display_name, duration
 from lrlab.protocol import Spec
+from lrlab.runs import theory
 from lrlab.runs.job import Job
 from lrlab.ui.converge import estimates
 from lrlab.ui.converge.run_controls import CurveSettings
@@ -23,6 +24,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 WHY, NUMBERS, TABLE, CODE = "Why it works", "Numbers", "Table", "Code"
+AT_THIS_SIZE = (
+    "Dashed: the mean of where the solver ends over draws of problems of this size, and the band of 80% of them."
+)
+BEST_ON_AVERAGE = (
+    "Dotted: the best on average over signals at this size, with the band of 80% of the draws: a single run may end "
+    "beyond it, the mean of many runs of a method does not."
+)
 STATES = {"waiting": "Waiting for a free worker.", "running": "Running.", "failed": "Failed."}
 
 
@@ -108,20 +116,20 @@ def _number(name: str, value: str, predicted: float | None = None, meaning: str 
 
 def theory_caption(drawn: Sequence[Recovery], measure: str) -> str:
     """Return what the lines and marks of theory are, or nothing where there are none."""
-    if any(convergence.prediction(run.predictions, f"start_{measure}") is not None for run in drawn):
-        return "Star: the exact prediction of the start, for large m and p."
-    words = []
-    if any(convergence.prediction(run.predictions, measure) is not None for run in drawn):
-        words.append("Dashed: the exact prediction at this n/p, for large n and p, of where the solver ends.")
+
+    def known(prefix: str, of: str = measure) -> bool:
+        return any(convergence.prediction(run.predictions, of, prefix) is not None for run in drawn)
+
+    words = ["Star: the prediction of the start, for large m and p."] * known("predicted", f"start_{measure}")
+    words += [AT_THIS_SIZE] * known("predicted")
+    words += ["Thin and dotted: the limit of a solver at this n/p for large n and p."] * known("limit")
     iterated = [run.title for run in drawn if run.expected and measure in ("error", "overlap")]
     if iterated:
-        words.append(f"Dashed and curved: of each iterate of {', '.join(iterated)}.")
-    # The same for all runs, as they are of one problem.
-    known = drawn[0].predictions if drawn else {}
-    limits = [convergence.prediction(known, measure, prefix) for prefix in convergence.LIMITS]
-    if limits[0] is not None:
-        hard = " than the better line; no fast method is known to do better than the other"
-        words.append(f"Dotted: no method can do better{hard if limits[1] is not None else ''}.")
+        words.append(f"Dashed and curved: each iterate of {', '.join(iterated)}.")
+    words += [BEST_ON_AVERAGE] * known("best")
+    hard = ", and that of known fast methods" * known("limit_best_fast")
+    limits = f"Thin and grey: the limit of all methods for large n and p{hard}; small problems may end beyond it."
+    words += [limits] * known("limit_best")
     return " ".join(words)
 
 
@@ -130,7 +138,7 @@ def table(runs: Sequence[Any]) -> "pd.DataFrame":
     import pandas as pd
 
     rows = [
-        {"solver": run.job.solver, **row, **run.job.predictions, "title": run.job.entry.title}
+        {"solver": run.job.solver, **row, **theory.known(run.job), "title": run.job.entry.title}
         for run in runs
         for row in run.trace.rows
     ]

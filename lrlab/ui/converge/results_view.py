@@ -14,10 +14,11 @@ from lrlab.figures.recovery import MOST_POINTS, Recovery
 from lrlab.model_entry import Measured, Outcome
 from lrlab.parameters import display_name
 from lrlab.protocol import Spec
+from lrlab.runs import theory
 from lrlab.runs.job import Job
 from lrlab.ui.converge import estimates, result_tabs, run_controls
 from lrlab.ui.converge.run_controls import CurveSettings
-from lrlab.ui.shared import captions, live, progress
+from lrlab.ui.shared import captions, live, progress, refinement
 from lrlab.ui.widgets import plot
 
 HEIGHT = 400
@@ -58,6 +59,13 @@ def draw(settings: CurveSettings, jobs: Sequence[Job]) -> None:
         st.markdown(f"**{settings.title}**")
         draw_curves(settings, spec, drawn, following is not None and following.alive)
     result_tabs.show(settings, spec, runs, drawn, truth_of(spec), ran=following is not None)
+
+
+def refine() -> None:
+    """Have theory computed at the size of the run that is shown, once it is over."""
+    following = live.current("converge")
+    if following is not None and not following.alive:
+        refinement.show("converge", [run.job for run in following.runs])
 
 
 def show_equation(following: Any, spec: Spec, changed: bool) -> None:
@@ -114,7 +122,7 @@ def recoveries(spec: Spec, runs: Sequence[Any]) -> list[Recovery]:
     comparable = estimates.aligned(spec, truth_of(spec))
     return [
         replace(
-            captions.style_of(spec.model, run.job.solver), rows=run.trace.rows, predictions=run.job.predictions,
+            captions.style_of(spec.model, run.job.solver), rows=run.trace.rows, predictions=theory.known(run.job),
             expected=expected(run.job, min(len(run.trace.rows), EXPECTED_ITERATIONS)),
             history=[(k, comparable(estimate)) for k, estimate in run.trace.history],
             estimate=None if run.trace.estimate is None else comparable(run.trace.estimate),

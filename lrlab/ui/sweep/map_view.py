@@ -7,17 +7,19 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from lrlab.catalog import family
 from lrlab.figures.map_layers import Region, Scale
 from lrlab.figures.transition import Score, multiples, transition
 from lrlab.models import axes
 from lrlab.parameters import Parameter, display_name
+from lrlab.runs import theory as bounds_of
 from lrlab.sweeps import theory_lines, theory_regions
 from lrlab.sweeps.adaptive import infer
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.definition_parts import spacing
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.statistics import midpoints
-from lrlab.ui.shared import live
+from lrlab.ui.shared import live, refinement
 from lrlab.ui.shared.captions import describe_spec
 from lrlab.ui.sweep import sweep_offers
 from lrlab.ui.widgets import controls, plot
@@ -27,9 +29,10 @@ SHARE = "share"
 BOUNDED = ("overlap", "support", "coverage", "precision_1", "precision_3", "precision_5", "hamming", "auc")
 """Scores that lie between 0 and 1."""
 LINES = {
-    "predicted threshold": "The predicted threshold, above which a method does better than a guess, is exact for "
-    "large n and p.",
-    "weak recovery": "Weak recovery: from there on some fast method does better than a guess.",
+    "asymptotic threshold": "Above the asymptotic threshold a method does better than a guess in large problems; "
+    "at small sizes the change is gradual.",
+    "asymptotic weak recovery": "From asymptotic weak recovery on, some fast method does better than a guess in "
+    "large problems.",
     "degrees of freedom": "With fewer measurements than degrees of freedom nothing can succeed.",
     "statistical dimension": "At the statistical dimension the convex programme goes from failure to success "
     "(Amelunxen et al. 2014).",
@@ -37,8 +40,8 @@ LINES = {
 
 
 REGIONS = {
-    "impossible": "Impossible: for large n and p no method can do better than {level}.",
-    "hard": "Hard: some method can, but no fast method is known to.",
+    "impossible": "Impossible: in large problems no method can do better than {level}; at small sizes some trials do.",
+    "hard": "Hard: in large problems some method can, but no fast method is known to.",
 }
 
 
@@ -90,7 +93,10 @@ def held(page: str, results: Results, view: View) -> tuple[str, pd.DataFrame]:
     """Name what a figure shows, as widgets may have changed since, and what is left out; return metric and table."""
     sweep = results.sweep
     metric = sweep.contour.metric if view.show == SHARE else view.show
-    table = live.once(f"{page}:table-{metric}", (results, results.changes), lambda: results.table(metric))
+    share = family(sweep.spec.model).measures[metric].quotient[0] if view.show != SHARE else ""
+    unknown = len(bounds_of.missing_bounds(job.spec for job in sweep.jobs)) if share else 0
+    source = (results, results.changes, unknown)
+    table = live.once(f"{page}:table-{metric}", source, lambda: results.table(metric))
     trials = f"{'up to ' if sweep.adaptive else ''}{sweep.trials} trials per cell"
     words = [f"{describe_spec(sweep.spec, without=sweep.decided)}; {', '.join(sweep.titles.values())}; {trials}"]
     refused = table["refused"][table["refused"] != ""]
@@ -99,6 +105,19 @@ def held(page: str, results: Results, view: View) -> tuple[str, pd.DataFrame]:
     # One element, so that the figure below keeps its place.
     st.caption("  \n".join(words))
     return metric, table
+
+
+def refine(page: str, view: View) -> None:
+    """Have theory computed at the sizes of the cells of a sweep that is over, where the figure shows it."""
+    run = live.current(page)
+    if run is None or run.alive:
+        return
+    sweep: Sweep = run.results.sweep
+    measure = family(sweep.spec.model).measures.get(view.show)
+    if len(sweep.grid) == 1 and view.theory and view.show != SHARE:
+        refinement.show(page, sweep.jobs)
+    elif measure is not None and measure.quotient[0]:
+        refinement.show(page, sweep.jobs, bounds=True)
 
 
 def draw(page: str, results: Results, view: View) -> None:
@@ -160,8 +179,8 @@ def theory(sweep: Sweep) -> tuple[pd.DataFrame, Sequence[Region]]:
 def _explain(sweep: Sweep, score: Score, lines: pd.DataFrame | None, regions: Sequence[Region]) -> None:
     names = [] if lines is None else list(dict.fromkeys(name.partition(",")[0] for name in lines["line"]))
     words = [LINES[name] for name in names if name in LINES]
-    if any(name.startswith("predicted ") and " = " in name for name in names):
-        words.append("Beside the contour: where theory predicts it.")
+    if any(" = " in name for name in names):
+        words.append("Beside the contour: where it lies in large problems.")
     level = sweep.contour.at.words
     words += [REGIONS[region.name].format(level=level) for region in regions if region.name in REGIONS]
     words.append("**A click on a cell opens its first trial on Converge.**")

@@ -1,5 +1,7 @@
 """Figures of a sweep: lines with bands along one axis, maps over two."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -8,7 +10,7 @@ from lrlab.catalog import family
 from lrlab.figures.convergence import LIMITS, prediction
 from lrlab.figures.series import series
 from lrlab.parameters import display_name
-from lrlab.runs.job import Job
+from lrlab.runs import theory
 from lrlab.sweeps import theory_lines
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.results import Results
@@ -111,23 +113,26 @@ def _log(points: pd.DataFrame, show: str, quotient: bool) -> bool:
 
 
 def _theory(sweep: Sweep, show: str) -> pd.DataFrame:
+    """Return what theory says of each solver: series, x, y, low, high at the size of a cell; y alone of limits."""
     [axis] = sweep.grid
-    cells = ((cell, cell.job) for cell in sweep.cells if cell.job)
-    rows = [(sweep.titles[cell.solver], cell.axes[axis], _predicted(job, show)) for cell, job in cells]
-    return pd.DataFrame(rows, columns=["series", "x", "y"]).dropna()
-
-
-def _predicted(job: Job, show: str) -> float | None:
-    score, limit = job.quotients().get(show, (show, 1.0))
-    predicted = prediction(job.predictions, score)
-    return None if predicted is None else predicted / limit
+    rows = []
+    for cell in sweep.cells:
+        if cell.job is None:
+            continue
+        score, bound = theory.quotients(cell.job.spec).get(show, (show, 1.0))
+        numbers = theory.known(cell.job)
+        for kind in ("predicted", "limit"):
+            ends = [numbers.get(f"{kind}_{score}_{end}", math.nan) for end in ("low", "high")]
+            several = [math.nan if v is None else v / bound for v in (prediction(numbers, score, kind), *ends)]
+            rows.append((kind, sweep.titles[cell.solver], cell.axes[axis], *several))
+    return pd.DataFrame(rows, columns=["kind", "series", "x", "y", "low", "high"]).dropna(subset=["y"])
 
 
 def _limits(page: str, sweep: Sweep, show: str) -> pd.DataFrame:
-    """Return the curves that no method, or no known fast one, can exceed: name, x, y."""
+    """Return the limits of all methods, and of known fast ones, for large sizes: name, x, y."""
     points = live.once(f"{page}:limits", sweep, lambda: theory_lines.limits(sweep))
     rows = [
-        (LIMITS[limit], x, prediction({f"best_{name}": value for name, value in scores.items()}, show, "best"))
+        (LIMITS[limit], x, prediction({f"{limit}_{name}": value for name, value in scores.items()}, show, limit))
         for limit, x, scores in points
     ]
     return pd.DataFrame(rows, columns=["name", "x", "y"]).dropna()
@@ -137,8 +142,8 @@ def _limit_words(limits: pd.DataFrame | None) -> str:
     names = [] if limits is None else list(limits["name"].unique())
     if not names:
         return ""
-    hard = "; dotted: no fast method is known to do better" if len(names) > 1 else ""
-    return f"Grey and dashed: for large n and p, no method can do better{hard}. "
+    hard = "; dotted: that of known fast methods" if len(names) > 1 else ""
+    return f"Grey and dashed: limit of all methods for large n and p{hard}. "
 
 
 def message(title: str, points: pd.DataFrame, along: str) -> str:

@@ -20,7 +20,7 @@ from lrlab.theory.phase_limits import overlaps
 
 OPTIONS = {"start": "optimal", "refine": "none"}
 FIELDS = ("real", "complex")
-LIMITS = {"impossible": 1.0, "hard": 1.128, "weak recovery": 0.5}
+LIMITS = {"impossible": 1.0, "hard": 1.128, "asymptotic weak recovery": 0.5}
 
 
 def iterates(problem, number, **options):
@@ -32,7 +32,7 @@ def test_exact_answers_are_recovered_with_few_measurements(field, ratio):
     for seed in range(1000, 1004):
         trace = lrlab.solve(PhaseRetrieval(p=300, m=round(300 * ratio), field=field, seed=seed), "gamp")
         assert trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-6 and len(trace.rows) < 100
-        assert trace.metrics["predicted_overlap"] == trace.metrics["best_overlap"] == 1.0
+        assert trace.metrics["limit_overlap"] == trace.metrics["limit_best_overlap"] == 1.0
 
 
 @pytest.mark.parametrize(("field", "ratio"), [("real", 0.9), ("complex", 1.9)])
@@ -41,7 +41,7 @@ def test_below_the_threshold_of_information_nothing_is_claimed(field, ratio):
         spec = PhaseRetrieval(p=200, m=round(200 * ratio), field=field, seed=seed)
         trace = lrlab.solve(spec, "gamp")
         assert trace.stop in (Stop.STALLED, Stop.MAX_ITER) and trace.metrics["error"] > 0.1
-        assert trace.metrics["best_overlap"] == trace.metrics["predicted_overlap"] < 0.8
+        assert trace.metrics["limit_best_overlap"] == trace.metrics["limit_overlap"] < 0.8
 
 
 SPECS = (
@@ -78,7 +78,7 @@ def test_pictures_are_recovered_as_often_as_random_signals():
     spec = PhaseRetrieval(m=650, p=256, field="complex", truth="phantom")
     trace = lrlab.solve(spec, "gamp")
     assert trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-6
-    assert trace.metrics["predicted_overlap"] == 1.0 and "best_overlap" not in trace.metrics
+    assert trace.metrics["limit_overlap"] == 1.0 and "limit_best_overlap" not in trace.metrics
 
 
 @pytest.mark.parametrize("field", FIELDS)
@@ -127,12 +127,12 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
 
 
 def test_limits_of_the_family():
-    best = catalog.family("phase-retrieval").best
+    best = catalog.family("phase-retrieval").asymptotics
     assert best(PhaseRetrieval(m=105, p=100, field="real")) == {
-        "best_overlap": 1.0,
-        "best_fast_overlap": pytest.approx(0.569, abs=2e-3),
+        "limit_best_overlap": 1.0,
+        "limit_best_fast_overlap": pytest.approx(0.569, abs=2e-3),
     }
-    assert best(PhaseRetrieval(m=90, p=100)) == {"best_overlap": 0.0}
+    assert best(PhaseRetrieval(m=90, p=100)) == {"limit_best_overlap": 0.0}
     assert best(PhaseRetrieval(m=90, p=64, truth="digit-3")) == {}
 
 
@@ -151,7 +151,7 @@ def test_maps_hatch_what_is_impossible_and_hard():
     tops = {region.name: np.nanmax(region.y) for region in found.regions if region.y}
     # m is a whole number, which shifts m/p by up to 1/16 at p = 16.
     assert tops == pytest.approx({"impossible": 1.0, "hard": 1.128}, abs=0.05)
-    assert set(found.lines) == {"weak recovery", "predicted error = 0.001"}
+    assert set(found.lines) == {"asymptotic weak recovery", "asymptotic error = 0.001"}
 
 
 def test_a_run_that_stands_still_without_fitting_starts_again():

@@ -196,7 +196,7 @@ def test_the_catalogue_refuses_and_predicts():
         assert entry.workspace(SMALL, options) > 0
         prediction = entry.predict(PhaseRetrieval(), options)
         expected = {"predicted_start_overlap": pytest.approx(0.861, abs=2e-3)}
-        assert prediction == expected | ({"predicted_overlap": 1.0} if entry.name == "gamp" else {})
+        assert prediction == expected | ({"limit_overlap": 1.0} if entry.name == "gamp" else {})
     with pytest.raises(InputError, match="m must be more than p = 32 for this solver, got 32: raise m or"):
         catalog.solvers_for("phase-retrieval")[0].refuse(SMALL.replace(m=32), {})
 

@@ -60,7 +60,7 @@ def test_below_weak_recovery_nothing_is_claimed():
     traces = [lrlab.solve(spec.replace(seed=seed), "gamp") for seed in range(4)]
     assert best_overlap(spec).best == 0.0
     assert np.mean([trace.metrics["overlap"] for trace in traces]) < 0.03
-    assert traces[0].metrics["predicted_overlap"] == 0.0
+    assert traces[0].metrics["limit_overlap"] == 0.0
 
 
 def test_it_beats_methods_that_know_less():
@@ -108,7 +108,7 @@ def test_the_spectral_estimate_has_its_predicted_overlap(weights):
     spec = OneBitPhaseRetrieval(n=4000, p=400, threshold=0.5)
     traces = [lrlab.solve(spec.replace(seed=seed), "spectral-optimal", weights=weights) for seed in range(5)]
     overlap = np.mean([trace.metrics["overlap"] for trace in traces])
-    assert overlap == pytest.approx(traces[0].metrics["predicted_overlap"], abs=0.03) and overlap > 0.85
+    assert overlap == pytest.approx(traces[0].metrics["limit_overlap"], abs=0.03) and overlap > 0.85
 
 
 def test_spectral_weights_of_counts_find_the_sign_and_say_so():

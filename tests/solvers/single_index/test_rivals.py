@@ -156,7 +156,7 @@ def test_least_squares_and_marginal_mean_reach_their_limits(ratio):
     for model in (spec, sensing):
         for name in ("sir", "marginal-mean"):
             traces = [lrlab.solve(model.replace(seed=k), name) for k in range(8)]
-            predicted = traces[0].metrics["predicted_overlap"]
+            predicted = traces[0].metrics["limit_overlap"]
             assert np.mean([t.metrics["overlap"] for t in traces]) == pytest.approx(predicted, abs=0.04)
 
 
@@ -175,7 +175,7 @@ def test_phd_reaches_its_limit(model, settings, whitening):
     spec = lrlab.spec(model, p=200, **settings)
     limit = principal_hessian.predict(spec.link_function.moments, spec.n / 200, whitening)
     traces = [lrlab.solve(spec.replace(seed=k), "phd", whitening=whitening) for k in range(4)]
-    assert traces[0].metrics["predicted_overlap"] == limit.overlap
+    assert traces[0].metrics["limit_overlap"] == limit.overlap
     assert np.mean([t.metrics["overlap"] for t in traces]) == pytest.approx(limit.overlap, abs=0.06)
     top = abs(limit.value) if limit.overlap else max(-limit.lower, limit.upper)
     assert np.mean([-t.metrics["objective"] for t in traces]) == pytest.approx(top, rel=0.05)

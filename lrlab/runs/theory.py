@@ -1,0 +1,161 @@
+"""What theory says of jobs at their own size: means and bands over draws, the best on average, limits of large sizes.
+
+`known` is quick, for a page or a slider: limits, and means over as many draws as fit into its time. `refined` takes
+seconds, and is remembered for the process; what is refined replaces what is quick.
+
+Numbers, by name: `predicted_overlap`, `predicted_error`, mean over draws of problems of this size, and with `_low` and
+`_high` the values below which 10% and 90% of the draws lie; `best_...`, the same of the best on average over signals;
+`limit_...`, for large n and p, and `limit_best_...` of all methods.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lrlab import catalog, metrics
+from lrlab.arrays import Array
+from lrlab.protocol import Spec
+from lrlab.runs.job import Job
+
+Numbers = Mapping[str, float]
+QUICK_SECONDS, REFINED_SECONDS = 0.03, 2.0
+"""About what draws may take: where a person moves a slider, and on a worker."""
+FEWEST, MOST = 24, 400
+"""Draws from which a mean and its band are given, and of which more change nothing that is seen."""
+BAND = 0.1, 0.9
+NOTHING = 1e-6
+"""Bound of a score up to which there is nothing to have a share of."""
+REMEMBERED = 4096
+SHIPPED = Path(__file__).with_name("theory.json")
+
+_refined: dict[object, Numbers] = {}
+
+
+def described(overlaps: Array, name: str = "predicted") -> dict[str, float]:
+    """Return mean and band of squared overlaps (draws,), and of the errors that they are, under a name."""
+    numbers = dict[str, float]()
+    for measure, values in (("overlap", overlaps), ("error", metrics.errors_of(overlaps))):
+        low, high = np.quantile(values, BAND)
+        numbers |= {
+            f"{name}_{measure}": float(values.mean()),
+            f"{name}_{measure}_low": float(low),
+            f"{name}_{measure}_high": float(high),
+        }
+    return numbers
+
+
+def without_seed(spec: Spec) -> Spec:
+    """Return the spec with the seed 0: what theory says is of all seeds."""
+    return spec.replace(seed=0) if spec.seed else spec
+
+
+def drawn(job: Job, seconds: float) -> dict[str, float]:
+    """Return mean and band over the draws of a job's problem that take about so long; none where they are too few."""
+    options = dict(job.options)
+    count = min(MOST, int(seconds / max(job.entry.draw_seconds(job.spec, options), 1e-9)))
+    overlaps = job.entry.draw(job.spec, options, count) if count >= FEWEST else None
+    return {} if overlaps is None else described(overlaps)
+
+
+def known(job: Job) -> Numbers:
+    """Return what is known of a job without delay."""
+    own = job.on(without_seed(job.spec))
+    return {**(_stored(own) or _quick(own)), **_limits(own.spec), **(_stored(own.spec) or {})}
+
+
+def known_best(spec: Spec) -> Numbers:
+    """Return the bound of all methods at the size of a spec where it has been computed."""
+    return _stored(without_seed(spec)) or {}
+
+
+def completed(job: Job) -> Numbers:
+    """Return what is known of a job, its draws computed where they are not known: this may take seconds."""
+    own = job.on(without_seed(job.spec))
+    if _stored(own) is None:
+        remember(own, refined(own))
+    return known(own)
+
+
+def limits(job: Job) -> Numbers:
+    """Return the limits of a job for large sizes, and what else is known without a draw; for tables of many cells."""
+    own = job.on(without_seed(job.spec))
+    return {**(_stored(own) or _limit(own)), **_limits(own.spec), **(_stored(own.spec) or {})}
+
+
+def quotients(spec: Spec) -> dict[str, tuple[str, float]]:
+    """Return the measures that are quotients: by name the score, and the bound of all methods that divides it.
+
+    Where the bound at this size has not been computed (`best`), or is 0, there are none.
+    """
+    bounds = known_best(spec)
+    wanted = {name: measure.quotient for name, measure in catalog.family(spec.model).measures.items()}
+    return {name: (score, bounds[of]) for name, (score, of) in wanted.items() if bounds.get(of, 0.0) > NOTHING}
+
+
+def missing(jobs: Sequence[Job]) -> list[Any]:
+    """Return what is not refined of some jobs, as items for `refined`: specs, of all methods, and jobs."""
+    own = [job.on(without_seed(job.spec)) for job in jobs]
+    return [*missing_bounds(job.spec for job in jobs), *(job for job in own if _stored(job) is None)]
+
+
+def missing_bounds(specs: Iterable[Spec]) -> list[Spec]:
+    """Return the specs whose bound of all methods is not known, without their seeds, each once."""
+    return [spec for spec in dict.fromkeys(map(without_seed, specs)) if _stored(spec) is None]
+
+
+def refined(item: Any) -> Numbers:
+    """Return what theory says of a job, or of all methods on a spec; for a worker, as it takes seconds."""
+    if isinstance(item, Spec):
+        return catalog.family(item.model).best(item)
+    return {**_limit(item), **drawn(item, REFINED_SECONDS)}
+
+
+def remember(item: Any, numbers: Numbers) -> None:
+    """Hold the result of `refined` in memory, the newest so many."""
+    if len(_refined) >= REMEMBERED:
+        _refined.pop(next(iter(_refined)))
+    _refined[_key(item)] = numbers
+
+
+def _key(item: Any) -> object:
+    """Return what the numbers of an item depend on: limits of a run, for one, change none of them."""
+    return item if isinstance(item, Spec) else (item.spec, item.solver, item.options)
+
+
+def _stored(item: Any) -> Numbers | None:
+    """Return what is remembered of an item, or shipped with the lab; None where there is nothing."""
+    key = _key(item)
+    return _refined[key] if key in _refined else shipped().get(text_of(item))
+
+
+def text_of(item: Any) -> str:
+    """Return an item as the key of a file."""
+    if isinstance(item, Spec):
+        return json.dumps([item.model, item.public_values()])
+    return json.dumps([item.spec.model, item.spec.public_values(), item.solver, dict(item.options)])
+
+
+@lru_cache(maxsize=1)
+def shipped() -> Mapping[str, Numbers]:
+    """Return what is refined of the defaults and the lessons, see `lessons.shipped_theory`."""
+    known: Mapping[str, Numbers] = json.loads(SHIPPED.read_text()) if SHIPPED.exists() else {}
+    return known
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _quick(job: Job) -> Numbers:
+    return {**_limit(job), **drawn(job, QUICK_SECONDS)}
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _limit(job: Job) -> Numbers:
+    return job.entry.predict(job.spec, dict(job.options))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _limits(spec: Spec) -> Numbers:
+    return catalog.family(spec.model).asymptotics(spec)
