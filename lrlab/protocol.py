@@ -150,7 +150,8 @@ class Stop(Enum):
     """Why a run ended; the value is the sentence for the person who looks, with the remedy.
 
     CONVERGED claims optimality: the residual fell to `tol`, or the solver returned it after such a test.
-    LOCAL_MINIMUM, NOT_UNIQUE: the problem's `truth_fits_better(row, tol)` or `another_fits(row)` holds.
+    LOCAL_MINIMUM, NOT_UNIQUE: the problem's `truth_fits_better(row, tol)` or `another_fits(row)` holds; the former is
+    also returned by solvers that know how well the truth must fit, and that no end of theirs does.
     SETTLED: the residual fell to `tol`, but is that of a fixed point of the update (`Iterate.optimal` is false).
     FINISHED: the solver ended by itself, as closed forms do. EXHAUSTED: it has used all batches of fresh samples.
     """

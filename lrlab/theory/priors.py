@@ -19,23 +19,38 @@ LOG_PRECISIONS, ONSET = np.arange(-26.0, 36.0, 0.4), np.arange(-4.0, 8.0, 0.1)
 
 
 class Posterior(NamedTuple):
-    """Mean of each entry (p,) and the average of their variances."""
+    """Mean and variance of each entry (p,)."""
 
     mean: Array
-    variance: float
+    variances: Array
+
+    @property
+    def variance(self) -> float:
+        """The average of the variances."""
+        return float(self.variances.mean())
 
 
-def posterior(R: Array, noise_variance: float, rate: float) -> Posterior:
+def posterior(R: Array, noise_variance: Array | float, rate: float) -> Posterior:
     """Return the posterior of entries of prior variance 1 observed as R (p,) with N(0, noise_variance) added."""
     slab = 1.0 / rate
     shrink = slab / (slab + noise_variance)
     if rate >= 1.0:
-        return Posterior(shrink * R, shrink * noise_variance)
+        return Posterior(shrink * R, np.broadcast_to(shrink * noise_variance, R.shape))
     chance = expit(_log_odds(np.square(R), noise_variance, rate))
     mean = shrink * R
     # Var = chance (shrink noise) + chance (1 - chance) mean^2.
     variance = chance * (shrink * noise_variance + (1.0 - chance) * mean**2)
-    return Posterior(chance * mean, float(variance.mean()))
+    return Posterior(chance * mean, variance)
+
+
+def log_density(R: Array, noise_variance: Array | float, rate: float) -> Array:
+    """Return the logarithm of the density of R (p,), entries of prior variance 1 with N(0, noise_variance) added."""
+    slab = 1.0 / rate
+    alike = slab + noise_variance
+    present = -np.square(R) / (2.0 * alike) - np.log(2.0 * np.pi * alike) / 2.0
+    if rate >= 1.0:
+        return present
+    return np.log(rate) + present + np.logaddexp(0.0, -_log_odds(np.square(R), noise_variance, rate))
 
 
 def level(log_precision: Array, rate: float) -> Array:

@@ -6,16 +6,15 @@ from numpy.random import Generator
 from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
-from lrlab.protocol import Iterate, Iterates
+from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options, all_of
 from lrlab.solvers.single_index import requirements
+from lrlab.solvers.single_index.gamp_checks import PREFERRED, Checks
 from lrlab.solvers.single_index.gamp_draws import drawn_iterations, draws_needed
-from lrlab.solvers.single_index.gamp_steps import State, from_spectral, path, updated
-from lrlab.solvers.single_index.moment_methods import class_moments
+from lrlab.solvers.single_index.gamp_starts import starts
+from lrlab.solvers.single_index.gamp_steps import Point, path
 from lrlab.solvers.single_index.requirements import SupportSize, single_index_entry, support_size
-from lrlab.solvers.single_index.spectral_optimal import leading
-from lrlab.theory.predicted_overlap import best_overlap, is_symmetric, predicted_iterations
-from lrlab.theory.spectral import known_link_weights
+from lrlab.theory.predicted_overlap import best_overlap, predicted_iterations
 
 
 def gamp(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> Iterates:
@@ -32,33 +31,58 @@ def gamp(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> 
                 of an eigenvector that has not seen measurement i (t and T as in `theory.spectral`; compare Mondelli &
                 Venkataramanan 2021, "Approximate message passing with spectral initialization")
     damping     none, until changes of b reverse without falling, or have not fallen for ten iterations, as at small p
-                and near thresholds: then g and b move only part of the way, at least 0.3, to the same fixed points
+                and near thresholds: then g, b and log V move only part of the way, at least 0.3, to the same fixed
+                points. With a few non-zero entries it may go on to circle around the truth
+    checks      how likely the answers are under P(y_i; w_i, V), beside what the model says of that (`gamp_checks`).
+                Where they are less likely by four standard deviations at rest, or again and again, it starts again
+                (`gamp_starts`), with a variance for each entry and measurement, as in Rangan's Algorithm 1: the same
+                start, and for symmetric links also eigenvectors on few entries, random directions
     converges   for independent Gaussian x and large p to the fixed point of `theory.state_evolution`, which also
                 predicts each iteration (`drawn_iterations` where p is too small for that); 10 to 60 iterations,
                 hundreds near a threshold. With other designs it may diverge
 
-    X (n, p), y (n,) in +-1, two passes over X an iteration. Yields endlessly: b / ||b||, residual the larger of
-    ||b_next - b|| and |V_next - V|, both relative to ||b_true|| = 1. The note gives 1 - V, the method's own estimate of
-    its overlap; where nothing can be recovered b falls to 0 and its direction has no meaning.
+    X (n, p), y (n,) in +-1, two passes over X an iteration. Yields b / ||b||, residual the larger of ||b_next - b|| and
+    |V_next - V|, both relative to ||b_true|| = 1, or the standard deviations of a check that fails. Ends where that is
+    so of all starts, with the end under which the answers are likeliest, as a LOCAL_MINIMUM. The note gives 1 - V, the
+    method's own estimate of its overlap; where nothing can be recovered b falls to 0 and its direction has no meaning.
+    A fixed point of a symmetric link that the answers do not prefer to b = 0 by five nats is SETTLED, not CONVERGED:
+    near a threshold it may be far off, however sure of itself.
     Reference: Rangan (2011), "Generalized approximate message passing for estimation with random linear mixing",
-    Algorithm 1 with scalar variances.
+    Algorithm 1, first with scalar variances.
     """
     rate = min(1.0, support_size(problem, kept) / problem.shape[1])
-    if is_symmetric(problem.link):
-        T = known_link_weights(problem.link.moments)
-        now = from_spectral(problem, leading(class_moments(problem), T, problem.shape[1], "").b)
-    else:
-        # From b = 0 the first update is a direction; b = 0 is none.
-        zero = State(np.zeros(problem.shape[1]), 1.0, np.zeros(len(problem.y)), None)
-        now = updated(problem, zero, rate, step=1.0)
-    for at in path(problem, now, rate):
-        yield Iterate(unit(at.state.b), residual=at.change, note=_note(at.state, rate, at.step))
+    ends = list[tuple[float, Iterate]]()
+    for number, start in enumerate(starts(problem, rate, rng), 1):
+        checks = Checks(problem, rate)
+        for at in path(problem, start, rate):
+            if not np.isfinite(at.state.b).all():
+                break
+            checks.look(at)
+            iterate = _iterate(at, rate, checks, number)
+            yield iterate
+            if checks.hopeless(at):
+                ends.append((checks.likelihood, iterate))
+                break
+    if not ends:
+        return Stop.STALLED
+    yield max(ends, key=lambda end: np.nan_to_num(end[0], nan=-np.inf))[1]
+    return Stop.LOCAL_MINIMUM
 
 
-def _note(now: State, rate: float, step: float) -> str:
+def _iterate(at: Point, rate: float, checks: Checks, number: int) -> Iterate:
+    state, residual = at.state, at.change
     prior = "Gaussian prior" if rate >= 1.0 else f"sparse prior, share {rate:.3g} of the entries"
-    damped = "" if step == 1.0 else f", steps damped to {step:.2g}"
-    return f"Own estimate of the overlap {1.0 - now.V:.3g}; {prior}{damped}."
+    damped = "" if at.step == 1.0 else f", steps damped to {at.step:.2g}"
+    note = f"Own estimate of the overlap {1.0 - state.V:.3g}; {prior}{damped}."
+    if number > 1:
+        note += f" Start {number}."
+    if checks.failed:
+        # No overlap is near one at which the answers are so unlikely: nothing here has converged.
+        residual = max(residual, checks.excess)
+        note += f" It does not hold: the answers are {checks.excess:.3g} standard deviations less likely than it says."
+    elif checks.gain < PREFERRED:
+        note += f" The answers prefer this direction to none by {checks.gain:.2g} nats only: it may be another."
+    return Iterate(unit(state.b), residual=residual, note=note, optimal=checks.gain >= PREFERRED)
 
 
 def predict(spec: SingleIndexSpec, options: Options) -> dict[str, float]:

@@ -9,13 +9,14 @@ import numpy as np
 from lrlab.arrays import Array
 from lrlab.models.protocols import SingleIndexData
 from lrlab.theory import priors
-from lrlab.theory.channels import TINY, answer
+from lrlab.theory.channels import TINY, Answer, answer
 from lrlab.theory.predicted_overlap import spectral_start
 from lrlab.theory.spectral import known_link_weights
 
 # Variances cannot fall to 0: answers without noise would then be events of probability 0.
 LEAST_VARIANCE = 1e-12
-ROWS = 2**14
+LEAST_PRECISION = 1e-30
+ROWS, SQUARED_ROWS = 2**14, 2**10
 PATIENCE, TURNS = 10, 4
 LEAST_STEP = 0.3
 
@@ -23,19 +24,37 @@ LEAST_STEP = 0.3
 class State(NamedTuple):
     """Posterior means b (p,) with the summed variance V of its entries, and the means w (n,) of the indices X b.
 
-    score: g (n,) of the update that led here, None at the start.
+    score: g (n,) of the update that led here, None at the start. variances: of the entries (p,) where each has its own,
+    None where all have V / p, as in the limit of large p.
     """
 
     b: Array
     V: float
     w: Array
     score: Array | None
+    variances: Array | None = None
+
+    def spread(self, X: Array) -> Array | float:
+        """Return the variances of the indices X b, one for all or (n,)."""
+        return self.V if self.variances is None else squared_product(X, self.variances)
+
+    def entry_noise(self, X: Array, score: Array, curvature: Array) -> Array | float:
+        """Return S, the variances with which all answers g, h (n,) tell the entries, one for all or (p,)."""
+        precision = self._sums(X, curvature)
+        if np.min(precision) <= 0.0:
+            # E h = E g^2 under the model; the sum of squares cannot be negative where chance makes the other so.
+            precision = np.where(precision > 0.0, precision, self._sums(X, np.square(score)))
+        return 1.0 / np.maximum(precision, LEAST_PRECISION)
+
+    def _sums(self, X: Array, h: Array) -> Array | float:
+        return float(h.sum()) if self.variances is None else squared_product(X, h, left=True)
 
 
 class Point(NamedTuple):
-    """A state, the size of the change that follows it, and the step with which it is made."""
+    """A state, the likelihood of the answers there, the size of the change that follows, and the step of that."""
 
     state: State
+    answers: Answer
     change: float
     step: float
 
@@ -44,12 +63,13 @@ def path(problem: SingleIndexData, now: State, rate: float) -> Iterator[Point]:
     """Yield `now` and the states that follow, without end; steps are damped where they oscillate."""
     step, changes, cosines, before = 1.0, list[float](), list[float](), now.b * 0.0
     while True:
-        following = updated(problem, now, rate, step)
+        at = answers(problem, now)
+        following = updated(problem, now, rate, step, at)
         move = following.b - now.b
         size = float(np.linalg.norm(move))
         changes.append(max(size, abs(following.V - now.V)) / step)
         cosines.append(float(move @ before) / max(size * float(np.linalg.norm(before)), TINY))
-        yield Point(now, changes[-1], step)
+        yield Point(now, at, changes[-1], step)
         if oscillates(changes, cosines):
             step, changes, cosines = max(LEAST_STEP, step / 1.5), [], []
         now, before = following, move
@@ -67,37 +87,46 @@ def oscillates(changes: list[float], cosines: list[float]) -> bool:
     )
 
 
-def updated(problem: SingleIndexData, now: State, rate: float, step: float) -> State:
-    """Return the state after one update, of which g and b move by the share `step`."""
-    X, p = problem.X, len(now.b)
-    score, precision = _answers(problem, now)
-    if now.score is not None:
-        score = step * score + (1.0 - step) * now.score
-    if precision <= 0.0:
-        # E h = E g^2 under the model; the sum of squares cannot be negative where chance makes the other so.
-        precision = float(score @ score)
-    S = 1.0 / max(precision, TINY)
+def updated(problem: SingleIndexData, now: State, rate: float, step: float, at: Answer | None = None) -> State:
+    """Return the state after one update, of which g, b and log V move by the share `step`; at: the answers' likelihood.
+
+    It is evaluated where it is not given.
+    """
+    X, p, at = problem.X, len(now.b), at or answers(problem, now)
+    score = at.score if now.score is None else step * at.score + (1.0 - step) * now.score
+    S = now.entry_noise(X, score, at.curvature)
     # In units of 1 / sqrt(p), in which an entry has variance 1.
     posterior = priors.posterior(math.sqrt(p) * (now.b + S * (score @ X)), p * S, rate)
-    b = posterior.mean / math.sqrt(p)
-    V = min(max(posterior.variance, LEAST_VARIANCE), 1.0)
+    b, V = posterior.mean / math.sqrt(p), posterior.variance
+    V = min(max(V, LEAST_VARIANCE), 1.0) ** step * now.V ** (1.0 - step)
     # 1 = ||b_true||^2 = ||b||^2 + V. Left free, the two drift against each other for hundreds of iterations where V is
     # small; made equal where little is known of b, they oscillate.
     b = b * ((1.0 - V) / max(float(b @ b), TINY)) ** ((1.0 - V) / 2.0)
     b = step * b + (1.0 - step) * now.b
-    return State(b, V, X @ b - V * score, score)
+    following = State(b, V, X @ b, score)
+    if now.variances is not None:
+        own = np.maximum(posterior.variances, LEAST_VARIANCE) / p
+        following = following._replace(variances=own**step * now.variances ** (1.0 - step))
+    return following._replace(w=following.w - following.spread(X) * score)
 
 
-def _answers(problem: SingleIndexData, now: State) -> tuple[Array, float]:
-    """Return g (n,) and the sum of h, by blocks of rows: a link's quadrature takes some hundred numbers a row."""
-    score, precision, n = np.empty_like(now.w), 0.0, len(now.w)
+def answers(problem: SingleIndexData, now: State) -> Answer:
+    """Return the likelihood of the answers, by blocks of rows: a link's quadrature takes some hundred numbers a row."""
+    n, spread, parts = len(now.w), now.spread(problem.X), list[Answer]()
     for start in range(0, n, ROWS):
         problem.checkpoint(start / n)
         rows = slice(start, start + ROWS)
-        at = answer(problem.link, now.w[rows], now.V, problem.y[rows])
-        score[rows] = at.score
-        precision += float(at.curvature.sum())
-    return score, precision
+        own = spread if isinstance(spread, float) else np.maximum(spread[rows], LEAST_VARIANCE)
+        parts.append(answer(problem.link, now.w[rows], own, problem.y[rows]))
+    return parts[0] if len(parts) == 1 else Answer(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def squared_product(X: Array, v: Array, left: bool = False) -> Array:
+    """Return the product of the squared entries of X (n, p) with v: from the right (n,), or from the left (p,)."""
+    blocks = [slice(start, start + SQUARED_ROWS) for start in range(0, len(X), SQUARED_ROWS)]
+    if left:
+        return np.sum([v[rows] @ np.square(X[rows]) for rows in blocks], axis=0)
+    return np.concatenate([np.square(X[rows]) @ v for rows in blocks])
 
 
 def from_spectral(problem: SingleIndexData, v: Array) -> State:

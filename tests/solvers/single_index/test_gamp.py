@@ -13,7 +13,9 @@ from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.solvers.single_index.gamp import gamp, predict_iterations
+from lrlab.solvers.single_index.gamp_checks import Checks, evidence, surprise
 from lrlab.solvers.single_index.gamp_draws import UnseenGaussian, draws_needed, gamp_draws
+from lrlab.solvers.single_index.gamp_starts import first_state, with_variances
 from lrlab.solvers.single_index.gamp_steps import from_spectral, path, updated
 from lrlab.solvers.single_index.spectral_optimal import spectral_optimal
 from lrlab.theory.predicted_overlap import best_overlap, predicted_iterations
@@ -205,3 +207,75 @@ def test_a_design_that_is_drawn_whole_and_one_that_is_not_have_one_law(monkeypat
     gamp_draws_module._overlaps.cache_clear()
     error = np.sqrt((whole.var(axis=0) + unseen.var(axis=0)) / 40)
     assert (whole != unseen).any() and np.all(np.abs(whole.mean(axis=0) - unseen.mean(axis=0)) < 3.5 * error)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        OneBitPhaseRetrieval(n=200, p=100, sparsity=2, seed=20002),
+        OneBitPhaseRetrieval(n=200, p=100, sparsity=2, seed=20009),
+        OneBitPhaseRetrieval(n=400, p=100, sparsity=5, seed=20007),
+        OneBitPhaseRetrieval(n=542, p=200, sparsity=1, seed=607478),
+        OneBitPhaseRetrieval(n=92, p=50, sparsity=3, threshold=0.3, seed=584741),
+    ],
+    ids=repr,
+)
+def test_few_entries_are_recovered_from_one_start_or_another(spec):
+    """The first of these broke down, the others were called converged at an overlap below .1 and estimated at 1."""
+    trace = lrlab.solve(spec, "gamp", max_iter=1000)
+    assert trace.metrics["overlap"] > 0.99 and trace.stop in (Stop.CONVERGED, Stop.MAX_ITER)
+
+
+def test_what_the_answers_contradict_is_not_called_converged():
+    trace = lrlab.solve(OneBitPhaseRetrieval(n=100, p=100, sparsity=2, threshold=0.3, seed=20007), "gamp")
+    assert trace.metrics["overlap"] < 0.1 and trace.stop is Stop.LOCAL_MINIMUM
+    assert "It does not hold" in trace.note and trace.rows[-1]["residual"] > 4.0
+
+
+def test_a_fixed_point_that_the_answers_hardly_prefer_is_only_settled():
+    trace = lrlab.solve(OneBitPhaseRetrieval(n=600, p=150, threshold=2.0, seed=20013), "gamp")
+    assert trace.metrics["overlap"] < 0.1 and "overlap 0.543" in trace.note
+    assert trace.stop is Stop.SETTLED and "nats only" in trace.note
+
+
+@pytest.mark.parametrize("spec", SPECS[:6], ids=repr)
+def test_answers_are_as_likely_as_the_model_says_at_its_fixed_points(spec):
+    excesses = []
+    for seed in range(1000, 1006):
+        problem = spec.replace(n=spec.n // 2, p=spec.p // 2, sparsity=spec.sparsity // 2, seed=seed).build()
+        rest = iterates_of_first_start(problem, 60)[-1]
+        excesses.append(surprise(rest.answers.log_chance)[1])
+    assert abs(np.mean(excesses)) < 4.0 / np.sqrt(6.0) and max(excesses) < 4.0
+
+
+def iterates_of_first_start(problem, number):
+    rate = problem.sparsity / problem.shape[1]
+    return list(itertools.islice(path(problem, first_state(problem, rate), rate), number))
+
+
+def test_the_evidence_is_that_of_an_integral_over_the_prior():
+    """Of a symmetric link only one of two modes of equal size is counted; Bethe's approximation is short of a nat."""
+    rng = np.random.default_rng(0)
+    for spec, modes in (
+        (OneBitSensing(n=60, p=4, noise=0.3, seed=1001), 1),
+        (OneBitPhaseRetrieval(n=60, p=4, noise=0.3, seed=1001), 2),
+        (OneBitPhaseRetrieval(n=60, p=5, noise=0.3, sparsity=2, seed=1001), 2),
+    ):
+        problem = spec.build()
+        p, rate = spec.p, problem.sparsity / spec.p
+        B = rng.standard_normal((40_000, p)) / np.sqrt(rate * p) * (rng.random((40_000, p)) < rate)
+        logs = np.log((1.0 + 1e-12 + problem.y * problem.link(B @ problem.X.T)) / 2.0).sum(axis=1)
+        exact = logs.max() + np.log(np.exp(logs - logs.max()).mean() / modes)
+        exact -= np.log((1.0 + problem.y * problem.link.moments.mu0) / 2.0).sum()
+        state = with_variances(first_state(problem, rate))
+        rest = next(at for at in path(problem, state, rate) if at.change < 1e-6)
+        assert evidence(problem, rest, rate) == pytest.approx(exact, abs=2.0)
+
+
+def test_checks_are_made_as_changes_fall():
+    problem = OneBitPhaseRetrieval(n=600, p=100).build()
+    checks, made = Checks(problem, 1.0), []
+    for at in iterates_of_first_start(problem, 30):
+        checks.look(at)
+        made.append(checks.gain)
+    assert made[0] == np.inf and made[-1] > 50.0 and len(set(made)) < 6 and not checks.failed

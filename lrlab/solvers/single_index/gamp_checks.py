@@ -1,0 +1,99 @@
+r"""Whether a state of `gamp` is as likely as the model says: tests that need no truth.
+
+In the limit of large p, w_i and V are mean and variance of <x_i, b_true> given all answers but the i-th. So the answers
+are as likely under P(y_i; w_i, V) as it says of itself, up to chance. At a state that is wrong and sure of itself some
+answers are all but impossible.
+
+Links with mu_1 = 0 have other fixed points than the best one, which are no surprise to themselves. The logarithm of the
+probability of all answers around one, by Bethe's approximation, says whether it has more of the posterior than b = 0:
+
+    log Z = sum_i log P(y_i; w_i, V) + sum_i (<x_i, b> - w_i)^2 / (2 V) - sum_j KL(b_j | prior)
+
+(Krzakala, Manoel, Tramel & Zdeborova 2014, "Variational free energies for compressed sensing", eqs. 20-27, with the
+answers' channel).
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from lrlab.arrays import Array
+from lrlab.models.protocols import SingleIndexData
+from lrlab.solvers.single_index.gamp_steps import Point
+from lrlab.theory import priors
+from lrlab.theory.channels import log_of_rest
+from lrlab.theory.predicted_overlap import is_symmetric
+
+UNLIKELY = 4.0
+"""Standard deviations by which the answers may be less likely than the model says."""
+PREFERRED = 5.0
+"""Nats by which the answers must prefer a direction of a symmetric link to none."""
+NEAR = 0.1
+EVERY, PATIENCE = 10, 10
+"""Iterations between checks of a damped path, and the number of checks that it may fail."""
+
+
+@dataclass
+class Checks:
+    """Checks of one path: each time that its changes have fallen a thousandfold, and every ten iterations once damped.
+
+    excess: standard deviations by which the answers were less likely than the model says at the last check. gain: nats
+    by which they prefer the direction to none. likelihood: the logarithm of their probability. failures: their number.
+    """
+
+    problem: SingleIndexData
+    rate: float
+    next: float = NEAR
+    waited: int = 0
+    excess: float = 0.0
+    gain: float = math.inf
+    likelihood: float = -math.inf
+    failures: int = 0
+
+    def look(self, at: Point) -> None:
+        """Check a point where it is time to."""
+        self.waited += at.step < 1.0
+        if at.change > self.next and self.waited < EVERY:
+            return
+        self.waited, self.next = 0, min(self.next, at.change / 1000.0)
+        self.likelihood, self.excess = surprise(at.answers.log_chance)
+        self.failures += self.failed
+        if is_symmetric(self.problem.link) and at.change <= NEAR:
+            self.gain = evidence(self.problem, at, self.rate)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the answers were too unlikely at the last check."""
+        return not self.excess <= UNLIKELY
+
+    def hopeless(self, at: Point) -> bool:
+        """Return whether the path has come to rest where the answers are too unlikely, or wanders among such states."""
+        return self.failed and (at.change < NEAR**3 or self.failures > PATIENCE or not np.isfinite(at.change))
+
+
+def surprise(own: Array) -> tuple[float, float]:
+    """Return the log-probability of the answers, and by how many standard deviations it is below its expectation.
+
+    own: that of each answer (n,).
+    """
+    other, chance = log_of_rest(np.minimum(own, 0.0)), np.exp(own)
+    # own - E own = (1 - P) (log P - log (1 - P)), and the variance is P (1 - P) (log P - log (1 - P))^2.
+    odds = own - other
+    lack = -float(((1.0 - chance) * odds).sum())
+    # A nat is never much.
+    deviation = max(1.0, math.sqrt(float((chance * (1.0 - chance) * odds**2).sum())))
+    return float(own.sum()), lack / deviation
+
+
+def evidence(problem: SingleIndexData, point: Point, rate: float) -> float:
+    """Return log Z of the module's docstring less that of b = 0, in nats."""
+    X, (state, at, *_), scale = problem.X, point, math.sqrt(len(point.state.b))
+    spread, mean = state.spread(X), scale * state.b
+    S = state.entry_noise(X, at.score, at.curvature)
+    R, S = mean + scale * S * (at.score @ X), scale**2 * S
+    v = priors.posterior(R, S, rate).variances
+    apart = (np.log(2.0 * math.pi * S) + (np.square(R - mean) + v) / S) / 2.0
+    divergence = -float((apart + priors.log_density(R, S, rate)).sum())
+    energy = float((at.log_chance + np.square(X @ state.b - state.w) / (2.0 * spread)).sum())
+    return energy - divergence - float(np.log((1.0 + problem.y * problem.link.moments.mu0) / 2.0).sum())
