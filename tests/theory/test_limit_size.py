@@ -1,0 +1,36 @@
+"""From which size on the limits for large p describe what the posterior mean reaches."""
+
+import numpy as np
+import pytest
+
+from lrlab.models.flipped_logistic import FlippedLogistic
+from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
+from lrlab.models.one_bit_sensing import OneBitSensing
+from lrlab.solvers.single_index.gamp_draws import gamp_draws
+from lrlab.theory.limit_size import limit_applies
+from lrlab.theory.predicted_overlap import best_overlap
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        OneBitSensing(n=160, p=320, sparsity=32, noise=0.3),
+        FlippedLogistic(n=320, p=64, sparsity=40),
+        OneBitSensing(n=64, p=32, noise=1.0),
+        OneBitPhaseRetrieval(n=300, p=60),
+    ],
+    ids=repr,
+)
+def test_with_many_entries_runs_are_near_their_limit(spec):
+    assert limit_applies(spec)
+    ends = gamp_draws(spec, 40)[:, -1]
+    assert abs(ends.mean() - best_overlap(spec).best) < 0.03 + 3.0 * ends.std() / np.sqrt(40)
+
+
+def test_with_one_entry_the_limit_says_nothing():
+    spec = OneBitSensing(n=60, p=100, sparsity=1, noise=1.0)
+    assert not limit_applies(spec) and not limit_applies(spec.replace(n=20, p=1000, noise=0.1))
+    # The place of the entry is found, and its size was known: above what the limit allows any method.
+    ends = gamp_draws(spec, 40)[:, -1]
+    assert ends.mean() > best_overlap(spec).best + 0.08
+    assert not limit_applies(OneBitSensing(n=60, p=20)) and not limit_applies(OneBitSensing(n=8, p=2))
