@@ -5,6 +5,7 @@ A file is a sweep definition with a table `figure`, see `definition`; a further 
 
 import os
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
 from importlib.resources import files
@@ -49,8 +50,11 @@ def plan(preset: "Preset", trials: int | None = None, data: "str | os.PathLike[s
         raise InputError("trials", "a whole number of 2 or more", trials, "a mean and its spread need two")
     if data is not None and not preset.data:
         raise InputError("data", f"nothing, as {preset.name} draws its own", data, "leave it out")
+    from lrlab.presets.claims import complete
+
     more: dict[str, Any] = {"data": data} if preset.data else {}
-    return import_module(f"{__name__}.{preset.kind}").plan(preset, trials, **more)
+    work: Plan = import_module(f"{__name__}.{preset.kind}").plan(preset, trials, **more)
+    return replace(work, finish=lambda results: complete(preset, work.finish(results)))
 
 
 def compute(

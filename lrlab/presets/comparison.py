@@ -13,7 +13,8 @@ from lrlab.parameters import InputError, require_known
 from lrlab.presets import claims
 from lrlab.presets.cases import Case, plan_cases
 from lrlab.presets.definition import Preset, Toml
-from lrlab.presets.result import Panel, Plan, Result, Verdict, compare, compare_with_paper
+from lrlab.presets.evidence import samples
+from lrlab.presets.result import Panel, Plan, Result, Verdict, compare_with_paper
 
 
 def plan(preset: Preset, trials: int | None = None) -> Plan:
@@ -42,7 +43,7 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
 
 def _figures(preset: Preset, cases: Sequence[Case], rows: pd.DataFrame) -> Result:
     points = [compared(preset, panel, rows) for panel in preset.panels]
-    judged = [_judged(preset, panel, part) for panel, part in zip(preset.panels, points, strict=True)]
+    judged = [_judged(preset, panel, rows) for panel in preset.panels]
     parts = list(zip(preset.panels, points, judged, strict=True))
     panels = [_panel(*part) for part in parts]
     lines = [
@@ -51,11 +52,17 @@ def _figures(preset: Preset, cases: Sequence[Case], rows: pd.DataFrame) -> Resul
     return Result(panels, pd.concat([pd.DataFrame(lines), *(part.assign(level="point") for part in points)]), rows)
 
 
-def _judged(preset: Preset, panel: Toml, points: pd.DataFrame) -> list[Verdict]:
+def _judged(preset: Preset, panel: Toml, rows: pd.DataFrame) -> list[Verdict]:
     """Return the verdicts on the claims on a panel, then on its printed numbers."""
-    said = claims.verdicts(preset, panel["title"], points.assign(x=points["column"], y=points["ours"]))
-    scale = panel.get("scale", 1.0)
-    return [*said, *compare(panel["measure"], points, lambda row: f"{row.series}, {row.column}", scale)]
+    ran = rows[rows["refused"].fillna("") == ""] if "refused" in rows else rows
+    held = samples(ran, "column", panel["measure"], panel.get("scale", 1.0))
+    columns = [column["label"] for column in preset.content["columns"]]
+    printed = {
+        one["label"]: dict(zip(columns, map(float, one["paper"][panel["measure"]]), strict=True))
+        for one in preset.series
+        if panel["measure"] in one.get("paper", {})
+    }
+    return [*claims.verdicts(preset, panel["title"], held), *claims.printed(printed, held)]
 
 
 def compared(preset: Preset, panel: Toml, rows: pd.DataFrame) -> pd.DataFrame:
@@ -77,4 +84,4 @@ def _panel(panel: Toml, points: pd.DataFrame, judged: Sequence[Verdict]) -> Pane
     words = "Filled: computed here, mean and standard deviation of the trials."
     if points["paper"].notna().any():
         words += " Open: printed in the paper."
-    return Panel(panel["title"], figure, words + claims.caption(judged))
+    return Panel(panel["title"], figure, words + claims.caption(judged), judged)

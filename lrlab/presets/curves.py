@@ -16,6 +16,7 @@ from lrlab.parameters import InputError
 from lrlab.presets import claims
 from lrlab.presets.cases import CHOSEN_BY, axis_of, best_of_grid, grid_words, panel_by_panel, plan_cases
 from lrlab.presets.definition import Preset
+from lrlab.presets.evidence import Samples, samples
 from lrlab.presets.result import Panel, Plan, panel_table
 from lrlab.sweeps.definition_parts import Success
 from lrlab.sweeps.statistics import summarise
@@ -65,11 +66,19 @@ def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.D
         figure.add_hline(y=panel["published"], line={"dash": "dot"}, annotation_text=f"paper: {panel['published']:g}")
     halves = half_points(points) if success else {}
     summaries = [{"level": "series", "series": name, "half": value} for name, value in halves.items()]
-    judged = claims.verdicts(preset, panel["title"], points)
+    judged = claims.verdicts(preset, panel["title"], _samples(axis, ran, measure, success))
     points = points.drop(columns="y").rename(columns={"x": axis}).assign(**freedom)
     table = panel_table(panel["title"], spec.model, points, summaries + claims.rows(judged))
     words = _caption(halves, without_estimate) + grid_words(ran) + claims.caption(judged)
-    return Panel(panel["title"], figure, words), table
+    return Panel(panel["title"], figure, words, judged), table
+
+
+def _samples(axis: str, ran: pd.DataFrame, measure: str, success: Success | None) -> Samples:
+    """Return the measure of each trial; with a rule of success 1 for a successful one and 0 for another."""
+    if success is None:
+        return samples(ran, axis, measure)
+    reached = ran[measure] < success.below if success.below is not None else ran[measure] > success.above
+    return samples(ran.assign(success=reached.astype(float)), axis, "success")
 
 
 def _points(labels: Sequence[str], axis: str, ran: pd.DataFrame, measure: str, success: Success | None) -> pd.DataFrame:
@@ -82,13 +91,14 @@ def _points(labels: Sequence[str], axis: str, ran: pd.DataFrame, measure: str, s
 
 
 def ratios(labels: Sequence[str], axis: str, ran: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """Return the ratio of a measure of two series at each value x: the median and quartiles over pairs of trials."""
+    """Return the ratio of a measure of two series in the same trial at each value x: median and quartiles."""
     parts = []
     for x, rows in ran.groupby(axis):
-        over, under = (rows[rows["series"] == label][measure].to_numpy(float) for label in labels)
-        if len(over) and len(under):
-            low, middle, high = np.quantile(np.divide.outer(over, under), (0.25, 0.5, 0.75))
-            parts.append({"x": x, "y": middle, "median": middle, "low": low, "high": high, "trials": len(over)})
+        over, under = (rows[rows["series"] == label].set_index("trial")[measure] for label in labels)
+        both = (over / under).dropna()
+        if len(both):
+            low, middle, high = np.quantile(both, (0.25, 0.5, 0.75))
+            parts.append({"x": x, "y": middle, "median": middle, "low": low, "high": high, "trials": len(both)})
     table = pd.DataFrame(parts, columns=["x", "y", "median", "low", "high", "trials"])
     return table.assign(series=" over ".join(labels))
 
@@ -96,9 +106,18 @@ def ratios(labels: Sequence[str], axis: str, ran: pd.DataFrame, measure: str) ->
 def half_points(points: pd.DataFrame) -> dict[str, float]:
     """Return for each series where the share last rises through one half, between points; nan where it never does."""
     return {
-        str(name): claims.rise(rows["x"].to_numpy(float), rows["share"].to_numpy(float))
+        str(name): rise(rows["x"].to_numpy(float), rows["share"].to_numpy(float))
         for name, rows in points.groupby("series", sort=False)
     }
+
+
+def rise(x: np.ndarray, share: np.ndarray) -> float:
+    """Return where a share last rises through one half, between points; nan where it never does."""
+    before = np.flatnonzero((share[:-1] < 0.5) & (share[1:] >= 0.5))
+    if not len(before):
+        return float("nan")
+    k = before[-1]
+    return float(x[k] + (0.5 - share[k]) / (share[k + 1] - share[k]) * (x[k + 1] - x[k]))
 
 
 def _caption(halves: Mapping[str, float], without_estimate: int) -> str:

@@ -29,8 +29,8 @@ _GRID = {**_SERIES, "grid": dict}
 _MEASURE = {"measure": str, "measure_title": str}
 _SCALES = {"log_x": bool, "log_y": bool}
 _RULE = {
-    "rule": str, "quantity": str, "lower": [str], "higher": [str], "series": [str],
-    "by": float, "within": float, "level": float, "at": float,
+    "rule": str, "lower": [str], "higher": [str], "series": [str],
+    "by": float, "within": float, "level": float, "at": float, "from": float, "to": float,
 }  # fmt: skip
 _REMARK = Keys({"text": str, **_RULE}, ("text", "rule"))
 _CLAIM = {"paper": str, "panel": str, "remark": _REMARK, **_RULE}
@@ -58,7 +58,7 @@ def _file(figure: Toml, required: Sequence[str], *parts: Toml) -> Keys:
 
 KINDS: Mapping[str, Keys] = {
     "spectrum": _file(
-        {}, (), _MODEL, _AXES, _tables("panels", {"title": str, "claim": str, **_MODEL, **_AXES}, "title"),
+        {}, (), _MODEL, _AXES, _tables("panels", {"title": str, **_MODEL, **_AXES}, "title"), _CLAIMS,
     ),
     "rates": _file(
         {"threshold_factor": float, "claim": str}, ("threshold_factor",),
@@ -110,6 +110,8 @@ KINDS: Mapping[str, Keys] = {
         _CLAIMS,
     ),
 }  # fmt: skip
+EIGENVALUES = ("largest", "second", "gap")
+"""The series of kind `spectrum`: the two largest eigenvalues, and their difference."""
 REQUIRED = {
     "comparison": ("columns", "panels"),
     "products": ("model", "series", "panels"),
@@ -148,6 +150,16 @@ class Preset:
     def panels(self) -> Sequence[Toml]:
         """The panels; one with the title of the preset where the file has none."""
         return self.content.get("panels") or [{"title": self.title}]
+
+    @property
+    def all_panels(self) -> tuple[str, ...]:
+        """The titles of the panels, those that a quick form leaves out among them."""
+        return tuple(self.content.get("all_panels") or (panel["title"] for panel in self.panels))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What claims name: the labels of the series, or the eigenvalues of a spectrum."""
+        return EIGENVALUES if self.kind == "spectrum" else tuple(series["label"] for series in self.series)
 
     @property
     def series(self) -> Sequence[Toml]:

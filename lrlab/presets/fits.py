@@ -24,8 +24,9 @@ from lrlab.fits.validation import METRICS
 from lrlab.parameters import InputError, require_known
 from lrlab.presets import claims
 from lrlab.presets.definition import Preset, Toml
-from lrlab.presets.fits_sets import PLACE, SYNTHETIC, Sets, panels_of, rows_of_paper, sets
-from lrlab.presets.result import Panel, Plan, Result, Verdict, compare, compare_with_paper
+from lrlab.presets.evidence import Samples, samples
+from lrlab.presets.fits_sets import PLACE, SYNTHETIC, Sets, panels_of, rows_of_paper, sampling_error, sets
+from lrlab.presets.result import Panel, Plan, Result, Verdict, compare_with_paper
 from lrlab.protocol import limits
 from lrlab.sweeps.toml import require_settings
 
@@ -155,11 +156,11 @@ def _panel(
         placed, axis_title=AXES[axis], value_title=TITLES[panel["measure"]],
         log_x=panel.get("log_x", False), categories=axis == "data",
     )  # fmt: skip
-    judged, about = _judged(preset, panel, rows), {"panel": panel["title"], "measure": panel["measure"]}
+    judged, about = _judged(preset, panel, rows, table), {"panel": panel["title"], "measure": panel["measure"]}
     lines = [{**line, **about, "claim": line["paper"]} for line in claims.rows(judged)]
     if not lines and rows["data"].str.endswith(SYNTHETIC).any():
         lines = [{"level": "panel", **about, **NOT_JUDGED}]
-    return Panel(panel["title"], figure, _caption(rows) + notes + claims.caption(judged)), lines
+    return Panel(panel["title"], figure, _caption(rows) + notes + claims.caption(judged), judged), lines
 
 
 def _over_time(rows: pd.DataFrame, points: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
@@ -174,17 +175,22 @@ def _over_time(rows: pd.DataFrame, points: pd.DataFrame, table: pd.DataFrame) ->
     return pd.DataFrame(lines, columns=["series", "x", "ours", "spread", "trials", "paper"])
 
 
-def _judged(preset: Preset, panel: Toml, rows: pd.DataFrame) -> list[Verdict]:
+def _judged(preset: Preset, panel: Toml, rows: pd.DataFrame, table: pd.DataFrame) -> list[Verdict]:
     """Return the verdicts on the claims on a panel, then on its printed numbers."""
+    measure, axis = panel["measure"], panel["axis"]
     published = rows[rows["data"].isin(preset.data)].dropna(subset=["ours"])
-    shown = published.assign(x=published.get(panel["axis"], 0.0), y=published["ours"])
-    said = claims.verdicts(preset, panel["title"], shown) if len(shown) else []
-    return [*said, *compare(panel["measure"], rows, fit_name)]
-
-
-def fit_name(row: Any) -> str:
-    """Return what a row of a table of fits is of."""
-    return f"{row.data}, {row.series}, rank {row.share:g} L, {row.observed:g} observed"
+    if published.empty:
+        return claims.verdicts(preset, panel["title"], Samples({}))
+    placed = published.assign(x=published[axis] if axis in PLACE else "at the end")
+    ran = placed[[*PLACE, "x"]].merge(table[[*PLACE, "trial", measure]].dropna(), on=PLACE)
+    held = samples(ran, "x", measure)
+    errors: dict[str, dict[Any, float]] = {}
+    numbers: dict[str, dict[Any, float]] = {}
+    for row in placed.to_dict("records"):
+        errors.setdefault(row["series"], {})[row["x"]] = sampling_error(measure, row["ours"], row["data"])
+        numbers.setdefault(row["series"], {})[row["x"]] = row["paper"]
+    held = held._replace(errors=errors)
+    return [*claims.verdicts(preset, panel["title"], held), *claims.printed(numbers, held)]
 
 
 def _caption(rows: pd.DataFrame) -> str:

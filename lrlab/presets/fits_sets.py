@@ -1,5 +1,6 @@
 """Data sets of presets of kind `fits`: those of a folder, or synthetic rows of their shape; rows and panels of them."""
 
+import math
 import os
 from typing import Any
 
@@ -11,6 +12,21 @@ PLACE = ["data", "series", "share", "observed"]
 SYNTHETIC = " (synthetic)"
 """Stands behind the name of a set whose rows are synthetic."""
 Sets = dict[str, Files | None]
+
+
+def sampling_error(measure: str, value: float, data: str) -> float:
+    """Return the standard error of a mean over the test rows of a set, from above.
+
+    A score of a row between 0 and 1 has a variance of at most m (1 - m). How many labels of a row are predicted wrongly
+    is taken to vary as much as a geometric number. 0 of a set whose size is not known.
+    """
+    if (shape := SHAPES.get(data)) is None:
+        return 0.0
+    if measure == "hamming":
+        wrong = value * shape.labels
+        return math.sqrt(wrong * (1.0 + wrong) / shape.test_rows) / shape.labels
+    scale = 1.0 if measure == "auc" else 100.0
+    return math.sqrt(max(0.0, value * (scale - value)) / shape.test_rows)
 
 
 def sets(preset: Preset, data: str | os.PathLike[str] | None) -> Sets:

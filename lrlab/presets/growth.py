@@ -3,11 +3,12 @@
 A panel has one axis, and names its series (`only`), for sizes of a model are those of its solvers alone. Time is that
 of the solver, its data drawn before, for a fixed number of iterations (`settings`: tol = 0, max_iter); memory is the
 peak of what is allocated while the data is drawn and the solver runs. A series has the exponents of the formula in
-`claimed` (time) and `memory`, by axis: bounds from above, judged as in `scaling`.
+`claimed` (time) and `memory`, by axis, judged as in `scaling`.
 """
 
 import time
 import tracemalloc
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,8 +18,9 @@ from lrlab.models.axes import axes
 from lrlab.parameters import InputError
 from lrlab.presets.cases import axis_of, panel_by_panel, plan_cases
 from lrlab.presets.definition import Preset
-from lrlab.presets.result import Panel, Plan, panel_table
-from lrlab.presets.scaling import exponent_line
+from lrlab.presets.evidence import samples
+from lrlab.presets.result import Panel, Plan, Verdict, panel_table
+from lrlab.presets.scaling import exponent_lines
 from lrlab.protocol import drive
 from lrlab.runs.trial import Trial
 
@@ -61,17 +63,16 @@ def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.D
     points = {key: _points(rows, axis, column) for key, (column, _) in QUANTITIES.items()}
     title = axes(type(spec))[axis]
     figure = draw(points["claimed"], axis_title=title, value_title=QUANTITIES["claimed"][1], log_x=True, log_y=True)
-    lines, sentences = [], []
-    for one in (series for series in preset.series if series["label"] in panel["only"]):
-        for key, (_, words) in QUANTITIES.items():
-            own_points = points[key][points[key]["series"] == one["label"]]
-            line, shown = exponent_line(one, axis, own_points, one.get(key, {}).get(axis), "formula")
-            if shown:
-                lines.append({**line, "quantity": words})
-                sentences.append(f"{one['label']}, {words} {shown}")
-    caption = f"Medians of the trials, with quartiles. Exponents of {axis}: {'; '.join(sentences)}."
+    lines, sentences, judged = list[dict[str, Any]](), list[str](), list[Verdict]()
+    for key, (column, words) in QUANTITIES.items():
+        held = samples(rows, axis, column)
+        own, said, found = exponent_lines(preset, axis, held, panel["only"], key, "formula")
+        lines += [{**line, "quantity": words} for line in own]
+        sentences += [f"{words}: {one}" for one in said]
+        judged += found
+    caption = f"Medians of the trials, with quartiles. Exponents of {axis}, {'; '.join(sentences)}."
     table = pd.concat([part.assign(quantity=QUANTITIES[key][1]) for key, part in points.items()])
-    return Panel(panel["title"], figure, caption), panel_table(panel["title"], spec.model, table, lines)
+    return Panel(panel["title"], figure, caption, judged), panel_table(panel["title"], spec.model, table, lines)
 
 
 def _points(rows: pd.DataFrame, axis: str, column: str) -> pd.DataFrame:

@@ -2,7 +2,8 @@
 
 A file's table [quick] says what is left: trials at each point; points of each axis, evenly spread, with those at which
 a claim is judged, or the values of axes themselves; labels of series, columns and panels; rows of a table [paper], by
-the values of a column; values of a searched grid; max_iter of all runs. A file without one has DEFAULT.
+the values of a column; values of a searched grid; max_iter of all runs. A file without one has DEFAULT. All claims are
+retained: one on what is left out is not decided.
 """
 
 import copy
@@ -28,9 +29,9 @@ def quick(preset: Preset) -> Preset:
             with preset.source.locate(("quick", key)):
                 for label in rule[key]:
                     require_known(label, labels, what=key)
+            left_out = [table for table in content[key] if table[name] not in rule[key]]
             content[key] = [table for table in content[key] if table[name] in rule[key]]
-    kept = {label for key in ("series", "panels") if key in rule for label in rule[key]}
-    content["claims"] = [claim for claim in content.get("claims", ()) if _judged(claim, rule, kept)]
+            content |= {"left_out": left_out} if key == "series" else {}
     if "columns" in rule:
         # The paper's numbers of the columns that are left.
         places = [k for k, column in enumerate(preset.content["columns"]) if column["label"] in rule["columns"]]
@@ -42,7 +43,7 @@ def quick(preset: Preset) -> Preset:
             table["trials"] = min(rule.get("trials", DEFAULT["trials"]), max(own) if isinstance(own, list) else own)
         if "axes" in table:
             table["axes"] = {
-                name: rule.get("axes", {}).get(name) or _spread(values, rule, content["claims"])
+                name: rule.get("axes", {}).get(name) or _spread(values, rule, content.get("claims", ()))
                 for name, values in table["axes"].items()
             }
     for series in content.get("series", ()):
@@ -54,18 +55,10 @@ def quick(preset: Preset) -> Preset:
             series.get("settings", {}).pop("max_iter", None)
     if "paper" in content:
         content["paper"]["rows"] = _rows(preset, content["paper"], rule)
+    content["all_panels"] = list(preset.all_panels)
     source = copy.copy(preset.source)
     source.content = content
     return replace(preset, source=source, quick=True)
-
-
-def _judged(claim: Mapping[str, Any], rule: Mapping[str, Any], kept: set[str]) -> bool:
-    """Tell whether all that a claim names is left."""
-    if "panels" in rule and claim.get("panel", rule["panels"][0]) not in kept:
-        return False
-    rules, keys = (claim, claim.get("remark", {})), ("series", "lower", "higher")
-    named = [label for one in rules for key in keys for label in one.get(key, ())]
-    return "series" not in rule or all(label in kept or " over " in label for label in named)
 
 
 def _spread(values: Any, rule: Mapping[str, Any], claims: Sequence[Mapping[str, Any]]) -> Any:
@@ -74,7 +67,7 @@ def _spread(values: Any, rule: Mapping[str, Any], claims: Sequence[Mapping[str, 
     if not isinstance(values, list) or len(values) <= points:
         return values
     rules = [*claims, *(claim["remark"] for claim in claims if "remark" in claim)]
-    needed = {one["at"] for one in rules if "at" in one}
+    needed = {one[key] for one in rules for key in ("at", "from", "to") if key in one}
     places = {round(k) for k in np.linspace(0, len(values) - 1, points)}
     return [value for k, value in enumerate(values) if k in places or value in needed]
 

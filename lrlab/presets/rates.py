@@ -10,24 +10,21 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from lrlab.figures.series import rates as draw
 from lrlab.models.axes import axes, place
 from lrlab.parameters import require_known
+from lrlab.presets import claims
 from lrlab.presets.cases import Case, axes_path, axis_of, plan_cases
 from lrlab.presets.definition import Preset
+from lrlab.presets.evidence import samples
 from lrlab.presets.result import Panel, Plan, Result, Verdict, assembled, panel_table
 from lrlab.protocol import Spec
 from lrlab.theory import spiked
 
 CURVE_POINTS = 161
-ROOM, SPREAD, SHARE = 0.15, 0.25, 0.9
-"""A claim of one line holds where a share of the used dots of at least SHARE lies within ROOM of it, or within three
-standard errors, and slopes of the series differ by at most SPREAD, or by three standard errors more."""
-THREE_SIGMA = 0.99865
-FEW_TRIALS = 10
-"""Where most used dots have fewer trials, standard errors are uncertain themselves."""
+DEPARTURE = 0.15
+"""From which on errors beyond the region of the fit are said to leave the line."""
 RATES = {
     "dense-rate": lambda spec: math.sqrt(spec.p / spec.n),
     "sparse-rate": lambda spec: math.sqrt((spec.sparsity or spec.p) * math.log(spec.p) / spec.n),
@@ -99,11 +96,14 @@ def _panel(
     if dense:
         for summary in summaries:
             summary["exact_slope"] = spiked.predict(spec.link_function.moments, 1.0).slope
+    judged = []
     if "claim" in settings:
-        verdict = _verdict(settings["claim"], points, fits, summaries[-1].get("exact_slope"))
-        caption = f"{caption} {verdict.sentence}"
-        summaries[-1] |= verdict.columns
-    return Panel(title, figure, caption), panel_table(title, spec.model, points, summaries)
+        chosen = rows[rows["rate"] <= limit].drop(columns="at")
+        judged = [_verdict(settings["claim"], points, fits, summaries[-1].get("exact_slope"), chosen)]
+        summaries[-1] |= judged[0].columns
+    return Panel(title, figure, caption + claims.caption(judged), judged), panel_table(
+        title, spec.model, points, summaries
+    )
 
 
 def mean_errors(table: pd.DataFrame) -> pd.DataFrame:
@@ -165,37 +165,22 @@ def _caption(fits: Mapping[str, tuple[float, float]], limit: float, factor: floa
     )
 
 
-def _verdict(claim: str, points: pd.DataFrame, fits: Mapping[str, tuple[float, float]], exact: float | None) -> Verdict:
-    slope, quality = fits["pooled"]
+def _verdict(
+    claim: str, points: pd.DataFrame, fits: Mapping[str, tuple[float, float]], exact: float | None, rows: pd.DataFrame
+) -> Verdict:
+    """Return the verdict on errors that are proportional to the rate, by the trials in the region of the fit."""
+    slope = fits["pooled"][0]
     slopes = [own for name, (own, _) in fits.items() if name != "pooled" and np.isfinite(own)]
     spread = f"{min(slopes):.3g} to {max(slopes):.3g}" if slopes else "none"
-    used = points["used"].astype(bool)
-    # As rare as three standard errors are where they are known: with few trials they are uncertain themselves.
-    line, errors = slope * points["rate"], stdtrit(points["trials"] - 1, THREE_SIGMA) * points["standard_error"]
-    near = ((points["error"] - line).abs() <= np.maximum(ROOM * line, errors))[used]
-    beyond = points[~used]
+    beyond = points[~points["used"].astype(bool)]
     departure = float((beyond["error"] / (slope * beyond["rate"]) - 1.0).abs().max()) if len(beyond) else 0.0
     remark = (
-        f"Beyond the shaded region the errors leave the line, by up to {departure:.0%}." if departure > ROOM else ""
+        f"Beyond the shaded region the errors leave the line, by up to {departure:.0%}."
+        if departure > DEPARTURE
+        else ""
     )
-    if (trials := int(points.loc[used, "trials"].median())) < FEW_TRIALS:
-        remark = f"{remark} With only {trials} trials a dot the verdict is uncertain.".lstrip()
-    return Verdict(
-        claim,
-        measured=f"error = {slope:.4g} × rate, R² = {quality:.3f}, slopes of the series {spread}",
-        predicted="a line; the theorem leaves its slope open" if exact is None else f"slope {exact:.4g} for large n/p",
-        holds=bool(slopes)
-        and bool(near.mean() >= SHARE)
-        and max(slopes) - min(slopes) <= SPREAD * min(slopes) + 3.0 * _slope_error(points[used]),
-        remark=remark,
-    )
-
-
-def _slope_error(points: pd.DataFrame) -> float:
-    """Return the standard error of the difference of two slopes of series, the largest where they differ."""
-    errors = [
-        np.linalg.norm(rows["rate"] * rows["standard_error"]) / float(rows["rate"] @ rows["rate"])
-        for _, rows in points.groupby("series")
-        if len(rows) > 2
-    ]
-    return float(np.sqrt(2.0) * max(errors, default=0.0))
+    table = {"paper": claim, "rule": "proportional", "series": list(dict.fromkeys(rows["series"]))}
+    verdict = claims.verdict(table, samples(rows, "rate", "error"), remark=remark)
+    theory = "a line; the theorem leaves its slope open" if exact is None else f"slope {exact:.4g} for large n/p"
+    measured = f"{verdict.measured}; slopes of the series {spread}"
+    return verdict._replace(measured=measured, predicted=theory)

@@ -8,21 +8,19 @@ import pandas as pd
 
 if TYPE_CHECKING:
     from lrlab.figures.build import Figure
+    from lrlab.presets.evidence import Samples
 
-REPRODUCED, REMARK, UNDECIDED = "reproduced", "reproduced with a remark", "not decided"
-FAILED = "not reproduced"
-WORDS = (REPRODUCED, REMARK, UNDECIDED, FAILED)
-TOLERANCES = {"precision": 3.0, "hamming": 0.005, "auc": 0.02, "label_auc": 0.02}
-"""How far apart two numbers may be that agree: percent for precision, else shares."""
-MOST_NAMED = 3
+REPRODUCED, UNDECIDED, FAILED = "reproduced", "not decided", "not reproduced"
+WORDS = (REPRODUCED, UNDECIDED, FAILED)
 
 
 class Panel(NamedTuple):
-    """A figure with its title and the sentence that sums it up."""
+    """A figure with its title, the sentence that sums it up, and the verdicts on the claims on it."""
 
     title: str
     figure: "Figure"
     caption: str
+    judged: "Sequence[Verdict]" = ()
 
 
 @dataclass(frozen=True)
@@ -80,8 +78,8 @@ class Judged(NamedTuple):
 class Verdict(NamedTuple):
     """One claim of a paper in its words, the measured and the predicted values as text, and the remark.
 
-    predicted and remark are "" where there is none. holds: whether the measurements agree with the claim, the remark
-    aside; None where they do not decide it.
+    predicted and remark are "" where there is none. holds: whether the measurements agree with the claim; None where
+    they do not decide it. rule, samples: what judged what, where it was judged by a rule.
     """
 
     paper: str
@@ -89,13 +87,13 @@ class Verdict(NamedTuple):
     predicted: str
     holds: bool | None
     remark: str = ""
+    rule: Mapping[str, Any] = {}
+    samples: "Samples | None" = None
 
     @property
     def word(self) -> str:
-        """The verdict in one of four words."""
-        if self.holds is None:
-            return UNDECIDED
-        return (REMARK if self.remark else REPRODUCED) if self.holds else FAILED
+        """The verdict in one of three words."""
+        return UNDECIDED if self.holds is None else REPRODUCED if self.holds else FAILED
 
     @property
     def sentence(self) -> str:
@@ -138,29 +136,3 @@ def counts(shown: Sequence[Line]) -> dict[str, int]:
     """Return how many lines have each verdict, without those that none has."""
     numbers = {word: sum(line.verdict == word for line in shown) for word in WORDS}
     return {word: number for word, number in numbers.items() if number}
-
-
-def compare(measure: str, rows: pd.DataFrame, name_of: Callable[[Any], str], scale: float = 1.0) -> list[Verdict]:
-    """Return whether our numbers are as good as those printed, within TOLERANCES times scale; nothing without any.
-
-    name_of: what a row is of, in words.
-    """
-    both = rows.dropna(subset=["paper", "difference"])
-    if both.empty:
-        return []
-    room = scale * TOLERANCES[measure.partition("@")[0]]
-    ahead = both["difference"] * (-1.0 if measure == "hamming" else 1.0)
-    worse, better = both[ahead < -room], both[ahead > room]
-    remarks = [
-        f"{word} than printed by more than {room:g}: {_names(own, name_of)}."
-        for word, own in (("Worse", worse), ("Better", better))
-        if len(own)
-    ]
-    measured = f"{len(both) - len(worse) - len(better)} of {len(both)} numbers within {room:g} of those printed"
-    return [Verdict("the numbers of the table", measured, "", worse.empty, " ".join(remarks))]
-
-
-def _names(rows: pd.DataFrame, name_of: Callable[[Any], str]) -> str:
-    """Return the first rows as text."""
-    words = [name_of(row) for row in rows.itertuples()]
-    return "; ".join(words[:MOST_NAMED]) + (f"; and {len(words) - MOST_NAMED} more" if len(words) > MOST_NAMED else "")

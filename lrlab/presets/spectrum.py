@@ -1,15 +1,17 @@
 """Presets of kind `spectrum`: the two largest eigenvalues of the pairwise moments along an axis, a panel per model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 from lrlab.figures.spectrum import eigenvalues, recoverable
 from lrlab.models.axes import axes
+from lrlab.presets import claims
 from lrlab.presets.cases import axes_path, axis_of
-from lrlab.presets.definition import Preset
-from lrlab.presets.result import Panel, Plan, Result, Verdict, assembled, panel_table
+from lrlab.presets.definition import EIGENVALUES, Preset
+from lrlab.presets.evidence import Samples, samples
+from lrlab.presets.result import Panel, Plan, Result, assembled, panel_table
 from lrlab.protocol import Spec
 from lrlab.spectra import Draw, Row, pairwise
 from lrlab.sweeps.definition import Sweep
@@ -18,8 +20,6 @@ from lrlab.sweeps.toml import make_axis
 CURVE_POINTS = 121
 BAND_STEP = 5
 """The band is drawn at every so many points of the curves."""
-ROOM = 0.1
-"""Relative deviation within which means of trials agree with a prediction."""
 DEVIATIONS = ("top_deviation", "second_deviation", "population_top_deviation", "population_second_deviation")
 
 
@@ -33,21 +33,21 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
             values = Sweep(spec=spec, axes={axis: make_axis(axis, values)}, solvers=("pairwise-moment",)).grid[axis]
             own = pairwise.spectrum_draws(spec, axis, values, trials or preset.content["trials"])
         items += [(panel["title"], draw) for draw in own]
-        made.append((panel["title"], panel.get("claim", ""), spec, axis, values))
+        made.append((panel["title"], spec, axis, values))
     # Every point has a first draw before any has a second.
     items.sort(key=lambda item: item[1].trial)
 
     def finish(results: Sequence[list[Row] | None]) -> Result:
         rows = [{"panel": owner, **row} for (owner, _), own in zip(items, results, strict=True) for row in own or ()]
         table = pd.DataFrame(rows)
-        parts = [_panel(*panel, own) for panel in made if len(own := table[table["panel"] == panel[0]])]
+        parts = [_panel(preset, *panel, own) for panel in made if len(own := table[table["panel"] == panel[0]])]
         return assembled(parts, table)
 
     return Plan(pairwise.pairwise_spectrum, [draw for _, draw in items], finish)
 
 
 def _panel(
-    title: str, claim: str, spec: Spec, axis: str, values: Sequence[float], rows: pd.DataFrame
+    preset: Preset, title: str, spec: Spec, axis: str, values: Sequence[float], rows: pd.DataFrame
 ) -> tuple[Panel, pd.DataFrame]:
     points = pairwise.informative(pairwise.compare(rows, pairwise.predictions(spec, axis, values)))
     grid = np.linspace(min(values), max(values), CURVE_POINTS).tolist()
@@ -66,10 +66,18 @@ def _panel(
         summary["threshold_overlap"] = max(overlaps)
         words = " and ".join(f"{overlap:.2f}" for overlap in overlaps)
         caption += f" Where the dashed curves meet, draws at this n and p have a mean overlap of {words}, not 0."
-    if claim:
-        verdict = _verdict(claim, points, largest)
-        caption, summary = f"{caption} {verdict.sentence}", summary | verdict.columns
-    return Panel(title, figure, caption), panel_table(title, spec.model, points, [summary])
+    judged = claims.verdicts(preset, title, _samples(points, rows))
+    table = panel_table(title, spec.model, points, [summary, *claims.rows(judged)])
+    return Panel(title, figure, caption + claims.caption(judged), judged), table
+
+
+def _samples(points: pd.DataFrame, rows: pd.DataFrame) -> Samples:
+    """Return both eigenvalues of each draw, of the moment that carries information, and their difference."""
+    own = rows.merge(points[["at", "moment"]], on=["at", "moment"])
+    wide = own.pivot_table(index=["at", "trial"], columns="rank", values="value").reset_index()
+    wide = wide.rename(columns={1: EIGENVALUES[0], 2: EIGENVALUES[1]})
+    wide[EIGENVALUES[2]] = wide[EIGENVALUES[0]] - wide[EIGENVALUES[1]]
+    return samples(wide.melt(["at", "trial"], EIGENVALUES, "series", "value"), "at", "value")
 
 
 def _overlaps_at_the_threshold(spec: Spec, axis: str, curve: pd.DataFrame) -> list[float]:
@@ -78,21 +86,3 @@ def _overlaps_at_the_threshold(spec: Spec, axis: str, curve: pd.DataFrame) -> li
     inside = [end for end in ends if curve["at"].min() < end < curve["at"].max()]
     bands = pairwise.bands(spec, axis, inside)
     return bands["mean_overlap"].tolist() if len(bands) else []
-
-
-def _verdict(claim: str, points: pd.DataFrame, largest: Mapping[str, float]) -> Verdict:
-    off, endless = abs(largest["population_second_deviation"]), _range(points["population_rest"])
-    return Verdict(
-        claim,
-        measured=f"largest eigenvalue {_range(points['mean_top'])}, second {_range(points['mean_second'])}",
-        predicted=f"second {_range(points['second'])} at this n and p, {endless} for infinite data",
-        holds=max(abs(largest["top_deviation"]), abs(largest["second_deviation"])) <= ROOM
-        and bool((points["mean_top"] > points["mean_second"]).all()),
-        remark=f"The second eigenvalue is off its value for infinite data by up to {off:.0%}: noise spreads the bulk."
-        if off > ROOM
-        else "",
-    )
-
-
-def _range(values: pd.Series) -> str:
-    return " to ".join(dict.fromkeys(f"{value:.3g}" for value in (values.min(), values.max())))

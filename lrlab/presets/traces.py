@@ -11,6 +11,7 @@ from lrlab.parameters import require_known
 from lrlab.presets import claims
 from lrlab.presets.cases import CHOSEN_BY, best_of_grid, grid_words, panel_by_panel, plan_cases
 from lrlab.presets.definition import Preset
+from lrlab.presets.evidence import Samples, samples
 from lrlab.presets.result import Panel, Plan, panel_table
 from lrlab.runs.trial import run_traced
 
@@ -42,11 +43,25 @@ def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.D
     last = points.groupby("series", sort=False).tail(1)
     ends = ", ".join(f"{row.series} {row.y:.2g} ({row.seconds:.3g} s)" for row in last.itertuples())
     caption = f"Medians of the trials, with quartiles. At the end: {ends}.{grid_words(rows)}"
-    judged = claims.verdicts(preset, look["title"], placed)
+    judged = [
+        claims.verdict(claim, _samples(rows, look["measure"], claim.get("level")))
+        for claim in claims.of_panel(preset, look["title"])
+    ]
     table = points.rename(columns={"y": look["measure"]})
-    return Panel(look["title"], figure, caption + claims.caption(judged)), panel_table(
+    return Panel(look["title"], figure, caption + claims.caption(judged), judged), panel_table(
         look["title"], model, table, claims.rows(judged)
     )
+
+
+def _samples(rows: pd.DataFrame, measure: str, level: float | None) -> Samples:
+    """Return what every trial ends at; with a level the seconds until it is first reached, infinite if it is not."""
+    ended = rows.groupby(["series", "trial"], sort=False).tail(1)
+    if level is None:
+        return samples(ended.assign(place="at the end"), "place", measure)
+    first = rows[rows[measure] <= level].groupby(["series", "trial"])["seconds"].min().rename("reached")
+    times = ended.merge(first, on=["series", "trial"], how="left").fillna({"reached": float("inf")})
+    times = times.assign(place=f"seconds until {level:g}")
+    return samples(times, "place", "reached")._replace(seen=samples(times, "place", "seconds").values)
 
 
 def median_traces(rows: pd.DataFrame, measure: str) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from functools import cache
 from importlib import resources
 
 from lrlab.ui.lessons.place import lesson_card
-from lrlab.ui.papers.gallery import card as paper_card
+from lrlab.ui.papers import gallery
 from lrlab.ui.shared.cards import Card
 from lrlab.ui.widgets import plot
 
@@ -97,7 +97,7 @@ def sections() -> dict[str, tuple[Card, ...]]:
     return {
         "Learn": tuple(lesson_card(name) for name in ("one-bit", "eigengap", "transition")),
         "Explore": EXPLORE,
-        "Papers": tuple(paper_card(name) for name in ("yi2015-fig1", "jain2013-fig1d", "soltani2018-fig2b")),
+        "Papers": tuple(gallery.card(name) for name in gallery.telling(3)),
         "Your data": YOURS,
     }
 

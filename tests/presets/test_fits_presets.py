@@ -1,7 +1,6 @@
 """Published data sets: found in a folder, fitted as a preset asks, and shown beside what the paper printed."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from lrlab import datasets, presets
@@ -12,7 +11,8 @@ from lrlab.fits.dataset_fit import MOST_BYTES, stand_in, stand_in_spec
 from lrlab.fits.fitting import fit
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError
-from lrlab.presets import fits
+from lrlab.presets import claims, fits
+from lrlab.presets.evidence import Samples
 from lrlab.presets.reading import read
 
 TEXT = """
@@ -158,17 +158,39 @@ def test_the_paper_prints_two_numbers_for_one():
     assert printed("yu2014-table5", ("auc",))[place] == 0.7871 and printed("yu2014-fig2bc", ("auc",))[place] == 0.7817
 
 
-def test_a_table_ends_with_a_verdict():
-    rows = pd.DataFrame({"data": "d", "series": "s", "share": 0.4, "observed": 1.0, "paper": [30.0, 40.0, np.nan]})
-    for ours, word in (
-        ([31.0, 39.0, 1.0], "reproduced"),
-        ([31.0, 49.0, 1.0], "reproduced with a remark"),
-        ([31.0, 30.0, 1.0], "not reproduced"),
-    ):
-        differences = rows.assign(difference=np.array(ours) - rows["paper"])
-        [verdict] = fits.compare("precision@3", differences, fits.fit_name)
-        assert verdict.word == word and "of 2 numbers within 3" in verdict.measured
-    assert fits.compare("auc", rows[2:].assign(difference=0.0), fits.fit_name) == []
+@pytest.mark.parametrize(
+    ("ours", "numbers", "order"),
+    [
+        ([60.5, 48.9, 40.2], "reproduced", "reproduced"),
+        ([60.5, 58.0, 40.2], "not reproduced", "not decided"),
+        ([71.0, 62.0, 51.0], "not reproduced", "reproduced"),
+        ([40.2, 48.9, 60.5], "not reproduced", "not reproduced"),
+    ],
+)
+def test_a_table_ends_with_verdicts_on_its_numbers_on_both_sides_and_on_the_order(ours, numbers, order):
+    """Of 2,515 test rows, which give a percentage near a half to within a point."""
+    names = ["a", "b", "c"]
+    held = Samples({name: {0.4: np.array([value])} for name, value in zip(names, ours, strict=True)})
+    held = held._replace(errors={name: {0.4: fits.sampling_error("precision@1", 50.0, "bibtex")} for name in names})
+    printed = dict(zip(names, ({0.4: value, 0.6: np.nan} for value in (60.0, 50.0, 40.0)), strict=True))
+    found = claims.printed(printed, held)
+    assert [verdict.word for verdict in found] == [numbers, order]
+    assert claims.printed({"a": {0.4: np.nan}}, held) == []
+    unsure = held._replace(errors={})
+    assert {verdict.word for verdict in claims.printed(printed, unsure)} == {"not decided"}, "one trial"
+    small = held._replace(errors={name: {0.4: 8.0} for name in names})
+    assert claims.printed(printed, small)[0].word in ("not decided", "not reproduced"), "40 test rows"
+
+
+def test_the_sampling_error_bounds_that_of_scores_of_rows():
+    rng, rows = np.random.default_rng(3), SHAPES["bibtex"].test_rows
+    hits = rng.random(rows) < 0.6
+    bound = fits.sampling_error("precision@1", 100 * hits.mean(), "bibtex")
+    assert bound == pytest.approx(100 * hits.std() / np.sqrt(rows))
+    assert fits.sampling_error("precision@3", 34.0, "bibtex") >= 100 * rng.binomial(3, 0.34, rows).std() / 3 / rows**0.5
+    wrong = rng.poisson(2.0, rows) / SHAPES["bibtex"].labels
+    assert fits.sampling_error("hamming", wrong.mean(), "bibtex") >= wrong.std() / np.sqrt(rows)
+    assert fits.sampling_error("auc", 0.9, "meadow") == 0.0
 
 
 def test_a_folder_shows_which_sets_it_has(tmp_path):

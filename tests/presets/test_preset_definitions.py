@@ -96,10 +96,7 @@ WHERE_MISSING = {
 """Where a key is missing, the line is that of its table."""
 
 
-CLAIM = (
-    CURVES
-    + '[[claims]]\npaper = "One is below."\nrule = "order"\nquantity = "half"\nlower = ["one"]\nhigher = ["two"]\n'
-)
+CLAIM = CURVES + '[[claims]]\npaper = "One is below."\nrule = "each"\nlower = ["one"]\nhigher = ["two"]\n'
 COMPARISON, FITS, SPECTRUM, RATES = (
     files(presets).joinpath(f"{name}.toml").read_text(encoding="utf-8")
     for name in ("qiu2017-table1", "yu2014-table5", "yi2015-fig1", "yi2015-fig3")
@@ -139,10 +136,9 @@ BROKEN = [
     (CURVES, "spec = { noise", "spec = { niose", 'parameter must be one of .* did you mean "noise"?'),
     (CURVES, 'title = "b"', 'title = "b"\ntrials = -1', "trials must be a whole number in .*, got -1"),
     (CURVES, 'title = "b"', 'title = "b"\nmeasure = "error"', "key of panels must be one of .*, got measure"),
-    (CLAIM, '"order"', '"ordered"', 'rule must be one of order, similar, .* did you mean "order"?'),
-    (CLAIM, '"half"', '"halves"', 'quantity must be one of half, .* did you mean "half"?'),
+    (CLAIM, '"each"', '"earch"', 'rule must be one of each, sooner, .* did you mean "each"?'),
     (CLAIM, 'higher = ["two"]', 'higher = ["three"]', "series must be one of one, two, got three: take one of these"),
-    (CLAIM, 'rule = "order"', 'rule = "order"\npanel = "c"', "panel must be one of a, b, got c"),
+    (CLAIM, 'rule = "each"', 'rule = "each"\npanel = "c"', "panel must be one of a, b, got c"),
     (CURVES, 'label = "two"', 'label = "two"\ngrid = { tol = 1 }', "tol must be a list of values, got 1: write for"),
     (TRACES, '"iteration"', '"iterations"', 'against must be one of .* did you mean "iteration"?'),
     (TRACES, '"misfit"', '"misfits"', 'measure must be one of .* did you mean "misfit"?'),

@@ -56,8 +56,22 @@ def test_every_preset_has_a_quick_form_that_is_a_part_of_it(name):
     if "max_iter" not in whole.content.get("quick", {}):
         assert set(items) <= set(presets.plan(whole, data=sets).items)
     axes = {value for panel in (part.content, *part.panels) for own in panel.get("axes", {}).values() for value in own}
-    rules = [*part.content["claims"], *(one["remark"] for one in part.content["claims"] if "remark" in one)]
-    assert {rule["at"] for rule in rules if "at" in rule} <= axes
+    claims = part.content.get("claims", [])
+    assert claims == whole.content.get("claims", []), "none vanishes"
+    rules = [*claims, *(one["remark"] for one in claims if "remark" in one)]
+    assert {rule[key] for rule in rules for key in ("at", "from", "to") if key in rule} <= axes
+
+
+@pytest.mark.parametrize("name", ["qiu2017-fig1", "soltani2018-table1", "yu2014-fig1"])
+def test_what_a_quick_form_leaves_out_is_not_decided(name):
+    """A claim on another panel, series or data set has a verdict as well."""
+    run = shipped.load(name)
+    assert run.quick, "otherwise take another"
+    found = result.lines(run.table)
+    claims = presets.load(name).content.get("claims", [])
+    assert {claim["paper"] for claim in claims} <= {line.claim for line in found}
+    left_out = [line for line in found if "not run" in line.ours]
+    assert left_out and {line.verdict for line in left_out} == {"not decided"}
 
 
 def test_a_quick_form_leaves_what_its_table_says():

@@ -7,12 +7,14 @@ from lrlab.parameters import Parameter, duration
 from lrlab.presets import result, shipped
 from lrlab.presets.definition import Preset
 from lrlab.presets.papers import PAPERS, paper_of
-from lrlab.presets.result import FAILED, REMARK, REPRODUCED, UNDECIDED, WORDS, Line
+from lrlab.presets.result import FAILED, REPRODUCED, UNDECIDED, Line
 from lrlab.ui.shared import cards
 from lrlab.ui.shared.cards import Card
 from lrlab.ui.widgets.permalink import Permalink
 
-COLOURS = {REPRODUCED: "green", REMARK: "orange", UNDECIDED: "gray", FAILED: "red"}
+COLOURS = {REPRODUCED: "green", FAILED: "red", UNDECIDED: "gray"}
+TELLING = (FAILED, REPRODUCED, UNDECIDED)
+"""Which verdict a card tells of, the first that there is."""
 LONGEST = 120
 """Characters of a line on a card."""
 
@@ -65,12 +67,28 @@ def lines(name: str) -> list[Line]:
 
 
 def story(preset: Preset) -> dict[str, str]:
-    """Return a line each of the paper's claim, our result and why they differ: of the claim with the worst verdict."""
+    """Return a line each of the paper's claim, our result and the remark: of a claim that was decided, if one was."""
     judged = lines(preset.name)
     if not judged:
         return {"Shown:": preset.explanation.partition(". ")[0] + "."}
-    line = max(judged, key=lambda line: WORDS.index(line.verdict))
-    return {"Paper:": f"“{line.claim}”", "Here:": line.ours, "Why:": line.why}
+    line = min(judged, key=lambda line: TELLING.index(line.verdict))
+    return {"Paper:": f"“{line.claim}”", f"Here, {line.verdict}:": line.ours, "Remark:": line.why}
+
+
+@st.cache_data(show_spinner=False)
+def telling(count: int) -> list[str]:
+    """Return names of results that say most: each of another paper, in full, with most of its claims decided."""
+    scores = {name: _score(name) for name in presets.names() if paper_of(name) and lines(name)}
+    best: dict[str, str] = {}
+    for name in sorted(scores, key=lambda name: scores[name], reverse=True):
+        best.setdefault(name.partition("-")[0], name)
+    return list(best.values())[:count]
+
+
+def _score(name: str) -> tuple[float, bool, int]:
+    run, verdicts = shipped.load(name), result.counts(lines(name))
+    decided = sum(verdicts.values()) - verdicts.get(UNDECIDED, 0)
+    return decided / sum(verdicts.values()), run is not None and run.run == run.planned, decided
 
 
 def shortened(text: str) -> str:
@@ -79,13 +97,17 @@ def shortened(text: str) -> str:
 
 
 def badges(name: str) -> list[tuple[str, str]]:
-    """Return the verdicts of the stored result, its time, and what it is of, or what it takes to have one."""
+    """Return how many claims stand, fall and are open, the time, the trials and the data of the stored result.
+
+    Or what it takes to have one.
+    """
     run, judged = shipped.load(name), lines(name)
     if run is None:
         return [("no stored result: compute it", "gray")]
     several = len(judged) > 1
     shown = [(f"{n} {word}" if several else word, COLOURS[word]) for word, n in result.counts(judged).items()]
-    scope = [(f"quick: {run.run:,} of {run.planned:,} trials", "gray")] if run.run < run.planned else []
+    of = f"quick: {run.run:,} of {run.planned:,} trials" if run.run < run.planned else f"all {run.run:,} trials"
+    used = [(f"on {', '.join(run.sets)}", "gray")] if run.sets else []
     missing = [one for one in presets.load(name).data if one not in run.sets]
     data = [(f"needs data: {', '.join(missing)}", "gray")] if missing else []
-    return [*(shown or [("no verdict", "gray")]), (duration(run.seconds), "blue"), *scope, *data]
+    return [*(shown or [("no verdict", "gray")]), (duration(run.seconds), "blue"), (of, "gray"), *used, *data]

@@ -1,0 +1,200 @@
+"""What claims are judged by: the number of every trial of each series at each place, and intervals made of these.
+
+Of six trials or more an interval is the distribution-free one of the median (the signs of the deviations are a binomial
+draw), of fewer Student's of the mean, of numbers above 0 on the scale of their logarithms. A number that is known to a
+sampling error, as a score on so many test rows, has one even of one trial. Where there is neither, there is none.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.special import bdtr, ndtri, stdtrit
+
+from lrlab.arrays import Array
+
+CONFIDENCE = 0.95
+RANKED = 6
+"""Trials from which on the order of the numbers alone gives an interval."""
+ARRANGEMENTS = 40
+"""Fewest ways to give the numbers of trials to series: with fewer a chance order is more likely than one in forty."""
+LARGEST = 700.0
+"""Largest logarithm of a number."""
+Place = float | str
+Numbers = Mapping[Place, Array]
+
+
+class Interval(NamedTuple):
+    """Ends of an interval; infinite where nothing bounds it."""
+
+    low: float
+    high: float
+
+    @property
+    def known(self) -> bool:
+        """Whether it is bounded on one side at least."""
+        return self.low > -math.inf or self.high < math.inf
+
+
+class Samples(NamedTuple):
+    """Numbers of trials by series and place, in the order of the places.
+
+    errors: standard errors that they have beside the spread of the trials, by series and place. seen: of times, how
+    long a trial was observed, where the number is infinite because it did not get there.
+    """
+
+    values: Mapping[str, Numbers]
+    errors: Mapping[str, Mapping[Place, float]] = {}
+    seen: Mapping[str, Numbers] = {}
+
+    def error(self, series: str, place: Place) -> float:
+        """Return the standard error of a number beside the spread of the trials."""
+        return self.errors.get(series, {}).get(place, 0.0)
+
+    def places(self, series: Iterable[str], rule: Mapping[str, Any]) -> list[Place]:
+        """Return the places that all series have, of those that a rule names (`at`, or `from` and `to`)."""
+        first, *others = (self.values.get(name, {}) for name in series)
+        low, high = rule.get("from", -math.inf), rule.get("to", math.inf)
+        return [
+            place
+            for place in first
+            if all(place in other for other in others)
+            and (place == rule["at"] if "at" in rule else isinstance(place, str) or low <= place <= high)
+        ]
+
+    def centre(self, series: str, place: Place) -> float:
+        """Return the median of the trials."""
+        return middle(self.values[series][place])
+
+    def interval(self, series: str, place: Place, among: int = 1) -> Interval:
+        """Return the interval of the number of a series at a place; of so many intervals, all with 95% confidence."""
+        values, error = self.values[series][place], self.error(series, place)
+        if np.all(values > 0):
+            low, high = interval(np.log(values), error=error / middle(values), among=among)
+            return Interval(math.exp(low) if low > -math.inf else low, math.exp(high) if high < LARGEST else math.inf)
+        return interval(values, error=error, among=among)
+
+    def contrast(self, low: str, high: str, place: Place, among: int = 1) -> Interval:
+        """Return the interval by how much one series exceeds another, trial by trial: of the logarithm of the ratio.
+
+        Of the difference where numbers are not above 0. A trial without a number could have any.
+        """
+        sampled = [self.error(name, place) for name in (low, high)]
+        below, above = (self._bounded(name, place) for name in (low, high))
+        if all((ends[1] > 0).all() for ends in (below, above)):
+            sampled = [error / self.centre(name, place) for error, name in zip(sampled, (low, high), strict=True)]
+            with np.errstate(divide="ignore"):
+                below, above = (np.log(np.maximum(ends, 0.0)) for ends in (below, above))
+        count = min(below.shape[1], above.shape[1])
+        with np.errstate(invalid="ignore"):
+            least, most = above[0, :count] - below[1, :count], above[1, :count] - below[0, :count]
+        # Between two infinite numbers there is no difference.
+        least, most = np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
+        return interval(least, most, math.hypot(*sampled), among)
+
+    def room(self, series: str, place: Place, among: int) -> float:
+        """Return how far one more trial may lie from the mean of these, at any of so many places with 95% confidence.
+
+        One more draw of what a sampling error is of, too; infinite for one trial without such an error.
+        """
+        values, error = self.values[series][place], self.error(series, place)
+        tail = (1.0 - CONFIDENCE) / (2.0 * among)
+        sampled = normal(tail) * math.sqrt(2.0) * error
+        if len(values) < 2:
+            return sampled if len(values) and error else math.inf
+        quantile = student(len(values) - 1, tail)
+        return math.hypot(quantile * float(values.std(ddof=1)) * math.sqrt(1.0 + 1.0 / len(values)), sampled)
+
+    def _bounded(self, series: str, place: Place) -> Array:
+        """Return the least and the largest number that each trial can have had: two rows."""
+        values = self.values[series][place]
+        seen = self.seen.get(series, {}).get(place, np.full(len(values), -np.inf))
+        unknown = ~np.isfinite(values)
+        return np.array([np.where(unknown, seen, values), np.where(unknown, np.inf, values)])
+
+
+def samples(rows: pd.DataFrame, x: str, y: str, scale: float = 1.0) -> Samples:
+    """Return the samples of a table with a row per trial and the columns series, trial, x and y; infinite where nan."""
+    found: dict[str, dict[Place, Array]] = {}
+    ordered = rows.sort_values([x, "trial"]) if pd.api.types.is_numeric_dtype(rows[x]) else rows
+    for (series, place), own in ordered.groupby(["series", x], sort=False)[y]:
+        found.setdefault(str(series), {})[place] = scale * own.fillna(math.inf).to_numpy(float)
+    return Samples(found)
+
+
+def middle(values: Array) -> float:
+    """Return the median; nan without a number."""
+    # Of few numbers this is ten times as fast as np.median.
+    ordered = sorted(values.tolist())
+    half = len(ordered) // 2
+    return (ordered[half] + ordered[-half - 1]) / 2.0 if ordered else math.nan
+
+
+def interval(values: Array, upper: Array | None = None, error: float = 0.0, among: int = 1) -> Interval:
+    """Return the interval of the centre of numbers; `upper` bounds each from above where `values` are lower bounds.
+
+    among: of so many intervals, all of which are to hold with 95% confidence (Bonferroni).
+    """
+    ends, tail = (values, values if upper is None else upper), (1.0 - CONFIDENCE) / (2.0 * among)
+    count, outside = len(values), ranked(len(values), tail)
+    if count >= RANKED and outside >= 0:
+        low, high = float(np.sort(ends[0])[outside]), float(np.sort(ends[1])[count - 1 - outside])
+    elif count >= 2:
+        low, high = (_student(end, sign, tail) for end, sign in zip(ends, (-1.0, 1.0), strict=True))
+    elif count == 1 and error:
+        low, high = (float(end[0]) for end in ends)
+    else:
+        return Interval(-math.inf, math.inf)
+    if error:
+        centre = middle(values)
+        sampled = normal(tail) * error
+        low = centre - math.hypot(centre - low, sampled) if math.isfinite(low) else low
+        high = centre + math.hypot(high - centre, sampled) if math.isfinite(high) else high
+    return Interval(low, high)
+
+
+def _student(values: Array, sign: float, tail: float) -> float:
+    if not np.isfinite(values).all():
+        return sign * math.inf
+    numbers = values.tolist()
+    mean = math.fsum(numbers) / len(numbers)
+    variance = math.fsum((value - mean) ** 2 for value in numbers) / (len(numbers) - 1)
+    return mean + sign * student(len(numbers) - 1, tail) * math.sqrt(variance / len(numbers))
+
+
+@lru_cache(maxsize=1024)
+def student(freedom: int, tail: float) -> float:
+    """Return how many standard errors half an interval has, with so much outside at either end."""
+    return float(stdtrit(freedom, 1.0 - tail))
+
+
+@lru_cache(maxsize=1024)
+def normal(tail: float) -> float:
+    """Return the same where the standard error is known."""
+    return -float(ndtri(tail))
+
+
+@lru_cache(maxsize=1024)
+def ranked(count: int, tail: float) -> int:
+    """Return how many of so many numbers lie outside the interval of their median, at either end; -1 for too few."""
+    return max((k for k in range(count) if bdtr(k, count, 0.5) <= tail), default=-1)
+
+
+def decisive(held: Samples, groups: Sequence[Sequence[str]], places: Iterable[Place]) -> bool:
+    """Tell whether trials are so many that an order of groups of series would be rare by chance.
+
+    So it is where sampling errors are known, too, for these do not come from the trials.
+    """
+    named, ways = [name for group in groups for name in group], 1
+    for place in places:
+        if all(held.error(name, place) for name in named):
+            return True
+        total = 0
+        for group in groups:
+            own = sum(len(held.values[name][place]) for name in group)
+            total += own
+            ways *= math.comb(total, own)
+    return ways >= ARRANGEMENTS

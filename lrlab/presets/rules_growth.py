@@ -1,0 +1,89 @@
+"""Rules of powers: `exponent`, of a time or a memory that a formula bounds, and `proportional`, of an error to a rate.
+
+An exponent is the slope of the logarithms of the medians over that of the places, with the 95% interval of least
+squares: medians that bend show as a wide interval. A formula bounds the growth from above. It is not reproduced where
+the interval lies above its exponent, and reproduced where the growth is seen and is no faster: the interval is
+narrower than the exponent (and than one), lies above 0 and does not end below half of the exponent. Otherwise nothing
+is decided: what does not grow with the size still counts for more, or the sizes are too few.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from scipy.special import stdtrit
+
+from lrlab.presets.evidence import Interval, Place, Samples
+from lrlab.presets.result import Judged
+from lrlab.presets.rules import NEITHER, Rule, Table
+
+WIDE = 1.0
+"""Width of an interval of an exponent that says too little."""
+ROOM = 0.15
+"""How far an exponent may lie from one where errors are called proportional to a rate."""
+
+
+def power(x: Sequence[np.ndarray], y: Sequence[np.ndarray]) -> tuple[float, Interval]:
+    """Return the slope of log y over log x, the same in all groups, with its 95% interval; nan for too few points.
+
+    Each group has a constant of its own.
+    """
+    logs = [(np.log(own_x), np.log(own_y)) for own_x, own_y in zip(x, y, strict=True)]
+    u = np.concatenate([own - own.mean() for own, _ in logs])
+    v = np.concatenate([own - own.mean() for _, own in logs])
+    freedom = len(u) - len(logs) - 1
+    if freedom < 1:
+        return float("nan"), Interval(float("-inf"), float("inf"))
+    slope = float(u @ v / (u @ u))
+    half = float(stdtrit(freedom, 0.975) * np.linalg.norm(v - slope * u) / np.sqrt(freedom * (u @ u)))
+    return slope, Interval(slope - half, slope + half)
+
+
+def exponent(held: Samples, series: str) -> tuple[float, Interval]:
+    """Return the exponent of a series with its interval, of the places with a number."""
+    at = [place for place in held.values.get(series, {}) if np.isfinite(held.centre(series, place))]
+    if len(at) < 3:
+        return float("nan"), Interval(float("-inf"), float("inf"))
+    return power([np.array(at, float)], [np.array([held.centre(series, place) for place in at])])
+
+
+def _exponent(rule: Table, held: Samples) -> Judged:
+    (series,), claimed = rule["series"], float(rule["claimed"])
+    slope, (low, high) = exponent(held, series)
+    if slope != slope:
+        return NEITHER
+    words = f"{series}: {rule['axis']}^{slope:.2f} (95% interval {low:.2f} to {high:.2f})"
+    if min(len(values) for values in held.values[series].values()) < 2:
+        return Judged(None, f"{words}; one trial a size")
+    if low > claimed:
+        return Judged(False, words)
+    if high - low > min(WIDE, claimed or WIDE):
+        return Judged(None, f"{words}; the interval is wider than the claim")
+    if claimed and not (low > 0.0 and high >= claimed / 2.0):
+        return Judged(None, f"{words}; what does not grow with the size hides the growth")
+    return Judged(True, words)
+
+
+def _proportional(rule: Table, held: Samples) -> Judged:
+    """Judge whether the errors of all series grow as the rate, each with a constant of its own."""
+    x, y, trials = [], [], set[int]()
+    for name in rule["series"]:
+        own: dict[Place, float] = {place: float(values.mean()) for place, values in held.values.get(name, {}).items()}
+        trials |= {len(values) for values in held.values.get(name, {}).values()}
+        if len(own) > 1:
+            x.append(np.array([*own], float))
+            y.append(np.array([*own.values()]))
+    if not x:
+        return NEITHER
+    slope, (low, high) = power(x, y)
+    words = f"error grows as rate^{slope:.2f} (95% interval {low:.2f} to {high:.2f})"
+    if min(trials) < 2 or slope != slope:
+        return Judged(None, f"{words}; too few trials or rates")
+    if 1.0 - ROOM <= low and high <= 1.0 + ROOM:
+        return Judged(True, words)
+    return Judged(False if high < 1.0 - ROOM or low > 1.0 + ROOM else None, words)
+
+
+GROWTH_RULES: Mapping[str, Rule] = {
+    "exponent": Rule(_exponent, ("series", "claimed", "axis"), ("places",)),
+    "proportional": Rule(_proportional, ("series",), ("places",)),
+}

@@ -1,0 +1,115 @@
+"""Rules of printed numbers: `numbers`, each beside ours, and `ranking`, the order of the methods at each place.
+
+A claim has the numbers in `printed`, by series and place, in units of `unit`, that of the last digit. A number agrees
+with ours where it lies no farther from it than one more trial may (and, where scores are known to a sampling error,
+one more draw of the test rows), at all places with 95% confidence: too good is as different as too bad. Where other
+numbers would agree as well, those of the same methods in another order or any in the range of the printed ones,
+nothing is decided.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+from lrlab.presets.evidence import Place, Samples, decisive
+from lrlab.presets.result import Judged
+from lrlab.presets.rules import CHANCE, NEITHER, Rule, Table, side, where
+
+MOST_NAMED = 3
+CONFIRMED = 0.9
+"""Share of the pairs of methods that have to be in the printed order, beyond the uncertainty, and none against it."""
+MOST_PERMUTED = 6
+
+
+def _numbers(rule: Table, held: Samples) -> Judged:
+    cells = _cells(rule, held)
+    rooms = {cell: held.room(*cell, len(cells)) + rule["unit"] / 2.0 for cell in cells}
+    known = [cell for cell in cells if math.isfinite(rooms[cell])]
+    if not known:
+        return NEITHER if not cells else Judged(None, "one trial, whose uncertainty is not known")
+    gaps = {cell: float(held.values[cell[0]][cell[1]].mean()) - rule["printed"][cell[0]][cell[1]] for cell in known}
+    away = {cell: gap for cell, gap in gaps.items() if abs(gap) > rooms[cell]}
+    worst = max(rooms[cell] for cell in known)
+    words = f"{len(known) - len(away)} of {len(known)} numbers within the uncertainty, up to {worst:.2g}"
+    if away:
+        words += f"; different: {_named(away)}"
+        return Judged(False, words)
+    if max(_in_range(rule, known, rooms), _in_other_order(rule, held, known, rooms)) > CHANCE:
+        return Judged(None, f"{words}, which is as much as the printed numbers differ")
+    return Judged(True if len(known) == len(cells) else None, words)
+
+
+def _cells(rule: Table, held: Samples) -> list[tuple[str, Place]]:
+    """Return series and places with a printed number and ours."""
+    return [
+        (series, place)
+        for series, row in rule["printed"].items()
+        for place in row
+        if len(held.values.get(series, {}).get(place, ()))
+    ]
+
+
+def _named(away: Mapping[tuple[str, Place], float]) -> str:
+    words = [
+        f"{series} {where(place)} by {gap:+.3g}"
+        for (series, place), gap in sorted(away.items(), key=lambda one: -abs(one[1]))
+    ]
+    return ", ".join(words[:MOST_NAMED]) + (f" and {len(words) - MOST_NAMED} more" if len(words) > MOST_NAMED else "")
+
+
+def _in_range(rule: Table, known: Sequence[tuple[str, Place]], rooms: Mapping[Any, float]) -> float:
+    """Return how likely numbers drawn from the range of the printed ones would agree."""
+    printed = [value for row in rule["printed"].values() for value in row.values()]
+    span = max(printed) - min(printed)
+    return math.prod(min(1.0, 2.0 * rooms[cell] / span) if span else 1.0 for cell in known)
+
+
+def _in_other_order(
+    rule: Table, held: Samples, known: Sequence[tuple[str, Place]], rooms: Mapping[Any, float]
+) -> float:
+    """Return which share of the other orders of the methods, place by place, would agree; 0 for one method."""
+    agreeing, ways = 1, 1
+    for place in dict.fromkeys(place for _, place in known):
+        series = [name for name, own in known if own == place][:MOST_PERMUTED]
+        ours = np.array([held.values[name][place].mean() for name in series])
+        printed = np.array([rule["printed"][name][place] for name in series])
+        room = np.array([rooms[name, place] for name in series])
+        near = np.abs(ours[:, None] - printed) <= room[:, None]
+        orders = np.array([*permutations(range(len(series)))])
+        agreeing *= int(near[np.arange(len(series)), orders].all(axis=1).sum())
+        ways *= len(orders)
+    return (agreeing - 1) / (ways - 1) if ways > 1 else 0.0
+
+
+def _ranking(rule: Table, held: Samples) -> Judged:
+    printed = rule["printed"]
+    places = list(dict.fromkeys(place for row in printed.values() for place in row))
+    pairs = [
+        (low, high, place)
+        for place in places
+        for low, high in permutations([name for name in printed if place in held.values.get(name, {})], 2)
+        if printed[low].get(place, math.inf) < printed[high].get(place, -math.inf) - rule["unit"]
+    ]
+    sides = {pair: side(partial(held.contrast, *pair), len(pairs), 0.0) for pair in pairs}
+    if not sides:
+        return Judged(None, "fewer than two methods")
+    against = [key for key, one in sides.items() if one is False]
+    same = sum(one is True for one in sides.values())
+    words = f"{same} of {len(sides)} pairs of methods in the printed order, {len(against)} in the other"
+    words += f", {len(sides) - same - len(against)} within the uncertainty"
+    words += "".join(f"; {low} above {high} {where(place)}" for low, high, place in against[:MOST_NAMED])
+    groups = [[name] for name in dict.fromkeys(name for low, high, _ in sides for name in (low, high))]
+    used = [place for place in places if all(place in held.values[name] for (name,) in groups)]
+    if not decisive(held, groups, used):
+        return Judged(None, f"{words}; too few trials")
+    return Judged(False if against else True if same >= CONFIRMED * len(sides) else None, words)
+
+
+NUMBER_RULES: Mapping[str, Rule] = {
+    "numbers": Rule(_numbers, ("printed", "unit"), ("series",)),
+    "ranking": Rule(_ranking, ("printed", "unit"), ("series",)),
+}

@@ -1,0 +1,98 @@
+"""Rules of claims: what is reproduced, not reproduced and not decided, on numbers where the answer is known."""
+
+import numpy as np
+import pytest
+
+from lrlab.presets import claims
+from lrlab.presets.evidence import Samples, interval, ranked
+from lrlab.presets.rules_places import ordered_by_chance
+
+X = [1.0, 2.0, 3.0, 4.0, 5.0]
+FAR = {"a": [1, 1, 1, 1, 1], "b": [9, 9, 9, 9, 9], "up": [1, 2, 4, 8, 16], "down": [16, 8, 4, 2, 1]}
+FAR |= {"bent": [1, 2, 4, 8, 2], "late": [9, 9, 1e-8, 1e-8, 1e-8], "flat": [1, 1, 1, 1, 1]}
+
+
+def held(trials, spread=0.01, numbers=FAR):
+    """Return samples of numbers with a relative spread."""
+    rng = np.random.default_rng(5)
+    values = {
+        name: {x: y * np.exp(spread * rng.normal(size=trials)) for x, y in zip(X, row, strict=True)}
+        for name, row in numbers.items()
+    }
+    return Samples(values)
+
+
+LOWER, ABOVE = {"lower": ["a"], "higher": ["b"]}, {"lower": ["b"], "higher": ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("rule", "holds"),
+    [
+        ({"rule": "each", **LOWER}, True),
+        ({"rule": "each", **LOWER, "by": 5}, True),
+        ({"rule": "each", **LOWER, "by": 20}, False),
+        ({"rule": "each", **ABOVE}, False),
+        ({"rule": "each", "lower": ["a"], "higher": ["up"]}, None),
+        ({"rule": "each", "lower": ["a"], "higher": ["up"], "from": 2}, True),
+        ({"rule": "each", "lower": ["up"], "higher": ["down"]}, False),
+        ({"rule": "each", "lower": ["up"], "higher": ["down"], "at": 1}, True),
+        ({"rule": "ratio", **LOWER, "level": 9, "within": 1.2}, True),
+        ({"rule": "ratio", **LOWER, "level": 100, "within": 3}, False),
+        ({"rule": "ratio", **ABOVE, "level": 9, "within": 1.2}, False),
+        ({"rule": "similar", "series": ["a", "flat"], "within": 1.2}, True),
+        ({"rule": "similar", "series": ["a", "b"], "within": 1.2}, False),
+        ({"rule": "similar", "series": ["a", "b"], "within": 10}, True),
+        ({"rule": "rising", "series": ["up"]}, True),
+        ({"rule": "falling", "series": ["up"]}, False),
+        ({"rule": "rising", "series": ["bent"]}, False),
+        ({"rule": "rising", "series": ["flat"]}, None),
+        ({"rule": "rising", "series": ["up", "down"]}, False),
+        ({"rule": "rising", "series": ["up"], "to": 2}, None),
+        ({"rule": "settles", "series": ["late"], "from": 3, "level": 1e-6}, True),
+        ({"rule": "settles", "series": ["late"], "from": 2, "level": 1e-6}, False),
+        ({"rule": "settles", "series": ["late"], "from": 4, "level": 1e-6}, True),
+        ({"rule": "settles", "series": ["a"], "from": 3, "level": 5}, None),
+        ({"rule": "settles", "series": ["up"], "to": 2, "level": 3}, True),
+        ({"rule": "about", "series": ["a"], "level": 1, "within": 1.1}, True),
+        ({"rule": "about", "series": ["b"], "level": 1, "within": 1.1}, False),
+        ({"rule": "each", "lower": ["absent"], "higher": ["b"]}, None),
+    ],
+)
+def test_rules_decide_clear_numbers_and_nothing_of_one_trial(rule, holds):
+    for trials in (4, 20):
+        found = claims.judge(rule, held(trials, 0.005))
+        assert found.holds is holds and found.measured, found
+    assert claims.judge(rule, held(1)).holds is None, "one trial has no interval"
+    if rule["rule"] not in ("about", "similar"):
+        assert claims.judge(rule, held(2, 3.0)).holds is None, "two trials with a large spread"
+
+
+@pytest.mark.parametrize(("trials", "holds"), [(1, None), (3, None), (4, True), (50, True)])
+def test_a_transition_is_decided_by_intervals_of_shares(trials, holds):
+    def shares(first):
+        return {x: np.full(trials, float(x >= first)) for x in X}
+
+    found = Samples({"early": shares(2.0), "late": shares(4.0), "same": shares(2.0)})
+    assert claims.judge({"rule": "transition", "lower": ["early"], "higher": ["late"]}, found).holds is holds
+    reverse = claims.judge({"rule": "transition", "lower": ["late"], "higher": ["early"]}, found)
+    assert reverse.holds is (None if holds is None else False)
+    assert claims.judge({"rule": "transition", "lower": ["early"], "higher": ["same"]}, found).holds is None
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 6, 9, 20, 51])
+def test_intervals_cover_the_centre_of_normal_numbers(count):
+    rng = np.random.default_rng(count)
+    found = [interval(rng.normal(size=count)) for _ in range(600)]
+    covered = np.mean([one.low <= 0.0 <= one.high for one in found])
+    assert covered >= 0.93, "95% but for the draws"
+    among = [interval(rng.normal(size=count), among=5) for _ in range(600)]
+    assert np.mean([one.low <= 0.0 <= one.high for one in among]) >= 0.98
+
+
+def test_intervals_of_ranks_orders_and_failed_trials():
+    assert [ranked(count, 0.025) for count in (5, 6, 8, 9, 20)] == [-1, 0, 0, 1, 5]
+    assert ordered_by_chance(np.array([1, 2, 3])) == pytest.approx(1 / 6)
+    assert ordered_by_chance(np.array([1, 2, 3, 5, 4])) == pytest.approx(5 / 120)
+    assert ordered_by_chance(np.arange(11.0)[::-1]) == pytest.approx(1.0)
+    failed = Samples({"a": {1.0: np.array([1.0, 1.0, 1.0, np.inf])}, "b": {1.0: np.full(4, 9.0)}})
+    assert claims.judge({"rule": "each", **LOWER}, failed).holds is None, "a failed trial could have any number"
