@@ -26,9 +26,9 @@ ALL_RULES = {**RULES, **GROWTH_RULES, **NUMBER_RULES}
 """Those of printed exponents and numbers, too, which have no table [[claims]]."""
 
 
-def verdicts(preset: Preset, panel: str, held: Samples) -> list[Verdict]:
+def verdicts(preset: Preset, panel: str, samples: Samples) -> list[Verdict]:
     """Return the verdicts on the claims that belong to a panel."""
-    return [verdict(claim, held) for claim in of_panel(preset, panel)]
+    return [verdict(claim, samples) for claim in of_panel(preset, panel)]
 
 
 def of_panel(preset: Preset, panel: str) -> list[Toml]:
@@ -36,19 +36,19 @@ def of_panel(preset: Preset, panel: str) -> list[Toml]:
     return [claim for claim in preset.content.get("claims", ()) if _panel(preset, claim) == panel]
 
 
-def verdict(claim: Toml, held: Samples, predicted: str = "", remark: str = "") -> Verdict:
+def verdict(claim: Toml, samples: Samples, predicted: str = "", remark: str = "") -> Verdict:
     """Return the verdict on a claim: a table with the paper's words and a rule."""
-    judged, added = judge(claim, held), remark
+    judged, added = judge(claim, samples), remark
     if more := claim.get("remark"):
-        found = judge(more, held)
-        added = f"{more['text']} ({found.measured})." if found.holds else remark
-    return Verdict(claim["paper"], judged.measured, predicted, judged.holds, added, claim, held)
+        judged_remark = judge(more, samples)
+        added = f"{more['text']} ({judged_remark.measured})." if judged_remark.holds else remark
+    return Verdict(claim["paper"], judged.measured, predicted, judged.holds, added, claim, samples)
 
 
-def judge(rule: Toml, held: Samples) -> Judged:
+def judge(rule: Toml, samples: Samples) -> Judged:
     """Return what a rule says of the samples; not decided where a series that it names is not there."""
-    absent = [name for name in named(rule) if name not in held.values]
-    return Judged(None, f"not run: {', '.join(absent)}") if absent else ALL_RULES[rule["rule"]].judge(rule, held)
+    absent = [name for name in named(rule) if name not in samples.values]
+    return Judged(None, f"not run: {', '.join(absent)}") if absent else ALL_RULES[rule["rule"]].judge(rule, samples)
 
 
 def named(rule: Toml) -> list[str]:
@@ -96,7 +96,7 @@ def rows(judged: Sequence[Verdict]) -> list[dict[str, Any]]:
     return [{"level": "claim", **verdict.columns} for verdict in judged]
 
 
-def printed(numbers: Mapping[str, Mapping[Any, float]], held: Samples) -> list[Verdict]:
+def printed(numbers: Mapping[str, Mapping[Any, float]], samples: Samples) -> list[Verdict]:
     """Return the verdicts on printed numbers, by series and place: on the numbers and on the order of the methods."""
     own = {name: {at: value for at, value in row.items() if value == value} for name, row in numbers.items()}
     own = {name: row for name, row in own.items() if row}
@@ -105,7 +105,7 @@ def printed(numbers: Mapping[str, Mapping[Any, float]], held: Samples) -> list[V
     digits = max(len(str(value).partition(".")[2]) for row in own.values() for value in row.values())
     words = {"numbers": "the numbers of the table", "ranking": "the order of the methods in the table"}
     return [
-        verdict({"paper": text, "rule": rule, "printed": own, "unit": 10.0**-digits}, held)
+        verdict({"paper": text, "rule": rule, "printed": own, "unit": 10.0**-digits}, samples)
         for rule, text in words.items()
     ]
 

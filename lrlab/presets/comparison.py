@@ -13,7 +13,7 @@ from lrlab.parameters import InputError, require_known
 from lrlab.presets import claims
 from lrlab.presets.cases import Case, plan_cases
 from lrlab.presets.definition import Preset, Toml
-from lrlab.presets.evidence import samples
+from lrlab.presets.evidence import samples_of
 from lrlab.presets.result import Panel, Plan, Result, Verdict, compare_with_paper
 
 
@@ -55,14 +55,14 @@ def _figures(preset: Preset, cases: Sequence[Case], rows: pd.DataFrame) -> Resul
 def _judged(preset: Preset, panel: Toml, rows: pd.DataFrame) -> list[Verdict]:
     """Return the verdicts on the claims on a panel, then on its printed numbers."""
     ran = rows[rows["refused"].fillna("") == ""] if "refused" in rows else rows
-    held = samples(ran, "column", panel["measure"], panel.get("scale", 1.0))
+    samples = samples_of(ran, "column", panel["measure"], panel.get("scale", 1.0))
     columns = [column["label"] for column in preset.content["columns"]]
     printed = {
         one["label"]: dict(zip(columns, map(float, one["paper"][panel["measure"]]), strict=True))
         for one in preset.series
         if panel["measure"] in one.get("paper", {})
     }
-    return [*claims.verdicts(preset, panel["title"], held), *claims.printed(printed, held)]
+    return [*claims.verdicts(preset, panel["title"], samples), *claims.printed(printed, samples)]
 
 
 def compared(preset: Preset, panel: Toml, rows: pd.DataFrame) -> pd.DataFrame:

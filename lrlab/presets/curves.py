@@ -16,7 +16,7 @@ from lrlab.parameters import InputError
 from lrlab.presets import claims
 from lrlab.presets.cases import CHOSEN_BY, axis_of, best_of_grid, grid_words, panel_by_panel, plan_cases
 from lrlab.presets.definition import Preset
-from lrlab.presets.evidence import Samples, samples
+from lrlab.presets.evidence import Samples, samples_of
 from lrlab.presets.result import Panel, Plan, panel_table
 from lrlab.sweeps.definition_parts import Success
 from lrlab.sweeps.statistics import summarise
@@ -76,9 +76,9 @@ def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.D
 def _samples(axis: str, ran: pd.DataFrame, measure: str, success: Success | None) -> Samples:
     """Return the measure of each trial; with a rule of success 1 for a successful one and 0 for another."""
     if success is None:
-        return samples(ran, axis, measure)
+        return samples_of(ran, axis, measure)
     reached = ran[measure] < success.below if success.below is not None else ran[measure] > success.above
-    return samples(ran.assign(success=reached.astype(float)), axis, "success")
+    return samples_of(ran.assign(success=reached.astype(float)), axis, "success")
 
 
 def _points(labels: Sequence[str], axis: str, ran: pd.DataFrame, measure: str, success: Success | None) -> pd.DataFrame:

@@ -42,13 +42,13 @@ class Interval(NamedTuple):
 class Samples(NamedTuple):
     """Numbers of trials by series and place, in the order of the places.
 
-    errors: standard errors that they have beside the spread of the trials, by series and place. seen: of times, how
-    long a trial was observed, where the number is infinite because it did not get there.
+    errors: standard errors that they have beside the spread of the trials, by series and place. durations: of times,
+    how long a trial ran, where the number is infinite because it did not get there.
     """
 
     values: Mapping[str, Numbers]
     errors: Mapping[str, Mapping[Place, float]] = {}
-    seen: Mapping[str, Numbers] = {}
+    durations: Mapping[str, Numbers] = {}
 
     def error(self, series: str, place: Place) -> float:
         """Return the standard error of a number beside the spread of the trials."""
@@ -111,18 +111,18 @@ class Samples(NamedTuple):
     def _bounded(self, series: str, place: Place) -> Array:
         """Return the least and the largest number that each trial can have had: two rows."""
         values = self.values[series][place]
-        seen = self.seen.get(series, {}).get(place, np.full(len(values), -np.inf))
+        duration = self.durations.get(series, {}).get(place, np.full(len(values), -np.inf))
         unknown = ~np.isfinite(values)
-        return np.array([np.where(unknown, seen, values), np.where(unknown, np.inf, values)])
+        return np.array([np.where(unknown, duration, values), np.where(unknown, np.inf, values)])
 
 
-def samples(rows: pd.DataFrame, x: str, y: str, scale: float = 1.0) -> Samples:
+def samples_of(rows: pd.DataFrame, x: str, y: str, scale: float = 1.0) -> Samples:
     """Return the samples of a table with a row per trial and the columns series, trial, x and y; infinite where nan."""
-    found: dict[str, dict[Place, Array]] = {}
+    numbers: dict[str, dict[Place, Array]] = {}
     ordered = rows.sort_values([x, "trial"]) if pd.api.types.is_numeric_dtype(rows[x]) else rows
     for (series, place), own in ordered.groupby(["series", x], sort=False)[y]:
-        found.setdefault(str(series), {})[place] = scale * own.fillna(math.inf).to_numpy(float)
-    return Samples(found)
+        numbers.setdefault(str(series), {})[place] = scale * own.fillna(math.inf).to_numpy(float)
+    return Samples(numbers)
 
 
 def middle(values: Array) -> float:
@@ -183,18 +183,18 @@ def ranked(count: int, tail: float) -> int:
     return max((k for k in range(count) if bdtr(k, count, 0.5) <= tail), default=-1)
 
 
-def decisive(held: Samples, groups: Sequence[Sequence[str]], places: Iterable[Place]) -> bool:
+def decisive(samples: Samples, groups: Sequence[Sequence[str]], places: Iterable[Place]) -> bool:
     """Tell whether trials are so many that an order of groups of series would be rare by chance.
 
     So it is where sampling errors are known, too, for these do not come from the trials.
     """
     named, ways = [name for group in groups for name in group], 1
     for place in places:
-        if all(held.error(name, place) for name in named):
+        if all(samples.error(name, place) for name in named):
             return True
         total = 0
         for group in groups:
-            own = sum(len(held.values[name][place]) for name in group)
+            own = sum(len(samples.values[name][place]) for name in group)
             total += own
             ways *= math.comb(total, own)
     return ways >= ARRANGEMENTS

@@ -24,7 +24,7 @@ from lrlab.fits.validation import METRICS
 from lrlab.parameters import InputError, require_known
 from lrlab.presets import claims
 from lrlab.presets.definition import Preset, Toml
-from lrlab.presets.evidence import Samples, samples
+from lrlab.presets.evidence import Samples, samples_of
 from lrlab.presets.fits_sets import PLACE, SYNTHETIC, Sets, panels_of, rows_of_paper, sampling_error, sets
 from lrlab.presets.result import Panel, Plan, Result, Verdict, compare_with_paper
 from lrlab.protocol import limits
@@ -183,14 +183,14 @@ def _judged(preset: Preset, panel: Toml, rows: pd.DataFrame, table: pd.DataFrame
         return claims.verdicts(preset, panel["title"], Samples({}))
     placed = published.assign(x=published[axis] if axis in PLACE else "at the end")
     ran = placed[[*PLACE, "x"]].merge(table[[*PLACE, "trial", measure]].dropna(), on=PLACE)
-    held = samples(ran, "x", measure)
+    samples = samples_of(ran, "x", measure)
     errors: dict[str, dict[Any, float]] = {}
     numbers: dict[str, dict[Any, float]] = {}
     for row in placed.to_dict("records"):
         errors.setdefault(row["series"], {})[row["x"]] = sampling_error(measure, row["ours"], row["data"])
         numbers.setdefault(row["series"], {})[row["x"]] = row["paper"]
-    held = held._replace(errors=errors)
-    return [*claims.verdicts(preset, panel["title"], held), *claims.printed(numbers, held)]
+    samples = samples._replace(errors=errors)
+    return [*claims.verdicts(preset, panel["title"], samples), *claims.printed(numbers, samples)]
 
 
 def _caption(rows: pd.DataFrame) -> str:

@@ -18,7 +18,7 @@ from lrlab.models.axes import axes
 from lrlab.parameters import InputError
 from lrlab.presets.cases import axis_of, panel_by_panel, plan_cases
 from lrlab.presets.definition import Preset
-from lrlab.presets.evidence import samples
+from lrlab.presets.evidence import samples_of
 from lrlab.presets.result import Panel, Plan, Verdict, panel_table
 from lrlab.presets.scaling import exponent_lines
 from lrlab.protocol import drive
@@ -65,11 +65,11 @@ def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.D
     figure = draw(points["claimed"], axis_title=title, value_title=QUANTITIES["claimed"][1], log_x=True, log_y=True)
     lines, sentences, judged = list[dict[str, Any]](), list[str](), list[Verdict]()
     for key, (column, words) in QUANTITIES.items():
-        held = samples(rows, axis, column)
-        own, said, found = exponent_lines(preset, axis, held, panel["only"], key, "formula")
+        samples = samples_of(rows, axis, column)
+        own, said, verdicts = exponent_lines(preset, axis, samples, panel["only"], key, "formula")
         lines += [{**line, "quantity": words} for line in own]
         sentences += [f"{words}: {one}" for one in said]
-        judged += found
+        judged += verdicts
     caption = f"Medians of the trials, with quartiles. Exponents of {axis}, {'; '.join(sentences)}."
     table = pd.concat([part.assign(quantity=QUANTITIES[key][1]) for key, part in points.items()])
     return Panel(panel["title"], figure, caption, judged), panel_table(panel["title"], spec.model, table, lines)

@@ -25,7 +25,7 @@ from lrlab.parameters import InputError, require_known
 from lrlab.presets import claims
 from lrlab.presets.cases import axes_path, axis_of
 from lrlab.presets.definition import Preset
-from lrlab.presets.evidence import samples
+from lrlab.presets.evidence import samples_of
 from lrlab.presets.result import Panel, Plan, Result, assembled, panel_table
 from lrlab.solvers.multilabel.label_losses import SQUARED
 from lrlab.solvers.multilabel.leml_products import Labels, OfFeatures
@@ -151,7 +151,7 @@ def figures(preset: Preset, rows: Sequence[dict[str, Any]]) -> Result:
         log = axis != "threads"
         figure = draw(points, axis_title=AXES[axis], value_title="speed-up", theory=theory, log_x=log, log_y=log)
         long = own.melt([axis, "trial"], [one["label"] for one in preset.series], "series", "y")
-        judged = claims.verdicts(preset, title, samples(long, axis, "y"))
+        judged = claims.verdicts(preset, title, samples_of(long, axis, "y"))
         machine = f" This machine has {cores()} cores." if axis == "threads" else ""
         words = f"Ratios of times; dots: medians, bars: quartiles.{machine}{claims.caption(judged)}"
         table = points.rename(columns={"x": axis, "y": "speed_up"})

@@ -17,7 +17,7 @@ from lrlab.parameters import require_known
 from lrlab.presets import claims
 from lrlab.presets.cases import Case, axes_path, axis_of, plan_cases
 from lrlab.presets.definition import Preset
-from lrlab.presets.evidence import samples
+from lrlab.presets.evidence import samples_of
 from lrlab.presets.result import Panel, Plan, Result, Verdict, assembled, panel_table
 from lrlab.protocol import Spec
 from lrlab.theory import spiked
@@ -180,7 +180,7 @@ def _verdict(
         else ""
     )
     table = {"paper": claim, "rule": "proportional", "series": list(dict.fromkeys(rows["series"]))}
-    verdict = claims.verdict(table, samples(rows, "rate", "error"), remark=remark)
+    verdict = claims.verdict(table, samples_of(rows, "rate", "error"), remark=remark)
     theory = "a line; the theorem leaves its slope open" if exact is None else f"slope {exact:.4g} for large n/p"
     measured = f"{verdict.measured}; slopes of the series {spread}"
     return verdict._replace(measured=measured, predicted=theory)

@@ -39,16 +39,16 @@ def decided(sides: Sequence[bool | None]) -> bool | None:
     return False if False in sides else None if None in sides or not sides else True
 
 
-def side(found: Callable[[int], Interval], among: int, low: float, high: float = math.inf) -> bool | None:
+def side(interval_of: Callable[[int], Interval], among: int, low: float, high: float = math.inf) -> bool | None:
     """Return whether a number lies between low and high, None where its interval reaches over an end.
 
-    found: the interval of one of so many. Where all of `among` statements have to hold, each does with its own
+    interval_of: the interval of one of so many. Where all of `among` statements have to hold, each does with its own
     interval; one that fails has to do so beyond what chance would show among so many.
     """
-    one = found(1)
+    one = interval_of(1)
     if (low < one.low or low == -math.inf) and (one.high < high or high == math.inf):
         return True
-    all_of_them = found(among)
+    all_of_them = interval_of(among)
     return False if all_of_them.high < low or all_of_them.low > high else None
 
 
@@ -57,13 +57,13 @@ def number(value: float) -> str:
     return "without end" if value == math.inf else f"{value:.3g}"
 
 
-def shown(held: Samples, series: Sequence[str], place: Place) -> str:
+def shown(samples: Samples, series: Sequence[str], place: Place) -> str:
     """Return the numbers of series at a place with their intervals as text."""
     words = []
     for name in series:
-        low, high = held.interval(name, place)
+        low, high = samples.interval(name, place)
         known = f" ({number(low)} to {number(high)})" if math.isfinite(low) and math.isfinite(high) else ""
-        words.append(f"{name}: {number(held.centre(name, place))}{known}")
+        words.append(f"{name}: {number(samples.centre(name, place))}{known}")
     return ", ".join(words)
 
 
@@ -82,73 +82,74 @@ def places_words(sides: Mapping[Place, bool | None]) -> str:
     return words + (f", within the uncertainty at {open_ones}" if open_ones else "")
 
 
-def _each(rule: Table, held: Samples) -> Judged:
+def _each(rule: Table, samples: Samples) -> Judged:
     named, by = (rule["lower"], rule["higher"]), math.log(rule.get("by", 1.0))
-    places = held.places([*named[0], *named[1]], rule)
+    places = samples.places([*named[0], *named[1]], rule)
     pairs = list(product(*named))
     among = len(pairs) * len(places)
     sides = {
-        place: decided([side(partial(held.contrast, *pair, place), among, by) for pair in pairs]) for place in places
+        place: decided([side(partial(samples.contrast, *pair, place), among, by) for pair in pairs]) for place in places
     }
     if not sides:
         return NEITHER
     words = places_words(sides)
     if len(sides) == 1:
-        words = f"{'; '.join(shown(held, names, places[0]) for names in named)}; {where(places[0])}"
-    if not decisive(held, named, places):
+        words = f"{'; '.join(shown(samples, names, places[0]) for names in named)}; {where(places[0])}"
+    if not decisive(samples, named, places):
         return Judged(None, f"{words}; too few trials")
     return Judged(decided([*sides.values()]), words)
 
 
-def _ratio(rule: Table, held: Samples) -> Judged:
+def _ratio(rule: Table, samples: Samples) -> Judged:
     named, level, room = (rule["lower"], rule["higher"]), math.log(rule["level"]), math.log(rule["within"])
-    places = held.places([*named[0], *named[1]], rule)
+    places = samples.places([*named[0], *named[1]], rule)
     sides, words, pairs = [], [], list(product(*named))
     for place in places:
         for low, high in pairs:
-            found = partial(held.contrast, low, high, place)
-            sides.append(side(found, len(pairs) * len(places), level - room, level + room))
-            if found().known:
-                ends = " to ".join(number(math.exp(min(end, LARGEST))) for end in found())
+            contrast = partial(samples.contrast, low, high, place)
+            sides.append(side(contrast, len(pairs) * len(places), level - room, level + room))
+            if contrast().known:
+                ends = " to ".join(number(math.exp(min(end, LARGEST))) for end in contrast())
                 words.append(f"{high} over {low} {where(place)}: {ends}")
-    if not decisive(held, named, places):
+    if not decisive(samples, named, places):
         return Judged(None, "; ".join([*words, "too few trials"]))
     return Judged(decided(sides), "; ".join(words) or NEITHER.measured)
 
 
-def _transition(rule: Table, held: Samples) -> Judged:
+def _transition(rule: Table, samples: Samples) -> Judged:
     named = (rule["lower"], rule["higher"])
-    if not held.places([*named[0], *named[1]], rule):
+    if not samples.places([*named[0], *named[1]], rule):
         return NEITHER
-    halves = {name: half(held, name) for names in named for name in names}
+    halves = {name: half(samples, name) for names in named for name in names}
     sides = [
         True if halves[low].high <= halves[high].low else False if halves[low].low >= halves[high].high else None
         for low, high in product(*named)
     ]
     ends = {
-        name: [f"above {found.low:g}"] * (found.low > -math.inf) + [f"up to {found.high:g}"] * (found.high < math.inf)
-        for name, found in halves.items()
+        name: [f"above {interval.low:g}"] * (interval.low > -math.inf)
+        + [f"up to {interval.high:g}"] * (interval.high < math.inf)
+        for name, interval in halves.items()
     }
     words = ", ".join(f"{name}: {' and '.join(own) or 'unknown'}" for name, own in ends.items())
     return Judged(decided(sides), f"half of the trials succeed at places {words}")
 
 
-def half(held: Samples, series: str) -> Interval:
+def half(samples: Samples, series: str) -> Interval:
     """Return between which places the share of successes passes one half, by the 95% Wilson intervals."""
-    places = [place for place in held.values[series] if not isinstance(place, str)]
-    ends = [wilson(int(values.sum()), len(values)) for values in held.values[series].values()]
+    places = [place for place in samples.values[series] if not isinstance(place, str)]
+    ends = [wilson(int(values.sum()), len(values)) for values in samples.values[series].values()]
     low = next((k for k, end in enumerate(ends) if end.high >= 0.5), len(ends))
     high = next((k for k in range(len(ends), 0, -1) if ends[k - 1].low < 0.5), 0)
     first = -math.inf if low == 0 else places[low - 1]
     return Interval(first, places[high] if high < len(places) else math.inf)
 
 
-def _similar(rule: Table, held: Samples) -> Judged:
-    room, places = math.log(rule["within"]), held.places(rule["series"], rule)
+def _similar(rule: Table, samples: Samples) -> Judged:
+    room, places = math.log(rule["within"]), samples.places(rule["series"], rule)
     pairs = list(combinations(rule["series"], 2))
     sides = {
         place: decided([
-            side(partial(held.contrast, *pair, place), len(pairs) * len(places), -room, room) for pair in pairs
+            side(partial(samples.contrast, *pair, place), len(pairs) * len(places), -room, room) for pair in pairs
         ])
         for place in places
     }  # fmt: skip

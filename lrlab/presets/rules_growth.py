@@ -38,21 +38,21 @@ def power(x: Sequence[np.ndarray], y: Sequence[np.ndarray]) -> tuple[float, Inte
     return slope, Interval(slope - half, slope + half)
 
 
-def exponent(held: Samples, series: str) -> tuple[float, Interval]:
+def exponent(samples: Samples, series: str) -> tuple[float, Interval]:
     """Return the exponent of a series with its interval, of the places with a number."""
-    at = [place for place in held.values.get(series, {}) if np.isfinite(held.centre(series, place))]
+    at = [place for place in samples.values.get(series, {}) if np.isfinite(samples.centre(series, place))]
     if len(at) < 3:
         return float("nan"), Interval(float("-inf"), float("inf"))
-    return power([np.array(at, float)], [np.array([held.centre(series, place) for place in at])])
+    return power([np.array(at, float)], [np.array([samples.centre(series, place) for place in at])])
 
 
-def _exponent(rule: Table, held: Samples) -> Judged:
+def _exponent(rule: Table, samples: Samples) -> Judged:
     (series,), claimed = rule["series"], float(rule["claimed"])
-    slope, (low, high) = exponent(held, series)
+    slope, (low, high) = exponent(samples, series)
     if slope != slope:
         return NEITHER
     words = f"{series}: {rule['axis']}^{slope:.2f} (95% interval {low:.2f} to {high:.2f})"
-    if min(len(values) for values in held.values[series].values()) < 2:
+    if min(len(values) for values in samples.values[series].values()) < 2:
         return Judged(None, f"{words}; one trial a size")
     if low > claimed:
         return Judged(False, words)
@@ -63,12 +63,14 @@ def _exponent(rule: Table, held: Samples) -> Judged:
     return Judged(True, words)
 
 
-def _proportional(rule: Table, held: Samples) -> Judged:
+def _proportional(rule: Table, samples: Samples) -> Judged:
     """Judge whether the errors of all series grow as the rate, each with a constant of its own."""
     x, y, trials = [], [], set[int]()
     for name in rule["series"]:
-        own: dict[Place, float] = {place: float(values.mean()) for place, values in held.values.get(name, {}).items()}
-        trials |= {len(values) for values in held.values.get(name, {}).values()}
+        own: dict[Place, float] = {
+            place: float(values.mean()) for place, values in samples.values.get(name, {}).items()
+        }
+        trials |= {len(values) for values in samples.values.get(name, {}).values()}
         if len(own) > 1:
             x.append(np.array([*own], float))
             y.append(np.array([*own.values()]))

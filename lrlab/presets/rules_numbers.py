@@ -25,31 +25,31 @@ CONFIRMED = 0.9
 MOST_PERMUTED = 6
 
 
-def _numbers(rule: Table, held: Samples) -> Judged:
-    cells = _cells(rule, held)
-    rooms = {cell: held.room(*cell, len(cells)) + rule["unit"] / 2.0 for cell in cells}
+def _numbers(rule: Table, samples: Samples) -> Judged:
+    cells = _cells(rule, samples)
+    rooms = {cell: samples.room(*cell, len(cells)) + rule["unit"] / 2.0 for cell in cells}
     known = [cell for cell in cells if math.isfinite(rooms[cell])]
     if not known:
         return NEITHER if not cells else Judged(None, "one trial, whose uncertainty is not known")
-    gaps = {cell: float(held.values[cell[0]][cell[1]].mean()) - rule["printed"][cell[0]][cell[1]] for cell in known}
+    gaps = {cell: float(samples.values[cell[0]][cell[1]].mean()) - rule["printed"][cell[0]][cell[1]] for cell in known}
     away = {cell: gap for cell, gap in gaps.items() if abs(gap) > rooms[cell]}
     worst = max(rooms[cell] for cell in known)
     words = f"{len(known) - len(away)} of {len(known)} numbers within the uncertainty, up to {worst:.2g}"
     if away:
         words += f"; different: {_named(away)}"
         return Judged(False, words)
-    if max(_in_range(rule, known, rooms), _in_other_order(rule, held, known, rooms)) > CHANCE:
+    if max(_in_range(rule, known, rooms), _in_other_order(rule, samples, known, rooms)) > CHANCE:
         return Judged(None, f"{words}, which is as much as the printed numbers differ")
     return Judged(True if len(known) == len(cells) else None, words)
 
 
-def _cells(rule: Table, held: Samples) -> list[tuple[str, Place]]:
+def _cells(rule: Table, samples: Samples) -> list[tuple[str, Place]]:
     """Return series and places with a printed number and ours."""
     return [
         (series, place)
         for series, row in rule["printed"].items()
         for place in row
-        if len(held.values.get(series, {}).get(place, ()))
+        if len(samples.values.get(series, {}).get(place, ()))
     ]
 
 
@@ -69,13 +69,13 @@ def _in_range(rule: Table, known: Sequence[tuple[str, Place]], rooms: Mapping[An
 
 
 def _in_other_order(
-    rule: Table, held: Samples, known: Sequence[tuple[str, Place]], rooms: Mapping[Any, float]
+    rule: Table, samples: Samples, known: Sequence[tuple[str, Place]], rooms: Mapping[Any, float]
 ) -> float:
     """Return which share of the other orders of the methods, place by place, would agree; 0 for one method."""
     agreeing, ways = 1, 1
     for place in dict.fromkeys(place for _, place in known):
         series = [name for name, own in known if own == place][:MOST_PERMUTED]
-        ours = np.array([held.values[name][place].mean() for name in series])
+        ours = np.array([samples.values[name][place].mean() for name in series])
         printed = np.array([rule["printed"][name][place] for name in series])
         room = np.array([rooms[name, place] for name in series])
         near = np.abs(ours[:, None] - printed) <= room[:, None]
@@ -85,16 +85,16 @@ def _in_other_order(
     return (agreeing - 1) / (ways - 1) if ways > 1 else 0.0
 
 
-def _ranking(rule: Table, held: Samples) -> Judged:
+def _ranking(rule: Table, samples: Samples) -> Judged:
     printed = rule["printed"]
     places = list(dict.fromkeys(place for row in printed.values() for place in row))
     pairs = [
         (low, high, place)
         for place in places
-        for low, high in permutations([name for name in printed if place in held.values.get(name, {})], 2)
+        for low, high in permutations([name for name in printed if place in samples.values.get(name, {})], 2)
         if printed[low].get(place, math.inf) < printed[high].get(place, -math.inf) - rule["unit"]
     ]
-    sides = {pair: side(partial(held.contrast, *pair), len(pairs), 0.0) for pair in pairs}
+    sides = {pair: side(partial(samples.contrast, *pair), len(pairs), 0.0) for pair in pairs}
     if not sides:
         return Judged(None, "fewer than two methods")
     against = [key for key, one in sides.items() if one is False]
@@ -103,8 +103,8 @@ def _ranking(rule: Table, held: Samples) -> Judged:
     words += f", {len(sides) - same - len(against)} within the uncertainty"
     words += "".join(f"; {low} above {high} {where(place)}" for low, high, place in against[:MOST_NAMED])
     groups = [[name] for name in dict.fromkeys(name for low, high, _ in sides for name in (low, high))]
-    used = [place for place in places if all(place in held.values[name] for (name,) in groups)]
-    if not decisive(held, groups, used):
+    used = [place for place in places if all(place in samples.values[name] for (name,) in groups)]
+    if not decisive(samples, groups, used):
         return Judged(None, f"{words}; too few trials")
     return Judged(False if against else True if same >= CONFIRMED * len(sides) else None, words)
 

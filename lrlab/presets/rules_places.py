@@ -17,19 +17,21 @@ from lrlab.presets.result import Judged
 from lrlab.presets.rules import CHANCE, NEITHER, Rule, Table, decided, number, shown, side, where
 
 
-def _trend(rule: Table, held: Samples, sign: float) -> Judged:
+def _trend(rule: Table, samples: Samples, sign: float) -> Judged:
     sides, words = list[bool | None](), []
     for name in rule["series"]:
-        places = held.places([name], rule)
+        places = samples.places([name], rule)
         if len(places) < 2:
             return NEITHER
-        centres = sign * np.array([held.centre(name, place) for place in places])
-        sure = [held.interval(name, place, len(places) * len(rule["series"])) for place in places]
+        centres = sign * np.array([samples.centre(name, place) for place in places])
+        sure = [samples.interval(name, place, len(places) * len(rule["series"])) for place in places]
         against = any(_after(one, other, -sign) for one, other in [*pairwise(sure), (sure[0], sure[-1])])
-        ahead = _after(held.interval(name, places[0]), held.interval(name, places[-1]), sign)
+        ahead = _after(samples.interval(name, places[0]), samples.interval(name, places[-1]), sign)
         chance = ordered_by_chance(centres)
         sides.append(False if against else True if ahead and chance <= CHANCE else None)
-        words.append(f"{shown(held, [name], places[0])} at first, {number(held.centre(name, places[-1]))} at last")
+        words.append(
+            f"{shown(samples, [name], places[0])} at first, {number(samples.centre(name, places[-1]))} at last"
+        )
         words[-1] += "" if chance <= CHANCE or sides[-1] is False else ", places too few or out of order"
     return Judged(decided(sides), "; ".join(words))
 
@@ -50,37 +52,37 @@ def ordered_by_chance(centres: np.ndarray) -> float:
     return float(sum(ways[concordant:]))
 
 
-def _settles(rule: Table, held: Samples) -> Judged:
+def _settles(rule: Table, samples: Samples) -> Judged:
     sides, words = list[bool | None](), []
     for name in rule["series"]:
-        inside, everywhere = held.places([name], rule), held.places([name], {})
+        inside, everywhere = samples.places([name], rule), samples.places([name], {})
         outside = [place for place in everywhere if place not in inside]
         if not inside or not outside:
             return NEITHER
         far = outside[0] if "from" in rule else outside[-1]
         among = len(inside) * len(rule["series"])
-        sides += [side(partial(held.interval, name, place), among, -math.inf, rule["level"]) for place in inside]
-        sides.append(side(partial(held.interval, name, far), 1, rule["level"]) or None)
-        near = max(inside, key=lambda place: held.centre(name, place))
-        words.append(f"{shown(held, [name], near)} {where(near)}, {number(held.centre(name, far))} {where(far)}")
+        sides += [side(partial(samples.interval, name, place), among, -math.inf, rule["level"]) for place in inside]
+        sides.append(side(partial(samples.interval, name, far), 1, rule["level"]) or None)
+        near = max(inside, key=lambda place: samples.centre(name, place))
+        words.append(f"{shown(samples, [name], near)} {where(near)}, {number(samples.centre(name, far))} {where(far)}")
     return Judged(decided(sides), "; ".join(words))
 
 
-def _about(rule: Table, held: Samples) -> Judged:
+def _about(rule: Table, samples: Samples) -> Judged:
     sides, words = list[bool | None](), []
     low, high = rule["level"] / rule["within"], rule["level"] * rule["within"]
     for name in rule["series"]:
-        places = held.places([name], rule)
+        places = samples.places([name], rule)
         among = len(places) * len(rule["series"])
-        sides += [side(partial(held.interval, name, place), among, low, high) for place in places]
-        centres = [held.centre(name, place) for place in places]
+        sides += [side(partial(samples.interval, name, place), among, low, high) for place in places]
+        centres = [samples.centre(name, place) for place in places]
         words += [f"{name}: {number(min(centres))} to {number(max(centres))}"] if centres else []
     return Judged(decided(sides), "; ".join(words) or NEITHER.measured)
 
 
 PLACE_RULES: Mapping[str, Rule] = {
-    "rising": Rule(lambda rule, held: _trend(rule, held, 1.0), ("series",), ("places",)),
-    "falling": Rule(lambda rule, held: _trend(rule, held, -1.0), ("series",), ("places",)),
+    "rising": Rule(lambda rule, samples: _trend(rule, samples, 1.0), ("series",), ("places",)),
+    "falling": Rule(lambda rule, samples: _trend(rule, samples, -1.0), ("series",), ("places",)),
     "settles": Rule(_settles, ("series", "level"), ("places",)),
     "about": Rule(_about, ("series", "level", "within"), ()),
 }

@@ -17,7 +17,7 @@ from lrlab.parameters import InputError, require_known
 from lrlab.presets import claims
 from lrlab.presets.cases import axis_of, panel_by_panel, plan_cases
 from lrlab.presets.definition import Preset, Toml
-from lrlab.presets.evidence import Samples, samples
+from lrlab.presets.evidence import Samples, samples_of
 from lrlab.presets.result import Panel, Plan, Verdict, panel_table
 from lrlab.presets.rules_growth import exponent
 from lrlab.runs.trial import run_traced
@@ -42,14 +42,14 @@ def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.D
     points, title = times(rows, axis, panel["quantity"], look), axes(type(spec))[axis]
     figure = draw(points, axis_title=title, value_title=QUANTITIES[panel["quantity"]], log_x=True, log_y=True)
     labels = [one["label"] for one in (*preset.series, *preset.content.get("left_out", ()))]
-    held = samples(seconds_of_runs(rows, axis, panel["quantity"], look), axis, "time")
-    lines, sentences, judged = exponent_lines(preset, axis, held, labels, "claimed", "claimed")
+    samples = samples_of(seconds_of_runs(rows, axis, panel["quantity"], look), axis, "time")
+    lines, sentences, judged = exponent_lines(preset, axis, samples, labels, "claimed", "claimed")
     caption = f"Medians of the trials, with quartiles. Exponents of {axis}: {'; '.join(sentences)}."
     return Panel(panel["title"], figure, caption, judged), panel_table(panel["title"], spec.model, points, lines)
 
 
 def exponent_lines(
-    preset: Preset, axis: str, held: Samples, labels: Collection[str], key: str, source: str
+    preset: Preset, axis: str, samples: Samples, labels: Collection[str], key: str, source: str
 ) -> tuple[list[dict[str, Any]], list[str], list[Verdict]]:
     """Return the exponents of series as lines of a table and in words, with verdicts; those not run have one, too.
 
@@ -58,21 +58,21 @@ def exponent_lines(
     lines, sentences, judged = [], [], []
     for one in (*preset.series, *preset.content.get("left_out", ())):
         label, bound = one["label"], one.get(key, {}).get(axis)
-        slope, (low, high) = exponent(held, label)
+        slope, (low, high) = exponent(samples, label)
         line: dict[str, Any] = {"level": "series", "series": label, "exponent": slope, "low_95": low, "high_95": high}
         words = f"{label} {slope:.2f} ({low:.2f} to {high:.2f})" if slope == slope else f"{label} unknown"
         if label not in labels:
             continue
         if bound is not None:
             claim = {"paper": one.get("paper", label), "rule": "exponent", "series": [label], "claimed": bound}
-            found = claims.verdict({**claim, "axis": axis}, held, f"{axis}^{bound:g}")
+            verdict = claims.verdict({**claim, "axis": axis}, samples, f"{axis}^{bound:g}")
             below = "It grows more slowly than the formula, which bounds it from above." if high < bound else ""
-            found = found._replace(remark={True: below, False: one.get("why", ""), None: ""}[found.holds])
-            judged.append(found)
-            line |= {"claimed": bound, **found.columns}
-            words += f", {source} {bound:g}: {found.word}"
+            verdict = verdict._replace(remark={True: below, False: one.get("why", ""), None: ""}[verdict.holds])
+            judged.append(verdict)
+            line |= {"claimed": bound, **verdict.columns}
+            words += f", {source} {bound:g}: {verdict.word}"
         lines.append(line)
-        sentences += [words] if label in held.values else []
+        sentences += [words] if label in samples.values else []
     return lines, sentences, judged
 
 
@@ -92,11 +92,11 @@ def times(rows: pd.DataFrame, axis: str, quantity: str, look: Toml) -> pd.DataFr
 
 def seconds_of_runs(rows: pd.DataFrame, axis: str, quantity: str, look: Toml) -> pd.DataFrame:
     """Return the time of every trial: columns series, the axis, trial and time; without those that have none."""
-    found = [
+    times_of = [
         {"series": name, axis: x, "trial": trial, "time": _seconds(run.sort_values("iteration"), quantity, look)}
         for (name, x, trial), run in rows.groupby(["series", axis, "trial"], sort=False)
     ]
-    return pd.DataFrame(found).dropna(subset=["time"])
+    return pd.DataFrame(times_of).dropna(subset=["time"])
 
 
 def _seconds(run: pd.DataFrame, quantity: str, look: Toml) -> float:

@@ -10,7 +10,7 @@ from lrlab.models.axes import axes
 from lrlab.presets import claims
 from lrlab.presets.cases import axes_path, axis_of
 from lrlab.presets.definition import EIGENVALUES, Preset
-from lrlab.presets.evidence import Samples, samples
+from lrlab.presets.evidence import Samples, samples_of
 from lrlab.presets.result import Panel, Plan, Result, assembled, panel_table
 from lrlab.protocol import Spec
 from lrlab.spectra import Draw, Row, pairwise
@@ -77,7 +77,7 @@ def _samples(points: pd.DataFrame, rows: pd.DataFrame) -> Samples:
     wide = own.pivot_table(index=["at", "trial"], columns="rank", values="value").reset_index()
     wide = wide.rename(columns={1: EIGENVALUES[0], 2: EIGENVALUES[1]})
     wide[EIGENVALUES[2]] = wide[EIGENVALUES[0]] - wide[EIGENVALUES[1]]
-    return samples(wide.melt(["at", "trial"], EIGENVALUES, "series", "value"), "at", "value")
+    return samples_of(wide.melt(["at", "trial"], EIGENVALUES, "series", "value"), "at", "value")
 
 
 def _overlaps_at_the_threshold(spec: Spec, axis: str, curve: pd.DataFrame) -> list[float]:

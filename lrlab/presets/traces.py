@@ -11,7 +11,7 @@ from lrlab.parameters import require_known
 from lrlab.presets import claims
 from lrlab.presets.cases import CHOSEN_BY, best_of_grid, grid_words, panel_by_panel, plan_cases
 from lrlab.presets.definition import Preset
-from lrlab.presets.evidence import Samples, samples
+from lrlab.presets.evidence import Samples, samples_of
 from lrlab.presets.result import Panel, Plan, panel_table
 from lrlab.runs.trial import run_traced
 
@@ -57,11 +57,11 @@ def _samples(rows: pd.DataFrame, measure: str, level: float | None) -> Samples:
     """Return what every trial ends at; with a level the seconds until it is first reached, infinite if it is not."""
     ended = rows.groupby(["series", "trial"], sort=False).tail(1)
     if level is None:
-        return samples(ended.assign(place="at the end"), "place", measure)
+        return samples_of(ended.assign(place="at the end"), "place", measure)
     first = rows[rows[measure] <= level].groupby(["series", "trial"])["seconds"].min().rename("reached")
     times = ended.merge(first, on=["series", "trial"], how="left").fillna({"reached": float("inf")})
     times = times.assign(place=f"seconds until {level:g}")
-    return samples(times, "place", "reached")._replace(seen=samples(times, "place", "seconds").values)
+    return samples_of(times, "place", "reached")._replace(durations=samples_of(times, "place", "seconds").values)
 
 
 def median_traces(rows: pd.DataFrame, measure: str) -> pd.DataFrame:

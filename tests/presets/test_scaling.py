@@ -10,7 +10,7 @@ import pytest
 from lrlab import InputError, presets
 from lrlab.engine.stream import LocalStream, collect
 from lrlab.presets import scaling
-from lrlab.presets.evidence import Samples, samples
+from lrlab.presets.evidence import Samples, samples_of
 from lrlab.presets.rules_growth import exponent
 from lrlab.sweeps.toml_source import Source
 
@@ -31,7 +31,7 @@ def traced(power, trials=3):
 
 def held(quantity, power, **look):
     """Return the times of all trials."""
-    return samples(scaling.seconds_of_runs(traced(power), "m", quantity, {**LOOK, **look}), "m", "time")
+    return samples_of(scaling.seconds_of_runs(traced(power), "m", quantity, {**LOOK, **look}), "m", "time")
 
 
 def test_times_of_an_iteration_leave_out_the_start_and_give_the_exponent():
@@ -62,7 +62,7 @@ def test_times_to_an_accuracy_are_those_of_the_first_iterate_below_it():
         ([8, 4, 2, 1], 1.0, "not decided"),
     ],
 )
-def test_a_formula_holds_where_growth_is_seen_and_is_no_faster(times, claimed, word):
+def test_a_formula_holds_where_growth_shows_and_is_no_faster(times, claimed, word):
     series = {"label": "one", "solver": "s", "claimed": {"m": claimed}, "why": "It reads the data."}
     held = Samples({"one": {x: np.array([y, y]) for x, y in zip((10, 20, 40, 80), times, strict=True)}})
     preset = SimpleNamespace(series=[series], content={})

@@ -6,10 +6,11 @@ import pytest
 
 from lrlab import presets
 from lrlab.engine.stream import LocalStream
-from lrlab.presets import misprints, shipped
+from lrlab.presets import misprints, result, shipped
 from lrlab.presets.papers import PAPERS, paper_of
 from lrlab.presets.result import Plan
 from lrlab.store.store import Store
+from lrlab.ui import home
 from lrlab.ui.papers import gallery, papers_view
 from lrlab.ui.shared.cards import PICTURES
 from tests.ui.test_pages import figures, opened
@@ -31,9 +32,22 @@ def test_the_gallery_has_a_card_with_picture_verdict_and_time_for_every_experime
         assert at.button(key=f"open-paper-{name}").label
     for name in PUBLISHED:
         words = [word for word, _ in gallery.badges(name)]
-        assert any("reproduced" in word or word == "no verdict" for word in words), name
+        verdicts = result.counts(gallery.lines(name))
+        assert all(any(verdict in word for word in words) for verdict in verdicts or ["no verdict"]), name
+        run = shipped.load(name)
+        assert (f"quick: {run.run:,} of {run.planned:,} trials" in words) == (run.run < run.planned), name
+        assert not run.sets or f"on {', '.join(run.sets)}" in words, name
         assert any(word.endswith((" s", " min", " h")) for word in words), name
         assert all((PICTURES / f"paper-{name}-{scheme}.webp").exists() for scheme in ("light", "dark")), name
+
+
+def test_the_home_page_shows_results_of_three_papers_with_decided_claims():
+    names = gallery.telling(3)
+    assert len({paper_of(name).key for name in names}) == 3
+    for name in names:
+        verdicts = result.counts(gallery.lines(name))
+        assert verdicts.get("not decided", 0) < sum(verdicts.values()), name
+    assert [card.address["paper"] for card in home.sections()["Papers"]] == names
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
