@@ -20,8 +20,10 @@ from lrlab.theory.posterior_draws import log_likelihood, posterior_draws
 from lrlab.theory.state_evolution import overlaps
 
 ENTROPY = 7_262_024
-CHAINS, STEPS = 24, 600
+CHAINS, STEPS = 20, 1500
 FIXED_POINT = 20
+FULL_P, FEWEST = 25, 6
+"""All draws are made for signals up to this length, and fewer for longer ones, but no fewer than these."""
 LARGEST_P = 64
 """Above, limits for large p are used."""
 MOST_NUMBERS = 4_000_000
@@ -92,7 +94,10 @@ def finite_best(spec: Any, draws: int = 40) -> FiniteBest | None:
         return _collected([_of_one_entry(link, n, p, k) for k in range(draws)], "all supports enumerated")
     if p > LARGEST_P:
         return _of_limit(link, n, p)
-    return _collected([_of_draws(link, n, p, k) for k in range(draws)], "posterior sampling")
+    # Problems differ the less the longer the signal is.
+    needed = math.ceil(draws * min(1.0, FULL_P / p))
+    scores = [_of_draws(link, n, p, k) for k in range(max(needed, min(draws, FEWEST)))]
+    return _collected(scores, "posterior sampling")
 
 
 def _collected(scores: list[Scores], method: str) -> FiniteBest:

@@ -8,9 +8,9 @@ from lrlab.arrays import Array
 from lrlab.theory.channels import answer
 from lrlab.theory.links import Link
 
-PASSES, SETTLED = 40, 0.02
+PASSES, SETTLED = 60, 0.03
 DAMPING = 0.7
-CONCENTRATED = 0.35
+CONCENTRATED = 0.25
 """Mean squared sine of the angle to the centre below which the chart is the tangent plane there."""
 VARIANCES, OUTLIER = (0.2, 0.02, 0.002), 20.0
 """Variances of an index from which a chart is fitted, and the square of z beyond 2 p that speaks against one."""
@@ -58,19 +58,21 @@ def _fitted(link: Link, X: Array, y: Array, start: Array, V: float) -> Chart:
         values, vectors = np.linalg.eigh((X.T * (curvature / rest)) @ X)
         values = np.maximum(values, 0.0) + p
         towards = vectors @ ((vectors.T @ (X.T @ ((score + w * curvature) / rest))) / values)
+        last = m
         m = (1.0 - DAMPING) * m + DAMPING * towards
         size, before = float(np.linalg.norm(m)), V
         V = float((1.0 / values).sum() - np.square(m / size @ vectors) @ (1.0 / values))
         if V < CONCENTRATED:
             m *= np.sqrt(1.0 - V) / size
-        if abs(V - before) <= SETTLED * V:
+        if abs(V - before) <= SETTLED * V and float(np.linalg.norm(m - last)) <= SETTLED * np.sqrt(V):
             break
     if V >= CONCENTRATED:
         return Chart(m, vectors / np.sqrt(values), False)
     middle = m / np.linalg.norm(m)
     T = np.linalg.svd(middle[None])[2][1:].T
     K = (T.T @ vectors * values) @ (T.T @ vectors).T
-    return Chart(middle, T @ np.linalg.cholesky(np.linalg.inv(K)), True)
+    # Off the middle b has the variance 1 / K, and g that of b over the squared height 1 - V of b along the middle.
+    return Chart(middle, T @ np.linalg.cholesky(np.linalg.inv((1.0 - V) * K)), True)
 
 
 def _answers(link: Link, w: Array, V: float, y: Array) -> tuple[Array, Array]:

@@ -15,16 +15,21 @@ from typing import NamedTuple
 import numpy as np
 
 from lrlab.arrays import Array
-from lrlab.theory.links import Link, LogisticLink
+from lrlab.theory.links import Link
 from lrlab.theory.posterior_charts import coordinates, fitted_chart
+from lrlab.theory.posterior_walls import has_walls, wall_step
 
 REACH = 12.0
 """Indices beyond are taken for this one where the likelihood is tabulated."""
 MOST_NODES = 2**16
+STEP, ROUGH = 0.005, 1e-3
+"""Longest distance of nodes, and the error times the chance of an answer above which there is no table."""
 SMALLEST_CHANCE = 1e-16
 FAR, NEGLIGIBLE = 8.0, 1e-7
 """Answers are left out whose log likelihood changes by less within so many standard deviations of their index."""
-PARTED = 1.08
+ACROSS = 25
+"""Between walls, one step of so many is one that may get to the other side of some."""
+PARTED = 1.05
 """Chains have parted when their mean squared distance has grown by less since half the steps."""
 
 
@@ -40,15 +45,15 @@ LogLikelihood = Callable[[Array], Array]
 
 def log_likelihood(link: Link, y: Array) -> LogLikelihood:
     """Return the function that gives log P(y_i | index_i) (chains, n) at indices (chains, n)."""
-    smooth = link.noise > 0.0 or isinstance(link, LogisticLink)
-    if not smooth or link.noise * MOST_NODES < 2.0 * REACH * 4.0 and link.noise > 0.0:
+    tables = _tables(link)
+    if tables is None:
 
         def exact(index: Array) -> Array:
             with np.errstate(divide="ignore"):
                 return np.log((1.0 + y * link(index)) / 2.0)
 
         return exact
-    table, rise, per_unit = _tables(link)
+    table, rise, per_unit = tables
     row, last = np.where(y > 0, 0, len(table) // 2), len(table) // 2 - 1.001
 
     def tabled(index: Array) -> Array:
@@ -62,12 +67,21 @@ def log_likelihood(link: Link, y: Array) -> LogLikelihood:
 
 
 @lru_cache(maxsize=64)
-def _tables(link: Link) -> tuple[Array, Array, float]:
-    """Return log P(1 | z), then log P(-1 | z), at nodes on -REACH..REACH, their differences, and the nodes per unit."""
-    step = min(link.noise / 16.0, 0.005) if link.noise > 0 else 0.005
-    count = min(MOST_NODES, int(2.0 * REACH / step)) + 1
-    f = np.asarray(link(np.linspace(-REACH, REACH, count)), dtype=float)
-    table = np.log(np.maximum((1.0 + np.array([[1.0], [-1.0]]) * f) / 2.0, SMALLEST_CHANCE))
+def _tables(link: Link) -> tuple[Array, Array, float] | None:
+    """Return log P(1 | z), then log P(-1 | z), at nodes on -REACH..REACH, their differences, and the nodes per unit.
+
+    None where the link is too steep for lines between the nodes.
+    """
+    step = min(max(link.noise / 16.0, 2.0 * REACH / MOST_NODES), STEP) if link.noise > 0 else STEP
+    count = 2 * int(REACH / step) + 1
+    f = np.asarray(link(np.linspace(-REACH, REACH, 2 * count - 1)), dtype=float)
+    chances = np.maximum((1.0 + np.array([[1.0], [-1.0]]) * f) / 2.0, SMALLEST_CHANCE)
+    logs = np.log(chances)
+    table = logs[:, ::2]
+    between = (table[:, 1:] + table[:, :-1]) / 2.0 - logs[:, 1::2]
+    # What hardly ever is answered may be off.
+    if np.any(np.abs(between) * chances[:, 1::2] > ROUGH):
+        return None
     rise = np.diff(table, axis=1, append=table[:, -1:])
     return table.ravel(), rise.ravel(), (count - 1) / (2.0 * REACH)
 
@@ -80,7 +94,8 @@ def posterior_draws(
     Z = np.repeat(coordinates(chart, truth)[None], chains, axis=0)
     XB, middle = X @ chart.B, X @ chart.centre
     rows = _relevant(link, y, middle, np.linalg.norm(XB, axis=1)) if chart.tangent else np.full(len(y), True)
-    A, middle, terms = XB[rows].T.copy(), middle[rows], log_likelihood(link, y[rows])
+    A, middle, y = XB[rows].T.copy(), middle[rows], y[rows]
+    terms = log_likelihood(link, y)
 
     def log_target(Z: Array, index: Array) -> Array:
         squares = np.square(chart.points(Z)).sum(axis=1)
@@ -88,39 +103,36 @@ def posterior_draws(
         return answers.sum(axis=1) + chart.log_base(squares, Z)
 
     index = Z @ A
-    here = log_target(Z, index)
+    walls = chart.tangent and has_walls(link)
     distances = [0.0]
     for step in range(1, steps + 1):
-        _step(Z, index, here, A, log_target, rng)
+        if walls and step % ACROSS:
+            wall_step(link, y, chart, middle, A, Z, index, rng)
+        else:
+            _step(Z, index, A, log_target, rng)
         distances.append(float(Z.var(axis=0).sum()))
-        if step >= 4 and step % 2 == 0 and distances[step] <= PARTED * distances[step // 2]:
+        if step >= 6 and step % 2 == 0 and distances[step] <= PARTED * distances[step // 2]:
             break
     g = chart.points(Z)
     return Draws(g / np.linalg.norm(g, axis=1)[:, None], distances[-1] / distances[(len(distances) - 1) // 2])
 
 
 def _step(
-    Z: Array,
-    index: Array,
-    here: Array,
-    A: Array,
-    log_target: Callable[[Array, Array], Array],
-    rng: np.random.Generator,
+    Z: Array, index: Array, A: Array, log_target: Callable[[Array, Array], Array], rng: np.random.Generator
 ) -> None:
-    """Move all chains by one step, in place: Z (chains, k), index = Z A (chains, n), here = log target (chains,)."""
+    """Move all chains by one step, in place: Z (chains, k), and index = Z A (chains, n)."""
     other = rng.standard_normal(Z.shape)
     across = other @ A
-    level = here + np.log(rng.random(len(Z)))
+    level = log_target(Z, index) + np.log(rng.random(len(Z)))
     angle = rng.uniform(0.0, 2.0 * np.pi, len(Z))
     low, high = angle - 2.0 * np.pi, angle.copy()
     moving = np.arange(len(Z))
     while moving.size:
         c, s = np.cos(angle[moving])[:, None], np.sin(angle[moving])[:, None]
         z, Az = c * Z[moving] + s * other[moving], c * index[moving] + s * across[moving]
-        there = log_target(z, Az)
-        good = there > level[moving]
+        good = log_target(z, Az) > level[moving]
         done = moving[good]
-        Z[done], index[done], here[done] = z[good], Az[good], there[good]
+        Z[done], index[done] = z[good], Az[good]
         moving = moving[~good]
         back = angle[moving] < 0.0
         low[moving[back]], high[moving[~back]] = angle[moving[back]], angle[moving[~back]]
