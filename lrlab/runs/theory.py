@@ -22,9 +22,9 @@ from lrlab.protocol import Spec
 from lrlab.runs.job import Job
 
 Numbers = Mapping[str, float]
-QUICK_SECONDS, REFINED_SECONDS = 0.03, 2.0
+QUICK_SECONDS, REFINED_SECONDS = 0.03, 5.0
 """About what draws may take: where a person moves a slider, and on a worker."""
-FEWEST, MOST = 24, 400
+FEWEST, MOST = 24, 200
 """Draws from which a mean and its band are given, and of which more change nothing that is seen."""
 BAND = 0.1, 0.9
 NOTHING = 1e-6

@@ -3,14 +3,16 @@
 import numpy as np
 from numpy.random import Generator
 
+from lrlab.arrays import Array
 from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options, all_of
 from lrlab.solvers.single_index import requirements
+from lrlab.solvers.single_index.drawn_runs import drawn_runs
 from lrlab.solvers.single_index.gamp_checks import PREFERRED, Checks
-from lrlab.solvers.single_index.gamp_draws import drawn_iterations, draws_needed
+from lrlab.solvers.single_index.gamp_draws import LARGEST, WHOLE, drawn_iterations, draws_needed, gamp_draws
 from lrlab.solvers.single_index.gamp_starts import starts
 from lrlab.solvers.single_index.gamp_steps import Point, path
 from lrlab.solvers.single_index.requirements import SupportSize, single_index_entry, support_size
@@ -102,6 +104,20 @@ def predict_iterations(spec: SingleIndexSpec, options: Options, iterations: int)
     return [float(overlap) for overlap in predicted(spec, iterations)]
 
 
+def draw(spec: SingleIndexSpec, options: Options, count: int) -> Array | None:
+    """Return overlaps of ends: of runs where X is small, of the first start without X where it is not."""
+    if best_overlap(spec) is None or options["kept"]:
+        return None
+    if spec.n * spec.p <= WHOLE:
+        return drawn_runs(gamp, spec, options, count)
+    return gamp_draws(spec, count)[:, -1] if spec.n + spec.p <= LARGEST else None
+
+
+def draw_seconds(spec: SingleIndexSpec, options: Options) -> float:
+    """Return about what a draw takes: some thirty passes over X, and the channel of each answer in each."""
+    return 3e-3 + 2e-5 * spec.n + 3e-8 * spec.n * min(spec.p, WHOLE // spec.n + 50)
+
+
 ENTRY = single_index_entry(
     name="gamp",
     title="Approximate message passing (GAMP)",
@@ -116,6 +132,8 @@ ENTRY = single_index_entry(
     max_iter=2000,
     refuse=all_of(requirements.needs_room, requirements.needs_some_moment),
     predict=predict,
+    draw=draw,
+    draw_seconds=draw_seconds,
     attains=True,
     predict_iterations=predict_iterations,
 )
