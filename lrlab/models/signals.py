@@ -20,6 +20,7 @@ SHOWN, ACROSS = 400, 20
 RECOVERED = 1e-3
 """Error below which the signal of phase retrieval counts as recovered."""
 THRESHOLD, WEAK = "asymptotic threshold", "asymptotic weak recovery"
+EXISTENCE = "answers separable below"
 NEGLIGIBLE = 1e-4
 """n/p of weak recovery below which there is no such threshold: rounding of the smallest overlap that is followed."""
 
@@ -116,14 +117,16 @@ def index_lines(spec: Any, entry: SolverEntry, options: Options, level: Level) -
     if entry.attains:
         return {}
     try:
-        predicted = entry.predict(spec, options).get("limit_overlap")
+        known = entry.predict(spec, options)
     except InputError:
         return {}
+    predicted, least = known.get("limit_overlap"), known.get("limit_threshold")
+    exists = {EXISTENCE: spec.n / spec.p > least} if least is not None else {}
     if predicted is None:
-        return {}
+        return exists
     overlap = overlap_at(level)
     at_level = {f"asymptotic {level.words}": predicted > overlap} if overlap else {}
-    return {**at_level, THRESHOLD: predicted > 0}
+    return {**at_level, **(exists or {THRESHOLD: predicted > 0})}
 
 
 def phase_lines(spec: Any, entry: SolverEntry, options: Options, level: Level) -> dict[str, bool]:

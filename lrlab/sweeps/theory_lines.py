@@ -55,13 +55,14 @@ class _Lines:
         xs, ys = self._values(self._x, COLUMNS), self._values(self._y, SCAN)
         sides = [[self._possible(x, y) for y in ys] for x in xs]
         return {
-            name: self._line(name, xs, ys, [[side.get(name, False) for side in column] for column in sides])
+            name: self._line(name, xs, ys, [[side.get(name) for side in column] for column in sides])
             for name in dict.fromkeys(name for column in sides for side in column for name in side)
         }
 
-    def _line(self, name: str, xs: list[float], ys: list[float], sides: list[list[bool]]) -> list[Point]:
+    def _line(self, name: str, xs: list[float], ys: list[float], sides: list[list[bool | None]]) -> list[Point]:
+        # Where theory says nothing on one side there is no line.
         columns = [
-            [self._bisect(name, x, *ys[k : k + 2]) for k in range(len(ys) - 1) if column[k] != column[k + 1]]
+            [self._bisect(name, x, *ys[k : k + 2]) for k in range(len(ys) - 1) if {*column[k : k + 2]} == {True, False}]
             for x, column in zip(xs, sides, strict=True)
         ]
         points: list[Point] = []

@@ -7,17 +7,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import Generator
 from scipy.sparse.linalg import LinearOperator, cg
-from scipy.special import expit, log_ndtr, logit, ndtri
 
 from lrlab.arrays import Array
 from lrlab.models.protocols import SingleIndexData
+from lrlab.models.single_index import SingleIndexSpec
 from lrlab.protocol import Iterate, Iterates, Stop
+from lrlab.solver_entry import Options
 from lrlab.solvers.single_index.requirements import (
     needs_both_answers,
     needs_first_moment,
     single_index_entry,
     vector_workspace,
 )
+from lrlab.theory import m_estimators
+from lrlab.theory.likelihoods import LOGISTIC, PROBIT, Likelihood
+from lrlab.theory.separability import existence_ratio
 
 DIRECT = 300
 # Entries of X in a block: half a MB, which stays in the cache.
@@ -29,57 +33,6 @@ SEPARABLE = "The answers are separable: the likelihood has no maximum, and only 
 
 SHORTEST_STEP = 1e-8
 DAMPING = 1e-10
-
-
-class Likelihood(NamedTuple):
-    """-log P(y | x) = loss(m), m = y (<x, b> + c), its first and second derivatives; quantile(P(y = 1)) = <x, b> + c.
-
-    loss = log(1 + e^{-m}) (logistic) or -log Phi(m) (probit); both are convex and fall in the margins m, an array.
-    derivatives(m) returns the three together, which is faster.
-    """
-
-    name: str
-    loss: Callable[[Array], Array]
-    slope: Callable[[Array], Array]
-    curvature: Callable[[Array], Array]
-    quantile: Callable[[float], float]
-    derivatives: Callable[[Array], tuple[Array, Array, Array]]
-
-
-def _mills(m: Array) -> Array:
-    # Phi'(m) / Phi(m) by logarithms: the quotient itself is 0/0 below m = -38.
-    return np.exp(-np.square(m) / 2.0 - log_ndtr(m)) / math.sqrt(2.0 * math.pi)
-
-
-def _probit_curvature(m: Array) -> Array:
-    ratio = _mills(m)
-    # In 0..1 for every m; the sum cancels where m is far below 0.
-    return np.clip(ratio * (m + ratio), 0.0, 1.0)
-
-
-def _probit_derivatives(m: Array) -> tuple[Array, Array, Array]:
-    log_chance = log_ndtr(m)
-    ratio = np.exp(-np.square(m) / 2.0 - log_chance) / math.sqrt(2.0 * math.pi)
-    return -log_chance, -ratio, np.clip(ratio * (m + ratio), 0.0, 1.0)
-
-
-def _logistic_derivatives(m: Array) -> tuple[Array, Array, Array]:
-    e = np.exp(-np.abs(m))
-    whole = 1.0 + e
-    return np.log1p(e) - np.minimum(m, 0.0), -np.where(m > 0, e, 1.0) / whole, e / np.square(whole)
-
-
-LOGISTIC = Likelihood(
-    "logistic",
-    lambda m: np.logaddexp(0.0, -m),
-    lambda m: -expit(-m),
-    lambda m: expit(m) * expit(-m),
-    logit,
-    _logistic_derivatives,
-)
-PROBIT = Likelihood(
-    "probit", lambda m: -log_ndtr(m), lambda m: -_mills(m), _probit_curvature, ndtri, _probit_derivatives
-)
 
 
 def newton(likelihood: Likelihood, Z: Array, y: Array, start: Array, tol: float = 1e-9) -> Iterator[Array]:
@@ -126,7 +79,8 @@ def logistic(problem: SingleIndexData, *, rng: Generator) -> Iterates:
                 link with mu_1 other than 0, and efficient when the link is logistic
     separable   answers, as of one-bit sensing without noise or whenever n < p, have no maximum: F falls to 0 while b
                 grows without end. Its direction tends to one that parts the answers, and is what is returned when the
-                gradient has fallen to the tolerance; the note says so.
+                gradient has fallen to the tolerance; the note says so. On Gaussian x and for large p they are separable
+                below an n/p that the link decides, and above it the overlap is known: `theory.m_estimators`
 
     X (n, p), y (n,) in +-1. Yields after each Newton step, ends when rounding stops it: objective F, residual the
     largest entry of the gradient relative to its size at 0. Memory O(n + p).
@@ -219,6 +173,21 @@ def newton_direction(X: Array, at: _Point, accuracy: float) -> Array:
     return np.linalg.solve(H, at.gradient)
 
 
+def predict(likelihood: Likelihood) -> Callable[[SingleIndexSpec, Options], dict[str, float]]:
+    """Return what theory says of a likelihood: the n/p above which it has a maximum, and the overlap there.
+
+    Below, the answers are separable and Newton's steps end at a direction that parts them, of which nothing is said.
+    """
+
+    def predicted(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
+        link, ratio = spec.link_function, spec.n / spec.p
+        least, overlap = existence_ratio(link), m_estimators.overlap(link, ratio, likelihood)
+        known = {} if overlap is None else {"predicted_overlap": overlap}
+        return known | ({"predicted_threshold": least} if math.isfinite(least) else {})
+
+    return predicted
+
+
 ENTRIES = (
     single_index_entry(
         title="Logistic regression",
@@ -228,6 +197,7 @@ ENTRIES = (
         run=logistic,
         workspace=vector_workspace,
         refuse=needs_first_moment,
+        predict=predict(LOGISTIC),
     ),
     single_index_entry(
         title="Probit regression",
@@ -237,5 +207,6 @@ ENTRIES = (
         run=probit,
         workspace=vector_workspace,
         refuse=needs_first_moment,
+        predict=predict(PROBIT),
     ),
 )

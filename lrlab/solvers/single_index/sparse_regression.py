@@ -13,8 +13,8 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options
-from lrlab.solvers.single_index.regression import LOGISTIC, PROBIT, Likelihood
 from lrlab.solvers.single_index.requirements import needs_both_answers, needs_first_moment, single_index_entry
+from lrlab.theory.likelihoods import LOGISTIC, PROBIT, Likelihood
 
 PATIENCE = 3
 ROUGH, FINE = 1e-3, 1e-8

@@ -15,7 +15,7 @@ from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options, all_of
 from lrlab.solvers.single_index import requirements
-from lrlab.solvers.single_index.regression import LOGISTIC, newton
+from lrlab.solvers.single_index.regression import newton
 from lrlab.solvers.single_index.requirements import (
     SupportSize,
     needs_both_answers,
@@ -23,6 +23,7 @@ from lrlab.solvers.single_index.requirements import (
     sparse_size,
     support_size,
 )
+from lrlab.theory.likelihoods import LOGISTIC
 
 NEWTON_STEPS = 25
 WORTHWHILE = 1e-6

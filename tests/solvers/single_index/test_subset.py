@@ -10,8 +10,9 @@ from sklearn.linear_model import LogisticRegression
 
 import lrlab
 from lrlab import catalog, metrics
-from lrlab.solvers.single_index.regression import LOGISTIC, PROBIT, newton
+from lrlab.solvers.single_index.regression import newton
 from lrlab.solvers.single_index.subset import subset_logistic
+from lrlab.theory.likelihoods import LOGISTIC, PROBIT
 
 SPEC = lrlab.spec("one-bit-sensing", n=300, p=12, sparsity=3, noise=0.5, seed=4)
 MARGINS = np.array([-300.0, -40.0, -3.0, -0.1, 0.0, 0.7, 5.0, 40.0, 300.0])

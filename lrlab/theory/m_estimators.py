@@ -1,0 +1,169 @@
+r"""Logistic and probit regression in the proportional regime: overlap for any link, and where a maximum exists.
+
+On x ~ N(0, I_p) and n / p = delta the fitted index of a new x is c + tau v, v ~ N(0, 1) with correlation rho to
+z = <x, b>, and that of a row of the data is u = prox(w), w = c + tau v: the minimiser of loss(y u) + (u - w)^2 / (2 l).
+The four numbers solve, with the answer y drawn by the link that holds,
+
+    E[(u - w) z] = 0,    delta E[(u - w)^2] = tau^2 (1 - rho^2),
+    E[u - w] = 0,        E[1 / (1 + l loss''(u))] = 1 - 1 / delta
+
+and rho^2 is the limit of the overlap. The link need not be that of the loss: only P(y | v) and E[z | y, v] enter, which
+`theory.channels` has for every link. Where the likelihood has no
+maximum (`theory.separability`) there is no solution.
+
+References: Sur & Candes (2019), "A modern maximum-likelihood theory for high-dimensional logistic regression", eq. 5;
+Salehi, Abbasi & Hassibi (2019), "The impact of regularization on high-dimensional logistic regression", Theorem 1.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from lrlab.arrays import Array
+from lrlab.theory import channels
+from lrlab.theory.likelihoods import Likelihood
+from lrlab.theory.links import Link, normal_density
+from lrlab.theory.separability import LARGEST_RATIO, existence_ratio, index_nodes
+
+REACH = 8.0
+WIDEST, NARROWEST = 0.15, 0.01
+"""Steps of v: the trapezoidal rule converges geometrically once they are half as wide as what is integrated."""
+PROX_STEPS, PROX_TOLERANCE = 60, 1e-10
+LOG_RATIOS = (0.01, 0.03, 0.07, 0.14, 0.3, 0.55, 0.9, 1.4, 2.0, 2.8, 3.8, 5.0)
+"""Logarithms of n/p, above that of existence, at which the equations are solved."""
+FEWEST = 4
+SOLVED = 1e-8
+
+
+class Fitted(NamedTuple):
+    """The limits: rho, tau, the intercept c, and the step l of the proximal map."""
+
+    rho: float
+    tau: float
+    intercept: float
+    step: float
+
+
+def overlap(link: Link, ratio: float, likelihood: Likelihood) -> float | None:
+    """Return the limit of <b, b-hat>^2 at n/p = `ratio`; None where there is no maximum, or no solution was found."""
+    least = existence_ratio(link)
+    if not least < ratio < math.inf:
+        return None
+    known = _curve(link, likelihood)
+    if known is None:
+        return None
+    at, (nodes, odds) = math.log(ratio / least), known
+    if at < nodes[0] and nodes[0] > LOG_RATIOS[0]:
+        return None
+    # Beyond the last node 1 / overlap - 1 falls like p / n.
+    within = float(odds(min(at, nodes[-1]))) + max(at - nodes[-1], 0.0)
+    return 1.0 / (1.0 + math.exp(-within))
+
+
+@lru_cache(maxsize=512)
+def _curve(link: Link, likelihood: Likelihood) -> tuple[Sequence[float], Callable[[float], Array]] | None:
+    """Return nodes, log(n/p) above that of existence, and log(overlap / (1 - overlap)) there; None if not solved.
+
+    Maps ask for thousands of points of a few links; a cubic through these nodes is within .002 of the overlap.
+    """
+    from scipy.interpolate import CubicSpline
+
+    found = fitted(link, [existence_ratio(link) * math.exp(log_ratio) for log_ratio in LOG_RATIOS], likelihood)
+    if len(found) < FEWEST:
+        return None
+    nodes = LOG_RATIOS[len(LOG_RATIOS) - len(found) :]
+    return nodes, CubicSpline(nodes, [2.0 * math.log(abs(at.rho)) - math.log1p(-(at.rho**2)) for at in found])
+
+
+def fitted(link: Link, ratios: Sequence[float], likelihood: Likelihood) -> list[Fitted]:
+    """Return the solutions at rising n/p, each from that of the next larger one, down to the first not found."""
+    # From above, where the limit of many answers is near.
+    largest = max(ratios[-1], LARGEST_RATIO)
+    now, found = _solved(link, largest, likelihood, _many(link, largest, likelihood)), list[Fitted]()
+    for ratio in reversed(ratios):
+        now = now and _solved(link, ratio, likelihood, now)
+        if now is None:
+            break
+        found.append(now)
+    return found[::-1]
+
+
+def _many(link: Link, ratio: float, likelihood: Likelihood) -> Fitted:
+    """Return the limits of first order in p/n: the best fit of infinitely many answers, and its sandwich variance."""
+    from scipy.optimize import minimize
+
+    z, weights = index_nodes(link)
+    weights, f = weights * normal_density(z), link(z)
+
+    def parts(at: Array) -> Iterator[tuple[float, Array, Array, Array, Array]]:
+        for y in (1.0, -1.0):
+            yield y, weights * (1.0 + y * f) / 2.0, *likelihood.derivatives(y * (at[0] + at[1] * z))
+
+    def loss(at: Array) -> tuple[float, Array]:
+        value, slope = 0.0, np.zeros(2)
+        for y, chance, losses, slopes, _ in parts(at):
+            value += float(chance @ losses)
+            slope += [y * float(chance @ slopes), y * float(chance @ (slopes * z))]
+        return value, slope
+
+    at = minimize(loss, np.zeros(2), jac=True, method="BFGS").x
+    squares = sum(float(chance @ slopes**2) for _, chance, _, slopes, _ in parts(at))
+    bends = sum(float(chance @ curvatures) for _, chance, *_, curvatures in parts(at))
+    tau = math.hypot(at[1], math.sqrt(squares / ratio) / bends)
+    return Fitted(at[1] / tau, tau, float(at[0]), 1.0 / (ratio * bends))
+
+
+def _solved(link: Link, ratio: float, likelihood: Likelihood, start: Fitted) -> Fitted | None:
+    """Return the solution of the four equations near a start; None where none is found."""
+    from scipy.optimize import root
+
+    # The answer turns over this width of v, and the proximal map over about 1 / tau.
+    width = min(math.sqrt(max(1.0 - start.rho**2, 0.0)) / max(abs(start.rho), 0.1), 2.0 / start.tau)
+    v = np.linspace(-REACH, REACH, 1 + round(2.0 * REACH / min(max(width / 2.0, NARROWEST), WIDEST)))
+    weights = normal_density(v) * (v[1] - v[0])
+
+    def unfolded(x: Array) -> Fitted:
+        return Fitted(math.tanh(x[0]), math.exp(min(x[1], 30.0)), float(x[2]), math.exp(min(x[3], 60.0)))
+
+    y, margins = np.array([[1.0], [-1.0]]), np.zeros((2, len(v)))
+
+    def equations(x: Array) -> list[float]:
+        nonlocal margins
+        at = unfolded(x)
+        rest = max(1.0 - at.rho**2, 1e-12)
+        seen = channels.answer(link, at.rho * v, rest, 1.0)
+        yes = np.exp(seen.log_chance)
+        # P(y = -1) has minus the slope of P(y = 1).
+        chance, turn = weights * np.stack([yes, 1.0 - yes]), weights * yes * seen.score * rest
+        margins, curvature = prox(likelihood, y * (at.intercept + at.tau * v), at.step, margins)
+        moved = y * margins - at.intercept - at.tau * v
+        pulls = (chance * moved).sum(axis=0)
+        square = float((chance * moved**2).sum()) or 1e-300
+        along = at.rho * float(pulls @ v) + float((moved[0] - moved[1]) @ turn)
+        flat = float((chance / (1.0 + at.step * curvature)).sum())
+        size, spread = math.sqrt(square), math.log(ratio * square / (at.tau**2 * rest))
+        return [along / size, float(pulls.sum()) / size, spread, flat - 1.0 + 1.0 / ratio]
+
+    # Of almost no noise in rho, tanh has no slope.
+    first = math.atanh(min(max(start.rho, -1.0 + 1e-9), 1.0 - 1e-9))
+    found = root(equations, [first, math.log(start.tau), start.intercept, math.log(start.step)], tol=1e-11)
+    return unfolded(found.x) if np.abs(found.fun).max() < SOLVED else None
+
+
+def prox(likelihood: Likelihood, a: Array, step: float, start: Array) -> tuple[Array, Array]:
+    """Return the m that minimises loss(m) + (m - a)^2 / (2 step), and loss''(m), by Newton within a bracket."""
+    low, high = a, a - step * likelihood.slope(a)
+    m = np.clip(start, low, high)
+    for _ in range(PROX_STEPS):
+        _, slope, curvature = likelihood.derivatives(m)
+        excess = m - a + step * slope
+        low, high = np.where(excess < 0, m, low), np.where(excess > 0, m, high)
+        following = m - excess / (1.0 + step * curvature)
+        following = np.where((following < low) | (following > high), (low + high) / 2.0, following)
+        change, m = np.abs(following - m).max(), following
+        if change <= PROX_TOLERANCE * (1.0 + np.abs(m).max()):
+            break
+    return m, curvature

@@ -1,0 +1,85 @@
+"""Logistic and probit regression in the proportional regime: known limits, the system's own equations, simulations."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+import lrlab
+from lrlab import catalog
+from lrlab.models.custom_link import CustomLink
+from lrlab.models.flipped_logistic import FlippedLogistic
+from lrlab.models.one_bit_sensing import OneBitSensing
+from lrlab.theory.likelihoods import LOGISTIC, PROBIT
+from lrlab.theory.links import LogisticLink, SignLink
+from lrlab.theory.m_estimators import fitted, overlap, prox
+from lrlab.theory.predicted_overlap import least_squares_overlap
+from lrlab.theory.separability import existence_ratio
+
+SPECS = [
+    FlippedLogistic(),
+    FlippedLogistic(intercept=1.0, flip=0.05),
+    OneBitSensing(noise=0.5),
+    CustomLink(link="sin 2z"),
+]
+
+
+@pytest.mark.parametrize("likelihood", [LOGISTIC, PROBIT], ids=lambda one: one.name)
+@pytest.mark.parametrize("step", [0.01, 1.0, 300.0])
+def test_the_proximal_map_is_stationary(likelihood, step):
+    a = np.linspace(-40, 40, 201)
+    m, curvature = prox(likelihood, a, step, np.zeros_like(a))
+    assert np.abs(m - a + step * likelihood.slope(m)).max() < 1e-7 * (1 + step)
+    assert curvature == pytest.approx(likelihood.curvature(m), abs=1e-7)
+
+
+def test_answers_without_signal_are_separable_below_two():
+    """Cover (1965): of n > 2 p points, random labels are separable by a hyperplane with probability near 0."""
+    assert existence_ratio(LogisticLink(flip=0.499999)) == pytest.approx(2.0, abs=1e-3)
+    assert existence_ratio(SignLink(0.0)) == math.inf
+
+
+@pytest.mark.parametrize("spec", [FlippedLogistic(p=100), OneBitSensing(noise=0.5, p=100)], ids=("logistic", "sign"))
+def test_answers_are_separable_below_the_threshold_and_not_above(spec):
+    threshold = existence_ratio(spec.link_function)
+    for factor, separable in ((0.8, True), (1.25, False)):
+        problem = spec.replace(n=round(factor * threshold * spec.p)).build()
+        rows = problem.y[:, None] * np.column_stack([np.ones(len(problem.y)), problem.X])
+        found = linprog(np.zeros(rows.shape[1]), A_ub=-rows, b_ub=-np.ones(len(rows)), bounds=(None, None))
+        assert (found.status == 0) == separable
+
+
+def test_the_slope_of_the_maximum_is_that_of_sur_and_candes():
+    """n/p = 5, signal strength sqrt 5, no intercept: alpha 1.4994, kappa sigma^2 4.7436 / 5, lambda 3.0269 (fig. 1)."""
+    strength = math.sqrt(5.0)
+    steep = lrlab.spec("custom-link", link=f"tanh({strength / 2:.12f} * z)").link_function
+    [at] = fitted(steep, [5.0], LOGISTIC)
+    assert at.rho * at.tau / strength == pytest.approx(1.4994, abs=2e-3)
+    assert at.tau * math.sqrt(1 - at.rho**2) == pytest.approx(4.7436 / math.sqrt(5), abs=5e-3)
+    assert at.step == pytest.approx(3.0269, abs=5e-3)
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.model)
+def test_many_answers_leave_what_maximum_likelihood_leaves(spec):
+    link, far = spec.link_function, 1e5
+    first = (1 / overlap(link, far, LOGISTIC) - 1) * far
+    assert (1 / overlap(link, 1e4, LOGISTIC) - 1) * 1e4 == pytest.approx(first, rel=0.02)
+    # No method of this kind is far better than least squares on links as smooth as these.
+    assert overlap(link, far, LOGISTIC) == pytest.approx(least_squares_overlap(link.moments, far), abs=1e-3)
+
+
+@pytest.mark.parametrize("ratio", [3, 5, 10])
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.model)
+def test_simulations_of_two_hundred_unknowns_meet_the_prediction(spec, ratio):
+    spec, seeds = spec.replace(p=200, n=200 * ratio), range(2000, 2006)
+    for solver in ("logistic", "probit"):
+        known = catalog.solver(solver, spec.model).predict(spec, {})
+        traces = [lrlab.solve(spec.replace(seed=seed), solver) for seed in seeds]
+        measured = [trace.metrics["overlap"] for trace in traces]
+        separable = ratio < known["predicted_threshold"]
+        assert all(("separable" in trace.note) == separable for trace in traces)
+        assert ("predicted_overlap" in known) != separable
+        if not separable:
+            band = 4 * np.std(measured, ddof=1) / math.sqrt(len(seeds)) + 0.01
+            assert np.mean(measured) == pytest.approx(known["predicted_overlap"], abs=band)
