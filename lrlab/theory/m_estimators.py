@@ -26,7 +26,7 @@ from lrlab.arrays import Array
 from lrlab.theory import channels
 from lrlab.theory.likelihoods import Likelihood
 from lrlab.theory.links import Link, normal_density
-from lrlab.theory.separability import LARGEST_RATIO, existence_ratio, index_nodes
+from lrlab.theory.separability import existence_ratio, index_nodes
 
 REACH = 8.0
 WIDEST, NARROWEST = 0.15, 0.01
@@ -79,12 +79,12 @@ def _curve(link: Link, likelihood: Likelihood) -> tuple[Sequence[float], Callabl
 
 
 def fitted(link: Link, ratios: Sequence[float], likelihood: Likelihood) -> list[Fitted]:
-    """Return the solutions at rising n/p, each from that of the next larger one, down to the first not found."""
-    # From above, where the limit of many answers is near.
-    largest = max(ratios[-1], LARGEST_RATIO)
-    now, found = _solved(link, largest, likelihood, _many(link, largest, likelihood)), list[Fitted]()
+    """Return the solutions at rising n/p, down to the first that is not found."""
+    now, found = None, list[Fitted]()
+    # From above, where the limit of many answers is near; each from the one before, which is nearer still.
     for ratio in reversed(ratios):
         now = now and _solved(link, ratio, likelihood, now)
+        now = now or _solved(link, ratio, likelihood, _many(link, ratio, likelihood))
         if now is None:
             break
         found.append(now)
@@ -128,7 +128,8 @@ def _solved(link: Link, ratio: float, likelihood: Likelihood, start: Fitted) -> 
     def unfolded(x: Array) -> Fitted:
         return Fitted(math.tanh(x[0]), math.exp(min(x[1], 30.0)), float(x[2]), math.exp(min(x[3], 60.0)))
 
-    y, margins = np.array([[1.0], [-1.0]]), np.zeros((2, len(v)))
+    y = np.array([[1.0], [-1.0]])
+    margins: Array = np.zeros((2, len(v)))
 
     def equations(x: Array) -> list[float]:
         nonlocal margins

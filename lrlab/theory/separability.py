@@ -16,10 +16,11 @@ import numpy as np
 from scipy.special import ndtr
 
 from lrlab.arrays import Array
+from lrlab.theory.cells import inside
 from lrlab.theory.links import Link, normal_density
-from lrlab.theory.smoothing import breaks
+from lrlab.theory.smoothing import base_cells
 
-REACH, STEP = 8.0, 0.005
+REACH, CELLS = 8.0, 320
 LARGEST_RATIO = 300.0
 """n/p above which answers that are still separable are taken to be so always."""
 
@@ -48,10 +49,9 @@ def existence_ratio(link: Link) -> float:
 
 
 def index_nodes(link: Link) -> tuple[Array, Array]:
-    """Return places of z and weights of the trapezoidal rule, with a node at both sides of each jump."""
-    z = np.arange(-round(REACH / STEP), round(REACH / STEP) + 1) * STEP
+    """Return places of z and weights of a quadrature that resolves the link."""
+    edges = np.linspace(-REACH, REACH, CELLS + 1)
     if link.noise == 0:
-        places = [at.place for at in breaks(link)]
-        z = np.unique(np.concatenate([z, *([place - 1e-12, place + 1e-12] for place in places)]))
-    steps = np.diff(z) / 2.0
-    return z, np.concatenate([steps, [0.0]]) + np.concatenate([[0.0], steps])
+        edges = np.union1d(edges, np.clip(base_cells(link).edges, -REACH, REACH))
+    z, weights = inside(edges[:-1], edges[1:])
+    return z.ravel(), weights.ravel()
