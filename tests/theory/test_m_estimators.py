@@ -77,9 +77,9 @@ def test_simulations_of_two_hundred_unknowns_meet_the_prediction(spec, ratio):
         known = catalog.solver(solver, spec.model).predict(spec, {})
         traces = [lrlab.solve(spec.replace(seed=seed), solver) for seed in seeds]
         measured = [trace.metrics["overlap"] for trace in traces]
-        separable = ratio < known["predicted_threshold"]
+        separable = ratio < known["limit_threshold"]
         assert all(("separable" in trace.note) == separable for trace in traces)
-        assert ("predicted_overlap" in known) != separable
+        assert ("limit_overlap" in known) != separable
         if not separable:
             band = 4 * np.std(measured, ddof=1) / math.sqrt(len(seeds)) + 0.01
-            assert np.mean(measured) == pytest.approx(known["predicted_overlap"], abs=band)
+            assert np.mean(measured) == pytest.approx(known["limit_overlap"], abs=band)

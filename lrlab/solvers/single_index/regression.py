@@ -182,8 +182,8 @@ def predict(likelihood: Likelihood) -> Callable[[SingleIndexSpec, Options], dict
     def predicted(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
         link, ratio = spec.link_function, spec.n / spec.p
         least, overlap = existence_ratio(link), m_estimators.overlap(link, ratio, likelihood)
-        known = {} if overlap is None else {"predicted_overlap": overlap}
-        return known | ({"predicted_threshold": least} if math.isfinite(least) else {})
+        known = {} if overlap is None else {"limit_overlap": overlap}
+        return known | ({"limit_threshold": least} if math.isfinite(least) else {})
 
     return predicted
 
