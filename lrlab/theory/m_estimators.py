@@ -71,24 +71,24 @@ def _curve(link: Link, likelihood: Likelihood) -> tuple[Sequence[float], Callabl
     """
     from scipy.interpolate import CubicSpline
 
-    found = fitted(link, [existence_ratio(link) * math.exp(log_ratio) for log_ratio in LOG_RATIOS], likelihood)
-    if len(found) < FEWEST:
+    solutions = fitted(link, [existence_ratio(link) * math.exp(log_ratio) for log_ratio in LOG_RATIOS], likelihood)
+    if len(solutions) < FEWEST:
         return None
-    nodes = LOG_RATIOS[len(LOG_RATIOS) - len(found) :]
-    return nodes, CubicSpline(nodes, [2.0 * math.log(abs(at.rho)) - math.log1p(-(at.rho**2)) for at in found])
+    nodes = LOG_RATIOS[len(LOG_RATIOS) - len(solutions) :]
+    return nodes, CubicSpline(nodes, [2.0 * math.log(abs(at.rho)) - math.log1p(-(at.rho**2)) for at in solutions])
 
 
 def fitted(link: Link, ratios: Sequence[float], likelihood: Likelihood) -> list[Fitted]:
     """Return the solutions at rising n/p, down to the first that is not found."""
-    now, found = None, list[Fitted]()
+    now, solutions = None, list[Fitted]()
     # From above, where the limit of many answers is near; each from the one before, which is nearer still.
     for ratio in reversed(ratios):
         now = now and _solved(link, ratio, likelihood, now)
         now = now or _solved(link, ratio, likelihood, _many(link, ratio, likelihood))
         if now is None:
             break
-        found.append(now)
-    return found[::-1]
+        solutions.append(now)
+    return solutions[::-1]
 
 
 def _many(link: Link, ratio: float, likelihood: Likelihood) -> Fitted:
@@ -135,10 +135,10 @@ def _solved(link: Link, ratio: float, likelihood: Likelihood, start: Fitted) -> 
         nonlocal margins
         at = unfolded(x)
         rest = max(1.0 - at.rho**2, 1e-12)
-        seen = channels.answer(link, at.rho * v, rest, 1.0)
-        yes = np.exp(seen.log_chance)
+        yes_answer = channels.answer(link, at.rho * v, rest, 1.0)
+        yes = np.exp(yes_answer.log_chance)
         # P(y = -1) has minus the slope of P(y = 1).
-        chance, turn = weights * np.stack([yes, 1.0 - yes]), weights * yes * seen.score * rest
+        chance, turn = weights * np.stack([yes, 1.0 - yes]), weights * yes * yes_answer.score * rest
         margins, curvature = prox(likelihood, y * (at.intercept + at.tau * v), at.step, margins)
         moved = y * margins - at.intercept - at.tau * v
         pulls = (chance * moved).sum(axis=0)
@@ -150,8 +150,8 @@ def _solved(link: Link, ratio: float, likelihood: Likelihood, start: Fitted) -> 
 
     # Of almost no noise in rho, tanh has no slope.
     first = math.atanh(min(max(start.rho, -1.0 + 1e-9), 1.0 - 1e-9))
-    found = root(equations, [first, math.log(start.tau), start.intercept, math.log(start.step)], tol=1e-11)
-    return unfolded(found.x) if np.abs(found.fun).max() < SOLVED else None
+    solution = root(equations, [first, math.log(start.tau), start.intercept, math.log(start.step)], tol=1e-11)
+    return unfolded(solution.x) if np.abs(solution.fun).max() < SOLVED else None
 
 
 def prox(likelihood: Likelihood, a: Array, step: float, start: Array) -> tuple[Array, Array]:
