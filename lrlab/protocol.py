@@ -136,6 +136,7 @@ class Iterate:
     note: what the solver decided on the way, for the person who looks (for example which moment was chosen).
     optimal: whether a residual of 0 means a stationary point of the objective, not a fixed point of the update alone.
     standard_errors: computes those of the entries, scaled to unit length; nan for an entry, or None, without any.
+    loss: of any estimate, in nats, where CONVERGED would claim that no other has one lower by more than one.
     """
 
     estimate: Estimate
@@ -144,14 +145,15 @@ class Iterate:
     note: str = ""
     optimal: bool = True
     standard_errors: Callable[[], Array | None] | None = None
+    loss: Callable[[Estimate], float] | None = None
 
 
 class Stop(Enum):
     """Why a run ended; the value is the sentence for the person who looks, with the remedy.
 
     CONVERGED claims optimality: the residual fell to `tol`, or the solver returned it after such a test.
-    LOCAL_MINIMUM, NOT_UNIQUE: the problem's `truth_fits_better(row, tol)` or `another_fits(row)` holds; the former is
-    also returned by solvers that know how well the truth must fit, and that no end of theirs does.
+    LOCAL_MINIMUM, NOT_UNIQUE: the problem's `truth_fits_better(row, tol)` or `another_fits(row)` holds; the former also
+    where the truth has a lower `Iterate.loss`, and from solvers that know how well it must fit, and that no end does.
     SETTLED: the residual fell to `tol`, but is that of a fixed point of the update (`Iterate.optimal` is false).
     FINISHED: the solver ended by itself, as closed forms do. EXHAUSTED: it has used all batches of fresh samples.
     """

@@ -16,6 +16,8 @@ from lrlab.runs.job import Job, make_job
 from lrlab.runs.trace import Row, Trace
 
 _thread = threading.local()
+A_NAT = 1.0
+"""By how much less the truth's loss shows that an end is not the least one."""
 
 
 class NumericalBreakdown(RuntimeError):
@@ -114,7 +116,11 @@ def run_job(
         if trace.stop is None and (cancelled() or time.monotonic() > deadline):
             raise Interrupted(Stop.CANCELLED if cancelled() else Stop.TIMEOUT)
 
+    last: Iterate | None = None
+
     def score(iteration: int, seconds: float, iterate: Iterate) -> None:
+        nonlocal last
+        last = iterate
         row = scored_row(problem, iteration, seconds, iterate)
         errors = iterate.standard_errors() if iterate.standard_errors else None
         if errors is not None:
@@ -137,12 +143,15 @@ def run_job(
         raise NumericalBreakdown(job.solver, len(trace.rows) or (newest.iterations if newest else 0), error) from error
     if newest is not None and newest.held is not None:
         score(*newest.held)
-    trace.stop = _beside_the_truth(trace, problem)
+    trace.stop = _beside_the_truth(trace, problem, last)
     return trace
 
 
-def _beside_the_truth(trace: Trace, problem: Any) -> Stop | None:
+def _beside_the_truth(trace: Trace, problem: Any, last: Iterate | None) -> Stop | None:
     """Return why a run ended, in view of how well the truth fits."""
+    if trace.stop is Stop.CONVERGED and last and last.loss:
+        if last.loss(problem.truth) < last.loss(last.estimate) - A_NAT:
+            return Stop.LOCAL_MINIMUM
     fits_better, another_fits = (getattr(problem, name, None) for name in ("truth_fits_better", "another_fits"))
     if trace.stop is Stop.CONVERGED and fits_better and fits_better(trace.rows[-1], trace.job.limits.tol):
         return Stop.LOCAL_MINIMUM

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -16,11 +17,11 @@ from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.methods.sphere import DAMPING, exact_direction, newton_directions, normalised, shortened
 from lrlab.solvers.single_index import phase_losses
-from lrlab.solvers.single_index.phase_losses import WIDEST, Likelihood, likelihood
+from lrlab.solvers.single_index.phase_losses import SHARP, WIDEST, Likelihood, exact_loss, likelihood
 from lrlab.solvers.single_index.requirements import VANISHING, message_workspace, needs_both_answers, needs_samples
 
 STEPS_A_WIDTH = 8
-HALVINGS = 20
+HALVINGS, NARROWED, HARMLESS = 20, 6, 0.1
 SLACK = 1e-12
 # Entries of b, and of the rows of X that count, up to which the Newton step is solved for.
 SMALL, IN_CACHE = 64, 2**18
@@ -47,83 +48,117 @@ def phase_likelihood(problem: SingleIndexData, *, rng: Generator) -> Iterates:
                 and w ends at half the error that b has then, p / (2 n q), with q the density of |<x, b>| at the
                 threshold: a narrower w would follow single answers near the threshold
     starts      the link tells what F_w is at the truth, up to chance, and at its minimum it is lower. Where it is not,
-                `gamp` gives the next start, then random directions, until two have the same lowest end, or six are over
+                or where the link itself, not smoothed, takes the answers for less likely than at the truth (without
+                noise and flips: where it denies one of them), `gamp` gives the next start, then random directions,
+                until two have the same lowest end, or six are over. Of ends that all deny answers the best goes on to
+                smaller widths, to s or w/64, as ends at widths below 0.1 do at once
     converges   from a start within about w of the truth; the error is O(p/n) without noise, else efficient
 
-    X (n, p), y (n,) in +-1. Yields before each step, endlessly; STALLED at the lowest of six ends where F_w is two
-    standard deviations too large, three where two starts have led there. Objective F_w at the width in the note;
-    residual the length of D, plus what the width has still to lose, plus what F_w is too large.
+    X (n, p), y (n,) in +-1. Yields before each step, endlessly; LOCAL_MINIMUM at the best of six ends where F_w is
+    two standard deviations too large, three where two starts have led there, or where answers are still denied, which
+    adds 1 to the residual. Objective F_w at the width in the note; residual the length of D, plus what the width has
+    still to lose.
     Memory O(n).
     Reference: the likelihood of the model (Yi et al. 2015, eq. 2.8) from a spectral start, as Chen & Yuan (2024),
     "One-bit phase retrieval: optimal rates and efficient algorithms", do with a one-sided l1 loss.
     """
     link, (n, p) = problem.link, problem.shape
-    narrowest, ends = phase_losses.final_width(link, n, p), list[Point]()
+    narrowest, ends = phase_losses.final_width(link, n, p), list[End]()
+    least = max(link.noise, narrowest / 2.0**NARROWED)
+    # A small width cannot lead far astray; at a large one, another start may do better.
+    floor = least if narrowest < HARMLESS else narrowest
     for b in phase_losses.starts(problem, rng):
         width, likely = phase_losses.likeliest_width(problem, b, narrowest) if ends else max(WIDEST, narrowest), 0.0
-        for at in descent(problem, b, width, narrowest):
-            if at.width == narrowest and at.length < NEARLY_SETTLED * narrowest:
-                likely = likely or highest_loss(problem, at, LIKELY)
-                if at.loss > likely:
+        for at in descent(problem, b, width, narrowest, floor):
+            if at.rests:
+                likely = likely or highest_loss(problem, at.b, at.width, LIKELY)
+                if at.loss > likely or (at.width == floor and denies(problem, at.b)):
                     break
-            yield at.iterate(narrowest, f" Start {len(ends) + 1}." if ends else "")
-        ends = sorted([*ends, at], key=lambda end: end.loss)
+            yield at.iterate(problem, f" Start {len(ends) + 1}." if ends else "")
+        ends = sorted([*ends, End(denies(problem, at.b), at.loss, at.b)], key=lambda end: end[:2])
         agree = len(ends) > 1 and ends[1].loss - ends[0].loss < ALIKE
-        credible = highest_loss(problem, ends[0], AGREED if agree else ALONE)
-        if agree and ends[0].loss < credible:
+        credible = highest_loss(problem, ends[0].b, narrowest, AGREED if agree else ALONE)
+        if agree and ends[0].loss < credible and not ends[0].denied:
             break
-    for at in descent(problem, ends[0].b, narrowest, narrowest):
-        yield at.iterate(narrowest, f" The best of {len(ends)} starts.", credible)
-        if at.loss > credible and at.length < SETTLED:
-            return Stop.STALLED
+    denied, loss, b = ends[0]
+    for at in descent(problem, b, narrowest, narrowest, least):
+        poor = at.rests and (denies(problem, at.b) if denied else loss > credible)
+        yield at.iterate(problem, f" The best of {len(ends)} starts.", poor)
+        if poor and (at.width == least or not denied) and at.length < SETTLED:
+            return Stop.LOCAL_MINIMUM
     raise AssertionError("descents do not end")
 
 
 class Point(NamedTuple):
-    """Direction b (p,), the width at which it is judged, the summed loss F_w n, the Newton step D, rows n."""
+    """Direction b (p,), the width at which it is judged, the last of them, the summed loss F_w n, the Newton step D."""
 
     b: Array
     width: float
+    last: float
     loss: float
     D: Array
-    n: int
+
+    @property
+    def rests(self) -> bool:
+        """Whether hardly anything will change at the last width."""
+        return self.width == self.last and self.length < NEARLY_SETTLED * self.width
 
     @property
     def length(self) -> float:
         """The length of the step."""
         return float(np.linalg.norm(self.D))
 
-    def iterate(self, narrowest: float, remark: str, highest: float = math.inf) -> Iterate:
-        """Return it as an iterate, which is no solution at a larger width, or with a loss above the highest."""
-        excess = max(0.0, self.loss - highest) / self.n
+    def iterate(self, problem: SingleIndexData, remark: str, poor: bool = False) -> Iterate:
+        """Return it as an iterate, which is no solution at a larger width, or where answers are too unlikely."""
+        n = problem.shape[0]
         note = f"Smoothed to width {self.width:.3g}.{remark}"
-        return Iterate(self.b, self.loss / self.n, self.length + self.width - narrowest + excess, note)
+        residual = self.length + self.width - self.last + (1.0 if poor else 0.0)
+        return Iterate(self.b, self.loss / n, residual, note, loss=partial(exact_loss, problem))
 
 
-def highest_loss(problem: SingleIndexData, at: Point, deviations: float) -> float:
+class End(NamedTuple):
+    """Where a start has led: whether the link denies answers there, the loss, the direction (p,)."""
+
+    denied: bool
+    loss: float
+    b: Array
+
+
+def highest_loss(problem: SingleIndexData, b: Array, width: float, deviations: float) -> float:
     """Return the summed loss that a minimum exceeds by chance only, so many standard deviations above the usual.
 
     It lies below the expectation at the truth: measured with p = 20 and 100 by .2 p without noise, by p / 2 with it; by
     hardly anything where answers tell little, so that the link explains little of their entropy. A nat is never much.
     """
     (n, p), share = problem.shape, (1.0 + problem.y.mean()) / 2.0
-    spread = float(np.linalg.norm(problem.X @ at.b)) / math.sqrt(n)
-    mean, deviation = phase_losses.expected_loss(problem.link, at.width, spread)
+    spread = float(np.linalg.norm(problem.X @ b)) / math.sqrt(n)
+    mean, deviation = phase_losses.expected_loss(problem.link, width, spread)
     explained = max(0.0, -n * (share * math.log(share) + (1.0 - share) * math.log(1.0 - share) + mean))
     return max(1.0, n * mean - min(p, explained) / 10.0 + deviations * math.sqrt(n) * deviation)
 
 
-def descent(problem: SingleIndexData, b: Array, width: float, narrowest: float) -> Iterator[Point]:
-    """Yield points at falling widths, without end."""
+def denies(problem: SingleIndexData, b: Array) -> bool:
+    """Return whether the link itself, not smoothed, takes the answers at b for less likely than at the truth."""
+    link = problem.link
+    if link.noise == 0.0 and link.flip == 0.0:
+        return exact_loss(problem, b) > 0.0
+    return exact_loss(problem, b) > highest_loss(problem, b, max(link.noise, SHARP), ALONE)
+
+
+def descent(problem: SingleIndexData, b: Array, width: float, last: float, least: float) -> Iterator[Point]:
+    """Yield points at falling widths, without end: down to `last`, and to `least` while the link denies answers."""
     X, y, link = problem.X, problem.y, problem.link
     at, steps = likelihood(X @ b, y, link, width), 0
     while True:
-        point = Point(b, width, float(at.loss.sum()), newton_step(X, b, at), len(y))
+        point = Point(b, width, last, float(at.loss.sum()), newton_step(X, b, at))
+        if point.rests and last > least and denies(problem, b):
+            last = max(last / 2.0, least)
+            point = point._replace(last=last)
         yield point
         (b, at), steps = descended(problem, point, at), steps + 1
         if point.length < width / 4.0 or steps == STEPS_A_WIDTH:
-            if width > narrowest:
-                width = max(width / 2.0, narrowest)
+            if width > last:
+                width = max(width / 2.0, last)
                 at = likelihood(X @ b, y, link, width)
             steps = 0
 

@@ -21,6 +21,8 @@ WIDEST = 0.5
 # Standard deviations beyond which an answer is certain: its loss is 1e-19, and its information 1e-16 of the largest.
 CERTAIN = 9.0
 CELLS = 500
+# A width at which hardly any answer is uncertain.
+SHARP = 1e-6
 STARTS, GAMP_STEPS, GAMP_RESTS = 6, 60, 0.01
 
 
@@ -96,6 +98,14 @@ def expected_loss(link: ThresholdLink, width: float, spread: float = 1.0) -> tup
         loss = np.where(chance > 0, -log_chance((z - t) / width, (-z - t) / width, np.full_like(z, y), link.flip), 0.0)
         mean, square = mean + float(mass * chance @ loss), square + float(mass * chance @ loss**2)
     return mean, math.sqrt(max(square - mean**2, 0.0))
+
+
+def exact_loss(problem: SingleIndexData, b: Array) -> float:
+    """Return the summed -log P(y | X b) of the link itself; without noise or flips, the number of answers it denies."""
+    z, y, link = problem.X @ b, problem.y, problem.link
+    if link.noise == 0.0 and link.flip == 0.0:
+        return float(np.count_nonzero(y * (np.abs(z) - link.threshold) < 0.0))
+    return float(likelihood(z, y, link, max(link.noise, SHARP)).loss.sum())
 
 
 def starts(problem: SingleIndexData, rng: Generator) -> Iterator[Array]:

@@ -5,7 +5,9 @@ import pytest
 
 import lrlab
 from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
-from lrlab.solvers.single_index.phase_losses import expected_loss, final_width, likelihood
+from lrlab.solvers.single_index import phase_likelihood as module
+from lrlab.solvers.single_index import phase_losses
+from lrlab.solvers.single_index.phase_losses import exact_loss, expected_loss, final_width, likelihood
 from lrlab.theory.links import ThresholdLink
 
 FEW = OneBitPhaseRetrieval(n=100, p=20, threshold=0.3)
@@ -40,7 +42,7 @@ def test_a_poor_optimum_of_the_first_start_is_not_the_end(seed):
 def test_what_the_model_does_not_allow_is_not_called_converged():
     spec = FEW.replace(seed=1025)
     trace = lrlab.solve(spec, "phase-likelihood")
-    assert excess(trace, spec) > 0 and trace.stop is lrlab.Stop.STALLED
+    assert excess(trace, spec) > 0 and trace.stop is lrlab.Stop.LOCAL_MINIMUM
     assert trace.rows[-1]["residual"] > 1e-3
 
 
@@ -68,3 +70,34 @@ def test_correlated_measurements_are_not_taken_for_a_poor_optimum():
 )
 def test_answers_that_tell_nothing_are_no_poor_optimum(spec):
     assert lrlab.solve(spec, "phase-likelihood").stop is lrlab.Stop.CONVERGED
+
+
+@pytest.mark.parametrize("spec", [OneBitPhaseRetrieval(n=100, p=50), FEW, OneBitPhaseRetrieval(n=600, p=20)], ids=repr)
+def test_what_converges_denies_no_answer_that_the_truth_gives(spec):
+    """With n = 100, p = 50, ten of twelve runs converged at minima of a smoothed likelihood where some are denied."""
+    traces = [lrlab.solve(spec.replace(seed=seed), "phase-likelihood") for seed in range(20000, 20008)]
+    denied = [exact_loss(trace.problem, trace.estimate) for trace in traces]
+    converged = [trace.stop is lrlab.Stop.CONVERGED for trace in traces]
+    assert sum(converged) >= 6 and all(count == 0 for count, yes in zip(denied, converged, strict=True) if yes)
+    assert np.mean([trace.metrics["overlap"] for trace in traces]) > 0.6
+
+
+def test_the_truth_has_the_last_word(monkeypatch):
+    """Where a solver claims the least loss, and the truth's is lower, the run has not converged."""
+    monkeypatch.setattr(module, "denies", lambda problem, b: False)
+    monkeypatch.setattr(module, "highest_loss", lambda *given: np.inf)
+    monkeypatch.setattr(phase_losses, "starts", lambda problem, rng: iter([np.eye(problem.shape[1])[0]]))
+    trace = lrlab.solve(OneBitPhaseRetrieval(n=200, p=50, threshold=0.3, seed=1000), "phase-likelihood")
+    assert trace.metrics["overlap"] < 0.5 and trace.stop is lrlab.Stop.LOCAL_MINIMUM
+    assert exact_loss(trace.problem, trace.estimate) > exact_loss(trace.problem, trace.problem.truth) == 0
+
+
+def test_the_loss_without_noise_counts_denied_answers():
+    problem = OneBitPhaseRetrieval(n=300, p=10, seed=1001).build()
+    flipped = OneBitPhaseRetrieval(n=300, p=10, flip=0.2, seed=1001).build()
+    off = np.abs(problem.X @ np.eye(10)[0]) > 1.0
+    assert (
+        exact_loss(problem, np.eye(10)[0]) == np.sum(off != (problem.y > 0)) and exact_loss(problem, problem.truth) == 0
+    )
+    chance = (1.0 + flipped.y * flipped.link(flipped.X @ flipped.truth)) / 2.0
+    assert exact_loss(flipped, flipped.truth) == pytest.approx(-np.log(chance).sum(), abs=1e-3)
