@@ -77,8 +77,9 @@ def section(cells: list[Cell]) -> str:
     inside = sum(abs(one.difference) <= 2.0 for one in cells)
     head = (
         "`python -m benchmarks.finite_theory --write`: mean squared overlap, with the 10% and 90% points, of"
-        f" {theory.MOST} draws of theory at n and p, and of {SEEDS} runs with other seeds. The means are within two standard errors"
-        f" of their difference in {inside} of {len(cells)} cells ({100 * inside / len(cells):.0f}%).\n\n"
+        f" {theory.MOST} draws of theory at n and p, and of {SEEDS} runs with other seeds. The means are"
+        f" within two standard errors of their difference in {inside} of {len(cells)} cells"
+        f" ({100 * inside / len(cells):.0f}%).\n\n"
         "| model | p | solver | theory at this size | runs | difference / its error |\n|---|---|---|---|---|---|\n"
     )
     rows = [
