@@ -10,6 +10,7 @@ from lrlab.theory.links import Link
 
 PASSES, SETTLED = 60, 0.03
 DAMPING = 0.7
+LEAST_V, FARTHEST = 1e-12, 12.0
 CONCENTRATED = 0.25
 """Mean squared sine of the angle to the centre below which the chart is the tangent plane there."""
 VARIANCES, OUTLIER = (0.2, 0.02, 0.002), 20.0
@@ -52,8 +53,10 @@ def _fitted(link: Link, X: Array, y: Array, start: Array, V: float) -> Chart:
     m: Array = np.sqrt(1.0 - V) * start
     score: Array = np.zeros(n)
     for _ in range(PASSES):
-        w = X @ m - V * score
-        score, curvature = _answers(link, w, V, y)
+        w = np.clip(X @ m - V * score, -FARTHEST, FARTHEST)
+        # Far from all answers there are no digits left: such a chart has the truth as an outlier.
+        with np.errstate(all="ignore"):
+            score, curvature = (np.nan_to_num(part, posinf=0.0, neginf=0.0) for part in _answers(link, w, V, y))
         rest = np.clip(1.0 - V * curvature, 0.02, 50.0)
         values, vectors = np.linalg.eigh((X.T * (curvature / rest)) @ X)
         values = np.maximum(values, 0.0) + p
@@ -61,9 +64,9 @@ def _fitted(link: Link, X: Array, y: Array, start: Array, V: float) -> Chart:
         last = m
         m = (1.0 - DAMPING) * m + DAMPING * towards
         size, before = float(np.linalg.norm(m)), V
-        V = float((1.0 / values).sum() - np.square(m / size @ vectors) @ (1.0 / values))
-        if V < CONCENTRATED:
-            m *= np.sqrt(1.0 - V) / size
+        V = max(float((1.0 - np.square(m / size @ vectors)) @ (1.0 / values)), LEAST_V)
+        # Early passes may be far too long; where V is small the length of the mean is known.
+        m *= np.sqrt(1.0 - V) / size if V < CONCENTRATED else min(1.0, 1.0 / size)
         if abs(V - before) <= SETTLED * V and float(np.linalg.norm(m - last)) <= SETTLED * np.sqrt(V):
             break
     if V >= CONCENTRATED:
