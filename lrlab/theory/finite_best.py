@@ -16,20 +16,23 @@ import numpy as np
 
 from lrlab.arrays import Array
 from lrlab.theory.links import Link
-from lrlab.theory.posterior_draws import log_likelihood, posterior_draws
+from lrlab.theory.posterior_draws import has_sharp_answers, log_likelihood, posterior_draws
+from lrlab.theory.posterior_scores import FIXED_POINT, SMALLEST, Scores, scored
 from lrlab.theory.state_evolution import overlaps
 
 ENTROPY = 7_262_024
 CHAINS, STEPS = 20, 1500
-FIXED_POINT = 20
 FULL_P, FEWEST = 25, 6
 """All draws are made for signals up to this length, and fewer for longer ones, but no fewer than these."""
 LARGEST_P = 64
 """Above, limits for large p are used."""
+STUCK = 0.1
+"""Share by which chains may be short of 1 - overlap where there is a limit instead."""
 MOST_NUMBERS = 4_000_000
 """Entries of X of problems that are drawn."""
+MOST_ROWS = 8000
+"""Measurements above which the limit is used where it serves, as draws take long."""
 LIMIT_DRAWS = 4000
-SMALLEST = 1e-9
 
 
 Statistics = tuple[float, float, float, float]
@@ -54,19 +57,6 @@ class FiniteBest(NamedTuple):
     method: str
 
 
-class Scores(NamedTuple):
-    """What the best estimates of one problem, of overlap and of error, score.
-
-    means, gaps (2,): posterior expectations of overlap and error, and how far two estimates of each are apart;
-    overlaps, errors (draws,): the scores on draws of the posterior.
-    """
-
-    means: Array
-    gaps: Array
-    overlaps: Array
-    errors: Array
-
-
 def why_no_best(spec: Any) -> str:
     """Return why no bound is given; "" where there is one."""
     if spec.truth != "random":
@@ -77,7 +67,7 @@ def why_no_best(spec: Any) -> str:
         return "the non-zero entries of a sparse signal may be anywhere, too many places to average over"
     if spec.entries != "gaussian" and spec.sparsity != 1:
         return "the entries of the signal are of equal size"
-    if spec.n * spec.p > MOST_NUMBERS and spec.p <= LARGEST_P:
+    if spec.n * spec.p > MOST_NUMBERS and not _limit_serves(spec):
         return "so many measurements take too long to draw"
     return ""
 
@@ -92,20 +82,39 @@ def finite_best(spec: Any, draws: int = 40) -> FiniteBest | None:
     link, n, p = spec.link_function, spec.n, spec.p
     if spec.sparsity == 1:
         return _collected([_of_one_entry(link, n, p, k) for k in range(draws)], "all supports enumerated")
-    if p > LARGEST_P:
+    if p > LARGEST_P or (n > MOST_ROWS or n * p > MOST_NUMBERS) and _limit_serves(spec):
         return _of_limit(link, n, p)
     # Problems differ the less the longer the signal is.
     needed = math.ceil(draws * min(1.0, FULL_P / p))
     scores = [_of_draws(link, n, p, k) for k in range(max(needed, min(draws, FEWEST)))]
+    if p > FULL_P and np.mean([one.short for one in scores]) > STUCK:
+        return _of_limit(link, n, p)
     return _collected(scores, "posterior sampling")
+
+
+def _limit_serves(spec: Any) -> bool:
+    """Return whether the limit is right for a spec: with many unknowns, and where answers change over more than errors.
+
+    Then the posterior is Gaussian, and its p - 1 directions are those of the limit at the same n/p.
+    """
+    link = spec.link_function
+    if spec.sparsity == 1 or spec.p > LARGEST_P:
+        return spec.sparsity != 1
+    rest = 1.0 - overlaps(link, spec.n / spec.p).best
+    return rest < 0.01 * (link.noise**2 if has_sharp_answers(link) else 1.0)
 
 
 def _collected(scores: list[Scores], method: str) -> FiniteBest:
     means, gaps = np.array([one.means for one in scores]), np.mean([one.gaps for one in scores], axis=0)
     # One problem says nothing of how much they differ.
     spread = means.std(axis=0, ddof=1) / math.sqrt(len(scores)) if len(scores) > 1 else np.full(2, math.inf)
-    errors = np.hypot(spread, gaps / 10.0)
-    ends = [np.quantile(np.concatenate(each), [0.1, 0.9]) for each in zip(*(one[2:] for one in scores), strict=True)]
+    # What chains are short of is missing in 1 - overlap, which is of second order in the error.
+    short = float(np.mean([one.short for one in scores])) * np.array(
+        [1.0 - means[:, 0].mean(), means[:, 1].mean() / 2.0]
+    )
+    errors = np.sqrt(spread**2 + (gaps / 10.0) ** 2 + short**2)
+    drawn = [np.concatenate(each) for each in ([one.overlaps for one in scores], [one.errors for one in scores])]
+    ends = [np.quantile(each, [0.1, 0.9]) for each in drawn]
     overlap, error = (
         (float(means[:, k].mean()), float(ends[k][0]), float(ends[k][1]), float(errors[k])) for k in range(2)
     )
@@ -124,20 +133,7 @@ def _of_draws(link: Link, n: int, p: int, number: int) -> Scores:
     truth = rng.standard_normal(p)
     truth /= np.linalg.norm(truth)
     X, y = _problem(link, n, p, truth, rng)
-    return scored(posterior_draws(link, X, y, truth, CHAINS, STEPS, rng).b)
-
-
-def scored(b: Array) -> Scores:
-    """Return the scores of the best estimates on independent draws b (draws, p) of one posterior."""
-    scores: list[list[Array]] = [[], []]
-    for own, other in ((b[::2], b[1::2]), (b[1::2], b[::2])):
-        top = largest_eigenvector(own)
-        near = nearest_direction(own, top)
-        scores[0] += [np.square(half @ top) for half in (own, other)]
-        scores[1] += [distances(half, near) for half in (own, other)]
-    means = np.array([[np.mean(half) for half in each] for each in scores])
-    gaps = np.abs(means[:, ::2] - means[:, 1::2]).mean(axis=1)
-    return Scores(means.mean(axis=1), gaps, np.concatenate(scores[0]), np.concatenate(scores[1]))
+    return scored(posterior_draws(link, X, y, truth, CHAINS, STEPS, rng))
 
 
 @lru_cache(maxsize=4096)
@@ -162,25 +158,7 @@ def _of_one_entry(link: Link, n: int, p: int, number: int) -> Scores:
     nearest = errors[np.argmin(errors @ chances)]
     places = rng.choice(p, size=CHAINS, p=chances)
     means = np.array([chances.max(), float(nearest @ chances)])
-    return Scores(means, np.zeros(2), best[places], nearest[places])
-
-
-def largest_eigenvector(b: Array) -> Array:
-    """Return the unit vector v that maximises the mean of <b, v>^2 over rows b (draws, p)."""
-    return np.linalg.svd(b, full_matrices=False)[2][0]
-
-
-def nearest_direction(b: Array, v: Array) -> Array:
-    """Return the unit vector near v with the least mean distance to rows b (draws, p), by Weiszfeld's iteration."""
-    for _ in range(FIXED_POINT):
-        towards = (np.sign(b @ v) / np.maximum(distances(b, v), SMALLEST)) @ b
-        v = towards / np.linalg.norm(towards)
-    return v
-
-
-def distances(b: Array, v: Array) -> Array:
-    """Return the sign-free distances (draws,) of unit vectors b (draws, p) from the unit vector v."""
-    return np.minimum(np.linalg.norm(b - v, axis=1), np.linalg.norm(b + v, axis=1))
+    return Scores(means, np.zeros(2), best[places], nearest[places], 0.0)
 
 
 @lru_cache(maxsize=4096)
@@ -190,23 +168,30 @@ def _of_limit(link: Link, n: int, p: int) -> FiniteBest:
     If q is the limit, b = g / |g| with g = sqrt(q) v + sqrt((1 - q) / p) e, e ~ N(0, I_p): for q near 1 the p - 1
     coordinates off v make the squared error (1 - q) chi^2_{p-1} / p; for q = 0 the overlap has the mean 1/p of a guess.
     """
-    q = overlaps(link, n / p).best
-    rng = np.random.default_rng(ENTROPY)
+    around = [overlaps(link, n / p * ratio).best for ratio in (1.0 - p**-0.5, 1.0, 1.0 + p**-0.5)]
+    q, rng = around[1], np.random.default_rng(ENTROPY)
     along = math.sqrt(q) + math.sqrt((1.0 - q) / p) * rng.standard_normal(LIMIT_DRAWS)
     across = (1.0 - q) / p * rng.chisquare(p - 1, LIMIT_DRAWS)
     length = np.sqrt(along**2 + across)
     overlap = np.square(along / length)
     error = np.sqrt(2.0 * across / (length * (length + np.abs(along))))
+    method = "limit for large p" if p > LARGEST_P or n <= MOST_ROWS else "limit for many measurements"
     return _stated(
-        _limit_statistics(overlap, 1.0 - overlap, p), _limit_statistics(error, error, p), 0, "limit for large p"
+        _limit_statistics(overlap, np.array(around), 1.0 - q, p),
+        _limit_statistics(error, np.sqrt(2.0 - 2.0 * np.sqrt(around)), float(error.mean()), p),
+        0,
+        method,
     )
 
 
-def _limit_statistics(score: Array, rest: Array, p: int) -> Statistics:
-    """Return mean, ends and error: of the sampling, and what `rest` is off the limit by at finite p."""
+def _limit_statistics(score: Array, around: Array, rest: float, p: int) -> Statistics:
+    """Return mean, ends and error of the limit at finite p: terms of order 1/p, and what bends or jumps on the way.
+
+    around (3,): the limit at n/p, and at ratios to it of 1 -+ 1 / sqrt(p), as they fluctuate in effect.
+    """
     low, high = np.quantile(score, [0.1, 0.9])
-    uncertain = float(rest.mean()) / p + float(score.std()) / math.sqrt(LIMIT_DRAWS)
-    return float(score.mean()), float(low), float(high), uncertain
+    bend = abs(float(around[0] + around[2] - 2.0 * around[1])) / 2.0
+    return float(score.mean()), float(low), float(high), rest / p + bend + float(score.std()) / math.sqrt(LIMIT_DRAWS)
 
 
 def _stated(overlap: Statistics, error: Statistics, draws: int, method: str) -> FiniteBest:

@@ -9,6 +9,7 @@ costs more of them, and changes nothing else.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -64,6 +65,11 @@ def log_likelihood(link: Link, y: Array) -> LogLikelihood:
         return table.take(left) + place * rise.take(left)
 
     return tabled
+
+
+def has_sharp_answers(link: Link) -> bool:
+    """Return whether the chances of an answer jump, or would without noise."""
+    return _tables(replace(link, noise=0.0)) is None
 
 
 @lru_cache(maxsize=64)

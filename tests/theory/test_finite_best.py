@@ -10,6 +10,7 @@ from lrlab.theory import finite_best as finite
 from lrlab.theory.finite_best import finite_best, why_no_best
 from lrlab.theory.links import LogisticLink, SignLink, ThresholdLink
 from lrlab.theory.posterior_draws import posterior_draws
+from lrlab.theory.posterior_scores import scored
 from lrlab.theory.predicted_overlap import best_overlap
 
 ANGLES = np.linspace(0.0, 2.0 * np.pi, 7200, endpoint=False)
@@ -35,7 +36,7 @@ def test_draws_of_the_posterior_agree_with_integrals_over_the_circle(link, n):
         truth = CIRCLE[rng.integers(len(CIRCLE))]
         X = rng.standard_normal((n, 2))
         y = np.where(rng.random(n) < (1.0 + link(X @ truth)) / 2.0, 1.0, -1.0)
-        scores = finite.scored(posterior_draws(link, X, y, truth, 24, 100, rng).b)
+        scores = scored(posterior_draws(link, X, y, truth, 24, 100, rng))
         pairs.append((scores.means, exact_in_the_plane(link, X, y)))
     off = np.array([means - np.array(exact) for means, exact in pairs])
     assert np.all(np.abs(off.mean(axis=0)) < 3.5 * off.std(axis=0, ddof=1) / np.sqrt(len(off)) + 2e-4)
@@ -69,6 +70,17 @@ def test_the_limit_is_approached(model, monkeypatch):
     assert drawn.method == "posterior sampling"
     assert abs(drawn.overlap - limit.overlap) < 4.0 * (drawn.overlap_error + limit.overlap_error)
     assert abs(drawn.error - limit.error) < 4.0 * (drawn.error_error + limit.error_error)
+
+
+def test_many_measurements_have_the_limit_where_the_posterior_is_gaussian(monkeypatch):
+    spec = lrlab.spec("flipped-logistic", n=2000, p=3)
+    drawn = finite_best(spec, draws=24)
+    monkeypatch.setattr(finite, "MOST_ROWS", 1000)
+    limit = finite_best(spec)
+    assert (drawn.method, limit.method) == ("posterior sampling", "limit for many measurements")
+    assert limit.error == pytest.approx(drawn.error, abs=3.5 * drawn.error_error)
+    assert limit.error_high == pytest.approx(drawn.error_high, rel=0.2)
+    assert "too long" in why_no_best(lrlab.spec("one-bit-sensing", n=900_000, p=5, noise=0.0))
 
 
 def test_reasons_are_given_where_there_is_no_bound():
