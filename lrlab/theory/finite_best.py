@@ -113,8 +113,8 @@ def _collected(scores: list[Scores], method: str) -> FiniteBest:
         [1.0 - means[:, 0].mean(), means[:, 1].mean() / 2.0]
     )
     errors = np.sqrt(spread**2 + (gaps / 10.0) ** 2 + short**2)
-    drawn = [np.concatenate(each) for each in ([one.overlaps for one in scores], [one.errors for one in scores])]
-    ends = [np.quantile(each, [0.1, 0.9]) for each in drawn]
+    samples = [np.concatenate(each) for each in ([one.overlaps for one in scores], [one.errors for one in scores])]
+    ends = [np.quantile(each, [0.1, 0.9]) for each in samples]
     overlap, error = (
         (float(means[:, k].mean()), float(ends[k][0]), float(ends[k][1]), float(errors[k])) for k in range(2)
     )

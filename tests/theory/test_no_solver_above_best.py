@@ -66,7 +66,7 @@ def of_lessons():
     return [spec for spec in specs if isinstance(spec, SingleIndexSpec)]
 
 
-def asked():
+def selected():
     """Return the specs that are tried."""
     which = os.environ.get("LRLAB_ABOVE_BEST", "")
     if which.isdigit():
@@ -92,7 +92,7 @@ def ahead(table, best):
 
 def compared(spec):
     """Return the standard errors (2,) by which each solver is ahead of the best; those far behind have FIRST seeds."""
-    best, found = finite_best(spec), {}
+    best, leads = finite_best(spec), {}
     for solver in SOLVERS if best else ():
         try:
             table = scores_of(spec, solver, range(FIRST))
@@ -100,13 +100,13 @@ def compared(spec):
             continue
         if ahead(table, best).max() > FAR_BEHIND:
             table = np.concatenate([table, scores_of(spec, solver, range(FIRST, SEEDS))])
-        found[solver] = ahead(table, best)
-    return found
+        leads[solver] = ahead(table, best)
+    return leads
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("spec", asked(), ids=lambda spec: f"{spec.model}-n{spec.n}-p{spec.p}-{spec.seed}")
+@pytest.mark.parametrize("spec", selected(), ids=lambda spec: f"{spec.model}-n{spec.n}-p{spec.p}-{spec.seed}")
 def test_no_mean_over_seeds_is_better_than_the_best(spec):
-    found = compared(spec)
-    assert {solver: by for solver, by in found.items() if by.max() > MOST_ERRORS} == {}
+    leads = compared(spec)
+    assert {solver: by for solver, by in leads.items() if by.max() > MOST_ERRORS} == {}
