@@ -26,6 +26,10 @@ ALL_RULES = {**RULES, **GROWTH_RULES, **NUMBER_RULES}
 """Those of printed exponents and numbers, too, which have no table [[claims]]."""
 
 
+PRINTED = {"numbers": "the numbers of the table", "ranking": "the order of the methods in the table"}
+"""What printed numbers claim, by the rule that judges it."""
+
+
 def verdicts(preset: Preset, panel: str, samples: Samples) -> list[Verdict]:
     """Return the verdicts on the claims that belong to a panel."""
     return [verdict(claim, samples) for claim in of_panel(preset, panel)]
@@ -75,15 +79,15 @@ def check(preset: Preset) -> None:
 def complete(preset: Preset, result: Result) -> Result:
     """Return a result with a verdict on each claim whose panel was not run: not decided."""
     shown = {panel.title for panel in result.panels}
-    absent = [claim for claim in preset.content.get("claims", ()) if _panel(preset, claim) not in shown]
-    if not absent:
-        return result
+    claimed = [(_panel(preset, claim), claim["paper"]) for claim in preset.content.get("claims", ())]
+    # Panels of fits have printed numbers.
+    claimed += [(title, text) for title in preset.all_panels for text in PRINTED.values() if preset.kind == "fits"]
     lines = [
-        {**verdict.columns, "level": "claim", "panel": _panel(preset, claim), "claim": claim["paper"]}
-        for claim in absent
-        for verdict in [Verdict(claim["paper"], "this panel was not run", "", None)]
+        {**Verdict(text, "this panel was not run", "", None).columns, "level": "claim", "panel": title, "claim": text}
+        for title, text in claimed
+        if title not in shown
     ]
-    return replace(result, table=pd.concat([pd.DataFrame(lines), result.table], ignore_index=True))
+    return replace(result, table=pd.concat([result.table, pd.DataFrame(lines)], ignore_index=True)) if lines else result
 
 
 def caption(judged: Sequence[Verdict]) -> str:
@@ -103,10 +107,9 @@ def printed(numbers: Mapping[str, Mapping[Any, float]], samples: Samples) -> lis
     if not own:
         return []
     digits = max(len(str(value).partition(".")[2]) for row in own.values() for value in row.values())
-    words = {"numbers": "the numbers of the table", "ranking": "the order of the methods in the table"}
     return [
         verdict({"paper": text, "rule": rule, "printed": own, "unit": 10.0**-digits}, samples)
-        for rule, text in words.items()
+        for rule, text in PRINTED.items()
     ]
 
 

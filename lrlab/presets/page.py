@@ -6,7 +6,7 @@ from string import Template
 
 from lrlab.presets.definition import Preset
 from lrlab.presets.papers import paper_of
-from lrlab.presets.result import Line, Panel, Result, lines
+from lrlab.presets.result import Line, Panel, Result, counts, lines
 
 MAX_COLUMNS = 4
 """Panels side by side."""
@@ -57,13 +57,15 @@ def report(chosen: Sequence[Preset], results: Mapping[str, Result], made: Mappin
 
     results: by the preset's name, of those that could be computed. made: how each came about, or why it did not.
     """
-    rows, sections, drawn = list[str](), list[str](), False
+    rows, sections, drawn, judged = list[str](), list[str](), False, list[Line]()
     for preset in chosen:
         result = results.get(preset.name)
         link = (
             f'<a href="#{escape(preset.name)}">{escape(preset.title)}</a><br><small>{escape(made[preset.name])}</small>'
         )
-        for line in (lines(result.table) if result else []) or [Line("", "", "", "no verdict", "")]:
+        own = lines(result.table) if result else []
+        judged += own
+        for line in own or [Line("", "", "", "no verdict" if result else "not computed", "")]:
             cells = (line.panel, line.claim, line.ours, line.verdict, line.why)
             rows.append(f"<tr><td>{link}</td>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>")
             link = ""
@@ -75,10 +77,12 @@ def report(chosen: Sequence[Preset], results: Mapping[str, Result], made: Mappin
             f'<h2 id="{escape(preset.name)}">{escape(preset.title)}</h2>\n<p>{escape(preset.explanation)}</p>\n'
             f"<p>{escape(made[preset.name])}</p>\n{figures}\n<p>{escape(preset.reference)}</p>\n{bibtex}"
         )
-    titles = ("Experiment", "Panel", "The paper", "Here", "Verdict", "Why different")
+    titles = ("Experiment", "Panel", "The paper", "Here", "Verdict", "Remark")
     head = "".join(f"<th>{title}</th>" for title in titles)
     table = f'<div class="table"><table><tr>{head}</tr>\n{"".join(rows)}\n</table></div>'
-    return PAGE.substitute(title="Experiments of five papers, computed anew", body="\n".join([table, *sections]))
+    words = ", ".join(f"{count} {verdict}" for verdict, count in counts(judged).items())
+    about = f"<p>{len(judged)} claims: {words}. Not decided is what these runs cannot tell.</p>"
+    return PAGE.substitute(title="Experiments of five papers, computed anew", body="\n".join([about, table, *sections]))
 
 
 def _panels(panels: Sequence[Panel], first: bool, name: str = "panel") -> str:

@@ -28,7 +28,8 @@ def write(
     """Write OUT/papers.html and a CSV of points for each preset; return their paths.
 
     quick: compute the quick forms. stored: take the shipped results and compute nothing. store, data: as for
-    `presets.run`; a preset whose data is missing is named with the reason. begin(name) is called before each.
+    `presets.run`; a preset whose data is missing, or a trial of which failed, is named with the reason. begin(name) is
+    called before each.
     """
     folder = presets.writable(Path(out))
     chosen, results, made = list[Preset](), dict[str, Result](), dict[str, str]()
@@ -47,7 +48,8 @@ def write(
                 own = data if preset.data else None
                 results[name] = presets.compute(preset, progress, start, data=own, store=store)
                 made[name] = "The quick form: fewer trials and points." if quick else "A full run."
-        except InputError as error:
+        except (InputError, RuntimeError) as error:
+            # The others are computed all the same.
             made[name] = f"Not computed: {error}."
             continue
         paths.append(folder / f"{name}.csv")

@@ -44,7 +44,7 @@ def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.D
     ends = ", ".join(f"{row.series} {row.y:.2g} ({row.seconds:.3g} s)" for row in last.itertuples())
     caption = f"Medians of the trials, with quartiles. At the end: {ends}.{grid_words(rows)}"
     judged = [
-        claims.verdict(claim, _samples(rows, look["measure"], claim.get("level")))
+        claims.verdict(claim, _samples(rows, look["measure"], against, claim.get("level")))
         for claim in claims.of_panel(preset, look["title"])
     ]
     table = points.rename(columns={"y": look["measure"]})
@@ -53,15 +53,15 @@ def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.D
     )
 
 
-def _samples(rows: pd.DataFrame, measure: str, level: float | None) -> Samples:
-    """Return what every trial ends at; with a level the seconds until it is first reached, infinite if it is not."""
+def _samples(rows: pd.DataFrame, measure: str, against: str, level: float | None) -> Samples:
+    """Return what every trial ends at; with a level when it is first reached, infinite if it is not."""
     ended = rows.groupby(["series", "trial"], sort=False).tail(1)
     if level is None:
         return samples_of(ended.assign(place="at the end"), "place", measure)
-    first = rows[rows[measure] <= level].groupby(["series", "trial"])["seconds"].min().rename("reached")
+    first = rows[rows[measure] <= level].groupby(["series", "trial"])[against].min().rename("reached")
     times = ended.merge(first, on=["series", "trial"], how="left").fillna({"reached": float("inf")})
-    times = times.assign(place=f"seconds until {level:g}")
-    return samples_of(times, "place", "reached")._replace(durations=samples_of(times, "place", "seconds").values)
+    times = times.assign(place=f"{TIMES[against]} until {level:g}")
+    return samples_of(times, "place", "reached")._replace(durations=samples_of(times, "place", against).values)
 
 
 def median_traces(rows: pd.DataFrame, measure: str) -> pd.DataFrame:

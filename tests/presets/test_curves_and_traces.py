@@ -165,7 +165,7 @@ def test_sooner_is_decided_by_times_to_a_level_and_never_by_where_runs_are_cut_o
 
     def judged_with(other):
         rows = pd.concat([timed([0.5, 0.2, 0.01], trials).assign(series="a"), other.assign(series="b")])
-        return claims.judge(rule, traces._samples(rows, "error", rule["level"]))
+        return claims.judge(rule, traces._samples(rows, "error", "seconds", rule["level"]))
 
     found = judged_with(others)
     assert found.holds is holds and found.measured.startswith("a: ")

@@ -99,8 +99,22 @@ def test_the_report_of_what_is_shipped_has_all_experiments_and_verdicts(tmp_path
     paths = report.write(tmp_path, stored=True)
     text = paths[0].read_text("utf-8")
     assert len(re.findall(r"<h2 id=", text)) == len(presets.names()) and "<script src" not in text
+    judged = [line for name in shipped.names() for line in result.lines(shipped.load(name).table)]
+    assert f"<p>{len(judged)} claims: {result.counts(judged)['reproduced']} reproduced, " in text
     for name in shipped.names():
         run = shipped.load(name)
         assert text.count(f'id="{name}-') == len(run.panels) and run.words in text
         assert (tmp_path / f"{name}.csv").exists()
         assert all(word in text for word in result.counts(result.lines(run.table)))
+
+
+def test_the_report_names_what_could_not_be_computed_and_computes_the_others(tmp_path, monkeypatch):
+    def compute(preset, *given, **named):
+        if preset.name == "yi2015-fig1":
+            return shipped.load(preset.name).drawn
+        raise RuntimeError("a worker ended") if preset.data else InputError("m", "larger", 1, "raise it")
+
+    monkeypatch.setattr(report.presets, "compute", compute)
+    text = report.write(tmp_path, quick=True)[0].read_text("utf-8")
+    assert "Not computed: a worker ended." in text and "Not computed: m must be larger" in text
+    assert all(f">{word}<" in text for word in ("reproduced", "not reproduced", "not decided", "not computed"))
