@@ -26,6 +26,8 @@ ALL_RULES = {**RULES, **GROWTH_RULES, **NUMBER_RULES}
 """Those of printed exponents and numbers, too, which have no table [[claims]]."""
 
 
+SERIES = ("series", "lower", "higher")
+"""Keys of a rule that name series."""
 PRINTED = {"numbers": "the numbers of the table", "ranking": "the order of the methods in the table"}
 """What printed numbers claim, by the rule that judges it."""
 
@@ -46,18 +48,29 @@ def verdict(claim: Toml, samples: Samples, predicted: str = "", remark: str = ""
     if more := claim.get("remark"):
         judged_remark = judge(more, samples)
         added = f"{more['text']} ({judged_remark.measured})." if judged_remark.holds else remark
-    return Verdict(claim["paper"], judged.measured, predicted, judged.holds, added, claim, samples)
+    quoted = claim["rule"] in RULES or claim["rule"] == "proportional"
+    return Verdict(claim["paper"], judged.measured, predicted, judged.holds, added, claim, samples, quoted)
 
 
 def judge(rule: Toml, samples: Samples) -> Judged:
-    """Return what a rule says of the samples; not decided where a series that it names is not there."""
+    """Return what a rule says of the samples.
+
+    A rule says something of all series that it names: with some of them not run it can fail, and is otherwise open.
+    """
     absent = [name for name in named(rule) if name not in samples.values]
-    return Judged(None, f"not run: {', '.join(absent)}") if absent else ALL_RULES[rule["rule"]].judge(rule, samples)
+    if not absent:
+        return ALL_RULES[rule["rule"]].judge(rule, samples)
+    words = f"not run: {', '.join(absent)}"
+    present = {key: [name for name in rule[key] if name not in absent] for key in SERIES if key in rule}
+    if not all(present.values()):
+        return Judged(None, words)
+    judged = ALL_RULES[rule["rule"]].judge({**rule, **present}, samples)
+    return Judged(False if judged.holds is False else None, f"{judged.measured}; {words}")
 
 
 def named(rule: Toml) -> list[str]:
     """Return the series that a rule names."""
-    return [label for key in ("series", "lower", "higher") for label in rule.get(key, ())]
+    return [label for key in SERIES for label in rule.get(key, ())]
 
 
 def check(preset: Preset) -> None:
@@ -83,7 +96,8 @@ def complete(preset: Preset, result: Result) -> Result:
     # Panels of fits have printed numbers.
     claimed += [(title, text) for title in preset.all_panels for text in PRINTED.values() if preset.kind == "fits"]
     lines = [
-        {**Verdict(text, "this panel was not run", "", None).columns, "level": "claim", "panel": title, "claim": text}
+        {**Verdict(text, "this panel was not run", "", None, quoted=text not in PRINTED.values()).columns}
+        | {"level": "claim", "panel": title, "claim": text}
         for title, text in claimed
         if title not in shown
     ]

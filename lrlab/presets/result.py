@@ -79,7 +79,8 @@ class Verdict(NamedTuple):
     """One claim of a paper in its words, the measured and the predicted values as text, and the remark.
 
     predicted and remark are "" where there is none. holds: whether the measurements agree with the claim; None where
-    they do not decide it. rule, samples: what judged what, where it was judged by a rule.
+    they do not decide it. rule, samples: what judged what, where it was judged by a rule. quoted: whether these are the
+    paper's words, not ours for its formula or table.
     """
 
     paper: str
@@ -89,6 +90,7 @@ class Verdict(NamedTuple):
     remark: str = ""
     rule: Mapping[str, Any] = {}
     samples: "Samples | None" = None
+    quoted: bool = True
 
     @property
     def word(self) -> str:
@@ -99,18 +101,24 @@ class Verdict(NamedTuple):
     def sentence(self) -> str:
         """The verdict as a person reads it."""
         theory = f"; predicted: {self.predicted}" if self.predicted else ""
-        words = f"Verdict: {self.word}. The paper: “{self.paper}”. Measured: {self.measured}{theory}. {self.remark}"
+        words = f"Verdict: {self.word}. The paper: {quoted(self.paper, self.quoted)}. "
+        words += f"Measured: {self.measured}{theory}. {self.remark}"
         return words.rstrip()
 
     @property
     def columns(self) -> dict[str, Any]:
         """The verdict as columns of a table."""
         values = {"paper": self.paper, "measured": self.measured, "predicted": self.predicted, "remark": self.remark}
-        return {"verdict": self.word, **values}
+        return {"verdict": self.word, **values, "quoted": self.quoted}
+
+
+def quoted(text: str, whether: bool) -> str:
+    """Return a text in quotation marks, or as it is."""
+    return f"“{text}”" if whether else text
 
 
 class Line(NamedTuple):
-    """A claim in a panel: the paper's words, what was measured, the verdict, and the remark, "" where there is none."""
+    """A claim in a panel: what the paper says, what was measured, the verdict, and the remark ("" for none)."""
 
     panel: str
     claim: str
@@ -126,10 +134,11 @@ def lines(table: pd.DataFrame) -> list[Line]:
     rows = table[table["verdict"].isin(WORDS)].astype(object)
     rows = rows.where(rows.notna(), "").to_dict("records")
     # Beside printed numbers, the column `paper` has these.
-    return [
-        Line(row.get("panel", ""), row.get("claim") or row["paper"], row["measured"], row["verdict"], row["remark"])
-        for row in rows
-    ]
+    return [Line(row.get("panel", ""), _said(row), row["measured"], row["verdict"], row["remark"]) for row in rows]
+
+
+def _said(row: Mapping[str, Any]) -> str:
+    return quoted(row.get("claim") or row["paper"], str(row.get("quoted", True)) != "False")
 
 
 def counts(shown: Sequence[Line]) -> dict[str, int]:

@@ -34,9 +34,9 @@ def _numbers(rule: Table, samples: Samples) -> Judged:
     gaps = {cell: float(samples.values[cell[0]][cell[1]].mean()) - rule["printed"][cell[0]][cell[1]] for cell in known}
     away = {cell: gap for cell, gap in gaps.items() if abs(gap) > rooms[cell]}
     worst = max(rooms[cell] for cell in known)
-    words = f"{len(known) - len(away)} of {len(known)} numbers within the uncertainty, up to {worst:.2g}"
+    words = f"{len(known) - len(away)} of {len(known)} numbers within the uncertainty, at most {worst:.2g}"
     if away:
-        words += f"; different: {_named(away)}"
+        words += f"; ours differ: {_named(away)}"
         return Judged(False, words)
     if max(_in_range(rule, known, rooms), _in_other_order(rule, samples, known, rooms)) > CHANCE:
         return Judged(None, f"{words}, which is as much as the printed numbers differ")

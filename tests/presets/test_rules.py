@@ -56,6 +56,8 @@ LOWER, ABOVE = {"lower": ["a"], "higher": ["b"]}, {"lower": ["b"], "higher": ["a
         ({"rule": "about", "series": ["a"], "level": 1, "within": 1.1}, True),
         ({"rule": "about", "series": ["b"], "level": 1, "within": 1.1}, False),
         ({"rule": "each", "lower": ["absent"], "higher": ["b"]}, None),
+        ({"rule": "each", "lower": ["absent", "a"], "higher": ["b"]}, None),
+        ({"rule": "each", "lower": ["absent", "b"], "higher": ["a"]}, False),
     ],
 )
 def test_rules_decide_clear_numbers_and_nothing_of_one_trial(rule, holds):

@@ -72,7 +72,7 @@ def story(preset: Preset) -> dict[str, str]:
     if not judged:
         return {"Shown:": preset.explanation.partition(". ")[0] + "."}
     line = min(judged, key=lambda line: TELLING.index(line.verdict))
-    return {"Paper:": f"“{line.claim}”", f"Here, {line.verdict}:": line.ours, "Remark:": line.why}
+    return {"Paper:": line.claim, f"Here, {line.verdict}:": line.ours, "Remark:": line.why}
 
 
 @st.cache_data(show_spinner=False)

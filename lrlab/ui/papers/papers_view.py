@@ -17,7 +17,7 @@ from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
 from lrlab.presets.page import page
 from lrlab.presets.papers import paper_of
-from lrlab.presets.result import Line, Panel, Plan, Result
+from lrlab.presets.result import UNDECIDED, Line, Panel, Plan, Result, counts
 from lrlab.presets.resumed import Resumed
 from lrlab.store.location import get_shared_store
 from lrlab.ui.papers import gallery
@@ -56,8 +56,12 @@ def begin(plan: Plan) -> Collection:
 
 
 def head(preset: Preset) -> None:
-    """Show a line for each claim: the verdict, the paper's words, ours, and why they differ; the rest in a fold."""
-    run, lines = shipped.load(preset.name), gallery.lines(preset.name)
+    """Show a line for each claim: the verdict, the paper's words, ours, and a remark; decided ones first.
+
+    Those beyond the first few are in a fold. Below is how many stand, fall and are open.
+    """
+    run = shipped.load(preset.name)
+    lines = sorted(gallery.lines(preset.name), key=lambda line: line.verdict == UNDECIDED)
     of = " (quick run)" if run and run.run < run.planned else ""
     for line in lines[:SHOWN_LINES]:
         _line(line, of)
@@ -65,7 +69,8 @@ def head(preset: Preset) -> None:
         with st.expander(f"More verdicts ({len(lines) - SHOWN_LINES})", key="papers-verdicts"):
             for line in lines[SHOWN_LINES:]:
                 _line(line, of)
-    st.caption(origin(preset.name))
+    numbers = ", ".join(f"{count} {verdict}" for verdict, count in counts(lines).items())
+    st.caption((f"Claims: {numbers}. " if len(lines) > 1 else "") + origin(preset.name))
 
 
 def origin(name: str) -> str:
@@ -82,7 +87,7 @@ def origin(name: str) -> str:
 def _line(line: Line, of: str) -> None:
     panel = f"**{line.panel}.** " if line.panel else ""
     badge = f":{gallery.COLOURS[line.verdict]}-badge[{line.verdict}{of}]"
-    st.markdown(f"{badge} {panel}The paper: “{line.claim}”. Here: {line.ours}. {line.why}".rstrip())
+    st.markdown(f"{badge} {panel}The paper: {line.claim}. Here: {line.ours}. {line.why}".rstrip())
 
 
 def bibtex(preset: Preset) -> None:
