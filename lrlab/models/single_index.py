@@ -67,7 +67,12 @@ class SingleIndexSpec(PicturedSpec):
     @property
     def remark(self) -> str:
         """Say where theory says nothing."""
-        return "" if self.theory_holds else f"No prediction: theory is for Gaussian designs, this one is {self.design}."
+        if self.theory_holds:
+            return ""
+        if self.design == "correlated":
+            few = "only for methods that linear changes of x leave as they are: sir, phd, save, logistic, probit"
+            return f"On correlated Gaussian designs there are predictions {few}."
+        return f"No prediction: theory is for Gaussian designs, this one is {self.design}."
 
     @property
     def data_bytes(self) -> int:

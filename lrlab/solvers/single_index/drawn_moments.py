@@ -23,11 +23,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from lrlab.arrays import Array
+from lrlab.arrays import Array, frozen
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import Value
 from lrlab.protocol import Checkpoint, Solver, proceed
 from lrlab.solver_entry import Options
+from lrlab.solvers.single_index import correlated_designs
 from lrlab.theory.links import Link, normal_density
 from lrlab.theory.spiked import NODES, REACH, surviving_squares
 
@@ -156,10 +157,14 @@ def _pair_moment(sums: IndexSums, count: int, p: int, rng: Generator) -> Array:
 
 def drawn_problems(link: Link, n: int, p: int, count: int) -> Iterator[DrawnProblem]:
     """Yield draws of a problem; more of them begin with the same ones."""
-    for k in range(count):
-        rng = np.random.default_rng([SEED, n, p, k])
-        pos, neg, differ, agree = _many_sums(link, n, rng) if _are_many(link, n, p) else _sums(link, n, rng)
-        yield DrawnProblem((n, p), link, pos, neg, differ, agree, rng)
+    yield from (drawn_problem(link, n, p, number) for number in range(count))
+
+
+def drawn_problem(link: Link, n: int, p: int, number: int) -> DrawnProblem:
+    """Return one of the draws of a problem."""
+    rng = np.random.default_rng([SEED, n, p, number])
+    pos, neg, differ, agree = _many_sums(link, n, rng) if _are_many(link, n, p) else _sums(link, n, rng)
+    return DrawnProblem((n, p), link, pos, neg, differ, agree, rng)
 
 
 def _are_many(link: Link, n: int, p: int) -> bool:
@@ -206,7 +211,12 @@ def _sum_law(link: Link) -> tuple[Array, Array]:
 
 
 def drawn_overlaps(direction: Direction, spec: SingleIndexSpec, options: Options, count: int) -> Array:
-    """Return the overlaps (count,) of a method of moments with b, on draws at the n and p of a spec."""
+    """Return the overlaps (count,) of a method of moments with b, on draws at the n and p of a spec.
+
+    On a correlated design the method is taken for one that linear changes of x leave as it is.
+    """
+    if spec.design == "correlated":
+        return _correlated_overlaps(direction, spec.replace(seed=0), tuple(options.items()), count)
     return _overlaps(direction, spec.link_function, spec.n, spec.p, tuple(options.items()), count)
 
 
@@ -214,10 +224,25 @@ def drawn_overlaps(direction: Direction, spec: SingleIndexSpec, options: Options
 def _overlaps(
     direction: Direction, link: Link, n: int, p: int, options: tuple[tuple[str, Value], ...], count: int
 ) -> Array:
-    estimates = (direction(problem, dict(options)) for problem in drawn_problems(link, n, p, count))
-    overlaps = np.array([b[0] ** 2 / max(float(b @ b), np.finfo(float).tiny) for b in estimates])
-    overlaps.setflags(write=False)
-    return overlaps
+    problems = drawn_problems(link, n, p, count)
+    return frozen(np.array([_overlap(direction(problem, dict(options))) for problem in problems]))
+
+
+@lru_cache(maxsize=1024)
+def _correlated_overlaps(
+    direction: Direction, spec: SingleIndexSpec, options: tuple[tuple[str, Value], ...], count: int
+) -> Array:
+    overlaps = np.empty(count)
+    for k in range(count):
+        b, link = correlated_designs.drawn_signal(spec, k)
+        problem = drawn_problem(link, spec.n, spec.p, k)
+        q = _overlap(direction(problem, dict(options)))
+        overlaps[k] = correlated_designs.overlap_with_signal(spec, b, q, problem.rng)
+    return frozen(overlaps)
+
+
+def _overlap(estimate: Array) -> float:
+    return float(estimate[0] ** 2 / max(float(estimate @ estimate), np.finfo(float).tiny))
 
 
 @lru_cache(maxsize=64)

@@ -154,6 +154,7 @@ ENTRIES = (
         run=sir,
         refuse=all_of(requirements.needs_samples, requirements.needs_first_moment),
         predict=predict_sir,
+        equivariant=requirements.always,
         draw=partial(drawn_overlaps, first_estimate(sir)),
         draw_seconds=moments_seconds,
         stacked=one_step(sir),

@@ -18,6 +18,7 @@ from lrlab.solvers.single_index.drawn_moments import drawn_overlaps, first_estim
 from lrlab.solvers.single_index.moment_methods import class_moments, covariance
 from lrlab.solvers.single_index.requirements import (
     VANISHING,
+    always,
     moment_entry,
     needs_both_answers,
     needs_samples,
@@ -146,6 +147,7 @@ ENTRIES = (
         run=phd,
         refuse=refuse_phd,
         predict=predict_phd,
+        equivariant=lambda options: options["whitening"] == "sample",
         draw=partial(drawn_overlaps, first_estimate(phd)),
         draw_seconds=moments_seconds,
     ),
@@ -156,6 +158,7 @@ ENTRIES = (
         summary="Direction whose variance given the answer differs most from its variance overall.",
         run=save,
         refuse=refuse_save,
+        equivariant=always,
         draw=partial(drawn_overlaps, first_estimate(save)),
         draw_seconds=moments_seconds,
     ),

@@ -14,6 +14,7 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options
 from lrlab.solvers.single_index.requirements import (
+    always,
     needs_both_answers,
     needs_first_moment,
     single_index_entry,
@@ -198,6 +199,7 @@ ENTRIES = (
         workspace=vector_workspace,
         refuse=needs_first_moment,
         predict=predict(LOGISTIC),
+        equivariant=always,
     ),
     single_index_entry(
         title="Probit regression",
@@ -208,5 +210,6 @@ ENTRIES = (
         workspace=vector_workspace,
         refuse=needs_first_moment,
         predict=predict(PROBIT),
+        equivariant=always,
     ),
 )

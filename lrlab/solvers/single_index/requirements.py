@@ -12,6 +12,7 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options, SolverEntry, all_of, not_drawn, nothing_known
+from lrlab.solvers.single_index import correlated_designs
 from lrlab.solvers.single_index.drawn_moments import DrawnProblem
 
 SupportSize = Annotated[
@@ -23,15 +24,30 @@ SupportSize = Annotated[
 """The number of non-zero entries of a sparse solver's estimate."""
 
 
+def always(options: Options) -> bool:
+    """Return True: linear changes of x leave the method as it is, whatever its options."""
+    return True
+
+
 def single_index_entry(**parts: Any) -> SolverEntry:
-    """Return the entry of a solver for the family, whose predictions are empty where theory makes no claim."""
+    """Return the entry of a solver for the family, whose predictions are empty where theory makes no claim.
+
+    equivariant(options): whether its estimate from A x is A^{-T} times that from x, for every A, so that theory for
+    independent entries tells that for correlated ones; by default it is not.
+    """
     predict, draw = parts.pop("predict", nothing_known), parts.pop("draw", not_drawn)
+    equivariant = parts.pop("equivariant", lambda options: False)
+
+    def transformed(spec: SingleIndexSpec, options: Options) -> bool:
+        return spec.design == "correlated" and equivariant(options)
 
     def applicable(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
+        if transformed(spec, options):
+            return correlated_designs.limits(predict(spec, options), spec)
         return predict(spec, options) if spec.theory_holds else {}
 
     def drawn(spec: SingleIndexSpec, options: Options, count: int) -> Array | None:
-        return draw(spec, options, count) if spec.theory_holds else None
+        return draw(spec, options, count) if spec.theory_holds or transformed(spec, options) else None
 
     return SolverEntry(families=("single-index",), predict=applicable, draw=drawn, **parts)
 

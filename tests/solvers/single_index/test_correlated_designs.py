@@ -1,0 +1,74 @@
+"""Predictions for correlated designs: linear changes of x, the limit, and simulations at their own n and p."""
+
+import math
+
+import numpy as np
+import pytest
+
+import lrlab
+from lrlab import catalog
+from lrlab.models import designs
+from lrlab.runs.job import make_job
+from lrlab.solvers.single_index import correlated_designs
+from lrlab.theory.links import LogisticLink, SignLink, ThresholdLink
+from lrlab.theory.scaled_link import scaled
+
+
+@pytest.mark.parametrize("correlation", [-0.95, 0.0, 0.5, 0.99])
+def test_the_changes_of_a_direction_are_those_of_the_rows(correlation):
+    p, rng = 7, np.random.default_rng(0)
+    covariance = correlation ** np.abs(np.subtract.outer(np.arange(p), np.arange(p)))
+    b, X = rng.standard_normal(p), np.empty((50, p))
+    designs.draw("correlated", np.random.default_rng(3), X, correlation, 5.0)
+    t = designs.of_index(b, correlation)
+    assert X @ b == pytest.approx(np.random.default_rng(3).standard_normal((50, p)) @ t)
+    assert t @ t == pytest.approx(b @ covariance @ b)
+    assert designs.of_signal(t, correlation) == pytest.approx(b, rel=1e-6, abs=1e-6)
+    assert designs.inverse_trace(p, correlation) == pytest.approx(np.trace(np.linalg.inv(covariance)))
+
+
+@pytest.mark.parametrize(
+    "link", [SignLink(0.3), SignLink(0.0, flip=0.1), LogisticLink(0.2, 0.1, 1.0), ThresholdLink(0.1)]
+)
+def test_a_scaled_link_is_the_link_of_the_scaled_index(link):
+    z = np.linspace(-3, 3, 40)
+    assert scaled(link, 1.7)(z) == pytest.approx(link(1.7 * z), abs=1e-7)
+    assert scaled(link, 1.0).moments == pytest.approx(link.moments, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("model", "solver", "values"),
+    [
+        ("one-bit-sensing", "sir", {"n": 300, "p": 8, "noise": 0.3, "correlation": 0.9}),
+        ("flipped-logistic", "save", {"n": 400, "p": 5, "intercept": 2.0, "correlation": -0.8}),
+        ("custom-link", "phd", {"n": 500, "p": 6, "link": "cos 2z", "correlation": 0.6}),
+        ("one-bit-sensing", "sir", {"n": 400, "p": 40, "sparsity": 2, "noise": 1.0, "correlation": 0.5}),
+    ],
+)
+def test_draws_agree_with_runs_at_the_same_size(model, solver, values):
+    spec = catalog.spec(model, design="correlated", **values)
+    job = make_job(spec, solver)
+    drawn = job.entry.draw(spec, dict(job.options), 200)
+    measured = [lrlab.solve(spec.replace(seed=4000 + seed), solver).metrics["overlap"] for seed in range(100)]
+    error = math.hypot(np.std(drawn) / math.sqrt(200), np.std(measured) / math.sqrt(100))
+    assert np.mean(drawn) == pytest.approx(np.mean(measured), abs=3.5 * error)
+
+
+@pytest.mark.parametrize("solver", ["logistic", "probit", "sir"])
+def test_limits_for_correlated_designs_are_met(solver):
+    spec = catalog.spec("one-bit-sensing", n=1500, p=100, noise=0.5, design="correlated", correlation=-0.8)
+    known = catalog.solver(solver, spec.model).predict(spec, {})
+    measured = [lrlab.solve(spec.replace(seed=6000 + seed), solver).metrics["overlap"] for seed in range(12)]
+    assert known["limit_overlap"] == pytest.approx(np.mean(measured), abs=0.03)
+    independent = catalog.solver(solver, spec.model).predict(spec.replace(design="gaussian"), {})["limit_overlap"]
+    assert known["limit_overlap"] < independent - 0.1
+    assert correlated_designs.limit(independent, 100, 0.0) == pytest.approx(independent)
+
+
+def test_methods_that_depend_on_how_x_is_scaled_have_no_prediction_there():
+    spec = catalog.spec("flipped-logistic", intercept=1.0, design="correlated")
+    for solver, options in (("pairwise-moment", {}), ("marginal-mean", {}), ("phd", {"whitening": "identity"})):
+        job = make_job(spec, solver, **options)
+        assert job.entry.predict(spec, dict(job.options)) == {}
+        assert job.entry.draw(spec, dict(job.options), 30) is None
+    assert "sir, phd, save" in spec.remark
