@@ -14,14 +14,8 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options, all_of, one_step
 from lrlab.solvers.single_index import requirements
-from lrlab.solvers.single_index.drawn_moments import (
-    ClassMoments,
-    DrawnProblem,
-    drawn_overlaps,
-    first_estimate,
-    index_seconds,
-    moments_seconds,
-)
+from lrlab.solvers.single_index.drawn_moments import ClassMoments, DrawnProblem
+from lrlab.solvers.single_index.drawn_overlaps import drawn_overlaps, first_estimate, index_seconds, moments_seconds
 from lrlab.solvers.single_index.requirements import (
     SAME_ANSWERS,
     SupportSize,

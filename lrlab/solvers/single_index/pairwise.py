@@ -14,7 +14,8 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options, Stacked, StackedIterates, StackedRun, all_of
-from lrlab.solvers.single_index.drawn_moments import DrawnProblem, drawn_overlaps, moments_seconds
+from lrlab.solvers.single_index.drawn_moments import DrawnProblem
+from lrlab.solvers.single_index.drawn_overlaps import drawn_overlaps, moments_seconds
 from lrlab.solvers.single_index.moment_choice import choose
 from lrlab.solvers.single_index.moment_methods import class_moments
 from lrlab.solvers.single_index.requirements import (

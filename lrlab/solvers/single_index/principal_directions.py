@@ -14,7 +14,7 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
-from lrlab.solvers.single_index.drawn_moments import drawn_overlaps, first_estimate, moments_seconds
+from lrlab.solvers.single_index.drawn_overlaps import drawn_overlaps, first_estimate, moments_seconds
 from lrlab.solvers.single_index.moment_methods import class_moments, covariance
 from lrlab.solvers.single_index.requirements import (
     VANISHING,

@@ -14,12 +14,8 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
-from lrlab.solvers.single_index.drawn_moments import (
-    ClassMoments,
-    drawn_overlaps,
-    first_estimate,
-    moments_seconds,
-)
+from lrlab.solvers.single_index.drawn_moments import ClassMoments
+from lrlab.solvers.single_index.drawn_overlaps import drawn_overlaps, first_estimate, moments_seconds
 from lrlab.solvers.single_index.moment_methods import class_moments
 from lrlab.solvers.single_index.requirements import moment_entry, needs_both_answers, needs_second_moment
 from lrlab.theory.spectral import Weights, edge_scale, known_link_weights, link_free_weights, spike

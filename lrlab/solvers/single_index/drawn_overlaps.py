@@ -1,0 +1,70 @@
+"""Overlaps with the signal of methods of moments, on draws of problems at their own n and p."""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from lrlab.arrays import Array, frozen
+from lrlab.models.single_index import SingleIndexSpec
+from lrlab.parameters import Value
+from lrlab.protocol import Solver
+from lrlab.solver_entry import Options
+from lrlab.solvers.single_index import correlated_designs
+from lrlab.solvers.single_index.drawn_moments import MANY, drawn_problem, drawn_problems
+from lrlab.theory.links import Link
+
+Direction = Callable[[Any, Options], Array]
+"""Computes an estimate of b (p,) from the moments of a `DrawnProblem`."""
+
+
+def drawn_overlaps(direction: Direction, spec: SingleIndexSpec, options: Options, count: int) -> Array:
+    """Return the overlaps (count,) of a method of moments with b, on draws at the n and p of a spec.
+
+    On a correlated design the method is taken for one that linear changes of x leave as it is.
+    """
+    if spec.design == "correlated":
+        return _correlated_overlaps(direction, spec.replace(seed=0), tuple(options.items()), count)
+    return _overlaps(direction, spec.link_function, spec.n, spec.p, tuple(options.items()), count)
+
+
+@lru_cache(maxsize=4096)
+def _overlaps(
+    direction: Direction, link: Link, n: int, p: int, options: tuple[tuple[str, Value], ...], count: int
+) -> Array:
+    problems = drawn_problems(link, n, p, count)
+    return frozen(np.array([_overlap(direction(problem, dict(options))) for problem in problems]))
+
+
+@lru_cache(maxsize=1024)
+def _correlated_overlaps(
+    direction: Direction, spec: SingleIndexSpec, options: tuple[tuple[str, Value], ...], count: int
+) -> Array:
+    overlaps = np.empty(count)
+    for k in range(count):
+        b, link = correlated_designs.drawn_signal(spec, k)
+        problem = drawn_problem(link, spec.n, spec.p, k)
+        q = _overlap(direction(problem, dict(options)))
+        overlaps[k] = correlated_designs.overlap_with_signal(spec, b, q, problem.rng)
+    return frozen(overlaps)
+
+
+def _overlap(estimate: Array) -> float:
+    return float(estimate[0] ** 2 / max(float(estimate @ estimate), np.finfo(float).tiny))
+
+
+@lru_cache(maxsize=64)
+def first_estimate(run: Solver) -> Direction:
+    """Return the function that computes the estimate of a solver that yields once."""
+    return lambda problem, options: next(run(problem, **options, rng=problem.rng)).estimate
+
+
+def index_seconds(spec: SingleIndexSpec, options: Options) -> float:
+    """Return about what it takes to draw the index and the answers."""
+    return 1e-4 + 8e-8 * min(spec.n, MANY)
+
+
+def moments_seconds(spec: SingleIndexSpec, options: Options) -> float:
+    """Return about what a draw of moments and its eigenvectors take, in seconds."""
+    return index_seconds(spec, options) + 3e-4 + 5e-9 * spec.p**3
