@@ -8,7 +8,8 @@ from lrlab.ui.sweep import map_view, past_sweeps, sweep_controls, sweep_offers, 
 link = page.head(
     "transition",
     "Phase map",
-    "Below a sharp line in the plane of two parameters a method sees nothing; above it, the signal comes out.",
+    "On one side of a line in the plane of two parameters a method sees nothing, on the other the signal comes out: "
+    "sharply in large problems, gradually in small ones.",
 )
 with st.sidebar:
     sweep, parts = sweep_controls.choose(link, plane=True)

@@ -41,7 +41,7 @@ def eigenvalues(
             name="infinite data, E[M]/4", showlegend=name == "top",
             hovertemplate=f"{words} of E[M]/4: %{{y:.4g}}<extra></extra>",
         )  # fmt: skip
-        predicted, hover = f"{words}, predicted at this n/p", f"{words}, predicted: %{{y:.4g}}"
+        predicted, hover = f"{words}, theory at this n/p", f"{words}, theory: %{{y:.4g}}"
         theme.dashed(figure, curve["at"], curve[name], colour, name=predicted, hover=hover)
         simulated = f"{words}, simulated"
         theme.dots(figure, points, name, simulated, colour, symbol, legend=f"{simulated} ({trials})")
@@ -55,7 +55,7 @@ def overlaps(
     """Return the squared overlap of the leading eigenvector with the truth: dots, and its prediction."""
     figure, (colour, symbol) = Figure(), SERIES[0][3:]
     _band(figure, bands, "overlap", "90% of draws at this n and p", colour)
-    name, hover = "predicted at this n/p", "predicted: %{y:.3f}"
+    name, hover = "theory at this n/p", "limit for large n and p: %{y:.3f}"
     theme.dashed(figure, curve["at"], curve["overlap"], colour, name=name, hover=hover)
     legend = f"simulated (mean of {points['trials'].max()} trials)"
     theme.dots(figure, points, "overlap", "simulated", colour, symbol, legend=legend)

@@ -15,8 +15,8 @@ RUN: Mapping[str, str] = {"run": "1"}
 EXPLORE = (
     Card(
         "converge", "Watch solvers converge",
-        "3,000 signs of noisy projections of a signal with 20 entries. Algorithm 1 ends at the predicted error; a "
-        "refinement that does not use the link function either ends ten times closer.",
+        "3,000 signs of noisy projections of a signal with 20 entries. Algorithm 1 ends near the error that theory "
+        "predicts at this size; a refinement that does not use the link function either ends ten times closer.",
         RUN, "converge-first",
     ),
     Card(
@@ -28,7 +28,7 @@ EXPLORE = (
     Card(
         "spectrum", "See a spectral method fail, and theory say where",
         "One-bit phase retrieval: between two thresholds the largest eigenvalue joins the bulk, and the overlap with "
-        "the signal drops to zero, as predicted.",
+        "the signal drops to that of a guess, as in the limit of large sizes.",
         {**RUN, "model": "one-bit-phase-retrieval"}, "spectrum-phase",
     ),
     Card(

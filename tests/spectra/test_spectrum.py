@@ -164,8 +164,8 @@ def test_the_figure_shows_the_table_with_distinct_curves():
     dots = named["largest, simulated (mean ± sd of 3 trials)"]
     np.testing.assert_allclose(dots.y, points["mean_top"])
     np.testing.assert_allclose(dots.error_y.array, points["sd_top"])
-    np.testing.assert_allclose(named["second, predicted at this n/p"].y, curve["second"])
-    assert named["largest, predicted at this n/p"].line.dash != named["infinite data, E[M]/4"].line.dash
+    np.testing.assert_allclose(named["second, theory at this n/p"].y, curve["second"])
+    assert named["largest, theory at this n/p"].line.dash != named["infinite data, E[M]/4"].line.dash
     assert figure.layout.xaxis.title.text == "magnitude above which y = +1, θ"
     assert figure.layout.yaxis.title.text == "eigenvalue of M/4"
     second = drawn.overlaps(points, curve, axis_title="θ")

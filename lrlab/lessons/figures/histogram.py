@@ -18,7 +18,7 @@ def check(figure: Figure) -> None:
 
 def names(figure: Figure) -> list[str]:
     """Return what `numbers` has."""
-    return ["largest", "edge", "gap", "overlap", "predicted overlap", "predicted largest", "threshold", "ratio", "phi"]
+    return ["largest", "edge", "gap", "overlap", "limit of overlap", "limit of largest", "threshold", "ratio", "phi"]
 
 
 def numbers(figure: Figure, at: float) -> dict[str, float]:
@@ -27,7 +27,7 @@ def numbers(figure: Figure, at: float) -> dict[str, float]:
     drawn, limit = histogram.eigenvalues(spec, moment), histogram.prediction(spec, moment)
     return {
         "largest": float(drawn.values[-1]), "edge": limit.second, "gap": float(drawn.values[-1]) - limit.second,
-        "overlap": drawn.overlap, "predicted overlap": limit.overlap, "predicted largest": limit.top,
+        "overlap": drawn.overlap, "limit of overlap": limit.overlap, "limit of largest": limit.top,
         "threshold": limit.threshold, "ratio": spec.n / spec.p, "phi": spec.link_function.moments.phi,
     }  # fmt: skip
 
@@ -42,8 +42,9 @@ def draw(figure: Figure, at: float) -> build.Figure:
 def sentence(figure: Figure, at: float) -> str:
     """Return overlap, ratio and threshold."""
     result = numbers(figure, at)
-    overlap = f"Squared overlap {rounded(result['overlap'])}, predicted {rounded(result['predicted overlap'])}"
+    overlap = f"Squared overlap {rounded(result['overlap'])}, for large n and p {rounded(result['limit of overlap'])}"
     if not np.isfinite(result["threshold"]):
         return f"{overlap}: this matrix has no gap here, whatever n/p."
     side = "above" if result["ratio"] > result["threshold"] else "below"
-    return f"{overlap}: n/p = {rounded(result['ratio'])} is {side} the threshold {rounded(result['threshold'])}."
+    threshold = f"the threshold for large n and p, {rounded(result['threshold'])}"
+    return f"{overlap}: n/p = {rounded(result['ratio'])} is {side} {threshold}."

@@ -123,8 +123,8 @@ ENTRY = single_index_entry(
     title="Approximate message passing (GAMP)",
     update=r"w = X b - V g, \quad g_i = \partial_w \log \mathbb P(y_i; w_i, V), \quad b \leftarrow \mathbb"
     r" E[b \mid b + S X^\top g]",
-    summary="The posterior mean; knows the link, its noise and the share of non-zero entries, and reaches the best "
-    "overlap that any fast method is known to reach.",
+    summary="The posterior mean; knows the link, its noise and the share of non-zero entries, and in large problems "
+    "reaches the best overlap that any fast method is known to reach.",
     reference="Rangan (2011), Algorithm 1; Barbier et al. (2019)",
     run=gamp,
     knows=("link", "sparsity"),

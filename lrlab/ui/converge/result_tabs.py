@@ -46,6 +46,8 @@ def show(
     with numbers:
         meaning = measures[settings.measure].meaning
         st.caption(f"**{display_name(settings.measure)}**: {meaning}. " + theory_caption(drawn, settings.measure))
+        if ran and (reason := family(spec.model).why_no_best(spec)):
+            st.caption(f"No bound of all methods at this size: {reason}.")
         st.caption(captions.describe_spec(spec))
         if ran:
             _numbers(runs, drawn, measures)

@@ -37,11 +37,11 @@ LARGEST = 20_000_000
 BAND_POINTS, BAND_DRAWS = 24, 100
 """Where a band is drawn along the axis, and from how many draws."""
 PAIRS = (
-    "Dashed: the limit at this $n/p$; for the second eigenvalue the mean of the largest one of noise at this $p$ "
-    "(Tracy-Widom). Bands: where 90% of draws lie at this $n$ and $p$ (up to $p = 200$); where the dashed curves meet, "
-    "the change is gradual at small $p$. Dotted: the eigenvalues for infinite $n$. Shaded: recovery possible, since "
-    "$n/p$ exceeds the threshold above which the squared overlap of the leading eigenvector with the signal (1 is "
-    "exact) does not vanish as $n$ and $p$ grow."
+    "Dashed: the limit at this $n/p$ for large $n$ and $p$; for the second eigenvalue the mean of the largest one of "
+    "noise at this $p$ (Tracy-Widom). Bands: where 90% of draws lie at this $n$ and $p$ (up to $p = 200$); where the "
+    "dashed curves meet, the change is gradual at small $p$. Dotted: eigenvalues for infinite $n$. Shaded: recovery "
+    "possible, since $n/p$ exceeds the threshold above which the squared overlap of the leading eigenvector with the "
+    "signal (1 is exact) does not vanish as $n$ and $p$ grow."
 )
 
 
@@ -151,7 +151,7 @@ def show_histogram(plan: SpectrumPlan, moment: str) -> None:
         drawn, limit = histogram.eigenvalues(spec, own), histogram.prediction(spec, own)
         extent = histogram.extent(list(specs.values()), own)
         words = (
-            f"Squared overlap {drawn.overlap:.2f}, predicted {limit.overlap:.2f}; a random guess has "
+            f"Squared overlap {drawn.overlap:.2f}, for large n and p {limit.overlap:.2f}; a random guess has "
             f"1/p = {1 / spec.p:.3g}. n/p = {spec.n / spec.p:.3g}, threshold {limit.threshold:.3g}. Theory is for "
             f"large p: at p = {spec.p} the largest eigenvalue of the bulk fluctuates about its edge, and the change is "
             "gradual."
