@@ -12,6 +12,7 @@ from lrlab.model_entry import HARD, IMPOSSIBLE, Level, Measured, Outcome, Panel,
 from lrlab.parameters import InputError
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.theory import finite_best, phase_limits, predicted_overlap, spiked
+from lrlab.theory.limit_size import limit_applies
 from lrlab.theory.phase_limits import channel_of, thresholds
 from lrlab.theory.state_evolution import Ratios
 
@@ -135,8 +136,12 @@ def phase_lines(spec: Any, entry: SolverEntry, options: Options, level: Level) -
 
 
 def index_asymptotics(spec: Any) -> dict[str, float]:
-    """Return the largest overlap of all methods, and that of the fast ones where it is smaller, for large n and p."""
-    limits = predicted_overlap.best_overlap(spec)
+    """Return the largest overlap of all methods, and that of the fast ones where it is smaller, for large n and p.
+
+    Nothing for signals of few non-zero entries, whose sizes say so much of each other that the limits mean nothing.
+    """
+    few = spec.sparsity and not limit_applies(spec)
+    limits = None if few else predicted_overlap.best_overlap(spec)
     return limits.by_name if limits else {}
 
 

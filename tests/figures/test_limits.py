@@ -8,12 +8,14 @@ import lrlab
 from lrlab import catalog
 from lrlab.figures import convergence, series
 from lrlab.figures.recovery import Recovery
+from lrlab.runs import theory
+from lrlab.runs.job import make_job
 from lrlab.theory.predicted_overlap import best_overlap
 from lrlab.ui.converge.result_tabs import theory_caption
 
 
 def test_metrics_name_the_limit_for_large_sizes_and_a_bound_only_where_it_holds():
-    spec = lrlab.spec("one-bit-sensing", n=400, p=100, sparsity=5, seed=77)
+    spec = lrlab.spec("one-bit-sensing", n=400, p=100, sparsity=40, seed=77)
     metrics = lrlab.solve(spec, "marginal-mean").metrics
     assert metrics["limit_best_overlap"] == best_overlap(spec).best > metrics["overlap"]
     assert "limit_best_fast_overlap" not in metrics and "best_overlap" not in metrics
@@ -21,10 +23,17 @@ def test_metrics_name_the_limit_for_large_sizes_and_a_bound_only_where_it_holds(
 
 def test_where_fast_methods_end_earlier_both_limits_are_given():
     # Sparse even links have a hard region above the threshold of information.
-    spec = lrlab.spec("one-bit-phase-retrieval", n=500, p=1000, sparsity=20, threshold=1.0)
+    spec = lrlab.spec("one-bit-phase-retrieval", n=1000, p=2000, sparsity=40, threshold=1.0)
     limits, stated = best_overlap(spec), catalog.family(spec.model).asymptotics(spec)
     assert limits.fast < limits.best
     assert stated == {"limit_best_overlap": limits.best, "limit_best_fast_overlap": limits.fast}
+
+
+def test_few_non_zero_entries_have_no_limits():
+    for sparsity in (1, 5, 20):
+        spec = lrlab.spec("one-bit-sensing", n=60, p=1000, sparsity=sparsity, noise=1.0)
+        assert catalog.family(spec.model).asymptotics(spec) == {}
+        assert "limit_overlap" not in theory.limits(make_job(spec, "gamp"))
 
 
 def test_pictures_have_no_limits():

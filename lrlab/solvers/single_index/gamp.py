@@ -16,6 +16,7 @@ from lrlab.solvers.single_index.gamp_draws import LARGEST, WHOLE, drawn_iteratio
 from lrlab.solvers.single_index.gamp_starts import starts
 from lrlab.solvers.single_index.gamp_steps import Point, path
 from lrlab.solvers.single_index.requirements import SupportSize, single_index_entry, support_size
+from lrlab.theory.limit_size import limit_applies
 from lrlab.theory.predicted_overlap import best_overlap, predicted_iterations
 
 
@@ -89,8 +90,8 @@ def _iterate(at: Point, rate: float, checks: Checks, number: int) -> Iterate:
 
 def predict(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
     """Return the fixed point of state evolution, where the solver is given the prior of the truth."""
-    limits = best_overlap(spec)
-    return {} if limits is None or options["kept"] else {"limit_overlap": limits.fast}
+    limits, few = best_overlap(spec), spec.sparsity and not limit_applies(spec)
+    return {} if limits is None or few or options["kept"] else {"limit_overlap": limits.fast}
 
 
 def predict_iterations(spec: SingleIndexSpec, options: Options, iterations: int) -> list[float]:
