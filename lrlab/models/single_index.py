@@ -231,7 +231,7 @@ FAMILY = Family(
     measured=signals.index_measured,
     verdict=signals.index_verdict,
     order=(
-        "pairwise-moment", "sparse-pairwise-moment", "phase-likelihood", "link-free-refinement", "gamp",
+        "pairwise-moment", "sparse-pairwise-moment", "phase-likelihood", "link-free-refinement", "gamp", "vamp",
         "spectral-optimal", "marginal-mean", "sir", "phd", "save", "biht", "nbiht", "logistic", "probit",
         "sparse-logistic", "sparse-probit", "subset-logistic",
     ),
