@@ -105,17 +105,6 @@ class CrossFit:
             total += self.X[rows].T @ (in_training if B is None else in_training * (self.X[rows] @ B))
         return total / len(self.X)
 
-    @cached_property
-    def second_moments(self) -> tuple[Array, Array]:
-        """For the answers 0 and 1, the sums of x x^T over the rows that each column sees (K + 1, p, p)."""
-        by_answer = []
-        for answer in (0.0, 1.0):
-            rows = (self.X[(self.fold == k) & (self.answers == answer)] for k in range(self.folds))
-            own = np.array([X.T @ X for X in rows])
-            total = own.sum(axis=0)
-            by_answer.append(np.concatenate([total - own, total[None]]))
-        return by_answer[0], by_answer[1]
-
     def squares(self, scale: Array) -> Array:
         """Return the diagonals of X^T diag(scale) X / n (p, K + 1)."""
         total = np.zeros((self.X.shape[1], self.folds + 1))

@@ -194,16 +194,16 @@ def _fits(state: _State, smoothnesses: Sequence[Smoothness]) -> list[Fit]:
     return [Fit(own, link, rows, each, float(used), float(mean)) for own, link, each, used, mean in parts]
 
 
-def chosen(fits: Sequence[Fit]) -> int:
-    """Return which fit to take: the stiffest whose held-out loss is within one standard error of the lowest.
+def chosen(fits: Sequence[Fit], least: int = 0) -> int:
+    """Return which fit to take, from `least`: the stiffest whose held-out loss is within one error of the lowest.
 
     The standard error is that of the mean difference, row by row, so that what both fits get wrong cancels. A wiggle
     that does not pay on held-out data would pull the direction along (the one-standard-error rule of Hastie, Tibshirani
     & Friedman 2009, section 7.10).
     """
-    lowest, rows = min(fits, key=lambda fit: fit.mean_held_out), fits[0].rows
+    lowest, rows = min(fits[least:], key=lambda fit: fit.mean_held_out), fits[0].rows
     n, weight = len(rows.order), np.stack([rows.count - rows.ones, rows.ones])
-    for index, candidate in enumerate(fits):
+    for index, candidate in enumerate(fits[least:], least):
         excess = candidate.mean_held_out - lowest.mean_held_out
         square = float((weight * np.square(candidate.losses - lowest.losses)).sum()) / n
         if excess <= np.sqrt(max(square - excess**2, 0.0) / n):

@@ -14,8 +14,8 @@ from lrlab.protocol import Iterates
 from lrlab.solver_entry import Options, SolverEntry, all_of
 from lrlab.solvers.single_index import link_free_moves, requirements
 from lrlab.solvers.single_index.cross_fitting import FOLDS, CrossFit
-from lrlab.solvers.single_index.link_fit import chosen, fit, fit_all
-from lrlab.solvers.single_index.link_free_levels import Attempt, attempts, curvatures, refitted
+from lrlab.solvers.single_index.link_fit import Fit, chosen, fit, fit_all
+from lrlab.solvers.single_index.link_free_levels import Attempt, attempts, curvatures, gain, refitted
 from lrlab.solvers.single_index.link_free_moves import Moved, descended
 from lrlab.solvers.single_index.link_free_start import DECIDED, Start, best_start, doubtful, spline_starts
 from lrlab.solvers.single_index.link_free_state import MOST_ENTRIES, State
@@ -26,6 +26,10 @@ from lrlab.solvers.single_index.requirements import SupportSize, needs_both_answ
 # The smoothness is chosen anew in this many rounds at most, until it stays the same in three.
 CHOICES = 6
 SPLINES = [smoothness for smoothness in SMOOTHNESS if smoothness.weight < POLYNOMIAL]
+# Steps that are not small by then follow noise.
+MOST_ROUNDS = 40
+# Standard errors by which a refinement must predict unseen answers better than its start, where that is not clear.
+BY_REFINEMENT = 1.0
 # A link that jumps is fitted in this many rounds.
 REFITS = 10
 
@@ -36,7 +40,8 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
 
     minimise    F(b) = mean -log P(y_i | eta(<x_i, b>))  over ||b|| = 1, ||b||_0 <= s, with log-odds eta that are
                 themselves estimated
-    start       first or second moment, whichever predicts held-out answers better
+    start       the first moment where it stands out from the noise; else the first or the second, whichever has the
+                larger expected overlap by the evidence of the answers (see `link_free_evidence`)
     link        a penalised spline for the log-odds of y on held-out indices <x_i, b^(-k(i))>, where b^(-k) is refined
                 in lockstep without fold k of ten (of many answers first by single steps from b, see `one_step`); of
                 five smoothnesses, from a straight line to a flexible spline, the stiffest within one standard error of
@@ -47,6 +52,8 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
                 than the price of the entries; k = s, halved whenever that fails (see `exchanged`)
     converges   once the steps are small against the error of b the link stays, and b goes to the minimum of F; without
                 noise the error falls at the rate p/n of a known link
+    weak signal where the start does not stand out, and held-out answers are not predicted better after the rounds by
+                more than a standard error, the method ends with its start
 
     A link fitted to the indices of the sample itself would be too steep, as b has bent towards the answers: held-out
     indices show the link blurred by the error of b, and that is what a noisy b should be judged by (see `sharpened`).
@@ -74,16 +81,17 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
 
 def refinement(X: Array, y: Array, s: int, rng: Generator) -> Iterator[State]:
     """Yield the rounds of `link_free_refinement`: smooth links, then jumps where held-out answers prefer them."""
-    data, p = CrossFit.split(X, y, rng), X.shape[1]
-    state = yield from until_settled(smooth_rounds(data, min(s, p), best_start(data, min(s, p), rng)))
-    if s >= p and state.fit.smoothness not in SPLINES and doubtful(data, state.fit):
-        others = list[Start]()
-        for start in spline_starts(data, state.fit.mean_held_out, rng):
-            others.append(start)
-            yield state._replace(trying="splines from other starts")
-        best = min(others, key=lambda start: start.held_out, default=None)
-        if best and best.held_out < state.fit.mean_held_out - DECIDED / len(y):
-            state = yield from until_settled(smooth_rounds(data, p, best))
+    data, s = CrossFit.split(X, y, rng), min(s, X.shape[1])
+    start = best_start(data, s, rng)
+    rounds = smooth_rounds(data, s, start)
+    first = next(rounds)
+    yield first
+    state = yield from until_settled(rounds)
+    if s >= X.shape[1] and not start.clear:
+        state = yield from other_starts(data, state)
+        if gain(first.fit.held_out, refitted_link(data, state).held_out) < BY_REFINEMENT:
+            yield first._replace(start=f"{first.start} No refinement predicts held-out answers better.", choosing=False)
+            return
     # The support stays from here on.
     own: Mask = np.any(state.free, axis=1)
     attempt = None
@@ -96,18 +104,38 @@ def refinement(X: Array, y: Array, s: int, rng: Generator) -> Iterator[State]:
         yield last.widened(own)
 
 
+def other_starts(data: CrossFit, state: State) -> abc.Generator[State, None, State]:
+    """Return a settled state, or one from splines from other starts that predicts held-out answers much better."""
+    if state.fit.smoothness in SPLINES or not doubtful(data, state.fit):
+        return state
+    others = list[Start]()
+    for start in spline_starts(data, state.fit.mean_held_out):
+        others.append(start)
+        yield state._replace(trying="splines from other starts")
+    best = min(others, key=lambda start: start.held_out, default=None)
+    if best and best.held_out < state.fit.mean_held_out - DECIDED / len(data.X):
+        state = yield from until_settled(smooth_rounds(data, len(state.B), best))
+    return state
+
+
 def until_settled(rounds: Iterator[State]) -> abc.Generator[State, None, State]:
-    """Yield rounds until the steps are small, and return the one where they are."""
-    for state in rounds:
-        if state.nearly_settled:
+    """Yield rounds until the steps are small, or so many that noise leads them, and return the last."""
+    for number, state in enumerate(rounds):
+        if state.nearly_settled or number >= MOST_ROUNDS:
             return state
         yield state
     raise AssertionError("rounds do not end")
 
 
+def refitted_link(data: CrossFit, state: State) -> Fit:
+    """Return the link of a state, fitted anew to the rows that links of starts are fitted to."""
+    link = state.fit.log_odds
+    return fit(data.sample(state.Z, link), state.fit.smoothness, link.coefficients)
+
+
 def smooth_rounds(data: CrossFit, s: int, begin: Start) -> Iterator[State]:
     """Yield rounds with a spline for the log-odds, in which all columns move, without end."""
-    B, Z, fits, choice, start = begin
+    B, Z, fits, choice, start, least, _ = begin
     p = len(B)
     exchanges = np.full(data.folds + 1, s if s < p else 0)
     together = s >= p and link_free_moves.suits_one_step(data)
@@ -117,7 +145,7 @@ def smooth_rounds(data: CrossFit, s: int, begin: Start) -> Iterator[State]:
         choosing = rounds < CHOICES and settled < 2
         if rounds and choosing:
             fits = fit_all(data.sample(Z, fits[choice].log_odds), fits)
-            before, choice = choice, chosen(fits)
+            before, choice = choice, chosen(fits, least)
             settled = settled + 1 if choice == before else 0
         elif rounds:
             current = fits[choice]
@@ -147,14 +175,14 @@ def last_rounds(data: CrossFit, state: State, jumping: Attempt | None) -> Iterat
     data, moved, link = data.whole, jumping.moved if jumping else state.moved, jumping.levels if jumping else state.link
     moved, free = Moved(moved.B[:, -1:], moved.Z[:, -1:], moved.loss[-1:]), state.free[:, -1:]
     fitted = state.fit._replace(mean_held_out=jumping.held_out) if jumping else state.fit
+    state = state._replace(exchanges=np.zeros_like(state.exchanges), choosing=False)
     for round in count():
         link = refitted(data, moved.Z, link) if isinstance(link, Levels) and round < REFITS else link
         at = data.derivatives(moved.Z, link)
         moved = moved._replace(loss=at.loss)
         step = data.newton(at, moved.B, free)
-        if isinstance(link, Levels):
-            exact = data.newton(at._replace(weights=curvatures(data, moved.Z, link)), moved.B, free)
-            step = exact if (exact * at.descent).sum() > 0 else step
+        exact = data.newton(at._replace(weights=curvatures(data, moved.Z, link)), moved.B, free)
+        step = exact if (exact * at.descent).sum() > 0 else step
         yield state._replace(B=moved.B, Z=moved.Z, free=free, fit=fitted, link=link, at=at, step=step)
         moved = descended(data, link, moved, step)
 
@@ -163,7 +191,8 @@ def workspace(spec: SingleIndexSpec, options: Options) -> int:
     """Hold indices, trial indices and weights of all columns, the spline of every row; columns of length p."""
     columns = FOLDS + 1
     errors = 3 * min(spec.p, MOST_ENTRIES)
-    return 8 * spec.n * (max(5 * columns, errors) + 40) + 8 * spec.p * 16 * columns + 2**26
+    moments = 0 if int(options["kept"]) or spec.sparsity else 10 * spec.p**2
+    return 8 * spec.n * (max(5 * columns, errors) + 40) + 8 * (spec.p * 16 * columns + moments) + 2**26
 
 
 ENTRY = SolverEntry(

@@ -17,7 +17,7 @@ from lrlab.solvers.single_index.cross_fitting import CHOICE_ROWS, CrossFit
 from lrlab.solvers.single_index.link_fit import Fit, fit
 from lrlab.solvers.single_index.link_free_moves import Moved, descended
 from lrlab.solvers.single_index.link_levels import NARROWEST, Levels, first_levels, fit_levels
-from lrlab.solvers.single_index.link_smoothing import IndexedAnswers, loss
+from lrlab.solvers.single_index.link_smoothing import WIDTH, IndexedAnswers, IndexLink, loss
 
 NUMBERS = (2, 3)
 """Numbers of jumps that are tried; splines follow a single one well."""
@@ -29,13 +29,14 @@ WIDEST_SHARE = 0.2
 ROUGH = 0.5
 # Both bounds on levels that are worth an exact fit are wider by this factor for rough ones.
 HOPE = 1.5
-TINY = np.finfo(float).tiny
+# An information, or an error, that can be divided by.
+TINY = 1e-100
 WIDEST = 0.5
 NARROWING = 1.5
 STEPS_A_WIDTH = 6
 SCORING_STEPS = 3
 SETTLED = 0.05
-# Step of a difference, in widths of a jump.
+# Step of a difference, in widths of a jump or cells of a spline.
 DIFFERENCE = 1e-3
 # Widths beyond the best on held-out answers before narrowing ends.
 PATIENCE = 2
@@ -91,17 +92,17 @@ def refitted(data: CrossFit, Z: Array, levels: Levels) -> Levels:
     return _Sample.of(data).fitted(Z, levels, SCORING_STEPS)
 
 
-def curvatures(data: CrossFit, Z: Array, levels: Levels) -> Array:
+def curvatures(data: CrossFit, Z: Array, link: IndexLink) -> Array:
     """Return the second derivatives of the losses at Z (n, K + 1), by differences; 0 where a row is held out."""
-    h, weights = DIFFERENCE * levels.width, np.empty_like(Z)
+    h, weights = DIFFERENCE * (link.width if isinstance(link, Levels) else WIDTH), np.empty_like(Z)
     for rows, in_training in data.blocks():
-        above, below = (_scores(levels, Z[rows] + move, data.answers[rows, None]) for move in (h, -h))
+        above, below = (_scores(link, Z[rows] + move, data.answers[rows, None]) for move in (h, -h))
         weights[rows] = in_training * (below - above) / (2.0 * h)
     return weights
 
 
-def _scores(levels: Levels, z: Array, answers: Array) -> Array:
-    eta, slope = levels(z)
+def _scores(link: IndexLink, z: Array, answers: Array) -> Array:
+    eta, slope = link(z)
     return slope * (answers - expit(eta))
 
 
@@ -133,7 +134,7 @@ def attempts(data: CrossFit, now: Moved, free: Mask, smooth: Fit) -> Iterator[At
         if since > PATIENCE:
             break
     after, start = sample.judged(best.moved.Z, levels), sample.judged(now.Z, levels)
-    if _gain(smooth.held_out, after) > BY_LINK and _gain(start, after) > BY_DIRECTIONS:
+    if gain(smooth.held_out, after) > BY_LINK and gain(start, after) > BY_DIRECTIONS:
         yield best._replace(preferred=True, held_out=float(after.mean()))
 
 
@@ -151,7 +152,7 @@ def _promising(smooth: float, levels: Levels, lowest: float, hope: float) -> boo
     return steep and smooth - lowest - levels.parameters >= hope * WORST
 
 
-def _gain(before: Array, after: Array) -> float:
+def gain(before: Array, after: Array) -> float:
     """Return by how many standard errors the summed loss fell."""
     error = float((before - after).std()) * math.sqrt(len(before))
     return float((before - after).sum()) / max(error, TINY)

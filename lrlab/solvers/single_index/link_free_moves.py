@@ -50,8 +50,8 @@ def sharpened(log_odds: LogOdds, held_out: Array, entries: int) -> LogOdds:
     eta, slope = log_odds(held_out)
     chance = expit(eta)
     h = slope * slope * chance * (1.0 - chance)
-    total = max(float(h.sum()), TINY)
-    blur = (entries - 1) / total * float(h @ h) / total
+    share = h / max(float(h.sum()), TINY)
+    blur = (entries - 1) * float(share @ share)
     return LogOdds(log_odds.coefficients / np.sqrt(1.0 - min(blur, MOST_BLUR)))
 
 

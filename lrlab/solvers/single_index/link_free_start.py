@@ -1,6 +1,8 @@
-"""Initial directions without the link: cross-fitted moments, between which held-out data choose, and spline fits."""
+"""Initial directions without the link: cross-fitted moments, the choice between them, and spline fits."""
 
+import math
 from collections.abc import Iterator
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -9,87 +11,95 @@ from numpy.random import Generator
 from lrlab.arrays import Array
 from lrlab.linalg import hard_threshold
 from lrlab.solvers.methods.sphere import normalised
+from lrlab.solvers.single_index import link_free_evidence as evidence
 from lrlab.solvers.single_index.cross_fitting import CrossFit
 from lrlab.solvers.single_index.link_fit import ROUGH, Fit, chosen, fit, fit_all
 from lrlab.solvers.single_index.link_free_moves import Moved, descended, largest, sharpened
 from lrlab.solvers.single_index.link_smoothing import COEFFICIENTS, SMOOTHNESS, LogOdds
-from lrlab.theory.spectral import Weights, link_free_weights
 
 POWER_STEPS, RESTRICTED = 30, 10
 POWER_TOLERANCE = 0.01
-EDGE, BIN = 4.0, 0.25
-# Nats between starts above which no link need be smoothed to compare them.
-DECIDED = 10.0
+# Nats by which a start with a spline must win: weak links are followed by chance to 11.
+DECIDED = 13.0
+TINY = np.finfo(float).tiny
 # Share of noise in the squared length of the first moment below which no other start is tried.
 CLEAR = 0.1
-KRYLOV = 20
-DENSE = 50
-RESTARTS = 2
-ACCURACY = 0.01
-# An answer that leaves <x, b> a variance 1 - 0.93 = 0.07 of what it was.
-NARROW = 0.93
 ROUNDS = 8
 STIFF = SMOOTHNESS[2]
 
 
 class Start(NamedTuple):
-    """Directions B (p, K + 1), X B, the fits of every smoothness and which was chosen, and a sentence on the choice."""
+    """Directions B (p, K + 1), X B, the fits of every smoothness and which was chosen, and a sentence on the choice.
+
+    least: the first smoothness that may be chosen. A straight line cannot have shown a second moment.
+    """
 
     B: Array
     Z: Array
     fits: list[Fit]
     choice: int
     note: str
+    least: int = 0
+    clear: bool = False
+
+    @classmethod
+    def of(cls, data: CrossFit, B: Array, note: str, least: int = 0) -> "Start":
+        """Fit links of every smoothness to the held-out indices of directions B (p, K + 1)."""
+        Z = data.indices(B)
+        fits = fit_all(data.sample(Z))
+        return cls(B, Z, fits, chosen(fits, least), note, least)
 
     @property
     def held_out(self) -> float:
-        """The mean loss of the chosen fit on unseen answers."""
+        """The mean loss of the chosen fit on held-out answers."""
         return self.fits[self.choice].mean_held_out
 
 
 def best_start(data: CrossFit, s: int, rng: Generator) -> Start:
-    """Return the moment direction whose smoothed link predicts unseen answers better.
+    """Return the direction of the moment that is more likely to carry it; of a clear first moment at once.
 
-    Links are smoothed only where the shares of answers in bins of the index do not decide.
+    The choice between dense directions is that of `link_free_evidence`. Links fitted to indices whose answers are
+    nearly all noise differ by chance. Sparse ones are compared by their links on held-out answers.
     """
-    candidates = {name: (B, data.indices(B)) for name, B in directions(data, s, rng)}
-    binned = {name: binned_loss(data.held_out(Z), data.answers) for name, (_, Z) in candidates.items()}
-    close = [name for name in candidates if binned[name] <= min(binned.values()) + DECIDED]
-    fits = {name: fit_all(data.sample(candidates[name][1])) for name in close}
-    choices = {name: chosen(own) for name, own in fits.items()}
-    held_out = {name: value / len(data.answers) for name, value in binned.items()}
-    held_out |= {name: own[choices[name]].mean_held_out for name, own in fits.items()}
-    best = min(close, key=lambda name: held_out[name])
-    others = [f"{held_out[name]:.3g}" for name in candidates if name != best]
-    losses = f"{held_out[best]:.3g}" + (f", of other starts {', '.join(others)}" if others else "")
-    note = f"Start: {best} (loss on held-out answers {losses})."
-    return Start(*candidates[best], fits[best], choices[best], note)
+    if is_clear(data, s):
+        clear = Start.of(data, first_moment(data, s), "Start: the first moment, which stands out from the noise.")
+        return clear._replace(clear=True)
+    if s >= data.X.shape[1]:
+        moments = evidence.Moments.of(total_sums(data))
+        odds = moments.odds_of_first
+        if odds >= 1.0:
+            note = f"Start: the first moment, {odds:.3g} times as promising as the second."
+            return Start.of(data, columns(data, moments, evidence.likeliest(moments.first)), note)
+        note = f"Start: the second moment, {1.0 / max(odds, TINY):.3g} times as promising as the first."
+        return Start.of(data, columns(data, moments, evidence.likeliest(moments.second)), note, 1)
+    first_start = Start.of(data, first_moment(data, s), "Start: the first moment, by held-out answers.")
+    second_start = Start.of(data, second_moment(data, s, rng), "Start: the second moment, by held-out answers.", 1)
+    return min(first_start, second_start, key=lambda start: start.held_out)
 
 
-def binned_loss(z: Array, answers: Array) -> float:
-    """Return the summed loss of each answer under the share of the others in its bin of indices z (n,)."""
-    cell = np.clip((z + EDGE) / BIN, 0.0, 2.0 * EDGE / BIN - 1.0).astype(np.intp)
-    count, ones = np.bincount(cell), np.bincount(cell, weights=answers)
-    parts = (part * -np.log(np.maximum(part - 0.5, 0.5) / count.clip(1)) for part in (ones, count - ones))
-    return float(sum(part.sum() for part in parts))
-
-
-def directions(data: CrossFit, s: int, rng: Generator) -> Iterator[tuple[str, Array]]:
-    """Yield names and directions (p, K + 1): of the first moment, and of second moments that see different links.
-
-    Where noise is only a small part of the first moment, its direction is as good a start as any.
-    """
-    yield "first moment", first_moment(data, s)
+def is_clear(data: CrossFit, s: int) -> bool:
+    """Return whether noise is only a small part of the first moment: its direction is then as good a start as any."""
     n, p = data.X.shape
     scale = data.answers - data.answers.mean()
-    noise = min(s, p) * (1.0 + np.log(p / min(s, p))) * float(scale @ scale) / n**2
-    if noise < CLEAR * float(np.square(hard_threshold(scale @ data.X / n, s)).sum()):
-        return
-    if s < p:
-        yield "second moment", second_moment(data, s, rng)
-        return
-    for name, weights in candidate_weights(float(data.answers.mean()), n / p).items():
-        yield f"second moment, for {name}", leading_columns(data, weights, rng)
+    noise = min(s, p) * (1.0 + math.log(p / min(s, p))) * float(scale @ scale) / n**2
+    return noise < CLEAR * float(np.square(hard_threshold(scale @ data.X / n, s)).sum())
+
+
+def fold_sums(data: CrossFit, fold: int) -> evidence.Sums:
+    """Return the sums over the answers of one fold."""
+    rows = data.fold == fold
+    return evidence.Sums.of(data.X[rows], data.answers[rows])
+
+
+def total_sums(data: CrossFit) -> evidence.Sums:
+    """Return the sums over all answers."""
+    return reduce(evidence.Sums.plus, (fold_sums(data, fold) for fold in range(data.folds)))
+
+
+def columns(data: CrossFit, moments: evidence.Moments, moment: evidence.Judged) -> Array:
+    """Return the direction of a moment without each fold, and last that of all data (p, K + 1)."""
+    parts = (moments.sums.without(fold_sums(data, fold)) for fold in range(data.folds))
+    return aligned(np.stack([*(moment.direction(part) for part in parts), moment.direction(moments.sums)], axis=1))
 
 
 def first_moment(data: CrossFit, s: int) -> Array:
@@ -141,69 +151,6 @@ def aligned(B: Array) -> Array:
     return B * np.where((B * B[:, -1:]).sum(axis=0) < 0, -1.0, 1.0)
 
 
-def candidate_weights(share_pos: float, ratio: float) -> dict[str, Weights]:
-    """Return weights of (1/p) sum T(y_i) x_i x_i^T by name; `share_pos` of the answers are +1, ratio = n/p.
-
-    For either answer that may narrow <x, b>: weights for a change just large enough to be seen at this n/p (see
-    `theory.spectral.link_free_weights`), and for the largest change, after which the eigenvector is nearly that of the
-    smallest eigenvalue of that answer's covariance.
-    """
-    weights = {}
-    for sign, answer in ((1, "-1"), (-1, "1")):
-        T = link_free_weights(share_pos, ratio, sign)
-        if T is not None:
-            weights[f"|<x, b>| smaller where y = {answer}"] = T
-        odds = share_pos / (1.0 - share_pos)
-        widened = NARROW / odds if sign > 0 else NARROW * odds
-        wide, narrow = widened / (1.0 + widened), -NARROW / (1.0 - NARROW)
-        weights[f"|<x, b>| much smaller where y = {answer}"] = (
-            Weights(wide, narrow) if sign > 0 else Weights(narrow, wide)
-        )
-    return weights
-
-
-def leading_columns(data: CrossFit, weights: Weights, rng: Generator) -> Array:
-    """Return leading eigenvectors of sum T(y_i) x_i x_i^T over the rows that each column sees (p, K + 1).
-
-    Lanczos for all columns side by side, restarted from the best vectors until these are within 1%; LAPACK for few
-    entries.
-    """
-    p, columns = data.X.shape[1], data.folds + 1
-    if p <= DENSE:
-        no, yes = data.second_moments
-        B = np.linalg.eigh(weights.neg * no + weights.pos * yes)[1][:, :, -1].T
-        return aligned(B)
-    scale = np.where(data.answers > 0, weights.pos, weights.neg)
-    B = np.repeat(normalised(rng.standard_normal((p, 1))), columns, axis=1)
-    for _ in range(RESTARTS):
-        B, residual = _lanczos(data, scale, B, min(KRYLOV, p))
-        if residual <= ACCURACY:
-            break
-    return aligned(B)
-
-
-def _lanczos(data: CrossFit, scale: Array, B: Array, steps: int) -> tuple[Array, float]:
-    """Return the Ritz vectors (p, k) of the largest Ritz values, and the largest residual relative to their spread."""
-    p, k = B.shape
-    Q, diagonal, off = np.zeros((steps, p, k)), np.zeros((steps, k)), np.zeros((steps, k))
-    V = B
-    for step in range(steps):
-        Q[step] = V
-        W = data.moment(scale, V)
-        diagonal[step] = (V * W).sum(axis=0)
-        for _ in range(2):
-            W = W - np.einsum("spk,sk->pk", Q[: step + 1], np.einsum("spk,pk->sk", Q[: step + 1], W))
-        off[step] = np.linalg.norm(W, axis=0)
-        V = W / np.where(off[step] > 0, off[step], 1.0)
-    ritz, residual = np.empty_like(B), 0.0
-    for column, (a, b) in enumerate(zip(diagonal.T, off.T, strict=True)):
-        values, vectors = np.linalg.eigh(np.diag(a) + np.diag(b[:-1], 1) + np.diag(b[:-1], -1))
-        ritz[:, column] = vectors[:, -1] @ Q[:, :, column]
-        spread = float(values[-1] - values[0])
-        residual = max(residual, float(b[-1] * abs(vectors[-1, -1])) / spread if spread > 0 else 0.0)
-    return normalised(ritz), residual
-
-
 def doubtful(data: CrossFit, settled: Fit) -> bool:
     """Return whether the answers' uncertainty has not even been halved, in nats."""
     share = data.answers.mean()
@@ -211,18 +158,20 @@ def doubtful(data: CrossFit, settled: Fit) -> bool:
     return bool(settled.mean_held_out > entropy / 2.0)
 
 
-def spline_starts(data: CrossFit, below: float, rng: Generator) -> Iterator[Start]:
+def spline_starts(data: CrossFit, below: float) -> Iterator[Start]:
     """Yield each moment's direction after rounds with a stiff spline; nothing where the first moment is clear.
 
     For links with several turns. A direction with an error of .7 blurs such a link so much that a straight line
-    predicts unseen answers as well as a spline, and a line leads nowhere. A stiff spline, used whether or not it pays
+    predicts held-out answers as well as a spline, and a line leads nowhere. A stiff spline, used whether or not it pays
     at first, finds the turns within a few rounds: with 300 answers, 20 entries and the link sin 2z it leads to the best
     direction from nearly every moment. A direction is given up when half of its rounds have not brought the loss on
-    unseen answers `below`.
+    held-out answers `below`.
     """
     p = data.X.shape[1]
-    candidates = list(directions(data, p, rng))
-    for name, B in candidates if len(candidates) > 1 else ():
+    moments = evidence.Moments.of(total_sums(data))
+    named = [("first", evidence.likeliest(moments.first)), *(("second", own) for own in moments.all_second)]
+    for name, moment in named:
+        B = columns(data, moments, moment)
         link, free = LogOdds(np.zeros(COEFFICIENTS)), np.ones_like(B, dtype=bool)
         now = Moved(B, data.indices(B), np.zeros(0))
         for round in range(ROUNDS):
@@ -234,5 +183,4 @@ def spline_starts(data: CrossFit, below: float, rng: Generator) -> Iterator[Star
             at = data.derivatives(now.Z, sharp)
             now = descended(data, sharp, now._replace(loss=at.loss), data.newton(at, now.B, free))
         else:
-            fits = fit_all(data.sample(now.Z, link))
-            yield Start(now.B, now.Z, fits, chosen(fits), f"Start: {name}, {ROUNDS} rounds with a stiff spline.")
+            yield Start.of(data, now.B, f"Start: the {name} moment, then {ROUNDS} rounds with a stiff spline.")

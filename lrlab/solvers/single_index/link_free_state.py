@@ -36,6 +36,8 @@ from lrlab.solvers.single_index.link_smoothing import IndexLink, LogOdds
 
 # Jumps are tried, and then the link stays, once steps are this share of the error of the direction.
 NEARLY_SETTLED = 0.05
+# The least residual while links are chosen.
+UNDECIDED = 0.01
 MOST_ENTRIES = 500
 """Above it A would take more time and memory than the method itself: there are no standard errors."""
 TINY = np.finfo(float).tiny
@@ -73,7 +75,7 @@ class State(NamedTuple):
         """Whether the choices are made and the steps are small against the error of the direction."""
         if self.choosing or self.exchanges.any():
             return False
-        error = np.sqrt(self.free[:, -1].sum() / max(float(self.at.weights[:, -1].sum()), TINY))
+        error = np.sqrt(self.free[:, -1].sum() / max(float(self.at.weights[:, -1].sum()), LEAST_INFORMATION))
         return bool(np.linalg.norm(self.step[:, -1]) < NEARLY_SETTLED * error)
 
     def widened(self, own: Mask) -> "State":
@@ -90,8 +92,11 @@ class State(NamedTuple):
         sparse = f", {np.count_nonzero(self.b)} entries" if np.count_nonzero(self.b) < len(self.b) else ""
         link = f"Log-odds: {self.fit.smoothness.name}, {self.fit.parameters:.1f} effective parameters"
         link = f"Link: {self.link.name}" if isinstance(self.link, Levels) else link
-        note = f"{self.start} {link}, held-out loss {self.fit.mean_held_out:.3g}{sparse}."
+        note = f"{self.start} {link}, loss on held-out answers {self.fit.mean_held_out:.3g}{sparse}."
         residual = max(float(np.linalg.norm(self.step[:, -1])), float(self.exchanges[-1]))
+        if self.choosing:
+            # A direction that stands still under one link may move under the next.
+            residual = max(residual, UNDECIDED)
         if self.trying:
             # Not solved while another link may be better.
             residual, note = max(residual, 1.0), f"{note} Trying {self.trying}."

@@ -285,9 +285,10 @@ def test_refinement_lowers_the_loss_on_data_it_never_had(model):
     states = rounds(built, 8)
     answers = (fresh.y[n:] + 1) / 2
     held_out = [loss(s.fit.log_odds(fresh.X[n:] @ s.b)[0], answers).mean() for s in states]
-    # Measured from the loss at the truth: how much there is to gain depends on how good the start is.
+    # Measured from the loss at the truth: how much there is to gain depends on how good the start is, and that of the
+    # second moment has the best weights.
     least = loss(states[-1].fit.log_odds(fresh.X[n:] @ fresh.truth)[0], answers).mean()
-    assert held_out[-1] - least < 0.2 * (held_out[0] - least)
+    assert held_out[-1] - least < (0.2 if model is OneBitSensing else 0.5) * (held_out[0] - least)
     assert states[-1].fit.mean_held_out == pytest.approx(held_out[-1], rel=0.25), "leave-one-out is fair"
 
 
@@ -313,7 +314,7 @@ def test_the_note_gives_start_and_smoothness():
         lrlab.solve(lrlab.spec(model, n=2000, p=10), "link-free-refinement").note
         for model in ("flipped-logistic", "one-bit-phase-retrieval")
     ]
-    assert notes[0].startswith("Start: first moment (loss on held-out answers ")
-    assert notes[1].startswith("Start: second moment, for |<x, b>| much smaller where y = -1 (loss on")
+    assert notes[0].startswith("Start: the first moment, which stands out from the noise.")
+    assert notes[1].startswith("Start: the second moment, ") and " times as promising as the first." in notes[1]
     names = [smoothness.name for smoothness in SMOOTHNESS]
     assert all(any(f"Log-odds: {name}, " in note for name in names) for note in notes)

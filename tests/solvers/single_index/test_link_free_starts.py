@@ -7,7 +7,7 @@ import lrlab
 from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
 from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.solvers.single_index.cross_fitting import CrossFit
-from lrlab.solvers.single_index.link_free_start import second_moment, spline_starts
+from lrlab.solvers.single_index.link_free_start import best_start, second_moment
 
 
 @pytest.mark.parametrize(("link", "seed"), [("sin 2z", 1002), ("sin 2z", 1005), ("cubic", 1004), ("cubic", 1016)])
@@ -18,10 +18,11 @@ def test_a_line_that_predicts_little_is_not_the_end(link, seed):
     assert "spline" in trace.note
 
 
-def test_other_starts_are_not_tried_where_the_first_moment_is_clear():
+def test_a_first_moment_that_stands_out_is_the_start_at_once():
     problem = OneBitSensing(n=2000, p=10, seed=1000).build()
     data = CrossFit.split(problem.X, problem.y, np.random.default_rng(0))
-    assert list(spline_starts(data, 1.0, np.random.default_rng(0))) == []
+    start = best_start(data, 10, np.random.default_rng(0))
+    assert start.clear and start.note == "Start: the first moment, which stands out from the noise."
 
 
 @pytest.mark.parametrize(("threshold", "seed"), [(1.0, 2006), (1.0, 2017), (0.3, 2001), (0.3, 2020), (0.3, 2029)])

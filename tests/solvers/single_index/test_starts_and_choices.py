@@ -7,9 +7,7 @@ import lrlab
 from lrlab.models.flipped_logistic import FlippedLogistic
 from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
 from lrlab.models.one_bit_sensing import OneBitSensing
-from lrlab.solvers.single_index.cross_fitting import CrossFit
 from lrlab.solvers.single_index.link_fit import fit, inverse
-from lrlab.solvers.single_index.link_free_start import candidate_weights, leading_columns
 from lrlab.solvers.single_index.link_smoothing import COEFFICIENTS, SMOOTHNESS, IndexedAnswers
 from lrlab.solvers.single_index.moment_choice import choose
 from lrlab.solvers.single_index.moment_methods import ClassMoments, class_moments
@@ -117,19 +115,6 @@ def test_the_inverse_is_exact_where_it_exists_and_finite_where_not():
     A[0, 1] = A[1, 0] = 5e-7
     assert inverse(A) @ A == pytest.approx(np.eye(3), abs=1e-6)
     assert np.isfinite(inverse(np.ones((4, 4)))).all() and np.isfinite(inverse(np.zeros((2, 2)))).all()
-
-
-def test_leading_columns_are_eigenvectors_of_what_each_column_sees():
-    problem = OneBitPhaseRetrieval(n=600, p=20, threshold=0.5).build()
-    data = CrossFit.split(problem.X, problem.y, np.random.default_rng(0))
-    for weights in candidate_weights(float(data.answers.mean()), 30.0).values():
-        B = leading_columns(data, weights, np.random.default_rng(1))
-        T = np.where(problem.y > 0, weights.pos, weights.neg)
-        for column in (0, data.folds):
-            own = problem.X[data.fold != column]
-            vector = np.linalg.eigh((own * T[data.fold != column, None]).T @ own)[1][:, -1]
-            assert abs(vector @ B[:, column]) > 0.98
-        assert ((B * B[:, -1:]).sum(axis=0) >= 0).all()
 
 
 @pytest.mark.slow
