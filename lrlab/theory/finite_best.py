@@ -26,8 +26,8 @@ FULL_P, FEWEST = 25, 6
 """All draws are made for signals up to this length, and fewer for longer ones, but no fewer than these."""
 LARGEST_P = 64
 """Above, limits for large p are used."""
-STUCK = 0.1
-"""Share by which chains may be short of 1 - overlap where there is a limit instead."""
+STUCK, FIRST = 0.1, 3
+"""Share by which chains may be short of 1 - overlap where there is a limit instead, and the draws that say so."""
 MOST_NUMBERS = 4_000_000
 """Entries of X of problems that are drawn."""
 MOST_ROWS = 8000
@@ -86,9 +86,10 @@ def finite_best(spec: Any, draws: int = 40) -> FiniteBest | None:
         return _of_limit(link, n, p)
     # Problems differ the less the longer the signal is.
     needed = math.ceil(draws * min(1.0, FULL_P / p))
-    scores = [_of_draws(link, n, p, k) for k in range(max(needed, min(draws, FEWEST)))]
+    scores = [_of_draws(link, n, p, k) for k in range(FIRST)]
     if p > FULL_P and np.mean([one.short for one in scores]) > STUCK:
         return _of_limit(link, n, p)
+    scores += [_of_draws(link, n, p, k) for k in range(FIRST, max(needed, min(draws, FEWEST)))]
     return _collected(scores, "posterior sampling")
 
 

@@ -28,6 +28,9 @@ STEP, ROUGH = 0.005, 1e-3
 SMALLEST_CHANCE = 1e-16
 FAR, NEGLIGIBLE = 8.0, 1e-7
 """Answers are left out whose log likelihood changes by less within so many standard deviations of their index."""
+MOST_WORK, FEWEST_STEPS = 3_000_000, 40
+"""Steps end after so many answers of all chains; a step between walls takes a share of other steps' time."""
+WALL_GAIN = 8
 ACROSS = 25
 """Between walls, one step of so many is one that may get to the other side of some."""
 PARTED = 1.05
@@ -111,7 +114,8 @@ def posterior_draws(
     index = Z @ A
     walls = chart.tangent and has_walls(link)
     distances = [0.0]
-    for step in range(1, steps + 1):
+    work = len(Z) * A.shape[1] // (WALL_GAIN if walls else 1)
+    for step in range(1, min(steps, max(FEWEST_STEPS, MOST_WORK // max(work, 1))) + 1):
         if walls and step % ACROSS:
             wall_step(link, y, chart, middle, A, Z, index, rng)
         else:
