@@ -18,7 +18,7 @@ from lrlab.presets.evidence import Samples
 from lrlab.presets.result import REPRODUCED, lines
 from lrlab.spectra import pairwise
 
-FIRST, ALL = 60, 400
+FIRST, ALL = 50, 400
 """Draws for each claim, and those where some of the first are called reproduced."""
 MOST = 0.05
 
@@ -125,8 +125,10 @@ def claims_of_all():
     found = {}
     for name in presets.names():
         for claim in presets.load(name).content.get("claims", ()):
-            sizes = [len(value) if isinstance(value, list) else value for value in claim.values()]
-            found.setdefault(str([claim["rule"], *claim, *sizes[1:]][:12]), claim)
+            keys = sorted(claim.keys() - {"paper", "panel", "remark"})
+            found.setdefault(
+                str([len(claim[key]) if isinstance(claim[key], list) else claim[key] for key in keys]), claim
+            )
     return list(found.values())
 
 

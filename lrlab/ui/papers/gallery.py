@@ -77,7 +77,7 @@ def story(preset: Preset) -> dict[str, str]:
 
 @st.cache_data(show_spinner=False)
 def telling(count: int) -> list[str]:
-    """Return names of results that say most: each of another paper, in full, with most of its claims decided."""
+    """Return names of results that say most: each of another paper, in full, with most of its claims reproduced."""
     scores = {name: _score(name) for name in presets.names() if paper_of(name) and lines(name)}
     best: dict[str, str] = {}
     for name in sorted(scores, key=lambda name: scores[name], reverse=True):
@@ -87,8 +87,8 @@ def telling(count: int) -> list[str]:
 
 def _score(name: str) -> tuple[float, bool, int]:
     run, verdicts = shipped.load(name), result.counts(lines(name))
-    decided = sum(verdicts.values()) - verdicts.get(UNDECIDED, 0)
-    return decided / sum(verdicts.values()), run is not None and run.run == run.planned, decided
+    stands = verdicts.get(REPRODUCED, 0)
+    return stands / sum(verdicts.values()), run is not None and run.run == run.planned, stands
 
 
 def shortened(text: str) -> str:
