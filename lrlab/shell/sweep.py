@@ -27,7 +27,8 @@ def run(options: argparse.Namespace) -> int:
     from lrlab.sweeps.adaptive import contour
     from lrlab.sweeps.forecast import forecast, require_time
     from lrlab.sweeps.run import run as run_sweep
-    from lrlab.sweeps.tables import cell_rows
+    from lrlab.sweeps.statistics import midpoint_words
+    from lrlab.sweeps.tables import cell_rows, success_midpoints
     from lrlab.sweeps.toml import read
 
     sweep = read(options.file)
@@ -36,14 +37,17 @@ def run(options: argparse.Namespace) -> int:
         require_time(sweep, expected)
         announce(expected)
         results = run_sweep(sweep, store, lambda *work: get_engine(options.scheduler).map(*work), report)
-    rows = cell_rows(results)
+    rows, halves = cell_rows(results), success_midpoints(results)
     if options.json:
         points = {"contour": contour(results)} if sweep.adaptive else {}
+        points |= {"midpoints": halves.to_dict("records")} if sweep.success else {}
         print_json({"cells": rows, "trials_run": results.computed, "trials_reused": results.reused, **points})
     else:
         measures = catalog.family(sweep.spec.model).measures
         shares = [name for name, measure in measures.items() if measure.quotient[0]]
         show(rows, sweep.success.metric if sweep.success else None, shares)
+        for sentence in midpoint_words(sweep, halves):
+            print(sentence)
         if sentence := catalog.given(sweep.solvers, sweep.spec.model):
             print(sentence)
         print(f"{results.computed} trials run, {results.reused} taken from the store.{inferred(rows)}")

@@ -193,3 +193,15 @@ def midpoints(sweep: Sweep, table: "pd.DataFrame") -> "pd.DataFrame":
             named = dict(zip([*across, "solver"], group, strict=True))
             rows.append({**named, "half": half.value, "low": half.low, "high": half.high})
     return pd.DataFrame(rows, columns=[*across, "solver", "half", "low", "high"])
+
+
+def midpoint_words(sweep: Sweep, points: "pd.DataFrame") -> list[str]:
+    """Return `midpoints` as sentences: the place where half of the trials succeed, with its 95% interval."""
+    *across, along = sweep.grid
+    words = []
+    for row in points.to_dict("records"):
+        low, high = ("beyond the axis" if math.isinf(row[end]) else f"{row[end]:.4g}" for end in ("low", "high"))
+        where = "".join(f" at {axis} = {row[axis]:.6g}" for axis in across)
+        interval = f"95% interval {low} to {high}"
+        words.append(f"{sweep.titles[row['solver']]}: half succeed{where} at {along} = {row['half']:.4g} ({interval}).")
+    return words

@@ -7,7 +7,7 @@ from lrlab.runs.trial import Trial, trial_spec
 from lrlab.sweeps.adaptive import infer
 from lrlab.sweeps.definition import Cell
 from lrlab.sweeps.results import Results
-from lrlab.sweeps.statistics import wilson
+from lrlab.sweeps.statistics import midpoints, wilson
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +35,13 @@ def cell_rows(results: Results) -> list[Row]:
                 row |= {"inferred": True}
                 row |= {"share": cell.mean, "interval": [cell.low, cell.high]} if sweep.success else {}
     return rows
+
+
+def success_midpoints(results: Results) -> "pd.DataFrame":
+    """Return where half of the trials succeed, see `statistics.midpoints`; no rows where the sweep has no rule."""
+    sweep = results.sweep
+    points = midpoints(sweep, results.table(sweep.contour.metric))
+    return points if sweep.success else points[:0]
 
 
 def _cell_row(results: Results, cell: Cell) -> Row:

@@ -19,8 +19,8 @@ from lrlab.sweeps.definition import Span, Success, Sweep
 from lrlab.sweeps.definition_parts import spacing
 from lrlab.sweeps.results import COLUMNS, Results
 from lrlab.sweeps.run import run
-from lrlab.sweeps.statistics import FLATTEST, midpoint, midpoints
-from lrlab.sweeps.tables import cell_rows
+from lrlab.sweeps.statistics import FLATTEST, midpoint, midpoint_words, midpoints
+from lrlab.sweeps.tables import cell_rows, success_midpoints
 
 SWEEP = Sweep(
     spec=spec("one-bit-sensing", n=200, p=5),
@@ -84,6 +84,11 @@ def test_midpoints_are_found_in_each_column_of_each_solver():
     places = {(0.1, "pairwise-moment"), (1.0, "pairwise-moment"), (1.0, "marginal-mean")}
     assert set(found[["noise", "solver"]].itertuples(index=False, name=None)) == places
     assert found["half"].between(20, 40).all()
+    words = midpoint_words(SWEEP, found)
+    assert len(words) == 3 and all("95% interval" in one and " at ratio = " in one for one in words)
+    assert "half succeed at noise = 0.1 at ratio = " in words[0]
+    records = success_midpoints(results).to_dict("records")
+    assert records == found.to_dict("records") and {"half", "low", "high"} <= records[0].keys()
     along = replace(SWEEP, axes={"ratio": [1, 20, 40]})
     assert list(midpoints(along, Results(along).table("error")).columns)[0] == "solver"
 

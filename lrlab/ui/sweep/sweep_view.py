@@ -14,7 +14,7 @@ from lrlab.runs import theory
 from lrlab.sweeps import theory_lines
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.results import Results
-from lrlab.sweeps.statistics import midpoints
+from lrlab.sweeps.statistics import midpoint_words, midpoints
 from lrlab.ui.shared import live
 from lrlab.ui.sweep import map_view, sweep_offers, sweep_run
 from lrlab.ui.sweep.map_view import BOUNDED, SHARE, View
@@ -64,9 +64,10 @@ def _draw_lines(page: str, results: Results, view: View) -> None:
     metric, table = map_view.held(page, results, view)
     [x] = map_view.scales(sweep)
     points = _points(sweep, table, view.show).replace({"series": sweep.titles})
+    halves = midpoints(sweep, table) if view.fits else None
     marks = {}
-    if view.fits:
-        marks = {f"half succeed, {sweep.titles[row.solver]}": row.half for row in midpoints(sweep, table).itertuples()}
+    if halves is not None:
+        marks = {f"half succeed, {sweep.titles[row.solver]}": row.half for row in halves.itertuples()}
     average = "mean" if view.show in MEANS else "median"
     scored = "" if view.show == SHARE else f"{average} {family(sweep.spec.model).measures[view.show].title}"
     title = scored or map_view.title(sweep, SHARE)
@@ -89,6 +90,8 @@ def _draw_lines(page: str, results: Results, view: View) -> None:
     band = "95% intervals of the shares" if view.show == SHARE else "from the first to the third quartile"
     band = "95% intervals of the means" if view.show in MEANS else band
     st.caption(f"Bands: {band}. {_limit_words(limits)}**A click on a point opens its first trial on Converge.**")
+    if halves is not None and len(halves):
+        st.caption(" ".join(midpoint_words(sweep, halves)))
     sweep_offers.offer(page, sweep, figure, table, metric, together=False)
 
 
