@@ -12,6 +12,7 @@ from lrlab.model_entry import HARD, IMPOSSIBLE, Level, Measured, Outcome, Panel,
 from lrlab.parameters import InputError
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.theory import finite_best, phase_limits, predicted_overlap, spiked
+from lrlab.theory.hermite import answers_needed
 from lrlab.theory.limit_size import limit_applies
 from lrlab.theory.phase_limits import channel_of, thresholds
 from lrlab.theory.state_evolution import Ratios
@@ -21,6 +22,7 @@ SHOWN, ACROSS = 400, 20
 RECOVERED = 1e-3
 """Error below which the signal of phase retrieval counts as recovered."""
 THRESHOLD, WEAK = "asymptotic threshold", "asymptotic weak recovery"
+RATE = "rate p^(k/2) of fast methods"
 EXISTENCE = "answers separable below"
 NEGLIGIBLE = 1e-4
 """n/p of weak recovery below which there is no such threshold: rounding of the smallest overlap that is followed."""
@@ -114,7 +116,12 @@ def overlap_at(level: Level) -> float | None:
 
 
 def index_lines(spec: Any, entry: SolverEntry, options: Options, level: Level) -> dict[str, bool]:
-    """Return whether the overlap of a solver, for large n and p, is above zero, and above that of the level."""
+    """Return whether the overlap of a solver, for large n and p, is above zero, and above that of the level.
+
+    For links whose first two Hermite coefficients vanish, whether n has the order that known fast methods need.
+    """
+    if rate := _rate(spec):
+        return rate
     if entry.attains:
         return {}
     try:
@@ -128,6 +135,11 @@ def index_lines(spec: Any, entry: SolverEntry, options: Options, level: Level) -
     overlap = overlap_at(level)
     at_level = {f"asymptotic {level.words}": predicted > overlap} if overlap else {}
     return {**at_level, **(exists or {THRESHOLD: predicted > 0})}
+
+
+def _rate(spec: Any) -> dict[str, bool]:
+    needed = answers_needed(spec.link_function, spec.p) if spec.theory_holds and not spec.sparsity else None
+    return {RATE: spec.n > needed} if needed else {}
 
 
 def phase_lines(spec: Any, entry: SolverEntry, options: Options, level: Level) -> dict[str, bool]:

@@ -232,8 +232,8 @@ FAMILY = Family(
     verdict=signals.index_verdict,
     order=(
         "pairwise-moment", "sparse-pairwise-moment", "phase-likelihood", "link-free-refinement", "gamp", "vamp",
-        "spectral-optimal", "marginal-mean", "sir", "phd", "save", "biht", "nbiht", "logistic", "probit",
-        "sparse-logistic", "sparse-probit", "subset-logistic",
+        "spectral-optimal", "partial-trace", "marginal-mean", "sir", "phd", "save", "biht", "nbiht", "logistic",
+        "probit", "sparse-logistic", "sparse-probit", "subset-logistic",
     ),
     model_order=("one-bit-sensing", "flipped-logistic", "one-bit-phase-retrieval", "custom-link"),
     grows=("n", "ratio"),

@@ -18,7 +18,13 @@ from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.methods.sphere import DAMPING, exact_direction, newton_directions, normalised, shortened
 from lrlab.solvers.single_index import phase_losses
 from lrlab.solvers.single_index.phase_losses import SHARP, WIDEST, Likelihood, exact_loss, likelihood
-from lrlab.solvers.single_index.requirements import VANISHING, message_workspace, needs_both_answers, needs_samples
+from lrlab.solvers.single_index.requirements import (
+    VANISHING,
+    message_workspace,
+    needs_both_answers,
+    needs_samples,
+    needs_varying_link,
+)
 
 STEPS_A_WIDTH = 8
 HALVINGS, NARROWED, HARMLESS = 20, 6, 0.1
@@ -203,6 +209,7 @@ def descended(problem: SingleIndexData, point: Point, at: Likelihood) -> tuple[A
 
 def refuse(spec: SingleIndexSpec, options: Options) -> None:
     """Refuse too few measurements, and thresholds that all magnitudes exceed."""
+    needs_varying_link(spec, options)
     needs_samples(spec, options)
     moments = spec.link_function.moments
     if abs(moments.mu2 - moments.mu0) < VANISHING:

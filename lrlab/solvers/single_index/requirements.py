@@ -14,6 +14,7 @@ from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options, SolverEntry, all_of, not_drawn, nothing_known
 from lrlab.solvers.single_index import correlated_designs
 from lrlab.solvers.single_index.drawn_moments import DrawnProblem
+from lrlab.theory.hermite import HIGHEST, answers_needed, information_exponent, is_constant
 
 SupportSize = Annotated[
     int,
@@ -49,6 +50,7 @@ def single_index_entry(**parts: Any) -> SolverEntry:
     def drawn(spec: SingleIndexSpec, options: Options, count: int) -> Array | None:
         return draw(spec, options, count) if spec.theory_holds or transformed(spec, options) else None
 
+    parts["refuse"] = all_of(needs_varying_link, parts.get("refuse", lambda spec, options: None))
     return SolverEntry(families=("single-index",), predict=applicable, draw=drawn, **parts)
 
 
@@ -98,12 +100,14 @@ def needs_samples(spec: SingleIndexSpec, options: Options) -> None:
 
 def needs_first_moment(spec: SingleIndexSpec, options: Options) -> None:
     """Refuse links with mu_1 = E[f(Z) Z] = 0, whose mean of y x says nothing."""
+    needs_some_moment(spec, options)
     if abs(spec.link_function.moments.mu1) < VANISHING:
         refuse_link(spec, "mu_1 = E[f(Z) Z]", "take a solver that uses second moments, such as pairwise-moment")
 
 
 def needs_second_moment(spec: SingleIndexSpec, options: Options) -> None:
     """Refuse links with mu_2 = mu_0, whose mean of y x x^T says nothing (all odd links)."""
+    needs_some_moment(spec, options)
     moments = spec.link_function.moments
     if abs(moments.mu2 - moments.mu0) < VANISHING:
         refuse_link(spec, "mu_2 - mu_0 = E[f(Z) (Z^2 - 1)]", "take marginal-mean or pairwise-moment")
@@ -111,17 +115,43 @@ def needs_second_moment(spec: SingleIndexSpec, options: Options) -> None:
 
 def needs_gap(spec: SingleIndexSpec, options: Options) -> None:
     """Refuse links with phi = 0, for which neither M nor M' has a population gap."""
+    needs_some_moment(spec, options)
     if abs(spec.link_function.moments.phi) < VANISHING:
         refuse_link(spec, "phi = mu_1^2 - mu_0 mu_2 + mu_0^2", "lower the noise or flip, or move the threshold")
 
 
+def needs_varying_link(spec: SingleIndexSpec, options: Options) -> None:
+    """Refuse links that are constant."""
+    if is_constant(spec.link_function):
+        remedy = (
+            "lower the flip below 0.5, raise the threshold above 0, or change the formula: such a link carries nothing"
+        )
+        raise InputError("link", "one whose answers depend on <x, b>", f"a constant on {spec.model}", remedy)
+
+
+def needs_some_coefficient(spec: SingleIndexSpec, options: Options) -> None:
+    """Refuse links whose Hermite coefficients are all 0 to rounding."""
+    needs_varying_link(spec, options)
+    if information_exponent(spec.link_function) is None:
+        expected = f"one with a Hermite coefficient of order 1..{HIGHEST} other than 0"
+        remedy = (
+            "lower its frequencies, the noise or the flip: to all known fast methods its answers are those of a coin, "
+            "at every n and p of the lab"
+        )
+        raise InputError("link", expected, f"all 0 to rounding on {spec.model}", remedy)
+
+
 def needs_some_moment(spec: SingleIndexSpec, options: Options) -> None:
     """Refuse links that neither moment sees."""
-    mu0, mu1, mu2 = spec.link_function.moments
-    if max(abs(mu1), abs(mu2 - mu0)) < VANISHING:
-        expected = "one whose answers depend on <x, b>, in mu_1 or mu_2 - mu_0"
-        remedy = "lower the flip below 0.5, or raise the threshold above 0: such a link carries nothing"
-        raise InputError("link", expected, f"a constant on {spec.model}", remedy)
+    link = spec.link_function
+    mu0, mu1, mu2 = link.moments
+    if max(abs(mu1), abs(mu2 - mu0)) >= VANISHING:
+        return
+    needs_some_coefficient(spec, options)
+    k, needed = information_exponent(link), answers_needed(link, spec.p)
+    got = f"0 on {spec.model}, whose information exponent is {k}"
+    remedy = f"take partial-trace: known fast methods need n of order p^{(k or 0) / 2:g}, here {needed or 0:.2g}"
+    raise InputError("link", "one with mu_1 or mu_2 - mu_0 other than 0 for this solver", got, remedy)
 
 
 def refuse_link(spec: SingleIndexSpec, quantity: str, remedy: str) -> None:

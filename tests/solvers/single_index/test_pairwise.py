@@ -96,8 +96,8 @@ def test_all_pairs_are_better_than_consecutive_ones():
     ("spec", "sentence"),
     [
         (OneBitSensing(n=39, p=20), r"n must be at least 2p = 40 for this solver, got 39: raise n or lower p to 19"),
-        (OneBitPhaseRetrieval(threshold=0), "link must be one with phi = .* other than 0"),
-        (FlippedLogistic(flip=0.5), "link must be one with phi = .* lower the noise or flip"),
+        (OneBitPhaseRetrieval(threshold=0), "a constant on one-bit-phase-retrieval.*raise the threshold above 0"),
+        (FlippedLogistic(flip=0.5), "a constant on flipped-logistic: lower the flip below 0.5"),
     ],
 )
 def test_what_cannot_work_is_refused_beforehand(spec, sentence):

@@ -100,7 +100,7 @@ def test_refinement_improves_on_its_start_and_notes_its_choice():
 @pytest.mark.parametrize(
     ("spec", "solver", "sentence"),
     [
-        (OneBitPhaseRetrieval(threshold=0), "phase-likelihood", "threshold must be above 0 for this solver, got 0"),
+        (OneBitPhaseRetrieval(threshold=0), "phase-likelihood", "link must be one whose answers depend on <x, b>"),
         (OneBitPhaseRetrieval(n=30), "phase-likelihood", "n must be at least 2p = 40 for this solver, got 30"),
         (OneBitSensing(), "phase-likelihood", "solver must be made for one-bit-sensing"),
         (OneBitPhaseRetrieval(threshold=0), "link-free-refinement", "link must be one whose answers depend on <x, b>"),

@@ -280,7 +280,7 @@ def test_memory_stays_within_the_claim_of_the_catalogue():
 def test_what_cannot_work_is_refused_beforehand():
     with pytest.raises(lrlab.InputError, match=r"kept must be in 0\.\.p = 60, got 61: lower it"):
         lrlab.solve(SPEC, NAME, kept=61)
-    with pytest.raises(lrlab.InputError, match="link must be one with phi"):
+    with pytest.raises(lrlab.InputError, match="a constant on flipped-logistic"):
         lrlab.solve(lrlab.spec("flipped-logistic", flip=0.5, p=20, sparsity=2), NAME)
     with pytest.raises(lrlab.InputError, match=r"rho must be a number in 0\.\.10, got -1"):
         lrlab.solve(SPEC, NAME, rho=-1)
