@@ -108,7 +108,7 @@ def first_moment(data: CrossFit, s: int) -> Array:
 
 
 def second_moment(data: CrossFit, s: int, rng: Generator) -> Array:
-    r"""Return eigenvectors of M = mean (y_i - mean y) x_i x_i^T, largest in size, s entries each (p, K + 1).
+    r"""Return eigenvectors of M = mean (y_i - mean y) x_i x_i^T, largest in size, s < p entries each (p, K + 1).
 
     E[M] = (mu_2 - mu_0) b b^T. Truncated power iteration (Yuan & Zhang 2013) from one random vector for all columns,
     first on the s, and then on the 4 s largest entries of the diagonal alone; each column takes what is larger in size.
@@ -116,8 +116,6 @@ def second_moment(data: CrossFit, s: int, rng: Generator) -> Array:
     """
     scale, p = data.answers - data.answers.mean(), data.X.shape[1]
     random: Array = np.repeat(rng.standard_normal((p, 1)), data.folds + 1, axis=1)
-    if s >= p:
-        return aligned(truncated_power(data, scale, random, s)[0])
     diagonal = data.squares(scale)
     ends = [
         truncated_power(data, scale, random * (largest(diagonal, k) != 0), s, RESTRICTED) for k in (s, min(4 * s, p))

@@ -16,8 +16,9 @@ from lrlab.solvers.methods.sphere import newton_directions, normalised, tangent
 from lrlab.solvers.single_index.cross_fitting import FOLDS, CrossFit
 from lrlab.solvers.single_index.link_fit import chosen, fit, fit_all
 from lrlab.solvers.single_index.link_free import link_free_refinement, refinement
+from lrlab.solvers.single_index.link_free_evidence import Moments, Sums, likeliest
 from lrlab.solvers.single_index.link_free_moves import Moved, descended, nearer, sharpened
-from lrlab.solvers.single_index.link_free_start import first_moment, second_moment
+from lrlab.solvers.single_index.link_free_start import columns, first_moment, total_sums
 from lrlab.solvers.single_index.link_smoothing import (
     COEFFICIENTS,
     EDGE,
@@ -213,17 +214,26 @@ def test_conjugate_gradients_solve_the_newton_system_on_the_tangent_space():
         assert b @ D[inside, k] == pytest.approx(0.0, abs=1e-10) and not D[free[:, k] == 0, k].any()
 
 
-def test_starts_are_the_moments_of_the_data():
+def test_the_first_start_is_the_moment_of_the_data():
     built = problem(OneBitPhaseRetrieval, n=3000)
     data = split(built)
     scale = data.answers - data.answers.mean()
     assert first_moment(data, 10)[:, -1] == pytest.approx(unit(built.X.T @ scale))
-    top = np.linalg.eigh((built.X * scale[:, None]).T @ built.X)[1][:, -1]
-    B = second_moment(data, 10, generator())
-    assert abs(B[:, -1] @ top) > 0.999
-    assert (B.T @ B[:, -1] > 0.9).all(), "the columns share one sign"
     sparse = first_moment(data, 3)
     assert (np.count_nonzero(sparse, axis=0) == 3).all() and np.linalg.norm(sparse, axis=0) == pytest.approx(1.0)
+
+
+def test_columns_of_a_moment_leave_a_fold_out():
+    built = problem(OneBitPhaseRetrieval, n=600, p=20, threshold=0.5)
+    data = split(built)
+    moments = Moments.of(total_sums(data))
+    for moment in (likeliest(moments.first), *moments.all_second):
+        B = columns(data, moments, moment)
+        for column in (0, data.folds):
+            own = data.fold != column
+            b = moment.direction(Sums.of(built.X[own], data.answers[own]))
+            assert abs(b @ B[:, column]) == pytest.approx(1.0)
+        assert ((B * B[:, -1:]).sum(axis=0) >= 0).all(), "the columns share one sign"
 
 
 def test_a_steep_link_is_sharpened_and_a_flat_one_left():
