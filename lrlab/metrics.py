@@ -4,9 +4,6 @@ import numpy as np
 
 from lrlab.arrays import Array
 
-NORMAL_95 = 1.959964
-"""A standard normal number lies within +- this with probability 95%."""
-
 
 def align(estimate: Array, truth: Array) -> Array:
     """Return the unit vector along `estimate`, with the sign that is nearer to `truth` (p,)."""
@@ -39,18 +36,18 @@ def errors_of(overlaps: Array) -> Array:
     return np.sqrt(np.maximum(0.0, 2.0 - 2.0 * np.sqrt(overlaps)))
 
 
-def interval_scores(estimate: Array, standard_errors: Array, truth: Array) -> dict[str, float]:
+def interval_scores(estimate: Array, low: Array, high: Array, truth: Array) -> dict[str, float]:
     """Return `coverage`, the share of entries whose 95% interval holds the truth, and `width`, the mean width.
 
-    The interval of an entry is that of the unit vector with the sign nearer to the truth, +-1.96 standard errors.
-    Entries without a standard error are left out; where none has one there are no scores.
+    Intervals are those of the entries of the unit vector along the estimate; the truth has the sign that is nearer.
+    Entries without an interval, nan, are left out; where none has one there are no scores.
     """
-    known = np.isfinite(standard_errors)
+    known = np.isfinite(low)
     if not known.any():
         return {}
-    reach = NORMAL_95 * standard_errors[known]
-    inside = np.abs(align(estimate, truth) - truth)[known] <= reach
-    return {"coverage": float(inside.mean()), "width": float(2.0 * reach.mean())}
+    near = (truth if estimate @ truth >= 0 else -truth)[known]
+    inside = (low[known] <= near) & (near <= high[known])
+    return {"coverage": float(inside.mean()), "width": float((high - low)[known].mean())}
 
 
 def support_recall(estimate: Array, truth: Array) -> float:

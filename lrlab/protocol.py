@@ -126,6 +126,14 @@ class Spec(ABC):
         return Streams(self.seed)
 
 
+class Intervals(NamedTuple):
+    """Ends of 95% intervals of all entries (p,), nan for an entry without one, and a sentence on why it has none."""
+
+    low: Array
+    high: Array
+    note: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Iterate:
     """One state of a solver; every field is evaluated at the same estimate.
@@ -135,7 +143,7 @@ class Iterate:
     residual: distance from a fixed point or from optimality, relative, 0 when solved; a run stops at `tol`.
     note: what the solver decided on the way, for the person who looks (for example which moment was chosen).
     optimal: whether a residual of 0 means a stationary point of the objective, not a fixed point of the update alone.
-    standard_errors: computes those of the entries, scaled to unit length; nan for an entry, or None, without any.
+    intervals: computes those of the entries, scaled to unit length.
     loss: of any estimate, in nats, where CONVERGED would claim that no other has one lower by more than one.
     """
 
@@ -144,7 +152,7 @@ class Iterate:
     residual: float | None = None
     note: str = ""
     optimal: bool = True
-    standard_errors: Callable[[], Array | None] | None = None
+    intervals: Callable[[], Intervals] | None = None
     loss: Callable[[Estimate], float] | None = None
 
 

@@ -97,7 +97,7 @@ class LiveRun:
         trace.stride = new.stride
         trace.history = [pair for pair in trace.history + new.history if (pair[0] - 1) % new.stride == 0]
         if new.estimate is not None:
-            trace.estimate, trace.note, trace.standard_errors = new.estimate, new.note, new.standard_errors
+            trace.estimate, trace.note, trace.intervals = new.estimate, new.note, new.intervals
         self.progress = new.progress
 
 

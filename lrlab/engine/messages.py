@@ -4,9 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from lrlab.arrays import Array
 from lrlab.parameters import InputError
-from lrlab.protocol import Estimate, Stop
+from lrlab.protocol import Estimate, Intervals, Stop
 from lrlab.runs.run import NumericalBreakdown
 from lrlab.runs.trace import Row
 
@@ -50,7 +49,7 @@ class NewIterates(NamedTuple):
 
     rows, history: new ones. stride: the trace holds every stride-th estimate. estimate: the newest, in single
     precision until the run has ended; None where the model's estimates are not shown. progress: fraction of the pass
-    over the data. standard_errors: of the newest estimate.
+    over the data. intervals: of the newest estimate.
     """
 
     rows: list[Row]
@@ -59,7 +58,7 @@ class NewIterates(NamedTuple):
     estimate: Estimate | None
     note: str
     progress: float
-    standard_errors: Array | None = None
+    intervals: Intervals | None = None
 
 
 class Finished(NamedTuple):

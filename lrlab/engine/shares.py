@@ -71,7 +71,7 @@ class SharedRun(Inbox):
                 inbox.put(Started(""), place)
                 so_far = NewIterates(
                     list(trace.rows), list(trace.history), trace.stride, trace.estimate, trace.note, live.progress,
-                    trace.standard_errors,
+                    trace.intervals,
                 )  # fmt: skip
                 inbox.put(so_far, place)
             if live.state == "failed":

@@ -85,7 +85,7 @@ class IterateSender:
         self._newest_sent = history[-1][0] if history else self._newest_sent
         changed = bool(rows) and trace.job.spec.watched
         estimate = single(trace.estimate) if changed and trace.estimate is not None else None
-        return NewIterates(rows, history, trace.stride, estimate, trace.note, self._progress, trace.standard_errors)
+        return NewIterates(rows, history, trace.stride, estimate, trace.note, self._progress, trace.intervals)
 
 
 @dataclass(frozen=True)

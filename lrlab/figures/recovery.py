@@ -10,6 +10,7 @@ from lrlab import metrics
 from lrlab.arrays import Array, Indices
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, Node, trace
+from lrlab.protocol import Intervals
 
 STEMS = 64
 """Longest vector drawn entry by entry; longer ones are drawn as estimate against truth."""
@@ -23,7 +24,7 @@ class Recovery:
 
     title, colour, dash, symbol: its style. rows: one an iterate: iteration, seconds and scores. predictions:
     `predicted_...` and `best_...` numbers of theory. expected: overlaps that theory predicts for the first iterates.
-    history: stored (iteration, estimate); estimate: the newest one; standard_errors: of its entries, at unit length.
+    history: stored (iteration, estimate); estimate: the newest one; intervals: of its entries, at unit length.
     """
 
     title: str
@@ -35,14 +36,25 @@ class Recovery:
     expected: Sequence[float] = ()
     history: Sequence[tuple[int, Any]] = ()
     estimate: Any = None
-    standard_errors: Array | None = None
+    intervals: Intervals | None = None
 
-    def bars(self, drawn: bool) -> dict[str, Any]:
-        """Return 95% intervals of the entries as a trace's error bars."""
-        if self.standard_errors is None:
+    def bars(self, truth: Array, drawn: bool) -> dict[str, Any]:
+        """Return 95% intervals of the entries as a trace's error bars, from the estimate with the sign of the truth."""
+        if self.intervals is None or self.estimate is None:
             return {}
-        reach = (metrics.NORMAL_95 * self.standard_errors).astype(np.float32)
-        return {"error_y": {"array": reach, "visible": drawn, "width": 2, "thickness": 1.2, "color": self.colour}}
+        y, (low, high) = metrics.align(self.estimate, truth), self.intervals[:2]
+        low, high = (low, high) if self.estimate @ truth >= 0 else (-high, -low)
+        reach = {"array": (high - y).astype(np.float32), "arrayminus": (y - low).astype(np.float32)}
+        return {
+            "error_y": {
+                **reach,
+                "symmetric": False,
+                "visible": drawn,
+                "width": 2,
+                "thickness": 1.2,
+                "color": self.colour,
+            }
+        }
 
 
 def recovery(
@@ -64,7 +76,7 @@ def recovery(
         look = {"color": run.colour, "symbol": run.symbol, "size": 7 if stems else 5, "opacity": 0.9 if stems else 0.6}
         figure.add_scatter(
             x=x, y=y, mode="markers", name=run.title, marker=look, hovertemplate="%{x:.3g}: %{y:.3g}",
-            showlegend=run.estimate is not None, **(run.bars(True) if stems else {}),
+            showlegend=run.estimate is not None, **(run.bars(truth, True) if stems else {}),
         )  # fmt: skip
     entry, estimate = f"{symbol}ⱼ", f"{symbol}\u0302ⱼ"
     titles = ("entry j", f"{entry} and estimate {estimate}")
@@ -139,7 +151,7 @@ def recovery_frames(truth: Array, runs: Sequence[Recovery]) -> list[Node]:
     def draw(estimates: Sequence[Array | None]) -> list[Node]:
         places = spread(truth, runs, indices, estimates)
         # Intervals belong to the last estimate alone.
-        bars = [run.bars(b is run.estimate) if stems else {} for run, b in zip(runs, estimates, strict=True)]
+        bars = [run.bars(truth, b is run.estimate) if stems else {} for run, b in zip(runs, estimates, strict=True)]
         return [trace("scatter", y=y, **bar) for (_, y), bar in zip(places, bars, strict=True)]
 
     return frames(runs, draw, first=2 if stems else 1)

@@ -122,9 +122,8 @@ def run_job(
         nonlocal last
         last = iterate
         row = scored_row(problem, iteration, seconds, iterate)
-        errors = iterate.standard_errors() if iterate.standard_errors else None
-        if errors is not None:
-            row |= metrics.interval_scores(iterate.estimate, errors, problem.truth)
+        if iterate.intervals:
+            row |= metrics.interval_scores(iterate.estimate, *iterate.intervals()[:2], problem.truth)
         trace.record(row, iterate)
         watch(row, iterate)
 

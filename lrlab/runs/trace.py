@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lrlab import metrics
-from lrlab.arrays import Array
 from lrlab.linalg import unit
-from lrlab.protocol import Estimate, Iterate, Stop, parts
+from lrlab.protocol import Estimate, Intervals, Iterate, Stop, parts
 from lrlab.runs import theory
 from lrlab.runs.job import Job
 
@@ -38,8 +36,8 @@ class Trace:
 
     rows: one per iterate: iteration, seconds (solver time), objective, residual (nan where the solver has none) and the
     problem's scores. history: (iteration, estimate) of at most 200 iterates, evenly thinned, in single precision.
-    stop: why it ended. note: what the solver decided. standard_errors: of the entries of the estimate, scaled to unit
-    length, where the solver has them.
+    stop: why it ended. note: what the solver decided. intervals: of the entries of the estimate, scaled to unit length,
+    where the solver has them.
     """
 
     job: Job
@@ -49,13 +47,13 @@ class Trace:
     stop: Stop | None = None
     note: str = ""
     stride: int = field(default=1, repr=False)
-    standard_errors: Array | None = field(default=None, repr=False)
+    intervals: Intervals | None = field(default=None, repr=False)
 
     def record(self, row: Row, iterate: Iterate) -> None:
         """Add an iterate."""
         self.rows.append(row)
-        self.estimate, self.note = iterate.estimate, iterate.note
-        self.standard_errors = iterate.standard_errors() if iterate.standard_errors else None
+        self.estimate, self.intervals = iterate.estimate, iterate.intervals() if iterate.intervals else None
+        self.note = " ".join(part for part in (iterate.note, self.intervals.note if self.intervals else "") if part)
         iteration = int(row["iteration"])
         if self.job.spec.watched and (iteration - 1) % self.stride == 0:
             self.history.append((iteration, single(iterate.estimate)))
@@ -108,18 +106,18 @@ class Trace:
             "iterations": len(self.rows),
             "seconds": self.rows[-1]["seconds"] if self.rows else 0.0,
             "metrics": self.metrics,
-            **({} if self.standard_errors is None else {"intervals": self.intervals}),
+            **({"intervals": self.interval_rows} if self.intervals else {}),
             "trace": self.rows,
         }
 
     @property
-    def intervals(self) -> list[dict[str, float | None]]:
+    def interval_rows(self) -> list[dict[str, float | None]]:
         """The last estimate, scaled to unit length, entry by entry, with the ends of its 95% interval or None."""
-        if self.standard_errors is None or self.estimate is None:
+        if self.intervals is None or self.estimate is None:
             return []
         return [
-            {"estimate": float(b), "low": float(b - reach), "high": float(b + reach)}
-            if np.isfinite(reach)
+            {"estimate": float(b), "low": float(low), "high": float(high)}
+            if np.isfinite(low)
             else {"estimate": float(b), "low": None, "high": None}
-            for b, reach in zip(unit(self.estimate), metrics.NORMAL_95 * self.standard_errors, strict=True)
+            for b, low, high in zip(unit(self.estimate), *self.intervals[:2], strict=True)
         ]

@@ -14,11 +14,12 @@ from lrlab.protocol import Iterates
 from lrlab.solver_entry import Options, SolverEntry, all_of
 from lrlab.solvers.single_index import link_free_moves, requirements
 from lrlab.solvers.single_index.cross_fitting import FOLDS, CrossFit
+from lrlab.solvers.single_index.interval_requirements import MOST_ENTRIES
 from lrlab.solvers.single_index.link_fit import Fit, chosen, fit, fit_all
 from lrlab.solvers.single_index.link_free_levels import Attempt, attempts, curvatures, gain, refitted
 from lrlab.solvers.single_index.link_free_moves import Moved, descended
 from lrlab.solvers.single_index.link_free_start import DECIDED, Start, best_start, doubtful, spline_starts
-from lrlab.solvers.single_index.link_free_state import MOST_ENTRIES, State
+from lrlab.solvers.single_index.link_free_state import State
 from lrlab.solvers.single_index.link_levels import Levels
 from lrlab.solvers.single_index.link_smoothing import POLYNOMIAL, SMOOTHNESS
 from lrlab.solvers.single_index.requirements import SupportSize, needs_both_answers, support_size
@@ -30,6 +31,8 @@ SPLINES = [smoothness for smoothness in SMOOTHNESS if smoothness.weight < POLYNO
 MOST_ROUNDS = 40
 # Standard errors by which a refinement must predict unseen answers better than its start, where that is not clear.
 BY_REFINEMENT = 1.0
+MEAN_ERRORS = 6.0
+"""Standard errors above which the mean of a column is not 0."""
 # A link that jumps is fitted in this many rounds.
 REFITS = 10
 
@@ -63,20 +66,30 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
     .96 and 1.13 times that of maximum likelihood with the link (`benchmarks/known_link.py`). Where a line
     predicts little, stiff splines from every moment are tried, too (`spline_starts`).
 
-    intervals   b_j +- 1.96 standard errors, by the efficient score and a sandwich on the tangent space of the sphere,
-                Cov = c (sum x~_i x~_i^T)^+, x~_i = x_i - E[x | z_i], c from leaving out rows (see `link_free_state`);
-                of entries that are kept, up to 500; they take the chosen support for the true one
+    intervals   all angles to an entry's axis within q standard errors of the direction, by observable adjustments for
+                p/n not small, or a sandwich where columns are far from normal (see `link_free_intervals`); none, and
+                a sentence in the note, where that is known not to hold
 
     X (n, p), y (n,) in +-1. Yields after each estimate of the link: objective F, residual the length of D, not less
-    than k / s while exchanges go on, standard errors; the note says which start and which smoothness were chosen.
+    than k / s while exchanges go on, intervals; the note says which start and which smoothness were chosen.
     Memory: three arrays (n, 11) beside X.
     Reference: after Hardle, Hall & Ichimura (1993), "Optimal smoothing in single-index models", and Delecroix,
     Hristache & Patilea (2006), "On semiparametric M-estimation in single-index regression"; intervals after Newey &
     Stoker (1993), "Efficiency of weighted average derivative estimators and index models".
     """
-    X, answers = problem.X, (problem.y + 1.0) / 2.0
+    X, answers = centred(problem.X), (problem.y + 1.0) / 2.0
     for state in refinement(X, problem.y, support_size(problem, kept), rng):
         yield state.iterate(X, answers)
+
+
+def centred(X: Array) -> Array:
+    """Return X (n, p) less the means of its columns, or X itself where they differ from 0 by no more than chance.
+
+    A mean only moves the link, whose knots are for an index around 0.
+    """
+    mean, square = X.mean(axis=0), np.einsum("ij,ij->j", X, X) / len(X)
+    spread = np.sqrt(np.maximum(square - mean * mean, 0.0) / len(X))
+    return X - mean if np.any(np.abs(mean) > MEAN_ERRORS * spread) else X
 
 
 def refinement(X: Array, y: Array, s: int, rng: Generator) -> Iterator[State]:
@@ -190,7 +203,7 @@ def last_rounds(data: CrossFit, state: State, jumping: Attempt | None) -> Iterat
 def workspace(spec: SingleIndexSpec, options: Options) -> int:
     """Hold indices, trial indices and weights of all columns, the spline of every row; columns of length p."""
     columns = FOLDS + 1
-    errors = 3 * min(spec.p, MOST_ENTRIES)
+    errors = 6 * min(spec.p, MOST_ENTRIES)
     moments = 0 if int(options["kept"]) or spec.sparsity else 10 * spec.p**2
     return 8 * spec.n * (max(5 * columns, errors) + 40) + 8 * (spec.p * 16 * columns + moments) + 2**26
 

@@ -113,7 +113,7 @@ class IndexedAnswers:
         order = np.argsort(z)
         z, answers = z[order], answers[order]
         if not 0 < groups < len(z) or not z[-1] > z[0]:
-            return cls(z, _splines(z), np.ones(len(z)), answers, answers, order)
+            return cls(z, splines(z), np.ones(len(z)), answers, answers, order)
         shares = [np.arange(1, len(z) + 1) / len(z), (z - z[0]) / (z[-1] - z[0])]
         if link is not None:
             eta, slope = link(z)
@@ -125,14 +125,14 @@ class IndexedAnswers:
         starts = np.flatnonzero(np.diff(group, prepend=-1))
         count = np.diff(starts, append=len(z)).astype(float)
         mean, ones = np.add.reduceat(z, starts) / count, np.add.reduceat(answers, starts)
-        return cls(mean, _splines(mean), count, ones, answers, order)
+        return cls(mean, splines(mean), count, ones, answers, order)
 
     def each(self, values: Array) -> Array:
         """Return values (G,) of groups for each row, in sorted order (n,)."""
         return values if len(values) == len(self.order) else np.repeat(values, self.count.astype(np.intp))
 
 
-def _splines(z: Array) -> Array:
+def splines(z: Array) -> Array:
     """Return the 19 B-splines at indices z (n,), straight beyond -4..4 (n, 19)."""
     cell, t, beyond = locate(z)
     powers = np.stack([np.ones_like(t), t, t * t, t**3], axis=1)

@@ -58,7 +58,7 @@ def show(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], following: Any,
         figure = recovery.recovery(real, drawn, symbol=catalog.family(spec.model).signal, legend=False, height=height)
         name, make = "estimate", recovery.recovery_frames
         words = vector_words(len(real) <= recovery.STEMS, np.iscomplexobj(truth))
-        if len(real) <= recovery.STEMS and any(run.standard_errors is not None for run in drawn):
+        if len(real) <= recovery.STEMS and any(run.intervals and np.isfinite(run.intervals.low).any() for run in drawn):
             words += " Bars: 95% intervals of the entries."
     frames = ""
     if following and not following.alive and any(len(run.history) > 1 for run in drawn):

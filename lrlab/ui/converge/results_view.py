@@ -126,7 +126,7 @@ def recoveries(spec: Spec, runs: Sequence[Any]) -> list[Recovery]:
             expected=expected(run.job, min(len(run.trace.rows), EXPECTED_ITERATIONS)),
             history=[(k, comparable(estimate)) for k, estimate in run.trace.history],
             estimate=None if run.trace.estimate is None else comparable(run.trace.estimate),
-            standard_errors=run.trace.standard_errors,
+            intervals=run.trace.intervals,
         )
         for run in runs
     ]  # fmt: skip

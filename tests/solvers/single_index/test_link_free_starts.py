@@ -40,7 +40,7 @@ def test_sparse_directions_of_the_second_moment_agree():
     assert (problem.truth @ B[:, -1]) ** 2 > 0.9 and ((B.T @ B[:, -1]) > 0).all()
 
 
-def test_a_link_that_is_flat_at_all_answers_has_no_standard_errors():
+def test_a_link_that_is_flat_at_all_answers_has_no_intervals():
     spec = OneBitPhaseRetrieval(
         n=4, p=2, threshold=0.01, noise=0.001, flip=0.3, design="rademacher", sparsity=2, seed=286179
     )
