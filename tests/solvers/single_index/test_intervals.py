@@ -150,7 +150,8 @@ def test_columns_with_large_means_are_centred():
     for seed in range(20):
         X, _, b = answered(1000, 8, seed=seed)
         answers = np.random.default_rng(seed).random(1000) < expit(2.0 * X @ b)
-        data = SimpleNamespace(X=X + 5.0, y=2.0 * answers - 1.0, shape=X.shape, sparsity=8)
+        X, y = X + 5.0, 2.0 * answers - 1.0
+        data = SimpleNamespace(X=X, y=y, shape=X.shape, sparsity=8, blocks=lambda X=X, y=y: [(X, y)])
         *_, last = islice(link_free_refinement(data, rng=np.random.default_rng(0)), 15)
         truth = b if last.estimate @ b > 0 else -b
         low, high, _ = last.intervals()
