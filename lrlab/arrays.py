@@ -1,6 +1,6 @@
-"""Names the types of arrays that all of the package uses, and makes arrays read-only."""
+"""Names the types of arrays and of intervals that all of the package uses, and makes arrays read-only."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,3 +21,11 @@ def frozen(array: Vector) -> Vector:
     """Return the array, made read-only."""
     array.setflags(write=False)
     return array
+
+
+class Intervals(NamedTuple):
+    """Ends of 95% intervals of all entries (p,), nan for an entry without one, and a sentence on why it has none."""
+
+    low: Array
+    high: Array
+    note: str = ""

@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.random import SeedSequence
 
-from lrlab.arrays import Array
+from lrlab.arrays import Array, Intervals
 from lrlab.parameters import Parameter, Value, declared, require_known, settle
 
 Estimate = Any
@@ -124,14 +124,6 @@ class Spec(ABC):
     def streams(self) -> Streams:
         """Return the seed streams for truth, data, noise and solver."""
         return Streams(self.seed)
-
-
-class Intervals(NamedTuple):
-    """Ends of 95% intervals of all entries (p,), nan for an entry without one, and a sentence on why it has none."""
-
-    low: Array
-    high: Array
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

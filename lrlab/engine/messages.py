@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from lrlab.arrays import Intervals
 from lrlab.parameters import InputError
-from lrlab.protocol import Estimate, Intervals, Stop
+from lrlab.protocol import Estimate, Stop
 from lrlab.runs.run import NumericalBreakdown
 from lrlab.runs.trace import Row
 

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from lrlab import metrics
-from lrlab.arrays import Array, Indices
+from lrlab.arrays import Array, Indices, Intervals
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, Node, trace
-from lrlab.protocol import Intervals
 
 STEMS = 64
 """Longest vector drawn entry by entry; longer ones are drawn as estimate against truth."""

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lrlab.arrays import Intervals
 from lrlab.linalg import unit
-from lrlab.protocol import Estimate, Intervals, Iterate, Stop, parts
+from lrlab.protocol import Estimate, Iterate, Stop, parts
 from lrlab.runs import theory
 from lrlab.runs.job import Job
 

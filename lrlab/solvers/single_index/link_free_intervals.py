@@ -25,8 +25,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import stdtrit
 
-from lrlab.arrays import Array
-from lrlab.protocol import Intervals
+from lrlab.arrays import Array, Intervals
 from lrlab.solvers.methods.sphere import DAMPING
 from lrlab.solvers.single_index.interval_requirements import Scores, effective, scores, too_small, unfit
 from lrlab.solvers.single_index.link_fit import Fit
