@@ -19,7 +19,6 @@ from lrlab.solvers.single_index.link_smoothing import LogOdds
 NEARLY_SETTLED = 0.05
 # The least residual while links are chosen.
 UNDECIDED = 0.01
-TINY = np.finfo(float).tiny
 
 
 class State(NamedTuple):
