@@ -71,8 +71,8 @@ class SingleIndexSpec(PicturedSpec):
             return ""
         if self.design == "correlated":
             few = "only for methods that linear changes of x leave as they are: sir, phd, save, logistic, probit"
-            return f"On correlated Gaussian designs there are predictions {few}."
-        return f"No prediction: theory is for Gaussian designs, this one is {self.design}."
+            return f"On correlated Gaussian designs there are limits for large n and p {few}."
+        return f"No limits for large n and p: they are for Gaussian designs, this one is {self.design}."
 
     @property
     def data_bytes(self) -> int:

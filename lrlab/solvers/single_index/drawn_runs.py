@@ -1,5 +1,6 @@
 """Draws of what a solver does at the size of a spec, by running it on small problems with seeds of their own."""
 
+import math
 from functools import lru_cache
 
 import numpy as np
@@ -13,6 +14,8 @@ from lrlab.solver_entry import Options
 
 FIRST_SEED = 3_000_000_000
 """Seeds of the draws begin here, far from those that people choose."""
+MOST_ENTRIES = 2**20
+"""Entries of X of problems that are run."""
 LONGEST, AT_REST = 600, 1e-5
 """Iterations of a draw, and the residual at which it has come to its end."""
 
@@ -21,6 +24,11 @@ def drawn_runs(run: Solver, spec: SingleIndexSpec, options: Options, count: int)
     """Return the overlaps (count,) of the last estimates of a solver on problems like that of a spec."""
     given = tuple(options.items())
     return np.array([_overlap(run, spec.replace(seed=FIRST_SEED + number), given) for number in range(count)])
+
+
+def run_seconds(spec: SingleIndexSpec, least: float) -> float:
+    """Return about what a draw takes: the data, and at least so many seconds for the solver; never where X is large."""
+    return least + 1e-3 + 2e-8 * spec.n * (spec.p + 10) if spec.n * spec.p <= MOST_ENTRIES else math.inf
 
 
 @lru_cache(maxsize=2**14)

@@ -11,9 +11,10 @@ from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options, SolverEntry, all_of, not_drawn, nothing_known
+from lrlab.solver_entry import Options, SolverEntry, all_of, never, not_drawn, nothing_known
 from lrlab.solvers.single_index import correlated_designs
 from lrlab.solvers.single_index.drawn_moments import DrawnProblem
+from lrlab.solvers.single_index.drawn_runs import drawn_runs, run_seconds
 from lrlab.theory.hermite import HIGHEST, answers_needed, information_exponent, is_constant
 
 SupportSize = Annotated[
@@ -37,6 +38,7 @@ def single_index_entry(**parts: Any) -> SolverEntry:
     independent entries tells that for correlated ones; by default it is not.
     """
     predict, draw = parts.pop("predict", nothing_known), parts.pop("draw", not_drawn)
+    draw_seconds = parts.pop("draw_seconds", never)
     equivariant = parts.pop("equivariant", lambda options: False)
 
     def transformed(spec: SingleIndexSpec, options: Options) -> bool:
@@ -48,10 +50,18 @@ def single_index_entry(**parts: Any) -> SolverEntry:
         return predict(spec, options) if spec.theory_holds else {}
 
     def drawn(spec: SingleIndexSpec, options: Options, count: int) -> Array | None:
-        return draw(spec, options, count) if spec.theory_holds or transformed(spec, options) else None
+        if spec.theory_holds or transformed(spec, options):
+            return draw(spec, options, count)
+        # No law is known: the problem itself is drawn, where it is small.
+        return None if draw is not_drawn else drawn_runs(parts["run"], spec, options, count)
+
+    def seconds(spec: SingleIndexSpec, options: Options) -> float:
+        if spec.theory_holds or transformed(spec, options):
+            return draw_seconds(spec, options)
+        return run_seconds(spec, draw_seconds(spec, options))
 
     parts["refuse"] = all_of(needs_varying_link, parts.get("refuse", lambda spec, options: None))
-    return SolverEntry(families=("single-index",), predict=applicable, draw=drawn, **parts)
+    return SolverEntry(families=("single-index",), predict=applicable, draw=drawn, draw_seconds=seconds, **parts)
 
 
 ONE_KIND = (

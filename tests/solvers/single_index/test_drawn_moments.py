@@ -90,10 +90,20 @@ def test_a_prediction_is_a_mean_with_its_band_at_the_sizes_of_the_spec():
     assert 0.9 < numbers["limit_overlap"] < 1.0
 
 
-@pytest.mark.parametrize("spec", [{"design": "rademacher"}, {"design": "student"}, {"sparsity": 3}])
-def test_outside_of_the_assumptions_nothing_is_drawn(spec):
-    job = make_job(lrlab.spec("one-bit-sensing", n=200, p=8, **spec), "marginal-mean")
-    assert not any(name.startswith("predicted") for name in theory.known(job))
+def test_thresholded_means_have_no_law_that_is_drawn():
+    job = make_job(lrlab.spec("one-bit-sensing", n=200, p=8, sparsity=3), "marginal-mean")
+    assert not any(name.startswith("predicted") for name in theory.refined(job))
+
+
+@pytest.mark.parametrize("design", ["rademacher", "student", "correlated"])
+def test_outside_of_the_assumptions_the_problem_itself_is_drawn(design):
+    spec = lrlab.spec("one-bit-sensing", n=60, p=4, design=design, noise=0.5)
+    runs, drawn = overlaps(spec, "pairwise-moment", eigensolver="lanczos")
+    assert ks_2samp(runs, drawn).pvalue > 1e-3
+    numbers = theory.refined(make_job(spec, "pairwise-moment"))
+    assert "predicted_overlap" in numbers and not any(name.startswith("limit") for name in numbers)
+    large = make_job(spec.replace(n=100_000, p=20), "pairwise-moment")
+    assert theory.refined(large) == {}, "nothing is known, and nothing is said"
 
 
 def test_too_large_a_problem_has_its_limit_alone():
