@@ -187,6 +187,8 @@ def directions(sweep: Sweep, jobs: NDArray[np.object_]) -> Directions:
         others = [decided for k, decided in enumerate(sweep.decided) if k != axis]
         lines = np.moveaxis(jobs, axis, 1)
         constant = (len({getattr(job.spec, o) for job in line if job}) <= 1 for o in others for line in lines)
-        if all(constant):
+        # No non-zero entries stand for all of them, which is the other end of the axis.
+        turns = name == "sparsity" and 0 in sweep.grid[name]
+        if all(constant) and not turns:
             known[axis] = (name in kind.grows) - (name in kind.falls)
     return known[0], known[1]

@@ -165,14 +165,16 @@ def test_a_lattice_avoids_what_is_refused():
 
 
 def test_directions_are_those_that_hold_while_the_other_axis_stays():
-    def found(model, axes):
-        sweep = Sweep(spec=spec(model), axes=axes, solvers=["gauss-newton"], adaptive=True)
-        return SolverGrid(sweep, "gauss-newton").search.directions
+    def found(model, axes, solver="gauss-newton"):
+        sweep = Sweep(spec=spec(model), axes=axes, solvers=[solver], adaptive=True)
+        return SolverGrid(sweep, solver).search.directions
 
     assert found("polynomial-network", {"r": [1, 2], "m": [800, 900]}) == (-1, 1)
     assert found("polynomial-network", {"r": [1, 2], "per-freedom": [3, 4]}) == (0, 1), "r moves m, too"
     assert found("phase-retrieval", {"p": [16, 32], "ratio": [3, 4]}) == (0, 1)
     assert found("inductive-completion", {"missing": [0.9, 0.95]}) == (-1, 0)
+    assert found("one-bit-sensing", {"sparsity": [1, 5], "n": [60, 90]}, "nbiht") == (-1, 1)
+    assert found("one-bit-sensing", {"sparsity": [0, 1, 5], "n": [60, 90]}, "nbiht") == (0, 1), "0 is all entries"
 
 
 def swept(sweep, store, start=LocalStream):
