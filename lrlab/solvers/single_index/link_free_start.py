@@ -22,6 +22,7 @@ POWER_TOLERANCE = 0.01
 # Nats by which a start with a spline must win: weak links are followed by chance to 11.
 DECIDED = 13.0
 TINY = np.finfo(float).tiny
+MOST_ODDS = 1000
 # Share of noise in the squared length of the first moment below which no other start is tried.
 CLEAR = 0.1
 ROUNDS = 8
@@ -68,13 +69,18 @@ def best_start(data: CrossFit, s: int, rng: Generator) -> Start:
         moments = evidence.Moments.of(total_sums(data))
         odds = moments.odds_of_first
         if odds >= 1.0:
-            note = f"Start: the first moment, {odds:.3g} times as promising as the second."
+            note = f"Start: the first moment, {times(odds)} as promising as the second."
             return Start.of(data, columns(data, moments, evidence.likeliest(moments.first)), note)
-        note = f"Start: the second moment, {1.0 / max(odds, TINY):.3g} times as promising as the first."
+        note = f"Start: the second moment, {times(1.0 / max(odds, TINY))} as promising as the first."
         return Start.of(data, columns(data, moments, evidence.likeliest(moments.second)), note, 1)
     first_start = Start.of(data, first_moment(data, s), "Start: the first moment, by held-out answers.")
     second_start = Start.of(data, second_moment(data, s, rng), "Start: the second moment, by held-out answers.", 1)
     return min(first_start, second_start, key=lambda start: start.held_out)
+
+
+def times(odds: float) -> str:
+    """Return odds above 1 in words; beyond 1,000 their size says no more."""
+    return f"{odds:.3g} times" if odds <= MOST_ODDS else f"more than {MOST_ODDS:,} times"
 
 
 def is_clear(data: CrossFit, s: int) -> bool:

@@ -325,6 +325,6 @@ def test_the_note_gives_start_and_smoothness():
         for model in ("flipped-logistic", "one-bit-phase-retrieval")
     ]
     assert notes[0].startswith("Start: the first moment, which stands out from the noise.")
-    assert notes[1].startswith("Start: the second moment, ") and " times as promising as the first." in notes[1]
+    assert notes[1].startswith("Start: the second moment, more than 1,000 times as promising as the first.")
     names = [smoothness.name for smoothness in SMOOTHNESS]
     assert all(any(f"Log-odds: {name}, " in note for name in names) for note in notes)
