@@ -22,8 +22,8 @@ from lrlab.theory.state_evolution import overlaps
 
 ENTROPY = 7_262_024
 CHAINS, STEPS = 20, 1500
-FULL_P, FEWEST = 25, 6
-"""All draws are made for signals up to this length, and fewer for longer ones, but no fewer than these."""
+FULL_P, FULL_NUMBERS, FEWEST = 25, 120_000, 6
+"""All draws are made up to this length of the signal and these entries of X, and fewer beyond, but no fewer than so."""
 LARGEST_P = 64
 """Above, limits for large p are used."""
 STUCK, FIRST = 0.1, 3
@@ -84,8 +84,8 @@ def finite_best(spec: Any, draws: int = 40) -> FiniteBest | None:
         return _collected([_of_one_entry(link, n, p, k) for k in range(draws)], "all supports enumerated")
     if p > LARGEST_P or (n > MOST_ROWS or n * p > MOST_NUMBERS) and _limit_serves(spec):
         return _of_limit(link, n, p)
-    # Problems differ the less the longer the signal is.
-    needed = math.ceil(draws * min(1.0, FULL_P / p))
+    # Problems differ the less the longer the signal is, and take the longer the larger they are.
+    needed = math.ceil(draws * min(1.0, FULL_P / p, FULL_NUMBERS / (n * p)))
     scores = [_of_draws(link, n, p, k) for k in range(FIRST)]
     if p > FULL_P and np.mean([one.short for one in scores]) > STUCK:
         return _of_limit(link, n, p)

@@ -36,8 +36,8 @@ class Chart(NamedTuple):
 
 def fitted_chart(link: Link, X: Array, y: Array, truth: Array) -> Chart:
     """Return a chart near the posterior of X (n, p) and y in which the truth, a draw of it, is no outlier."""
-    p = X.shape[1]
-    for variance in VARIANCES:
+    n, p = X.shape
+    for variance in (min(VARIANCES[0], p / n), *VARIANCES[1:]):
         chart = _fitted(link, X, y, truth, variance)
         if float(np.square(coordinates(chart, truth)).sum()) <= 2.0 * p + OUTLIER:
             return chart

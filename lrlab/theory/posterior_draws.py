@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lrlab.arrays import Array
+from lrlab.arrays import Array, Mask
 from lrlab.theory.links import Link
-from lrlab.theory.posterior_charts import coordinates, fitted_chart
+from lrlab.theory.posterior_charts import Chart, coordinates, fitted_chart
 from lrlab.theory.posterior_walls import has_walls, wall_step
 
 REACH = 12.0
@@ -28,6 +28,8 @@ STEP, ROUGH = 0.005, 1e-3
 SMALLEST_CHANCE = 1e-16
 FAR, NEGLIGIBLE = 8.0, 1e-7
 """Answers are left out whose log likelihood changes by less within so many standard deviations of their index."""
+UNCHANGED = 1e-3
+"""Change of the log likelihood of the answers left out that is none."""
 MOST_WORK, FEWEST_STEPS = 3_000_000, 40
 """Steps end after so many answers of all chains; a step between walls takes a share of other steps' time."""
 WALL_GAIN = 8
@@ -100,11 +102,23 @@ def posterior_draws(
 ) -> Draws:
     """Return draws of the posterior: ends of chains from the truth, after at most so many steps each."""
     chart = fitted_chart(link, X, y, truth)
+    if chart.tangent:
+        XB, middle = X @ chart.B, X @ chart.centre
+        rows = _relevant(link, y, middle, np.linalg.norm(XB, axis=1))
+        draws = _chains(link, X[rows], y[rows], chart, truth, chains, steps, rng)
+        left_out = log_likelihood(link, y[~rows])(np.vstack([truth, draws.b]) @ X[~rows].T).sum(axis=1)
+        # A chart that is too narrow may leave out answers that matter further off.
+        if np.abs(left_out - left_out[0]).max() < UNCHANGED:
+            return draws
+    return _chains(link, X, y, chart, truth, chains, steps, rng)
+
+
+def _chains(
+    link: Link, X: Array, y: Array, chart: Chart, truth: Array, chains: int, steps: int, rng: np.random.Generator
+) -> Draws:
+    """Return the ends of chains from the truth in a chart, for answers y to X."""
     Z = np.repeat(coordinates(chart, truth)[None], chains, axis=0)
-    XB, middle = X @ chart.B, X @ chart.centre
-    rows = _relevant(link, y, middle, np.linalg.norm(XB, axis=1)) if chart.tangent else np.full(len(y), True)
-    A, middle, y = XB[rows].T.copy(), middle[rows], y[rows]
-    terms = log_likelihood(link, y)
+    A, middle, terms = (X @ chart.B).T.copy(), X @ chart.centre, log_likelihood(link, y)
 
     def log_target(Z: Array, index: Array) -> Array:
         squares = np.square(chart.points(Z)).sum(axis=1)
@@ -114,7 +128,7 @@ def posterior_draws(
     index = Z @ A
     walls = chart.tangent and has_walls(link)
     distances = [0.0]
-    work = len(Z) * A.shape[1] // (WALL_GAIN if walls else 1)
+    work = len(Z) * len(y) // (WALL_GAIN if walls else 1)
     for step in range(1, min(steps, max(FEWEST_STEPS, MOST_WORK // max(work, 1))) + 1):
         if walls and step % ACROSS:
             wall_step(link, y, chart, middle, A, Z, index, rng)
@@ -151,7 +165,7 @@ def _step(
         angle[moving] = rng.uniform(low[moving], high[moving])
 
 
-def _relevant(link: Link, y: Array, middle: Array, deviations: Array) -> Array:
+def _relevant(link: Link, y: Array, middle: Array, deviations: Array) -> Mask:
     """Return the answers (n,) whose likelihood is not the same wherever the posterior is."""
     ends = [log_likelihood(link, y)(middle + FAR * part * deviations) for part in np.linspace(-1.0, 1.0, 9)]
     with np.errstate(invalid="ignore"):

@@ -42,6 +42,13 @@ def test_draws_of_the_posterior_agree_with_integrals_over_the_circle(link, n):
     assert np.all(np.abs(off.mean(axis=0)) < 3.5 * off.std(axis=0, ddof=1) / np.sqrt(len(off)) + 2e-4)
 
 
+def test_a_chart_that_is_too_narrow_leaves_no_wall_out():
+    # Problems 25 and 34 have one: answers left out let the chains leave by the side on which the next wall is far.
+    link = ThresholdLink(0.0, 1.0)
+    for number in (25, 34):
+        assert finite._of_draws(link, 400, 2, number).means[0] > 0.9995
+
+
 def test_one_entry_is_found_or_guessed():
     sure = finite_best(lrlab.spec("one-bit-sensing", n=200, p=30, sparsity=1), draws=8)
     assert sure.overlap == pytest.approx(1.0, abs=1e-6) and sure.method == "all supports enumerated"
