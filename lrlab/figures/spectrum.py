@@ -46,7 +46,12 @@ def eigenvalues(
         simulated = f"{words}, simulated"
         theme.dots(figure, points, name, simulated, colour, symbol, legend=f"{simulated} ({trials})")
     _shade_recoverable(figure, curve)
-    return theme.style(figure, axis_title, "eigenvalue of M/4", height=480)
+    return theme.style(figure, axis_title, _eigenvalue_title(set(curve["moment"])), height=480)
+
+
+def _eigenvalue_title(moments: set[str]) -> str:
+    """Return the title of an axis of eigenvalues: where both moments are drawn, each is where it is informative."""
+    return "eigenvalue of M/4, of M'/4 where φ < 0" if len(moments) > 1 else f"eigenvalue of {min(moments)}/4"
 
 
 def overlaps(

@@ -59,6 +59,8 @@ def test_figures_of_errors_show_medians_and_leave_out_what_cannot_be():
         ("k = 1", 4),
         ("k = 2", 4),
         ("k = 3", 4),
+        ("k = 1, without ridge", 1),
+        ("k = 1, without ridge", 4),
     }
     refused = result.trials[result.trials["refused"] != ""]
     assert len(refused) == 2 and refused["refused"].str.contains("lower rank").all()

@@ -145,7 +145,7 @@ BROKEN = [
     (TRACES, 'measure = "error"', "", 'measure must be given, got nothing: add a line or a table "measure" to the fig'),
     (TRACES, 'label = "one"', 'label = "one"\npaper = { error = [1] }', "key of series must be one of .*, got paper"),
     (COMPARISON, "{ flip = 0.1 }", "{ flop = 0.1 }", 'parameter must be one of .* did you mean "flip"?'),
-    (COMPARISON, "94.34, 93.42] }", "94.34] }", "label_auc must be a number for each of the 8 columns, got 7"),
+    (COMPARISON, "94.90, 94.30] }", "94.90] }", "label_auc must be a number for each of the 11 columns, got 10"),
     (COMPARISON, "label_auc = [95", "lable_auc = [95", 'measure must be one of .* did you mean "label_auc"?'),
     (COMPARISON, "{ fitted_rank = 3 }", "{ fitted_rank = -1 }", "fitted_rank must be a whole number in 0.*, got -1"),
     (COMPARISON, 'measure = "hamming"', 'measure = "haming"', 'measure must be one of .* did you mean "hamming"?'),

@@ -13,7 +13,8 @@ from lrlab.models.protocols import SignStream
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.multilabel.label_losses import Signed
 from lrlab.solvers.multilabel.leml_alternation import FittedRank
-from lrlab.solvers.one_bit_multilabel.one_bit_power import START_NOTE, leading_right, mean_moment, power_step, rank_of
+from lrlab.solvers.one_bit_multilabel.one_bit_moments import leading_right, mean_moment, power_step, products
+from lrlab.solvers.one_bit_multilabel.one_bit_power import START_NOTE, rank_of
 from lrlab.solvers.one_bit_multilabel.requirements import stream_entry
 
 FITTED = 2**14
@@ -75,8 +76,9 @@ def one_bit_likelihood(problem: SignStream, *, fitted_rank: FittedRank = 0, rng:
     narrowest, before = NARROWEST if problem.fresh else inevitable_error(problem, k), 0.0
     for batch in problem.batches:
         if V is None:
-            S, _ = mean_moment(problem, batch, W, lambda z, y: y)
-            W, V = power_step(S, W, leading_right(S, k, rng))
+            S, count = mean_moment(problem, batch, W, lambda z, y: y)
+            H = products(S, count)
+            W, V = power_step(H, W, leading_right(H, problem.size, k, rng))
             before = float(np.linalg.norm(S.T @ V) ** 2) / len(V)
             yield Iterate(W, note=START_NOTE)
             continue
@@ -84,8 +86,7 @@ def one_bit_likelihood(problem: SignStream, *, fitted_rank: FittedRank = 0, rng:
         answers = fitted(z, y, answers, narrowest)
         information = answers.information(z)
         before = before if problem.fresh else information
-        S, _ = mean_moment(problem, batch, W, answers.score)
-        W, V = power_step(S / (before + information), W, V)
+        W, V = power_step(products(*mean_moment(problem, batch, W, answers.score)), W, V, 1 / (before + information))
         before += information
         yield Iterate(W, note=f"Signs behaved as with noise {answers.width:.3g} and {answers.flip:.1%} flips.")
 

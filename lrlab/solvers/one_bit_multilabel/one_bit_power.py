@@ -1,21 +1,26 @@
 """Moments of one-bit labels: alternating power iteration (Qiu et al. 2017, Algorithm 1), and the plain mean of y x."""
 
 import math
-from collections.abc import Callable
 from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
 
 from lrlab import lowrank
-from lrlab.arrays import Array
 from lrlab.models.protocols import SignStream
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solvers.low_rank.starts import leading_triples
 from lrlab.solvers.multilabel.label_losses import Signed
 from lrlab.solvers.multilabel.leml_alternation import FittedRank
-from lrlab.solvers.one_bit_multilabel.requirements import stream_entry
+from lrlab.solvers.one_bit_multilabel.one_bit_moments import (
+    drawn_residuals,
+    formed_moment,
+    leading_right,
+    mean_moment,
+    power_step,
+    streamed_moment,
+)
+from lrlab.solvers.one_bit_multilabel.requirements import power_workspace, stream_entry
 
 SLOPE = math.sqrt(2 / math.pi)
 """lambda = E|g|, g ~ N(0, 1): E[sign(<x, w>) x] = lambda w where ||w|| = 1 (Lemma 1)."""
@@ -39,6 +44,15 @@ def one_bit_power(
             added=True,
         ),
     ] = 0.0,
+    moment: Annotated[
+        str,
+        Parameter(
+            meaning="the moment H: formed, d1 x d2 numbers, in one pass over a batch; or only its products with k "
+            "vectors, in k (d1 + d2) numbers and two passes",
+            choices=("formed", "products"),
+            added=True,
+        ),
+    ] = "formed",
     fitted_rank: FittedRank = 0,
     rng: Generator,
 ) -> Iterates:
@@ -56,33 +70,28 @@ def one_bit_power(
                 draws a batch of the signs for each iteration (section 5.2) and does not state its size: `batch_share`
                 of them with step 1 ends at the error of such a batch
 
-    One pass over a batch by blocks of rows; H (d1, d2) is formed here, where the paper takes its products with V and Q
-    from the samples alone, in memory O(k (d1 + d2)). Yields after each batch, and ends with the stream, or
-    where a table that is read again has no sign left that W contradicts; the note gives the number of contradicted
-    signs.
+    A batch is read by blocks of rows: once, in memory O(d1 d2), or twice (at the start once for each product of block
+    Krylov iterations), in the memory O(k (d1 + d2)) of the paper, with the same iterates up to rounding. Yields after
+    each batch, and ends with the stream, or where a table that is read again has no sign left that W contradicts; the
+    note gives the number of contradicted signs.
     Reference: Qiu, Luo, Ye, Lin (2017), "Nonconvex one-bit single-label multi-label learning", Algorithm 1 (step 1).
     """
     W, V = Signed(*lowrank.zero(problem.size, rank_of(problem, fitted_rank))), None
     share = 1.0 if problem.fresh or not batch_share else batch_share
     weight = step or (1.0 if problem.fresh or share < 1 else 0.5)
-
-    def drawn_residual(margins: Array, y: Array) -> Array:
-        # A sign that is not drawn counts as one that is right; the others stand for it.
-        return hard_residual(margins, y) * (rng.random(y.shape) < share) / share
-
-    residual = drawn_residual if share < 1 else hard_residual
-
+    read = formed_moment if moment == "formed" else streamed_moment
     for batch in problem.batches:
-        moment, wrong = mean_moment(problem, batch, W, residual)
-        note = f"The estimate before contradicted {wrong:.2%} of this batch's signs."
+        H = read(problem, batch, W, drawn_residuals(share, rng))
         if V is None:
-            W, V = power_step(moment, W, leading_right(moment, len(W.s), rng))
-            note = START_NOTE
-        elif wrong == 0 and not problem.fresh:
+            W, V = power_step(H, W, leading_right(H, problem.size, len(W.s), rng))
+            yield Iterate(W, note=START_NOTE)
+            continue
+        estimate, V = power_step(H, W, V, weight / SLOPE)
+        wrong = H.signs.wrong / H.signs.all
+        if wrong == 0 and not problem.fresh:
             return Stop.CONVERGED
-        else:
-            W, V = power_step((weight / SLOPE) * moment, W, V)
-        yield Iterate(W, note=note)
+        W = estimate
+        yield Iterate(W, note=f"The estimate before contradicted {wrong:.2%} of this batch's signs.")
 
 
 def one_bit_mean(
@@ -115,41 +124,6 @@ def one_bit_mean(
             return
 
 
-def power_step(H: Array, W: Signed, V: Array) -> tuple[Signed, Array]:
-    """Return W after a power iteration on H + W, H (d2, d1) transposed, and its right singular vectors."""
-    Q = np.linalg.qr(H.T @ V + W.left @ (W.V.T @ V))[0]
-    moved = lowrank.from_product(Q, H @ Q + W.V @ (W.left.T @ Q))
-    estimate = Signed(*lowrank.columns_normalised(moved))
-    return estimate, estimate.V
-
-
-def leading_right(H: Array, k: int, rng: Generator) -> Array:
-    """Return k leading right singular vectors of the moment whose transpose is H (d2, d1)."""
-    return leading_triples(lambda V: H.T @ V, lambda U: H @ U, H.shape[::-1], k, rng, H.dtype).V
-
-
-def mean_moment(
-    problem: SignStream, batch: int, W: Signed, weight: Callable[[Array, Array], Array]
-) -> tuple[Array, float]:
-    """Return the mean of r x^T over the samples of each label (d2, d1), and the share of signs that W contradicts.
-
-    r = weight(margins at W, signs). A label is taken to have as many samples as it has on average.
-    """
-    total, wrong, count = np.zeros(W.shape[::-1]), 0, 0
-    for samples in problem.blocks(batch):
-        margins = samples.margins(W)
-        wrong += int(np.count_nonzero(margins * samples.y < 0))
-        count += samples.y.size
-        samples.add_moment(weight(margins, samples.y), total)
-    total /= problem.signs_per_label
-    return total, wrong / count
-
-
-def hard_residual(margins: Array, y: Array) -> Array:
-    """Return y - sign(margins): 0 where the sign is right."""
-    return y - np.sign(margins)
-
-
 def rank_of(problem: SignStream, fitted_rank: int) -> int:
     """Return the rank of the estimate, at most that of any W."""
     return min(fitted_rank or problem.rank, *problem.size)
@@ -163,6 +137,7 @@ ENTRIES = (
         summary="Adds what a batch contradicts to the estimate, then one step of power iteration to the rank.",
         run=one_bit_power,
         knows=("rank",),
+        workspace=power_workspace,
     ),
     stream_entry(
         name="marginal-mean",

@@ -16,6 +16,13 @@ def moments_workspace(spec: OneBitMultilabel, options: Options) -> int:
     return BLOCK_BYTES + 8 * 6 * spec.d1 * spec.d2
 
 
+def power_workspace(spec: OneBitMultilabel, options: Options) -> int:
+    """Return bytes of the moment, or of factors and the Krylov space of its start where only products are taken."""
+    if options["moment"] == "formed":
+        return moments_workspace(spec, options)
+    return BLOCK_BYTES + 8 * 100 * (spec.rank + 5) * (spec.d1 + spec.d2)
+
+
 def table_workspace(spec: OneBitMultilabel, options: Options) -> int:
     """Return bytes of a batch as one table and what is copied of it, of signs in some forms, of matrices and images."""
     signs = 32 * spec.m * spec.d2 if spec.observation == "full" else 200 * spec.m

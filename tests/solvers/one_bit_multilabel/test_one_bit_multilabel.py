@@ -20,10 +20,9 @@ from lrlab.solvers.multilabel.label_losses import SQUARED_SIGNS
 from lrlab.solvers.multilabel.leml import leml_squared
 from lrlab.solvers.one_bit_multilabel.one_bit_leml import one_bit_leml
 from lrlab.solvers.one_bit_multilabel.one_bit_likelihood import Answers, fitted, one_bit_likelihood
+from lrlab.solvers.one_bit_multilabel.one_bit_moments import hard_residual, mean_moment
 from lrlab.solvers.one_bit_multilabel.one_bit_power import (
     SLOPE,
-    hard_residual,
-    mean_moment,
     one_bit_mean,
     one_bit_power,
 )
@@ -133,7 +132,7 @@ def test_a_table_holds_the_observed_signs_and_no_others(spec):
 @pytest.mark.parametrize("weight", [hard_residual, Answers(0.4, 0.05).score])
 def test_the_moment_is_the_sum_over_samples_one_by_one(spec, weight):
     problem, W = drawn(spec.replace(m=150, batches=1)), anywhere(spec)
-    result, contradicted = mean_moment(problem, 0, W, weight)
+    result, signs = mean_moment(problem, 0, W, weight)
     total, wrong = np.zeros(spec.size), []
     (samples,) = problem.given[0]
     for i, x in enumerate(samples.X):
@@ -142,7 +141,9 @@ def test_the_moment_is_the_sum_over_samples_one_by_one(spec, weight):
             z = x @ W.dense()[:, j]
             total[:, j] += float(weight(np.array([z]), np.array([y]))[0]) * x
             wrong.append(z * y < 0)
-    assert result.T == pytest.approx(total / problem.signs_per_label) and contradicted == pytest.approx(np.mean(wrong))
+    assert result.T == pytest.approx(total / problem.signs_per_label) and signs.wrong / signs.all == pytest.approx(
+        np.mean(wrong)
+    )
 
 
 @pytest.mark.parametrize("observation", ["stream", "full"])
@@ -356,3 +357,20 @@ def test_batches_drawn_from_a_table_end_at_the_error_of_one_batch():
     stream = spec.replace(observation="stream", m=3000)
     fresh, same = (lrlab.solve(stream, "one-bit-power", max_iter=5, batch_share=share) for share in (0.0, 0.2))
     assert fresh.metrics["hamming"] == same.metrics["hamming"]
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"observation": "full", "m": 400}, {"d1": 3, "d2": 2, "rank": 2, "flip": 0.1}]
+)
+def test_products_give_the_iterates_of_the_formed_moment_without_a_matrix(settings, monkeypatch):
+    spec = lrlab.spec("one-bit-multilabel", **{"m": 2000, "d1": 30, "d2": 20, "rank": 2, "seed": 1011, **settings})
+    share = 0.5 if spec.observation == "full" else 0.0
+    formed = lrlab.solve(spec, "one-bit-power", max_iter=5, batch_share=share)
+
+    def refuse(*given):
+        raise AssertionError("no d1 x d2 matrix is to be added to")
+
+    monkeypatch.setattr("lrlab.models.one_bit_problem.Samples.add_moment", refuse)
+    products = lrlab.solve(spec, "one-bit-power", max_iter=5, batch_share=share, moment="products")
+    np.testing.assert_allclose(products.table["error"], formed.table["error"], rtol=1e-8)
+    assert products.stop == formed.stop
