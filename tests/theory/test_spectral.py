@@ -83,7 +83,7 @@ def test_noise_reaches_the_edge_with_tracy_widom_fluctuations(positive, sign):
         X, y = rng.standard_normal((n, p)), np.where(np.arange(n) < positive * n, 1.0, -1.0)
         value = top(T, X, y)[0]
         heights.append((value - 1) / edge_scale(positive, ratio, p, sign))
-        others.append(edge.height(p * value))
+        others.append((p * value - edge.value) / edge.scale)
     assert heights == pytest.approx(others, abs=1e-3)
     assert np.mean(heights) == pytest.approx(-1.21, abs=0.5) and np.std(heights) == pytest.approx(1.27, abs=0.3)
 
@@ -94,7 +94,7 @@ def test_the_edge_of_pairs_is_the_known_one():
     edge = bulk.upper_edge([1 / pairs], [pi * pairs], p)
     assert edge.value == pytest.approx(spiked.bulk_edge(pi, pairs / p), rel=1e-9)
     assert bulk.upper_edge([0.0], [10], p) == bulk.upper_edge([1.0], [0], p) == (0.0, 0.0)
-    assert bulk.Edge(0.0, 0.0).height(1.0) == 0.0
+    assert bulk.Chance(0.0, 0.0).height(1.0) == -np.inf
     # Marchenko & Pastur: (1 + sqrt(p/n))^2, scale as Johnstone (2001) without his corrections of order 1/n.
     wishart = bulk.upper_edge([1.0], [n], p)
     assert wishart.value == pytest.approx((np.sqrt(n) + np.sqrt(p)) ** 2, rel=1e-9)
