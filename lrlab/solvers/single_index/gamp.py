@@ -11,13 +11,16 @@ from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options, all_of
 from lrlab.solvers.single_index import requirements
 from lrlab.solvers.single_index.drawn_runs import drawn_runs
-from lrlab.solvers.single_index.gamp_checks import PREFERRED, Checks
+from lrlab.solvers.single_index.gamp_checks import PREFERRED, Checks, unlike_gaussian
 from lrlab.solvers.single_index.gamp_draws import LARGEST, WHOLE, drawn_iterations, draws_needed, gamp_draws
 from lrlab.solvers.single_index.gamp_starts import starts
 from lrlab.solvers.single_index.gamp_steps import Point, path
 from lrlab.solvers.single_index.requirements import SupportSize, single_index_entry, support_size
 from lrlab.theory.limit_size import limit_applies
 from lrlab.theory.predicted_overlap import best_overlap, predicted_iterations
+
+BLOWN = 10.0
+"""Length of b at which a path is given up."""
 
 
 def gamp(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> Iterates:
@@ -49,43 +52,47 @@ def gamp(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> 
     so of all starts, with the end under which the answers are likeliest, as a LOCAL_MINIMUM. The note gives 1 - V, the
     method's own estimate of its overlap; where nothing can be recovered b falls to 0 and its direction has no meaning.
     A fixed point of a symmetric link that the answers do not prefer to b = 0 by five nats is SETTLED, not CONVERGED:
-    near a threshold it may be far off, however sure of itself.
+    near a threshold it may be far off, however sure of itself. So are fixed points where X shows that its rows are no
+    independent Gaussian ones; the note then gives no overlap (`vamp` does, of dense signals in correlated designs).
     Reference: Rangan (2011), "Generalized approximate message passing for estimation with random linear mixing",
     Algorithm 1, first with scalar variances.
     """
     rate = min(1.0, support_size(problem, kept) / problem.shape[1])
-    ends = list[tuple[float, Iterate]]()
+    ends, unlike = list[tuple[float, Iterate]](), unlike_gaussian(problem.X, round(rate * problem.shape[1]))
     for number, start in enumerate(starts(problem, rate, rng), 1):
         checks = Checks(problem, rate)
         for at in path(problem, start, rate):
-            if not np.isfinite(at.state.b).all():
+            # ||b_true|| = 1. What is so long grows without end; a comparison with nan is false.
+            if not np.linalg.norm(at.state.b) < BLOWN:
                 break
             checks.look(at)
-            iterate = _iterate(at, rate, checks, number)
+            iterate = _iterate(at, rate, checks, number, unlike)
             yield iterate
             if checks.hopeless(at):
                 ends.append((checks.likelihood, iterate))
                 break
-    if not ends:
-        return Stop.STALLED
-    yield max(ends, key=lambda end: np.nan_to_num(end[0], nan=-np.inf))[1]
-    return Stop.LOCAL_MINIMUM
+    if ends:
+        yield max(ends, key=lambda end: np.nan_to_num(end[0], nan=-np.inf))[1]
+    return Stop.LOCAL_MINIMUM if ends and not unlike else Stop.STALLED
 
 
-def _iterate(at: Point, rate: float, checks: Checks, number: int) -> Iterate:
+def _iterate(at: Point, rate: float, checks: Checks, number: int, unlike: str) -> Iterate:
     state, residual = at.state, at.change
     prior = "Gaussian prior" if rate >= 1.0 else f"sparse prior, share {rate:.3g} of the entries"
     damped = "" if at.step == 1.0 else f", steps damped to {at.step:.2g}"
-    note = f"Own estimate of the overlap {1.0 - state.V:.3g}; {prior}{damped}."
-    if number > 1:
-        note += f" Start {number}."
+    own = f"Own estimate of the overlap {1.0 - state.V:.3g}"
+    if unlike:
+        own = f"No estimate of the overlap: that is for independent Gaussian measurements, these are {unlike}"
+    note = f"{own}; {prior}{damped}." + (f" Start {number}." if number > 1 else "")
     if checks.failed:
         # No overlap is near one at which the answers are so unlikely: nothing here has converged.
         residual = max(residual, checks.excess)
-        note += f" It does not hold: the answers are {checks.excess:.3g} standard deviations less likely than it says."
+        note += (
+            f" The answers are {checks.excess:.3g} standard deviations less likely than this state says: it is wrong."
+        )
     elif checks.gain < PREFERRED:
         note += f" The answers prefer this direction to none by {checks.gain:.2g} nats only: it may be another."
-    return Iterate(unit(state.b), residual=residual, note=note, optimal=checks.gain >= PREFERRED)
+    return Iterate(unit(state.b), residual=residual, note=note, optimal=not unlike and checks.gain >= PREFERRED)
 
 
 def predict(spec: SingleIndexSpec, options: Options) -> dict[str, float]:

@@ -17,18 +17,22 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import chdtrc
 
 from lrlab.arrays import Array
+from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.solvers.single_index.gamp_steps import Point
 from lrlab.theory import priors
-from lrlab.theory.channels import log_of_rest
+from lrlab.theory.channels import TINY, log_of_rest
 from lrlab.theory.predicted_overlap import is_symmetric
 
 UNLIKELY = 4.0
 """Standard deviations by which the answers may be less likely than the model says."""
 PREFERRED = 5.0
 """Nats by which the answers must prefer a direction of a symmetric link to none."""
+SAMPLED, KURTOSIS, CHANCE = 256, 1.0, 1e-6
+"""Rows whose kurtosis is looked at, how far that of <x, b> may be from 3, and the chance of a false alarm."""
 NEAR = 0.1
 EVERY, PATIENCE = 10, 10
 """Iterations between checks of a damped path, and the number of checks that it may fail."""
@@ -70,6 +74,23 @@ class Checks:
     def hopeless(self, at: Point) -> bool:
         """Return whether the path has come to rest where the answers are too unlikely, or wanders among such states."""
         return self.failed and (at.change < NEAR**3 or self.failures > PATIENCE or not np.isfinite(at.change))
+
+
+def unlike_gaussian(X: Array, s: int) -> str:
+    """Return what the entries of X (n, p), as s entries of b see them, are instead of independent Gaussian ones, or "".
+
+    Along a unit vector u, X u = z, the rest of X^T z has the squared length ||z||^2 chi^2 with p - 1 degrees. The
+    kurtosis of <x, b> exceeds 3 by that of an entry's excess times sum b_j^4, which is about 3 / s.
+    """
+    kurtosis = float((X[:SAMPLED] ** 4).mean() / np.square(X[:SAMPLED]).mean() ** 2)
+    if abs(kurtosis - 3.0) * 3.0 / s > KURTOSIS + 30.0 / s / math.sqrt(X[:SAMPLED].size):
+        return f"of kurtosis {kurtosis:.3g}"
+    p = X.shape[1]
+    u = unit(np.random.default_rng(p).standard_normal((p,)))
+    z = X @ u
+    image = z @ X
+    rest = float(image @ image - (image @ u) ** 2) / max(float(z @ z), TINY)
+    return "correlated" if chdtrc(p - 1, rest) < CHANCE else ""
 
 
 def surprise(own: Array) -> tuple[float, float]:

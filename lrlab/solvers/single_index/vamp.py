@@ -150,7 +150,7 @@ def refuse(spec: SingleIndexSpec, options: Options) -> None:
 def predict(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
     """Return the fixed point of state evolution for the covariance of the design, where it is one of large p."""
     overlap = predicted(spec)
-    return {} if overlap is None else {"predicted_overlap": overlap}
+    return {} if overlap is None else {"limit_overlap": overlap}
 
 
 def workspace(spec: SingleIndexSpec, options: Options) -> int:

@@ -60,7 +60,7 @@ def test_its_estimate_is_the_posterior_mean():
 
 def test_the_overlap_is_that_of_state_evolution():
     overlaps_found = [lrlab.solve(CORRELATED.replace(seed=seed), "vamp").metrics["overlap"] for seed in range(5)]
-    expected = lrlab.solve(CORRELATED, "vamp").metrics["predicted_overlap"]
+    expected = lrlab.solve(CORRELATED, "vamp").metrics["limit_overlap"]
     assert expected == predicted(CORRELATED) and 0.83 < expected < 0.86
     assert np.mean(overlaps_found) == pytest.approx(expected, abs=0.015)
 
