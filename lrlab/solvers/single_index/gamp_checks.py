@@ -33,7 +33,7 @@ PREFERRED = 5.0
 """Nats by which the answers must prefer a direction of a symmetric link to none."""
 SAMPLED, KURTOSIS, CHANCE = 256, 1.0, 1e-6
 """Rows whose kurtosis is looked at, how far that of <x, b> may be from 3, and the chance of a false alarm."""
-NEAR = 0.1
+NEAR, AT_REST = 0.1, 1e-5
 EVERY, PATIENCE = 10, 10
 """Iterations between checks of a damped path, and the number of checks that it may fail."""
 
@@ -58,11 +58,14 @@ class Checks:
     def look(self, at: Point) -> None:
         """Check a point where it is time to."""
         self.waited += at.step < 1.0
-        if at.change > self.next and self.waited < EVERY:
+        due = at.change <= self.next or self.waited >= EVERY
+        # A failure is not held against later states.
+        if not due and not self.failed:
             return
-        self.waited, self.next = 0, min(self.next, at.change / 1000.0)
-        self.likelihood, self.excess = surprise(at.answers.log_chance)
-        self.failures += self.failed
+        self.likelihood, self.excess = surprise(at.answers.log_chance, self.rate * self.problem.shape[1])
+        if due:
+            self.waited, self.next = 0, min(self.next, at.change / 1000.0)
+            self.failures += self.failed
         if is_symmetric(self.problem.link) and at.change <= NEAR:
             self.gain = evidence(self.problem, at, self.rate)
 
@@ -73,7 +76,7 @@ class Checks:
 
     def hopeless(self, at: Point) -> bool:
         """Return whether the path has come to rest where the answers are too unlikely, or wanders among such states."""
-        return self.failed and (at.change < NEAR**3 or self.failures > PATIENCE or not np.isfinite(at.change))
+        return self.failed and (at.change < AT_REST or self.failures > PATIENCE or not np.isfinite(at.change))
 
 
 def unlike_gaussian(X: Array, s: int) -> str:
@@ -93,17 +96,17 @@ def unlike_gaussian(X: Array, s: int) -> str:
     return "correlated" if chdtrc(p - 1, rest) < CHANCE else ""
 
 
-def surprise(own: Array) -> tuple[float, float]:
+def surprise(own: Array, unknowns: float = 0.0) -> tuple[float, float]:
     """Return the log-probability of the answers, and by how many standard deviations it is below its expectation.
 
-    own: that of each answer (n,).
+    own: that of each answer (n,). At small p, w is not quite the mean without an answer: a nat for each of the unknowns
+    is never much.
     """
     other, chance = log_of_rest(np.minimum(own, 0.0)), np.exp(own)
     # own - E own = (1 - P) (log P - log (1 - P)), and the variance is P (1 - P) (log P - log (1 - P))^2.
     odds = own - other
     lack = -float(((1.0 - chance) * odds).sum())
-    # A nat is never much.
-    deviation = max(1.0, math.sqrt(float((chance * (1.0 - chance) * odds**2).sum())))
+    deviation = max(1.0, unknowns / UNLIKELY, math.sqrt(float((chance * (1.0 - chance) * odds**2).sum())))
     return float(own.sum()), lack / deviation
 
 

@@ -16,6 +16,8 @@ from lrlab.theory.spectral import known_link_weights
 # Variances cannot fall to 0: answers without noise would then be events of probability 0.
 LEAST_VARIANCE = 1e-12
 LEAST_PRECISION = 1e-30
+# Indices that only a path without bounds has; the squares of larger ones, over a variance, overflow.
+FARTHEST = 1e3
 ROWS, SQUARED_ROWS = 2**14, 2**10
 PATIENCE, TURNS = 10, 4
 LEAST_STEP = 0.3
@@ -117,7 +119,7 @@ def answers(problem: SingleIndexData, now: State) -> Answer:
         problem.checkpoint(start / n)
         rows = slice(start, start + ROWS)
         own = spread if isinstance(spread, float) else np.maximum(spread[rows], LEAST_VARIANCE)
-        parts.append(answer(problem.link, now.w[rows], own, problem.y[rows]))
+        parts.append(answer(problem.link, np.clip(now.w[rows], -FARTHEST, FARTHEST), own, problem.y[rows]))
     return parts[0] if len(parts) == 1 else Answer(*map(np.concatenate, zip(*parts, strict=True)))
 
 

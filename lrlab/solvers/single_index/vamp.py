@@ -52,7 +52,7 @@ def vamp(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     model", Algorithm 2; Rangan, Schniter & Fletcher (2019), "Vector approximate message passing".
     """
     for at in path(problem):
-        likelihood, excess = surprise(at.answers.log_chance)
+        likelihood, excess = surprise(at.answers.log_chance, problem.shape[1])
         note = f"Own estimate of the overlap {1.0 - at.variance:.3g}; Gaussian prior."
         if excess > UNLIKELY:
             note += f" It does not hold: the answers are {excess:.3g} standard deviations less likely than it says."

@@ -301,3 +301,10 @@ def test_gaussian_measurements_are_taken_for_what_they_are():
         assert not unlike_gaussian(np.random.default_rng(seed).standard_normal((n, p)), min(p, 1 + seed % 3))
     for design in ("rademacher", "student"):
         assert not unlike_gaussian(OneBitSensing(n=400, p=100, design=design).build().X, 100)
+
+
+def test_right_ends_with_few_unknowns_are_not_called_wrong():
+    """With 150 answers for each unknown they are up to four standard deviations less likely than at large p."""
+    for seed in (20000, 20001, 20007):
+        trace = lrlab.solve(OneBitPhaseRetrieval(seed=seed), "gamp")
+        assert trace.stop is Stop.CONVERGED and trace.metrics["overlap"] > 0.999
