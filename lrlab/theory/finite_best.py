@@ -32,6 +32,8 @@ MOST_NUMBERS = 4_000_000
 """Entries of X of problems that are drawn."""
 MOST_ROWS = 8000
 """Measurements above which the limit is used where it serves, as draws take long."""
+NODES = 5
+"""Of the quadrature over what a sample of p unknowns says by chance."""
 LIMIT_DRAWS = 4000
 
 
@@ -169,8 +171,11 @@ def _of_limit(link: Link, n: int, p: int) -> FiniteBest:
     If q is the limit, b = g / |g| with g = sqrt(q) v + sqrt((1 - q) / p) e, e ~ N(0, I_p): for q near 1 the p - 1
     coordinates off v make the squared error (1 - q) chi^2_{p-1} / p; for q = 0 the overlap has the mean 1/p of a guess.
     """
-    around = [overlaps(link, n / p * ratio).best for ratio in (1.0 - p**-0.5, 1.0, 1.0 + p**-0.5)]
-    q, rng = around[1], np.random.default_rng(ENTROPY)
+    h, weights = np.polynomial.hermite_e.hermegauss(NODES)
+    around = np.array([overlaps(link, n / p * math.exp(x * math.sqrt(2.0 / p))).best for x in h])
+    # By chance a sample says as much as one of another n/p, which tells near a transition.
+    q, rng = float(weights @ around / weights.sum()), np.random.default_rng(ENTROPY)
+    bend = abs(q - overlaps(link, n / p).best)
     along = math.sqrt(q) + math.sqrt((1.0 - q) / p) * rng.standard_normal(LIMIT_DRAWS)
     across = (1.0 - q) / p * rng.chisquare(p - 1, LIMIT_DRAWS)
     length = np.sqrt(along**2 + across)
@@ -178,21 +183,17 @@ def _of_limit(link: Link, n: int, p: int) -> FiniteBest:
     error = np.sqrt(2.0 * across / (length * (length + np.abs(along))))
     method = "limit for large p" if p > LARGEST_P or n <= MOST_ROWS else "limit for many measurements"
     return _stated(
-        _limit_statistics(overlap, np.array(around), 1.0 - q, p),
-        _limit_statistics(error, np.sqrt(2.0 - 2.0 * np.sqrt(around)), float(error.mean()), p),
+        _limit_statistics(overlap, (1.0 - q) / p + bend),
+        _limit_statistics(error, float(error.mean()) / p + bend / max(float(error.mean()), SMALLEST)),
         0,
         method,
     )
 
 
-def _limit_statistics(score: Array, around: Array, rest: float, p: int) -> Statistics:
-    """Return mean, ends and error of the limit at finite p: terms of order 1/p, and what bends or jumps on the way.
-
-    around (3,): the limit at n/p, and at ratios to it of 1 -+ 1 / sqrt(p), as they fluctuate in effect.
-    """
+def _limit_statistics(score: Array, unsure: float) -> Statistics:
+    """Return mean, ends and error of the limit at finite p; unsure: terms of order 1/p, and what bends near n/p."""
     low, high = np.quantile(score, [0.1, 0.9])
-    bend = abs(float(around[0] + around[2] - 2.0 * around[1])) / 2.0
-    return float(score.mean()), float(low), float(high), rest / p + bend + float(score.std()) / math.sqrt(LIMIT_DRAWS)
+    return float(score.mean()), float(low), float(high), unsure + float(score.std()) / math.sqrt(LIMIT_DRAWS)
 
 
 def _stated(overlap: Statistics, error: Statistics, draws: int, method: str) -> FiniteBest:
