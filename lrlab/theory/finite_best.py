@@ -172,7 +172,7 @@ def _of_limit(link: Link, n: int, p: int) -> FiniteBest:
     coordinates off v make the squared error (1 - q) chi^2_{p-1} / p; for q = 0 the overlap has the mean 1/p of a guess.
     """
     h, weights = np.polynomial.hermite_e.hermegauss(NODES)
-    around = np.array([overlaps(link, n / p * math.exp(x * math.sqrt(2.0 / p))).best for x in h])
+    around = np.array([overlaps(link, n / p * math.exp(x * math.sqrt(2.0 / max(n, p)))).best for x in h])
     # By chance a sample says as much as one of another n/p, which tells near a transition.
     q, rng = float(weights @ around / weights.sum()), np.random.default_rng(ENTROPY)
     bend = abs(q - overlaps(link, n / p).best)
