@@ -52,7 +52,7 @@ def index_verdict(spec: Any, outcomes: Sequence[Outcome]) -> str:
     parts = [] if known is None else [_beside_theory(spec, known)]
     best = min(scored, key=lambda one: one.scores["error"], default=None)
     if best is not None and best is not known:
-        parts.append(f"{'best' if parts else 'error'} {best.scores['error']:.2g} ({best.title})")
+        parts.append(f"{'lowest here' if parts else 'error'} {best.scores['error']:.2g} ({best.title})")
     parts += bound_words(outcomes[0].predictions) if outcomes else []
     return "; ".join(parts) + "." if parts else f"n/p = {spec.n / spec.p:.4g}; theory has no prediction here."
 

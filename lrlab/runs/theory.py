@@ -3,9 +3,9 @@
 `known` is quick, for a page or a slider: limits, and means over as many draws as fit into its time. `refined` takes
 seconds, and is remembered for the process; what is refined replaces what is quick.
 
-Numbers, by name: `predicted_overlap`, `predicted_error`, mean over draws of problems of this size, and with `_low` and
-`_high` the values below which 10% and 90% of the draws lie; `best_...`, the same of the best on average over signals;
-`limit_...`, for large n and p, and `limit_best_...` of all methods.
+Numbers, by name: `predicted_overlap`, `predicted_error`, mean over draws of problems of this size, and with `_median`,
+`_low` and `_high` the values below which half, 10% and 90% of the draws lie; `best_...`, of the best on average over
+signals; `limit_...`, for large n and p, and `limit_best_...` of all methods.
 """
 
 import json
@@ -36,12 +36,13 @@ _refined: dict[object, Numbers] = {}
 
 
 def described(overlaps: Array, name: str = "predicted") -> dict[str, float]:
-    """Return mean and band of squared overlaps (draws,), and of the errors that they are, under a name."""
+    """Return mean, median and band of squared overlaps (draws,), and of the errors that they are, under a name."""
     numbers = dict[str, float]()
     for measure, values in (("overlap", overlaps), ("error", metrics.errors_of(overlaps))):
-        low, high = np.quantile(values, BAND)
+        low, median, high = np.quantile(values, (BAND[0], 0.5, BAND[1]))
         numbers |= {
             f"{name}_{measure}": float(values.mean()),
+            f"{name}_{measure}_median": float(median),
             f"{name}_{measure}_low": float(low),
             f"{name}_{measure}_high": float(high),
         }

@@ -74,8 +74,8 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
     than k / s while exchanges go on, intervals; the note says which start and which smoothness were chosen.
     Memory: three arrays (n, 11) beside X.
     Reference: after Hardle, Hall & Ichimura (1993), "Optimal smoothing in single-index models", and Delecroix,
-    Hristache & Patilea (2006), "On semiparametric M-estimation in single-index regression"; intervals after Newey &
-    Stoker (1993), "Efficiency of weighted average derivative estimators and index models".
+    Hristache & Patilea (2006), "On semiparametric M-estimation in single-index regression"; intervals: see
+    `link_free_intervals`.
     """
     X, answers = centred(problem.X), (problem.y + 1.0) / 2.0
     for state in refinement(X, problem.y, support_size(problem, kept), rng):
@@ -103,7 +103,8 @@ def refinement(X: Array, y: Array, s: int, rng: Generator) -> Iterator[State]:
     if s >= X.shape[1] and not start.clear:
         state = yield from other_starts(data, state)
         if gain(first.fit.held_out, refitted_link(data, state).held_out) < BY_REFINEMENT:
-            yield first._replace(start=f"{first.start} No refinement predicts held-out answers better.", choosing=False)
+            words = f"{first.start} No refinement predicts held-out answers better."
+            yield first._replace(start=words, choosing=False, refined=least(data, state))
             return
     # The support stays from here on.
     own: Mask = np.any(state.free, axis=1)
@@ -115,6 +116,11 @@ def refinement(X: Array, y: Array, s: int, rng: Generator) -> Iterator[State]:
         yield state._replace(trying=f"jumps of width {attempt.levels.width:.2g}").widened(own)
     for last in last_rounds(data, state, attempt if attempt and attempt.preferred else None):
         yield last.widened(own)
+
+
+def least(data: CrossFit, state: State) -> State:
+    """Return the state at the minimum under the link of a state, or near it."""
+    return next(last for k, last in enumerate(last_rounds(data, state, None)) if last.nearly_settled or k == REFITS)
 
 
 def other_starts(data: CrossFit, state: State) -> abc.Generator[State, None, State]:

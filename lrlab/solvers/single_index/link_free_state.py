@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lrlab.arrays import Array, Mask
+from lrlab.arrays import Array, Intervals, Mask
 from lrlab.protocol import Iterate
 from lrlab.solvers.single_index.cross_fitting import Derivatives
 from lrlab.solvers.single_index.interval_requirements import LEAST_INFORMATION
@@ -22,7 +22,10 @@ UNDECIDED = 0.01
 
 
 class State(NamedTuple):
-    """One round: B and X B of all columns, entries that may move (p, K + 1), link, derivatives, step to come."""
+    """One round: B and X B of all columns, entries that may move (p, K + 1), link, derivatives, step to come.
+
+    refined: the state whose intervals are shown, where this direction is not the best one under its link.
+    """
 
     B: Array
     Z: Array
@@ -35,6 +38,7 @@ class State(NamedTuple):
     start: str
     choosing: bool
     trying: str = ""
+    refined: "State | None" = None
 
     @property
     def b(self) -> Array:
@@ -61,11 +65,18 @@ class State(NamedTuple):
         B[own], step[own], free[own] = self.B, self.step, self.free
         return self._replace(B=B, free=free, step=step)
 
+    def intervals(self, X: Array, answers: Array) -> Intervals:
+        """Return the intervals of the entries, or of those of the refined direction where this one is a start."""
+        if self.refined is not None:
+            known = self.refined.intervals(X, answers)
+            words = "" if np.isnan(known.low).all() else " The intervals are those of the refined direction."
+            return known._replace(note=f"{known.note}{words}".strip())
+        return intervals(X, answers, self.b, self.link, self.fit, minimal=self.choosing or self.nearly_settled)
+
     def iterate(self, X: Array, answers: Array) -> Iterate:
         """Return the state as an iterate, with its intervals from X (n, p) and answers (n,) in {0, 1}."""
         # Computed where they are looked at: for the last iterate alone in a sweep.
-        minimal = self.choosing or self.nearly_settled
-        ends = cache(partial(intervals, X, answers, self.b, self.link, self.fit, minimal=minimal))
+        ends = cache(partial(self.intervals, X, answers))
         sparse = f", {np.count_nonzero(self.b)} entries" if np.count_nonzero(self.b) < len(self.b) else ""
         link = f"Log-odds: {self.fit.smoothness.name}, {self.fit.parameters:.1f} effective parameters"
         link = f"Link: {self.link.name}" if isinstance(self.link, Levels) else link

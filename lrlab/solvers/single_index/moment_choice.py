@@ -26,6 +26,11 @@ CLEAR = 2.0
 """Deviations by which one matrix has to stand out more than the other for a choice that is seldom wrong."""
 
 
+def format_size(deviations: float) -> str:
+    """Return a number of deviations with two digits, without an exponent."""
+    return f"{deviations:,.0f}" if deviations >= 10.0 else f"{deviations:.2g}"
+
+
 class Choice(NamedTuple):
     """Which of M and M' is taken, and by how many deviations of the noise each stands out."""
 
@@ -43,7 +48,7 @@ class Choice(NamedTuple):
         """The choice as a sentence for the person who looks."""
         one, other = ("M", "M'") if self.moment == "M" else ("M'", "M")
         most, least = sorted((max(self.differ, 0.0), max(self.agree, 0.0)), reverse=True)
-        sizes = f"by {most:.2g} times the noise, in {other} by {least:.2g}"
+        sizes = f"by {format_size(most)} times the noise, in {other} by {format_size(least)}"
         words = f"{one} chosen, the matrix in which the signal stands out more: {sizes}."
         return words if most - least >= CLEAR else f"{words} The choice is uncertain: more answers would settle it."
 

@@ -89,7 +89,9 @@ def _draw_lines(page: str, results: Results, view: View) -> None:
     plot.show(figure, key=f"{page}.lines", label=message(title, points, x.title), on_click=click)
     band = "95% intervals of the shares" if view.show == SHARE else "from the first to the third quartile"
     band = "95% intervals of the means" if view.show in MEANS else band
-    st.caption(f"Bands: {band}. {_limit_words(limits)}**A click on a point opens its first trial on Converge.**")
+    lines = "Dashed: theory at each size, the median of its draws; the palest bands hold 80% of them. "
+    words = f"{lines if view.theory and view.show != SHARE else ''}{_limit_words(limits)}"
+    st.caption(f"Bands: {band}. {words}**A click on a point opens its first trial on Converge.**")
     if halves is not None and len(halves):
         st.caption(" ".join(midpoint_words(sweep, halves)))
     sweep_offers.offer(page, sweep, figure, table, metric, together=False)
@@ -116,7 +118,7 @@ def _log(points: pd.DataFrame, show: str, quotient: bool) -> bool:
 
 
 def _theory(sweep: Sweep, show: str) -> pd.DataFrame:
-    """Return what theory says of each solver: series, x, y, low, high at the size of a cell; y alone of limits."""
+    """Return what theory says of each solver: series, x, y (medians), low, high at the sizes of cells; limits, too."""
     [axis] = sweep.grid
     rows = []
     for cell in sweep.cells:
@@ -126,7 +128,9 @@ def _theory(sweep: Sweep, show: str) -> pd.DataFrame:
         numbers = theory.known(cell.job)
         for kind in ("predicted", "limit"):
             ends = [numbers.get(f"{kind}_{score}_{end}", math.nan) for end in ("low", "high")]
-            several = [math.nan if v is None else v / bound for v in (prediction(numbers, score, kind), *ends)]
+            # Of trials medians are drawn, which differ from means where draws are skewed; limits have no spread.
+            centre = numbers.get(f"{kind}_{score}_median", prediction(numbers, score, kind))
+            several = [math.nan if v is None else v / bound for v in (centre, *ends)]
             rows.append((kind, sweep.titles[cell.solver], cell.axes[axis], *several))
     return pd.DataFrame(rows, columns=["kind", "series", "x", "y", "low", "high"]).dropna(subset=["y"])
 
