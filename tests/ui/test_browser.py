@@ -120,7 +120,7 @@ def test_errors_are_one_sentence_and_input_is_not_lost(page, address, tmp_path):
     # The page below is still drawn anew: what is pressed must not move away.
     idle(page)
     press(page, "Run")
-    ended = page.get_by_text(re.compile("chosen: the top eigenvalue"))
+    ended = page.get_by_text(re.compile("chosen, the matrix in which the signal"))
     expect(ended).to_be_visible()
     page.locator("input[type=file]").set_input_files(text)
     expect(page.get_by_text(re.compile(sentence))).to_be_visible()

@@ -20,8 +20,10 @@ LONGEST, AT_REST = 600, 1e-5
 """Iterations of a draw, and the residual at which it has come to its end."""
 
 
-def drawn_runs(run: Solver, spec: SingleIndexSpec, options: Options, count: int) -> Array:
-    """Return the overlaps (count,) of the last estimates of a solver on problems like that of a spec."""
+def drawn_runs(run: Solver, spec: SingleIndexSpec, options: Options, count: int) -> Array | None:
+    """Return the overlaps (count,) of the last estimates on problems like that of a spec; None where X is large."""
+    if spec.n * spec.p > MOST_ENTRIES:
+        return None
     given = tuple(options.items())
     return np.array([_overlap(run, spec.replace(seed=FIRST_SEED + number), given) for number in range(count)])
 

@@ -209,7 +209,8 @@ def last_rounds(data: CrossFit, state: State, jumping: Attempt | None) -> Iterat
 def workspace(spec: SingleIndexSpec, options: Options) -> int:
     """Hold indices, trial indices and weights of all columns, the spline of every row; columns of length p."""
     columns = FOLDS + 1
-    errors = 6 * min(spec.p, MOST_ENTRIES)
+    entries = min(requirements.sparse_size(spec, options), spec.p)
+    errors = 6 * entries if entries <= MOST_ENTRIES else 0
     moments = 0 if int(options["kept"]) or spec.sparsity else 10 * spec.p**2
     return 8 * spec.n * (max(5 * columns, errors) + 40) + 8 * (spec.p * 16 * columns + moments) + 2**26
 

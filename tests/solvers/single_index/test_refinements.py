@@ -73,9 +73,12 @@ def test_phase_likelihood_reaches_the_rate_of_noiseless_data():
 )
 @pytest.mark.slow
 def test_not_knowing_the_link_costs_little(spec, informed):
-    """The bound of the lab is 1.1 on medians of 40 seeds (benchmarks); 8 seeds scatter more."""
+    """The bound of the lab is 1.1 on medians of 40 seeds (benchmarks); 8 seeds scatter more.
+
+    Of answers without noise `phase-likelihood` denies none, which a method that has to estimate the jump cannot know.
+    """
     ratio = np.median(errors(spec, "link-free-refinement")) / np.median(errors(spec, informed))
-    assert ratio < 1.15
+    assert ratio < (1.15 if spec.link_function.noise or informed != "phase-likelihood" else 1.3)
 
 
 def test_the_sparse_form_finds_the_support():
