@@ -72,7 +72,7 @@ def test_a_verdict_names_prediction_threshold_and_limit():
     assert predicted == pytest.approx(simulated, rel=0.15)
     assert (
         "n/p = 150 is above its threshold for large n and p, 11.9" in sentence
-        and "best" in sentence
+        and "lowest here" in sentence
         and "Probit" in sentence
     )
     below = verdict(catalog.spec("one-bit-sensing", n=400, p=50), "pairwise-moment")
