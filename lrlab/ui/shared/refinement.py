@@ -1,5 +1,6 @@
 """Has workers refine what theory says of the jobs on a page, and draws the page once more when it is there."""
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,9 +13,29 @@ from lrlab.runs import theory
 from lrlab.runs.job import Job
 from lrlab.ui.shared import live
 
-POLL_SECONDS = 1.0
+POLL_SECONDS, PATIENCE_SECONDS = 1.0, 1.5
+"""Between two looks, and before the first piece of work: who moves on at once costs nothing."""
 MOST = 40
 """Sizes at which bounds of all methods are computed for one figure: each takes some seconds."""
+
+
+class _Asked:
+    """Items of `theory.refined` that a page waits for; begun when it has shown the same ones for a while."""
+
+    def __init__(self, items: list[Any]) -> None:
+        self.items, self._since = items, time.monotonic()
+        self._results: Collection | None = None
+
+    def arriving(self) -> Collection | None:
+        """Return what arrives; None while it is not begun."""
+        if self._results is None and time.monotonic() > self._since + PATIENCE_SECONDS:
+            self._results = Collection(on_workers(theory.refined, self.items))
+        return self._results
+
+    def end(self) -> None:
+        """End what was begun."""
+        if self._results is not None:
+            self._results.cancel()
 
 
 def refine(page: str, jobs: Sequence[Job], *, bounds: bool = False) -> bool:
@@ -27,15 +48,17 @@ def refine(page: str, jobs: Sequence[Job], *, bounds: bool = False) -> bool:
         return theory.missing_bounds(job.spec for job in jobs) if bounds else theory.missing(jobs)
 
     name, items = f"{page}:theory", missing()
-    begun: tuple[list[Any], Collection] | None = st.session_state.get(name)
-    if begun and not set(items) <= set(begun[0]):
-        begun[1].cancel()
-        begun = None
+    asked: _Asked | None = st.session_state.get(name)
+    if asked and not set(items) <= set(asked.items):
+        asked.end()
+        asked = None
     if not items:
         return False
-    if begun is None:
-        begun = st.session_state[name] = (items, Collection(on_workers(theory.refined, items)))
-    wanted, arriving = begun
+    if asked is None:
+        asked = st.session_state[name] = _Asked(items)
+    arriving = asked.arriving()
+    if arriving is None:
+        return True
     for result in arriving.refresh():
         # What fails here is not known: the limits for large sizes stay.
         theory.remember(result.item, {} if isinstance(result.value, Failure) else result.value)
