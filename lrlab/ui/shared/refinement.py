@@ -19,7 +19,7 @@ MOST = 40
 """Sizes at which bounds of all methods are computed for one figure: each takes some seconds."""
 
 
-class _Asked:
+class _Refinement:
     """Items of `theory.refined` that a page waits for; begun when it has shown the same ones for a while."""
 
     def __init__(self, items: list[Any]) -> None:
@@ -48,15 +48,15 @@ def refine(page: str, jobs: Sequence[Job], *, bounds: bool = False) -> bool:
         return theory.missing_bounds(job.spec for job in jobs) if bounds else theory.missing(jobs)
 
     name, items = f"{page}:theory", missing()
-    asked: _Asked | None = st.session_state.get(name)
-    if asked and not set(items) <= set(asked.items):
-        asked.end()
-        asked = None
+    pending: _Refinement | None = st.session_state.get(name)
+    if pending and not set(items) <= set(pending.items):
+        pending.end()
+        pending = None
     if not items:
         return False
-    if asked is None:
-        asked = st.session_state[name] = _Asked(items)
-    arriving = asked.arriving()
+    if pending is None:
+        pending = st.session_state[name] = _Refinement(items)
+    arriving = pending.arriving()
     if arriving is None:
         return True
     for result in arriving.refresh():
