@@ -90,10 +90,12 @@ def limits(job: Job) -> Numbers:
 def quotients(spec: Spec) -> dict[str, tuple[str, float]]:
     """Return the measures that are quotients: by name the score, and the bound of all methods that divides it.
 
-    Where the bound at this size has not been computed (`best`), or is 0, there are none.
+    Where the bound at this size is not known (`refined`), or is 0, there are none.
     """
-    bounds = known_best(spec)
-    wanted = {name: measure.quotient for name, measure in catalog.family(spec.model).measures.items()}
+    measures = catalog.family(spec.model).measures
+    wanted = {name: measure.quotient for name, measure in measures.items() if measure.quotient[0]}
+    # Of most families there are none; this is asked for every trial of a table.
+    bounds = known_best(spec) if wanted else {}
     return {name: (score, bounds[of]) for name, (score, of) in wanted.items() if bounds.get(of, 0.0) > NOTHING}
 
 
@@ -130,7 +132,12 @@ def _key(item: Any) -> object:
 def _stored(item: Any) -> Numbers | None:
     """Return what is remembered of an item, or shipped with the lab; None where there is nothing."""
     key = _key(item)
-    return _refined[key] if key in _refined else shipped().get(text_of(item))
+    return _refined[key] if key in _refined else _shipped(item)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _shipped(item: Any) -> Numbers | None:
+    return shipped().get(text_of(item))
 
 
 def text_of(item: Any) -> str:

@@ -108,6 +108,12 @@ def _leading(K: int, S: float, p: int, rng: Generator) -> tuple[float, float, fl
     # Imported here: scipy.linalg would slow down the start of the shell.
     from scipy.linalg import eigh_tridiagonal
 
+    values, vectors = eigh_tridiagonal(*tridiagonal(K, S, p, rng), select="i", select_range=(p - 2, p - 1))
+    return float(values[1]), float(values[0]), float(vectors[0, 1] ** 2)
+
+
+def tridiagonal(K: int, S: float, p: int, rng: Generator) -> tuple[Array, Array]:
+    """Return the diagonal (p,) and the next one (p - 1,) of a draw of G^T G, G (K, p) as in `finite_moment`."""
     rows = np.arange(p)
     freedom = np.maximum(np.concatenate([K - rows[1:], p - rows[1:]]), 0)
     chi = np.sqrt(2.0 * rng.standard_gamma(freedom / 2.0))
@@ -115,8 +121,7 @@ def _leading(K: int, S: float, p: int, rng: Generator) -> tuple[float, float, fl
     diagonal[0], diagonal[1:] = np.sqrt(S) if K else 0.0, chi[: p - 1]
     square = diagonal**2
     square[1:] += above**2
-    values, vectors = eigh_tridiagonal(square, diagonal[:-1] * above, select="i", select_range=(p - 2, p - 1))
-    return float(values[1]), float(values[0]), float(vectors[0, 1] ** 2)
+    return square, diagonal[:-1] * above
 
 
 def surviving_squares(link: Link, sign: float) -> tuple[float, float]:

@@ -26,7 +26,7 @@ from numpy.random import Generator
 from lrlab.arrays import Array
 from lrlab.protocol import Checkpoint, proceed
 from lrlab.theory.links import Link, normal_density
-from lrlab.theory.spiked import NODES, REACH, surviving_squares
+from lrlab.theory.spiked import NODES, REACH, surviving_squares, tridiagonal
 
 MANY = 10_000
 """Rows from which on their sums are drawn in the place of the rows."""
@@ -132,19 +132,9 @@ def _wishart_factor(freedom: int, p: int, rng: Generator) -> Array:
 
 
 def _pair_moment(sums: IndexSums, count: int, p: int, rng: Generator) -> Array:
-    """Return the mean over `count` pairs of dx dx^T (p, p), over those whose differences along b have these sums.
-
-    Reflections from the left, and from the right off b, make the matrix with the rows dx / sqrt(2) bidiagonal (Dumitriu
-    & Edelman 2002, "Matrix models for beta ensembles", section III, with one column that is not normal).
-    """
-    K, rows = sums.rows, np.arange(p)
-    diagonal = np.sqrt(2.0 * rng.standard_gamma(np.maximum(K - rows, 0) / 2.0))
-    diagonal[0] = math.sqrt(sums.squares)
-    above = np.where(rows[:-1] < K, np.sqrt(2.0 * rng.standard_gamma((p - rows[1:]) / 2.0)), 0.0)
-    square = diagonal**2
-    square[1:] += above**2
-    side = diagonal[:-1] * above
-    return 2.0 / count * (np.diag(square) + np.diag(side, 1) + np.diag(side, -1))
+    """Return the mean over `count` pairs of dx dx^T (p, p), over those whose differences along b have these sums."""
+    diagonal, side = tridiagonal(sums.rows, sums.squares, p, rng)
+    return 2.0 / count * (np.diag(diagonal) + np.diag(side, 1) + np.diag(side, -1))
 
 
 def drawn_problems(link: Link, n: int, p: int, count: int) -> Iterator[DrawnProblem]:
