@@ -4,23 +4,31 @@ import os
 
 import streamlit as st
 
-from lrlab.ui.shared import page, startup
+if __name__ == "__main__":
+    # As the script of a session.
+    from lrlab.ui.shared import page, startup
 
-st.set_page_config(layout="wide")
-# Off, unless the server is given a password for it.
-teacher = [st.Page("pages/teacher.py", title="Teacher")] if os.environ.get("LRLAB_TEACHER_PASSWORD") else []
-page.navigate(
-    [
-        st.Page("pages/home.py", title="lrlab", default=True),
-        st.Page("pages/learn.py", title="Learn"),
-        st.Page("pages/converge.py", title="Converge"),
-        st.Page("pages/spectrum.py", title="Spectrum"),
-        st.Page("pages/transition.py", title="Phase map"),
-        st.Page("pages/sweep.py", title="Sweep"),
-        st.Page("pages/papers.py", title="Papers"),
-        st.Page("pages/own_data.py", title="Own data"),
-        *teacher,
-    ]
-)
-# Last, so that the first page does not share the interpreter with the imports of the first run.
-startup.begin()
+    st.set_page_config(layout="wide")
+    # Off, unless the server is given a password for it.
+    teacher = [st.Page("pages/teacher.py", title="Teacher")] if os.environ.get("LRLAB_TEACHER_PASSWORD") else []
+    page.navigate(
+        [
+            st.Page("pages/home.py", title="lrlab", default=True),
+            st.Page("pages/learn.py", title="Learn"),
+            st.Page("pages/converge.py", title="Converge"),
+            st.Page("pages/spectrum.py", title="Spectrum"),
+            st.Page("pages/transition.py", title="Phase map"),
+            st.Page("pages/sweep.py", title="Sweep"),
+            st.Page("pages/papers.py", title="Papers"),
+            st.Page("pages/own_data.py", title="Own data"),
+            *teacher,
+        ]
+    )
+    # Last, so that the first page does not share the interpreter with the imports of the first run.
+    startup.begin()
+else:
+    # Imported once, by the server.
+    from lrlab.ui.live.headers import MIDDLEWARE
+    from lrlab.ui.live.routes import lifespan, routes
+
+    app = st.App(__file__, routes=routes(), middleware=MIDDLEWARE, lifespan=lifespan)

@@ -20,7 +20,7 @@ with page.row():
     run_controls.buttons(link, jobs)
     with st.popover("Measure and axes"):
         settings = run_controls.choose(link, model, spec)
-live.follow("converge", lambda: results_view.draw(settings, jobs))
+live.follow("converge", lambda: results_view.draw(settings, jobs), results_view.view(settings))
 results_view.refine()
 many_seeds.show(settings, jobs)
 link.write()

@@ -13,6 +13,8 @@ from lrlab.metrics import error_of
 from lrlab.model_entry import Measure
 from lrlab.models.single_index import FAMILY
 
+LIVE_POINTS, FIRST_POINTS = 400, 40
+"""Of a curve while it grows: about as many as it has pixels; of the first ones none is left out."""
 EMPTY = 100.0
 """Where the axis of an empty figure ends."""
 TIMES = {"iteration": "iteration", "seconds": "solver time (s)"}
@@ -44,15 +46,15 @@ def curves(
     log_y: bool = False,
     height: int = 400,
     hold: bool = False,
-    most: int = MOST_POINTS,
+    growing: bool = False,
 ) -> Figure:
     """Return a measure of every run against `time` ("iteration" or "seconds"), with its prediction dashed.
 
     A run of one iterate is a marker, with a thin line that carries its level over to the others. hold: whether the axes
-    end at round numbers, so that they stand still while a run grows. most: points of a curve.
+    end at round numbers, so that they stand still while a run grows. growing: whether it still does.
     """
     figure = Figure()
-    rows = [thinned(run.rows, most) for run in runs]
+    rows = [thinned_while_growing(run.rows) if growing else thinned(run.rows) for run in runs]
     values = [row[measure] for few in rows for row in few if math.isfinite(row.get(measure, math.nan))]
     # A logarithm has nothing to show of negative objectives; a zero among others, reached at the end, is left out.
     log_y = log_y and all(value >= 0 for value in values) and (any(values) or not values)
@@ -112,6 +114,15 @@ def thinned(rows: Sequence[Mapping[str, float]], most: int = MOST_POINTS) -> Seq
     even = np.linspace(0, len(rows) - 1, most // 2)
     early = np.geomspace(1, len(rows), most // 2) - 1
     return [rows[k] for k in np.unique(np.concatenate([even, early]).astype(int))]
+
+
+def thinned_while_growing(rows: Sequence[Mapping[str, float]]) -> Sequence[Mapping[str, float]]:
+    """Return a few hundred rows that stay when others follow: the first ones, then every second, fourth, eighth ...
+
+    With each doubling of the run half of them are dropped; until then a tab is sent new points alone.
+    """
+    stride = max(1, 2 ** math.ceil(math.log2(max(1, len(rows)) / LIVE_POINTS)))
+    return rows if stride == 1 else [*rows[:FIRST_POINTS], *rows[-(-FIRST_POINTS // stride) * stride :: stride]]
 
 
 def _add_curve(figure: Figure, run: Recovery, points: Sequence[tuple[float, float]], last: float) -> None:

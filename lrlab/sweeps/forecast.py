@@ -173,11 +173,19 @@ class PendingForecast:
         threading.Thread(target=self._serve, name="lrlab-forecast", daemon=True).start()
 
     @property
-    def over(self) -> bool:
-        """Whether there is an answer, or will never be one."""
-        return self._over.is_set()
+    def alive(self) -> bool:
+        """Whether an answer can still come."""
+        return not self._over.is_set()
 
-    def drop(self) -> None:
+    @property
+    def version(self) -> bool:
+        """Differs where there is an answer."""
+        return self.alive
+
+    def refresh(self) -> None:
+        """Do nothing: the answer comes from a thread of its own."""
+
+    def cancel(self) -> None:
         """Give it up, as another sweep is to be forecast: one that has not begun never begins."""
         self._dropped.set()
         self._begin.set()

@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import streamlit as st
-from streamlit import runtime
 
 from lrlab.engine.engine import get_engine
 from lrlab.parameters import InputError
 from lrlab.settings import is_teacher
 from lrlab.sweeps.session import SweepRun, all_under_way
-from lrlab.ui.shared import live, turns
-from lrlab.ui.shared.followers import get_followers
+from lrlab.ui.live.channel import get_channel
 
 POLL_SECONDS = 3.0
 WRONG_SECONDS = 1.0
@@ -44,8 +42,7 @@ def opened() -> bool:
         st.error(str(error))
         return False
     if pressed:
-        with turns.pause():
-            time.sleep(WRONG_SECONDS)
+        time.sleep(WRONG_SECONDS)
         st.error("password must be the one that the server was given, got another one: try again")
     return False
 
@@ -62,7 +59,7 @@ class Row(NamedTuple):
 
 def rows() -> list[Row]:
     """Return all runs that are under way."""
-    runs = [Row(run.page, mark(run.browser), *described(run.running)) for run in get_followers().under_way()]
+    runs = [Row(run.page, mark(run.browser), *described(run.running)) for run in get_channel().under_way()]
     return runs + [Row("sweep", mark(run.session), *described(run)) for run in all_under_way()]
 
 
@@ -93,24 +90,22 @@ def server_memory() -> int:
 def show() -> None:
     """Show the overview, anew every few seconds."""
 
+    @st.fragment(run_every=POLL_SECONDS, key="teacher-live")
     def draw() -> None:
-        with turns.turn():
-            numbers()
-            table()
+        numbers()
+        table()
 
-    live.fragment(draw, "overview.teacher", "teacher-live", POLL_SECONDS)
+    draw()
 
 
 def numbers() -> None:
     """Show counts and memory."""
-    # Not there where a test runs the page without a server.
-    sessions = getattr(runtime.get_instance(), "_session_mgr", None) if runtime.exists() else None
     try:
         state = get_engine().overview()
     except InputError as error:
         st.error(str(error))
         state = None
-    figures: dict[str, object] = {"open tabs": sessions.num_active_sessions() if sessions else 0}
+    figures: dict[str, object] = {"open tabs": get_channel().open_tabs}
     figures["memory of the server"] = f"{server_memory() / MIB:.0f} MiB"
     if state is not None:
         figures |= {"workers": len(state.memory), "tasks under way": state.running, "runs that wait": state.waiting}

@@ -1,16 +1,19 @@
 """Draws estimates beside the truth: entries, pictures, or matrices."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import streamlit as st
 
 from lrlab import catalog
 from lrlab.figures import factors, picture, recovery
+from lrlab.figures.build import Figure, Node
 from lrlab.figures.recovery import Recovery
 from lrlab.lowrank import LowRank
 from lrlab.protocol import Estimate, Spec
+from lrlab.ui.live.changes import State
 from lrlab.ui.shared import live
 from lrlab.ui.widgets import plot
 
@@ -37,35 +40,68 @@ def real_parts(x: Any, spec: Spec) -> Any:
     return np.real(x) if getattr(spec, "side", 0) else np.concatenate([np.real(x), np.imag(x)])
 
 
-def show(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], following: Any, height: int) -> None:
-    """Draw the estimates against the truth, with a slider over the iterates when the run is over."""
+class Kind(NamedTuple):
+    """How estimates of a kind are drawn: the name of the live part, its figure, its frames, and words below it."""
+
+    part: str
+    figure: Callable[[], Figure]
+    frames: Callable[[], Sequence[Node]]
+    words: str
+
+
+def kind(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], height: int = 400) -> Kind:
+    """Return how estimates are drawn against the truth."""
     if truth is None:
         # A fit to labels has no truth to compare with; its spectrum is drawn instead.
-        figure = factors.singular_values(None, drawn, height=height)
-        plot.show(figure, key="converge.spectrum", label="singular values")
-        st.caption("Singular values of the coefficients, features x labels, fitted by each solver.")
-        return
-    make: Callable[..., Any]
-    real: Any = truth if isinstance(truth, LowRank) else real_parts(truth, spec)
+        words = "Singular values of the coefficients, features x labels, fitted by each solver."
+        return Kind("converge.spectrum", partial(factors.singular_values, None, drawn, height=height), list, words)
     if isinstance(truth, LowRank):
-        name, figure, make = "matrices", factors.matrices(truth, drawn, height=height), factors.matrix_frames
         part = f", {factors.SIDE} of its rows and columns" if max(truth.shape) > factors.SIDE else ""
-        words = f"The matrix, {truth.shape[0]} × {truth.shape[1]}{part}."
-    elif side := getattr(spec, "side", 0):
-        name, figure, make = "picture", picture.pictures(real, drawn, columns=2, height=height), picture.picture_frames
-        words = f"The truth is a picture of {side} x {side} pixels; estimates use the grey levels of the truth."
-    else:
-        figure = recovery.recovery(real, drawn, symbol=catalog.family(spec.model).signal, legend=False, height=height)
-        name, make = "estimate", recovery.recovery_frames
-        words = vector_words(len(real) <= recovery.STEMS, np.iscomplexobj(truth))
-        if len(real) <= recovery.STEMS and any(run.intervals and np.isfinite(run.intervals.low).any() for run in drawn):
-            words += " Bars: 95% intervals of the entries."
-    frames = ""
+        return Kind(
+            "converge.matrices",
+            partial(factors.matrices, truth, drawn, height=height),
+            partial(factors.matrix_frames, truth, drawn),
+            f"The matrix, {truth.shape[0]} × {truth.shape[1]}{part}.",
+        )
+    real = real_parts(truth, spec)
+    if side := getattr(spec, "side", 0):
+        return Kind(
+            "converge.picture",
+            partial(picture.pictures, real, drawn, columns=2, height=height),
+            partial(picture.picture_frames, real, drawn),
+            f"The truth is a picture of {side} x {side} pixels; estimates use the grey levels of the truth.",
+        )
+    words = vector_words(len(real) <= recovery.STEMS, np.iscomplexobj(truth))
+    if len(real) <= recovery.STEMS and any(run.intervals and np.isfinite(run.intervals.low).any() for run in drawn):
+        words += " Bars: 95% intervals of the entries."
+    signal = catalog.family(spec.model).signal
+    return Kind(
+        "converge.estimate",
+        partial(recovery.recovery, real, drawn, symbol=signal, legend=False, height=height),
+        partial(recovery.recovery_frames, real, drawn),
+        words,
+    )
+
+
+def figures(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], height: int) -> dict[str, Figure]:
+    """Return the live parts: estimates against the truth, and for matrices singular values and differences."""
+    own = kind(spec, truth, drawn, height)
+    parts = {own.part: own.figure()}
+    if isinstance(truth, LowRank):
+        parts["converge.values"] = factors.singular_values(truth, drawn)
+        parts["converge.differences"] = factors.differences(truth, drawn)
+    return parts
+
+
+def show(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], following: Any, parts: State) -> None:
+    """Draw the estimates against the truth, with a slider over the iterates when the run is over."""
+    own, frames = kind(spec, truth, drawn), ""
     if following and not following.alive and any(len(run.history) > 1 for run in drawn):
-        frames = live.once("converge:frames", id(following), lambda: plot.encode_frames(make(real, drawn)))
-    label = "matrices" if name == "matrices" else "estimates"
-    plot.show(figure, key=f"converge.{name}", label=label, frames=frames, link="converge", slides=True)
-    st.caption(words)
+        frames = live.once("converge:frames", id(following), lambda: plot.encode_frames(own.frames()))
+    label = {"converge.spectrum": "singular values", "converge.matrices": "matrices"}.get(own.part, "estimates")
+    slides = truth is not None
+    plot.show(parts[own.part], key=own.part, label=label, frames=frames, link="converge" * slides, slides=slides)
+    st.caption(own.words)
 
 
 def vector_words(stems: bool, is_complex: bool) -> str:
@@ -78,14 +114,14 @@ def vector_words(stems: bool, is_complex: bool) -> str:
     return f"A mark: {mark}. On the grey line estimates are exact. Colours: the estimates, {turned}."
 
 
-def show_values(truth: Estimate, drawn: Sequence[Recovery]) -> None:
+def show_values(parts: State) -> None:
     """Draw the singular values of matrices and how they differ from the truth; nothing where the truth is no matrix."""
-    if not isinstance(truth, LowRank):
+    if "converge.values" not in parts:
         return
     left, right = st.columns(2, gap="medium")
     with left:
-        plot.show(factors.singular_values(truth, drawn), key="converge.values", label="singular values")
+        plot.show(parts["converge.values"], key="converge.values", label="singular values")
         st.caption("Grey: the truth. Colours: the estimates; open markers: negative eigenvalues.")
     with right:
-        plot.show(factors.differences(truth, drawn), key="converge.differences", label="differences from the truth")
+        plot.show(parts["converge.differences"], key="converge.differences", label="differences from the truth")
         st.caption("Estimate less truth, on the scale of the truth.")

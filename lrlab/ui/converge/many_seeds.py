@@ -61,7 +61,7 @@ def draw(settings: CurveSettings, level: float, about: tuple[tuple[Job, ...], in
     from lrlab.presets.traces import median_traces
 
     batch, ran = live.current(PAGE), live.about(PAGE)
-    progress.show_batch_progress(batch, changed=batch is not None and ran != about, of=PAGE)
+    progress.show_batch_progress(batch, "seeds.progress", changed=batch is not None and ran != about)
     results = progress.batch_results(batch)
     if not results:
         return

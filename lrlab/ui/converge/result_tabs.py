@@ -17,8 +17,9 @@ from lrlab.runs import theory
 from lrlab.runs.job import Job
 from lrlab.ui.converge import estimates
 from lrlab.ui.converge.run_controls import CurveSettings
+from lrlab.ui.live.changes import State
 from lrlab.ui.shared import captions, code, page
-from lrlab.ui.widgets import tables
+from lrlab.ui.widgets import plot, tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,9 +36,16 @@ STATES = {"waiting": "Waiting for a free worker.", "running": "Running.", "faile
 
 
 def show(
-    settings: CurveSettings, spec: Spec, runs: Sequence[Any], drawn: Sequence[Recovery], truth: Any, *, ran: bool
+    settings: CurveSettings,
+    spec: Spec,
+    runs: Sequence[Any],
+    drawn: Sequence[Recovery],
+    parts: State,
+    *,
+    ran: bool,
+    alive: bool,
 ) -> None:
-    """Show the tabs; ran: whether there are results, and not the chosen jobs alone."""
+    """Show the tabs; ran: whether there are results, and not the chosen jobs alone. alive: whether they still grow."""
     why, numbers, table_tab, code_tab = st.tabs([WHY, NUMBERS, TABLE, CODE], default=NUMBERS, key="converge-tabs")
     measures = family(spec.model).measures
     with why:
@@ -50,8 +58,10 @@ def show(
             st.caption(f"No bound of all methods at this size: {reason}.")
         st.caption(captions.describe_spec(spec))
         if ran:
-            _numbers(runs, drawn, measures)
-        estimates.show_values(truth, drawn)
+            cards_html = parts["converge.cards"]
+            plot.words(cards_html, key="converge.cards") if alive else st.html(cards_html)
+            st.caption(_meanings(drawn, measures))
+        estimates.show_values(parts)
     with table_tab:
         if ran:
             meanings = " ".join(f"{name}: {measure.meaning}." for name, measure in measures.items())
@@ -77,13 +87,16 @@ def _solvers(jobs: Sequence[Job]) -> None:
                 st.code(inspect.getdoc(entry.run) or "", language=None, wrap_lines=True)
 
 
-def _numbers(runs: Sequence[Any], drawn: Sequence[Recovery], measures: Mapping[str, Measure]) -> None:
-    """Show the cards, and the meaning of their numbers."""
+def cards(runs: Sequence[Any], drawn: Sequence[Recovery], measures: Mapping[str, Measure]) -> str:
+    """Return a card with the numbers of each solver as HTML."""
     body = "".join(_card(run, look, measures) for run, look in zip(runs, drawn, strict=True))
-    st.html(f'<div class="lr-runs">{body}</div>')
+    return f'<div class="lr-runs">{body}</div>'
+
+
+def _meanings(drawn: Sequence[Recovery], measures: Mapping[str, Measure]) -> str:
     present = {name for look in drawn for row in look.rows[-1:] for name in row}
     displayed = {display_name(name): measure for name, measure in measures.items() if name in present}
-    st.caption(" ".join(f"**{name}**: {measure.meaning}." for name, measure in displayed.items()))
+    return " ".join(f"**{name}**: {measure.meaning}." for name, measure in displayed.items())
 
 
 def _card(run: Any, look: Recovery, measures: Mapping[str, Measure]) -> str:

@@ -3,14 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from html import escape
+from typing import Any, NamedTuple
 
 import streamlit as st
 
 from lrlab.catalog import family
 from lrlab.engine.handles import LiveRun
 from lrlab.figures import convergence, picture
-from lrlab.figures.recovery import MOST_POINTS, Recovery
+from lrlab.figures.build import Figure
+from lrlab.figures.recovery import Recovery
 from lrlab.model_entry import Measured, Outcome
 from lrlab.parameters import display_name
 from lrlab.protocol import Spec
@@ -18,6 +20,8 @@ from lrlab.runs import theory
 from lrlab.runs.job import Job
 from lrlab.ui.converge import estimates, result_tabs, run_controls
 from lrlab.ui.converge.run_controls import CurveSettings
+from lrlab.ui.live.changes import State
+from lrlab.ui.live.channel import View
 from lrlab.ui.shared import captions, live, progress, refinement
 from lrlab.ui.widgets import plot
 
@@ -25,10 +29,38 @@ HEIGHT = 400
 """Of the three figures of the first screen, in pixels."""
 MEASURED_HEIGHT = 300
 WIDTHS = [0.78, 1.1, 1.1]
-LIVE_POINTS = 400
-"""Of a curve while it grows, as many as it has pixels: all are sent twice a second."""
 EXPECTED_ITERATIONS = 40
 """Iterations of a solver whose prediction is drawn one by one."""
+
+
+class Shown(NamedTuple):
+    """What the page shows of runs: they and their looks, the sentence of the verdict, and the live parts by name."""
+
+    runs: Sequence[Any]
+    drawn: Sequence[Recovery]
+    sentence: str
+    parts: State
+
+
+def shown(settings: CurveSettings, runs: Sequence[Any], alive: bool) -> Shown:
+    """Return what the page shows of runs, which may still grow."""
+    spec = runs[0].job.spec
+    settings, drawn = settings.of(family(spec.model).measures), recoveries(spec, runs)
+    sentence = family(spec.model).verdict(spec, outcomes(runs, drawn))
+    parts = {
+        "converge.curves": curves(settings, spec, drawn, alive),
+        **estimates.figures(spec, truth_of(spec), drawn, HEIGHT),
+        "converge.sentence": f"<strong>{escape(sentence)}</strong>",
+        "converge.progress": progress.run_bar(runs) if alive else "",
+        "converge.cards": result_tabs.cards(runs, drawn, family(spec.model).measures),
+    }
+    return Shown(runs, drawn, sentence, parts)
+
+
+def view(settings: CurveSettings) -> View | None:
+    """Return the view of the run that is followed, for its live channel."""
+    following = live.current("converge")
+    return following and (lambda: shown(settings, following.runs, True).parts)
 
 
 def draw(settings: CurveSettings, jobs: Sequence[Job]) -> None:
@@ -38,27 +70,27 @@ def draw(settings: CurveSettings, jobs: Sequence[Job]) -> None:
     if not runs:
         st.info("Choose a solver on the left that can handle this problem.")
         return
-    spec = runs[0].job.spec
-    measures = family(spec.model).measures
-    if settings.measure not in measures:
-        # The run that is followed is of another model than the one that is chosen now.
-        settings = settings._replace(measure=next(iter(measures)))
-    drawn = recoveries(spec, runs)
+    spec, alive = runs[0].job.spec, following is not None and following.alive
+    settings = settings.of(family(spec.model).measures)
+    _, drawn, sentence, parts = shown(settings, runs, alive)
     changed = bool(following and jobs and not run_controls.is_of(following, jobs))
-    show_equation(following, spec, changed)
-    sentence = family(spec.model).verdict(spec, outcomes(runs, drawn))
+    show_equation(spec, alive, changed, parts["converge.progress"])
     with st.container(key="converge-verdict"):
-        st.markdown(f"**{sentence}**" if following else f"{sentence} Press Run.")
+        rest = f"**{sentence}**" if following else f"{sentence} Press Run."
+        plot.words(parts["converge.sentence"], key="converge.sentence") if alive else st.markdown(rest)
     columns = st.columns(WIDTHS, gap="medium")
     with columns[0]:
         show_measured(spec)
     with columns[1]:
         st.markdown("**Recovered**")
-        estimates.show(spec, truth_of(spec), drawn, following, HEIGHT)
+        estimates.show(spec, truth_of(spec), drawn, following, parts)
     with columns[2]:
         st.markdown(f"**{settings.title}**")
-        draw_curves(settings, spec, drawn, following is not None and following.alive)
-    result_tabs.show(settings, spec, runs, drawn, truth_of(spec), ran=following is not None)
+        link = "converge" if settings.time == "iteration" else ""
+        label = message(drawn, settings.measure)
+        plot.show(parts["converge.curves"], key="converge.curves", label=label, link=link)
+    ran = following is not None
+    result_tabs.show(settings, spec, runs, drawn, parts, ran=ran, alive=alive)
 
 
 def refine() -> None:
@@ -68,14 +100,14 @@ def refine() -> None:
         refinement.show("converge", [run.job for run in following.runs])
 
 
-def show_equation(following: Any, spec: Spec, changed: bool) -> None:
+def show_equation(spec: Spec, alive: bool, changed: bool, bar: str) -> None:
     """Show what is measured, and beside it the progress, or that the settings have changed; no figure moves."""
     with st.container(key="converge-equation"):
         left, right = st.columns([2.6, 1], gap="medium", vertical_alignment="center")
         left.latex(spec.equation)
         with right:
-            progress.show_run_progress(following)
-            if changed and not following.alive:
+            progress.strip(bar, "converge.progress", alive=alive)
+            if changed and not alive:
                 st.markdown(":orange-badge[changed] press Run")
 
 
@@ -106,15 +138,12 @@ def measured_of(spec: Spec) -> Measured:
     return family(spec.model).measured(spec)
 
 
-def draw_curves(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery], alive: bool) -> None:
-    """Draw a measure of all runs."""
-    measure, measures = settings.measure, family(spec.model).measures
-    figure = convergence.curves(
-        drawn, measure, settings.time, measures=measures, log_x=settings.log_x, log_y=settings.log_y, height=HEIGHT,
-        hold=True, most=LIVE_POINTS if alive else MOST_POINTS,
+def curves(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery], alive: bool) -> Figure:
+    """Return the figure of a measure of all runs."""
+    return convergence.curves(
+        drawn, settings.measure, settings.time, measures=family(spec.model).measures, log_x=settings.log_x,
+        log_y=settings.log_y, height=HEIGHT, hold=True, growing=alive,
     )  # fmt: skip
-    link = "converge" if settings.time == "iteration" else ""
-    plot.show(figure, key="converge.curves", label=message(drawn, measure), link=link)
 
 
 def recoveries(spec: Spec, runs: Sequence[Any]) -> list[Recovery]:

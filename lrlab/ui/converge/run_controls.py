@@ -1,6 +1,6 @@
 """Controls above the figures of the page *converge*: the buttons of a run; measure, time and scales of the curves."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import streamlit as st
@@ -25,6 +25,10 @@ class CurveSettings(NamedTuple):
     time: str
     log_x: bool = False
     log_y: bool = False
+
+    def of(self, measures: Collection[str]) -> "CurveSettings":
+        """Return these, for a run of a model with other measures than the chosen one with its first measure."""
+        return self if self.measure in measures else self._replace(measure=next(iter(measures)))
 
     @property
     def title(self) -> str:

@@ -85,7 +85,14 @@ def show_warnings(running: Any, changed: bool) -> None:
 
 def show_progress(running: Any) -> None:
     """Show the progress of tuning or of the run."""
-    if isinstance(running, TunedRun) and running.alive and not running.runs:
+    progress.strip(progress_bar(running), "own_data.progress", alive=running is not None and running.alive)
+
+
+def progress_bar(running: Any) -> str:
+    """Return the progress of tuning or of the run as HTML; empty where it is over."""
+    if running is None or not running.alive:
+        return ""
+    if isinstance(running, TunedRun) and not running.runs:
         done = sum(len(one.table) for one in running.tunings)
         over = sum(one.over for one in running.tunings)
         words = f"{done} settings tried, {over} of {len(running.tunings)} solvers tuned"
@@ -93,9 +100,8 @@ def show_progress(running: Any) -> None:
         if 0 < done < expected:
             left = (time.monotonic() - running.started) / done * (expected - done)
             words += f", about {duration(left)} left to tune"
-        progress.strip(min(0.95, done / expected), words)
-    else:
-        progress.show_run_progress(running)
+        return progress.bar(min(0.95, done / expected), words)
+    return progress.run_bar(running.runs)
 
 
 def compare(runs: Sequence[Any], measure: str, floor: Mapping[str, float]) -> None:

@@ -125,9 +125,9 @@ def draw(chosen: Preset) -> None:
     batch, about = live.current("papers"), live.about("papers")
     own = batch is not None and about[0].name == chosen.name
     if own and about[0].quick != chosen.quick and not batch.alive:
-        progress.strip(None, progress.CHANGED.replace("Run", "Compute again"))
+        progress.strip(progress.CHANGED.replace("Run", "Compute again"), "papers.progress")
     else:
-        progress.show_batch_progress(batch if own else None)
+        progress.show_batch_progress(batch if own else None, "papers.progress")
     results = progress.batch_results(batch if own else None)
     if not results:
         stored(chosen.name)

@@ -1,23 +1,25 @@
 """Starts, follows and cancels the runs of pages; the script of a page never waits for a run.
 
-A run is stored in the session under `<page>:run`; a changed widget draws the page again and leaves the run alone.
+A run is stored in the session under `<page>:run`; a changed widget draws the page again and leaves the run alone. While
+it is alive no script runs: what is new goes to the tab by the live channel, and its end has the page drawn once more.
 """
 
+import secrets
 import time
-from collections.abc import Callable, Mapping
-from typing import Any, NoReturn, Protocol, TypeVar
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from lrlab.parameters import InputError
-from lrlab.ui.shared import browser, turns
-from lrlab.ui.shared.followers import get_followers
+from lrlab.ui.live.changes import State
+from lrlab.ui.live.channel import Tab, View, get_channel
+from lrlab.ui.live.drags import Drag
+from lrlab.ui.live.headers import COOKIE, KEY
+from lrlab.ui.live.routes import base
 from lrlab.ui.widgets import plot
 
-POLL_SECONDS = 0.5
-"""Of what has no version to follow, as a forecast."""
-FIRST_RESULT_SECONDS = 0.35
+FIRST_RESULT_SECONDS = 0.15
 
 T = TypeVar("T")
 
@@ -40,6 +42,39 @@ class Running(Protocol):
         """End it; results so far stay."""
 
 
+def browser_key() -> str:
+    """Return the key of this browser; one of this tab alone where the browser keeps none."""
+    key = st.session_state.get("browser:key")
+    if key is None:
+        key = st.session_state["browser:key"] = _cookie() or secrets.token_hex(16)
+    return str(key)
+
+
+def _cookie() -> str:
+    cookie = str(st.context.cookies.get(COOKIE, ""))
+    return cookie if KEY.fullmatch(cookie) else ""
+
+
+def connect(page: str) -> None:
+    """Open the live channel of this tab, which shows a page; it stays open from page to page."""
+    token = st.session_state.setdefault("live:token", secrets.token_urlsafe(16))
+    st.session_state["live:tab"] = get_channel().open_tab(token, browser_key(), _cookie(), page)
+    plot.send("live", "live", {"address": f"{base()}/live/{token}"}, on_over_change=_over, height=1)
+
+
+def _over() -> None:
+    # The end of a run has the page drawn again. It does so like a click: not by a new address.
+    st.session_state["clicked"] = True
+
+
+def tab() -> Tab:
+    """Return this tab; one of its own where a test runs a page without its frame."""
+    if "live:tab" not in st.session_state:
+        st.session_state["live:tab"] = Tab("", browser_key())
+    shown: Tab = st.session_state["live:tab"]
+    return shown
+
+
 def current(page: str) -> Any:
     """Return the current or the last run of a page, or None."""
     return st.session_state.get(f"{page}:run")
@@ -59,7 +94,7 @@ def alive(page: str) -> bool:
 def alive_as_shown(page: str) -> bool:
     """Return whether a run of a page is alive, for its buttons; `follow` draws the page again where that has changed.
 
-    A run may end between its buttons and its figure: without a poll, the buttons of a run would stay there for good.
+    A run may end between its buttons and its figure: the buttons of a run would stay there for good.
     """
     shown: bool = alive(page)
     st.session_state[f"{page}:shown-alive"] = shown
@@ -82,37 +117,39 @@ def buttons(page: str, begin: Callable[[], Running], *, ready: bool, about: Any 
 
     about: what the run computes. The run of a tab that is gone, as after a reload, is taken over.
     """
-    browser.store_key(page)
-    if current(page) is None and (previous := get_followers().take_over(browser.browser_key(), page)):
+    if current(page) is None and (previous := get_channel().take_over(tab(), page)):
         st.session_state[f"{page}:run"], st.session_state[f"{page}:about"] = previous.running, previous.about
     with st.container(horizontal=True, key=f"{page}-buttons", width="content"):
-        # By a callback, and until a run is there: a widget that is touched meanwhile ends the script, and would take
+        # By its callback: a run of the script that begins while the button is pressed would otherwise take
         # the click with it.
         st.button(label, type="primary", key=f"{page}-run", disabled=not ready, on_click=request, args=(page,))
         if st.session_state.get(f"{page}:autorun") and ready:
-            try:
-                get_followers().admit(browser.browser_key(), current(page))
-                running = begin()
-            except InputError as error:
-                # Too many are under way, or the scheduler that LRLAB_SCHEDULER names does not answer.
-                st.error(str(error))
-            else:
-                stop(page)
-                st.session_state[f"{page}:run"], st.session_state[f"{page}:about"] = running, about
-                st.session_state[f"{page}:fresh"] = True
-                get_followers().hold(browser.browser_key(), page, running, about)
+            _begin(page, begin, about)
         st.session_state.pop(f"{page}:autorun", None)
         st.button("Cancel", key=f"{page}-cancel", disabled=not alive_as_shown(page), on_click=stop, args=(page,))
     announce(page)
 
 
+def _begin(page: str, begin: Callable[[], Running], about: Any) -> None:
+    try:
+        get_channel().admit(browser_key(), current(page))
+        running = begin()
+    except InputError as error:
+        # Too many are under way, or the scheduler that LRLAB_SCHEDULER names does not answer.
+        st.error(str(error))
+        return
+    stop(page)
+    st.session_state[f"{page}:run"], st.session_state[f"{page}:about"] = running, about
+    st.session_state[f"{page}:fresh"] = True
+    get_channel().hold(tab(), page, running, about)
+
+
 def announce(page: str) -> None:
-    """Tell screen readers that a run has begun or ended, and how."""
+    """Let screen readers say that a run has begun or ended, and how."""
     running, words = current(page), ""
     if running is not None:
-        words = (
-            "The run has begun." if st.session_state.get(f"{page}:shown-alive") else f"The run is over. {_end(running)}"
-        )
+        shown_alive = st.session_state.get(f"{page}:shown-alive")
+        words = "The run has begun." if shown_alive else f"The run is over. {_end(running)}"
     plot.send("status", f"{page}-status", {"words": words}, height=1)
 
 
@@ -124,79 +161,50 @@ def _end(running: Any) -> str:
 
 
 def once(name: str, source: object, make: Callable[[], T]) -> T:
-    """Return `make()`, computed again only when `source` changes: pages are drawn twice a second."""
+    """Return `make()`, computed again only when `source` changes."""
     cached = st.session_state.get(name)
     if cached is None or cached[0] != source:
         cached = st.session_state[name] = (source, make())
-    return cached[1]
+    made: T = cached[1]
+    return made
 
 
-def _has_results(running: Any) -> bool:
-    if hasattr(running, "runs"):
-        return any(run.trace.rows for run in running.runs)
-    return running.done > 0
+def follow(page: str, draw: Callable[[], None], view: View | None = None) -> None:
+    """Call `draw` now; while the page's run is alive send what is new of it, as `view` shows it.
 
-
-def follow(page: str, draw: Callable[[], None]) -> None:
-    """Call `draw` now, and whenever the page's run has news.
-
-    Right after a start the first drawing waits for results, up to 0.35 s, instead of an empty figure and results half
-    a second later.
+    Without a view the tab is only sent the end of the run. Right after a start the first drawing waits for results, up
+    to 0.15 s: a run that is over by then is drawn once.
     """
     running = current(page)
-    began = st.session_state.get(f"{page}:shown-alive", False) or alive(page)
-
-    def show() -> None:
-        if running is not None:
-            if st.session_state.pop(f"{page}:fresh", False):
-                deadline = time.monotonic() + FIRST_RESULT_SECONDS
-                with turns.pause():
-                    while running.alive and not _has_results(running) and time.monotonic() < deadline:
-                        time.sleep(0.01)
-                        running.refresh()
-            version, started = running.version, time.thread_time()
+    if running is None:
+        draw()
+        return
+    if not st.session_state.get(f"{page}:shown-alive") and not running.alive:
+        draw()
+        return
+    if st.session_state.pop(f"{page}:fresh", False):
+        deadline = time.monotonic() + FIRST_RESULT_SECONDS
+        while running.alive and time.monotonic() < deadline:
+            time.sleep(0.01)
             running.refresh()
-            if began and not running.alive:
-                # The whole page draws it, with the buttons of a run that is over.
-                redraw()
-            get_followers().watch(page, running if began else None)
-        try:
-            draw()
-        finally:
-            if running is not None:
-                get_followers().drawn(page, version, time.thread_time() - started)
-
-    def show_in_turn() -> None:
-        with turns.turn():
-            show()
-
-    fragment(show_in_turn, f"follow.{page}", f"{page}-live")
+    followed = get_channel().watch(tab(), page, running, view or dict)
+    with followed.lock:
+        running.refresh()
+        if not running.alive:
+            # The whole page draws it, with the buttons of a run that is over.
+            followed.view = None
+            st.rerun()
+        draw()
 
 
-def fragment(show: Callable[[], None], name: str, key: str, seconds: float | None = None) -> None:
-    """Run what shows a part of a page as a fragment, by itself, too, every so many seconds; no other has its name.
-
-    Streamlit identifies fragments by their name and their place. With the same name on two pages, one would be drawn
-    for the other, on a page that is no longer shown.
-    """
-    show.__qualname__ = name
-    st.fragment(show, run_every=seconds, key=key)()
+def when_over(page: str, name: str, running: Running) -> None:
+    """Have the page drawn again when something that it waits for is over, as a forecast."""
+    if running.alive:
+        get_channel().watch(tab(), f"{page}.{name}", running, dict)
 
 
-def redraw() -> NoReturn:
-    """Draw the whole page again, or follow the request of someone who has left it meanwhile."""
-    # st.rerun() would replace a request that waits; any access to the session takes it up first.
-    _ = "page" in st.session_state
-    st.rerun()
-
-
-def leave(path: str, address: Mapping[str, str]) -> NoReturn:
-    """Switch to another page, from a callback, and ignore late polls of the page that is left.
-
-    A browser polls until the first message of the new page arrives. Such a poll names the page that is left; Streamlit
-    would switch back to it, or mix the two pages. It ignores polls of unknown fragments.
-    """
-    context = get_script_run_ctx()
-    if context is not None:
-        context.fragment_storage.clear()
-    st.switch_page(path, query_params=dict(address))
+def drag(name: str, show: Callable[[float], State]) -> str:
+    """Have a slider of this page show what `show` returns while it is dragged; return the name of its stream."""
+    dragged = tab().drags.setdefault(name, Drag(show))
+    dragged.show = show
+    return dragged.stream.token

@@ -1,34 +1,50 @@
 """Shows the progress, the results and the errors of batches of trials and of runs of solvers."""
 
+from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 import streamlit as st
 
 from lrlab.engine.messages import Failure
 from lrlab.parameters import duration
+from lrlab.ui.widgets import plot
 
 STRIP_PIXELS = 44
 CHANGED = "**The settings have changed since this run: press Run.**"
 
 
-def strip(share: float | None, words: str, of: str = "") -> None:
-    """Show a share and words, or, without a share, words alone, in a place of one height: figures below never move."""
-    with st.container(height=STRIP_PIXELS, border=False, key=f"progress-strip{of}"):
-        st.caption(words) if share is None else st.progress(min(1.0, share), text=words)
+def bar(share: float, words: str) -> str:
+    """Return a bar and words below it as HTML, for the live channel."""
+    return f'<progress value="{min(1.0, share):.3f}" aria-label="progress"></progress><span>{escape(words)}</span>'
 
 
-def show_batch_progress(batch: Any, changed: bool = False, of: str = "") -> None:
-    """Show how many trials are done and how long the rest will take; afterwards how it ended, or that it is stale.
+def strip(words: str, name: str, *, alive: bool = False) -> None:
+    """Show words, or the HTML of a bar while a run is alive, in a place of one height: figures below never move.
 
-    changed: whether the settings are no longer those of the batch. of: tells several of a page apart.
+    name: of the live part.
     """
-    if batch is None:
-        return strip(None, "", of)
-    if not batch.alive:
-        return strip(None, CHANGED if changed else ending(batch), of)
+    with st.container(height=STRIP_PIXELS, border=False, key=f"progress-strip-{name}"):
+        plot.words(words, key=name) if alive else st.caption(words)
+
+
+def batch_bar(batch: Any, changed: bool = False) -> str:
+    """Return the HTML of how many trials are done and how long the rest will take; empty where it is over.
+
+    changed: whether the settings are no longer those of the batch.
+    """
+    if batch is None or not batch.alive:
+        return ""
     left = batch.seconds_left
     text = f"{batch.done:,} of {batch.total:,} trials" + (f", about {duration(left)} left" if left else "")
-    return strip(batch.done / max(1, batch.total), text + (f". {CHANGED}" if changed else ""), of)
+    return bar(batch.done / max(1, batch.total), text + (f". {CHANGED.strip('*')}" if changed else ""))
+
+
+def show_batch_progress(batch: Any, name: str, changed: bool = False) -> None:
+    """Show the progress of a batch; afterwards how it ended, or that it is stale. name: of the live part."""
+    if html := batch_bar(batch, changed):
+        return strip(html, name, alive=True)
+    return strip("" if batch is None else CHANGED if changed else ending(batch), name)
 
 
 def ending(batch: Any) -> str:
@@ -54,17 +70,15 @@ def batch_results(batch: Any) -> dict[int, Any]:
     return {k: batch.results[k] for k in sorted(batch.results) if not isinstance(batch.results[k], Failure)}
 
 
-def show_run_progress(following: Any) -> None:
-    """Show how many solvers are done, and how long the others can take at most."""
-    if following is None or not following.alive:
-        return strip(None, "")
-    shares, left = zip(*(share_and_seconds_left(run) for run in following.runs), strict=True)
-    done = sum(run.state in ("done", "failed") for run in following.runs)
-    text = f"{done} of {len(following.runs)} solvers done, at most {duration(max(left))} left"
-    if all(run.state == "waiting" for run in following.runs):
-        ahead = min(run.ahead for run in following.runs)
+def run_bar(runs: Sequence[Any]) -> str:
+    """Return the HTML of how many solvers are done, and how long the others can take at most."""
+    shares, left = zip(*(share_and_seconds_left(run) for run in runs), strict=True)
+    done = sum(run.state in ("done", "failed") for run in runs)
+    text = f"{done} of {len(runs)} solvers done, at most {duration(max(left))} left"
+    if all(run.state == "waiting" for run in runs):
+        ahead = min(run.ahead for run in runs)
         text = f"Waiting for a free worker: {ahead} other jobs come first" if ahead else "Waiting for a free worker"
-    return strip(sum(shares) / len(shares), text)
+    return bar(sum(shares) / len(shares), text)
 
 
 def share_and_seconds_left(run: Any) -> tuple[float, float]:

@@ -13,72 +13,60 @@ from lrlab.runs import theory
 from lrlab.runs.job import Job
 from lrlab.ui.shared import live
 
-POLL_SECONDS, PATIENCE_SECONDS = 1.0, 1.5
-"""Between two looks, and before the first piece of work: who moves on at once costs nothing."""
+PATIENCE_SECONDS = 1.5
+"""Before the first piece of work: who moves on at once costs nothing."""
 MOST = 40
 """Sizes at which bounds of all methods are computed for one figure: each takes some seconds."""
 
 
-class _Refinement:
+class Refinement:
     """Items of `theory.refined` that a page waits for; begun when it has shown the same ones for a while."""
 
     def __init__(self, items: list[Any]) -> None:
         self.items, self._since = items, time.monotonic()
         self._results: Collection | None = None
 
-    def arriving(self) -> Collection | None:
-        """Return what arrives; None while it is not begun."""
-        if self._results is None and time.monotonic() > self._since + PATIENCE_SECONDS:
-            self._results = Collection(on_workers(theory.refined, self.items))
-        return self._results
+    @property
+    def alive(self) -> bool:
+        """Whether something is still to come."""
+        return self._results is None or self._results.alive
 
-    def end(self) -> None:
+    @property
+    def version(self) -> int:
+        """A number that grows with what arrives."""
+        return self._results.done if self._results else 0
+
+    def refresh(self) -> None:
+        """Begin once the page has been shown for a while, and take what has arrived."""
+        if self._results is None:
+            if time.monotonic() > self._since + PATIENCE_SECONDS:
+                self._results = Collection(on_workers(theory.refined, self.items))
+            return
+        for result in self._results.refresh():
+            # What fails here is not known: the limits for large sizes stay.
+            theory.remember(result.item, {} if isinstance(result.value, Failure) else result.value)
+
+    def cancel(self) -> None:
         """End what was begun."""
         if self._results is not None:
             self._results.cancel()
 
 
-def refine(page: str, jobs: Sequence[Job], *, bounds: bool = False) -> bool:
-    """Begin to refine what is not yet, or take what has arrived; return whether something is still to come.
+def show(page: str, jobs: Sequence[Job], *, bounds: bool = False) -> None:
+    """Have theory refined at the sizes of jobs, say so while it is, and have the page drawn again when it is there.
 
     What was begun for other jobs ends: the newest of a page count. bounds: of all methods alone.
     """
-
-    def missing() -> list[Any]:
-        return theory.missing_bounds(job.spec for job in jobs) if bounds else theory.missing(jobs)
-
-    name, items = f"{page}:theory", missing()
-    pending: _Refinement | None = st.session_state.get(name)
-    if pending and not set(items) <= set(pending.items):
-        pending.end()
-        pending = None
-    if not items:
-        return False
-    if pending is None:
-        pending = st.session_state[name] = _Refinement(items)
-    arriving = pending.arriving()
-    if arriving is None:
-        return True
-    for result in arriving.refresh():
-        # What fails here is not known: the limits for large sizes stay.
-        theory.remember(result.item, {} if isinstance(result.value, Failure) else result.value)
-    return arriving.alive and bool(missing())
-
-
-def show(page: str, jobs: Sequence[Job], *, bounds: bool = False) -> None:
-    """Say that theory is being refined while it is, and draw the page again when it is there."""
+    items = theory.missing_bounds(job.spec for job in jobs) if bounds else theory.missing(jobs)
     if len(theory.missing_bounds(job.spec for job in jobs)) > MOST:
         st.caption("Theory is shown for large sizes: at so many different sizes it would take minutes.")
         return
-    waits, drawn = refine(page, jobs, bounds=bounds), False
-
-    def poll() -> None:
-        nonlocal drawn
-        still = refine(page, jobs, bounds=bounds) if drawn else waits
-        st.caption("Theory at this size is being computed." if still else "")
-        # Not while the page itself is drawn: the state of its widgets would be lost before the browser gets it.
-        if drawn and waits and not still:
-            live.redraw()
-        drawn = True
-
-    live.fragment(poll, f"theory.{page}", f"{page}-theory", POLL_SECONDS if waits else None)
+    pending: Refinement | None = st.session_state.get(f"{page}:theory")
+    if pending and not set(items) <= set(pending.items):
+        pending.cancel()
+        pending = None
+    if items and (pending is None or pending.alive):
+        pending = pending or Refinement(items)
+        st.session_state[f"{page}:theory"] = pending
+        live.when_over(page, "theory", pending)
+        st.caption("Theory at this size is being computed.")

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from lrlab.engine.engine import get_engine
 from lrlab.engine.stream import collect
 from lrlab.parameters import InputError
-from lrlab.ui.shared import live, turns
+from lrlab.ui.shared import live
 
 READ_SECONDS = 60.0
 
@@ -30,9 +30,8 @@ def once(name: str, source: object, make: Callable[[], T]) -> T:
 
 def on_worker(function: Callable[[Any], Any], item: Any) -> Any:
     """Return function(item), computed by a worker; InputError also where it takes too long or too much memory."""
-    with turns.pause():
-        try:
-            return collect(get_engine().map(function, [item], item_seconds=READ_SECONDS))[0]
-        except RuntimeError as error:
-            remedy = "upload a smaller one"
-            raise InputError("file", f"one that a worker reads within {READ_SECONDS:g} s", str(error), remedy) from None
+    try:
+        return collect(get_engine().map(function, [item], item_seconds=READ_SECONDS))[0]
+    except RuntimeError as error:
+        remedy = "upload a smaller one"
+        raise InputError("file", f"one that a worker reads within {READ_SECONDS:g} s", str(error), remedy) from None

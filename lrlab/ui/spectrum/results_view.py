@@ -53,7 +53,8 @@ def draw(chosen: SpectrumPlan | InputError | None, moment: str) -> None:
     if not isinstance(plan, SpectrumPlan):
         return
     st.session_state["spectrum:drawn"] = plan
-    progress.show_batch_progress(batch, changed=not isinstance(chosen, SpectrumPlan) or chosen[:3] != plan[:3])
+    stale = not isinstance(chosen, SpectrumPlan) or chosen[:3] != plan[:3]
+    progress.show_batch_progress(batch, "spectrum.progress", changed=stale)
     rows = [row for drawn in progress.batch_results(batch).values() for row in drawn]
     st.caption(f"{describe_spec(plan.spec, without=[plan.along.decides])}; along {plan.along.title}")
     if is_pairwise(plan.spec.model):

@@ -11,7 +11,7 @@ from lrlab.sweeps import history, session
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.history import Past
 from lrlab.sweeps.toml import LONGEST, titled
-from lrlab.ui.shared import browser, live, page, uploads
+from lrlab.ui.shared import live, page, uploads
 from lrlab.ui.sweep import sweep_controls
 from lrlab.ui.widgets import permalink
 
@@ -25,7 +25,7 @@ def show(page_name: str) -> None:
     if not fold.open:
         return
     with get_shared_store().open() as store:
-        listed = history.past(store, browser.browser_key(), MAX_LISTED)
+        listed = history.past(store, live.browser_key(), MAX_LISTED)
     with fold:
         if refused := st.session_state.get(f"{page_name}:unopened"):
             st.error(refused)
@@ -63,7 +63,7 @@ def open_past(page_name: str, past: Past) -> None:
     st.session_state[f"{page_name}:unopened"] = ""
     open_sweep(past.page, sweep, past.title, past.state)
     if past.page != page_name:
-        live.leave(f"pages/{past.page}.py", sweep_controls.address(sweep))
+        st.switch_page(f"pages/{past.page}.py", query_params=sweep_controls.address(sweep))
 
 
 def open_sweep(page_name: str, sweep: Sweep, title: str, state: str = "new") -> None:

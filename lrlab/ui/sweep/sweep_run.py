@@ -11,8 +11,8 @@ from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.forecast import PendingForecast
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.session import SweepRun
-from lrlab.ui.shared import browser, live, progress, turns
-from lrlab.ui.shared.followers import get_followers
+from lrlab.ui.live.channel import get_channel
+from lrlab.ui.shared import live, progress
 
 FORECAST_SECONDS = 5.0
 """That Run waits for the forecast, which usually takes one."""
@@ -31,13 +31,12 @@ def results(page: str, sweep: Sweep | None) -> Results | None:
 
 def buttons(page: str, sweep: Sweep | None) -> None:
     """Show the buttons that start, pause and end a sweep; one that ran before a reload is followed again."""
-    browser.store_key(page)
     if warning := get_shared_store().warning:
         st.warning(warning)
     if (
         sweep
         and live.current(page) is None
-        and (lost := session.under_way(sweep, get_shared_store(), browser.browser_key()))
+        and (lost := session.under_way(sweep, get_shared_store(), live.browser_key()))
     ):
         _follow(page, lost)
     if sweep and (state := st.session_state.pop(f"{page}:look", None)):
@@ -74,10 +73,9 @@ def _run(page: str, sweep: Sweep, *, wanted: bool, known: SweepRun | None) -> No
     if done:
         st.caption(COMPUTED)
     if forecast and wanted:
-        with turns.pause():
-            forecast.wait(FORECAST_SECONDS)
+        forecast.wait(FORECAST_SECONDS)
     if wanted and not (forecast and forecast.refused) and begin(page, sweep):
-        live.redraw()
+        st.rerun()
 
 
 def forecast_of(page: str, sweep: Sweep, done: int) -> PendingForecast:
@@ -86,17 +84,9 @@ def forecast_of(page: str, sweep: Sweep, done: int) -> PendingForecast:
     done: its finished trials; with more of them another forecast is made.
     """
     expected = _pending(page, sweep, done)
-    waits, drawn = not expected.over, False
-
-    def poll() -> None:
-        nonlocal drawn
+    with st.container(key=f"{page}-cost"):
         st.caption(forecast_words(expected))
-        # Not while the page itself is drawn: the state of its widgets would be lost before the browser gets it.
-        if drawn and waits and expected.over:
-            live.redraw()
-        drawn = True
-
-    live.fragment(poll, f"cost.{page}", f"{page}-cost", live.POLL_SECONDS if waits else None)
+    live.when_over(page, "forecast", expected)
     return expected
 
 
@@ -105,7 +95,7 @@ def forecast_words(expected: PendingForecast) -> str:
     if expected.refused:
         return f":red[{expected.refused}]"
     if expected.value is None:
-        return "" if expected.over else "Estimating the time that it takes."
+        return "Estimating the time that it takes." if expected.alive else ""
     forecast = expected.value
     if not forecast.trials:
         return COMPUTED
@@ -118,7 +108,7 @@ def _pending(page: str, sweep: Sweep, done: int) -> PendingForecast:
     last: tuple[Sweep, int, PendingForecast] | None = st.session_state.get(name)
     if last is None or last[:2] != (sweep, done):
         if last is not None:
-            last[2].drop()
+            last[2].cancel()
         last = st.session_state[name] = (sweep, done, PendingForecast(sweep, get_shared_store()))
     return last[2]
 
@@ -126,7 +116,7 @@ def _pending(page: str, sweep: Sweep, done: int) -> PendingForecast:
 def begin(page: str, sweep: Sweep) -> bool:
     """Run a sweep on a page, in place of the one that was followed there; show why where too many are under way."""
     before = live.current(page)
-    run = session.get_run(sweep, get_shared_store(), browser.browser_key(), page, title(page, sweep))
+    run = session.get_run(sweep, get_shared_store(), live.browser_key(), page, title(page, sweep))
     try:
         _go_on(run, before)
     except InputError as error:
@@ -149,14 +139,14 @@ def resume(page: str) -> None:
 
 def _go_on(run: SweepRun, replaced: SweepRun | None) -> None:
     if not run.alive:
-        get_followers().admit(browser.browser_key(), replaced)
+        get_channel().admit(live.browser_key(), replaced)
     run.go_on()
-    get_followers().add_sweep(run)
+    get_channel().add_sweep(run)
 
 
 def look(page: str, sweep: Sweep, state: Any) -> None:
     """Show what the store has of a sweep of the past, or follow it where it runs."""
-    run = session.get_run(sweep, get_shared_store(), browser.browser_key(), page, title(page, sweep))
+    run = session.get_run(sweep, get_shared_store(), live.browser_key(), page, title(page, sweep))
     run.look(state)
     _follow(page, run)
 
@@ -176,7 +166,7 @@ def title(page: str, sweep: Sweep) -> str:
 def show_progress(page: str, sweep: Sweep | None) -> None:
     """Show the progress of a sweep and the time that is left; how it ended; which trials failed."""
     run = live.current(page)
-    progress.show_batch_progress(run, changed=run is not None and run.sweep != sweep)
+    progress.show_batch_progress(run, f"{page}.progress", changed=run is not None and run.sweep != sweep)
     words = st.container()
     if run is None:
         return

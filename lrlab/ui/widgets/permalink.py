@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from lrlab.parameters import InputError, Parameter, Value, nearest
 
@@ -20,13 +19,13 @@ class Permalink:
     def __init__(self, page: str) -> None:
         """Read the address if the page was opened by it, and it is not the one that this page wrote itself."""
         self.page = page
-        state = st.session_state.setdefault(f"{page}:link", {"given": {}, "written": None, "errors": []})
+        state = st.session_state.setdefault(f"{page}:link", {"given": {}, "written": None, "errors": [], "values": {}})
         self._state: dict[str, Any] = state
         self._now: dict[str, str] = {}
         self._known: set[str] = set()
         self._words = st.container()
         address = st.query_params.to_dict()
-        run, came = address.pop("run", "") == "1", _came(page)
+        run, came = address.pop("run", "") == "1", self._came()
         # An empty address, without run=1, is a page that was left and is visited again: it shows its last values.
         self.arrived = state["written"] is None or (came and bool(address or run) and address != state["written"])
         if self.arrived:
@@ -37,6 +36,19 @@ class Permalink:
         # A link with run=1 opens a page that runs; one that ran already shows what came of it.
         if run and (self.arrived or f"{page}:run" not in st.session_state):
             st.session_state[f"{page}:autorun"] = True
+
+    def _came(self) -> bool:
+        """Return whether the page was opened by its address, and not by a widget.
+
+        A run after a changed widget has no new address, only sometimes an old one: the address written last may not
+        have reached the browser yet. Taking that for a new one would undo the input.
+        """
+        before, st.session_state["page"] = st.session_state.get("page"), self.page
+        clicked = st.session_state.pop("clicked", False)
+        return before != self.page or (not clicked and self._values() == self._state["values"])
+
+    def _values(self) -> dict[str, Any]:
+        return {str(key): value for key, value in st.session_state.items() if str(key).startswith(f"{self.page}.")}
 
     def key(self, name: str, scope: str = "") -> str:
         """Return the widget key of a name."""
@@ -83,6 +95,7 @@ class Permalink:
     def write(self) -> None:
         """Set the address, and show the errors of the one that opened the page."""
         state = self._state
+        state["values"] = self._values()
         if self.arrived:
             for name in [name for name in state["given"] if name not in self._known]:
                 remedy = nearest(name, tuple(sorted(self._known))) or "leave it out"
@@ -113,14 +126,6 @@ def take(page: str, address: Mapping[str, str]) -> None:
     st.session_state.pop(f"{page}:link", None)
     st.session_state[f"{page}:taken"] = True
     st.query_params.from_dict(dict(address))
-
-
-def _came(page: str) -> bool:
-    # A run after a changed widget has no new address, only sometimes an old one: the address written last may not have
-    # reached the browser yet. Taking that for a new one would undo the input.
-    before, st.session_state["page"] = st.session_state.get("page"), page
-    context = get_script_run_ctx()
-    return before != page or (context is not None and context.is_history_navigation)
 
 
 def format_exact(value: Value) -> str:

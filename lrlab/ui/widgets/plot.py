@@ -57,6 +57,11 @@ def send(name: str, key: str, data: Mapping[str, str | bool], **settings: Any) -
     _component(name)(key=key, data={**data, "sent": sent}, **settings)
 
 
+def words(html: str, *, key: str) -> None:
+    """Show words that change while a run is alive; what is people's own in them is escaped."""
+    send("words", key, {"html": html, "name": key}, height="content")
+
+
 def preload() -> None:
     """Let the browser load the library while the script of the page still runs, and send the template of figures."""
     library = Path(plotly.__file__).parent / "package_data"
@@ -88,7 +93,6 @@ def show(
     """
 
     def clicked() -> None:
-        # Read here: when a polled fragment runs, the value is lost before the script of the page is reached.
         value = st.session_state[key].get("click")
         if value and on_click:
             on_click(value)
@@ -98,7 +102,6 @@ def show(
     data: dict[str, str | bool] = {
         "figure": figure.to_json(template=False, single=single),
         "narrow": narrow.to_json(template=False, single=single) if narrow else "",
-        "frames": frames, "slides": slides, "link": link, "label": label, "leads": on_click is not None,
-        "name": key.replace(".", "-"),
+        "frames": frames, "slides": slides, "link": link, "label": label, "name": key,
     }  # fmt: skip
     send("plot", key, data, on_click_change=clicked)

@@ -22,7 +22,7 @@ function library() {
 }
 
 async function load() {
-  const ticks = import(beside("ticks.js"));
+  const [ticks, arrays] = [import(beside("ticks.js")), import(beside("arrays.js"))];
   const { address, template } = await started;
   await new Promise((resolve, reject) => {
     const script = document.createElement("script");
@@ -31,20 +31,7 @@ async function load() {
     script.onerror = () => reject(new Error("plotly.min.js could not be loaded"));
     document.head.appendChild(script);
   });
-  shared = { template: JSON.parse(template), ...(await ticks) };
-}
-
-// Streamlit goes to another page in two steps, and the first one is no place to come back to: the old page with the
-// parameters of the new one. Without it one Back leads from an opened trial to its map.
-const LEAVING_MS = 10_000;
-function leave() {
-  history.pushState = (state, title, url) => {
-    if (new URL(url, document.baseURI).pathname === location.pathname) return;
-    stay();
-    history.pushState(state, title, url);
-  };
-  const stay = () => delete history.pushState;
-  setTimeout(stay, LEAVING_MS);
+  shared = { template: JSON.parse(template), ...(await ticks), ...(await arrays) };
 }
 
 function pageColours(node) {
@@ -60,6 +47,23 @@ function themed(layout, node) {
   if (font) own.family = font;
   const modebar = { bgcolor: "rgba(0, 0, 0, 0)", color: "#9297a1", activecolor: text };
   return { ...layout, template: shared.template, font: own, hoverlabel: label, modebar };
+}
+
+// The figure of the script of the page, or the newer one that came by the live channel, which has no frames.
+function choose(state) {
+  const live = (name) => {
+    const part = window.lrlabLive?.shown[name];
+    return part && part.at > state.sent ? part.value : null;
+  };
+  const grown = live(state.name);
+  if (grown && state.frames) {
+    state.control.stop();
+    state.control.bar.hidden = true;
+    state.frames = state.source = null;
+    tell(state.link, undefined);
+  }
+  state.figure = grown ?? state.own[0];
+  state.narrow = live(`${state.name}:narrow`) ?? state.own[1];
 }
 
 // One drawing at a time: Plotly fails when a second one meets a first that is not finished, as on a busy machine.
@@ -136,20 +140,13 @@ function mark(state, data) {
   if (cursor === undefined) return;
   const runs = data.filter((trace) => trace.meta === "run");
   const points = runs.map((trace) => {
-    const [x, y] = [numbers(trace.x), numbers(trace.y)];
+    const [x, y] = [shared.listed(trace.x), shared.listed(trace.y)];
     const k = x.findLastIndex((iteration) => iteration <= cursor);
     return [x[k], y[k]];
   });
   const look = { size: 12, color: runs.map((trace) => trace.line.color), line: { width: 2, color: "#ffffff" } };
   const [x, y] = [0, 1].map((side) => points.map((point) => point[side]));
   data.push({ type: "scatter", mode: "markers", x, y, marker: look, showlegend: false, hoverinfo: "skip" });
-}
-
-// Arrays of numbers arrive as bytes.
-function numbers(values) {
-  if (!values?.dtype) return values ?? [];
-  const kinds = { f8: Float64Array, f4: Float32Array, i4: Int32Array, i2: Int16Array, i1: Int8Array, u4: Uint32Array, u2: Uint16Array, u1: Uint8Array };
-  return new kinds[values.dtype](Uint8Array.from(atob(values.bdata), (letter) => letter.charCodeAt(0)).buffer);
 }
 
 // Take note of the ranges that a person chose, until a double click gives them up.
@@ -167,7 +164,6 @@ function clicked(node, event) {
   if (!point || !node.lrlab.send) return;
   const value = { x: point.x, y: point.y, curve: point.curveNumber, index: point.pointIndex ?? point.pointNumber };
   const told = point.customdata;
-  if (node.lrlab.leads) leave();
   if (told !== undefined) value.customdata = Array.isArray(told) || ArrayBuffer.isView(told) ? Array.from(told) : [told];
   node.lrlab.send("click", value);
 }
@@ -233,13 +229,11 @@ export default function (component) {
   const state = node.lrlab;
   // The newest one: an older handle belongs to a run of the page that is over.
   state.send = setTriggerValue;
-  Object.assign(state, { name: data.name, title: data.label, link: data.link, leads: data.leads });
+  Object.assign(state, { name: data.name, title: data.label, link: data.link, sent: data.sent });
   root.querySelector(".lrlab-scrub").dataset.slides = data.slides;
   root.setAttribute("aria-label", data.label);
-  const figure = JSON.parse(data.figure);
-  node.style.minHeight = `${figure.layout.height}px`;
-  state.figure = figure;
-  state.narrow = data.narrow ? JSON.parse(data.narrow) : null;
+  state.own = [JSON.parse(data.figure), data.narrow ? JSON.parse(data.narrow) : null];
+  node.style.minHeight = `${state.own[0].layout.height}px`;
   if (state.source !== data.frames) {
     state.source = data.frames;
     state.frames = data.frames ? JSON.parse(data.frames).frames : null;
@@ -252,6 +246,7 @@ export default function (component) {
       state.at = state.frames.length - 1;
     }
   }
+  choose(state);
   library()
     .then(() => (state.frames ? state.control.show(state.at) : draw(node)))
     .then(() => {
@@ -267,6 +262,12 @@ export default function (component) {
       offerFiles(root, node);
       state.follow = ({ detail }) => state.link === detail && !state.frames && draw(node);
       window.addEventListener("lrlab-frame", state.follow);
+      state.grow = ({ detail }) => {
+        if (!detail.includes(state.name) && !detail.includes(`${state.name}:narrow`)) return;
+        choose(state);
+        draw(node);
+      };
+      window.addEventListener("lrlab-live", state.grow);
       let wide = node.clientWidth >= NARROW;
       let hidden = !node.clientWidth;
       state.watch = new ResizeObserver(() => {
@@ -306,6 +307,7 @@ export default function (component) {
       state.watch?.disconnect();
       state.colours?.disconnect();
       window.removeEventListener("lrlab-frame", state.follow);
+      window.removeEventListener("lrlab-live", state.grow);
       if (window.Plotly && state.ready) window.Plotly.purge(node);
       delete node.lrlab;
     }, 100);

@@ -1,0 +1,73 @@
+// The tab's end of the live channel: one connection for all figures, words and sliders of the page. What the server
+// has sent of each part is in `shown`, by its name: { stream, at, value }; a part draws the newer one of this and of
+// what the script of the page has drawn. Changes are described in lrlab/ui/live/changes.py.
+
+const { listed } = await import(new URL(`arrays.js${new URL(import.meta.url).search}`, import.meta.url));
+
+const RETRY_MS = [250, 500, 1000, 2000, 4000];
+const live = (window.lrlabLive ??= { shown: {}, numbers: {}, released: new Set(), tries: 0 });
+
+function open() {
+  const url = new URL(live.address, document.baseURI);
+  url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+  const socket = (live.socket = new WebSocket(url));
+  socket.onopen = () => {
+    live.tries = 0;
+    live.send({ have: live.numbers });
+  };
+  socket.onmessage = ({ data }) => take(JSON.parse(data));
+  socket.onclose = () => {
+    if (live.socket !== socket) return;
+    setTimeout(() => live.socket === socket && open(), RETRY_MS[Math.min(live.tries++, RETRY_MS.length - 1)]);
+  };
+}
+
+live.send = (frame) => {
+  if (live.socket?.readyState === WebSocket.OPEN) live.socket.send(JSON.stringify(frame));
+};
+
+function take({ stream, number, at, parts = {}, all, end }) {
+  const last = live.numbers[stream] ?? 0;
+  if (live.released.has(stream)) {
+    // The slider rests: the script of the page draws its value, and nothing may be laid over it.
+    live.numbers[stream] = -1;
+    return;
+  }
+  if (!all && last >= 0 && number <= last) return;
+  const known = Object.entries(parts).every(([name, change]) => "=" in change || live.shown[name]?.stream === stream);
+  if (!all && (number !== last + 1 || !known)) return live.send({ again: stream });
+  live.numbers[stream] = number;
+  for (const [name, change] of Object.entries(parts)) {
+    live.shown[name] = { stream, at, value: changed(live.shown[name]?.value, change) };
+  }
+  window.dispatchEvent(new CustomEvent("lrlab-live", { detail: Object.keys(parts) }));
+  if (end) live.over(stream);
+}
+
+function changed(old, change) {
+  if ("=" in change) return change["="];
+  if ("+" in change) return listed(old).concat(change["+"]);
+  if ("@" in change) return entered(listed(old), ...change["@"]);
+  for (const [key, part] of Object.entries(change)) {
+    if (part === null) delete old[key];
+    else old[key] = changed(old[key], part);
+  }
+  return old;
+}
+
+function entered(values, places, entries) {
+  const wide = Array.isArray(values[0]) ? values[0].length : 0;
+  places.forEach((place, k) => {
+    if (wide) values[Math.floor(place / wide)][place % wide] = entries[k];
+    else values[place] = entries[k];
+  });
+  return values.slice();
+}
+
+export default function ({ data, setTriggerValue }) {
+  live.over = (stream) => setTriggerValue("over", stream);
+  if (live.address === data.address) return;
+  live.address = data.address;
+  live.socket?.close();
+  open();
+}

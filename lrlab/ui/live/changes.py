@@ -1,0 +1,85 @@
+"""Differences between two states of a page's live parts: new points of curves, changed cells of maps, new words.
+
+A state maps the name of each part to a `Figure` or to HTML. A change is an operation (`{"=": value}` replaces,
+`{"+": values}` appends to a list, `{"@": [places, values]}` sets entries of a flattened array), or a dictionary of
+changes by key or place, where None removes a key. `assets/files/live.js` applies them.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from lrlab.figures.build import Figure, plain
+
+State = Mapping[str, Figure | str]
+FEW = 0.5
+"""Share of changed entries up to which these are sent, and not the whole array."""
+
+
+def whole(state: State) -> dict[str, Any]:
+    """Return the changes that make a state out of nothing."""
+    return {name: {"=": _encoded(part)} for name, part in state.items()}
+
+
+def between(old: State, new: State) -> dict[str, Any]:
+    """Return the changes by name that turn `old` into `new`; parts without a change have none."""
+    changed = dict[str, Any]()
+    for name, part in new.items():
+        change = _change(_parts(old[name]), _parts(part)) if name in old else {"=": _encoded(part)}
+        if change is not None:
+            changed[name] = change
+    return changed
+
+
+def _parts(part: Figure | str) -> Any:
+    if isinstance(part, str):
+        return part
+    # What all figures share is in the browser already.
+    return {"data": part.data, "layout": {k: v for k, v in part.layout.items() if k != "template"}}
+
+
+def _encoded(part: Any) -> Any:
+    return plain(_parts(part), single=True) if isinstance(part, Figure | str) else plain(part)
+
+
+def _change(old: Any, new: Any) -> Any:
+    """Return the change from one part of a figure to another; None where there is none."""
+    if old is new:
+        return None
+    if isinstance(old, dict) and isinstance(new, dict):
+        gone = {key: None for key in old if new.get(key) is None and old[key] is not None}
+        changed = {key: _change(old.get(key), value) for key, value in new.items() if value is not None}
+        return gone | {key: one for key, one in changed.items() if one is not None} or None
+    if _is_nested(old) and _is_nested(new) and len(old) == len(new):
+        changes = ((str(place), _change(*pair)) for place, pair in enumerate(zip(old, new, strict=True)))
+        return {place: one for place, one in changes if one is not None} or None
+    if _is_array(old) and _is_array(new):
+        return _array_change(np.asarray(old), np.asarray(new))
+    return None if type(old) is type(new) and old == new else {"=": plain(new)}
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, list | tuple) and any(isinstance(part, dict) for part in value)
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray | list | tuple) and not _is_nested(value)
+
+
+def _array_change(old: Any, new: Any) -> Any:
+    if old.shape == new.shape:
+        places = np.flatnonzero(~_equal(old, new).ravel())
+        if not places.size:
+            return None
+        if places.size <= FEW * new.size:
+            return {"@": [places.tolist(), plain(new.ravel()[places].tolist())]}
+    elif new.ndim == old.ndim == 1 and len(new) > len(old) > 0 and bool(_equal(old, new[: len(old)]).all()):
+        return {"+": plain(new[len(old) :].tolist())}
+    return {"=": plain(new, single=True)}
+
+
+def _equal(old: Any, new: Any) -> Any:
+    """Return entry by entry whether two arrays agree; what is not a number agrees with itself."""
+    agree = np.asarray(old == new) & np.ones(old.shape, bool)
+    return agree | ((old != old) & (new != new))

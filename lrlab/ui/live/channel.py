@@ -1,0 +1,289 @@
+"""All open tabs of a server and the runs that they follow: sends what is new, ends the runs of tabs that are gone.
+
+One thread looks at the followed runs forty times a second and builds what is new in them, for each twenty times a
+second at most and, where many tabs have something new, only so often that building takes half of the interpreter:
+clicks are answered meanwhile. Tabs without a connection are gone: their runs end after a few seconds, or continue in
+the tab that takes them over, as after a reload.
+"""
+
+import gc
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+from weakref import WeakSet
+
+from lrlab.parameters import InputError
+from lrlab.settings import number
+from lrlab.ui.live.changes import State
+from lrlab.ui.live.drags import Drag
+from lrlab.ui.live.stream import Stream
+
+TICK_SECONDS = 0.025
+SEND_SECONDS = 0.05
+"""Least time between two messages of a run."""
+BUILDING_SHARE = 0.5
+"""Of the interpreter's time; the rest is for clicks."""
+LEAVE_SECONDS = 5.0
+"""After how long without its tab a run ends: a reload or a lost connection takes less."""
+ARRIVE_SECONDS = 20.0
+"""For how long a tab may not have connected yet."""
+KEEP_SECONDS = 120.0
+"""For how long the results of a closed tab can be taken over; Streamlit keeps a session as long."""
+REST_SECONDS = 10.0
+"""After how long without a run what was allocated meanwhile is collected."""
+
+View = Callable[[], State]
+
+
+class Connection(Protocol):
+    """An open connection to a tab."""
+
+    def send(self, text: str) -> None:
+        """Send a message, from any thread; never waits."""
+
+
+@dataclass
+class Tab:
+    """A tab of a browser. cookie: what its connections send, "" where a browser sends none, as in a foreign frame.
+
+    watched: tokens of the streams of the page that it shows; left_at: since when it has no connection; drags: by name.
+    """
+
+    token: str
+    browser: str
+    cookie: str = ""
+    page: str = ""
+    connections: set[Connection] = field(default_factory=set)
+    watched: set[str] = field(default_factory=set)
+    drags: dict[str, Drag] = field(default_factory=dict)
+    left_at: float = field(default_factory=lambda: time.monotonic() + ARRIVE_SECONDS)
+
+    def send(self, text: str) -> None:
+        """Send a message to the tab, unless it is empty."""
+        if text:
+            for connection in list(self.connections):
+                connection.send(text)
+
+
+@dataclass
+class Followed:
+    """A run of a page in a tab. owned: whether it ends with its tab; shown: the version of the run that was sent."""
+
+    tab: str
+    browser: str
+    page: str
+    running: Any
+    about: Any = None
+    owned: bool = True
+    view: View | None = None
+    shown: Any = None
+    sent_at: float = 0.0
+    stream: Stream = field(default_factory=lambda: Stream(secrets.token_urlsafe(16)))
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def new_messages(self) -> list[str]:
+        """Return what is new, and at last that the run is over."""
+        with self.lock:
+            if self.view is None:
+                return []
+            version = self.running.version
+            self.running.refresh()
+            if not self.running.alive:
+                self.view = None
+                return [self.stream.end()]
+            if version == self.shown:
+                return []
+            self.shown = version
+            return [self.stream.push(self.view())]
+
+
+class Channel:
+    """All tabs and followed runs of a server."""
+
+    def __init__(self) -> None:
+        """Follow nothing. serving: whether tabs can connect, which a page that is run by itself does not have."""
+        self.serving = False
+        self._tabs: dict[str, Tab] = {}
+        self._runs: dict[tuple[str, str], Followed] = {}
+        self._sweeps: WeakSet[Any] = WeakSet()
+        self._lock, self._needed = threading.RLock(), threading.Event()
+        self._cost, self._free_at, self._used_at, self._frozen = 0.004, 0.0, 0.0, False
+        threading.Thread(target=self._serve, name="lrlab-live", daemon=True).start()
+
+    def open_tab(self, token: str, browser: str, cookie: str, page: str) -> Tab:
+        """Take note of a tab of a browser and of the page that it shows."""
+        with self._lock:
+            tab = self._tabs.setdefault(token, Tab(token, browser, cookie))
+            tab.watched = set()
+            if tab.page != page:
+                tab.page, tab.drags = page, {}
+            self._used_at = time.monotonic()
+        self._needed.set()
+        return tab
+
+    def connect(self, token: str, cookie: str, connection: Connection) -> Tab | None:
+        """Return the tab of a token, from now on with this connection; None where it is not one of this browser."""
+        with self._lock:
+            tab = self._tabs.get(token)
+            if tab is None or not secrets.compare_digest(tab.cookie, cookie):
+                return None
+            tab.connections.add(connection)
+            return tab
+
+    def disconnect(self, tab: Tab, connection: Connection) -> None:
+        """Take note that a connection is closed."""
+        with self._lock:
+            tab.connections.discard(connection)
+            tab.left_at = time.monotonic()
+
+    def streams(self, tab: Tab) -> list[Stream]:
+        """Return the streams of the page that a tab shows."""
+        with self._lock:
+            return [run.stream for run in self._runs.values() if run.stream.token in tab.watched]
+
+    @property
+    def open_tabs(self) -> int:
+        """Number of tabs with a connection."""
+        with self._lock:
+            return sum(bool(tab.connections) for tab in self._tabs.values())
+
+    def hold(self, tab: Tab, page: str, running: Any, about: Any) -> None:
+        """Take note of the run of a tab's page, in the place of the one before; it ends with its tab."""
+        if not self.serving:
+            return
+        with self._lock:
+            self._runs[tab.token, page] = Followed(tab.token, tab.browser, page, running, about)
+
+    def add_sweep(self, sweep: Any) -> None:
+        """Count a sweep, which belongs to the server and not to a tab, while it runs."""
+        with self._lock:
+            self._sweeps.add(sweep)
+
+    def admit(self, browser: str, replaced: Any) -> None:
+        """Raise InputError where this browser, or all together, have as many runs as they may; `replaced` is to end."""
+        with self._lock:
+            pairs = [(run.browser, run.running) for run in self._runs.values() if run.owned]
+            pairs += [(sweep.session, sweep) for sweep in self._sweeps]
+        alive = [owner for owner, running in pairs if running.alive and running is not replaced]
+        own, all_of_them = alive.count(browser), len(alive)
+        if own >= (most := number("LRLAB_BROWSER_RUNS")):
+            raise InputError("runs", f"fewer than {most:g} in this browser", own, "cancel one, or close its tab")
+        if all_of_them >= (most := number("LRLAB_SERVER_RUNS")):
+            raise InputError("runs", f"fewer than {most:g} on this server", all_of_them, "wait until some have ended")
+
+    def under_way(self) -> list[Followed]:
+        """Return the runs of pages that are alive; sweeps belong to the server and are not among them."""
+        with self._lock:
+            return [run for run in self._runs.values() if run.owned and run.running.alive]
+
+    def take_over(self, tab: Tab, page: str) -> Followed | None:
+        """Give a tab the newest run of a page of the same browser whose tab is gone, if there is one."""
+        with self._lock:
+            same = [run for run in self._runs.values() if (run.browser, run.page) == (tab.browser, page) and run.owned]
+            gone = [run for run in same if not self._is_open(run.tab)]
+            if not gone:
+                return None
+            followed = max(gone, key=lambda run: run.sent_at)
+            del self._runs[followed.tab, page]
+            self._runs[tab.token, page] = followed
+            followed.tab, followed.view, followed.shown = tab.token, None, None
+            return followed
+
+    def watch(self, tab: Tab, page: str, running: Any, view: View) -> Followed:
+        """Send what is new of the run of a tab's page, as `view` shows it, until it ends."""
+        with self._lock:
+            run = self._runs.get((tab.token, page))
+            if run is None or run.running is not running:
+                run = Followed(tab.token, tab.browser, page, running, owned=False)
+                self._runs[tab.token, page] = run
+            run.view, run.shown = view, None
+            tab.watched.add(run.stream.token)
+        self._needed.set()
+        return run
+
+    def _serve(self) -> None:
+        while True:
+            self._needed.wait()
+            # Where nothing runs, only tabs that leave are waited for.
+            time.sleep(TICK_SECONDS if self._any_alive() else 20 * TICK_SECONDS)
+            try:
+                self._tick(time.monotonic())
+            except Exception:
+                # One run that fails must not end the following of all others.
+                logging.getLogger(__name__).exception("the followed runs could not be looked at")
+
+    def _tick(self, now: float) -> None:
+        with self._lock:
+            if not self.serving:
+                self._tabs.clear()
+                self._runs.clear()
+            runs, tabs = list(self._runs.values()), dict(self._tabs)
+            self._end_abandoned(now)
+            if not self._runs and not self._tabs and not self._used_at:
+                self._needed.clear()
+        pairs = [(run, tabs[run.tab]) for run in runs if run.view and run.tab in tabs]
+        for run, tab in sorted(pairs, key=lambda pair: pair[0].sent_at):
+            if time.monotonic() < self._free_at:
+                break
+            if run.stream.token in tab.watched and now >= run.sent_at + SEND_SECONDS:
+                self._send(run, tab)
+        self._collect(now)
+
+    def _send(self, run: Followed, tab: Tab) -> None:
+        began = time.thread_time()
+        messages = run.new_messages()
+        for text in messages:
+            tab.send(text)
+        if messages:
+            now = time.monotonic()
+            self._cost = 0.8 * self._cost + 0.2 * (time.thread_time() - began)
+            self._free_at = now + self._cost * (1.0 / BUILDING_SHARE - 1.0)
+            self._used_at = run.sent_at = now
+
+    def _any_alive(self) -> bool:
+        with self._lock:
+            return any(run.running.alive for run in self._runs.values())
+
+    def _is_open(self, token: str) -> bool:
+        tab = self._tabs.get(token)
+        return tab is not None and bool(tab.connections)
+
+    def _end_abandoned(self, now: float) -> None:
+        for tab in [tab for tab in self._tabs.values() if not tab.connections]:
+            runs = [(key, run) for key, run in self._runs.items() if run.tab == tab.token and run.owned]
+            if now > tab.left_at + KEEP_SECONDS:
+                del self._tabs[tab.token]
+                self._runs = {key: run for key, run in self._runs.items() if run.tab != tab.token}
+            elif now > tab.left_at + LEAVE_SECONDS:
+                for _, run in runs:
+                    if run.running.alive:
+                        run.running.cancel()
+                        with run.lock:
+                            run.running.refresh()
+
+    def _collect(self, now: float) -> None:
+        # Streamlit's own collection after every run of a script is off (.streamlit/config.toml).
+        if self._used_at and now > self._used_at + REST_SECONDS:
+            self._used_at = 0.0
+            gc.collect()
+            if not self._frozen:
+                # What the first run has imported and cached stays for good.
+                gc.freeze()
+                self._frozen = True
+
+
+_channel: Channel | None = None
+_starting = threading.Lock()
+
+
+def get_channel() -> Channel:
+    """Return the channel of this server."""
+    global _channel
+    with _starting:
+        if _channel is None:
+            _channel = Channel()
+        return _channel

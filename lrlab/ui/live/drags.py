@@ -1,0 +1,51 @@
+"""Answers values of a slider while it is dragged: the newest value counts, older ones are dropped."""
+
+import logging
+import secrets
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from lrlab.parameters import InputError
+from lrlab.ui.live.changes import State
+from lrlab.ui.live.stream import Stream
+
+THREADS = 8
+"""Most of an answer's time is a worker's, for which its thread waits."""
+
+_pool = ThreadPoolExecutor(THREADS, thread_name_prefix="lrlab-drag")
+
+
+class Drag:
+    """What a slider changes. show: returns the live parts of the page at a value; InputError where it is refused."""
+
+    def __init__(self, show: Callable[[float], State]) -> None:
+        self.show, self.stream = show, Stream(secrets.token_urlsafe(16))
+        self._lock = threading.Lock()
+        self._newest: tuple[float, Callable[[str], None]] | None = None
+        self._busy = False
+
+    def move(self, value: float, send: Callable[[str], None]) -> None:
+        """Answer a value by `send`, after the one that is computed now, unless a newer one comes before."""
+        with self._lock:
+            self._newest = (value, send)
+            if self._busy:
+                return
+            self._busy = True
+        _pool.submit(self._answer)
+
+    def _answer(self) -> None:
+        while True:
+            with self._lock:
+                newest, self._newest = self._newest, None
+                if newest is None:
+                    self._busy = False
+                    return
+            value, send = newest
+            try:
+                send(self.stream.push(self.show(value)))
+            except InputError:
+                # The page shows the sentence when the slider rests; until then the last figure stays.
+                continue
+            except Exception:
+                logging.getLogger(__name__).exception("a dragged value could not be shown")

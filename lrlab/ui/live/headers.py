@@ -1,0 +1,85 @@
+"""Headers of every answer: what a page may load, who may frame it, and the key of a browser in a cookie.
+
+LRLAB_EMBED names the sites, separated by spaces, that may show pages in a frame.
+"""
+
+import os
+import re
+import secrets
+from http.cookies import CookieError, SimpleCookie
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware import Middleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from lrlab.parameters import InputError
+
+COOKIE = "lrlab"
+KEY = re.compile(r"[0-9a-f]{32}")
+YEAR_SECONDS = 31_536_000
+SITE = re.compile(r"https?://[\w.-]+(:\d+)?")
+# Streamlit compiles formats of numbers and components at run time; plotly draws pictures as data.
+POLICY = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' ws: wss:; worker-src 'self' blob:; "
+    "object-src 'none'; base-uri 'self'; frame-ancestors 'self'"
+)
+
+
+def embedding_sites() -> list[str]:
+    """Return the sites that LRLAB_EMBED names; InputError where one is none."""
+    sites = os.environ.get("LRLAB_EMBED", "").split()
+    for site in sites:
+        if not SITE.fullmatch(site):
+            expected = "addresses like https://course.example, separated by spaces"
+            raise InputError("LRLAB_EMBED", expected, site, "write the scheme and the host alone")
+    return sites
+
+
+def headers() -> dict[str, str]:
+    """Return the headers of every answer."""
+    sites = embedding_sites()
+    fixed = {
+        "content-security-policy": " ".join([POLICY, *sites]),
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "same-origin",
+    }
+    # It cannot name sites: with some of them the policy alone says who may frame a page.
+    return fixed if sites else fixed | {"x-frame-options": "SAMEORIGIN"}
+
+
+class AddHeaders:
+    """Adds the headers, and to a page of a browser without a key the cookie with a new one."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Wrap an application."""
+        self.app, self._headers = app, headers()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        key = "" if KEY.fullmatch(_cookie(Headers(scope=scope).get("cookie", ""))) else secrets.token_hex(16)
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                answered = MutableHeaders(scope=message)
+                answered.update(self._headers)
+                if key and answered.get("content-type", "").startswith("text/html"):
+                    cookie = f"{COOKIE}={key}; Path=/; Max-Age={YEAR_SECONDS}; HttpOnly; SameSite=Lax"
+                    answered.append("set-cookie", cookie)
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers)
+
+
+def _cookie(header: str) -> str:
+    try:
+        found = SimpleCookie(header).get(COOKIE)
+    except CookieError:
+        return ""
+    return found.value if found else ""
+
+
+MIDDLEWARE = [Middleware(AddHeaders)]

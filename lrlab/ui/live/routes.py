@@ -1,0 +1,160 @@
+"""The server's end of the live channel: one WebSocket a tab, with the address `/live/TOKEN`.
+
+The server sends the messages of `stream.Stream`. A tab sends one JSON object a frame:
+
+    {"have": {stream: number}}          at first: the last message that it has of each stream
+    {"again": stream}                   it has missed something: all so far, please
+    {"drag": stream, "value": number}   a slider is at this value
+
+Whatever else arrives, and whatever comes faster than a person moves a slider, ends the connection.
+"""
+
+import asyncio
+import json
+import logging
+import math
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+import streamlit as st
+from starlette.routing import BaseRoute, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from lrlab.ui.live.channel import Tab, get_channel
+from lrlab.ui.live.headers import COOKIE
+
+MOST_CHARACTERS = 2000
+"""Of a frame that a tab sends."""
+MOST_A_SECOND = 200
+"""Frames that a tab may send, on average of some seconds: a mouse moves 60 to 120 times a second."""
+MOST_WAITING = 512
+"""Messages that wait for a slow connection; with more it is closed, and asks for all so far when it is back."""
+REFUSED, BAD_FRAME = 1008, 1003
+"""Codes of the protocol: the policy is violated; data of a kind that is not accepted."""
+
+LOG = logging.getLogger("lrlab.live")
+
+
+class TabConnection:
+    """One open connection: what is to be sent, from any thread, in order."""
+
+    def __init__(self, socket: WebSocket) -> None:
+        self.socket, self._loop = socket, asyncio.get_running_loop()
+        self._waiting = asyncio.Queue[str | None](MOST_WAITING)
+
+    def send(self, text: str) -> None:
+        """Send a message, from any thread; never waits."""
+        self._loop.call_soon_threadsafe(self.put, text)
+
+    def put(self, text: str | None) -> None:
+        """Send a message, or with None close the connection, from the thread of the event loop."""
+        try:
+            self._waiting.put_nowait(text)
+        except asyncio.QueueFull:
+            while not self._waiting.empty():
+                self._waiting.get_nowait()
+            self._waiting.put_nowait(None)
+
+    async def forward(self) -> None:
+        """Send what is put, until the connection is closed."""
+        while (text := await self._waiting.get()) is not None:
+            await self.socket.send_text(text)
+        await self.socket.close(REFUSED)
+
+
+async def serve(socket: WebSocket) -> None:
+    """Accept the connection of a tab, and serve it until it closes; 403 where it is a foreign one."""
+    connection, channel = TabConnection(socket), get_channel()
+    tab = None
+    if _same_origin(socket):
+        tab = channel.connect(socket.path_params["token"], socket.cookies.get(COOKIE, ""), connection)
+    if tab is None:
+        # Before it is accepted, this is answered by status 403.
+        await socket.close(REFUSED)
+        return
+    await socket.accept()
+    sender = asyncio.create_task(connection.forward())
+    try:
+        await _receive(socket, tab, connection)
+    except WebSocketDisconnect:
+        pass
+    finally:
+        channel.disconnect(tab, connection)
+        sender.cancel()
+
+
+def _same_origin(socket: WebSocket) -> bool:
+    origin = socket.headers.get("origin", "")
+    return not origin or urlsplit(origin).netloc == socket.headers.get("host", "")
+
+
+async def _receive(socket: WebSocket, tab: Tab, connection: TabConnection) -> None:
+    allowed, last = float(MOST_A_SECOND), time.monotonic()
+    while True:
+        frame = await socket.receive()
+        if frame["type"] == "websocket.disconnect":
+            return
+        now = time.monotonic()
+        allowed = min(float(MOST_A_SECOND), allowed + (now - last) * MOST_A_SECOND) - 1.0
+        last = now
+        text = frame.get("text") or ""
+        try:
+            if allowed < 0.0 or not 0 < len(text) <= MOST_CHARACTERS:
+                raise ValueError("too many frames" if allowed < 0.0 else "a frame that is no short text")
+            answer(json.loads(text), tab, connection)
+        except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
+            LOG.warning("a tab sent what is not understood, and was disconnected: %s", error)
+            await socket.close(BAD_FRAME)
+            return
+
+
+def answer(frame: dict[str, Any], tab: Tab, connection: TabConnection) -> None:
+    """Do what a tab's frame requests; ValueError, TypeError or KeyError where it is not one of those above."""
+    [(kind, content), *rest] = frame.items()
+    streams = {stream.token: stream for stream in get_channel().streams(tab)}
+    drags = {drag.stream.token: drag for drag in list(tab.drags.values())}
+    if kind == "have" and not rest:
+        numbers = {str(name): int(number) for name, number in content.items()}
+        for stream in streams.values():
+            for text in stream.since(numbers.get(stream.token, 0)):
+                connection.put(text)
+    elif kind == "again" and not rest:
+        known = streams | {token: drag.stream for token, drag in drags.items()}
+        # A stream of a page that the tab has left meanwhile has nothing to say any more.
+        for text in known[content].since(0) if content in known else []:
+            connection.put(text)
+    elif kind == "drag" and [name for name, _ in rest] == ["value"]:
+        value = float(rest[0][1])
+        if not math.isfinite(value):
+            raise ValueError("the value of a slider that is not finite")
+        if drag := drags.get(content):
+            drag.move(value, tab.send)
+    else:
+        raise ValueError("a frame of no known kind")
+
+
+@asynccontextmanager
+async def lifespan(app: object) -> AsyncIterator[None]:
+    """Let pages be followed while the server runs."""
+    # Before the first session: else Streamlit takes the folder pages/ for the navigation, and serves who comes first to
+    # one of them its file alone, without app.py. Outside of a session that is all that this does, but for a warning.
+    logging.disable(logging.WARNING)
+    st.navigation([st.Page(serve, title="lrlab")], position="hidden")
+    logging.disable(logging.NOTSET)
+    get_channel().serving = True
+    yield
+    get_channel().serving = False
+
+
+def base() -> str:
+    """Return the path below which the server is, as `/lab`; "" where it has the whole host."""
+    path = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    return f"/{path}" if path else ""
+
+
+def routes() -> list[BaseRoute]:
+    """Return the routes beside those of the pages."""
+    return [WebSocketRoute(f"{base()}/live/{{token}}", serve)]
