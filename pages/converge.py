@@ -21,6 +21,8 @@ with page.row():
     with st.popover("Measure and axes"):
         settings = run_controls.choose(link, model, spec)
 live.follow("converge", lambda: results_view.draw(settings, jobs), results_view.view(settings))
+if jobs:
+    problem_controls.follow_sliders(link, spec, results_view.Dragged(settings, jobs))
 results_view.refine()
 many_seeds.show(settings, jobs)
 link.write()

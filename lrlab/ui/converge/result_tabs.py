@@ -43,9 +43,8 @@ def show(
     parts: State,
     *,
     ran: bool,
-    alive: bool,
 ) -> None:
-    """Show the tabs; ran: whether there are results, and not the chosen jobs alone. alive: whether they still grow."""
+    """Show the tabs; ran: whether there are results, and not the chosen jobs alone."""
     why, numbers, table_tab, code_tab = st.tabs([WHY, NUMBERS, TABLE, CODE], default=NUMBERS, key="converge-tabs")
     measures = family(spec.model).measures
     with why:
@@ -58,8 +57,7 @@ def show(
             st.caption(f"No bound of all methods at this size: {reason}.")
         st.caption(captions.describe_spec(spec))
         if ran:
-            cards_html = parts["converge.cards"]
-            plot.words(cards_html, key="converge.cards") if alive else st.html(cards_html)
+            plot.words(parts["converge.cards"], key="converge.cards")
             st.caption(_meanings(drawn, measures))
         estimates.show_values(parts)
     with table_tab:

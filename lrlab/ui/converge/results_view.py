@@ -1,5 +1,7 @@
 """Shows a run of solvers: equation, verdict, what was measured, what is recovered, the error; tabs with the rest."""
 
+import math
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -9,6 +11,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from lrlab.catalog import family
+from lrlab.engine.engine import get_engine
 from lrlab.engine.handles import LiveRun
 from lrlab.figures import convergence, picture
 from lrlab.figures.build import Figure
@@ -17,7 +20,7 @@ from lrlab.model_entry import Measured, Outcome
 from lrlab.parameters import display_name
 from lrlab.protocol import Spec
 from lrlab.runs import theory
-from lrlab.runs.job import Job
+from lrlab.runs.job import Job, make_job
 from lrlab.ui.converge import estimates, result_tabs, run_controls
 from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.live.changes import State
@@ -28,17 +31,18 @@ from lrlab.ui.widgets import plot
 HEIGHT = 400
 """Of the three figures of the first screen, in pixels."""
 MEASURED_HEIGHT = 300
+QUICK_SECONDS, PATIENCE_SECONDS, RETRY_SECONDS = 0.06, 0.2, 1.0
+"""While a slider is dragged: of jobs that are run at every position, for which one is waited, until it is tried again.
+"""
 WIDTHS = [0.78, 1.1, 1.1]
 EXPECTED_ITERATIONS = 40
 """Iterations of a solver whose prediction is drawn one by one."""
 
 
 class Shown(NamedTuple):
-    """What the page shows of runs: they and their looks, the sentence of the verdict, and the live parts by name."""
+    """What the page shows of runs: their looks, and the live parts by name."""
 
-    runs: Sequence[Any]
     drawn: Sequence[Recovery]
-    sentence: str
     parts: State
 
 
@@ -46,21 +50,48 @@ def shown(settings: CurveSettings, runs: Sequence[Any], alive: bool) -> Shown:
     """Return what the page shows of runs, which may still grow."""
     spec = runs[0].job.spec
     settings, drawn = settings.of(family(spec.model).measures), recoveries(spec, runs)
-    sentence = family(spec.model).verdict(spec, outcomes(runs, drawn))
+    sentence, ran = escape(family(spec.model).verdict(spec, outcomes(runs, drawn))), any(run.trace.rows for run in runs)
     parts = {
         "converge.curves": curves(settings, spec, drawn, alive),
         **estimates.figures(spec, truth_of(spec), drawn, HEIGHT),
-        "converge.sentence": f"<strong>{escape(sentence)}</strong>",
+        "converge.sentence": f"<strong>{sentence}</strong>" if ran else f"{sentence} Press Run.",
         "converge.progress": progress.run_bar(runs) if alive else "",
         "converge.cards": result_tabs.cards(runs, drawn, family(spec.model).measures),
     }
-    return Shown(runs, drawn, sentence, parts)
+    return Shown(drawn, parts)
 
 
 def view(settings: CurveSettings) -> View | None:
     """Return the view of the run that is followed, for its live channel."""
     following = live.current("converge")
     return following and (lambda: shown(settings, following.runs, True).parts)
+
+
+class Dragged:
+    """What *converge* shows while a slider is dragged; solvers that take longer than 60 ms are not run meanwhile."""
+
+    def __init__(self, settings: CurveSettings, jobs: Sequence[Job]) -> None:
+        self._settings, self._jobs = settings, jobs
+        self._seconds, self._tried_at = dict.fromkeys((job.solver for job in jobs), 0.0), 0.0
+
+    def __call__(self, spec: Spec) -> State:
+        """Return the live parts for a spec."""
+        jobs = [make_job(spec, job.solver, **dict(job.options), **job.limits._asdict()) for job in self._jobs]
+        now = time.monotonic()
+        again, self._tried_at = (True, now) if now > self._tried_at + RETRY_SECONDS else (False, self._tried_at)
+        following = get_engine().follow([job for job in jobs if again or self._seconds[job.solver] < QUICK_SECONDS])
+        # Both are remembered, and take about as long as a quick run: the workers are not waited for meanwhile.
+        measured, _ = measured_parts(spec), [theory.known(job) for job in jobs]
+        following.wait(PATIENCE_SECONDS)
+        following.cancel()
+        self._seconds |= {run.job.solver: _seconds(run) for run in following.runs}
+        over = {run.job.solver: run for run in following.runs if run.over}
+        runs = [over.get(job.solver, LiveRun(job)) for job in jobs]
+        return {**shown(self._settings, runs, False).parts, **measured}
+
+
+def _seconds(run: LiveRun) -> float:
+    return math.inf if not run.over else run.trace.rows[-1]["seconds"] if run.trace.rows else 0.0
 
 
 def draw(settings: CurveSettings, jobs: Sequence[Job]) -> None:
@@ -72,15 +103,14 @@ def draw(settings: CurveSettings, jobs: Sequence[Job]) -> None:
         return
     spec, alive = runs[0].job.spec, following is not None and following.alive
     settings = settings.of(family(spec.model).measures)
-    _, drawn, sentence, parts = shown(settings, runs, alive)
+    drawn, parts = shown(settings, runs, alive)
     changed = bool(following and jobs and not run_controls.is_of(following, jobs))
     show_equation(spec, alive, changed, parts["converge.progress"])
     with st.container(key="converge-verdict"):
-        rest = f"**{sentence}**" if following else f"{sentence} Press Run."
-        plot.words(parts["converge.sentence"], key="converge.sentence") if alive else st.markdown(rest)
+        plot.words(parts["converge.sentence"], key="converge.sentence")
     columns = st.columns(WIDTHS, gap="medium")
     with columns[0]:
-        show_measured(spec)
+        show_measured(measured_parts(spec))
     with columns[1]:
         st.markdown("**Recovered**")
         estimates.show(spec, truth_of(spec), drawn, following, parts)
@@ -90,7 +120,7 @@ def draw(settings: CurveSettings, jobs: Sequence[Job]) -> None:
         label = message(drawn, settings.measure)
         plot.show(parts["converge.curves"], key="converge.curves", label=label, link=link)
     ran = following is not None
-    result_tabs.show(settings, spec, runs, drawn, parts, ran=ran, alive=alive)
+    result_tabs.show(settings, spec, runs, drawn, parts, ran=ran)
 
 
 def refine() -> None:
@@ -122,17 +152,26 @@ def outcomes(runs: Sequence[Any], drawn: Sequence[Recovery]) -> list[Outcome]:
     ]  # fmt: skip
 
 
-def show_measured(spec: Spec) -> None:
-    """Show the first measurements of a spec."""
-    st.markdown("**Measured**")
+def measured_parts(spec: Spec) -> State:
+    """Return the first measurements of a spec as live parts."""
     known = measured_of(spec)
-    if known.panels:
-        figure = picture.measured(known.panels, MEASURED_HEIGHT if len(known.panels) != 2 else HEIGHT - 60)
-        plot.show(figure, key="converge.measured", label=f"measured: {known.words}")
-    st.caption(known.words)
+    words = {"converge.measured.words": escape(known.words)}
+    if not known.panels:
+        return words
+    height = MEASURED_HEIGHT if len(known.panels) != 2 else HEIGHT - 60
+    return {"converge.measured": picture.measured(known.panels, height), **words}
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+def show_measured(parts: State) -> None:
+    """Show the first measurements."""
+    st.markdown("**Measured**")
+    words = parts["converge.measured.words"]
+    if "converge.measured" in parts:
+        plot.show(parts["converge.measured"], key="converge.measured", label=f"measured: {words}")
+    plot.words(words, key="converge.measured.words", small=True)
+
+
+@lru_cache(maxsize=64)
 def measured_of(spec: Spec) -> Measured:
     """Return the first measurements of a spec."""
     return family(spec.model).measured(spec)

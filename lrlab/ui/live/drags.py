@@ -1,4 +1,4 @@
-"""Answers values of a slider while it is dragged: the newest value counts, older ones are dropped."""
+"""Answers positions of a slider while it is dragged: the newest one counts, older ones are dropped."""
 
 import logging
 import secrets
@@ -17,18 +17,19 @@ _pool = ThreadPoolExecutor(THREADS, thread_name_prefix="lrlab-drag")
 
 
 class Drag:
-    """What a slider changes. show: returns the live parts of the page at a value; InputError where it is refused."""
+    """A slider. show: returns the live parts of the page at a position, 0, 1, ...; InputError where it is refused."""
 
-    def __init__(self, show: Callable[[float], State]) -> None:
-        self.show, self.stream = show, Stream(secrets.token_urlsafe(16))
+    def __init__(self) -> None:
+        self.show: Callable[[int], State] = lambda position: {}
+        self.stream = Stream(secrets.token_urlsafe(16))
         self._lock = threading.Lock()
-        self._newest: tuple[float, Callable[[str], None]] | None = None
+        self._newest: tuple[int, Callable[[str], None]] | None = None
         self._busy = False
 
-    def move(self, value: float, send: Callable[[str], None]) -> None:
-        """Answer a value by `send`, after the one that is computed now, unless a newer one comes before."""
+    def move(self, position: int, send: Callable[[str], None]) -> None:
+        """Answer a position by `send`, after the one that is computed now, unless a newer one comes before."""
         with self._lock:
-            self._newest = (value, send)
+            self._newest = (position, send)
             if self._busy:
                 return
             self._busy = True
@@ -41,11 +42,11 @@ class Drag:
                 if newest is None:
                     self._busy = False
                     return
-            value, send = newest
+            position, send = newest
             try:
-                send(self.stream.push(self.show(value)))
-            except InputError:
+                send(self.stream.push(self.show(position)))
+            except (InputError, IndexError):
                 # The page shows the sentence when the slider rests; until then the last figure stays.
                 continue
             except Exception:
-                logging.getLogger(__name__).exception("a dragged value could not be shown")
+                logging.getLogger(__name__).exception("a position of a slider could not be shown")

@@ -4,7 +4,7 @@ The server sends the messages of `stream.Stream`. A tab sends one JSON object a 
 
     {"have": {stream: number}}          at first: the last message that it has of each stream
     {"again": stream}                   it has missed something: all so far, please
-    {"drag": stream, "value": number}   a slider is at this value
+    {"drag": stream, "value": number}   a slider is at this position, 0, 1, ...
 
 Whatever else arrives, and whatever comes faster than a person moves a slider, ends the connection.
 """
@@ -12,7 +12,6 @@ Whatever else arrives, and whatever comes faster than a person moves a slider, e
 import asyncio
 import json
 import logging
-import math
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -127,11 +126,11 @@ def answer(frame: dict[str, Any], tab: Tab, connection: TabConnection) -> None:
         for text in known[content].since(0) if content in known else []:
             connection.put(text)
     elif kind == "drag" and [name for name, _ in rest] == ["value"]:
-        value = float(rest[0][1])
-        if not math.isfinite(value):
-            raise ValueError("the value of a slider that is not finite")
+        position = rest[0][1]
+        if type(position) is not int or position < 0:
+            raise ValueError("a slider at what is no position")
         if drag := drags.get(content):
-            drag.move(value, tab.send)
+            drag.move(position, tab.send)
     else:
         raise ValueError("a frame of no known kind")
 

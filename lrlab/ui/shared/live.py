@@ -12,7 +12,6 @@ from typing import Any, Protocol, TypeVar
 import streamlit as st
 
 from lrlab.parameters import InputError
-from lrlab.ui.live.changes import State
 from lrlab.ui.live.channel import Tab, View, get_channel
 from lrlab.ui.live.drags import Drag
 from lrlab.ui.live.headers import COOKIE, KEY
@@ -203,8 +202,6 @@ def when_over(page: str, name: str, running: Running) -> None:
         get_channel().watch(tab(), f"{page}.{name}", running, dict)
 
 
-def drag(name: str, show: Callable[[float], State]) -> str:
-    """Have a slider of this page show what `show` returns while it is dragged; return the name of its stream."""
-    dragged = tab().drags.setdefault(name, Drag(show))
-    dragged.show = show
-    return dragged.stream.token
+def slider(name: str) -> Drag:
+    """Return what answers a slider of this page; until its `show` is set nothing follows it."""
+    return tab().drags.setdefault(name, Drag())

@@ -1,8 +1,7 @@
 """Controls of a problem: its model, its parameters (the main ones with a slider of round values), a picture."""
 
 import math
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 
@@ -12,15 +11,14 @@ from lrlab import catalog
 from lrlab.models import pictures
 from lrlab.parameters import InputError, Parameter, Value, declared
 from lrlab.protocol import Spec
-from lrlab.ui.shared import uploads
-from lrlab.ui.widgets import controls
+from lrlab.ui.live.changes import State
+from lrlab.ui.shared import live, uploads
+from lrlab.ui.widgets import controls, slider
 from lrlab.ui.widgets.axis import spaced
 from lrlab.ui.widgets.controls import choose_one, widget, widgets, with_defaults
 from lrlab.ui.widgets.permalink import Permalink
 
-POSITIONS = 33
-ECHO_SECONDS = 5.0
-"""For how long a browser may still send the value of before."""
+POSITIONS = 60
 
 
 def choose_model(link: Permalink, models: Sequence[str] = ()) -> str:
@@ -70,40 +68,31 @@ def _with_slider(link: Permalink, model: str, parameter: Parameter) -> Value | N
     if parameter.kind not in (int, float) or parameter.choices:
         return widget(link, parameter, scope=model)
     options, key = positions(model, parameter), link.key(parameter.name, model)
-    slider = f"{key}.slider"
 
-    def moved() -> None:
-        before, now = st.session_state.get(key), st.session_state[slider]
-        if not _is_echo(slider, now):
-            st.session_state[key] = now
-            _replaced(key, before)
+    def rest(position: int) -> None:
+        st.session_state[key] = options[position]
+        live.request(link.page)
 
-    if key in st.session_state and slider in st.session_state and _is_echo(key, st.session_state[key]):
-        st.session_state[key] = st.session_state[slider]
     left, right = st.columns([1.35, 1], gap="small", vertical_alignment="bottom")
     with right:
         value = widget(link, parameter, scope=model)
-    # Set only where it differs: a value that is set moves the slider below a finger that drags it.
-    at = min(options, key=lambda option: abs(option - float(value or 0)))
-    if st.session_state.get(slider) != at:
-        _replaced(slider, st.session_state.get(slider))
-        st.session_state[slider] = at
-    left.select_slider(
-        f"slider of {controls.label(parameter)}", options, key=slider, format_func="{:g}".format, on_change=moved,
-        label_visibility="collapsed",
-    )  # fmt: skip
+    at = min(range(len(options)), key=lambda place: abs(options[place] - float(value or 0)))
+    with left:
+        name = f"slider of {controls.label(parameter)}"
+        texts = [f"{option:g}" for option in options]
+        slider.show(name, texts, at, live.slider(key), key=f"{key}.slider", on_rest=rest)
     return value
 
 
-def _replaced(key: str, before: object) -> None:
-    """Take note of the value that a widget had before the other one changed it."""
-    st.session_state[f"{key}.before"] = before, time.monotonic()
+def follow_sliders(link: Permalink, spec: Spec, show: Callable[[Spec], State]) -> None:
+    """Have each slider of a problem show what `show` returns for the spec at its position, while it is dragged."""
 
+    def at(name: str, options: Sequence[float], position: int) -> State:
+        return show(spec.replace(**{name: options[position]}))
 
-def _is_echo(key: str, value: object) -> bool:
-    """Return whether a value is one that was just replaced: a distant browser sends it until it knows the new one."""
-    before, at = st.session_state.get(f"{key}.before", (None, 0.0))
-    return before is not None and before == value and time.monotonic() < at + ECHO_SECONDS
+    for name, parameter in declared(type(spec)).items():
+        if (key := link.key(name, spec.model)) in live.tab().drags:
+            live.slider(key).show = partial(at, name, positions(spec.model, parameter))
 
 
 def positions(model: str, parameter: Parameter) -> list[float]:

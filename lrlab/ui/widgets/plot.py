@@ -42,7 +42,7 @@ def _component(name: str) -> Any:
     return st.components.v2.component(f"lrlab_{name}", html=html, js=js, isolate_styles=False)
 
 
-def send(name: str, key: str, data: Mapping[str, str | bool], **settings: Any) -> None:
+def send(name: str, key: str, data: Mapping[str, str | bool | int], **settings: Any) -> None:
     """Send data to the component of this name in `assets`; `key` names it on the page.
 
     With the data goes the time of their last change. A browser imports the loader for every update; where it is busy
@@ -57,9 +57,9 @@ def send(name: str, key: str, data: Mapping[str, str | bool], **settings: Any) -
     _component(name)(key=key, data={**data, "sent": sent}, **settings)
 
 
-def words(html: str, *, key: str) -> None:
-    """Show words that change while a run is alive; what is people's own in them is escaped."""
-    send("words", key, {"html": html, "name": key}, height="content")
+def words(html: str, *, key: str, small: bool = False) -> None:
+    """Show words that follow their live part; what is people's own in them is escaped. small: as a caption."""
+    send("words", key, {"html": html, "name": key, "small": small}, height="content")
 
 
 def preload() -> None:

@@ -4,8 +4,10 @@
 
 const { listed } = await import(new URL(`arrays.js${new URL(import.meta.url).search}`, import.meta.url));
 
+// In the place of the number of the last message: some were not drawn.
+const MISSED = -1;
 const RETRY_MS = [250, 500, 1000, 2000, 4000];
-const live = (window.lrlabLive ??= { shown: {}, numbers: {}, released: new Set(), tries: 0 });
+const live = (window.lrlabLive ??= { shown: {}, numbers: {}, dragged: null, tries: 0 });
 
 function open() {
   const url = new URL(live.address, document.baseURI);
@@ -13,7 +15,7 @@ function open() {
   const socket = (live.socket = new WebSocket(url));
   socket.onopen = () => {
     live.tries = 0;
-    live.send({ have: live.numbers });
+    live.send({ have: Object.fromEntries(Object.entries(live.numbers).filter(([, number]) => number !== MISSED)) });
   };
   socket.onmessage = ({ data }) => take(JSON.parse(data));
   socket.onclose = () => {
@@ -26,14 +28,25 @@ live.send = (frame) => {
   if (live.socket?.readyState === WebSocket.OPEN) live.socket.send(JSON.stringify(frame));
 };
 
+// While a slider is dragged, what it shows is drawn and nothing else; when it rests, what the script of the page draws.
+const drags = new Set();
+live.drag = (stream, value) => {
+  live.dragged = stream;
+  drags.add(stream);
+  live.send({ drag: stream, value });
+};
+live.rest = (stream) => {
+  live.dragged = null;
+  live.numbers[stream] = MISSED;
+};
+
 function take({ stream, number, at, parts = {}, all, end }) {
   const last = live.numbers[stream] ?? 0;
-  if (live.released.has(stream)) {
-    // The slider rests: the script of the page draws its value, and nothing may be laid over it.
-    live.numbers[stream] = -1;
+  if (live.dragged ? stream !== live.dragged : drags.has(stream)) {
+    live.numbers[stream] = MISSED;
     return;
   }
-  if (!all && last >= 0 && number <= last) return;
+  if (!all && last !== MISSED && number <= last) return;
   const known = Object.entries(parts).every(([name, change]) => "=" in change || live.shown[name]?.stream === stream);
   if (!all && (number !== last + 1 || !known)) return live.send({ again: stream });
   live.numbers[stream] = number;

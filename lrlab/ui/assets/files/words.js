@@ -3,6 +3,7 @@
 export default function ({ data, parentElement }) {
   const place = parentElement.querySelector(".lrlab-words");
   place.lrlab = data;
+  place.classList.toggle("lrlab-small", data.small);
   const show = () => {
     const live = window.lrlabLive?.shown[place.lrlab.name];
     const html = live && live.at > place.lrlab.sent ? live.value : place.lrlab.html;

@@ -1,0 +1,25 @@
+"""A slider whose positions are sent over the live channel while it is dragged, and to the page when it rests."""
+
+import json
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from lrlab.ui.live.drags import Drag
+from lrlab.ui.widgets import plot
+
+
+def show(label: str, texts: Sequence[str], at: int, drag: Drag, *, key: str, on_rest: Callable[[int], None]) -> None:
+    """Show a slider at a position of a list of values, given as texts; `drag` answers each position that it passes.
+
+    on_rest: called with the last position, as a callback of a widget; the page is then drawn.
+    """
+
+    def rested() -> None:
+        position = st.session_state[key].get("rest")
+        # Sent by hand it may be anything.
+        if type(position) is int and 0 <= position < len(texts):
+            on_rest(position)
+
+    data = {"label": label, "texts": json.dumps(list(texts)), "at": at, "stream": drag.stream.token}
+    plot.send("slider", key, data, on_rest_change=rested)
