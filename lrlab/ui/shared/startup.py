@@ -3,11 +3,10 @@
 import gc
 import logging
 import threading
+from functools import cache
 
-import streamlit as st
 
-
-@st.cache_resource(show_spinner=False)
+@cache
 def begin() -> threading.Thread:
     """Import what every run needs, start the engine, and exclude all of that from garbage collection.
 
