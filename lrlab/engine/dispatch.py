@@ -1,7 +1,7 @@
 """Schedules tasks on workers; handles time limits and lost workers. Used by the engine's thread alone.
 
 No more tasks are under way than there are workers, so that new work starts as soon as one of them is free: followed
-jobs first, and of several the one whose owner has the fewest tasks under way. Followed jobs leave one worker to a sweep
+jobs first, and of several the one with the fewest tasks under way. Followed jobs leave one worker to a sweep
 that waits. The embedded engine has spare workers beyond the cores: one for followed jobs alone, the others for work
 that has no task under way, so that nobody waits for the end of another's long items.
 """
@@ -214,8 +214,7 @@ class Dispatcher:
         return [work for work in mapped if not work.running] if under_way < self.workers - 1 else []
 
     def _turn(self, work: Work[Any]) -> tuple[int, float]:
-        of_owner = sum(other.running for other in self._works if other.owner is work.owner)
-        return of_owner, work.last_sent_at
+        return work.running, work.last_sent_at
 
     def _enforce_deadline(self, name: str, task: Task) -> None:
         if isinstance(task.at_deadline, TaskLoss):

@@ -13,13 +13,11 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from lrlab.engine.cluster import Cluster
 from lrlab.engine.dispatch import Dispatcher
 from lrlab.engine.handles import Following, Inbox, WorkerStream
 from lrlab.engine.orders import AddWork, CancelWork, Close, Describe, Order, Overview, Warm
-from lrlab.engine.shares import SharedRun, Shares
 from lrlab.engine.stream import CHUNK_SECONDS, ResultStream
 from lrlab.engine.work import FollowWork, MapWork
 from lrlab.parameters import InputError
@@ -47,8 +45,6 @@ class Engine:
 
         self._orders: queue.SimpleQueue[Order] = queue.SimpleQueue()
         self._address, self._workers = address, workers
-        self._shares = Shares()
-        self._works: WeakKeyDictionary[SharedRun, FollowWork] = WeakKeyDictionary()
         self._refused: Exception | None = None
         self._started, self._has_workers = threading.Event(), threading.Event()
         # Between the two the thread says to what was under way that it ended: who then asks again needs another engine.
@@ -75,23 +71,14 @@ class Engine:
         self._has_workers.wait(WARM_SECONDS)
 
     def follow(self, jobs: Sequence[Job], threads: int = 1) -> Following:
-        """Start jobs that send their iterates, or follow others' runs of the same; turns are fair between calls.
+        """Start jobs that send their iterates; turns are fair between calls.
 
         threads: of BLAS for each; one, unless a job is alone on this machine.
         """
-        inbox, owner = Inbox(), object()
-
-        def begin(run: SharedRun) -> None:
-            self._works[run] = FollowWork(run, owner, threads)
-            self._post(AddWork(self._works[run], [(0, run.live.job)]))
-
-        def cancel() -> None:
-            for run in runs:
-                if self._shares.leave(run, inbox):
-                    self._post(CancelWork(self._works[run]))
-
-        runs = [self._shares.join(job, inbox, place, begin) for place, job in enumerate(jobs)]
-        return Following(jobs, inbox, cancel)
+        inbox = Inbox()
+        work = FollowWork(inbox, threads)
+        self._post(AddWork(work, list(enumerate(jobs))))
+        return Following(jobs, inbox, lambda: self._post(CancelWork(work)))
 
     def map(
         self,
