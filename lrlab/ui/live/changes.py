@@ -12,7 +12,8 @@ import numpy as np
 
 from lrlab.figures.build import Figure, plain
 
-State = Mapping[str, Figure | str]
+State = Mapping[str, Any]
+"""Live parts of a page by name, each a `Figure` or HTML."""
 FEW = 0.5
 """Share of changed entries up to which these are sent, and not the whole array."""
 
@@ -64,7 +65,9 @@ def _is_nested(value: Any) -> bool:
 
 
 def _is_array(value: Any) -> bool:
-    return isinstance(value, np.ndarray | list | tuple) and not _is_nested(value)
+    if isinstance(value, list | tuple):
+        return not any(isinstance(part, dict | list | tuple | np.ndarray) for part in value)
+    return isinstance(value, np.ndarray)
 
 
 def _array_change(old: Any, new: Any) -> Any:

@@ -22,7 +22,8 @@ from lrlab.ui.live.changes import State
 from lrlab.ui.live.drags import Drag
 from lrlab.ui.live.stream import Stream
 
-TICK_SECONDS = 0.025
+LOG = logging.getLogger("lrlab.live")
+TICK_SECONDS, IDLE_SECONDS = 0.025, 0.5
 SEND_SECONDS = 0.05
 """Least time between two messages of a run."""
 BUILDING_SHARE = 0.5
@@ -110,7 +111,7 @@ class Channel:
         self._tabs: dict[str, Tab] = {}
         self._runs: dict[tuple[str, str], Followed] = {}
         self._sweeps: WeakSet[Any] = WeakSet()
-        self._lock, self._needed = threading.RLock(), threading.Event()
+        self._lock, self._begun = threading.RLock(), threading.Event()
         self._cost, self._free_at, self._used_at, self._frozen = 0.004, 0.0, 0.0, False
         threading.Thread(target=self._serve, name="lrlab-live", daemon=True).start()
 
@@ -122,7 +123,7 @@ class Channel:
             if tab.page != page:
                 tab.page, tab.drags = page, {}
             self._used_at = time.monotonic()
-        self._needed.set()
+        self._begun.set()
         return tab
 
     def connect(self, token: str, cookie: str, connection: Connection) -> Tab | None:
@@ -202,29 +203,28 @@ class Channel:
                 self._runs[tab.token, page] = run
             run.view, run.shown = view, None
             tab.watched.add(run.stream.token)
-        self._needed.set()
+        self._begun.set()
         return run
 
     def _serve(self) -> None:
         while True:
-            self._needed.wait()
             # Where nothing runs, only tabs that leave are waited for.
-            time.sleep(TICK_SECONDS if self._any_alive() else 20 * TICK_SECONDS)
+            known = self._used_at or self._tabs
+            self._begun.wait(TICK_SECONDS if self._any_alive() else IDLE_SECONDS if known else None)
+            self._begun.clear()
             try:
                 self._tick(time.monotonic())
             except Exception:
                 # One run that fails must not end the following of all others.
-                logging.getLogger(__name__).exception("the followed runs could not be looked at")
+                LOG.exception("the followed runs could not be looked at")
 
     def _tick(self, now: float) -> None:
         with self._lock:
             if not self.serving:
                 self._tabs.clear()
                 self._runs.clear()
-            runs, tabs = list(self._runs.values()), dict(self._tabs)
             self._end_abandoned(now)
-            if not self._runs and not self._tabs and not self._used_at:
-                self._needed.clear()
+            runs, tabs = list(self._runs.values()), dict(self._tabs)
         pairs = [(run, tabs[run.tab]) for run in runs if run.view and run.tab in tabs]
         for run, tab in sorted(pairs, key=lambda pair: pair[0].sent_at):
             if time.monotonic() < self._free_at:
@@ -235,7 +235,12 @@ class Channel:
 
     def _send(self, run: Followed, tab: Tab) -> None:
         began = time.thread_time()
-        messages = run.new_messages()
+        try:
+            messages = run.new_messages()
+        except Exception:
+            # Its figures stay as they are, and its end is still said.
+            LOG.exception("what is new of a run could not be shown")
+            run.view, messages = dict, []
         for text in messages:
             tab.send(text)
         if messages:

@@ -49,4 +49,4 @@ class Drag:
                 # The page shows the sentence when the slider rests; until then the last figure stays.
                 continue
             except Exception:
-                logging.getLogger(__name__).exception("a position of a slider could not be shown")
+                logging.getLogger("lrlab.live").exception("a position of a slider could not be shown")

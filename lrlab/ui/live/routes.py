@@ -141,11 +141,15 @@ async def lifespan(app: object) -> AsyncIterator[None]:
     # Before the first session: else Streamlit takes the folder pages/ for the navigation, and serves who comes first to
     # one of them its file alone, without app.py. Outside of a session that is all that this does, but for a warning.
     logging.disable(logging.WARNING)
-    st.navigation([st.Page(serve, title="lrlab")], position="hidden")
+    st.navigation([st.Page(_no_page, title="lrlab")], position="hidden")
     logging.disable(logging.NOTSET)
     get_channel().serving = True
     yield
     get_channel().serving = False
+
+
+def _no_page() -> None:
+    """Show nothing."""
 
 
 def base() -> str:

@@ -42,7 +42,7 @@ def _component(name: str) -> Any:
     return st.components.v2.component(f"lrlab_{name}", html=html, js=js, isolate_styles=False)
 
 
-def send(name: str, key: str, data: Mapping[str, str | bool | int], **settings: Any) -> None:
+def send(name: str, key: str, data: Mapping[str, Any], **settings: Any) -> None:
     """Send data to the component of this name in `assets`; `key` names it on the page.
 
     With the data goes the time of their last change. A browser imports the loader for every update; where it is busy

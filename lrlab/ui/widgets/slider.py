@@ -21,5 +21,10 @@ def show(label: str, texts: Sequence[str], at: int, drag: Drag, *, key: str, on_
         if type(position) is int and 0 <= position < len(texts):
             on_rest(position)
 
-    data = {"label": label, "texts": json.dumps(list(texts)), "at": at, "stream": drag.stream.token}
+    data: dict[str, str | int] = {
+        "label": label,
+        "texts": json.dumps(list(texts)),
+        "at": at,
+        "stream": drag.stream.token,
+    }
     plot.send("slider", key, data, on_rest_change=rested)
