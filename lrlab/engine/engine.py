@@ -16,10 +16,11 @@ from typing import Any
 
 from lrlab.engine.cluster import Cluster
 from lrlab.engine.dispatch import Dispatcher
+from lrlab.engine.follow_work import FollowWork
 from lrlab.engine.handles import Following, Inbox, WorkerStream
 from lrlab.engine.orders import AddWork, CancelWork, Close, Describe, Order, Overview, Warm
 from lrlab.engine.stream import CHUNK_SECONDS, ResultStream
-from lrlab.engine.work import FollowWork, MapWork
+from lrlab.engine.work import MapWork
 from lrlab.parameters import InputError
 from lrlab.runs.job import Job
 

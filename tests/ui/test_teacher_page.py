@@ -15,7 +15,7 @@ from lrlab.store.location import get_shared_store
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.session import get_run
 from lrlab.ui import teacher
-from lrlab.ui.shared import followers
+from lrlab.ui.live import channel
 from tests.ui.driving import errors
 
 PAGE = Path(__file__).parents[2] / "pages" / "teacher.py"
@@ -83,8 +83,8 @@ def test_a_sweep_is_listed_and_ended(monkeypatch):
 def test_a_run_of_solvers_is_described_and_the_engine_counts_it(monkeypatch):
     job = make_job(spec("one-bit-sensing", seed=78), "pairwise-moment", tol=0, max_iter=1_000_000)
     following = get_engine().follow([job])
-    held = followers.Followed("session", "f" * 32, "converge", following, None)
-    monkeypatch.setattr(followers.Followers, "under_way", lambda self: [held])
+    held = channel.Followed("tab", "f" * 32, "converge", following)
+    monkeypatch.setattr(channel.Channel, "under_way", lambda self: [held])
     deadline = time.monotonic() + 30
     while not (following.refresh() and following.runs[0].state == "running"):
         assert time.monotonic() < deadline

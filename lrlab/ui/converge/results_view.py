@@ -24,7 +24,7 @@ from lrlab.runs.job import Job, make_job
 from lrlab.ui.converge import estimates, result_tabs, run_controls
 from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.live.changes import State
-from lrlab.ui.live.channel import View
+from lrlab.ui.live.tabs import View
 from lrlab.ui.shared import captions, live, progress, refinement
 from lrlab.ui.widgets import plot
 

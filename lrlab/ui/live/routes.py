@@ -22,8 +22,9 @@ import streamlit as st
 from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from lrlab.ui.live.channel import Tab, get_channel
+from lrlab.ui.live.channel import get_channel
 from lrlab.ui.live.headers import COOKIE
+from lrlab.ui.live.tabs import Tab
 
 MOST_CHARACTERS = 2000
 """Of a frame that a tab sends."""

@@ -1,0 +1,79 @@
+"""Tabs of browsers, and the runs that they follow."""
+
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from lrlab.ui.live.changes import State
+from lrlab.ui.live.drags import Drag
+from lrlab.ui.live.stream import Stream
+
+ARRIVE_SECONDS = 20.0
+"""For how long a tab may not have connected yet."""
+
+View = Callable[[], State]
+
+
+class Connection(Protocol):
+    """An open connection to a tab."""
+
+    def send(self, text: str) -> None:
+        """Send a message, from any thread; never waits."""
+
+
+@dataclass
+class Tab:
+    """A tab of a browser. cookie: what its connections send, "" where a browser sends none, as in a foreign frame.
+
+    watched: tokens of the streams of the page that it shows; left_at: since when it has no connection; drags: by name.
+    """
+
+    token: str
+    browser: str
+    cookie: str = ""
+    page: str = ""
+    connections: set[Connection] = field(default_factory=set)
+    watched: set[str] = field(default_factory=set)
+    drags: dict[str, Drag] = field(default_factory=dict)
+    left_at: float = field(default_factory=lambda: time.monotonic() + ARRIVE_SECONDS)
+
+    def send(self, text: str) -> None:
+        """Send a message to the tab, unless it is empty."""
+        if text:
+            for connection in list(self.connections):
+                connection.send(text)
+
+
+@dataclass
+class Followed:
+    """A run of a page in a tab. owned: whether it ends with its tab; shown: the version of the run that was sent."""
+
+    tab: str
+    browser: str
+    page: str
+    running: Any
+    about: Any = None
+    owned: bool = True
+    view: View | None = None
+    shown: Any = None
+    sent_at: float = 0.0
+    stream: Stream = field(default_factory=lambda: Stream(secrets.token_urlsafe(16)))
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def new_messages(self) -> list[str]:
+        """Return what is new, and at last that the run is over."""
+        with self.lock:
+            if self.view is None:
+                return []
+            version = self.running.version
+            self.running.refresh()
+            if not self.running.alive:
+                self.view = None
+                return [self.stream.end()]
+            if version == self.shown:
+                return []
+            self.shown = version
+            return [self.stream.push(self.view())]
