@@ -6,7 +6,7 @@ from lrlab.catalog import MODEL_ENTRIES
 from lrlab.engine.engine import on_workers
 from lrlab.engine.stream import Collection
 from lrlab.ui.shared import live, page, problem_controls
-from lrlab.ui.spectrum import results_view
+from lrlab.ui.spectrum import histogram_view, results_view
 from lrlab.ui.spectrum.plan import SpectrumPlan, is_pairwise, make_plan, preset_buttons, python_script
 from lrlab.ui.widgets import axis, controls
 
@@ -22,7 +22,8 @@ with st.sidebar:
     along = axis.choose(link, model, entry.along, ranges={entry.along: entry.along_range} if entry.along_range else {})
     trials = controls.widget(link, controls.TRIALS)
     st.header("Held fixed", anchor=False)
-    spec = problem_controls.choose_spec(link, model, without=[along.decides] if isinstance(along, axis.Axis) else [])
+    decided = [along.decides] if isinstance(along, axis.Axis) else []
+    spec = problem_controls.choose_spec(link, model, without=decided, main=problem_controls.draggable(model, decided))
 plan = make_plan(spec, along, trials)
 page.show_errors(along, spec, plan)
 ready, moment = isinstance(plan, SpectrumPlan), "auto"
@@ -31,9 +32,10 @@ with page.row():
     if is_pairwise(model):
         meaning = "the moment of pairs with different answers (M) or with equal answers (M')"
         moment = controls.choose(link, "moment", results_view.MOMENTS, "auto", meaning, "Moment")
-live.follow("spectrum", lambda: results_view.draw(plan, moment))
-if ready and is_pairwise(model):
-    results_view.show_histogram(plan, moment)
+live.follow("spectrum", lambda: results_view.draw(plan, moment), results_view.view(moment))
 if ready:
+    if is_pairwise(model):
+        histogram_view.show(plan, moment)
+    results_view.follow_sliders(link, plan, moment)
     page.copy(python_script(plan))
 link.write()

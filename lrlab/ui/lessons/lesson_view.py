@@ -1,17 +1,20 @@
 """Shows a lesson: its steps, text and equations beside a live figure, a question before it, and the closing."""
 
-from functools import partial
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache, partial
+from html import escape, unescape
 from pathlib import Path
 from typing import Any, Literal
 
 import streamlit as st
 
-from lrlab.figures import build
 from lrlab.lessons.definition import Figure, Lesson, Question, Step
 from lrlab.lessons.reading import terms
 from lrlab.ui.lessons import place
 from lrlab.ui.lessons.place import Place
-from lrlab.ui.widgets import plot
+from lrlab.ui.live.changes import State
+from lrlab.ui.shared import live
+from lrlab.ui.widgets import plot, slider
 from lrlab.ui.widgets.permalink import Permalink
 
 ASSETS = Path(__file__).parents[1] / "assets"
@@ -21,6 +24,8 @@ HEIGHT = 560
 """Of slider, figure and sentence: the place of a hidden figure."""
 LARGE = 17
 """Type of figures in the teacher's view, px."""
+
+_ahead = ThreadPoolExecutor(1, thread_name_prefix="lrlab-lesson")
 
 
 def show(link: Permalink, lesson: Lesson) -> None:
@@ -80,14 +85,24 @@ def _step(link: Permalink, lesson: Lesson, at: Place) -> None:
 
 def _figure(figure: Figure, key: str, large: bool) -> None:
     """Show a figure with its slider, and in words what it shows, in large type for a projector; `key` names it."""
+    chosen, values, drag = f"{key}:at", figure.slider.values, live.slider(key)
+    at = st.session_state.get(chosen, figure.slider.start)
+    drag.show = lambda position: _parts(figure, values[position], key, large)
 
-    @st.fragment
-    def draw() -> None:
-        slider = figure.slider
-        at = st.select_slider(slider.label, slider.values, slider.start, format_func=_text, key=f"{key}.slider")
-        _draw(figure, figure.module.draw(figure, at), at, f"{key}.figure", large)
+    def rest(position: int) -> None:
+        st.session_state[chosen] = values[position]
 
-    draw()
+    texts = [_text(value) for value in values]
+    slider.show(figure.slider.label, texts, values.index(at), drag, key=f"{key}.slider", on_rest=rest)
+    _show(_parts(figure, at, key, large), key)
+    drawn_ahead(figure)
+
+
+@lru_cache(maxsize=256)
+def drawn_ahead(figure: Figure) -> None:
+    """Begin to compute all positions of a slider, so that a drag finds them there; once for a figure."""
+    for at in figure.slider.values:
+        _ahead.submit(figure.module.draw, figure, at)
 
 
 def _before(figure: Figure, key: str, large: bool) -> None:
@@ -97,17 +112,22 @@ def _before(figure: Figure, key: str, large: bool) -> None:
         st.markdown("Predict first: choose an answer, and the figure is computed.", text_alignment="center")
         if at is not None:
             st.caption(f"Until then, only {figure.slider.label} = {_text(at)}:", text_alignment="center")
-            module = figure.module
-            _draw(figure, getattr(module, "alone", module.draw)(figure, at), at, f"{key}.before", large)
+            _show(_parts(figure, at, key, large, alone=True), key)
 
 
-def _draw(figure: Figure, drawn: build.Figure, at: Any, key: str, large: bool) -> None:
-    sentence = figure.module.sentence(figure, at)
+def _parts(figure: Figure, at: Any, key: str, large: bool, alone: bool = False) -> State:
+    """Return the live parts of a figure at a position: itself, and a sentence. alone: without what is to be guessed."""
+    module = figure.module
+    drawn = getattr(module, "alone", module.draw)(figure, at) if alone else module.draw(figure, at)
     if large:
         drawn.update_layout(font_size=LARGE).update_annotations(font_size=LARGE)
         drawn.update_xaxes(title_font_size=LARGE).update_yaxes(title_font_size=LARGE)
-    plot.show(drawn, key=key, label=sentence)
-    st.markdown(sentence)
+    return {f"{key}.figure": drawn, f"{key}.words": escape(module.sentence(figure, at))}
+
+
+def _show(parts: State, key: str) -> None:
+    plot.show(parts[f"{key}.figure"], key=f"{key}.figure", label=unescape(parts[f"{key}.words"]))
+    plot.words(parts[f"{key}.words"], key=f"{key}.words")
 
 
 def _text(value: object) -> str:

@@ -19,6 +19,8 @@ from lrlab.ui.widgets.controls import choose_one, widget, widgets, with_defaults
 from lrlab.ui.widgets.permalink import Permalink
 
 POSITIONS = 60
+DRAGGED = ("n", "m", "p", "d", "rank", "r", "noise", "observed", "flip", "threshold")
+"""Parameters whose effect is worth seeing while a slider moves."""
 
 
 def choose_model(link: Permalink, models: Sequence[str] = ()) -> str:
@@ -49,8 +51,10 @@ def choose_spec(
     _settle_picture(link, name)
     values = {p: _with_slider(link, name, parameters[p]) for p in main}
     folded = st.expander("Advanced") if main else st.container()
+    others = [p for p in visible if p.name not in main]
     with folded:
-        values |= widgets(link, [p for p in visible if p.name not in main], scope=name)
+        values |= {p.name: _with_slider(link, name, p) for p in others if main and p.name in DRAGGED}
+        values |= widgets(link, [p for p in others if p.name not in values], scope=name)
     st.session_state[link.key("truth-before", name)] = values.get("truth")
     link.accept(parameters)
     try:
@@ -82,6 +86,11 @@ def _with_slider(link: Permalink, model: str, parameter: Parameter) -> Value | N
         texts = [f"{option:g}" for option in options]
         slider.show(name, texts, at, live.slider(key), key=f"{key}.slider", on_rest=rest)
     return value
+
+
+def draggable(model: str, without: Sequence[str] = ()) -> list[str]:
+    """Return the parameters of a model that have a slider wherever its spec is chosen."""
+    return [name for name in declared(catalog.MODELS[model]) if name in DRAGGED and name not in without]
 
 
 def follow_sliders(link: Permalink, spec: Spec, show: Callable[[Spec], State]) -> None:

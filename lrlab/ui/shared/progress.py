@@ -59,15 +59,31 @@ def ending(batch: Any) -> str:
 
 def batch_results(batch: Any) -> dict[int, Any]:
     """Return the results by number of the item; show once what could not be computed, and why."""
+    show_failures(batch)
+    return computed(batch)
+
+
+def computed(batch: Any) -> dict[int, Any]:
+    """Return the results by number of the item, without what could not be computed; none where there is no batch."""
+    results = {} if batch is None else dict(batch.results)
+    return {k: results[k] for k in sorted(results) if not isinstance(results[k], Failure)}
+
+
+def rows(batch: Any) -> list[Any]:
+    """Return the rows that all results of a batch are lists of."""
+    return [row for result in computed(batch).values() for row in result]
+
+
+def show_failures(batch: Any) -> None:
+    """Show how many items of a batch could not be computed, and why."""
     place = st.container()
     if batch is None:
-        return {}
+        return
     failures = [result.sentence for result in batch.results.values() if isinstance(result, Failure)]
     if failures:
         place.error(f"{len(failures)} of {batch.total} trials could not be computed. {failures[0]}")
     if batch.error:
         place.error(batch.error)
-    return {k: batch.results[k] for k in sorted(batch.results) if not isinstance(batch.results[k], Failure)}
 
 
 def run_bar(runs: Sequence[Any]) -> str:

@@ -1,24 +1,28 @@
-"""Shows a spectrum along an axis: progress, the figures of its moment, tables, and all eigenvalues at one place."""
+"""Shows a spectrum along an axis: progress, the figures of its moment, and tables."""
 
 from collections.abc import Sequence
-from functools import partial
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
 
 from lrlab.figures import spectrum as figures
-from lrlab.models.axes import place
 from lrlab.models.phase_retrieval import PhaseRetrieval
-from lrlab.models.single_index import SingleIndexSpec
-from lrlab.parameters import InputError, format_value
-from lrlab.spectra import Row, histogram, moments, pairwise
-from lrlab.ui.shared import live, progress
+from lrlab.parameters import InputError
+from lrlab.protocol import Spec
+from lrlab.spectra import Row, moments, pairwise
+from lrlab.ui.live.changes import State
+from lrlab.ui.live.tabs import View
+from lrlab.ui.shared import live, problem_controls, progress
 from lrlab.ui.shared.captions import describe_spec
+from lrlab.ui.spectrum import histogram_view
 from lrlab.ui.spectrum.plan import SpectrumPlan, is_pairwise
 from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.axis import Axis, fine
+from lrlab.ui.widgets.permalink import Permalink
 
+NAMES = ("values", "overlap")
 MOMENTS = {"auto": "the separating one", "M": "M", "M'": "M′"}
 MATRICES = (
     r"The moment is the average of each measurement times its measurement matrix; its mean is the matrix $W$. Solvers "
@@ -32,8 +36,6 @@ PHASES = (
     "eigenvector overlaps with the signal once its eigenvalue leaves the bulk. Dashed: exact for large $m$ and $p$ "
     "(Lu & Li 2017)."
 )
-LARGEST = 20_000_000
-"""Entries of the measurements up to which a draw is made while a person waits."""
 BAND_POINTS, BAND_DRAWS = 24, 100
 """Where a band is drawn along the axis, and from how many draws."""
 PAIRS = (
@@ -43,6 +45,89 @@ PAIRS = (
     "possible, since $n/p$ exceeds the threshold above which the squared overlap of the leading eigenvector with the "
     "signal (1 is exact) does not vanish as $n$ and $p$ grow."
 )
+
+
+class Shown(NamedTuple):
+    """The live parts of a spectrum, and its measured points."""
+
+    parts: State
+    points: pd.DataFrame
+
+
+def shown(plan: SpectrumPlan, moment: str, rows: Sequence[Row], *, bands: bool = True) -> Shown:
+    """Return what the page shows of a plan, from the rows so far. bands: of draws at this n and p, which take .4 s."""
+    spec, along = plan.spec, plan.along
+    if is_pairwise(spec.model):
+        points, curve, makers = _pairwise(plan, rows, moment, bands)
+    else:
+        points = pd.DataFrame(columns=figures.MOMENT_COLUMNS, dtype=float)
+        if rows:
+            points = moments.compare(pd.DataFrame(rows), moments.ranks(spec, along.name, along.values))
+        curve, makers = (
+            _start_curve(spec, along.name, tuple(fine(along))),
+            (figures.moment_values, figures.moment_overlaps),
+        )
+    parts = dict[str, Any]()
+    for name, make in zip(NAMES, makers, strict=True):
+        figure = make(points, curve, axis_title=along.title).update_xaxes(type=along.spacing)
+        parts[f"spectrum.{name}"] = figure.update_layout(uirevision=f"{along.name} {along.spacing}")
+    return Shown(parts, points)
+
+
+def _pairwise(plan: SpectrumPlan, rows: Sequence[Row], moment: str, bands: bool) -> tuple[Any, Any, Sequence[Any]]:
+    """Return points, curve and makers of figures of the pairwise moments of a single-index model."""
+    spec, along = plan.spec, plan.along
+
+    def of_moment(table: pd.DataFrame) -> pd.DataFrame:
+        # "auto" takes M where phi > 0 and M' elsewhere, value by value.
+        known = table["moment"] == moment
+        return pairwise.informative(table) if moment == "auto" else table[known].reset_index(drop=True)
+
+    points = pd.DataFrame(columns=figures.COLUMNS, dtype=float)
+    if rows:
+        points = of_moment(pairwise.compare(pd.DataFrame(rows), _predicted(spec, along.name, along.values)))
+    grid = tuple(fine(along))
+    coarse = (*grid[: -1 : max(1, len(grid) // BAND_POINTS)], grid[-1])
+    drawn = _bands(spec, along.name, coarse, moment) if bands else None
+    makers = [partial(make, bands=drawn) for make in (figures.eigenvalues, figures.overlaps)]
+    return points, of_moment(_predicted(spec, along.name, grid)), makers
+
+
+@lru_cache(maxsize=64)
+def _predicted(spec: Spec, axis: str, values: tuple[float, ...]) -> pd.DataFrame:
+    return pairwise.predictions(spec, axis, values)
+
+
+@lru_cache(maxsize=64)
+def _bands(spec: Spec, axis: str, values: tuple[float, ...], moment: str) -> pd.DataFrame:
+    return pairwise.bands(spec, axis, values, moment, BAND_DRAWS)
+
+
+@lru_cache(maxsize=64)
+def _start_curve(spec: Spec, axis: str, values: tuple[float, ...]) -> pd.DataFrame:
+    return moments.predictions(spec, axis, values)
+
+
+def view(moment: str) -> View | None:
+    """Return the view of the draws that are followed, for their live channel."""
+    batch, plan = live.current("spectrum"), live.about("spectrum")
+
+    def parts() -> State:
+        bar = progress.batch_bar(batch)
+        return {**shown(plan, moment, progress.rows(batch)).parts, "spectrum.progress": bar}
+
+    return parts if batch is not None else None
+
+
+def follow_sliders(link: Permalink, plan: SpectrumPlan, moment: str) -> None:
+    """Have the sliders of the problem show theory and all eigenvalues of one draw while they are dragged."""
+    at = histogram_view.chosen_place(plan) if is_pairwise(plan.spec.model) else None
+
+    def dragged(spec: Spec) -> State:
+        curves = shown(plan._replace(spec=spec), moment, (), bands=False).parts
+        return {**curves, **histogram_view.dragged(plan, moment, at, spec)}
+
+    problem_controls.follow_sliders(link, plan.spec, dragged)
 
 
 def draw(chosen: SpectrumPlan | InputError | None, moment: str) -> None:
@@ -55,13 +140,17 @@ def draw(chosen: SpectrumPlan | InputError | None, moment: str) -> None:
     st.session_state["spectrum:drawn"] = plan
     stale = not isinstance(chosen, SpectrumPlan) or chosen[:3] != plan[:3]
     progress.show_batch_progress(batch, "spectrum.progress", changed=stale)
-    rows = [row for drawn in progress.batch_results(batch).values() for row in drawn]
+    progress.show_failures(batch)
+    rows = progress.rows(batch)
     st.caption(f"{describe_spec(plan.spec, without=[plan.along.decides])}; along {plan.along.title}")
+    parts, points = shown(plan, moment, rows)
+    columns = st.columns([1.25, 1], gap="medium")
+    for column, name in zip(columns, NAMES, strict=True):
+        with column:
+            plot.show(parts[f"spectrum.{name}"], key=f"spectrum.{name}", label=message(name, points, plan.along))
     if is_pairwise(plan.spec.model):
-        points = _draw_pairwise(plan, rows, moment)
         words, kind, each = PAIRS, "spectrum", "value and moment: mean and sd, predictions, relative deviations"
     else:
-        points = _draw_moments(plan, rows)
         words = PHASES if isinstance(plan.spec, PhaseRetrieval) else MATRICES
         kind, each = "moment", "value of the axis: mean and sd over the trials"
     st.caption(f"{words} Dots: mean of the trials, bars: their standard deviation.")
@@ -73,52 +162,6 @@ def draw(chosen: SpectrumPlan | InputError | None, moment: str) -> None:
     tables.show(lambda: pd.DataFrame(rows), key="spectrum-trials", file=file, title=title, note=note)
 
 
-def _draw_moments(plan: SpectrumPlan, rows: list[Row]) -> pd.DataFrame:
-    """Draw the moment of a spectral start, for low-rank models and phase retrieval; return the measured points."""
-    spec, along = plan.spec, plan.along
-    curve = live.once("spectrum:curve", plan, lambda: moments.predictions(spec, along.name, fine(along)))
-    points = pd.DataFrame(columns=figures.MOMENT_COLUMNS, dtype=float)
-    if rows:
-        points = moments.compare(pd.DataFrame(rows), moments.ranks(spec, along.name, along.values))
-    _show((figures.moment_values, figures.moment_overlaps), points, curve, along)
-    return points
-
-
-def _draw_pairwise(plan: SpectrumPlan, rows: list[Row], moment: str) -> pd.DataFrame:
-    """Draw the pairwise moments of a single-index model; return the measured points."""
-    spec, along = plan.spec, plan.along
-
-    def predicted(name: str, values: Sequence[float]) -> pd.DataFrame:
-        return live.once(name, (spec, along), lambda: pairwise.predictions(spec, along.name, values))
-
-    def of_moment(table: pd.DataFrame) -> pd.DataFrame:
-        # "auto" takes M where phi > 0 and M' elsewhere, value by value.
-        known = table["moment"] == moment
-        return pairwise.informative(table) if moment == "auto" else table[known].reset_index(drop=True)
-
-    points = pd.DataFrame(columns=figures.COLUMNS, dtype=float)
-    if rows:
-        points = of_moment(pairwise.compare(pd.DataFrame(rows), predicted("spectrum:exact", along.values)))
-    curve = of_moment(predicted("spectrum:curve", fine(along)))
-    grid = fine(along)
-    coarse = [*grid[: -1 : max(1, len(grid) // BAND_POINTS)], grid[-1]]
-    bands = live.once(
-        "spectrum:bands", (spec, along, moment), lambda: pairwise.bands(spec, along.name, coarse, moment, BAND_DRAWS)
-    )
-    makers = [partial(make, bands=bands) for make in (figures.eigenvalues, figures.overlaps)]
-    _show(makers, points, curve, along)
-    return points
-
-
-def _show(makers: Sequence[Any], points: pd.DataFrame, curve: pd.DataFrame, along: Axis) -> None:
-    columns = st.columns([1.25, 1], gap="medium")
-    for column, name, make in zip(columns, ("values", "overlap"), makers, strict=True):
-        figure = make(points, curve, axis_title=along.title).update_xaxes(type=along.spacing)
-        figure.update_layout(uirevision=f"{along.name} {along.spacing}")
-        with column:
-            plot.show(figure, key=f"spectrum.{name}", label=message(name, points, along))
-
-
 def message(name: str, points: pd.DataFrame, along: Axis) -> str:
     """Return what a figure shows: what was measured at both ends of the axis."""
     column = next((one for one in points if one.startswith("mean_") and (name == "values" or "overlap" in one)), "")
@@ -128,36 +171,3 @@ def message(name: str, points: pd.DataFrame, along: Axis) -> str:
     ends = points.sort_values("at").iloc[[0, -1]]
     low, high = (f"{value:.2g} at {at:.4g}" for at, value in zip(ends["at"], ends[column], strict=True))
     return f"{title} along {along.title}: {low}, {high}; mean of {points['trials'].max()} trials"
-
-
-def show_histogram(plan: SpectrumPlan, moment: str) -> None:
-    """Show one draw at a place of the axis: all eigenvalues, the bulk, its edge, the spike, and what follows."""
-    specs: dict[float, SingleIndexSpec] = {}
-    for value in plan.along.values:
-        one = place(plan.spec, plan.along.name, value)
-        if isinstance(one, SingleIndexSpec) and one.theory_holds and one.n * one.p <= LARGEST:
-            specs[value] = one
-    if len(specs) < 2:
-        return
-    values = list(specs)
-
-    @st.fragment
-    def draw() -> None:
-        st.header("All eigenvalues", anchor=False)
-        at = st.select_slider(
-            plan.along.title, values, values[len(values) // 2], format_func=format_value, key="spectrum.at"
-        )
-        spec = specs[at]
-        own = moment if moment != "auto" else "M" if spec.link_function.moments.phi >= 0 else "M'"
-        drawn, limit = histogram.eigenvalues(spec, own), histogram.prediction(spec, own)
-        extent = histogram.extent(list(specs.values()), own)
-        words = (
-            f"Squared overlap {drawn.overlap:.2f}, for large n and p {limit.overlap:.2f}; a random guess has "
-            f"1/p = {1 / spec.p:.3g}. n/p = {spec.n / spec.p:.3g}, threshold {limit.threshold:.3g}. Theory is for "
-            f"large p: at p = {spec.p} the largest eigenvalue of the bulk fluctuates about its edge, and the change is "
-            "gradual."
-        )
-        plot.show(histogram.figure(spec, own, extent), key="spectrum.histogram", label=words)
-        st.caption(words)
-
-    draw()

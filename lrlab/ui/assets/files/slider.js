@@ -9,7 +9,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const texts = JSON.parse(data.texts);
   const show = () => {
     shown.textContent = texts[input.value];
-    shown.style.left = `${(100 * input.value) / Math.max(1, texts.length - 1)}%`;
+    // Above the middle of the knob, which is 16 px wide and stays inside.
+    const share = input.value / Math.max(1, texts.length - 1);
+    shown.style.left = `calc(${100 * share}% + ${8 - 16 * share}px)`;
     input.setAttribute("aria-valuetext", shown.textContent);
   };
   if (!root.moving) {

@@ -1,0 +1,81 @@
+"""Shows all eigenvalues of one draw at a place of the axis: the bulk, its edge, the spike, and what follows."""
+
+from collections.abc import Sequence
+from html import escape
+
+import streamlit as st
+
+from lrlab.models.axes import place
+from lrlab.models.single_index import SingleIndexSpec
+from lrlab.parameters import InputError, format_value
+from lrlab.protocol import Spec
+from lrlab.spectra import histogram
+from lrlab.ui.live.changes import State
+from lrlab.ui.shared import live
+from lrlab.ui.spectrum.plan import SpectrumPlan
+from lrlab.ui.widgets import plot, slider
+
+LARGEST = 20_000_000
+"""Entries of the measurements up to which a draw is made while a person waits."""
+
+
+def places(spec: Spec, axis: str, values: Sequence[float]) -> dict[float, SingleIndexSpec]:
+    """Return the specs along an axis of which a draw can be made, by their values; none where there are too few."""
+    specs = {value: place(spec, axis, value) for value in values}
+    drawn = {
+        value: one
+        for value, one in specs.items()
+        if isinstance(one, SingleIndexSpec) and one.theory_holds and one.n * one.p <= LARGEST
+    }
+    return drawn if len(drawn) > 1 else {}
+
+
+def parts(specs: dict[float, SingleIndexSpec], at: float, moment: str) -> State:
+    """Return the live parts of one draw: the figure, and words below it."""
+    spec = specs[at]
+    own = moment if moment != "auto" else "M" if spec.link_function.moments.phi >= 0 else "M'"
+    drawn, limit = histogram.eigenvalues(spec, own), histogram.prediction(spec, own)
+    words = (
+        f"Squared overlap {drawn.overlap:.2f}, for large n and p {limit.overlap:.2f}; a random guess has "
+        f"1/p = {1 / spec.p:.3g}. n/p = {spec.n / spec.p:.3g}, threshold {limit.threshold:.3g}. Theory is for "
+        f"large p: at p = {spec.p} the largest eigenvalue of the bulk fluctuates about its edge, and the change is "
+        "gradual."
+    )
+    figure = histogram.figure(spec, own, histogram.extent(list(specs.values()), own))
+    return {"spectrum.histogram": figure, "spectrum.histogram.words": escape(words)}
+
+
+def dragged(plan: SpectrumPlan, moment: str, at: float | None, spec: Spec) -> State:
+    """Return the live parts for another spec, at the same place of the axis."""
+    specs = places(spec, plan.along.name, plan.along.values)
+    return parts(specs, at, moment) if at in specs else {}
+
+
+def chosen_place(plan: SpectrumPlan) -> float | None:
+    """Return the place of the axis that is shown; None where no draw can be made."""
+    try:
+        values = list(places(plan.spec, plan.along.name, plan.along.values))
+    except InputError:
+        return None
+    at: float | None = st.session_state.get("spectrum:at")
+    return at if at in values else values[len(values) // 2] if values else None
+
+
+def show(plan: SpectrumPlan, moment: str) -> None:
+    """Show one draw, with a slider along the axis; nothing where none can be made."""
+    at = chosen_place(plan)
+    if at is None:
+        return
+    specs = places(plan.spec, plan.along.name, plan.along.values)
+    values, drag = list(specs), live.slider("spectrum.at")
+    drag.show = lambda position: parts(specs, values[position], moment)
+
+    def rest(position: int) -> None:
+        st.session_state["spectrum:at"] = values[position]
+
+    st.header("All eigenvalues", anchor=False)
+    texts = [format_value(value) for value in values]
+    slider.show(plan.along.title, texts, values.index(at), drag, key="spectrum.at", on_rest=rest)
+    shown = parts(specs, at, moment)
+    plot.show(shown["spectrum.histogram"], key="spectrum.histogram", label="all eigenvalues of one draw")
+    plot.words(shown["spectrum.histogram.words"], key="spectrum.histogram.words", small=True)
