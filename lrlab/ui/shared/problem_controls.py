@@ -84,7 +84,7 @@ def _with_slider(link: Permalink, model: str, parameter: Parameter) -> Value | N
     with left:
         name = f"slider of {controls.label(parameter)}"
         texts = [f"{option:g}" for option in options]
-        slider.show(name, texts, at, live.slider(key), key=f"{key}.slider", on_rest=rest)
+        slider.show(name, texts, at, live.slider(key), key=f"{key}.slider", on_rest=rest, titled=False)
     return value
 
 

@@ -9,10 +9,20 @@ from lrlab.ui.live.drags import Drag
 from lrlab.ui.widgets import plot
 
 
-def show(label: str, texts: Sequence[str], at: int, drag: Drag, *, key: str, on_rest: Callable[[int], None]) -> None:
+def show(
+    label: str,
+    texts: Sequence[str],
+    at: int,
+    drag: Drag,
+    *,
+    key: str,
+    on_rest: Callable[[int], None],
+    titled: bool = True,
+) -> None:
     """Show a slider at a position of a list of values, given as texts; `drag` answers each position that it passes.
 
-    on_rest: called with the last position, as a callback of a widget; the page is then drawn.
+    on_rest: called with the last position, as a callback of a widget; the page is then drawn. titled: whether the label
+    is seen, and not only read out.
     """
 
     def rested() -> None:

@@ -18,6 +18,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     input.max = texts.length - 1;
     input.value = data.at;
     input.setAttribute("aria-label", data.label);
+    root.querySelector("span").textContent = data.titled ? data.label : "";
     show();
   }
   const rest = () => {
