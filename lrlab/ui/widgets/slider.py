@@ -35,6 +35,7 @@ def show(
         "label": label,
         "texts": json.dumps(list(texts)),
         "at": at,
+        "titled": titled,
         "stream": drag.stream.token,
     }
     plot.send("slider", key, data, on_rest_change=rested)
