@@ -1,6 +1,9 @@
 """What tests do with a page that Streamlit's AppTest runs."""
 
+import json
+import re
 import time
+from html import unescape
 
 
 def drawn(at):
@@ -25,6 +28,23 @@ def finished(at, page, seconds=60):
         assert time.monotonic() < started + seconds
         drawn(at.run())
     return drawn(at.run())
+
+
+def components(at):
+    """Return the data of the page's own components: figures, words, sliders, the live channel."""
+    return [json.loads(element.proto.json) for element in at.get("bidi_component")]
+
+
+def words(at, part):
+    """Return the words of a live part, as people read them."""
+    [html] = [data["html"] for data in components(at) if "html" in data and data["name"] == part]
+    return unescape(re.sub(r"<[^>]+>", "", html))
+
+
+def place(at, label):
+    """Return the text at which a slider stands."""
+    [data] = [data for data in components(at) if "texts" in data and data["label"] == label]
+    return json.loads(data["texts"])[data["at"]]
 
 
 def errors(at):

@@ -39,7 +39,7 @@ WATCH = """parts => {
   window.watch = setInterval(look, 50);
 }"""
 OVER = """() => document.querySelector('.lr-run') && Object.keys(places).length >= 8
-  && !document.querySelector('.st-key-progress-strip')?.innerText.includes('solvers done')"""
+  && !document.querySelector('[class*=st-key-progress-strip]')?.innerText.includes('solvers done')"""
 SMALLER = {"polynomial-network": "&p=40&m=1500", "one-bit-multilabel": "&m=4000", "multilabel": "&n=500"}
 
 
@@ -56,7 +56,9 @@ def test_the_first_screen_of_every_model_has_equation_measurements_and_verdict_a
         page.evaluate(WATCH, PARTS)
         wait_until(page, "() => { const at = look(); return at === window.at || void (window.at = at); }")
         page.evaluate("for (const name in places) delete places[name]")
+        before = page.locator(".st-key-converge-verdict").inner_text()
         press(page, "Run")
+        expect(page.locator(".st-key-converge-verdict")).not_to_have_text(before)
         expect(page.get_by_role("button", name="Cancel", exact=True)).to_be_disabled()
         verdict = page.locator(".st-key-converge-verdict strong")
         expect(verdict).to_have_text(re.compile(r"\d"))

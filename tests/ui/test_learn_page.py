@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lrlab import lessons
+from tests.ui.driving import components, words
 
 PAGE = Path(__file__).parents[2] / "pages" / "learn.py"
 
@@ -21,8 +22,7 @@ def opened(**address):
 
 
 def figures(at):
-    components = [json.loads(element.proto.json) for element in at.get("bidi_component")]
-    return [json.loads(data["figure"]) for data in components if data.get("figure")]
+    return [json.loads(data["figure"]) for data in components(at) if data.get("figure")]
 
 
 def test_a_card_opens_its_lesson():
@@ -47,9 +47,10 @@ def test_a_lesson_is_gone_through_step_by_step(name):
             right = step.question.right(step.number("answer")) == 0
             assert any(word.value.startswith("**Yes.**" if right else "**No: ") for word in at.markdown)
         assert len(figures(at)) == 1
-        last = step.figure.slider.values[-1]
-        at.select_slider[0].set_value(last).run()
-        assert step.figure.module.sentence(step.figure, last) in [m.value for m in at.markdown]
+        last, key = step.figure.slider.values[-1], f"learn.{name}.{k}"
+        at.session_state[f"{key}:at"] = last
+        at.run()
+        assert step.figure.module.sentence(step.figure, last) == words(at, f"{key}.words")
         at.button(key="learn-next").click().run()
         assert not at.exception and at.query_params["step"] == str(k + 2)
     assert lesson.closing in [m.value for m in at.markdown]

@@ -46,15 +46,16 @@ class Shown(NamedTuple):
     parts: State
 
 
-def shown(settings: CurveSettings, runs: Sequence[Any], alive: bool) -> Shown:
+def shown(settings: CurveSettings, runs: Sequence[LiveRun], *, alive: bool = False) -> Shown:
     """Return what the page shows of runs, which may still grow."""
     spec = runs[0].job.spec
     settings, drawn = settings.of(family(spec.model).measures), recoveries(spec, runs)
-    sentence, ran = escape(family(spec.model).verdict(spec, outcomes(runs, drawn))), any(run.trace.rows for run in runs)
+    sentence = escape(family(spec.model).verdict(spec, outcomes(runs, drawn)))
+    begun = alive or any(run.trace.rows for run in runs)
     parts = {
         "converge.curves": curves(settings, spec, drawn, alive),
         **estimates.figures(spec, truth_of(spec), drawn, HEIGHT),
-        "converge.sentence": f"<strong>{sentence}</strong>" if ran else f"{sentence} Press Run.",
+        "converge.sentence": f"<strong>{sentence}</strong>" if begun else f"{sentence} Press Run.",
         "converge.progress": progress.run_bar(runs) if alive else "",
         "converge.cards": result_tabs.cards(runs, drawn, family(spec.model).measures),
     }
@@ -64,7 +65,7 @@ def shown(settings: CurveSettings, runs: Sequence[Any], alive: bool) -> Shown:
 def view(settings: CurveSettings) -> View | None:
     """Return the view of the run that is followed, for its live channel."""
     following = live.current("converge")
-    return following and (lambda: shown(settings, following.runs, True).parts)
+    return following and (lambda: shown(settings, following.runs, alive=True).parts)
 
 
 class Dragged:
@@ -87,7 +88,7 @@ class Dragged:
         self._seconds |= {run.job.solver: _seconds(run) for run in following.runs}
         over = {run.job.solver: run for run in following.runs if run.over}
         runs = [over.get(job.solver, LiveRun(job)) for job in jobs]
-        return {**shown(self._settings, runs, False).parts, **measured}
+        return {**shown(self._settings, runs).parts, **measured}
 
 
 def _seconds(run: LiveRun) -> float:
@@ -103,7 +104,7 @@ def draw(settings: CurveSettings, jobs: Sequence[Job]) -> None:
         return
     spec, alive = runs[0].job.spec, following is not None and following.alive
     settings = settings.of(family(spec.model).measures)
-    drawn, parts = shown(settings, runs, alive)
+    drawn, parts = shown(settings, runs, alive=alive)
     changed = bool(following and jobs and not run_controls.is_of(following, jobs))
     show_equation(spec, alive, changed, parts["converge.progress"])
     with st.container(key="converge-verdict"):
@@ -119,8 +120,7 @@ def draw(settings: CurveSettings, jobs: Sequence[Job]) -> None:
         link = "converge" if settings.time == "iteration" else ""
         label = message(drawn, settings.measure)
         plot.show(parts["converge.curves"], key="converge.curves", label=label, link=link)
-    ran = following is not None
-    result_tabs.show(settings, spec, runs, drawn, parts, ran=ran)
+    result_tabs.show(settings, spec, runs, drawn, parts, ran=following is not None)
 
 
 def refine() -> None:

@@ -102,6 +102,7 @@ def show(
     data: dict[str, str | bool] = {
         "figure": figure.to_json(template=False, single=single),
         "narrow": narrow.to_json(template=False, single=single) if narrow else "",
-        "frames": frames, "slides": slides, "link": link, "label": label, "name": key,
+        "frames": frames, "slides": slides, "link": link, "label": label, "part": key,
+        "name": key.replace(".", "-"),
     }  # fmt: skip
     send("plot", key, data, on_click_change=clicked)

@@ -55,7 +55,7 @@ function choose(state) {
     const part = window.lrlabLive?.shown[name];
     return part && part.at > state.sent ? part.value : null;
   };
-  const grown = live(state.name);
+  const grown = live(state.part);
   if (grown && state.frames) {
     state.control.stop();
     state.control.bar.hidden = true;
@@ -63,7 +63,7 @@ function choose(state) {
     tell(state.link, undefined);
   }
   state.figure = grown ?? state.own[0];
-  state.narrow = live(`${state.name}:narrow`) ?? state.own[1];
+  state.narrow = live(`${state.part}:narrow`) ?? state.own[1];
 }
 
 // One drawing at a time: Plotly fails when a second one meets a first that is not finished, as on a busy machine.
@@ -229,7 +229,7 @@ export default function (component) {
   const state = node.lrlab;
   // The newest one: an older handle belongs to a run of the page that is over.
   state.send = setTriggerValue;
-  Object.assign(state, { name: data.name, title: data.label, link: data.link, sent: data.sent });
+  Object.assign(state, { name: data.name, title: data.label, link: data.link, part: data.part, sent: data.sent });
   root.querySelector(".lrlab-scrub").dataset.slides = data.slides;
   root.setAttribute("aria-label", data.label);
   state.own = [JSON.parse(data.figure), data.narrow ? JSON.parse(data.narrow) : null];
@@ -263,7 +263,7 @@ export default function (component) {
       state.follow = ({ detail }) => state.link === detail && !state.frames && draw(node);
       window.addEventListener("lrlab-frame", state.follow);
       state.grow = ({ detail }) => {
-        if (!detail.includes(state.name) && !detail.includes(`${state.name}:narrow`)) return;
+        if (!detail.includes(state.part) && !detail.includes(`${state.part}:narrow`)) return;
         choose(state);
         draw(node);
       };
