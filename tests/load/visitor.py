@@ -1,6 +1,11 @@
-"""A visitor as the server sees one: a websocket that speaks streamlit's protocol as a browser does."""
+"""A visitor as the server sees one: websockets that speak streamlit's protocol and the live channel's.
+
+As a browser it draws what the script of the page sends, or the newer live part, and has the page drawn again at the end
+of a run.
+"""
 
 import asyncio
+import json
 import re
 import time
 from dataclasses import dataclass, field
@@ -12,6 +17,8 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
+from tests.load.live_client import LiveClient
+
 MESSAGE_BYTES = 2**26
 FULL_RUN = ForwardMsg.ScriptFinishedStatus.FINISHED_SUCCESSFULLY
 ITERATES = re.compile(r"<dt>iterations</dt><dd>(\d+)")
@@ -22,8 +29,9 @@ UNDER_WAY = ("Waiting", "Running.", "Reading the data")
 class Visitor:
     """One open tab. All times are of `time.monotonic()`; `cards` is the HTML of the runs' cards, `texts` what is read.
 
-    finished_at: when the last full run of the page's script ended; first_at, over_at: when the first iterate of a run
-    was shown, and its end.
+    first_at: when the first iterate of a run was shown, live or by the script; over_at: when the script had drawn its
+    end. sliders: the data of each slider. texts: by their place, or by the name of their live part. live: the
+    connection by which runs and sliders are followed.
     """
 
     address: str
@@ -36,12 +44,17 @@ class Visitor:
     bytes: int = 0
     full_runs: int = 0
     session: str = ""
-    texts: dict[tuple[int, ...], str] = field(default_factory=dict)
+    texts: dict[tuple[int, ...] | str, str] = field(default_factory=dict)
     values: dict[str, tuple[str, Any]] = field(default_factory=dict)
     buttons: dict[str, str] = field(default_factory=dict)
+    sliders: dict[str, dict[str, Any]] = field(default_factory=dict)
     _hashes: dict[str, ForwardMsg] = field(default_factory=dict)
     _script: str = ""
-    _timers: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    _trigger: str = ""
+
+    def __post_init__(self) -> None:
+        """Begin without a connection."""
+        self.live = LiveClient(self._take_live)
 
     async def open(self, session: str = "") -> None:
         """Connect, load the page, and go on receiving; `session` resumes one whose connection was lost."""
@@ -59,8 +72,7 @@ class Visitor:
 
     async def close(self) -> None:
         """Close the tab."""
-        for timer in self._timers.values():
-            timer.cancel()
+        await self.live.close()
         await self.socket.close()
         self._receiver.cancel()
 
@@ -85,13 +97,12 @@ class Visitor:
         await self.until(lambda: self.full_runs > before)
         return time.monotonic() - started
 
-    async def rerun(self, trigger: str = "", fragment: str = "") -> None:
-        """Ask for a run of the script, or of one fragment of it."""
+    async def rerun(self, trigger: str = "", over: str = "") -> None:
+        """Ask for a run of the script: for a button that is pressed, or for the stream of a run that is over."""
         message = BackMsg()
         state = message.rerun_script
-        state.query_string, state.page_script_hash, state.fragment_id = self.query, self._script, fragment
+        state.query_string, state.page_script_hash = self.query, self._script
         state.page_name = "" if self._script else self.page
-        state.is_auto_rerun = bool(fragment)
         state.cached_message_hashes.extend(self._hashes)
         for name, (kind, value) in self.values.items():
             widget = state.widget_states.widgets.add(id=name)
@@ -101,6 +112,9 @@ class Visitor:
                 setattr(widget, kind, value)
         if trigger:
             state.widget_states.widgets.add(id=trigger, trigger_value=True)
+        if over:
+            event = json.dumps([{"event": "over", "value": over}])
+            state.widget_states.widgets.add(id=self._trigger, json_trigger_value=event)
         await self.socket.send(message.SerializeToString())
 
     async def _receive(self) -> None:
@@ -122,20 +136,12 @@ class Visitor:
         match message.WhichOneof("type"):
             case "new_session":
                 self.session = message.new_session.initialize.session_id or self.session
-                if not message.metadata.run.fragment_ids:
-                    self._stop_timers(list(self._timers))
             case "navigation":
                 self._script = message.navigation.page_script_hash
             case "page_info_changed":
                 self.query = message.page_info_changed.query_string
             case "script_finished":
                 self.full_runs += message.script_finished == FULL_RUN
-            case "auto_rerun":
-                self._stop_timers([message.auto_rerun.fragment_id])
-                poll = self._poll(message.auto_rerun.fragment_id, message.auto_rerun.interval)
-                self._timers[message.auto_rerun.fragment_id] = asyncio.create_task(poll)
-            case "stop_auto_rerun":
-                self._stop_timers(message.stop_auto_rerun.fragment_ids)
             case "delta" if message.delta.WhichOneof("type") == "new_element":
                 self._draw(tuple(message.metadata.delta_path), message.delta.new_element)
 
@@ -154,33 +160,46 @@ class Visitor:
             case "selectbox":
                 widget = element.selectbox
                 self._hold(widget, "string_value", widget.raw_value or widget.options[widget.default])
-            case "html" if 'class="lr-runs"' in element.html.body:
-                self._draw_cards(element.html.body)
             case "alert" | "markdown" as kind:
                 self.texts[place] = getattr(element, kind).body
             case "progress":
                 self.texts[place] = element.progress.text
-            case "component" | "bidi_component" | "empty":
+            case "bidi_component":
                 self.texts.pop(place, None)
+                self._draw_component(element.bidi_component)
+            case "component" | "empty":
+                self.texts.pop(place, None)
+
+    def _draw_component(self, component: Any) -> None:
+        data = json.loads(component.json)
+        match component.component_name.removeprefix("lrlab_"):
+            case "live":
+                self._trigger = f"$$STREAMLIT_INTERNAL_KEY_{component.id}__events"
+                self.live.follow(f"ws://{urlsplit(self.address).netloc}{data['address']}", self.cookie)
+            case "words":
+                self._show(data["name"], data["html"], drawn=True)
+            case "slider":
+                self.sliders[component.id] = data
+
+    async def _take_live(self, stream: str, parts: dict[str, Any], over: bool) -> None:
+        for name, change in parts.items():
+            if isinstance(html := change.get("="), str):
+                self._show(name, html)
+        if over:
+            await self.rerun(over=stream)
+        async with self._news:
+            self._news.notify_all()
+
+    def _show(self, name: str, html: str, drawn: bool = False) -> None:
+        """Show words, which the script of the page has drawn or which came live."""
+        self.texts[name] = html
+        if name == "converge.cards":
+            self.cards = html
+            if not self.first_at and any(int(count) for count in ITERATES.findall(html)):
+                self.first_at = time.monotonic()
+            if drawn and not self.over_at and not any(words in html for words in UNDER_WAY):
+                self.over_at = time.monotonic()
 
     def _hold(self, widget: Any, kind: str, value: Any) -> None:
         if widget.set_value or widget.id not in self.values:
             self.values[widget.id] = kind, value
-
-    def _draw_cards(self, body: str) -> None:
-        self.cards = body
-        if not self.first_at and any(int(count) for count in ITERATES.findall(body)):
-            self.first_at = time.monotonic()
-        if not self.over_at and not any(words in body for words in UNDER_WAY):
-            self.over_at = time.monotonic()
-
-    def _stop_timers(self, fragments: Any) -> None:
-        for fragment in fragments:
-            if timer := self._timers.pop(fragment, None):
-                timer.cancel()
-
-    async def _poll(self, fragment: str, interval: float) -> None:
-        # As setInterval does: whatever the answer to the last one is.
-        while True:
-            await asyncio.sleep(interval)
-            await self.rerun(fragment=fragment)

@@ -1,0 +1,76 @@
+"""The tab's end of the live channel, as `assets/files/live.js` is in a browser."""
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+Take = Callable[[str, dict[str, Any], bool], Awaitable[None]]
+MESSAGE_BYTES = 2**26
+
+
+@dataclass
+class LiveClient:
+    """One WebSocket. `take` is called with the stream, the changes by part and whether it is over.
+
+    arrived: when the messages of each stream came, in `time.monotonic()`; numbers: the last one of each stream.
+    """
+
+    take: Take
+    numbers: dict[str, int] = field(default_factory=dict)
+    arrived: dict[str, list[float]] = field(default_factory=dict)
+    bytes: int = 0
+    _socket: ClientConnection | None = None
+    _address: str = ""
+    _receiver: asyncio.Task[None] | None = None
+
+    def follow(self, address: str, cookie: str) -> None:
+        """Connect, unless this address is followed already."""
+        if address != self._address:
+            self._address = address
+            self._receiver = asyncio.create_task(self._receive(address, cookie))
+
+    async def drag(self, stream: str, position: int) -> None:
+        """Tell that a slider is at a position."""
+        assert self._socket
+        await self._socket.send(json.dumps({"drag": stream, "value": position}))
+
+    async def close(self) -> None:
+        """Close the connection; `follow` opens another one, which goes on with the numbers of this one."""
+        self._address = ""
+        if self._receiver:
+            self._receiver.cancel()
+            await asyncio.gather(self._receiver, return_exceptions=True)
+        if self._socket:
+            await self._socket.close()
+        self._socket = self._receiver = None
+
+    async def _receive(self, address: str, cookie: str) -> None:
+        headers = {"Cookie": cookie} if cookie else None
+        try:
+            self._socket = await connect(
+                address, additional_headers=headers, max_size=MESSAGE_BYTES, open_timeout=60, compression=None
+            )
+            await self._socket.send(json.dumps({"have": self.numbers}))
+            async for text in self._socket:
+                self.bytes += len(text)
+                await self._read(json.loads(text))
+        except (ConnectionClosed, InvalidStatus):
+            return
+
+    async def _read(self, message: dict[str, Any]) -> None:
+        stream, number = message["stream"], message["number"]
+        last, whole = self.numbers.get(stream, 0), message.get("all", False)
+        if not whole and number <= last:
+            return
+        if not whole and number > last + 1:
+            assert self._socket
+            return await self._socket.send(json.dumps({"again": stream}))
+        self.numbers[stream] = number
+        self.arrived.setdefault(stream, []).append(time.monotonic())
+        await self.take(stream, message.get("parts", {}), message.get("end", False))
