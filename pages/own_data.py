@@ -37,7 +37,7 @@ ready = isinstance(plan, FitPlan)
 with page.row():
     live.buttons("own_data", lambda: fit_controls.begin(get_engine(), plan), ready=ready, about=plan)
     settings = results_view.choose(link)
-live.follow("own_data", lambda: results_view.draw(settings, plan if ready else None))
+live.follow("own_data", lambda: results_view.draw(settings, plan if ready else None), results_view.live_view(settings))
 result_tabs.show(link, rows if isinstance(rows, RowTables) else None)
 if ready:
     page.copy(fit_controls.python(plan), fit_controls.shell(plan))

@@ -37,7 +37,7 @@ else:
             about=(preset, plan),
             label="Compute again",
         )
-    live.follow("papers", lambda: papers_view.draw(preset))
+    live.follow("papers", lambda: papers_view.draw(preset), papers_view.live_view(preset))
     page.reading(preset.explanation, preset.reference)
     papers_view.show_data(preset)
     papers_view.bibtex(preset)

@@ -18,7 +18,7 @@ page.show_errors(*parts)
 past_sweeps.explain(sweep)
 sweep_run.buttons("sweep", sweep)
 view = sweep_view.choices(link, sweep)
-live.follow("sweep", lambda: sweep_view.draw("sweep", sweep, view))
+live.follow("sweep", lambda: sweep_view.draw("sweep", sweep, view), sweep_view.live_view("sweep", sweep, view))
 map_view.refine("sweep", view)
 if sweep:
     sweep_offers.copy(sweep)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from lrlab.ui.shared import live, page
-from lrlab.ui.sweep import map_view, past_sweeps, sweep_controls, sweep_offers, sweep_run, sweep_view
+from lrlab.ui.sweep import map_view, past_sweeps, sweep_controls, sweep_data, sweep_offers, sweep_run, sweep_view
 
 link = page.head(
     "transition",
@@ -15,8 +15,10 @@ with st.sidebar:
     sweep, parts = sweep_controls.choose(link, plane=True)
 page.show_errors(*parts)
 sweep_run.buttons("transition", sweep)
-view = map_view.toggles(link, map_view.first_shown(sweep) if sweep else "", apart=False)
-live.follow("transition", lambda: sweep_view.draw("transition", sweep, view))
+view = map_view.toggles(link, sweep_data.first_shown(sweep) if sweep else "", apart=False)
+live.follow(
+    "transition", lambda: sweep_view.draw("transition", sweep, view), sweep_view.live_view("transition", sweep, view)
+)
 if sweep:
     sweep_offers.copy(sweep)
 past_sweeps.show("transition")

@@ -128,7 +128,7 @@ def bars(names: Sequence[str], values: Array, title: str) -> Figure:
 
 
 def rating_errors(runs: Mapping[str, Sequence[Mapping[str, float]]], baselines: Mapping[str, float]) -> Figure:
-    """Return the error of each run on test ratings by iteration, and dashed lines for the errors of the baselines."""
+    """Return the error of each run on test ratings by iteration, and dashed lines for the errors of known baselines."""
     figure = Figure()
     last = max([2, *(len(rows) for rows in runs.values())])
     colours, dashes = theme.colours(list(runs)), theme.dashes(list(runs))
@@ -138,7 +138,7 @@ def rating_errors(runs: Mapping[str, Sequence[Mapping[str, float]]], baselines: 
             line={"color": colours[name], "dash": dashes[name]}, marker={"size": 5},
             hovertemplate=f"{name}, iteration %{{x}}: rmse %{{y:.4f}}<extra></extra>",
         )  # fmt: skip
-    for key, (words, dash) in BASELINES.items():
+    for key, (words, dash) in BASELINES.items() if baselines else ():
         value, look = baselines[key], {**theme.THEORY, "color": theme.INK, "dash": dash}
         figure.add_scatter(
             x=[1, last], y=[value, value], mode="lines", line=look, name=f"{words} ({value:.4f})",

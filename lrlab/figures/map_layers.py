@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from lrlab.arrays import Array
+from lrlab.arrays import Array, Indices, Mask
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, Node, merged, trace
 
@@ -25,6 +25,7 @@ LABEL: dict[str, Any] = {
 LINE_DASHES = (*theme.DASHES[1:], "dot", "dash")
 FAINT = 0.45
 """Opacity of inferred cells."""
+HOVER = "%{text}<br>at %{customdata[0]:.4g}, %{customdata[1]:.4g}<extra></extra>"
 
 
 class Region(NamedTuple):
@@ -69,24 +70,28 @@ class Layers:
         cells: one row each: x, y, value, trials, inferred. texts: the text of each on hover.
         """
         shape = (len(self._y.values), len(self._x.values))
-        cell_info = np.full((*shape, 4), "not measured yet", dtype=object)
-        cell_info[..., 0], cell_info[..., 1] = np.meshgrid(self._x.values, self._y.values)
-        cell_info[..., 2] = solver
-        z = {inferred: np.full(shape, np.nan) for inferred in (False, True)}
-        for cell, text in zip(cells.itertuples(), texts, strict=True):
-            at = self._row[cell.y], self._column[cell.x]
-            z[bool(cell.inferred)][at] = cell.value
-            cell_info[at][3] = f"{text}<br>at {cell.x:.4g}, {cell.y:.4g}"
-        self._heat(z[False], cell_info, place, name="measured")
-        self._heat(z[True], cell_info, place, name="inferred", opacity=FAINT)
-        known = np.isfinite(z[False]), np.isfinite(z[True])
-        self._marks(cell_info[known[1]], place, "inferred from other cells", symbol="circle", size=3)
-        self._marks(cell_info[~known[0] & ~known[1]], place, "not measured", symbol="x-thin", size=5)
+        info, text = np.full((*shape, 3), solver, dtype=object), np.full(shape, "not measured", dtype=object)
+        info[..., 0], info[..., 1] = np.meshgrid(self._x.values, self._y.values)
+        at = self._places(cells)
+        text[at] = texts
+        z = np.full((2, *shape), np.nan)
+        z[cells["inferred"].to_numpy(dtype=np.intp), *at] = cells["value"]
+        # The first one answers the pointer on all cells.
+        self._heat(z[0], place, name="measured", customdata=info, text=text, hovertemplate=HOVER)
+        self._heat(z[1], place, name="inferred", opacity=FAINT, hoverinfo="skip")
+        known = np.isfinite(z)
+        self._marks(known[1], place, "inferred from other cells", symbol="circle", size=3)
+        self._marks(~known.any(axis=0), place, "not measured", symbol="x-thin", size=5)
+
+    def _places(self, cells: pd.DataFrame) -> tuple[Indices, Indices]:
+        """Return the rows and the columns of cells."""
+        rows = [self._row[y] for y in cells["y"].tolist()]
+        return np.array(rows, np.intp), np.array([self._column[x] for x in cells["x"].tolist()], np.intp)
 
     def contour(self, cells: pd.DataFrame, level: float, name: str, colour: str, place: Place) -> None:
         """Draw the contour of a level."""
         z = np.full((len(self._y.values), len(self._x.values)), np.nan)
-        z[cells["y"].map(self._row), cells["x"].map(self._column)] = cells["value"]
+        z[self._places(cells)] = cells["value"]
         look = {
             "x": list(self._x.values), "y": list(self._y.values), "z": z, "hoverinfo": "skip",
             "contours": {"start": level, "end": level, "size": 1, "coloring": "none"}, "showscale": False,
@@ -158,21 +163,18 @@ class Layers:
         self._figure.update_xaxes(**place, matches="x")
         self._figure.update_yaxes(**place, matches="y")
 
-    def _heat(self, z: Array, cell_info: Array, place: Place, **look: Any) -> None:
-        heat = trace(
-            "heatmap",
-            x=self._x.edges, y=self._y.edges, z=z, customdata=cell_info, coloraxis="coloraxis", hoverongaps=False,
-            xgap=1, ygap=1, hovertemplate="%{customdata[3]}<extra></extra>", **look,
-        )  # fmt: skip
-        self._add(heat, place)
+    def _heat(self, z: Array, place: Place, **look: Any) -> None:
+        x, y = self._x.edges, self._y.edges
+        self._add(trace("heatmap", x=x, y=y, z=z, coloraxis="coloraxis", xgap=1, ygap=1, **look), place)
 
-    def _marks(self, cell_info: Array, place: Place, name: str, *, symbol: str, size: int) -> None:
+    def _marks(self, marked: Mask, place: Place, name: str, *, symbol: str, size: int) -> None:
+        # All places, those without a mark as nan: while a sweep runs only what has changed is sent.
+        x, y = np.meshgrid(self._x.values, self._y.values)
         marks = trace(
             "scatter",
-            x=cell_info[:, 0], y=cell_info[:, 1], mode="markers", name=name, customdata=cell_info,
-            showlegend=len(cell_info) > 0,
+            x=x.ravel(), y=np.where(marked, y, np.nan).ravel(), mode="markers", name=name, hoverinfo="skip",
+            showlegend=bool(marked.any()),
             marker={"symbol": symbol, "size": size, "color": theme.INK, "line": {"width": 1, "color": theme.INK}},
-            hovertemplate="%{customdata[3]}<extra></extra>",
         )  # fmt: skip
         self._add(marks, place)
 
@@ -185,11 +187,15 @@ class Layers:
         self._figure.add_trace(merged(one, {"legendgroup": name, "showlegend": in_legend}), **place)
 
 
-def cell_text(cell: Any, score: str) -> str:
-    """Return the text of a cell: its successes with their interval, or its mean with its spread."""
-    if not cell.trials:
-        return f"{score} {cell.value:.3g}, inferred" if math.isfinite(cell.value) else "not measured"
-    if math.isfinite(cell.successes):
-        return f"{cell.successes:.0f} of {cell.trials} succeed, 95% interval {cell.low:.2f} to {cell.high:.2f}"
-    spread = f" ± {cell.spread:.2g}" if math.isfinite(cell.spread) else ""
-    return f"{score} {cell.value:.4g}{spread}, {cell.trials} trials"
+def cell_texts(cells: pd.DataFrame, score: str) -> list[str]:
+    """Return the text of each cell: its successes with their interval, or its mean with its spread."""
+    columns = (cells[name].tolist() for name in ("trials", "value", "successes", "low", "high", "spread"))
+    return [_text(score, *cell) for cell in zip(*columns, strict=True)]
+
+
+def _text(score: str, trials: int, value: float, successes: float, low: float, high: float, spread: float) -> str:
+    if not trials:
+        return f"{score} {value:.3g}, inferred" if math.isfinite(value) else "not measured"
+    if math.isfinite(successes):
+        return f"{successes:.0f} of {trials} succeed, 95% interval {low:.2f} to {high:.2f}"
+    return f"{score} {value:.4g}{f' ± {spread:.2g}' if math.isfinite(spread) else ''}, {trials} trials"

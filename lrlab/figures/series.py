@@ -26,7 +26,7 @@ def series(
     points: columns series, x, y, low, high (ends of the bars, or of `bands`), trials. marks: upright lines, by name.
     theory: kind ("predicted" at the size of a point, or "limit" for large ones), series, x, y, low, high (a band, or
     nan). limits: name, x, y of lines of all methods.
-    A point's customdata is trials, low, high, series.
+    A point's customdata is trials, low, high, series, x.
     """
     figure = Figure()
     theory_names = [] if theory is None else theory["series"]
@@ -40,7 +40,7 @@ def series(
             x=rows["x"], y=rows["y"], name=name, mode="lines" if many else "lines+markers",
             line={"color": colours[name], "dash": dashes[name]},
             marker={"color": colours[name], "symbol": symbols[name], "size": 6},
-            customdata=rows[["trials", "low", "high", "series"]],
+            customdata=rows[["trials", "low", "high", "series", "x"]],
             error_y=None if banded else {**theme.BARS, "symmetric": False, **ends},
             hovertemplate=f"{name}<br>%{{x:.5g}}: %{{y:.3g}}, %{{customdata[1]:.3g}} to %{{customdata[2]:.3g}}<br>"
             "%{customdata[0]} trials<extra></extra>",

@@ -1,6 +1,7 @@
 """Maps of phase transitions: contours of several solvers on one map, or one map per solver."""
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -8,7 +9,7 @@ import pandas as pd
 
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, grid
-from lrlab.figures.map_layers import Layers, Region, Scale, cell_text
+from lrlab.figures.map_layers import Layers, Region, Scale, cell_texts
 
 Maps = Mapping[str, pd.DataFrame]
 ONLY = {"row": 1, "col": 1}
@@ -76,7 +77,7 @@ def multiples(
     layers = Layers(figure, x, y)
     for k, (solver, cells) in enumerate(maps.items()):
         place = {"row": k // columns + 1, "col": k % columns + 1}
-        layers.cells(solver, cells, [cell_text(cell, score.name) for cell in cells.itertuples()], place)
+        layers.cells(solver, cells, cell_texts(cells, score.name), place)
         layers.regions(regions, place)
         if score.level is not None:
             layers.contour(cells, score.level, score.contour, theme.PALETTE[1], place)
@@ -89,11 +90,14 @@ def multiples(
 
 def _together(maps: Maps, score: Score) -> list[str]:
     """Return the text of each cell of the first solver, with the results of all solvers."""
-    texts: dict[tuple[float, float], list[str]] = {}
+    places, texts = (
+        list(zip(*(next(iter(maps.values()))[axis].tolist() for axis in "xy"), strict=True)),
+        defaultdict(list),
+    )
     for solver, cells in maps.items():
-        for cell in cells.itertuples():
-            texts.setdefault((cell.x, cell.y), []).append(f"{solver}: {cell_text(cell, score.name)}")
-    return ["<br>".join(texts[cell.x, cell.y]) for cell in next(iter(maps.values())).itertuples()]
+        for x, y, text in zip(cells["x"].tolist(), cells["y"].tolist(), cell_texts(cells, score.name), strict=True):
+            texts[x, y].append(f"{solver}: {text}")
+    return ["<br>".join(texts[place]) for place in places]
 
 
 def _styled(figure: Figure, x: Scale, y: Scale, score: Score, height: int) -> Figure:

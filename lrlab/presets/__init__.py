@@ -54,7 +54,8 @@ def plan(preset: "Preset", trials: int | None = None, data: "str | os.PathLike[s
 
     more: dict[str, Any] = {"data": data} if preset.data else {}
     work: Plan = import_module(f"{__name__}.{preset.kind}").plan(preset, trials, **more)
-    return replace(work, finish=lambda results: complete(preset, work.finish(results)))
+    panels = work.panels or [panel["title"] for panel in preset.panels]
+    return replace(work, finish=lambda results: complete(preset, work.finish(results)), panels=panels)
 
 
 def compute(

@@ -65,7 +65,9 @@ def plan(preset: Preset, trials: int | None = None, data: str | os.PathLike[str]
         whole = pd.concat([pd.DataFrame(judged), points.assign(level="point")])
         return Result([part[0] for part in drawn if part], whole, table.drop(columns="trace"))
 
-    return Plan(fit_dataset, items, finish)
+    planned = compared(preset, rows, pd.DataFrame(columns=PLACE))
+    filled = [panel["title"] for panel in panels_of(preset, files) if not _rows_of(preset, panel, planned).empty]
+    return Plan(fit_dataset, items, finish, filled)
 
 
 def _checked(preset: Preset) -> dict[str, dict[str, Any]]:
@@ -143,14 +145,10 @@ def _panel(
     preset: Preset, panel: Toml, points: pd.DataFrame, table: pd.DataFrame, notes: str
 ) -> tuple[Panel, list[dict[str, Any]]] | None:
     """Return a panel, and the verdicts on it as rows of the table; None where it has no points."""
-    full = points["series"].isin([one["label"] for one in preset.series if one.get("full_rank")])
-    chosen, axis = points["measure"] == panel["measure"], panel["axis"]
-    for key, value in panel.get("where", {}).items():
-        chosen &= (points[key] == value) | (full & (key == "share"))
-    rows = points[chosen]
+    rows, axis = _rows_of(preset, panel, points), panel["axis"]
     if rows.empty:
         return None
-    level = full[rows.index] & (axis == "share")
+    level = _of_full_rank(preset, rows) & (axis == "share")
     placed = _over_time(rows, points, table) if axis == "seconds" else rows.assign(x=rows[axis].mask(level))
     figure = beside(
         placed, axis_title=AXES[axis], value_title=TITLES[panel["measure"]],
@@ -161,6 +159,18 @@ def _panel(
     if not lines and rows["data"].str.endswith(SYNTHETIC).any():
         lines = [{"level": "panel", **about, **NOT_JUDGED}]
     return Panel(panel["title"], figure, _caption(rows) + notes + claims.caption(judged), judged), lines
+
+
+def _rows_of(preset: Preset, panel: Toml, points: pd.DataFrame) -> pd.DataFrame:
+    """Return the points that a panel shows; a series of full rank has all shares."""
+    full, chosen = _of_full_rank(preset, points), points["measure"] == panel["measure"]
+    for key, value in panel.get("where", {}).items():
+        chosen &= (points[key] == value) | (full & (key == "share"))
+    return points[chosen]
+
+
+def _of_full_rank(preset: Preset, points: pd.DataFrame) -> pd.Series:
+    return points["series"].isin([one["label"] for one in preset.series if one.get("full_rank")])
 
 
 def _over_time(rows: pd.DataFrame, points: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:

@@ -36,12 +36,14 @@ class Result:
 class Plan:
     """What a preset has to compute: function(item) for all items, wherever they run; finish(results in order).
 
-    finish takes None for what is not computed yet, where at least one result is there.
+    finish takes None for what is not computed yet, where at least one result is there; panels without any result are
+    left out. panels: the titles of all of them.
     """
 
     function: Callable[[Any], Any]
     items: Sequence[Any]
     finish: Callable[[Sequence[Any]], Result]
+    panels: Sequence[str] = ()
 
 
 def assembled(parts: Sequence[tuple[Panel, pd.DataFrame]], trials: pd.DataFrame) -> Result:

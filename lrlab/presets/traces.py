@@ -3,6 +3,7 @@
 Panels that show another measure of the same runs share them.
 """
 
+import numpy as np
 import pandas as pd
 
 from lrlab.figures.convergence import TIMES
@@ -16,6 +17,7 @@ from lrlab.presets.result import Panel, Plan, panel_table
 from lrlab.runs.trial import run_traced
 
 QUARTILES = [0.25, 0.5, 0.75]
+SECONDS_COLUMNS = ("seconds_low", "seconds", "seconds_high")
 
 
 def plan(preset: Preset, trials: int | None = None) -> Plan:
@@ -69,15 +71,17 @@ def median_traces(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
 
     A run that has ended keeps its last value: otherwise the median would be that of the slow ones alone.
     """
-    last = int(rows["iteration"].max())
     parts = []
     for name, group in rows.groupby("series", sort=False):
-        runs = [run.set_index("iteration").reindex(range(1, last + 1)).ffill() for _, run in group.groupby("trial")]
-        longest = int(group["iteration"].max())
-        values = pd.concat([run[measure] for run in runs], axis=1).loc[:longest]
-        seconds = pd.concat([run["seconds"] for run in runs], axis=1).loc[:longest]
-        quartiles = values.quantile(QUARTILES, axis=1).T.set_axis(["low", "y", "high"], axis=1)
-        times = seconds.quantile(QUARTILES, axis=1).T.set_axis(["seconds_low", "seconds", "seconds_high"], axis=1)
-        own = quartiles.join(times).assign(trials=values.notna().sum(axis=1)).reset_index(names="iteration")
-        parts.append(own.assign(series=name))
-    return pd.concat(parts, ignore_index=True)
+        trials, trial = np.unique(group["trial"], return_inverse=True)
+        iterations = np.arange(1, int(group["iteration"].max()) + 1)
+        own, counts = {"iteration": iterations}, []
+        for column, names in ((measure, ("low", "y", "high")), ("seconds", SECONDS_COLUMNS)):
+            values = np.full((len(trials), len(iterations)), np.nan)
+            values[trial, group["iteration"] - 1] = group[column]
+            filled = pd.DataFrame(values).ffill(axis=1)
+            own |= dict(zip(names, filled.quantile(QUARTILES).to_numpy(), strict=True))
+            counts.append(filled.notna().sum().to_numpy())
+        parts.append(pd.DataFrame(own).assign(trials=counts[0], series=name))
+    columns = ["iteration", "low", "y", "high", *SECONDS_COLUMNS, "trials", "series"]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns, dtype=float)

@@ -61,26 +61,29 @@ def shared(most: int, grids: Sequence["SolverGrid"]) -> list[int]:
     return [own + each + (k < more) for k, own in enumerate(used)]
 
 
-def infer(results: Results) -> "pd.DataFrame":
+def infer(results: Results, table: "pd.DataFrame | None" = None) -> "pd.DataFrame":
     """Return one row per cell that is not refused: x, y, solver, mean, low, high, trials, inferred.
 
     y: nan where there is one axis. mean: share of successes, or mean of the measure where the sweep has no rule. low,
     high: the share's 95% Wilson interval, pooled as in `contour_search.bounds` where it is inferred; nan of a mean.
     inferred: an adaptive sweep has no trials there, and its mean lies between those around it. What is not known yet is
-    nan.
+    nan. table: `Results.table` of the metric of the contour, where it is there already.
     """
     import pandas as pd
 
-    sweep, rows = results.sweep, []
+    sweep, parts = results.sweep, list[pd.DataFrame]()
+    table = results.table(sweep.contour.metric) if table is None else table
     for solver in sweep.solvers:
         grid = SolverGrid(sweep, solver)
-        mean, low, high = grid.infer(results)
-        trials = grid.search.trials
-        for place in map(tuple, np.argwhere(grid.search.open)):
-            inferred = sweep.adaptive and bool(trials.any()) and not trials[place]
-            x, y = (float(axis[k]) for axis, k in zip(grid.axes, place, strict=True))
-            rows.append((x, y, solver, mean[place], low[place], high[place], int(trials[place]), inferred))
-    return pd.DataFrame(rows, columns=["x", "y", "solver", "mean", "low", "high", "trials", "inferred"])
+        mean, low, high = grid.infer(table)
+        trials, open_ = grid.search.trials, grid.search.open
+        x, y = np.meshgrid(*grid.axes, indexing="ij")
+        inferred = sweep.adaptive & trials.any() & (trials == 0)
+        columns = {"x": x, "y": y, "mean": mean, "low": low, "high": high, "trials": trials, "inferred": inferred}
+        own = pd.DataFrame({name: values[open_] for name, values in columns.items()})
+        own.insert(2, "solver", solver)
+        parts.append(own)
+    return pd.concat(parts, ignore_index=True)
 
 
 def contour(results: Results) -> list[dict[str, Any]]:
@@ -90,9 +93,10 @@ def contour(results: Results) -> list[dict[str, Any]]:
     `contour_search.crossings`; between two values of the axis it is interpolated linearly.
     """
     points: list[dict[str, Any]] = []
+    table = results.table(results.sweep.contour.metric)
     for solver in results.sweep.solvers:
         grid = SolverGrid(results.sweep, solver)
-        grid.infer(results)
+        grid.infer(table)
         search, along = grid.search, 1 if grid.search.directions[1] else 0
         if not search.trials.any() or not search.directions[along]:
             continue
@@ -116,9 +120,10 @@ class SolverGrid:
         values = [*values, np.full(1, np.nan)][:2]
         order = [axis.argsort() for axis in values]
         self.axes = [axis[by] for axis, by in zip(values, order, strict=True)]
+        self._solver, self._order = solver, np.ix_(*order)
         jobs = np.empty(len(order[0]) * len(order[1]), dtype=object)
         jobs[:] = [cell.job for cell in sweep.cells if cell.solver == solver]
-        self.jobs = jobs.reshape(len(order[0]), len(order[1]))[np.ix_(*order)]
+        self.jobs = self._placed(jobs)
         open_ = np.array([job is not None for job in self.jobs.flat]).reshape(self.jobs.shape)
         self._seconds, self._counted = np.zeros(self.jobs.shape), np.zeros(self.jobs.shape, dtype=np.int64)
         self.search = ContourSearch(open_, directions(sweep, self.jobs), sweep.trials, sweep.tolerance)
@@ -144,14 +149,12 @@ class SolverGrid:
                 self._seconds[place] = max(1e-6, seconds.max())
             self._take(place, results.values(job, self._rule.metric, below))
 
-    def infer(self, results: Results) -> tuple[Array, Array, Array]:
-        """Return mean, low and high of each cell, see `infer`."""
-        mean, search = np.full(self.jobs.shape, np.nan), self.search
-        for place in map(tuple, np.argwhere(search.open)):
-            values = results.values(self.jobs[place], self._rule.metric)
-            self._take(place, values)
-            finite = values[np.isfinite(values)]
-            mean[place] = finite.mean() if len(finite) else np.nan
+    def infer(self, table: "pd.DataFrame") -> tuple[Array, Array, Array]:
+        """Return mean, low and high of each cell, see `infer`; table: `Results.table` of the metric of the contour."""
+        search, own = self.search, table[table["solver"] == self._solver]
+        mean = self._placed(own["mean"].to_numpy(dtype=float))
+        search.trials = self._placed(own["trials"].to_numpy(dtype=np.int64))
+        search.successes = self._placed(own["successes"].fillna(0).to_numpy(dtype=np.int64))
         nothing, known, adaptive = np.full(mean.shape, np.nan), np.isfinite(mean), self._sweep.adaptive
         if self._sweep.success is None:
             return (interpolate_missing(mean, known) if adaptive and known.any() else mean), nothing, nothing
@@ -161,7 +164,7 @@ class SolverGrid:
         if not (adaptive and tried.any()):
             return share, np.where(tried, low, np.nan), np.where(tried, high, np.nan)
         bounds = search.bounds()
-        inferred = np.where(tried, share, search.estimate())
+        inferred = np.where(tried, share, search.within(*bounds))
         return inferred, np.where(tried, low, bounds[0]), np.where(tried, high, bounds[1])
 
     def _longest_first(self, chosen: Mask) -> list[tuple[int, ...]]:
@@ -170,6 +173,11 @@ class SolverGrid:
         seconds = interpolate_missing(self._seconds, timed) if timed.any() else self._seconds
         places = [tuple(place) for place in np.argwhere(chosen)]
         return sorted(places, key=lambda place: (-seconds[place], -self.jobs[place].spec.data_bytes))
+
+    def _placed(self, values: Any) -> Any:
+        """Return what cells have, in the order of the sweep, by column and row."""
+        rows, columns = self._order
+        return values.reshape(rows.size, columns.size)[self._order]
 
     def _take(self, place: tuple[int, ...], values: ArrayLike) -> None:
         self.search.trials[place] = np.size(values)

@@ -51,7 +51,7 @@ class ContourSearch:
 
     def estimate(self) -> Array:
         """Return the share of every cell: interpolated between those with trials, and clipped to its bounds."""
-        return self._within(*self.bounds())
+        return self.within(*self.bounds())
 
     def uncertain(self) -> Cells:
         """Return the cells at the contour of which it is not known on which side of it they are.
@@ -62,14 +62,15 @@ class ContourSearch:
         from scipy.ndimage import binary_dilation
 
         low, high = self.bounds()
-        above = self._within(low, high) > 0.5
+        above = self.within(low, high) > 0.5
         sure = [(low > 0.5) & (high >= 0.5), (high < 0.5) & (low <= 0.5)]
         if self._tolerance > 1:
             square = np.ones((3, 3), dtype=bool)
             sure = [binary_dilation(cells, square, iterations=self._tolerance - 1) for cells in sure]
         return at_contour(above, self.open) & ~np.where(above, *sure)
 
-    def _within(self, low: Array, high: Array) -> Array:
+    def within(self, low: Array, high: Array) -> Array:
+        """Return `estimate`, given the bounds."""
         share = interpolate_missing(self.successes / np.maximum(self.trials, 1), self.trials > 0)
         # Where chance made the two ends contradict each other, neither is used.
         return np.where(low <= high, np.clip(share, low, high), share)

@@ -3,7 +3,8 @@
 import math
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,7 +44,11 @@ class Results:
         self.failures: dict[Trial, str] = {}
         self._lock = threading.RLock()
         self._columns: dict[Job, _Columns] = {}
-        self._rows: dict[tuple[Job, str], dict[str, Any]] = {}
+        self._tables: dict[str, _Table] = {}
+        self._places: dict[Job, list[int]] = {}
+        for place, cell in enumerate(self.cells):
+            if cell.job:
+                self._places.setdefault(cell.job, []).append(place)
 
     @property
     def done(self) -> int:
@@ -60,6 +65,8 @@ class Results:
                 if job not in self._columns:
                     self._columns[job] = _Columns(self.sweep.trials)
                 self._columns[job].set(number, result)
+            for table in self._tables.values():
+                table.changed.update(job for job, _ in finished)
             self.changes += 1
         rule, scores = self.sweep.success, next((r.scores for r in finished.values() if r.scores), {})
         known = [*scores, *(name for name, score in self._quotients.items() if score in scores)]
@@ -99,9 +106,17 @@ class Results:
         import pandas as pd
 
         with self._lock:
-            rows = [{**cell.axes, "solver": cell.solver, **self._row(cell.job, metric)} for cell in self.cells]
-        refused = [cell.refused for cell in self.cells]
-        return pd.DataFrame(rows, columns=[*self.sweep.grid, *COLUMNS]).assign(refused=refused)
+            table = self._tables.setdefault(metric, _Table(len(self.cells), set(self._places)))
+            for job in list(table.changed):
+                row = self._row(job, metric)
+                table.set(self._places[job], row)
+                # What is divided by a bound that is not known yet is looked at again.
+                if "mean" in row or not row["trials"]:
+                    table.changed.discard(job)
+            columns = {name: [*values] for name, values in table.columns.items()}
+        columns |= {name: [cell.axes[name] for cell in self.cells] for name in self.sweep.grid}
+        columns |= {"solver": [cell.solver for cell in self.cells], "refused": [cell.refused for cell in self.cells]}
+        return pd.DataFrame({name: columns[name] for name in (*self.sweep.grid, *COLUMNS)})
 
     def successes(self, job: Job) -> int:
         """Return how many trials of a job succeed by the rule of the sweep's `contour`."""
@@ -122,21 +137,32 @@ class Results:
         with self._lock:
             return dict(sorted(self._columns[job].stops().items())) if job in self._columns else {}
 
-    def _row(self, job: Job | None, metric: str) -> dict[str, Any]:
-        if job is None:
-            return {"trials": 0, "seed": 0}
+    def _row(self, job: Job, metric: str) -> dict[str, Any]:
         trials = self.finished(job)
-        row = self._rows.get((job, metric))
-        if row is None or row["trials"] != trials:
-            row = {"trials": trials, "seed": trial_spec(job.spec, 0).seed}
-            if trials:
-                row |= statistics.share(self.successes(job), trials)
-            values = self.values(job, metric)
-            values = values[np.isfinite(values)]
-            if len(values):
-                row |= statistics.describe(values)
-                self._rows[job, metric] = row
-        return row
+        row: dict[str, Any] = {"trials": trials, "seed": _first_seed(job)}
+        if trials:
+            row |= statistics.share(self.successes(job), trials)
+        values = self.values(job, metric)
+        values = values[np.isfinite(values)]
+        return row | statistics.describe(values) if len(values) else row
+
+
+@lru_cache(maxsize=100_000)
+def _first_seed(job: Job) -> int:
+    return trial_spec(job.spec, 0).seed
+
+
+class _Table:
+    """The columns of a table with an entry per cell; changed: the jobs whose cells are to be set anew."""
+
+    def __init__(self, cells: int, changed: set[Job]) -> None:
+        self.changed, absent = changed, {"trials": 0, "seed": 0}
+        self.columns: dict[str, list[Any]] = {name: [absent.get(name, math.nan)] * cells for name in COLUMNS}
+
+    def set(self, places: Sequence[int], row: Mapping[str, Any]) -> None:
+        for name in self.columns.keys() & row.keys():
+            for place in places:
+                self.columns[name][place] = row[name]
 
 
 class _Columns:

@@ -197,6 +197,10 @@ def named(figure, name):
     return next(trace for trace in figure.data if trace.name == name and trace.showlegend is not False)
 
 
+def marked(trace):
+    return {(x, y) for x, y in zip(trace.x, trace.y, strict=True) if np.isfinite(y)}
+
+
 def test_the_map_distinguishes_measured_inferred_and_missing_cells():
     fits = pd.DataFrame({"solver": ["b"], "x": [0.5], "half": [6.0], "low": [4.0], "high": [np.inf]})
     score = transition.Score("share of trials")
@@ -204,8 +208,8 @@ def test_the_map_distinguishes_measured_inferred_and_missing_cells():
     measured, inferred = (values(figure.data[k].z) for k in (0, 1))
     assert measured[0, 0] == 0.1 and measured[1, 2] == 0.9 and np.isnan(measured).sum() == 3
     assert inferred[0, 2] == 0.3 and np.isnan(inferred).sum() == 5
-    assert len(named(figure, "inferred from other cells").x) == 1
-    assert set(zip(*(named(figure, "not measured")[axis] for axis in "xy"), strict=True)) == {(0.5, 2.0), (0.5, 20.0)}
+    assert marked(named(figure, "inferred from other cells")) == {(1.0, 2.0)}
+    assert marked(named(figure, "not measured")) == {(0.5, 2.0), (0.5, 20.0)}
     np.testing.assert_allclose(figure.data[0].y, [2 / np.sqrt(10), 2 * np.sqrt(10), 20 * np.sqrt(10)])
     np.testing.assert_array_equal(named(figure, "predicted threshold").y, LINE["y"])
     assert {trace.name for trace in figure.data if trace.type == "contour"} >= {"half succeed, a", "half succeed, b"}
@@ -216,12 +220,12 @@ def test_the_map_distinguishes_measured_inferred_and_missing_cells():
 
 def test_the_text_of_a_cell_has_the_counts_of_all_solvers_and_its_place():
     figure = transition.transition({"a": CELLS, "b": CELLS}, X, Y, transition.Score("mean overlap"))
-    x, y, solver, said = figure.data[0].customdata[1][2]
-    assert (x, y, solver) == (1.0, 20.0, "a")
+    heat = figure.data[0]
+    assert list(heat.customdata[1][2]) == [1.0, 20.0, "a"] and "%{text}<br>at %{customdata[0]" in heat.hovertemplate
     line = "9 of 10 succeed, 95% interval 0.60 to 0.98"
-    assert said == f"a: {line}<br>b: {line}<br>at 1, 20"
-    assert figure.data[0].customdata[1][0][3].startswith("a: mean overlap 0.8 ± 0.02, 4 trials")
-    assert figure.data[1].customdata[0][2][3].startswith("a: mean overlap 0.3, inferred")
+    assert heat.text[1][2] == f"a: {line}<br>b: {line}" and heat.text[0][1].startswith("a: not measured<br>")
+    assert heat.text[1][0].startswith("a: mean overlap 0.8 ± 0.02, 4 trials")
+    assert heat.text[0][2].startswith("a: mean overlap 0.3, inferred")
 
 
 def test_small_multiples_have_a_map_a_solver_and_share_their_axes():

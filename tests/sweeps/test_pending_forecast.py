@@ -21,7 +21,7 @@ def home(tmp_path):
 def test_a_forecast_is_there_after_a_while(home):
     expected = PendingForecast(SWEEP, home)
     expected.wait(PATIENCE)
-    assert expected.over and not expected.refused
+    assert not expected.alive and not expected.refused
     assert expected.value.trials == 6 and expected.value.seconds > 0 and expected.value.bytes > 0
 
 
@@ -35,6 +35,6 @@ def test_what_takes_longer_than_a_day_is_refused(home):
 def test_what_is_let_go_of_does_not_begin(home):
     begun = threading.Event()
     expected = PendingForecast(SWEEP, home, lambda sweep, store: begun.set())
-    expected.drop()
+    expected.cancel()
     expected.wait(PATIENCE)
-    assert expected.over and expected.value is None and not expected.refused and not begun.is_set()
+    assert not expected.alive and expected.value is None and not expected.refused and not begun.is_set()

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("engine")
 
 def opened(page, browser, **address):
     at = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
-    at.session_state["browser:session"] = browser
+    at.session_state["browser:key"] = browser
     for name, value in address.items():
         at.query_params[name] = value
     return drawn(at.run())

@@ -356,7 +356,7 @@ def test_several_solvers_are_laid_over_one_another_or_side_by_side():
     assert {"half succeed, Gauss-Newton", "half succeed, Wirtinger flow"} <= {t.get("name") for t in over["data"]}
     at.toggle(key="transition.apart").set_value(True).run()
     data = json.loads(at.get("bidi_component")[-1].proto.json)
-    wide, narrow = json.loads(data["figure"])["layout"], json.loads(data["narrow"])["layout"]
+    wide, narrow = json.loads(data["figure"])["layout"], json.loads(data["narrow"])
     words = [note["text"] for note in wide["annotations"]]
     assert words[:2] == ["Gauss-Newton", "Wirtinger flow"] and set(words[2:]) <= {"impossible", "hard", "possible"}
     assert narrow["height"] > wide["height"]
@@ -371,7 +371,7 @@ def test_a_paused_sweep_is_resumed_from_the_list_of_past_ones(monkeypatch):
     at.run()
     assert any("Paused: " in caption.value for caption in at.caption)
     again = opened("sweep")
-    again.session_state["browser:session"] = at.session_state["browser:session"]
+    again.session_state["browser:key"] = at.session_state["browser:key"]
     again.session_state["sweep-past"] = True
     again.run()
     [line] = [element.value for element in again.markdown if "Mean of y x" in element.value]
@@ -454,7 +454,7 @@ def test_a_pasted_definition_fills_the_controls_and_a_wrong_one_is_one_sentence(
 
 def test_a_past_sweep_that_no_longer_exists_is_one_sentence():
     at = opened("transition")
-    row = (at.session_state["browser:session"], 'model = "gone"', "Old", "sweep", "running", 1, 2, 0.0)
+    row = (at.session_state["browser:key"], 'model = "gone"', "Old", "sweep", "running", 1, 2, 0.0)
     with get_shared_store().open() as store, store.writing() as connection:
         connection.execute("INSERT INTO sweeps VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
     at.session_state["transition-past"] = True

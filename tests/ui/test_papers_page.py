@@ -11,7 +11,7 @@ from lrlab.presets.papers import PAPERS, paper_of
 from lrlab.presets.result import Plan
 from lrlab.store.store import Store
 from lrlab.ui import home
-from lrlab.ui.papers import gallery, papers_view
+from lrlab.ui.papers import computed, gallery, papers_view
 from lrlab.ui.shared.cards import PICTURES
 from tests.ui.test_pages import figures, opened
 
@@ -96,14 +96,27 @@ def test_points_appear_before_the_last_trial_are_stored_and_resumed(monkeypatch,
 
 
 def test_figures_of_trials_that_arrive_are_made_for_a_share_of_the_time(monkeypatch):
-    monkeypatch.setattr(papers_view.st, "session_state", {})
-    monkeypatch.setattr(papers_view, "MAKING_SHARE", 1e-12)
-    batch, plan = SimpleNamespace(alive=True, total=3), Plan(abs, range(3), list)
-    assert papers_view.made(batch, plan, {0: "a"}) == ["a", None, None]
-    assert papers_view.made(batch, plan, {0: "a", 1: "b"}) == ["a", None, None], "not yet"
+    monkeypatch.setattr(computed, "MAKING_SHARE", 1e-12)
+    batch = SimpleNamespace(alive=True, total=3, results={})
+    figures_so_far = computed.Computed(batch, Plan(abs, range(3), list))
+    assert not figures_so_far.result().panels
+    batch.results = {0: "a"}
+    assert figures_so_far.result() == ["a", None, None]
+    batch.results = {0: "a", 1: "b"}
+    assert figures_so_far.result() == ["a", None, None], "not yet"
     batch.alive = False
-    assert papers_view.made(batch, plan, {0: "a", 1: "b"}) == ["a", "b", None]
-    assert papers_view.made(SimpleNamespace(alive=True, total=1), plan, {0: "c"}) == ["c"], "of another run"
+    assert figures_so_far.result() == ["a", "b", None]
+
+
+@pytest.mark.parametrize("name", shipped.names())
+def test_each_panel_has_a_place_before_its_first_trial(name):
+    run = shipped.load(name)
+    plan, preset = shipped.plan(run), presets.load(name, run.quick)
+    before = computed.all_panels(preset, plan, result.Result([], run.table, run.table))
+    assert [panel.title for panel in before] == [panel.title for panel in run.panels]
+    assert not any(panel.figure.data for panel in before) and all(panel.figure.layout.height for panel in before)
+    some = computed.all_panels(preset, plan, result.Result(list(run.panels[-1:]), run.table, run.table))
+    assert [bool(panel.figure.data) for panel in some] == [False] * (len(some) - 1) + [True]
 
 
 def test_the_misprints_open_from_the_gallery_and_show_a_figure_on_a_click():

@@ -11,12 +11,16 @@ import streamlit as st
 from lrlab.catalog import family
 from lrlab.engine.engine import on_workers
 from lrlab.engine.stream import Collection
+from lrlab.figures.build import Figure
 from lrlab.figures.convergence import TIMES
 from lrlab.parameters import display_name
+from lrlab.protocol import Spec
 from lrlab.runs.job import Job
 from lrlab.runs.trial import Trial, run_traced
 from lrlab.store.location import get_shared_store
 from lrlab.ui.converge.run_controls import CurveSettings
+from lrlab.ui.live.changes import State
+from lrlab.ui.live.tabs import View
 from lrlab.ui.shared import captions, live, progress
 from lrlab.ui.widgets import plot, tables
 
@@ -44,7 +48,7 @@ def show(settings: CurveSettings, jobs: Sequence[Job]) -> None:
             )  # fmt: skip
             about = (tuple(jobs), int(seeds))
             live.buttons(PAGE, lambda: begin(*about), ready=bool(jobs), about=about, label="Run seeds")
-        live.follow(PAGE, lambda: draw(settings, float(level), about))
+        live.follow(PAGE, lambda: draw(settings, float(level), about), live_view(settings, float(level), about))
 
 
 def begin(jobs: Sequence[Job], seeds: int) -> Collection:
@@ -57,46 +61,80 @@ def begin(jobs: Sequence[Job], seeds: int) -> Collection:
 
 def draw(settings: CurveSettings, level: float, about: tuple[tuple[Job, ...], int]) -> None:
     """Draw the median of each solver with its quartiles, and the table of times."""
-    from lrlab.figures.series import series
-    from lrlab.presets.traces import median_traces
-
     batch, ran = live.current(PAGE), live.about(PAGE)
     progress.show_batch_progress(batch, "seeds.progress", changed=batch is not None and ran != about)
-    results = progress.batch_results(batch)
-    if not results:
+    results = progress.batch_results(batch, PAGE)
+    alive = batch is not None and batch.alive
+    if not results and not alive:
         return
     spec = ran[0][0].spec
-    measures = family(spec.model).measures
-    if settings.measure not in measures:
-        settings = settings._replace(measure=next(iter(measures)))
-    titles = {job.solver: captions.style_of(spec.model, job.solver).title for job in ran[0]}
-    rows = live.once(f"{PAGE}:rows", (id(batch), len(results)), lambda: table(results, titles))
-    points = median_traces(rows, settings.measure)
-    figure = series(
-        points.assign(x=points[settings.time]), axis_title=TIMES[settings.time],
-        value_title=f"median {measures[settings.measure].title}", log_x=settings.log_x,
-        log_y=settings.log_y and bool((points[["y", "low"]] > 0.0).all(axis=None)), bands=True,
-    )  # fmt: skip
-    rising = measures[settings.measure].rising
-    reached = times(rows, settings.measure, level, rising=rising)
+    rows = live.once(f"{PAGE}:rows", (id(batch), len(results)), lambda: table(results, ran[0]))
+    settings, reached = _settings(settings, spec), times_of(settings, spec, rows, level)
     words = "; ".join(f"{row.solver}: {row.reached} of {row.seeds} seeds" for row in reached.itertuples())
     name = display_name(settings.measure)
-    plot.show(figure, key="converge.seeds", label=f"{name} over seeds. Reach {level:g}: {words}")
-    side = "at least" if rising else "at most"
+    label = f"{name} over seeds. Reach {level:g}: {words}"
+    plot.show(medians(settings, spec, rows), key="converge.seeds", label=label)
+    side = "at least" if family(spec.model).measures[settings.measure].rising else "at most"
     st.caption(
         f"{captions.describe_spec(spec)}. Medians of the seeds, with quartiles; a run that has ended keeps its last "
         f"value. Below: seeds that reach {name} {side} {level:g}, and the quartiles of the solver time until then."
     )
+    if alive:
+        plot.words(tables.html(reached), key="seeds.times")
+        return
     tables.view(reached)
     tables.download_csv("All iterates (CSV)", rows, f"{spec.model}-seeds", key="converge-seeds-csv")
 
 
-def table(results: Mapping[int, Sequence[Mapping[str, Any]]], titles: Mapping[str, str]) -> "pd.DataFrame":
+def live_view(settings: CurveSettings, level: float, about: tuple[tuple[Job, ...], int]) -> View | None:
+    """Return the view of the seeds that run, for their live channel."""
+    batch, ran = live.current(PAGE), live.about(PAGE)
+    if batch is None:
+        return None
+    spec = ran[0][0].spec
+    settings = _settings(settings, spec)
+
+    def parts() -> State:
+        rows = table(progress.computed(batch), ran[0])
+        reached = tables.html(times_of(settings, spec, rows, level))
+        drawn = {"converge.seeds": medians(settings, spec, rows), "seeds.times": reached}
+        return {**progress.batch_parts(batch, PAGE, ran != about), **drawn}
+
+    return parts
+
+
+def _settings(settings: CurveSettings, spec: Spec) -> CurveSettings:
+    measures = family(spec.model).measures
+    return settings if settings.measure in measures else settings._replace(measure=next(iter(measures)))
+
+
+def medians(settings: CurveSettings, spec: Spec, rows: "pd.DataFrame") -> Figure:
+    """Return the medians of the seeds with their quartiles; without rows the empty axes."""
+    from lrlab.figures.series import series
+    from lrlab.presets.traces import median_traces
+
+    points = median_traces(rows, settings.measure)
+    return series(
+        points.assign(x=points[settings.time]), axis_title=TIMES[settings.time],
+        value_title=f"median {family(spec.model).measures[settings.measure].title}", log_x=settings.log_x,
+        log_y=settings.log_y and bool((points[["y", "low"]] > 0.0).all(axis=None)), bands=True,
+    )  # fmt: skip
+
+
+def times_of(settings: CurveSettings, spec: Spec, rows: "pd.DataFrame", level: float) -> "pd.DataFrame":
+    """Return `times` of the measure that is shown."""
+    return times(rows, settings.measure, level, rising=family(spec.model).measures[settings.measure].rising)
+
+
+def table(results: Mapping[int, Sequence[Mapping[str, Any]]], jobs: Sequence[Job]) -> "pd.DataFrame":
     """Return the iterates of all runs, a row each, with the titles of their solvers as `series`."""
     import pandas as pd
 
-    rows = pd.DataFrame([row for own in results.values() for row in own])
-    return rows.assign(series=rows["solver"].map(titles))
+    titles = {job.solver: captions.style_of(job.spec.model, job.solver).title for job in jobs}
+    rows = [row for own in results.values() for row in own]
+    measures = family(jobs[0].spec.model).measures
+    table = pd.DataFrame(rows) if rows else pd.DataFrame(columns=["solver", "trial", "iteration", "seconds", *measures])
+    return table.assign(series=table["solver"].map(titles))
 
 
 def times(rows: "pd.DataFrame", measure: str, level: float, *, rising: bool) -> "pd.DataFrame":

@@ -23,8 +23,8 @@ LOG = logging.getLogger("lrlab.live")
 TICK_SECONDS, IDLE_SECONDS = 0.025, 0.5
 SEND_SECONDS = 0.05
 """Least time between two messages of a run."""
-BUILDING_SHARE = 0.5
-"""Of the interpreter's time; the rest is for clicks."""
+BUILDING_SHARE, OWN_SHARE = 0.5, 0.4
+"""Of the interpreter's time, for all runs and for one; the rest is for clicks."""
 LEAVE_SECONDS = 5.0
 """After how long without its tab a run ends: a reload or a lost connection takes less."""
 KEEP_SECONDS = 120.0
@@ -160,7 +160,7 @@ class Channel:
         for run, tab in sorted(pairs, key=lambda pair: pair[0].sent_at):
             if time.monotonic() < self._free_at:
                 break
-            if run.stream.token in tab.watched and now >= run.sent_at + SEND_SECONDS:
+            if run.stream.token in tab.watched and now >= run.sent_at + max(SEND_SECONDS, run.cost / OWN_SHARE):
                 self._send(run, tab)
         self._collect(now)
 
@@ -175,8 +175,8 @@ class Channel:
         for text in messages:
             tab.send(text)
         if messages:
-            now = time.monotonic()
-            self._cost = 0.8 * self._cost + 0.2 * (time.thread_time() - began)
+            now, run.cost = time.monotonic(), time.thread_time() - began
+            self._cost = 0.8 * self._cost + 0.2 * run.cost
             self._free_at = now + self._cost * (1.0 / BUILDING_SHARE - 1.0)
             self._used_at = run.sent_at = now
 

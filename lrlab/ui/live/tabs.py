@@ -49,7 +49,10 @@ class Tab:
 
 @dataclass
 class Followed:
-    """A run of a page in a tab. owned: whether it ends with its tab; shown: the version of the run that was sent."""
+    """A run of a page in a tab. owned: whether it ends with its tab; shown: the version of the run that was sent.
+
+    cost: seconds that the last message took to build.
+    """
 
     tab: str
     browser: str
@@ -60,12 +63,16 @@ class Followed:
     view: View | None = None
     shown: Any = None
     sent_at: float = 0.0
+    cost: float = 0.0
     stream: Stream = field(default_factory=lambda: Stream(secrets.token_urlsafe(16)))
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def new_messages(self) -> list[str]:
         """Return what is new, and at last that the run is over."""
-        with self.lock:
+        # Where a script draws it just now, its turn comes again: others are not kept waiting.
+        if not self.lock.acquire(blocking=False):
+            return []
+        try:
             if self.view is None:
                 return []
             version = self.running.version
@@ -77,3 +84,5 @@ class Followed:
                 return []
             self.shown = version
             return [self.stream.push(self.view())]
+        finally:
+            self.lock.release()

@@ -9,12 +9,15 @@ import streamlit as st
 from lrlab.engine.engine import get_engine
 from lrlab.engine.messages import Failure
 from lrlab.engine.stream import Collection
+from lrlab.figures.build import Figure
 from lrlab.figures.labels import rating_errors
 from lrlab.fits.fitting_ratings import RatingsFit
 from lrlab.parameters import InputError
+from lrlab.ui.live.changes import State
+from lrlab.ui.live.tabs import View
 from lrlab.ui.own_data import ratings_controls, ratings_predictions, ratings_source
 from lrlab.ui.own_data.ratings_controls import RatingsPlan, title
-from lrlab.ui.shared import live, page
+from lrlab.ui.shared import live, page, progress
 from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.permalink import Permalink
 
@@ -46,7 +49,7 @@ def show(link: Permalink) -> None:
         return ratings_controls.begin(get_engine(), ready)
 
     live.buttons(PAGE, begin, ready=ready is not None, about=ready)
-    live.follow(PAGE, lambda: draw(ready))
+    live.follow(PAGE, lambda: draw(ready), live_view())
     # After all solvers are done: otherwise the first to finish would become the choice.
     fits = {} if live.alive(PAGE) else fitted()
     st.header("Predictions", anchor=False)
@@ -62,51 +65,84 @@ def show(link: Permalink) -> None:
 def draw(plan: RatingsPlan | None) -> None:
     """Draw the run that is followed."""
     running, followed = live.current(PAGE), live.about(PAGE)
-    place = st.empty()
     if running is None or followed is None:
         st.caption("Errors on test ratings appear here, beside those of biases alone and of the mean.")
         return
-    if running.alive:
-        words = f"{running.done} of {running.total} solvers fitted; each tries its settings on held-out ratings first"
-        place.progress((running.done + 0.3) / (running.total + 0.3), text=words)
+    over = f"Cancelled: {running.done} of {running.total} solvers were fitted." * (running.done < running.total)
+    words = progress_bar(running) if running.alive else over * (not running.error)
+    progress.strip(words, f"{PAGE}.progress", alive=running.alive)
     with st.container():
         if plan is not None and plan != followed:
             st.caption("**The ratings or settings have changed since this run: press Run.**")
-        _show_errors(running, followed)
-    fits = fitted()
-    if not fits:
+        progress.show_failures(failures(running, followed), PAGE, alive=running.alive)
+    fits = fits_of(running, followed)
+    if not fits and not running.alive:
         return
-    first = next(iter(fits.values()))
-    curves, comparison = st.columns([1, 1.1], gap="medium")
+    curves, comparison_column = st.columns([1, 1.1], gap="medium")
     with curves:
-        figure = rating_errors({name: fit.rows for name, fit in fits.items()}, first.baselines)
-        plot.show(figure, key="own_data.rating_errors", label="rmse on test ratings by iteration")
-    with comparison:
-        show_table(fits)
+        plot.show(figure(fits), key="own_data.rating_errors", label="rmse on test ratings by iteration")
+    with comparison_column:
+        if running.alive:
+            plot.words(comparison_html(fits), key=f"{PAGE}.scores")
+        else:
+            show_table(fits)
     tried = [{"solver": name, **row} for name, fit in fits.items() for row in fit.tried]
     note = "rmse: on held-out training ratings, at the best iteration; rank 0 without features is biases alone."
     key, heading = "own_data-ratings-tried", "Settings tried"
-    tables.show(lambda: pd.DataFrame(tried), key=key, file="tuning", title=heading, note=note)
+    if tried:
+        tables.show(lambda: pd.DataFrame(tried), key=key, file="tuning", title=heading, note=note)
+
+
+def live_view() -> View | None:
+    """Return the view of the run that is followed, for its live channel."""
+    running, followed = live.current(PAGE), live.about(PAGE)
+
+    def parts() -> State:
+        fits = fits_of(running, followed)
+        return {
+            f"{PAGE}.progress": progress_bar(running),
+            f"{PAGE}.failures": progress.failures_html(failures(running, followed)),
+            "own_data.rating_errors": figure(fits),
+            f"{PAGE}.scores": comparison_html(fits),
+        }
+
+    return parts if running else None
+
+
+def progress_bar(running: Any) -> str:
+    """Return how many solvers are fitted as HTML, for the live channel."""
+    words = f"{running.done} of {running.total} solvers fitted; each tries its settings on held-out ratings first"
+    return progress.bar((running.done + 0.3) / (running.total + 0.3), words)
+
+
+def figure(fits: Mapping[str, RatingsFit]) -> Figure:
+    """Return the errors of fits by iteration, beside those of the baselines."""
+    baselines = next(iter(fits.values())).baselines if fits else {}
+    return rating_errors({name: fit.rows for name, fit in fits.items()}, baselines)
 
 
 def fitted() -> dict[str, RatingsFit]:
-    """Return the fits of the solvers that are done, by title."""
+    """Return the fits of the run that is followed."""
     running, followed = live.current(PAGE), live.about(PAGE)
-    if running is None or followed is None:
-        return {}
+    return fits_of(running, followed) if running is not None and followed is not None else {}
+
+
+def fits_of(running: Any, followed: RatingsPlan) -> dict[str, RatingsFit]:
+    """Return the fits of the solvers that are done, by title."""
     results = sorted(running.results.items())
     return {title(followed.tasks[k].solver): fit for k, fit in results if isinstance(fit, RatingsFit) and fit.rows}
 
 
-def _show_errors(running: Any, followed: RatingsPlan) -> None:
-    """Show why fits failed, and whether the run was cancelled."""
-    for k, result in sorted(running.results.items()):
-        if isinstance(result, Failure):
-            st.error(f"{title(followed.tasks[k].solver)}: {result.sentence}")
-    if running.error:
-        st.error(running.error)
-    elif not running.alive and running.done < running.total:
-        st.caption(f"Cancelled: {running.done} of {running.total} solvers were fitted.")
+def failures(running: Any, followed: RatingsPlan) -> list[str]:
+    """Return why fits failed, as sentences."""
+    results = sorted(running.results.items())
+    failed = [(followed.tasks[k].solver, result.sentence) for k, result in results if isinstance(result, Failure)]
+    return [f"{title(solver)}: {sentence}" for solver, sentence in failed] + [running.error] * bool(running.error)
+
+
+def comparison_html(fits: Mapping[str, RatingsFit]) -> str:
+    """Return the comparison of the fits so far as HTML, for the live channel."""
+    return tables.html(comparison(fits)) if fits else ""
 
 
 def show_table(fits: Mapping[str, RatingsFit]) -> None:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from html import escape
 from typing import Any
 
 import pandas as pd
@@ -10,6 +11,7 @@ import streamlit as st
 
 from lrlab.engine.handles import LiveRun
 from lrlab.figures import labels
+from lrlab.figures.build import Figure
 from lrlab.fits import baselines
 from lrlab.fits.fitted_model import FittedModel
 from lrlab.fits.tuned_run import TunedRun
@@ -17,6 +19,8 @@ from lrlab.models.multilabel import FAMILY
 from lrlab.models.own_rows import OwnRows
 from lrlab.parameters import duration
 from lrlab.ui.converge.run_controls import CurveSettings, choose_time
+from lrlab.ui.live.changes import State
+from lrlab.ui.live.tabs import View
 from lrlab.ui.own_data.fit_controls import BASELINE, FitPlan
 from lrlab.ui.own_data.row_source import RowTables
 from lrlab.ui.shared import live, progress
@@ -27,6 +31,7 @@ from lrlab.ui.widgets.permalink import Permalink
 PAGE = "own_data"
 SCORES = ("precision_3", "precision_1", "precision_5", "ndcg_3", "ndcg_5", "hamming", "auc")
 PAGE_MEASURES = {name: FAMILY.measures[name] for name in SCORES}
+BEFORE = "The comparison appears here: one row per solver, including the full-rank baseline."
 EXPECTED_SETTINGS = 30
 """About the number of settings that tuning tries for a solver."""
 
@@ -41,25 +46,28 @@ def choose(link: Permalink) -> CurveSettings:
 def draw(settings: CurveSettings, plan: FitPlan | None) -> None:
     """Draw the run that is followed, or, before the first one, the planned one."""
     running, followed = live.current(PAGE), live.about(PAGE) or plan
-    show_progress(running)
+    alive = running is not None and running.alive
+    progress.strip(progress_bar(running), f"{PAGE}.progress", alive=alive)
     runs = list(running.runs) if running else []
     if followed is None:
         return
     # In a container: figures that move on the page would be drawn from scratch, and lose their zoom.
     with st.container():
         show_warnings(running, changed=plan is not None and plan.spec != followed.spec)
+        progress.show_failures(failures(running), PAGE, alive=alive)
     curves, comparison_column = st.columns([1, 1.1], gap="medium")
     with curves:
-        shown = runs or [LiveRun(job) for job in followed.jobs]
-        drawn = [replace(style_of(OwnRows.model, run.job.solver), rows=run.trace.rows) for run in shown]
-        figure = labels.both_sides(drawn, settings.measure, settings.time)
         measure = PAGE_MEASURES[settings.measure]
-        plot.show(figure, key="own_data.curves", label=f"{measure.title} against {settings.time}")
+        label = f"{measure.title} against {settings.time}"
+        plot.show(figure(settings, runs, followed), key=f"{PAGE}.curves", label=label)
         st.caption(
             f"**{measure.title}**: {measure.meaning}. Solid: test rows. Dotted: training rows, at most 2,000 of them."
         )
     with comparison_column:
-        compare(runs, settings.measure, followed.rows.facts.floor)
+        if alive:
+            plot.words(comparison_html(settings, runs, followed), key=f"{PAGE}.scores", small=True)
+        else:
+            compare(runs, settings.measure, followed.rows.facts.floor)
         if followed.rows.scaling(followed.spec.scaling).name != "deviations" and followed.rows.facts.spread:
             st.caption(followed.rows.facts.spread)
     if isinstance(running, TunedRun) and any(one.table for one in running.tunings):
@@ -70,22 +78,52 @@ def draw(settings: CurveSettings, plan: FitPlan | None) -> None:
         tables.show(lambda: pd.DataFrame(rows), key=key, file="tuning", title=title, note=note)
 
 
+def live_view(settings: CurveSettings) -> View | None:
+    """Return the view of the run that is followed, for its live channel."""
+    running, followed = live.current(PAGE), live.about(PAGE)
+
+    def parts() -> State:
+        runs = list(running.runs)
+        return {
+            f"{PAGE}.progress": progress_bar(running),
+            f"{PAGE}.failures": progress.failures_html(failures(running)),
+            f"{PAGE}.curves": figure(settings, runs, followed),
+            f"{PAGE}.scores": comparison_html(settings, runs, followed),
+        }
+
+    return parts if running else None
+
+
+def figure(settings: CurveSettings, runs: Sequence[Any], followed: FitPlan) -> Figure:
+    """Return the curves of the runs; before they have begun, of the planned ones."""
+    shown = runs or [LiveRun(job) for job in followed.jobs]
+    drawn = [replace(style_of(OwnRows.model, run.job.solver), rows=run.trace.rows) for run in shown]
+    return labels.both_sides(drawn, settings.measure, settings.time)
+
+
+def comparison_html(settings: CurveSettings, runs: Sequence[Any], followed: FitPlan) -> str:
+    """Return the comparison of runs that go on as HTML, for the live channel."""
+    if not runs:
+        return escape(BEFORE)
+    titles = {"lead": "over baseline"} | {name: measure.title for name, measure in PAGE_MEASURES.items()}
+    return tables.html(comparison(runs, settings.measure, followed.rows.facts.floor).rename(columns=titles))
+
+
 def show_warnings(running: Any, changed: bool) -> None:
-    """Show whether settings have changed since the start of a run, and errors and cancellation of its tuning."""
+    """Show whether settings have changed since the start of a run, and whether its tuning was cancelled."""
     if changed:
         st.caption("**The rows or settings have changed since this run: press Run.**")
-    if not isinstance(running, TunedRun):
-        return
-    for one in running.tunings:
-        if one.error:
-            st.error(f"{one.job.entry.title}: {one.error}")
-    if running.cancelled and not running.runs:
+    if isinstance(running, TunedRun) and running.cancelled and not running.runs:
         st.caption("Cancelled during tuning: the settings tried so far are in the table below.")
 
 
-def show_progress(running: Any) -> None:
-    """Show the progress of tuning or of the run."""
-    progress.strip(progress_bar(running), "own_data.progress", alive=running is not None and running.alive)
+def failures(running: Any) -> list[str]:
+    """Return why solvers could not be tuned or fitted, as sentences."""
+    if running is None:
+        return []
+    tunings = running.tunings if isinstance(running, TunedRun) else ()
+    failed = [one for one in (*tunings, *running.runs) if one.error]
+    return [f"{one.job.entry.title}: {one.error}" for one in failed]
 
 
 def progress_bar(running: Any) -> str:
@@ -105,12 +143,12 @@ def progress_bar(running: Any) -> str:
 
 
 def compare(runs: Sequence[Any], measure: str, floor: Mapping[str, float]) -> None:
-    """Show one row per solver and one of label frequencies, sortable by any measure, what is below these, and errors.
+    """Show one row per solver and one of label frequencies, sortable by any measure, and what is below these.
 
     floor: the scores of label frequencies.
     """
     if not runs:
-        st.caption("The comparison appears here: one row per solver, including the full-rank baseline.")
+        st.caption(BEFORE)
         return
     columns = {
         name: st.column_config.NumberColumn(measure.title, help=measure.meaning, format="%.4f")
@@ -124,9 +162,6 @@ def compare(runs: Sequence[Any], measure: str, floor: Mapping[str, float]) -> No
     st.caption("Scores on the test rows after the last iteration. Click a column's name to sort by it.")
     for remark in remarks(runs, floor):
         st.caption(remark)
-    for run in runs:
-        if run.state == "failed":
-            st.error(f"{run.job.entry.title}: {run.error}")
 
 
 def remarks(runs: Sequence[Any], floor: Mapping[str, float]) -> list[str]:

@@ -1,10 +1,7 @@
 """Plans the chosen preset, and shows its panels and files."""
 
-import re
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import cycle
-from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -20,14 +17,15 @@ from lrlab.presets.papers import paper_of
 from lrlab.presets.result import UNDECIDED, Line, Panel, Plan, Result, counts
 from lrlab.presets.resumed import Resumed
 from lrlab.store.location import get_shared_store
+from lrlab.ui.live.changes import State
+from lrlab.ui.live.tabs import View
 from lrlab.ui.papers import gallery
+from lrlab.ui.papers.computed import Computed, all_panels, figure_name
 from lrlab.ui.shared import live, progress
 from lrlab.ui.widgets import plot, tables
 
 SHOWN_LINES = 3
 ONE_PANEL_PIXELS = 900
-MAKING_SHARE = 0.05
-"""Of the interpreter's time, for the figures of a paper while its trials arrive."""
 
 
 def forms(name: str) -> dict[str, str]:
@@ -128,42 +126,37 @@ def draw(chosen: Preset) -> None:
         progress.strip(progress.CHANGED.replace("Run", "Compute again"), "papers.progress")
     else:
         progress.show_batch_progress(batch if own else None, "papers.progress")
-    results = progress.batch_results(batch if own else None)
-    if not results:
+    results = progress.batch_results(batch if own else None, "papers")
+    if own and batch.alive:
+        panels(about[0], all_panels(about[0], about[1], _computed(batch, about[1]).result()))
+    elif not results:
         stored(chosen.name)
-        return
-    preset, plan = about
-    result = made(batch, plan, results)
-    if len(results) < batch.total:
+    else:
+        result = _computed(batch, about[1]).result()
+        complete = len(results) == batch.total
         # Verdicts need all trials.
-        panels(preset, [panel._replace(caption="") for panel in result.panels])
-        return
-    panels(preset, result.panels)
-    files(preset, result)
+        panels(about[0], result.panels if complete else [panel._replace(caption="") for panel in result.panels])
+        if complete:
+            files(about[0], result)
 
 
-class Made(NamedTuple):
-    """Figures and tables of so many results of a batch; how long they took to make, and when that was."""
+def live_view(chosen: Preset) -> View | None:
+    """Return the view of the run that is followed, for its live channel."""
+    batch, about = live.current("papers"), live.about("papers")
+    if batch is None or about[0].name != chosen.name:
+        return None
+    computed = _computed(batch, about[1])
 
-    batch: Collection
-    trials: int
-    result: Result
-    seconds: float
-    at: float
+    def parts() -> State:
+        drawn = {figure_name(about[0], panel): panel.figure for panel in computed.result().panels}
+        return {**progress.batch_parts(batch, "papers"), **drawn}
+
+    return parts
 
 
-def made(batch: Collection, plan: Plan, results: Mapping[int, Any]) -> Result:
-    """Return figures and tables of the results; while more arrive, made anew for a twentieth of the time at most."""
-    before: Made | None = st.session_state.get("papers:made")
-    if before is not None and before.batch is batch:
-        early = batch.alive and time.monotonic() < before.at + before.seconds / MAKING_SHARE
-        if early or before.trials == len(results):
-            return before.result
-    began = time.thread_time()
-    result = plan.finish([results.get(number) for number in range(batch.total)])
-    seconds = time.thread_time() - began
-    st.session_state["papers:made"] = Made(batch, len(results), result, seconds, time.monotonic())
-    return result
+def _computed(batch: Collection, plan: Plan) -> Computed:
+    computed: Computed = live.once("papers:computed", batch, lambda: Computed(batch, plan))
+    return computed
 
 
 def stored(name: str) -> None:
@@ -182,9 +175,7 @@ def panels(preset: Preset, shown: Sequence[Panel]) -> None:
     for panel, column in zip(shown, cycle(places), strict=False):
         with column:
             st.header(panel.title, anchor=False)
-            # Named by its title: while trials arrive, panels are added between others.
-            name = re.sub(r"\W+", "-", panel.title)
-            plot.show(panel.figure, key=f"papers.{preset.name}-{name}", label=f"{panel.title}. {panel.caption}")
+            plot.show(panel.figure, key=figure_name(preset, panel), label=f"{panel.title}. {panel.caption}")
             st.caption(panel.caption)
 
 

@@ -6,7 +6,7 @@ it is alive no script runs: what is new goes to the tab by the live channel, and
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from typing import Any, Protocol, TypeVar
 
 import streamlit as st
@@ -160,11 +160,15 @@ def _end(running: Any) -> str:
     return f"{running.done:,} of {running.total:,} trials are computed." if hasattr(running, "total") else ""
 
 
-def once(name: str, source: object, make: Callable[[], T]) -> T:
-    """Return `make()`, computed again only when `source` changes."""
-    cached = st.session_state.get(name)
+def once(name: str, source: object, make: Callable[[], T], memory: MutableMapping[Any, Any] | None = None) -> T:
+    """Return `make()`, computed again only when `source` changes.
+
+    memory: of the session by default, which the thread of the live channel does not have.
+    """
+    memory = st.session_state if memory is None else memory
+    cached = memory.get(name)
     if cached is None or cached[0] != source:
-        cached = st.session_state[name] = (source, make())
+        cached = memory[name] = (source, make())
     made: T = cached[1]
     return made
 
@@ -200,7 +204,9 @@ def follow(page: str, draw: Callable[[], None], view: View | None = None) -> Non
 def when_over(page: str, name: str, running: Running) -> None:
     """Have the page drawn again when something that it waits for is over, as a forecast."""
     if running.alive:
-        get_channel().watch(tab(), f"{page}.{name}", running, dict)
+        followed = get_channel().watch(tab(), f"{page}.{name}", running, dict)
+        with followed.lock:
+            running.refresh()
 
 
 def slider(name: str) -> Drag:

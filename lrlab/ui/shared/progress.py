@@ -57,9 +57,9 @@ def ending(batch: Any) -> str:
     return f"{done} are computed." if batch.done else ""
 
 
-def batch_results(batch: Any) -> dict[int, Any]:
-    """Return the results by number of the item; show once what could not be computed, and why."""
-    show_failures(batch)
+def batch_results(batch: Any, name: str) -> dict[int, Any]:
+    """Return the results by number of the item; show once what could not be computed, and why. name: of the page."""
+    show_failures(failures(batch), name, alive=batch is not None and batch.alive)
     return computed(batch)
 
 
@@ -74,16 +74,38 @@ def rows(batch: Any) -> list[Any]:
     return [row for result in computed(batch).values() for row in result]
 
 
-def show_failures(batch: Any) -> None:
-    """Show how many items of a batch could not be computed, and why."""
-    place = st.container()
+def failures(batch: Any) -> list[str]:
+    """Return what of a batch could not be computed, and why, as sentences."""
     if batch is None:
-        return
-    failures = [result.sentence for result in batch.results.values() if isinstance(result, Failure)]
-    if failures:
-        place.error(f"{len(failures)} of {batch.total} trials could not be computed. {failures[0]}")
-    if batch.error:
-        place.error(batch.error)
+        return []
+    failed = [result.sentence for result in list(batch.results.values()) if isinstance(result, Failure)]
+    return failure_sentences(failed, batch.total, batch.error)
+
+
+def failure_sentences(failed: Sequence[str], total: int, error: str) -> list[str]:
+    """Return how many trials failed and why the first did, and what ended all of them."""
+    words = [f"{len(failed)} of {total:,} trials could not be computed. {failed[0]}"] if failed else []
+    return words + [error] * bool(error)
+
+
+def show_failures(sentences: Sequence[str], name: str, *, alive: bool) -> None:
+    """Show sentences of what failed; while a run is alive they follow the live part of this page."""
+    with st.container():
+        if alive:
+            plot.words(failures_html(sentences), key=f"{name}.failures")
+            return
+        for sentence in sentences:
+            st.error(sentence)
+
+
+def failures_html(sentences: Sequence[str]) -> str:
+    """Return sentences of what failed as HTML, for the live channel."""
+    return "".join(f'<p class="lrlab-error">{escape(sentence)}</p>' for sentence in sentences)
+
+
+def batch_parts(batch: Any, name: str, changed: bool = False) -> dict[str, str]:
+    """Return the live parts of a page that `show_batch_progress` and `batch_results` lay out."""
+    return {f"{name}.progress": batch_bar(batch, changed), f"{name}.failures": failures_html(failures(batch))}
 
 
 def run_bar(runs: Sequence[Any]) -> str:

@@ -113,8 +113,7 @@ def view(moment: str) -> View | None:
     batch, plan = live.current("spectrum"), live.about("spectrum")
 
     def parts() -> State:
-        bar = progress.batch_bar(batch)
-        return {**shown(plan, moment, progress.rows(batch)).parts, "spectrum.progress": bar}
+        return {**shown(plan, moment, progress.rows(batch)).parts, **progress.batch_parts(batch, "spectrum")}
 
     return parts if batch is not None else None
 
@@ -140,7 +139,7 @@ def draw(chosen: SpectrumPlan | InputError | None, moment: str) -> None:
     st.session_state["spectrum:drawn"] = plan
     stale = not isinstance(chosen, SpectrumPlan) or chosen[:3] != plan[:3]
     progress.show_batch_progress(batch, "spectrum.progress", changed=stale)
-    progress.show_failures(batch)
+    progress.batch_results(batch, "spectrum")
     rows = progress.rows(batch)
     st.caption(f"{describe_spec(plan.spec, without=[plan.along.decides])}; along {plan.along.title}")
     parts, points = shown(plan, moment, rows)

@@ -3,29 +3,23 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from lrlab.catalog import family
+from lrlab.figures.build import Figure
 from lrlab.figures.map_layers import Region, Scale
 from lrlab.figures.transition import Score, multiples, transition
-from lrlab.models import axes
 from lrlab.parameters import Parameter, display_name
-from lrlab.runs import theory as bounds_of
-from lrlab.sweeps import theory_lines, theory_regions
-from lrlab.sweeps.adaptive import infer
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.definition_parts import spacing
-from lrlab.sweeps.results import Results
 from lrlab.sweeps.statistics import midpoints
 from lrlab.ui.shared import live, refinement
 from lrlab.ui.shared.captions import describe_spec
 from lrlab.ui.sweep import sweep_offers
+from lrlab.ui.sweep.sweep_data import SHARE, SweepData, title
 from lrlab.ui.widgets import controls, plot
 from lrlab.ui.widgets.permalink import Permalink
 
-SHARE = "share"
 BOUNDED = ("overlap", "support", "coverage", "precision_1", "precision_3", "precision_5", "hamming", "auc")
 """Scores that lie between 0 and 1."""
 LINES = {
@@ -70,33 +64,8 @@ def toggles(link: Permalink, show: str, *, maps: bool = True, apart: bool = Fals
         return View(show, own, theory, toggle("fits", "Midpoints", words, False))
 
 
-def first_shown(sweep: Sweep) -> str:
-    """Return what is shown of a sweep at first: the share of successes where it counts them, or else a score."""
-    return SHARE if sweep.success else sweep.contour.metric
-
-
-def title(sweep: Sweep, show: str) -> str:
-    """Return what a map shows, in words."""
-    if show != SHARE:
-        return f"mean {display_name(show)}"
-    rule = sweep.contour
-    return f"share of trials with {display_name(rule.metric)} {'>' if rule.below is None else '<'} {rule.level:g}"
-
-
-def scales(sweep: Sweep) -> list[Scale]:
-    """Return the axes of a sweep as they are drawn."""
-    titles = axes.axes(type(sweep.spec))
-    return [Scale(titles[name], sorted(map(float, sweep.grid[name])), spacing(given)) for name, given in sweep.axes]
-
-
-def held(page: str, results: Results, view: View) -> tuple[str, pd.DataFrame]:
-    """Name what a figure shows, as widgets may have changed since, and what is left out; return metric and table."""
-    sweep = results.sweep
-    metric = sweep.contour.metric if view.show == SHARE else view.show
-    share = family(sweep.spec.model).measures[metric].quotient[0] if view.show != SHARE else ""
-    unknown = len(bounds_of.missing_bounds(job.spec for job in sweep.jobs)) if share else 0
-    source = (results, results.changes, unknown)
-    table = live.once(f"{page}:table-{metric}", source, lambda: results.table(metric))
+def caption(sweep: Sweep, table: pd.DataFrame) -> None:
+    """Name what a figure shows, as widgets may have changed since, and what is left out."""
     trials = f"{'up to ' if sweep.adaptive else ''}{sweep.trials} trials per cell"
     words = [f"{describe_spec(sweep.spec, without=sweep.decided)}; {', '.join(sweep.titles.values())}; {trials}"]
     refused = table["refused"][table["refused"] != ""]
@@ -104,7 +73,6 @@ def held(page: str, results: Results, view: View) -> tuple[str, pd.DataFrame]:
         words.append(f":orange[{len(refused)} cells are left out.] {refused.iloc[0]}")
     # One element, so that the figure below keeps its place.
     st.caption("  \n".join(words))
-    return metric, table
 
 
 def refine(page: str, view: View) -> None:
@@ -120,27 +88,32 @@ def refine(page: str, view: View) -> None:
         refinement.show(page, sweep.jobs, bounds=True)
 
 
-def draw(page: str, results: Results, view: View) -> None:
+def draw(page: str, data: SweepData, view: View) -> None:
     """Draw the maps of a sweep over two axes."""
-    sweep, across = results.sweep, next(iter(results.sweep.grid))
-    metric, table = held(page, results, view)
-    x, y = scales(sweep)
-    lines, regions = live.once(f"{page}:lines", sweep, lambda: theory(sweep)) if view.theory else (None, ())
-    score, cells = _score(sweep, view.show), _cells(page, results, table, view.show)
-    maps, narrow = {title: cells[cells["solver"] == solver] for solver, title in sweep.titles.items()}, None
-    if view.apart:
-        figure, narrow = (
-            multiples(maps, x, y, score, columns=columns, lines=lines, regions=regions) for columns in (3, 1)
-        )
-    else:
-        fits = midpoints(sweep, table).rename(columns={across: "x"}) if view.fits else None
-        fits = None if fits is None else fits.replace({"solver": sweep.titles})
-        figure = transition(maps, x, y, score, lines=lines, regions=regions, fits=fits)
+    sweep, table, cells = data.sweep, data.table(view.show), data.cells(view.show)
+    caption(sweep, table)
+    score, shown = _score(sweep, view.show), figure(data, view)
     click = sweep_offers.open_on_click(sweep, 2, together=not view.apart)
-    plot.show(figure, key=f"{page}.map", label=message(score.name, cells, x, y), narrow=narrow, on_click=click)
-    _explain(sweep, score, lines, regions)
-    shown = table.assign(shown=cells["value"], inferred=cells["inferred"])
-    sweep_offers.offer(page, sweep, figure, shown, metric, together=not view.apart)
+    narrow = figure(data, view, columns=1).layout if view.apart else None
+    label = message(score.name, cells, *data.scales)
+    plot.show(shown, key=f"{page}.map", label=label, narrow=narrow, on_click=click)
+    _explain(sweep, score, *(data.theory if view.theory else (None, ())))
+    offered = table.assign(shown=cells["value"], inferred=cells["inferred"])
+    sweep_offers.offer(page, sweep, shown, offered, data.metric(view.show), together=not view.apart)
+
+
+def figure(data: SweepData, view: View, columns: int = 3) -> Figure:
+    """Return the maps of a sweep; one per solver in so many columns, or together."""
+    sweep, cells, (x, y) = data.sweep, data.cells(view.show), data.scales
+    lines, regions = data.theory if view.theory else (None, ())
+    maps = {title: cells[cells["solver"] == solver] for solver, title in sweep.titles.items()}
+    score = _score(sweep, view.show)
+    if view.apart:
+        return multiples(maps, x, y, score, columns=columns, lines=lines, regions=regions)
+    fits = midpoints(sweep, data.table(view.show)) if view.fits else None
+    if fits is not None:
+        fits = fits.rename(columns={next(iter(sweep.grid)): "x"}).replace({"solver": sweep.titles})
+    return transition(maps, x, y, score, lines=lines, regions=regions, fits=fits)
 
 
 def _score(sweep: Sweep, show: str) -> Score:
@@ -150,30 +123,6 @@ def _score(sweep: Sweep, show: str) -> Score:
     rule = sweep.contour
     level = rule.level if show == rule.metric else None
     return Score(title(sweep, show), low, high, level, f"mean {display_name(show)} = {rule.level:g}")
-
-
-def _cells(page: str, results: Results, table: pd.DataFrame, show: str) -> pd.DataFrame:
-    """Return the cells of all solvers in the columns of maps; inferred ones where an adaptive sweep has no trials."""
-    x, y = results.sweep.grid
-    cells = table.rename(columns={x: "x", y: "y", "share" if show == SHARE else "mean": "value"})
-    cells["inferred"] = False
-    if show != SHARE:
-        cells["successes"] = np.nan
-    if not results.sweep.adaptive or show != first_shown(results.sweep):
-        return cells
-    picture = live.once(f"{page}:picture", (results, results.changes), lambda: infer(results))
-    merged = cells[["x", "y", "solver"]].merge(picture, on=["x", "y", "solver"], how="left")
-    inferred = merged["inferred"].fillna(False).to_numpy(dtype=bool)
-    cells.loc[inferred, "value"] = merged["mean"].to_numpy()[inferred]
-    return cells.assign(inferred=inferred)
-
-
-def theory(sweep: Sweep) -> tuple[pd.DataFrame, Sequence[Region]]:
-    """Return the lines and the regions that theory draws over the plane of a sweep."""
-    limits = theory_regions.regions(sweep)
-    points = [(name, *point) for name, several in limits.lines.items() for point in several]
-    lines = pd.concat([theory_lines.lines(sweep), pd.DataFrame(points, columns=["line", "x", "y"])])
-    return lines, limits.regions
 
 
 def _explain(sweep: Sweep, score: Score, lines: pd.DataFrame | None, regions: Sequence[Region]) -> None:

@@ -27,13 +27,13 @@ def open_on_click(sweep: Sweep, solver_at: int, together: bool) -> Callable[[plo
     """Return the callback of a figure that opens the first trial of the clicked cell.
 
     A point's customdata holds the solver's title at `solver_at`, and the values of the axes at the beginning (of two
-    axes) or in its x (of one). together: all solvers are run, which see the same data; else that of the cell.
+    axes) or behind that (of one). together: all solvers are run, which see the same data; else that of the cell.
     """
 
     def click(point: plot.Click) -> None:
         data = point.get("customdata") or []
         solver = data[solver_at] if len(data) > solver_at else None
-        place = data[:2] if len(sweep.grid) == 2 else [point.get("x")]
+        place = data[:2] if len(sweep.grid) == 2 else data[solver_at + 1 :]
         for cell in sweep.cells:
             if cell.job and sweep.titles[cell.solver] == solver and list(cell.axes.values()) == place:
                 _open(sweep, cell, together)

@@ -167,11 +167,15 @@ def show_progress(page: str, sweep: Sweep | None) -> None:
     """Show the progress of a sweep and the time that is left; how it ended; which trials failed."""
     run = live.current(page)
     progress.show_batch_progress(run, f"{page}.progress", changed=run is not None and run.sweep != sweep)
-    words = st.container()
-    if run is None:
-        return
-    if run.error:
-        words.error(run.error)
-    if run.results.failures:
-        sentence = next(iter(run.results.failures.values()))
-        words.error(f"{len(run.results.failures)} trials could not be computed. {sentence}")
+    progress.show_failures(_failures(run), page, alive=run is not None and run.alive)
+
+
+def progress_parts(page: str, run: SweepRun, changed: bool) -> dict[str, str]:
+    """Return the live parts of `show_progress`. changed: whether the settings are no longer those of the sweep."""
+    failures = progress.failures_html(_failures(run))
+    return {f"{page}.progress": progress.batch_bar(run, changed), f"{page}.failures": failures}
+
+
+def _failures(run: SweepRun | None) -> list[str]:
+    failed = list(run.results.failures.values()) if run else []
+    return progress.failure_sentences(failed, run.total, run.error) if run else []

@@ -1,23 +1,27 @@
 """Figures of a sweep: lines with bands along one axis, maps over two."""
 
 import math
+from html import escape
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from lrlab.catalog import family
+from lrlab.figures.build import Figure
 from lrlab.figures.convergence import LIMITS, prediction
 from lrlab.figures.series import series
 from lrlab.parameters import display_name
 from lrlab.runs import theory
-from lrlab.sweeps import theory_lines
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.results import Results
 from lrlab.sweeps.statistics import midpoint_words, midpoints
+from lrlab.ui.live.changes import State
+from lrlab.ui.live.tabs import View as LiveView
 from lrlab.ui.shared import live
-from lrlab.ui.sweep import map_view, sweep_offers, sweep_run
-from lrlab.ui.sweep.map_view import BOUNDED, SHARE, View
+from lrlab.ui.sweep import map_view, sweep_data, sweep_offers, sweep_run
+from lrlab.ui.sweep.map_view import BOUNDED, View
+from lrlab.ui.sweep.sweep_data import SHARE, SweepData
 from lrlab.ui.widgets import controls, plot
 from lrlab.ui.widgets.permalink import Permalink
 
@@ -38,7 +42,7 @@ def choices(link: Permalink, sweep: Sweep | None) -> View:
     if not getattr(sweep.spec, "best_known", False):
         scores.pop("excess_risk", None)
     shown = {SHARE: "share of successes"} | scores
-    first = map_view.first_shown(sweep)
+    first = sweep_data.first_shown(sweep)
     meaning = "what is drawn of each cell: the share of trials that succeed, or a score"
     with st.container(horizontal=True, vertical_alignment="bottom", key="sweep-choices"):
         with st.container(width=260):
@@ -53,48 +57,79 @@ def draw(page: str, sweep: Sweep | None, view: View) -> None:
     results = sweep_run.results(page, sweep)
     if results is None:
         return
-    if len(results.sweep.grid) == 2:
-        map_view.draw(page, results, view)
+    data = sweep_data.of_page(page, results)
+    if len(data.sweep.grid) == 2:
+        map_view.draw(page, data, view)
     else:
-        _draw_lines(page, results, view)
+        _draw_lines(page, data, view)
 
 
-def _draw_lines(page: str, results: Results, view: View) -> None:
-    sweep = results.sweep
-    metric, table = map_view.held(page, results, view)
-    [x] = map_view.scales(sweep)
-    points = _points(sweep, table, view.show).replace({"series": sweep.titles})
-    halves = midpoints(sweep, table) if view.fits else None
-    marks = {}
-    if halves is not None:
-        marks = {f"half succeed, {sweep.titles[row.solver]}": row.half for row in halves.itertuples()}
-    average = "mean" if view.show in MEANS else "median"
-    scored = "" if view.show == SHARE else f"{average} {family(sweep.spec.model).measures[view.show].title}"
-    title = scored or map_view.title(sweep, SHARE)
-    limits = _limits(page, sweep, view.show) if view.theory else None
-    measure = family(sweep.spec.model).measures.get(view.show)
+def live_view(page: str, sweep: Sweep | None, view: View) -> LiveView | None:
+    """Return the view of the sweep that a page follows, for its live channel."""
+    run = live.current(page)
+    if run is None:
+        return None
+    data, changed = sweep_data.of_page(page, run.results), run.sweep != sweep
+
+    def parts() -> State:
+        progress = sweep_run.progress_parts(page, run, changed)
+        if len(data.sweep.grid) == 2:
+            return {**progress, f"{page}.map": map_view.figure(data, view)}
+        drawn = lines(data, view)
+        return {**progress, f"{page}.lines": drawn.figure, f"{page}.midpoints": escape(drawn.midpoints)}
+
+    return parts
+
+
+class Lines(NamedTuple):
+    """The figure of a sweep along one axis; its title and points; the limits in it; midpoints in words."""
+
+    figure: Figure
+    title: str
+    points: pd.DataFrame
+    limits: pd.DataFrame | None
+    midpoints: str
+
+
+def lines(data: SweepData, view: View) -> Lines:
+    """Return what a sweep along one axis shows."""
+    sweep, [x], show = data.sweep, data.scales, view.show
+    measure = family(sweep.spec.model).measures.get(show)
+    points = _points(sweep, data.table(show), show).replace({"series": sweep.titles})
+    halves = midpoints(sweep, data.table(show)) if view.fits else None
+    marks = (
+        {} if halves is None else {f"half succeed, {sweep.titles[row.solver]}": row.half for row in halves.itertuples()}
+    )
+    average = "mean" if show in MEANS else "median"
+    title = sweep_data.title(sweep, SHARE) if measure is None else f"{average} {measure.title}"
+    limits = _limits(data, show) if view.theory else None
     # Shares of a limit are read from 0 to 1 and a little above, as trials of finite size go beyond it by chance.
     quotient = measure is not None and bool(measure.quotient[0])
     figure = series(
-        points, axis_title=x.title, value_title=title, log_x=x.spacing == "log",
-        log_y=_log(points, view.show, quotient),
-        bands=True, marks=marks, theory=_theory(sweep, view.show) if view.theory and view.show != SHARE else None,
-        limits=limits,
+        points, axis_title=x.title, value_title=title, log_x=x.spacing == "log", log_y=_log(points, show, quotient),
+        bands=True, marks=marks, theory=_theory(sweep, show) if view.theory and show != SHARE else None, limits=limits,
     )  # fmt: skip
     ends = x.edges[[0, -1]]
     figure.update_xaxes(range=list(np.log10(ends) if x.spacing == "log" else ends))
-    if view.show in (SHARE, *BOUNDED):
+    if show in (SHARE, *BOUNDED):
         figure.update_yaxes(range=[-0.02, 1.02])
+    return Lines(figure, title, points, limits, "" if halves is None else " ".join(midpoint_words(sweep, halves)))
+
+
+def _draw_lines(page: str, data: SweepData, view: View) -> None:
+    sweep, table, shown = data.sweep, data.table(view.show), lines(data, view)
+    map_view.caption(sweep, table)
     click = sweep_offers.open_on_click(sweep, 3, together=False)
-    plot.show(figure, key=f"{page}.lines", label=message(title, points, x.title), on_click=click)
+    label = message(shown.title, shown.points, data.scales[0].title)
+    plot.show(shown.figure, key=f"{page}.lines", label=label, on_click=click)
     band = "95% intervals of the shares" if view.show == SHARE else "from the first to the third quartile"
     band = "95% intervals of the means" if view.show in MEANS else band
-    lines = "Dashed: theory at each size, the median of its draws; the palest bands hold 80% of them. "
-    words = f"{lines if view.theory and view.show != SHARE else ''}{_limit_words(limits)}"
+    theory = "Dashed: theory at each size, the median of its draws; the palest bands hold 80% of them. "
+    words = f"{theory if view.theory and view.show != SHARE else ''}{_limit_words(shown.limits)}"
     st.caption(f"Bands: {band}. {words}**A click on a point opens its first trial on Converge.**")
-    if halves is not None and len(halves):
-        st.caption(" ".join(midpoint_words(sweep, halves)))
-    sweep_offers.offer(page, sweep, figure, table, metric, together=False)
+    if view.fits:
+        plot.words(escape(shown.midpoints), key=f"{page}.midpoints", small=True)
+    sweep_offers.offer(page, sweep, shown.figure, table, data.metric(view.show), together=False)
 
 
 def _points(sweep: Sweep, table: pd.DataFrame, show: str) -> pd.DataFrame:
@@ -135,12 +170,11 @@ def _theory(sweep: Sweep, show: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["kind", "series", "x", "y", "low", "high"]).dropna(subset=["y"])
 
 
-def _limits(page: str, sweep: Sweep, show: str) -> pd.DataFrame:
+def _limits(data: SweepData, show: str) -> pd.DataFrame:
     """Return the limits of all methods, and of known fast ones, for large sizes: name, x, y."""
-    points = live.once(f"{page}:limits", sweep, lambda: theory_lines.limits(sweep))
     rows = [
         (LIMITS[limit], x, prediction({f"{limit}_{name}": value for name, value in scores.items()}, show, limit))
-        for limit, x, scores in points
+        for limit, x, scores in data.limits
     ]
     return pd.DataFrame(rows, columns=["name", "x", "y"]).dropna()
 

@@ -79,7 +79,7 @@ def show(
     *,
     key: str,
     label: str,
-    narrow: Figure | None = None,
+    narrow: Node | None = None,
     frames: str = "",
     slides: bool = False,
     link: str = "",
@@ -87,7 +87,7 @@ def show(
 ) -> None:
     """Draw a figure; `key` names it on the page, `label` describes it for screen readers.
 
-    narrow: drawn instead where there is less than 560 px. frames: from `encode_frames`; a play button and a slider
+    narrow: the layout where there is less than 560 px. frames: from `encode_frames`; a play button and a slider
     then show them; `slides` keeps a place for these before there are frames. link: figures of the same link mark the
     iteration of the frame that one of them shows. on_click gets x, y, customdata of a clicked point.
     """
@@ -101,7 +101,7 @@ def show(
     single = on_click is None
     data: dict[str, str | bool] = {
         "figure": figure.to_json(template=False, single=single),
-        "narrow": narrow.to_json(template=False, single=single) if narrow else "",
+        "narrow": encoded({**narrow, "template": None}) if narrow else "",
         "frames": frames, "slides": slides, "link": link, "label": label, "part": key,
         "name": key.replace(".", "-"),
     }  # fmt: skip

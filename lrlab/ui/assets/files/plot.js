@@ -51,19 +51,15 @@ function themed(layout, node) {
 
 // The figure of the script of the page, or the newer one that came by the live channel, which has no frames.
 function choose(state) {
-  const live = (name) => {
-    const part = window.lrlabLive?.shown[name];
-    return part && part.at > state.sent ? part.value : null;
-  };
-  const grown = live(state.part);
+  const part = window.lrlabLive?.shown[state.part];
+  const grown = part && part.at > state.sent ? part.value : null;
   if (grown && state.frames) {
     state.control.stop();
     state.control.bar.hidden = true;
     state.frames = state.source = null;
     tell(state.link, undefined);
   }
-  state.figure = grown ?? state.own[0];
-  state.narrow = live(`${state.part}:narrow`) ?? state.own[1];
+  state.figure = grown ?? state.own;
 }
 
 // One drawing at a time: Plotly fails when a second one meets a first that is not finished, as on a busy machine.
@@ -88,9 +84,8 @@ function draw(node) {
 async function paint(node, state) {
   if (!state.figure || !node.isConnected) return;
   const narrow = node.clientWidth < NARROW;
-  const figure = narrow && state.narrow ? state.narrow : state.figure;
-  const data = [...figure.data];
-  const layout = themed(figure.layout, node);
+  const data = [...state.figure.data];
+  const layout = themed((narrow && state.narrow) || state.figure.layout, node);
   const frame = state.frames?.[state.at];
   state.frame = {};
   frame?.traces.forEach((index, k) => (state.frame[index] = frame.data[k]));
@@ -118,13 +113,13 @@ async function paint(node, state) {
 async function saved(node, format, millimetres) {
   const state = node.lrlab;
   const { save, NARROW_FILE } = await import(beside("save.js"));
-  const figure = state.narrow && millimetres < NARROW_FILE ? state.narrow : state.figure;
-  const layout = { ...figure.layout, template: shared.template };
+  const chosen = (millimetres < NARROW_FILE && state.narrow) || state.figure.layout;
+  const layout = { ...chosen, template: shared.template };
   for (const [name, axis] of Object.entries(node.layout)) {
     const zoomed = /^[xy]axis\d*$/.test(name) && layout[name] && axis.autorange !== true;
     if (zoomed) layout[name] = { ...layout[name], range: axis.range };
   }
-  const data = figure.data.map((trace, k) => ({ ...trace, ...node.lrlab.frame?.[k], visible: node.data[k]?.visible }));
+  const data = state.figure.data.map((trace, k) => ({ ...trace, ...node.lrlab.frame?.[k], visible: node.data[k]?.visible }));
   await save({ data, layout }, { name: state.name, title: state.title, format, millimetres });
 }
 
@@ -232,8 +227,9 @@ export default function (component) {
   Object.assign(state, { name: data.name, title: data.label, link: data.link, part: data.part, sent: data.sent });
   root.querySelector(".lrlab-scrub").dataset.slides = data.slides;
   root.setAttribute("aria-label", data.label);
-  state.own = [JSON.parse(data.figure), data.narrow ? JSON.parse(data.narrow) : null];
-  node.style.minHeight = `${state.own[0].layout.height}px`;
+  state.own = JSON.parse(data.figure);
+  state.narrow = data.narrow ? JSON.parse(data.narrow) : null;
+  node.style.minHeight = `${state.own.layout.height}px`;
   if (state.source !== data.frames) {
     state.source = data.frames;
     state.frames = data.frames ? JSON.parse(data.frames).frames : null;
@@ -263,7 +259,7 @@ export default function (component) {
       state.follow = ({ detail }) => state.link === detail && !state.frames && draw(node);
       window.addEventListener("lrlab-frame", state.follow);
       state.grow = ({ detail }) => {
-        if (!detail.includes(state.part) && !detail.includes(`${state.part}:narrow`)) return;
+        if (!detail.includes(state.part)) return;
         choose(state);
         draw(node);
       };

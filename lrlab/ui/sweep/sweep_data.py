@@ -1,0 +1,103 @@
+"""What figures of a sweep are made of, computed again only where it has changed: by scripts and by the live channel."""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lrlab.catalog import family
+from lrlab.figures.map_layers import Region, Scale
+from lrlab.models import axes
+from lrlab.parameters import display_name
+from lrlab.runs import theory as bounds_of
+from lrlab.sweeps import theory_lines, theory_regions
+from lrlab.sweeps.adaptive import infer
+from lrlab.sweeps.definition import Sweep
+from lrlab.sweeps.definition_parts import spacing
+from lrlab.sweeps.results import Results
+from lrlab.sweeps.theory_lines import Limit
+from lrlab.ui.shared import live
+
+SHARE = "share"
+"""What is shown of a sweep: this share of successes, or a score."""
+
+
+class SweepData:
+    """Tables, lines and inferred cells of the results of a sweep."""
+
+    def __init__(self, results: Results) -> None:
+        self.results, self.sweep = results, results.sweep
+        self._memory: dict[str, Any] = {}
+
+    def latest(self, name: str, make: Callable[[], Any]) -> Any:
+        """Return `make()`, called again where trials have come since."""
+        return live.once(name, self.results.changes, make, self._memory)
+
+    def metric(self, show: str) -> str:
+        """Return the score behind what is shown."""
+        return self.sweep.contour.metric if show == SHARE else show
+
+    def table(self, show: str) -> pd.DataFrame:
+        """Return a row per cell, see `Results.table`."""
+        metric = self.metric(show)
+        share = family(self.sweep.spec.model).measures[metric].quotient[0] if show != SHARE else ""
+        unknown = len(bounds_of.missing_bounds(job.spec for job in self.sweep.jobs)) if share else 0
+        table: pd.DataFrame = self.latest(f"{metric} {unknown}", lambda: self.results.table(metric))
+        return table
+
+    def cells(self, show: str) -> pd.DataFrame:
+        """Return the cells in the columns of maps; inferred ones where an adaptive sweep has no trials."""
+        x, y = self.sweep.grid
+        value = "share" if show == SHARE else "mean"
+        cells = self.table(show).rename(columns={x: "x", y: "y", value: "value"}).assign(inferred=False)
+        if show != SHARE:
+            cells["successes"] = np.nan
+        if not self.sweep.adaptive or show != first_shown(self.sweep):
+            return cells
+        picture = self.latest("picture", lambda: infer(self.results, self.table(show)))
+        merged = cells[["x", "y", "solver"]].merge(picture, on=["x", "y", "solver"], how="left")
+        inferred = merged["inferred"].fillna(False).to_numpy(dtype=bool)
+        cells.loc[inferred, "value"] = merged["mean"].to_numpy()[inferred]
+        return cells.assign(inferred=inferred)
+
+    @cached_property
+    def scales(self) -> list[Scale]:
+        """The axes as they are drawn."""
+        titles = axes.axes(type(self.sweep.spec))
+        return [
+            Scale(titles[name], sorted(map(float, self.sweep.grid[name])), spacing(given))
+            for name, given in self.sweep.axes
+        ]
+
+    @cached_property
+    def theory(self) -> tuple[pd.DataFrame, Sequence[Region]]:
+        """The lines and the regions of theory over the plane of two axes."""
+        limits = theory_regions.regions(self.sweep)
+        points = [(name, *point) for name, several in limits.lines.items() for point in several]
+        lines = pd.concat([theory_lines.lines(self.sweep), pd.DataFrame(points, columns=["line", "x", "y"])])
+        return lines, limits.regions
+
+    @cached_property
+    def limits(self) -> list[Limit]:
+        """The limits of all methods, and of known fast ones, for large sizes along a single axis."""
+        return theory_lines.limits(self.sweep)
+
+
+def first_shown(sweep: Sweep) -> str:
+    """Return what is shown of a sweep at first: the share of successes where it counts them, or else a score."""
+    return SHARE if sweep.success else sweep.contour.metric
+
+
+def title(sweep: Sweep, show: str) -> str:
+    """Return what a figure shows, in words."""
+    if show != SHARE:
+        return f"mean {display_name(show)}"
+    rule = sweep.contour
+    return f"share of trials with {display_name(rule.metric)} {'>' if rule.below is None else '<'} {rule.level:g}"
+
+
+def of_page(page: str, results: Results) -> SweepData:
+    """Return the data of the results that a page shows."""
+    return live.once(f"{page}:data", results, lambda: SweepData(results))
