@@ -44,8 +44,10 @@ class Permalink:
         have reached the browser yet. Taking that for a new one would undo the input.
         """
         before, st.session_state["page"] = st.session_state.get("page"), self.page
-        clicked = st.session_state.pop("clicked", False)
-        return before != self.page or (not clicked and self._values() == self._state["values"])
+        clicked, known = st.session_state.pop("clicked", False), self._state["values"]
+        # What a page no longer shows is forgotten by Streamlit, and was not changed.
+        changed = any(value != known.get(key) for key, value in self._values().items())
+        return before != self.page or not (clicked or changed)
 
     def _values(self) -> dict[str, Any]:
         return {str(key): value for key, value in st.session_state.items() if str(key).startswith(f"{self.page}.")}
