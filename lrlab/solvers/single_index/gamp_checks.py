@@ -8,13 +8,8 @@ Where unknowns are few, single answers decide, and w_i is not quite the mean wit
 but impossible at w_i that <x_i, b> satisfies. But with ten answers and more for each unknown none can fit them by
 chance: the state is right where the answers are as likely under P(y_i; <x_i, b>, V) as that says of itself.
 
-Links with mu_1 = 0 have other fixed points than the best one, which are no surprise to themselves. The logarithm of the
-probability of all answers around one, by Bethe's approximation, says whether it has more of the posterior than b = 0:
-
-    log Z = sum_i log P(y_i; w_i, V) + sum_i (<x_i, b> - w_i)^2 / (2 V) - sum_j KL(b_j | prior)
-
-(Krzakala, Manoel, Tramel & Zdeborova 2014, "Variational free energies for compressed sensing", eqs. 20-27, with the
-answers' channel).
+Links with mu_1 = 0 have other fixed points than the best one, which are no surprise to themselves. Their evidence says
+whether one has more of the posterior than b = 0.
 """
 
 import math
@@ -26,9 +21,8 @@ from scipy.special import chdtrc
 from lrlab.arrays import Array
 from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
-from lrlab.solvers.single_index.gamp_steps import Point, answers
-from lrlab.theory import priors
 from lrlab.theory.channels import TINY, log_of_rest
+from lrlab.theory.message_passing import Point, answers, evidence
 from lrlab.theory.predicted_overlap import is_symmetric
 
 UNLIKELY = 4.0
@@ -128,16 +122,3 @@ def surprise(own: Array, unknowns: float = 0.0) -> tuple[float, float]:
     lack = -float(((1.0 - chance) * odds).sum())
     deviation = max(1.0, unknowns / UNLIKELY, math.sqrt(float((chance * (1.0 - chance) * odds**2).sum())))
     return float(own.sum()), lack / deviation
-
-
-def evidence(problem: SingleIndexData, point: Point, rate: float) -> float:
-    """Return log Z of the module's docstring less that of b = 0, in nats."""
-    X, (state, at, *_), scale = problem.X, point, math.sqrt(len(point.state.b))
-    spread, mean = state.spread(X), scale * state.b
-    S = state.entry_noise(X, at.score, at.curvature)
-    R, S = mean + scale * S * (at.score @ X), scale**2 * S
-    v = priors.posterior(R, S, rate).variances
-    apart = (np.log(2.0 * math.pi * S) + (np.square(R - mean) + v) / S) / 2.0
-    divergence = -float((apart + priors.log_density(R, S, rate)).sum())
-    energy = float((at.log_chance + np.square(X @ state.b - state.w) / (2.0 * spread)).sum())
-    return energy - divergence - float(np.log((1.0 + problem.y * problem.link.moments.mu0) / 2.0).sum())

@@ -16,7 +16,7 @@ import numpy as np
 from lrlab.arrays import Array, Indices
 from lrlab.models.protocols import SingleIndexData
 from lrlab.solvers.single_index.gamp_checks import Checks
-from lrlab.solvers.single_index.gamp_steps import Point, State, path
+from lrlab.theory.message_passing import Point, State, path
 
 CIRCLED = 100
 """Damped iterations after which a path circles."""

@@ -13,11 +13,11 @@ from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.solvers.single_index.gamp import gamp, predict_iterations
-from lrlab.solvers.single_index.gamp_checks import Checks, evidence, surprise, unlike_gaussian
+from lrlab.solvers.single_index.gamp_checks import Checks, surprise, unlike_gaussian
 from lrlab.solvers.single_index.gamp_draws import UnseenGaussian, draws_needed, gamp_draws
 from lrlab.solvers.single_index.gamp_starts import first_state, with_variances
-from lrlab.solvers.single_index.gamp_steps import Point, State, answers, from_spectral, path, updated
 from lrlab.solvers.single_index.spectral_optimal import spectral_optimal
+from lrlab.theory.message_passing import Point, State, answers, evidence, from_spectral, path, updated
 from lrlab.theory.predicted_overlap import best_overlap, predicted_iterations
 
 SPECS = (
@@ -94,7 +94,7 @@ def test_data_is_left_as_it_was_and_blocks_change_nothing(monkeypatch):
     problem = FlippedLogistic(n=500, p=20).build()
     before = problem.y.copy()
     whole = iterates(problem, 10)[-1].estimate
-    monkeypatch.setattr("lrlab.solvers.single_index.gamp_steps.ROWS", 64)
+    monkeypatch.setattr("lrlab.theory.message_passing.ROWS", 64)
     assert iterates(problem, 10)[-1].estimate == pytest.approx(whole, abs=1e-10)
     assert (problem.y == before).all()
 
