@@ -25,6 +25,7 @@ test-fast: style
 # Drawn input, kill -9 at random points, a class of up to sixty at one server; figures in benchmarks/RESULTS.md.
 soak: $(VENV)/.test
 	LRLAB_FUZZ=10000 $(BIN)/python -m pytest tests/fuzz tests/theory/test_formula_link.py --hypothesis-show-statistics
+	LRLAB_ABOVE_BEST=all $(BIN)/python -m pytest tests/theory/test_no_solver_above_best.py
 	$(BIN)/python -m tests.faults --workers 100 --servers 20
 	$(BIN)/python -m tests.load --sessions 10 20 30 60 --idle 30 --visits 200
 	$(BIN)/python -m tests.load --sessions 30 60 --same-seed

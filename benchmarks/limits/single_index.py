@@ -11,8 +11,8 @@ from benchmarks.limits.frame import Loop
 from lrlab import catalog
 from lrlab.arrays import Array
 from lrlab.models.single_index import SingleIndexProblem
-from lrlab.solvers.single_index.gamp_steps import State, updated
 from lrlab.solvers.single_index.pairwise import pair_moments
+from lrlab.theory.message_passing import State, updated
 
 TITLE = "single-index models"
 POOL = 8

@@ -19,6 +19,8 @@ REGIONS = {
     "hard": {"shape": ".", "size": 7, "solidity": 0.25},
 }
 """Hatches of the regions of theory: colours of cells stay readable below them."""
+LARGE = "in large problems"
+"""Where regions hold: at the sizes of the cells some trials do better."""
 LABEL: dict[str, Any] = {
     "bgcolor": "rgba(255, 255, 255, 0.85)", "font": {"size": 12, "color": "#31333f"}, "borderpad": 2,
 }  # fmt: skip
@@ -138,11 +140,16 @@ class Layers:
                 x, y = (self._to_edges(axis, values) for axis, values in zip(axes, region[1:3], strict=True))
                 hatch = {**REGIONS[region.name], "fgcolor": theme.INK, "bgcolor": "rgba(0, 0, 0, 0)"}
                 look = {"fill": "toself", "fillpattern": hatch, "line": {"color": theme.INK, "width": 1.2}}
-                self._add(trace("scatter", x=x, y=y, name=region.name, mode="lines", hoverinfo="skip", **look), place)
+                self._add(
+                    trace("scatter", x=x, y=y, name=f"{region.name} {LARGE}", mode="lines", hoverinfo="skip", **look),
+                    place,
+                )
             if all(map(math.isfinite, region.label)):
                 logs = (axis.spacing == "log" for axis in axes)
                 at = [math.log10(v) if log else v for v, log in zip(region.label, logs, strict=True)]
-                self._figure.add_annotation(**LABEL, **place, x=at[0], y=at[1], text=region.name, showarrow=False)
+                self._figure.add_annotation(
+                    **LABEL, **place, x=at[0], y=at[1], text=f"{region.name}<br>{LARGE}", showarrow=False
+                )
 
     @staticmethod
     def _to_edges(axis: Scale, values: Sequence[float]) -> list[float]:

@@ -56,10 +56,13 @@ def without_seed(spec: Spec) -> Spec:
 
 def drawn(job: Job, seconds: float) -> dict[str, float]:
     """Return mean and band over the draws of a job's problem that take about so long; none where they are too few."""
-    options = dict(job.options)
-    count = min(MOST, int(seconds / max(job.entry.draw_seconds(job.spec, options), 1e-9)))
-    overlaps = job.entry.draw(job.spec, options, count) if count >= FEWEST else None
+    count = _draws(job, seconds)
+    overlaps = job.entry.draw(job.spec, dict(job.options), count) if count >= FEWEST else None
     return {} if overlaps is None else described(overlaps)
+
+
+def _draws(job: Job, seconds: float) -> int:
+    return min(MOST, int(seconds / max(job.entry.draw_seconds(job.spec, dict(job.options)), 1e-9)))
 
 
 def known(job: Job) -> Numbers:
@@ -101,8 +104,18 @@ def quotients(spec: Spec) -> dict[str, tuple[str, float]]:
 
 def missing(jobs: Sequence[Job]) -> list[Any]:
     """Return what is not refined of some jobs, as items for `refined`: specs, of all methods, and jobs."""
-    own = [job.on(without_seed(job.spec)) for job in jobs]
-    return [*missing_bounds(job.spec for job in jobs), *(job for job in own if _stored(job) is None)]
+    return [*missing_bounds(job.spec for job in jobs), *missing_draws(jobs)]
+
+
+def missing_draws(jobs: Iterable[Job]) -> list[Job]:
+    """Return the jobs whose overlaps are to be drawn and are not, without their seeds, each once."""
+    own = dict.fromkeys(job.on(without_seed(job.spec)) for job in jobs)
+    return [job for job in own if _stored(job) is None and _draws(job, REFINED_SECONDS) >= FEWEST]
+
+
+def remembered(job: Job) -> Numbers:
+    """Return what is refined of a job; nothing where that is not known, and no draw is made for it."""
+    return _stored(job.on(without_seed(job.spec))) or {}
 
 
 def missing_bounds(specs: Iterable[Spec]) -> list[Spec]:

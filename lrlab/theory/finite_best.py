@@ -5,7 +5,8 @@ most the mean of the largest eigenvalue of E[b b^T | X, y]; its mean error sqrt(
 the smallest posterior expectation of it over unit vectors v. Both are means over drawn problems of what draws of the
 posterior say (`theory.posterior_draws`). In finitely many draws the best v fits too well: v is computed from one half
 of them and scored on both. To first order it gains in its own half what it loses in the other, so that the mean of the
-two scores is unbiased.
+two scores is unbiased. With many unknowns the ends of message passing stand for the posterior (`finite_fixed_points`),
+and where problems are large its limit.
 """
 
 import math
@@ -15,6 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lrlab.arrays import Array
+from lrlab.linalg import unit
+from lrlab.theory.channels import answer
+from lrlab.theory.finite_fixed_points import fixed_point_scores
+from lrlab.theory.finite_limit import Statistics, limit_statistics
 from lrlab.theory.links import Link
 from lrlab.theory.posterior_draws import has_sharp_answers, log_likelihood, posterior_draws
 from lrlab.theory.posterior_scores import FIXED_POINT, SMALLEST, Scores, scored
@@ -25,19 +30,15 @@ CHAINS, STEPS = 20, 1500
 FULL_P, FULL_NUMBERS, FEWEST = 25, 120_000, 6
 """All draws are made up to this length of the signal and these entries of X, and fewer beyond, but no fewer than so."""
 LARGEST_P = 64
-"""Above, limits for large p are used."""
+"""Above, fixed points of message passing are used, or limits."""
 STUCK, FIRST = 0.1, 3
-"""Share by which chains may be short of 1 - overlap where there is a limit instead, and the draws that say so."""
+"""Share by which chains may be short of 1 - overlap, else fixed points are used, and the draws that say so."""
+PASSED_NUMBERS, QUICK = 1_000_000, 4
+"""Entries of X up to which there is message passing, and how many more draws where no link is integrated."""
 MOST_NUMBERS = 4_000_000
 """Entries of X of problems that are drawn."""
 MOST_ROWS = 8000
 """Measurements above which the limit is used where it serves, as draws take long."""
-NODES = 5
-"""Of the quadrature over what a sample of p unknowns says by chance."""
-LIMIT_DRAWS = 4000
-
-
-Statistics = tuple[float, float, float, float]
 
 
 class FiniteBest(NamedTuple):
@@ -84,15 +85,20 @@ def finite_best(spec: Any, draws: int = 40) -> FiniteBest | None:
     link, n, p = spec.link_function, spec.n, spec.p
     if spec.sparsity == 1:
         return _collected([_of_one_entry(link, n, p, k) for k in range(draws)], "all supports enumerated")
-    if p > LARGEST_P or (n > MOST_ROWS or n * p > MOST_NUMBERS) and _limit_serves(spec):
-        return _of_limit(link, n, p)
+    many = n * p > PASSED_NUMBERS if p > LARGEST_P else n > MOST_ROWS or n * p > MOST_NUMBERS
+    if many and _limit_serves(spec):
+        method = "limit for large p" if p > LARGEST_P else "limit for many measurements"
+        return _stated(*limit_statistics(link, n, p), 0, method)
     # Problems differ the less the longer the signal is, and take the longer the larger they are.
-    needed = math.ceil(draws * min(1.0, FULL_P / p, FULL_NUMBERS / (n * p)))
-    scores = [_of_draws(link, n, p, k) for k in range(FIRST)]
-    if p > FULL_P and np.mean([one.short for one in scores]) > STUCK:
-        return _of_limit(link, n, p)
-    scores += [_of_draws(link, n, p, k) for k in range(FIRST, max(needed, min(draws, FEWEST)))]
-    return _collected(scores, "posterior sampling")
+    fewest, large = min(draws, FEWEST), FULL_NUMBERS / (n * p)
+    if p <= LARGEST_P:
+        scores = [_of_draws(link, n, p, k) for k in range(FIRST)]
+        if p <= FULL_P or np.mean([one.short for one in scores]) <= STUCK:
+            needed = max(math.ceil(draws * min(1.0, FULL_P / p, large)), fewest)
+            return _collected(scores + [_of_draws(link, n, p, k) for k in range(FIRST, needed)], "posterior sampling")
+    each = 1 if answer.dispatch(type(link)) is answer.dispatch(object) else QUICK
+    needed = each * max(math.ceil(draws * min(1.0, large)), fewest)
+    return _collected([_of_fixed_points(link, n, p, k) for k in range(needed)], "fixed points of message passing")
 
 
 def _limit_serves(spec: Any) -> bool:
@@ -133,10 +139,17 @@ def _problem(link: Link, n: int, p: int, truth: Array, rng: np.random.Generator)
 def _of_draws(link: Link, n: int, p: int, number: int) -> Scores:
     """Return the scores of one drawn problem with a dense truth."""
     rng = np.random.default_rng([ENTROPY, number])
-    truth = rng.standard_normal(p)
-    truth /= np.linalg.norm(truth)
+    truth = unit(rng.standard_normal(p))
     X, y = _problem(link, n, p, truth, rng)
     return scored(posterior_draws(link, X, y, truth, CHAINS, STEPS, rng))
+
+
+@lru_cache(maxsize=4096)
+def _of_fixed_points(link: Link, n: int, p: int, number: int) -> Scores:
+    """Return the scores of one drawn problem with a dense truth of many entries."""
+    rng = np.random.default_rng([ENTROPY, number])
+    truth = unit(rng.standard_normal(p))
+    return fixed_point_scores(link, *_problem(link, n, p, truth, rng), truth)
 
 
 @lru_cache(maxsize=4096)
@@ -162,38 +175,6 @@ def _of_one_entry(link: Link, n: int, p: int, number: int) -> Scores:
     places = rng.choice(p, size=CHAINS, p=chances)
     means = np.array([chances.max(), float(nearest @ chances)])
     return Scores(means, np.zeros(2), best[places], nearest[places], 0.0)
-
-
-@lru_cache(maxsize=4096)
-def _of_limit(link: Link, n: int, p: int) -> FiniteBest:
-    """Return the limit for large p, with the fluctuations of a posterior that is Gaussian but for the unit length.
-
-    If q is the limit, b = g / |g| with g = sqrt(q) v + sqrt((1 - q) / p) e, e ~ N(0, I_p): for q near 1 the p - 1
-    coordinates off v make the squared error (1 - q) chi^2_{p-1} / p; for q = 0 the overlap has the mean 1/p of a guess.
-    """
-    h, weights = np.polynomial.hermite_e.hermegauss(NODES)
-    around = np.array([overlaps(link, n / p * math.exp(x * math.sqrt(2.0 / max(n, p)))).best for x in h])
-    # By chance a sample says as much as one of another n/p, which tells near a transition.
-    q, rng = float(weights @ around / weights.sum()), np.random.default_rng(ENTROPY)
-    bend = abs(q - overlaps(link, n / p).best)
-    along = math.sqrt(q) + math.sqrt((1.0 - q) / p) * rng.standard_normal(LIMIT_DRAWS)
-    across = (1.0 - q) / p * rng.chisquare(p - 1, LIMIT_DRAWS)
-    length = np.sqrt(along**2 + across)
-    overlap = np.square(along / length)
-    error = np.sqrt(2.0 * across / (length * (length + np.abs(along))))
-    method = "limit for large p" if p > LARGEST_P or n <= MOST_ROWS else "limit for many measurements"
-    return _stated(
-        _limit_statistics(overlap, (1.0 - q) / p + bend),
-        _limit_statistics(error, float(error.mean()) / p + bend / max(float(error.mean()), SMALLEST)),
-        0,
-        method,
-    )
-
-
-def _limit_statistics(score: Array, unsure: float) -> Statistics:
-    """Return mean, ends and error of the limit at finite p; unsure: terms of order 1/p, and what bends near n/p."""
-    low, high = np.quantile(score, [0.1, 0.9])
-    return float(score.mean()), float(low), float(high), unsure + float(score.std()) / math.sqrt(LIMIT_DRAWS)
 
 
 def _stated(overlap: Statistics, error: Statistics, draws: int, method: str) -> FiniteBest:

@@ -191,9 +191,10 @@ def test_regions_are_hatched_to_the_edges_of_the_map_with_their_names():
         (transition(maps, x, y, Score("s"), regions=drawn), 1),
         (multiples(maps, x, y, Score("s"), regions=drawn), 2),
     ):
-        hatched = [trace for trace in figure.data if trace.name == "impossible"]
+        hatched = [trace for trace in figure.data if trace.name == "impossible in large problems"]
         assert len(hatched) == count and sum(trace.showlegend for trace in hatched) == 1
         assert hatched[0].fillpattern.shape == "/" and (min(hatched[0].x), max(hatched[0].x)) == (0.25, 1.75)
         assert min(hatched[0].y) == pytest.approx(10**-0.5) and max(hatched[0].y) == 5.0
-        notes = {note.text: note.y for note in figure.layout.annotations if note.text in ("impossible", "possible")}
-        assert notes == pytest.approx({"impossible": math.log10(2), "possible": math.log10(50)})
+        notes = {note.text: note.y for note in figure.layout.annotations if "<br>" in note.text}
+        beside = "<br>in large problems"
+        assert notes == pytest.approx({f"impossible{beside}": math.log10(2), f"possible{beside}": math.log10(50)})

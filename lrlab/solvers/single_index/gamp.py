@@ -11,10 +11,10 @@ from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options, all_of
 from lrlab.solvers.single_index import requirements
 from lrlab.solvers.single_index.drawn_runs import drawn_runs
-from lrlab.solvers.single_index.gamp_checks import PREFERRED, Checks, unlike_gaussian
+from lrlab.solvers.single_index.gamp_checks import PREFERRED, unlike_gaussian
 from lrlab.solvers.single_index.gamp_draws import LARGEST, WHOLE, drawn_iterations, draws_needed, gamp_draws
+from lrlab.solvers.single_index.gamp_paths import Visit, checked_path
 from lrlab.solvers.single_index.gamp_starts import starts
-from lrlab.solvers.single_index.gamp_steps import Point, path
 from lrlab.solvers.single_index.requirements import SupportSize, single_index_entry, support_size
 from lrlab.theory.limit_size import limit_applies
 from lrlab.theory.predicted_overlap import best_overlap, predicted_iterations
@@ -38,7 +38,7 @@ def gamp(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> 
                 Venkataramanan 2021, "Approximate message passing with spectral initialization")
     damping     none, until changes of b reverse without falling, or have not fallen for ten iterations, as at small p
                 and near thresholds: then g, b and log V move only part of the way, at least 0.3, to the same fixed
-                points. With a few non-zero entries it may go on to circle around the truth
+                points. Where it circles with a few non-zero entries, it goes on with those alone (`gamp_paths`)
     checks      how likely the answers are under P(y_i; w_i, V), beside what the model says of that (`gamp_checks`).
                 Where they are less likely by four standard deviations at rest, or again and again, it starts again
                 (`gamp_starts`), with a variance for each entry and measurement, as in Rangan's Algorithm 1: the same
@@ -60,27 +60,28 @@ def gamp(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> 
     rate = min(1.0, support_size(problem, kept) / problem.shape[1])
     ends, unlike = list[tuple[float, Iterate]](), unlike_gaussian(problem.X, round(rate * problem.shape[1]))
     for number, start in enumerate(starts(problem, rate, rng), 1):
-        checks = Checks(problem, rate)
-        for at in path(problem, start, rate):
+        for visit in checked_path(problem, start, rate):
             # ||b_true|| = 1. What is so long grows without end; a comparison with nan is false.
-            if not np.linalg.norm(at.state.b) < BLOWN:
+            if not np.linalg.norm(visit.b) < BLOWN:
                 break
-            checks.look(at)
-            iterate = _iterate(at, rate, checks, number, unlike)
+            iterate = _iterate(visit, rate, number, unlike)
             yield iterate
-            if checks.hopeless(at):
-                ends.append((checks.likelihood, iterate))
+            if visit.checks.hopeless(visit.at):
+                ends.append((visit.checks.likelihood, iterate))
                 break
     if ends:
         yield max(ends, key=lambda end: np.nan_to_num(end[0], nan=-np.inf))[1]
     return Stop.LOCAL_MINIMUM if ends and not unlike else Stop.STALLED
 
 
-def _iterate(at: Point, rate: float, checks: Checks, number: int, unlike: str) -> Iterate:
-    state, residual = at.state, at.change
+def _iterate(visit: Visit, rate: float, number: int, unlike: str) -> Iterate:
+    b, at, checks = visit
+    residual = at.change
     prior = "Gaussian prior" if rate >= 1.0 else f"sparse prior, share {rate:.3g} of the entries"
+    if len(at.state.b) < len(b):
+        prior += f", whose places are decided: the {len(at.state.b)} others than 0 go on alone"
     damped = "" if at.step == 1.0 else f", steps damped to {at.step:.2g}"
-    own = f"Own estimate of the overlap {1.0 - state.V:.3g}"
+    own = f"Own estimate of the overlap {1.0 - at.state.V:.3g}"
     if unlike:
         own = f"No estimate of the overlap: that is for independent Gaussian measurements, these are {unlike}"
     note = f"{own}; {prior}{damped}." + (f" Start {number}." if number > 1 else "")
@@ -92,7 +93,7 @@ def _iterate(at: Point, rate: float, checks: Checks, number: int, unlike: str) -
         )
     elif checks.gain < PREFERRED:
         note += f" The answers prefer this direction to none by {checks.gain:.2g} nats only: it may be another."
-    return Iterate(unit(state.b), residual=residual, note=note, optimal=not unlike and checks.gain >= PREFERRED)
+    return Iterate(unit(b), residual=residual, note=note, optimal=not unlike and checks.gain >= PREFERRED)
 
 
 def predict(spec: SingleIndexSpec, options: Options) -> dict[str, float]:

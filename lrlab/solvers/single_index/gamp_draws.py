@@ -22,8 +22,8 @@ from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.protocol import proceed
-from lrlab.solvers.single_index.gamp_steps import State, from_spectral, path, updated
 from lrlab.theory.links import Link
+from lrlab.theory.message_passing import State, from_spectral, path, uninformed
 from lrlab.theory.predicted_overlap import is_symmetric, rate
 from lrlab.theory.principal_hessian import shares
 from lrlab.theory.spectral import known_link_weights
@@ -99,13 +99,11 @@ def _start(problem: SingleIndexData, share: float, rng: Generator) -> State:
     # Imported here: it is not needed to start the lab.
     from scipy.sparse.linalg import LinearOperator, eigsh
 
-    X, (n, p) = problem.X, problem.shape
-    if not is_symmetric(problem.link):
-        return updated(problem, State(np.zeros(p), 1.0, np.zeros(n), None), share, step=1.0)
+    X, p = problem.X, problem.shape[1]
+    if isinstance(X, np.ndarray) or not is_symmetric(problem.link):
+        return uninformed(problem, share)
     weights = known_link_weights(problem.link.moments)
     T = np.where(problem.y > 0, weights.pos, weights.neg)
-    if isinstance(X, np.ndarray):
-        return from_spectral(problem, np.linalg.eigh((X.T * T) @ X)[1][:, -1])
     M = LinearOperator((p, p), matvec=lambda v: (T * (X @ v.ravel())) @ X / p, dtype=float)
     return from_spectral(problem, eigsh(M, k=1, which="LA", tol=1e-4, v0=rng.standard_normal(p))[1][:, 0])
 

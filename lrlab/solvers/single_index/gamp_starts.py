@@ -10,9 +10,9 @@ from scipy.linalg import eigh
 from lrlab.arrays import Array
 from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
-from lrlab.solvers.single_index.gamp_steps import State, from_spectral, updated
 from lrlab.solvers.single_index.moment_methods import class_moments
 from lrlab.solvers.single_index.spectral_optimal import leading
+from lrlab.theory.message_passing import State, from_spectral, updated
 from lrlab.theory.predicted_overlap import is_symmetric
 from lrlab.theory.spectral import known_link_weights
 

@@ -15,9 +15,9 @@ from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solvers.single_index import requirements
 from lrlab.solvers.single_index.gamp_checks import PREFERRED, Checks
 from lrlab.solvers.single_index.gamp_starts import with_variances
-from lrlab.solvers.single_index.gamp_steps import Point, State, path
 from lrlab.solvers.single_index.requirements import needs_both_answers, single_index_entry
 from lrlab.theory.hermite import coefficient, information_exponent, trace_factor, trace_overlap
+from lrlab.theory.message_passing import Point, State, path
 
 AT_REST, LONGEST = 1e-5, 100
 """Change of b and V below which a path has come to its end, and the iterations after which it must fit the answers."""

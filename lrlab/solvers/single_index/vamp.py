@@ -15,11 +15,11 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options, SolverEntry, all_of
 from lrlab.solvers.single_index.gamp_checks import UNLIKELY, surprise
-from lrlab.solvers.single_index.gamp_steps import LEAST_VARIANCE, State, answers, oscillates
 from lrlab.solvers.single_index.moment_methods import class_moments
 from lrlab.solvers.single_index.requirements import needs_both_answers, needs_samples, needs_some_moment
 from lrlab.theory.channels import Answer
 from lrlab.theory.correlated_overlap import predicted
+from lrlab.theory.message_passing import LEAST_VARIANCE, State, answers, oscillates
 from lrlab.theory.predicted_overlap import is_symmetric
 from lrlab.theory.spectral import known_link_weights
 

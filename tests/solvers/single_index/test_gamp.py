@@ -13,11 +13,11 @@ from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.solvers.single_index.gamp import gamp, predict_iterations
-from lrlab.solvers.single_index.gamp_checks import Checks, evidence, surprise, unlike_gaussian
+from lrlab.solvers.single_index.gamp_checks import Checks, surprise, unlike_gaussian
 from lrlab.solvers.single_index.gamp_draws import UnseenGaussian, draws_needed, gamp_draws
 from lrlab.solvers.single_index.gamp_starts import first_state, with_variances
-from lrlab.solvers.single_index.gamp_steps import from_spectral, path, updated
 from lrlab.solvers.single_index.spectral_optimal import spectral_optimal
+from lrlab.theory.message_passing import Point, State, answers, evidence, from_spectral, path, updated
 from lrlab.theory.predicted_overlap import best_overlap, predicted_iterations
 
 SPECS = (
@@ -94,7 +94,7 @@ def test_data_is_left_as_it_was_and_blocks_change_nothing(monkeypatch):
     problem = FlippedLogistic(n=500, p=20).build()
     before = problem.y.copy()
     whole = iterates(problem, 10)[-1].estimate
-    monkeypatch.setattr("lrlab.solvers.single_index.gamp_steps.ROWS", 64)
+    monkeypatch.setattr("lrlab.theory.message_passing.ROWS", 64)
     assert iterates(problem, 10)[-1].estimate == pytest.approx(whole, abs=1e-10)
     assert (problem.y == before).all()
 
@@ -301,6 +301,53 @@ def test_gaussian_measurements_are_taken_for_what_they_are():
         assert not unlike_gaussian(np.random.default_rng(seed).standard_normal((n, p)), min(p, 1 + seed % 3))
     for design in ("rademacher", "student"):
         assert not unlike_gaussian(OneBitSensing(n=400, p=100, design=design).build().X, 100)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        OneBitPhaseRetrieval(n=1000, p=2, seed=20003),
+        OneBitPhaseRetrieval(n=3000, p=2, seed=20060),
+        OneBitSensing(n=1000, p=2, noise=0.0, seed=20024),
+        # Of 512 normal numbers the kurtosis is 4.2 here.
+        OneBitSensing(n=1000, p=2, noise=0.0, seed=20061),
+    ],
+    ids=repr,
+)
+def test_two_unknowns_that_a_thousand_answers_tell_are_converged(spec):
+    """One in ten was called a local minimum at an overlap of .999999, as one answer decides where its index lies."""
+    trace = lrlab.solve(spec, "gamp")
+    assert trace.stop is Stop.CONVERGED and trace.metrics["overlap"] > 0.9999
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        OneBitPhaseRetrieval(n=200, p=100, sparsity=2, seed=20002),
+        OneBitPhaseRetrieval(n=1000, p=100, sparsity=2, seed=20027),
+        OneBitPhaseRetrieval(n=400, p=100, sparsity=3, flip=0.05, seed=20005),
+        OneBitSensing(n=400, p=200, sparsity=3, noise=0.0, seed=20004),
+    ],
+    ids=repr,
+)
+def test_paths_that_circle_come_to_rest_on_the_entries_that_are_decided(spec):
+    trace = lrlab.solve(spec, "gamp")
+    assert trace.stop is Stop.CONVERGED and trace.metrics["overlap"] > 0.999
+    assert np.count_nonzero(trace.estimate) == spec.sparsity and "places are decided" in trace.note
+
+
+def test_answers_that_the_estimate_denies_are_no_matter_of_few_unknowns():
+    """A state that is sure of a wrong direction fails at <x_i, b> as at w_i; one whose w_i alone are off does not."""
+    problem = OneBitPhaseRetrieval(n=1000, p=2, seed=20003).build()
+    for turn, failed in ((0.0, False), (0.1, True)):
+        b = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]]) @ problem.truth
+        w = problem.X @ b
+        nearest = np.argmin(np.abs(np.abs(w) - problem.spec.threshold))
+        w[nearest] = np.sign(w[nearest]) * (problem.spec.threshold - 0.02 * problem.y[nearest])
+        state = State(b, 1e-6, w, None)
+        checks = Checks(problem, 1.0)
+        checks.look(Point(state, answers(problem, state), 1e-7, 1.0))
+        assert surprise(answers(problem, state).log_chance, 2.0)[1] > 4.0 and checks.failed is failed
 
 
 def test_right_ends_with_few_unknowns_are_not_called_wrong():

@@ -2,15 +2,15 @@
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from lrlab.arrays import Array
-from lrlab.models.protocols import SingleIndexData
+from lrlab.protocol import Checkpoint
 from lrlab.theory import priors
 from lrlab.theory.channels import TINY, Answer, answer
-from lrlab.theory.predicted_overlap import spectral_start
+from lrlab.theory.predicted_overlap import is_symmetric, spectral_start
 from lrlab.theory.spectral import known_link_weights
 
 # Variances cannot fall to 0: answers without noise would then be events of probability 0.
@@ -21,6 +21,19 @@ FARTHEST = 1e3
 ROWS, SQUARED_ROWS = 2**14, 2**10
 PATIENCE, TURNS = 10, 4
 LEAST_STEP = 0.3
+
+
+class Answered(Protocol):
+    """Answers y (n,) in +-1 to measurements X (n, p) of a single-index model whose link is known."""
+
+    shape: tuple[int, int]
+    link: Any
+    checkpoint: Checkpoint
+
+    @property
+    def X(self) -> Array: ...  # noqa: D102
+    @property
+    def y(self) -> Array: ...  # noqa: D102
 
 
 class State(NamedTuple):
@@ -61,7 +74,7 @@ class Point(NamedTuple):
     step: float
 
 
-def path(problem: SingleIndexData, now: State, rate: float) -> Iterator[Point]:
+def path(problem: Answered, now: State, rate: float) -> Iterator[Point]:
     """Yield `now` and the states that follow, without end; steps are damped where they oscillate."""
     step, changes, cosines, before = 1.0, list[float](), list[float](), now.b * 0.0
     while True:
@@ -89,7 +102,7 @@ def oscillates(changes: list[float], cosines: list[float]) -> bool:
     )
 
 
-def updated(problem: SingleIndexData, now: State, rate: float, step: float, at: Answer | None = None) -> State:
+def updated(problem: Answered, now: State, rate: float, step: float, at: Answer | None = None) -> State:
     """Return the state after one update, of which g, b and log V move by the share `step`; at: the answers' likelihood.
 
     It is evaluated where it is not given.
@@ -112,7 +125,7 @@ def updated(problem: SingleIndexData, now: State, rate: float, step: float, at: 
     return following._replace(w=following.w - following.spread(X) * score)
 
 
-def answers(problem: SingleIndexData, now: State) -> Answer:
+def answers(problem: Answered, now: State) -> Answer:
     """Return the likelihood of the answers, by blocks of rows: a link's quadrature takes some hundred numbers a row."""
     n, spread, parts = len(now.w), now.spread(problem.X), list[Answer]()
     for start in range(0, n, ROWS):
@@ -131,7 +144,7 @@ def squared_product(X: Array, v: Array, left: bool = False) -> Array:
     return np.concatenate([np.square(X[rows]) @ v for rows in blocks])
 
 
-def from_spectral(problem: SingleIndexData, v: Array) -> State:
+def from_spectral(problem: Answered, v: Array) -> State:
     """Return the optimal spectral estimate v (p,), scaled to be a posterior mean of its predicted overlap."""
     (n, p), weights = problem.shape, known_link_weights(problem.link.moments)
     limit = spectral_start(problem.link, n / p)
@@ -140,3 +153,32 @@ def from_spectral(problem: SingleIndexData, v: Array) -> State:
     q = max(q, 1.0 / math.sqrt(p))
     b = math.sqrt(q) * v
     return State(b, 1.0 - q, problem.X @ b * (1.0 - t * np.where(problem.y > 0, weights.pos, weights.neg)), None)
+
+
+def uninformed(problem: Answered, rate: float) -> State:
+    """Return b = 0 after one update, or for symmetric links, of which that is a fixed point, the spectral estimate."""
+    n, p = problem.shape
+    if not is_symmetric(problem.link):
+        return updated(problem, State(np.zeros(p), 1.0, np.zeros(n), None), rate, step=1.0)
+    weights = known_link_weights(problem.link.moments)
+    T = np.where(problem.y > 0, weights.pos, weights.neg)
+    return from_spectral(problem, np.linalg.eigh((problem.X.T * T) @ problem.X)[1][:, -1])
+
+
+def evidence(problem: Answered, point: Point, rate: float) -> float:
+    """Return the log-probability of all answers around a point less that of b = 0, in nats, by Bethe's approximation.
+
+        log Z = sum_i log P(y_i; w_i, V) + sum_i (<x_i, b> - w_i)^2 / (2 V) - sum_j KL(b_j | prior)
+
+    (Krzakala, Manoel, Tramel & Zdeborova 2014, "Variational free energies for compressed sensing", eqs. 20-27, with the
+    answers' channel).
+    """
+    X, (state, at, *_), scale = problem.X, point, math.sqrt(len(point.state.b))
+    spread, mean = state.spread(X), scale * state.b
+    S = state.entry_noise(X, at.score, at.curvature)
+    R, S = mean + scale * S * (at.score @ X), scale**2 * S
+    v = priors.posterior(R, S, rate).variances
+    apart = (np.log(2.0 * math.pi * S) + (np.square(R - mean) + v) / S) / 2.0
+    divergence = -float((apart + priors.log_density(R, S, rate)).sum())
+    energy = float((at.log_chance + np.square(X @ state.b - state.w) / (2.0 * spread)).sum())
+    return energy - divergence - float(np.log((1.0 + problem.y * problem.link.moments.mu0) / 2.0).sum())
