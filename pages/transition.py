@@ -19,6 +19,7 @@ view = map_view.toggles(link, sweep_data.first_shown(sweep) if sweep else "", ap
 live.follow(
     "transition", lambda: sweep_view.draw("transition", sweep, view), sweep_view.live_view("transition", sweep, view)
 )
+map_view.refine("transition", view)
 if sweep:
     sweep_offers.copy(sweep)
 past_sweeps.show("transition")

@@ -113,9 +113,20 @@ def missing_draws(jobs: Iterable[Job]) -> list[Job]:
     return [job for job in own if _stored(job) is None and _draws(job, REFINED_SECONDS) >= FEWEST]
 
 
+def draw_seconds(jobs: Iterable[Job]) -> float:
+    """Return about how long the draws of some jobs take."""
+    expected = (job.entry.draw_seconds(job.spec, dict(job.options)) for job in jobs)
+    return sum(min(REFINED_SECONDS, MOST * seconds) for seconds in expected)
+
+
 def remembered(job: Job) -> Numbers:
     """Return what is refined of a job; nothing where that is not known, and no draw is made for it."""
     return _stored(job.on(without_seed(job.spec))) or {}
+
+
+def remembered_items() -> int:
+    """Return how many refined results this process holds."""
+    return len(_refined)
 
 
 def missing_bounds(specs: Iterable[Spec]) -> list[Spec]:

@@ -17,6 +17,8 @@ PATIENCE_SECONDS = 1.5
 """Before the first piece of work: who moves on at once costs nothing."""
 MOST = 40
 """Sizes at which bounds of all methods are computed for one figure: each takes some seconds."""
+MOST_SECONDS = 60.0
+"""Processor time of all draws at the sizes of a map."""
 
 
 class Refinement:
@@ -52,6 +54,9 @@ class Refinement:
             self._results.cancel()
 
 
+TOO_LONG = "Theory is shown for large sizes: at so many different sizes it would take minutes."
+
+
 def show(page: str, jobs: Sequence[Job], *, bounds: bool = False) -> None:
     """Have theory refined at the sizes of jobs, say so while it is, and have the page drawn again when it is there.
 
@@ -59,8 +64,18 @@ def show(page: str, jobs: Sequence[Job], *, bounds: bool = False) -> None:
     """
     items = theory.missing_bounds(job.spec for job in jobs) if bounds else theory.missing(jobs)
     if len(theory.missing_bounds(job.spec for job in jobs)) > MOST:
-        st.caption("Theory is shown for large sizes: at so many different sizes it would take minutes.")
-        return
+        st.caption(TOO_LONG)
+    else:
+        _follow(page, items)
+
+
+def show_draws(page: str, jobs: Sequence[Job]) -> None:
+    """Have the draws of jobs refined, as `show` does, where all of them take less than a minute."""
+    items = theory.missing_draws(jobs)
+    st.caption(TOO_LONG) if theory.draw_seconds(items) > MOST_SECONDS else _follow(page, items)
+
+
+def _follow(page: str, items: list[Any]) -> None:
     pending: Refinement | None = st.session_state.get(f"{page}:theory")
     if pending and not set(items) <= set(pending.items):
         pending.cancel()

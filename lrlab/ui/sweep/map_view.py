@@ -86,6 +86,8 @@ def refine(page: str, view: View) -> None:
         refinement.show(page, sweep.jobs)
     elif measure is not None and measure.quotient[0]:
         refinement.show(page, sweep.jobs, bounds=True)
+    elif view.theory:
+        refinement.show_draws(page, sweep.jobs)
 
 
 def draw(page: str, data: SweepData, view: View) -> None:
@@ -97,7 +99,7 @@ def draw(page: str, data: SweepData, view: View) -> None:
     narrow = figure(data, view, columns=1).layout if view.apart else None
     label = message(score.name, cells, *data.scales)
     plot.show(shown, key=f"{page}.map", label=label, narrow=narrow, on_click=click)
-    _explain(sweep, score, *(data.theory if view.theory else (None, ())))
+    _explain(sweep, score, *(data.theory(view.show) if view.theory else (None, ())))
     offered = table.assign(shown=cells["value"], inferred=cells["inferred"])
     sweep_offers.offer(page, sweep, shown, offered, data.metric(view.show), together=not view.apart)
 
@@ -105,7 +107,7 @@ def draw(page: str, data: SweepData, view: View) -> None:
 def figure(data: SweepData, view: View, columns: int = 3) -> Figure:
     """Return the maps of a sweep; one per solver in so many columns, or together."""
     sweep, cells, (x, y) = data.sweep, data.cells(view.show), data.scales
-    lines, regions = data.theory if view.theory else (None, ())
+    lines, regions = data.theory(view.show) if view.theory else (None, ())
     maps = {title: cells[cells["solver"] == solver] for solver, title in sweep.titles.items()}
     score = _score(sweep, view.show)
     if view.apart:
@@ -128,6 +130,8 @@ def _score(sweep: Sweep, show: str) -> Score:
 def _explain(sweep: Sweep, score: Score, lines: pd.DataFrame | None, regions: Sequence[Region]) -> None:
     names = [] if lines is None else list(dict.fromkeys(name.partition(",")[0] for name in lines["line"]))
     words = [LINES[name] for name in names if name in LINES]
+    if any("predicted: " in name for name in names):
+        words.append("Predicted: where theory at the sizes of the cells passes the level of the contour.")
     if any(" = " in name for name in names):
         words.append("Beside the contour: where it lies in large problems.")
     level = sweep.contour.at.words

@@ -12,7 +12,7 @@ from lrlab.figures.map_layers import Region, Scale
 from lrlab.models import axes
 from lrlab.parameters import display_name
 from lrlab.runs import theory as bounds_of
-from lrlab.sweeps import theory_lines, theory_regions
+from lrlab.sweeps import theory_contours, theory_lines, theory_regions
 from lrlab.sweeps.adaptive import infer
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.definition_parts import spacing
@@ -71,9 +71,16 @@ class SweepData:
             for name, given in self.sweep.axes
         ]
 
+    def theory(self, show: str) -> tuple[pd.DataFrame, Sequence[Region]]:
+        """Return the lines and the regions of theory over the plane of two axes; show: what the map does."""
+        lines, regions = self._asymptotic
+        half, of = show == SHARE, bounds_of.remembered_items()
+        name = f"contours of {'medians' if half else 'means'}"
+        contours = live.once(name, of, lambda: theory_contours.contours(self.sweep, half=half), self._memory)
+        return pd.concat([contours, lines]) if len(contours) else lines, regions
+
     @cached_property
-    def theory(self) -> tuple[pd.DataFrame, Sequence[Region]]:
-        """The lines and the regions of theory over the plane of two axes."""
+    def _asymptotic(self) -> tuple[pd.DataFrame, Sequence[Region]]:
         limits = theory_regions.regions(self.sweep)
         points = [(name, *point) for name, several in limits.lines.items() for point in several]
         lines = pd.concat([theory_lines.lines(self.sweep), pd.DataFrame(points, columns=["line", "x", "y"])])
