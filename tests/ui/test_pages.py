@@ -19,7 +19,7 @@ from lrlab.sweeps.toml import parse
 from lrlab.ui.converge.results_view import recoveries
 from lrlab.ui.home import EXPLORE, YOURS, sections
 from lrlab.ui.sweep.sweep_controls import address
-from tests.ui.driving import errors, finished
+from tests.ui.driving import errors, finished, words
 
 PAGES = Path(__file__).parents[2] / "pages"
 SMALL = {"n": "400", "p": "8"}
@@ -112,7 +112,7 @@ def test_theory_at_the_size_of_a_run_comes_after_it():
     at.run()
     numbers = theory.known(jobs[0])
     assert numbers["best_error_low"] < numbers["best_error"] < numbers["best_error_high"]
-    assert any(f"best on average over signals {numbers['best_error']:.2g}" in text.value for text in at.markdown)
+    assert f"best on average over signals {numbers['best_error']:.2g}" in words(at, "converge.sentence")
     curves = figure(at, "converge-curves")["data"]
     assert any(trace.get("name") == "best on average over signals" for trace in curves)
 
@@ -127,7 +127,7 @@ def test_converge_runs_to_the_end_and_shows_scores_beside_theory():
     at = finished(opened("converge", solvers="pairwise-moment", max_iter="1000", **SMALL), "converge")
     [run] = at.session_state["converge:run"].runs
     assert run.state == "done" and run.trace.stop.name == "CONVERGED"
-    rows = at.get("html")[-1].proto.body
+    rows = words(at, "converge.cards")
     assert "Converged" in rows and f"{run.trace.rows[-1]['error']:.4g}" in rows
     assert f"theory {run.trace.metrics['predicted_overlap']:.4g}" in rows
     curve = figure(at, "converge-curves")["data"][0]
@@ -150,7 +150,7 @@ def test_matrices_and_complex_signals_are_recovered_on_converge(model):
     assert run.trace.stop.name == "CONVERGED" and run.trace.rows[-1]["error"] < 1e-6
     assert figure(at, "converge-curves")["data"][0]["name"] == "Gauss-Newton"
     if model != "phase-retrieval":
-        assert "Given beyond the data: rank." in at.get("html")[-1].proto.body
+        assert "Given beyond the data: rank." in words(at, "converge.cards")
     if model != "phase-retrieval":
         assert [trace["name"] for trace in figure(at, "converge-matrices")["data"]] == ["truth", "Gauss-Newton"]
 
@@ -162,7 +162,7 @@ def test_labels_are_learnt_on_converge():
     assert [run.state for run in runs] == ["done", "done"]
     assert "precision@3" in figure(at, "converge-curves")["layout"]["yaxis"]["title"]["text"]
     assert "singular value" in figure(at, "converge-spectrum")["layout"]["yaxis"]["title"]["text"]
-    assert "precision@3" in at.get("html")[-1].proto.body
+    assert "precision@3" in words(at, "converge.cards")
 
 
 def test_one_bit_labels_run_on_converge_and_estimates_have_the_scale_of_the_truth():
@@ -170,7 +170,7 @@ def test_one_bit_labels_run_on_converge_and_estimates_have_the_scale_of_the_trut
     solvers = "one-bit-power,one-bit-likelihood,leml-squared"
     at = finished(opened("converge", model="one-bit-multilabel", solvers=solvers, **small), "converge")
     runs = at.session_state["converge:run"].runs
-    assert [len(run.trace.rows) for run in runs] == [4, 4, 4] and "label auc" in at.get("html")[-1].proto.body
+    assert [len(run.trace.rows) for run in runs] == [4, 4, 4] and "label auc" in words(at, "converge.cards")
     titles = ["truth", *(catalog.solver(name, "one-bit-multilabel").title for name in solvers.split(","))]
     assert [trace["name"] for trace in figure(at, "converge-matrices")["data"]] == titles
     for drawn in recoveries(runs[0].job.spec, runs):
@@ -364,7 +364,7 @@ def test_several_solvers_are_laid_over_one_another_or_side_by_side():
 
 
 def test_a_paused_sweep_is_resumed_from_the_list_of_past_ones(monkeypatch):
-    at = opened("sweep", solvers="marginal-mean", **{**SMALL, "x-points": "3", "trials": "50"})
+    at = opened("sweep", solvers="marginal-mean", **{**SMALL, "x-points": "3", "trials": "1000"})
     at.button(key="sweep-run").click().run()
     run = at.session_state["sweep:run"]
     at.button(key="sweep-pause").click().run()
@@ -376,16 +376,16 @@ def test_a_paused_sweep_is_resumed_from_the_list_of_past_ones(monkeypatch):
     again.session_state["sweep-past"] = True
     again.run()
     [line] = [element.value for element in again.markdown if "Mean of y x" in element.value]
-    assert f"paused, {run.done} of 150 trials, just now" in line
+    assert f"paused, {run.done:,} of 3,000 trials, just now" in line
     again.button(key="sweep-open-0").click().run()
     looked = again.session_state["sweep:run"]
     again.session_state["sweep-table"] = True
     assert looked.wait(60) and (looked.state, looked.done) == ("paused", run.done) and looked.sweep == run.sweep
     again.run()
     again.button(key="sweep-resume").click().run()
-    assert looked.wait(60) and (looked.state, looked.done) == ("done", 150)
+    assert looked.wait(60) and (looked.state, looked.done) == ("done", 3000)
     again.run()
-    assert not again.exception and "done, 150 of 150" in " ".join(element.value for element in again.markdown)
+    assert not again.exception and "done, 3,000 of 3,000" in " ".join(element.value for element in again.markdown)
     again.button(key="sweep-forget-0").click().run()
     assert "Mean of y x" not in " ".join(element.value for element in again.markdown)
 
