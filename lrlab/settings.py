@@ -34,6 +34,7 @@ TEXTS = {
     "LRLAB_SCHEDULER": "the address of a dask scheduler that runs the jobs",
     "LRLAB_PRELOAD": "modules that all workers have from the start; none: the engine starts a second sooner",
     "LRLAB_DATA": "the folder of data sets",
+    "LRLAB_EMBED": "sites that may show pages in a frame, as https://course.example, separated by spaces",
     "LRLAB_TEACHER_PASSWORD": "opens the teacher's page, which is not there without; 12 characters or more",
 }
 """Settings that are read where they are used, and their meaning; the same in both profiles."""

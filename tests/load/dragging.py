@@ -44,8 +44,8 @@ async def watch(address: str, sessions: int, seeds: Sequence[int] = ()) -> Rates
         await visitor.press("converge-run")
         await visitor.until(lambda: visitor.over_at, 240.0)
         (times,) = visitor.live.arrived.values()
-        seen = [at for at in times if at >= visitor.first_at]
-        rates.each.append((len(seen) - 1) / (seen[-1] - seen[0]) if len(seen) > 1 else 0.0)
+        since = [at for at in times if at >= visitor.first_at]
+        rates.each.append((len(since) - 1) / (since[-1] - since[0]) if len(since) > 1 else 0.0)
         rates.right += "Running." not in visitor.cards
 
     await asyncio.gather(*(run(visitor) for visitor in visitors))
