@@ -22,6 +22,7 @@ from tests.load.live_client import LiveClient
 MESSAGE_BYTES = 2**26
 FULL_RUN = ForwardMsg.ScriptFinishedStatus.FINISHED_SUCCESSFULLY
 ITERATES = re.compile(r"<dt>iterations</dt><dd>(\d+)")
+LIVE_NAME = re.compile(r'data-live="([^"]+)"')
 UNDER_WAY = ("Waiting", "Running.", "Reading the data")
 
 
@@ -160,6 +161,8 @@ class Visitor:
             case "selectbox":
                 widget = element.selectbox
                 self._hold(widget, "string_value", widget.raw_value or widget.options[widget.default])
+            case "html" if name := LIVE_NAME.search(element.html.body):
+                self._show(name[1], element.html.body, drawn=True)
             case "alert" | "markdown" as kind:
                 self.texts[place] = getattr(element, kind).body
             case "progress":
@@ -176,8 +179,6 @@ class Visitor:
             case "live":
                 self._trigger = f"$$STREAMLIT_INTERNAL_KEY_{component.id}__events"
                 self.live.follow(f"ws://{urlsplit(self.address).netloc}{data['address']}", self.cookie)
-            case "words":
-                self._show(data["name"], data["html"], drawn=True)
             case "slider":
                 self.sliders[component.id] = data
 

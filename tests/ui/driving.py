@@ -31,13 +31,13 @@ def finished(at, page, seconds=60):
 
 
 def components(at):
-    """Return the data of the page's own components: figures, words, sliders, the live channel."""
+    """Return the data of the page's own components: figures, sliders, the live channel."""
     return [json.loads(element.proto.json) for element in at.get("bidi_component")]
 
 
 def words(at, part):
     """Return the words of a live part, as people read them."""
-    [html] = [data["html"] for data in components(at) if "html" in data and data["name"] == part]
+    [html] = [element.proto.body for element in at.get("html") if f'data-live="{part}"' in element.proto.body]
     return unescape(re.sub(r"<[^>]+>", "", html))
 
 

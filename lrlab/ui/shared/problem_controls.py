@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from types import MappingProxyType
 
 import streamlit as st
@@ -104,14 +104,15 @@ def follow_sliders(link: Permalink, spec: Spec, show: Callable[[Spec], State]) -
             live.slider(key).show = partial(at, name, positions(spec.model, parameter))
 
 
-def positions(model: str, parameter: Parameter) -> list[float]:
+@cache
+def positions(model: str, parameter: Parameter) -> tuple[float, ...]:
     """Return the values of a parameter's slider: round, within its bounds, the default among them, whole if it is."""
     low, high, spacing = catalog.model_entry(model).first_range(parameter.name)
     default, whole = float(parameter.default), parameter.kind is int
     low, high = max(parameter.low, min(low, default)), min(parameter.high, max(high, 2.0 * default))
     values = {float(f"{value:.2g}") for value in spaced(low, high, POSITIONS, spacing, whole=whole)} | {default}
     inside = sorted(value for value in values if parameter.low <= value <= parameter.high and math.isfinite(value))
-    return [int(value) if whole else value for value in inside]
+    return tuple(int(value) if whole else value for value in inside)
 
 
 def _settle_picture(link: Permalink, name: str) -> None:

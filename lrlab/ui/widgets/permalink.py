@@ -50,7 +50,8 @@ class Permalink:
         return before != self.page or not (clicked or changed)
 
     def _values(self) -> dict[str, Any]:
-        return {str(key): value for key, value in st.session_state.items() if str(key).startswith(f"{self.page}.")}
+        # Not `items`, which looks up each of them twice.
+        return {key: value for key, value in st.session_state.to_dict().items() if key.startswith(f"{self.page}.")}
 
     def key(self, name: str, scope: str = "") -> str:
         """Return the widget key of a name."""

@@ -49,17 +49,21 @@ def send(name: str, key: str, data: Mapping[str, Any], **settings: Any) -> None:
     the imports may end in any order, and older data would be drawn last.
     """
     content = hash(tuple(data.items()))
-    before, sent = st.session_state.get(f"{key}:sent", (None, 0.0))
+    # In one place: Streamlit copies all places of a session for each number and each choice of a page.
+    times = st.session_state.setdefault("sent", {})
+    before, sent = times.get(key, (None, 0.0))
     if content != before:
         # A time, for a server that was started again goes on with the page that the browser shows.
         sent = max(time.time(), sent + 1e-3)
-        st.session_state[f"{key}:sent"] = content, sent
+        times[key] = content, sent
     _component(name)(key=key, data={**data, "sent": sent}, **settings)
 
 
 def words(html: str, *, key: str, small: bool = False) -> None:
     """Show words that follow their live part; what is people's own in them is escaped. small: as a caption."""
-    send("words", key, {"html": html, "name": key, "small": small}, height="content")
+    look = "lrlab-words lrlab-small" if small else "lrlab-words"
+    # Where the time is another one, the browser writes the words anew, whatever has come live.
+    st.html(f'<div class="{look}" data-live="{key}" data-sent="{time.time():.4f}">{html}</div>')
 
 
 def preload() -> None:

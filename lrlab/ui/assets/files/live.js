@@ -54,7 +54,15 @@ function take({ stream, number, at, parts = {}, all, end }) {
     live.shown[name] = { stream, at, value: changed(live.shown[name]?.value, change) };
   }
   window.dispatchEvent(new CustomEvent("lrlab-live", { detail: Object.keys(parts) }));
+  document.querySelectorAll("[data-live]").forEach(write);
   if (end) live.over(stream);
+}
+
+// Words with a live part are HTML of the page, which the script of the page replaces at every run.
+function write(place) {
+  const { at = 0, value } = live.shown[place.dataset.live] ?? {};
+  if (at <= place.dataset.sent || place.written === value) return;
+  place.innerHTML = place.written = value;
 }
 
 function changed(old, change) {
