@@ -39,7 +39,7 @@ def test_sliders_of_the_main_parameters_have_round_values_and_the_default(model)
     numbers = [known[name] for name in catalog.model_entry(model).main if known[name].kind in (int, float)]
     assert len(numbers) >= 2 and len(catalog.model_entry(model).main) == 3
     for parameter in numbers:
-        values = problem_controls.positions(model, parameter)
+        values = list(problem_controls.positions(model, parameter))
         assert parameter.default in values and values == sorted(set(values)) and len(values) > 5
         assert all(parameter.check(value) == value for value in values)
 

@@ -17,6 +17,7 @@ from lrlab.ui.live.drags import Drag
 from lrlab.ui.live.headers import COOKIE, KEY
 from lrlab.ui.live.routes import base
 from lrlab.ui.live.tabs import Tab, View
+from lrlab.ui.shared import turns
 from lrlab.ui.widgets import plot
 
 FIRST_RESULT_SECONDS = 0.15
@@ -188,9 +189,10 @@ def follow(page: str, draw: Callable[[], None], view: View | None = None) -> Non
         return
     if st.session_state.pop(f"{page}:fresh", False):
         deadline = time.monotonic() + FIRST_RESULT_SECONDS
-        while running.alive and time.monotonic() < deadline:
-            time.sleep(0.01)
-            running.refresh()
+        with turns.pause():
+            while running.alive and time.monotonic() < deadline:
+                time.sleep(0.01)
+                running.refresh()
     followed = get_channel().watch(tab(), page, running, view or dict)
     with followed.lock:
         running.refresh()

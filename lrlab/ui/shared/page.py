@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from lrlab.parameters import InputError
-from lrlab.ui.shared import code, live
+from lrlab.ui.shared import code, live, turns
 from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.permalink import Permalink
 
@@ -33,11 +33,12 @@ def heading(title: str, words: str = "") -> None:
 
 def navigate(pages: Sequence[Any]) -> None:
     """Run the requested page, below a navigation bar with all pages."""
-    page = st.navigation(list(pages), position="top")
-    live.connect(page.url_path)
-    plot.preload()
-    st.html(Path(__file__).parents[1] / "assets" / "page.css")
-    page.run()
+    with turns.turn():
+        page = st.navigation(list(pages), position="top")
+        live.connect(page.url_path)
+        plot.preload()
+        st.html(Path(__file__).parents[1] / "assets" / "page.css")
+        page.run()
 
 
 def row() -> Any:
