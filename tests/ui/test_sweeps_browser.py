@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.ui.browsing import downloaded, drawn, opened, press, wait_until
+from tests.ui.browsing import downloaded, drawn, idle, opened, press, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -54,6 +54,39 @@ def test_a_click_is_not_lost_while_trials_run_on_a_distant_server(page, address,
     measured(page)
     # Forced: on a fast machine there is nothing left to cancel.
     page.get_by_role("button", name="Cancel", exact=True).click(force=True)
+
+
+WATCH = """map => {
+  [window.updates, window.scripts] = [0, 0];
+  addEventListener("lrlab-live", ({ detail }) => (window.updates += detail.includes(map)));
+  const running = () => document.querySelector("[data-test-script-state=running]");
+  new MutationObserver(() => running() && window.scripts++).observe(document.body, { subtree: true, attributes: true });
+}"""
+RANGES = "map => ['xaxis', 'yaxis'].flatMap(axis => document.querySelector(map).layout[axis].range)"
+TRIALS = r"""map => document.querySelector(map).data[0].text.flat().reduce(
+  (sum, words) => sum + Number(/(\d+) trials/.exec(words)?.[1] ?? 0), 0)"""
+
+
+def test_a_map_grows_in_its_zoom_while_no_script_runs(page, address):
+    opened(page, f"{address}/transition?p=9&adaptive=false&x-points=20&y-points=20&y-from=20&trials=50", "Phase map")
+    drawn(page, MAP)
+    press(page, "Run")
+    measured(page)
+    idle(page)
+    box = page.locator(f"{MAP} .nsewdrag").first.bounding_box()
+    places = [(box["x"] + box["width"] * share, box["y"] + box["height"] * share) for share in (0.2, 0.7)]
+    page.mouse.move(*places[0])
+    page.mouse.down()
+    page.mouse.move(*places[1], steps=4)
+    page.mouse.up()
+    zoom, trials = page.evaluate(RANGES, MAP), page.evaluate(TRIALS, MAP)
+    page.evaluate(WATCH, "transition.map")
+    wait_until(page, "() => window.updates > 7")
+    assert not page.evaluate("window.scripts") and page.evaluate(RANGES, MAP) == zoom
+    assert page.evaluate(TRIALS, MAP) > trials > 0
+    press(page, "Cancel")
+    expect(page.get_by_text(re.compile("Cancelled: .* of 20,000 trials were computed"))).to_be_visible()
+    assert page.evaluate("window.scripts") and page.evaluate(RANGES, MAP) == zoom
 
 
 def visible_table(page: Page) -> str:

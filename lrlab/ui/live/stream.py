@@ -26,7 +26,8 @@ class Stream:
         """Return the message of what is new; an empty one where nothing is."""
         with self._lock:
             changed = changes.between(self._state, state)
-            self._state = {**self._state, **state}
+            # A sweep that was paused may go on.
+            self._state, self._over = {**self._state, **state}, False
             return self._message({"parts": changed}) if changed else ""
 
     def end(self) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,8 @@ from lrlab.ui.shared import live
 SHARE = "share"
 """What is shown of a sweep: this share of successes, or a score."""
 
+T = TypeVar("T")
+
 
 class SweepData:
     """Tables, lines and inferred cells of the results of a sweep."""
@@ -31,9 +33,13 @@ class SweepData:
         self.results, self.sweep = results, results.sweep
         self._memory: dict[str, Any] = {}
 
-    def latest(self, name: str, make: Callable[[], Any]) -> Any:
+    def latest(self, name: str, make: Callable[[], T]) -> T:
         """Return `make()`, called again where trials have come since."""
         return live.once(name, self.results.changes, make, self._memory)
+
+    def of_theory(self, name: str, make: Callable[[], T]) -> T:
+        """Return `make()`, called again where more is known of theory since."""
+        return live.once(name, bounds_of.remembered_items(), make, self._memory)
 
     def metric(self, show: str) -> str:
         """Return the score behind what is shown."""
@@ -44,8 +50,7 @@ class SweepData:
         metric = self.metric(show)
         share = family(self.sweep.spec.model).measures[metric].quotient[0] if show != SHARE else ""
         unknown = len(bounds_of.missing_bounds(job.spec for job in self.sweep.jobs)) if share else 0
-        table: pd.DataFrame = self.latest(f"{metric} {unknown}", lambda: self.results.table(metric))
-        return table
+        return self.latest(f"{metric} {unknown}", lambda: self.results.table(metric))
 
     def cells(self, show: str) -> pd.DataFrame:
         """Return the cells in the columns of maps; inferred ones where an adaptive sweep has no trials."""
@@ -74,9 +79,9 @@ class SweepData:
     def theory(self, show: str) -> tuple[pd.DataFrame, Sequence[Region]]:
         """Return the lines and the regions of theory over the plane of two axes; show: what the map does."""
         lines, regions = self._asymptotic
-        half, of = show == SHARE, bounds_of.remembered_items()
+        half = show == SHARE
         name = f"contours of {'medians' if half else 'means'}"
-        contours = live.once(name, of, lambda: theory_contours.contours(self.sweep, half=half), self._memory)
+        contours = self.of_theory(name, lambda: theory_contours.contours(self.sweep, half=half))
         return pd.concat([contours, lines]) if len(contours) else lines, regions
 
     @cached_property

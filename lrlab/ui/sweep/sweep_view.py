@@ -93,21 +93,23 @@ class Lines(NamedTuple):
 
 def lines(data: SweepData, view: View) -> Lines:
     """Return what a sweep along one axis shows."""
-    sweep, [x], show = data.sweep, data.scales, view.show
+    sweep, [x], show, titles = data.sweep, data.scales, view.show, data.sweep.titles
     measure = family(sweep.spec.model).measures.get(show)
-    points = _points(sweep, data.table(show), show).replace({"series": sweep.titles})
+    points = _points(sweep, data.table(show), show).replace({"series": titles})
     halves = midpoints(sweep, data.table(show)) if view.fits else None
-    marks = (
-        {} if halves is None else {f"half succeed, {sweep.titles[row.solver]}": row.half for row in halves.itertuples()}
-    )
+    rows = () if halves is None else halves.itertuples()
+    marks = {f"half succeed, {titles[row.solver]}": row.half for row in rows}
     average = "mean" if show in MEANS else "median"
     title = sweep_data.title(sweep, SHARE) if measure is None else f"{average} {measure.title}"
-    limits = _limits(data, show) if view.theory else None
+    limits = data.of_theory(f"limits {show}", lambda: _limits(data, show)) if view.theory else None
+    predicted = None
+    if view.theory and show != SHARE:
+        predicted = data.of_theory(f"theory {show}", lambda: _theory(sweep, show))
     # Shares of a limit are read from 0 to 1 and a little above, as trials of finite size go beyond it by chance.
     quotient = measure is not None and bool(measure.quotient[0])
     figure = series(
         points, axis_title=x.title, value_title=title, log_x=x.spacing == "log", log_y=_log(points, show, quotient),
-        bands=True, marks=marks, theory=_theory(sweep, show) if view.theory and show != SHARE else None, limits=limits,
+        bands=True, marks=marks, theory=predicted, limits=limits,
     )  # fmt: skip
     ends = x.edges[[0, -1]]
     figure.update_xaxes(range=list(np.log10(ends) if x.spacing == "log" else ends))
@@ -154,8 +156,7 @@ def _log(points: pd.DataFrame, show: str, quotient: bool) -> bool:
 
 def _theory(sweep: Sweep, show: str) -> pd.DataFrame:
     """Return what theory says of each solver: series, x, y (medians), low, high at the sizes of cells; limits, too."""
-    [axis] = sweep.grid
-    rows = []
+    [axis], titles, rows = sweep.grid, sweep.titles, []
     for cell in sweep.cells:
         if cell.job is None:
             continue
@@ -166,7 +167,7 @@ def _theory(sweep: Sweep, show: str) -> pd.DataFrame:
             # Of trials medians are drawn, which differ from means where draws are skewed; limits have no spread.
             centre = numbers.get(f"{kind}_{score}_median", prediction(numbers, score, kind))
             several = [math.nan if v is None else v / bound for v in (centre, *ends)]
-            rows.append((kind, sweep.titles[cell.solver], cell.axes[axis], *several))
+            rows.append((kind, titles[cell.solver], cell.axes[axis], *several))
     return pd.DataFrame(rows, columns=["kind", "series", "x", "y", "low", "high"]).dropna(subset=["y"])
 
 
