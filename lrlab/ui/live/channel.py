@@ -61,7 +61,7 @@ class Channel:
         """Return the tab of a token, from now on with this connection; None where it is not one of this browser."""
         with self._lock:
             tab = self._tabs.get(token)
-            if tab is None or not secrets.compare_digest(tab.cookie, cookie):
+            if tab is None or not secrets.compare_digest(tab.cookie.encode(), cookie.encode()):
                 return None
             tab.connections.add(connection)
             return tab

@@ -105,7 +105,7 @@ async def _receive(socket: WebSocket, tab: Tab, connection: TabConnection) -> No
             if allowed < 0.0 or not 0 < len(text) <= MOST_CHARACTERS:
                 raise ValueError("too many frames" if allowed < 0.0 else "a frame that is no short text")
             answer(json.loads(text), tab, connection)
-        except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
+        except (ValueError, TypeError, AttributeError, KeyError, OverflowError, RecursionError) as error:
             LOG.warning("a tab sent what is not understood, and was disconnected: %s", error)
             await socket.close(BAD_FRAME)
             return

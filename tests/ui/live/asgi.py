@@ -1,0 +1,81 @@
+"""One WebSocket to the live channel, in this process: what a browser, or somebody else, sends and gets."""
+
+import asyncio
+import json
+from contextlib import asynccontextmanager
+
+from starlette.websockets import WebSocket
+
+from lrlab.ui.live import routes
+
+HOST = "lab.example"
+
+
+class Client:
+    """sent: messages of the server. accepted: whether the connection was; closed: the code, None while it is open."""
+
+    def __init__(self):
+        self.sent, self.accepted, self.closed = [], False, None
+        self._frames = asyncio.Queue()
+        self._free = asyncio.Event()
+        self._free.set()
+
+    async def send(self, frame):
+        """Send a frame as the protocol has it."""
+        self._frames.put_nowait({"type": "websocket.receive", **frame})
+
+    async def say(self, value):
+        """Send a value as JSON."""
+        await self.send({"text": json.dumps(value)})
+
+    def stop_reading(self):
+        """Let what the server sends wait."""
+        self._free.clear()
+
+    def read_on(self):
+        """Take what waits, and what comes."""
+        self._free.set()
+
+    async def until(self, condition, seconds=10.0):
+        """Return once the condition holds."""
+        async with asyncio.timeout(seconds):
+            while not condition():
+                await asyncio.sleep(0.005)
+
+    def messages(self):
+        """Return what was sent, read."""
+        return [json.loads(text) for text in self.sent]
+
+    async def receive(self):
+        """Return the next frame, for the server."""
+        return await self._frames.get()
+
+    async def take(self, message):
+        """Take what the server sends."""
+        if message["type"] == "websocket.accept":
+            self.accepted = True
+        elif message["type"] == "websocket.send":
+            await self._free.wait()
+            self.sent.append(message["text"])
+        else:
+            self.closed = message["code"]
+
+
+@asynccontextmanager
+async def connected(token, cookie="", origin=f"http://{HOST}"):
+    """Open a connection and close it, as the network does."""
+    headers = [("host", HOST), ("origin", origin), ("cookie", cookie)]
+    scope = {
+        "type": "websocket", "path": f"/live/{token}", "path_params": {"token": token}, "query_string": b"",
+        "headers": [(name.encode(), value.encode("latin-1")) for name, value in headers if value],
+    }  # fmt: skip
+    client = Client()
+    client._frames.put_nowait({"type": "websocket.connect"})
+    task = asyncio.create_task(routes.serve(WebSocket(scope, client.receive, client.take)))
+    await client.until(lambda: client.accepted or client.closed is not None or task.done())
+    try:
+        yield client
+    finally:
+        client._frames.put_nowait({"type": "websocket.disconnect", "code": 1001})
+        client.read_on()
+        await asyncio.wait_for(task, 5.0)

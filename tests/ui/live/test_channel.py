@@ -1,0 +1,157 @@
+"""Tabs that leave and come back, runs that end with them or are taken over, and how many there may be."""
+
+import time
+
+import pytest
+
+from lrlab.parameters import InputError
+from lrlab.ui.live import channel, tabs
+from tests.ui.live.conftest import Run
+from tests.waiting import until
+
+
+class Connection:
+    """sent: what a tab was sent."""
+
+    def __init__(self):
+        self.sent = []
+
+    def send(self, text):
+        """Take a message."""
+        self.sent.append(text)
+
+
+@pytest.fixture
+def clock(live, monkeypatch):
+    """Return what lets so many seconds pass for the tabs, whose channel then looks at them."""
+
+    def advance(seconds):
+        for tab in live._tabs.values():
+            tab.left_at -= seconds
+        live._tick(time.monotonic())
+
+    return advance
+
+
+def test_the_run_of_a_tab_that_is_gone_ends_after_a_while(live, followed, clock):
+    tab, run = followed()
+    here = Connection()
+    assert live.connect(tab.token, "", here) is tab and live.open_tabs == 1
+    clock(channel.KEEP_SECONDS)
+    assert run.alive, "its tab is open"
+    live.disconnect(tab, here)
+    clock(channel.LEAVE_SECONDS - 1.0)
+    assert run.alive and live.open_tabs == 0
+    clock(2.0)
+    assert not run.alive and run.cancelled == 1
+
+
+def test_a_run_that_is_over_waits_for_its_browser_until_its_tab_is_forgotten(live, followed, clock):
+    tab, run = followed("mine", "mine")
+    live.connect(tab.token, "mine", here := Connection())
+    live.disconnect(tab, here)
+    clock(channel.LEAVE_SECONDS + 1.0)
+    stranger, again = live.open_tab("s", "theirs", "theirs", "converge"), live.open_tab("m", "mine", "mine", "converge")
+    assert live.take_over(stranger, "converge") is None and live.take_over(again, "spectrum") is None
+    live.connect(again.token, "mine", Connection())
+    taken = live.take_over(again, "converge")
+    assert taken.running is run and taken.tab == "m" and live.take_over(again, "converge") is None
+    other, _ = followed("mine", "mine")
+    clock(channel.KEEP_SECONDS + tabs.ARRIVE_SECONDS + 1.0)
+    assert live.take_over(again, "converge") is None, "the last run of a closed tab is forgotten"
+    assert live.connect(other.token, "mine", Connection()) is None
+
+
+def test_a_tab_that_comes_back_keeps_its_run(live, followed, clock):
+    tab, run = followed()
+    live.connect(tab.token, "", here := Connection())
+    live.disconnect(tab, here)
+    clock(channel.LEAVE_SECONDS - 1.0)
+    live.connect(tab.token, "", Connection())
+    clock(channel.KEEP_SECONDS)
+    assert run.alive
+
+
+def test_a_tab_has_a_while_to_connect(live, followed, clock):
+    _, run = followed()
+    clock(channel.LEAVE_SECONDS + 1.0)
+    assert run.alive
+    clock(channel.KEEP_SECONDS)
+    assert not run.alive
+
+
+def test_a_browser_and_a_server_have_so_many_runs(live, followed, monkeypatch):
+    monkeypatch.setenv("LRLAB_BROWSER_RUNS", "2")
+    monkeypatch.setenv("LRLAB_SERVER_RUNS", "3")
+    runs = [followed("mine")[1] for _ in range(2)]
+    with pytest.raises(InputError, match="in this browser"):
+        live.admit("mine", None)
+    live.admit("mine", runs[0])
+    live.admit("theirs", None)
+    followed("theirs")
+    with pytest.raises(InputError, match="on this server"):
+        live.admit("another", None)
+    runs[0].end()
+    live.admit("another", None)
+    assert len(live.under_way()) == 2
+
+
+def test_two_tabs_see_their_own_runs_alone(live, followed):
+    (first, run), (second, _) = followed("mine"), followed("mine")
+    here, there = Connection(), Connection()
+    live.connect(first.token, "", here)
+    live.connect(second.token, "", there)
+    until(lambda: live.streams(first)[0].number and live.streams(second)[0].number)
+    run.add()
+    until(lambda: any("version 1" in text for text in here.sent))
+    assert not any("version 1" in text for text in there.sent)
+    assert live.take_over(second, "converge") is None, "its tab is open"
+
+
+def test_the_end_of_a_run_is_said_once(live, followed):
+    tab, run = followed()
+    live.connect(tab.token, "", here := Connection())
+    run.end()
+    until(lambda: any('"end": true' in text for text in here.sent))
+    for _ in range(3):
+        live._tick(time.monotonic() + 1.0)
+    assert sum('"end": true' in text for text in here.sent) == 1
+
+
+def test_a_view_that_fails_is_logged_and_the_end_is_still_said(live, followed, caplog):
+    tab, run = followed()
+    _, other = followed()
+    live.connect(tab.token, "", here := Connection())
+
+    def fail():
+        raise ValueError("no figure")
+
+    live.watch(tab, "converge", run, fail)
+    until(lambda: caplog.records)
+    run.end()
+    until(lambda: any('"end": true' in text for text in here.sent))
+    assert other.alive
+
+
+def test_a_page_that_has_been_left_is_not_followed(live, followed):
+    tab, run = followed()
+    live.connect(tab.token, "", here := Connection())
+    until(lambda: live.streams(tab)[0].number)
+    live.open_tab(tab.token, "browser", "", "spectrum")
+    assert live.streams(tab) == []
+    before = len(here.sent)
+    run.add()
+    live._tick(time.monotonic() + 1.0)
+    assert len(here.sent) == before and run.alive
+
+
+def test_a_page_that_is_run_without_a_server_holds_nothing(live):
+    live.serving = False
+    tab = live.open_tab("tab", "browser", "", "converge")
+    live.hold(tab, "converge", Run(), None)
+    assert live.under_way() == []
+
+
+def test_a_stream_is_named_by_what_nobody_guesses(followed, live):
+    tokens = {followed()[0].token for _ in range(20)} | {run.stream.token for run in live.under_way()}
+    assert len(tokens) == 40 and all(len(token) >= 22 for token in tokens)

@@ -1,0 +1,163 @@
+"""The WebSocket of a tab: who may open it, what it accepts, and what it is sent after it was lost."""
+
+import asyncio
+import functools
+import json
+import logging
+
+import pytest
+
+from lrlab.ui.live import routes, stream
+from tests.ui.live.asgi import connected
+from tests.waiting import aside
+
+COOKIE = "0123456789abcdef" * 2
+
+
+def in_loop(test):
+    """Let a test that waits run in an event loop of its own."""
+
+    @functools.wraps(test)
+    def run(**given):
+        aside(asyncio.run, test(**given))
+
+    return run
+
+
+@in_loop
+async def test_a_tab_follows_its_run_to_the_end(followed):
+    tab, run = followed()
+    async with connected(tab.token) as client:
+        await client.say({"have": {}})
+        await client.until(lambda: client.sent)
+        run.add()
+        await client.until(lambda: any("version 1" in text for text in client.sent))
+        run.end()
+        await client.until(lambda: client.messages()[-1].get("end"))
+        # What came while the tab said what it has may come twice.
+        numbers = {message["number"] for message in client.messages()}
+        assert numbers == set(range(1, len(numbers) + 1))
+
+
+@pytest.mark.parametrize(
+    ("token", "cookie", "origin"),
+    [
+        ("another", f"lrlab={COOKIE}", "http://lab.example"),
+        ("", f"lrlab={COOKIE[::-1]}", "http://lab.example"),
+        ("", "", "http://lab.example"),
+        ("", "lrlab=\xe9", "http://lab.example"),
+        ("", f"lrlab={COOKIE}", "https://elsewhere.example"),
+        ("", f"lrlab={COOKIE}", "http://lab.example:8080"),
+        ("", f"lrlab={COOKIE}", "null"),
+    ],
+    ids=["token", "cookie", "no cookie", "cookie that is no text", "origin", "port", "opaque origin"],
+)
+@in_loop
+async def test_others_are_refused(followed, token, cookie, origin):
+    tab, _ = followed(cookie=COOKIE)
+    async with connected(token or tab.token, cookie, origin) as client:
+        assert (client.accepted, client.closed) == (False, routes.REFUSED)
+    assert not tab.connections
+
+
+FRAMES = {
+    "no JSON": {"text": "{"},
+    "bytes": {"bytes": b"{}"},
+    "nothing": {"text": ""},
+    "a list": {"text": "[]"},
+    "no kind": {"text": "{}"},
+    "an unknown kind": {"text": '{"run": 1}'},
+    "two kinds": {"text": '{"have": {}, "again": "x"}'},
+    "numbers that are none": {"text": '{"have": {"x": []}}'},
+    "an endless number": {"text": '{"have": {"x": 1e999}}'},
+    "no numbers": {"text": '{"have": 3}'},
+    "no stream": {"text": '{"again": {}}'},
+    "a position that is text": {"text": '{"drag": "x", "value": "3"}'},
+    "a position that is true": {"text": '{"drag": "x", "value": true}'},
+    "a position below 0": {"text": '{"drag": "x", "value": -1}'},
+    "a slider that is none": {"text": '{"drag": [], "value": 1}'},
+    "no position": {"text": '{"drag": "x"}'},
+    "depth": {"text": "[" * 1900},
+    "length": {"text": json.dumps({"again": "x" * 2000})},
+}
+
+
+@pytest.mark.parametrize("frame", list(FRAMES.values()), ids=list(FRAMES))
+@in_loop
+async def test_what_is_not_understood_ends_the_connection_with_one_line(followed, caplog, frame):
+    tab, _ = followed()
+    with caplog.at_level(logging.WARNING, "lrlab.live"):
+        async with connected(tab.token) as client:
+            await client.send(frame)
+            await client.until(lambda: client.closed is not None)
+            assert client.closed == routes.BAD_FRAME
+    assert len(caplog.records) == 1 and not caplog.records[0].exc_info
+    assert "\n" not in caplog.records[0].getMessage()
+    assert not tab.connections
+
+
+@in_loop
+async def test_more_frames_than_a_person_sends_end_the_connection(followed, monkeypatch, caplog):
+    monkeypatch.setattr(routes, "MOST_A_SECOND", 20)
+    tab, _ = followed()
+    async with connected(tab.token) as client:
+        for _ in range(60):
+            await client.say({"again": "a stream of another page"})
+        await client.until(lambda: client.closed is not None)
+    assert [record.name for record in caplog.records] == ["lrlab.live"]
+
+
+@in_loop
+async def test_a_lost_connection_goes_on_where_it_was(followed):
+    tab, run = followed()
+    async with connected(tab.token) as client:
+        await client.say({"have": {}})
+        await client.until(lambda: client.sent)
+        last = client.messages()[-1]
+    for _ in range(3):
+        before = run.version
+        run.add()
+        await client.until(lambda: f"version {run.version}" in (stream_of(tab).since(0) or [""])[0])  # noqa: B023
+        assert run.version == before + 1
+    async with connected(tab.token) as client:
+        await client.say({"have": {last["stream"]: last["number"]}})
+        await client.until(lambda: len(client.sent) >= 3)
+        assert [message["number"] for message in client.messages()] == [last["number"] + k for k in (1, 2, 3)]
+        assert not any("all" in message for message in client.messages())
+        await client.say({"again": last["stream"]})
+        await client.until(lambda: len(client.sent) == 4)
+        assert client.messages()[-1]["all"] and client.messages()[-1]["parts"] == {"words": {"=": "version 3"}}
+
+
+def stream_of(tab):
+    [stream] = routes.get_channel().streams(tab)
+    return stream
+
+
+@in_loop
+async def test_a_slow_connection_is_closed_and_then_gets_all_so_far(followed, monkeypatch):
+    monkeypatch.setattr(routes, "MOST_WAITING", 3)
+    monkeypatch.setattr(stream, "MOST_MESSAGES", 2)
+    tab, run = followed()
+    async with connected(tab.token) as client:
+        client.stop_reading()
+        for _ in range(8):
+            shown = run.version
+            run.add()
+            await client.until(lambda: f"version {shown + 1}" in "".join(stream_of(tab).since(0)))  # noqa: B023
+        client.read_on()
+        await client.until(lambda: client.closed is not None)
+        assert client.closed == routes.REFUSED and len(client.sent) < 8
+        numbers = {message["stream"]: message["number"] for message in client.messages()}
+    async with connected(tab.token) as client:
+        await client.say({"have": numbers})
+        await client.until(lambda: any("version 8" in text for text in client.sent))
+
+
+@in_loop
+async def test_two_connections_of_a_tab_are_both_served(followed):
+    tab, run = followed()
+    async with connected(tab.token) as first, connected(tab.token) as second:
+        run.add()
+        await first.until(lambda: first.sent and second.sent)
+    assert not tab.connections
