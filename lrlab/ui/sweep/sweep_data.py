@@ -79,6 +79,8 @@ class SweepData:
     def theory(self, show: str) -> tuple[pd.DataFrame, Sequence[Region]]:
         """Return the lines and the regions of theory over the plane of two axes; show: what the map does."""
         lines, regions = self._asymptotic
+        if show not in (SHARE, self.sweep.contour.metric):
+            return lines, regions
         half = show == SHARE
         name = f"contours of {'medians' if half else 'means'}"
         contours = self.of_theory(name, lambda: theory_contours.contours(self.sweep, half=half))
