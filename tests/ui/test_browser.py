@@ -10,6 +10,7 @@ from tests.ui.browsing import CURVES, drawn, idle, opened, press, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
+NEWER = "([figure, before]) => (document.querySelector(figure)?.calcdata?.[0]?.at(-1)?.x ?? 0) > before"
 LONG = "tol=0&max_iter=1000000&p=400&solvers=pairwise-moment"
 
 
@@ -21,8 +22,7 @@ def newest(page: Page, figure: str = CURVES) -> float:
 def watch(page: Page, figure: str = CURVES) -> float:
     """Wait until a newer iterate is drawn, and return it."""
     before = newest(page, figure)
-    newer = "([figure, before]) => (document.querySelector(figure)?.calcdata?.[0]?.at(-1)?.x ?? 0) > before"
-    wait_until(page, newer, [figure, before])
+    wait_until(page, NEWER, [figure, before])
     return newest(page, figure)
 
 
@@ -39,6 +39,19 @@ def test_a_long_run_is_watched_and_cancelled(page, address):
     expect(page.get_by_role("button", name="Cancel", exact=True)).to_be_disabled()
     assert newest(page) >= newest_drawn
     assert page.locator(CURVES).evaluate("node => node.mark") == "the same node"
+
+
+def test_a_run_continues_where_its_connection_was_lost_and_its_end_is_drawn(page, address):
+    opened(page, f"{address}/converge?tol=0&max_iter=4000&p=400&solvers=pairwise-moment", "Converge")
+    drawn(page)
+    press(page, "Run")
+    watch(page)
+    page.evaluate("lrlabLive.socket.close()")
+    before = newest(page)
+    wait_until(page, "() => lrlabLive.socket.readyState === WebSocket.OPEN")
+    wait_until(page, NEWER, [CURVES, before])
+    expect(page.locator(".lrlab-status").first).to_contain_text("The run is over.")
+    wait_until(page, f"() => document.querySelector('{CURVES}').calcdata[0].at(-1).x === 4000")
 
 
 def test_zoom_and_a_changed_widget_survive_a_run(page, address):
@@ -171,9 +184,10 @@ def test_successive_input_is_not_lost_on_a_distant_server(page, address, far):
     expect(n).to_have_value("4321")
 
 
-UPDATES = """async (loader) => {
+UPDATES = """async ([loader, script]) => {
   const drawn = (window.drawn = []);
-  const update = (await import(URL.createObjectURL(new Blob([loader], { type: "text/javascript" })))).default;
+  const address = (text) => URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+  const update = (await import(address(loader.replace("ADDRESS", address(script))))).default;
   const parentElement = document.createElement("div");
   for (const sent of [2, 1, 2, 3]) await update({ parentElement, data: { sent } })?.();
   return drawn;
@@ -182,5 +196,5 @@ UPDATES = """async (loader) => {
 
 def test_older_data_that_come_last_are_not_drawn(page):
     loader = (plot.ASSETS / "loader.js").read_text()
-    script = "data:text/javascript,export default ({ data }) => void window.drawn.push(data.sent)"
-    assert page.evaluate(UPDATES, loader.replace("ADDRESS", script)) == [2, 2, 3]
+    script = "export default ({ data }) => void window.drawn.push(data.sent)"
+    assert page.evaluate(UPDATES, [loader, script]) == [2, 2, 3]

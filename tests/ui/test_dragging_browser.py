@@ -1,0 +1,208 @@
+"""Sliders in a real chromium: figures follow while they move, no script runs, and a fresh page shows the same."""
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import cycle
+
+import pytest
+from playwright.sync_api import Locator, Page, TimeoutError, expect
+
+from lrlab import catalog, lessons
+from lrlab.parameters import declared
+from lrlab.ui.shared import problem_controls
+from tests.ui.browsing import CURVES, drawn, idle, opened, press, wait_until
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+SPECTRUM = "spectrum?n=1000&p=20&points=12&trials=2"
+SMALL = "p=8&solvers=pairwise-moment&max_iter=20"
+NUMBER = "converge-one-bit-sensing-n-slider"
+HISTOGRAM = ".st-key-spectrum-histogram .lrlab-figure"
+LESSON, STEP = "degrees-of-freedom", 0
+KNOB = 16
+"""Width of a slider's knob in pixels: its middle stays inside by half of it."""
+CONTENT = """node => JSON.stringify(node._fullData.map(({ name, x, y, z, marker }) =>
+  [name, ...[x, y, marker?.size, ...(z ?? [])].map((row) => Array.from(row ?? [], (value) =>
+    typeof value === "number" ? Number(value.toPrecision(5)) : value))]))"""
+"""All numbers of a figure as a text, to five digits: a page's script sends fewer than the live channel."""
+RUN = "node => JSON.stringify(Array.from(node?.calcdata?.[0] ?? [], ({ x, y }) => [x, Number(y.toPrecision(5))]))"
+"""Points of the first run's curve; theory beside it becomes more exact while a page is shown."""
+WATCH = """figure => {
+  const node = document.querySelector(figure);
+  const content = CONTENT;
+  window.figures = new Set([content(node)]);
+  node.on("plotly_afterplot", () => window.figures.add(content(node)));
+  window.scripts = 0;
+  new MutationObserver(() => {
+    if (document.querySelector("[data-test-script-state=running]")) window.scripts++;
+  }).observe(document.body, { subtree: true, attributes: true, attributeFilter: ["data-test-script-state"] });
+}""".replace("CONTENT", CONTENT)
+
+
+def content(page: Page, figure: str) -> str:
+    """Return all numbers of a figure as a text."""
+    return page.locator(figure).evaluate(CONTENT)
+
+
+def shows(page: Page, figure: str, expected: str) -> None:
+    """Wait until a figure has these numbers."""
+    drawn(page, figure)
+    same = f"([figure, expected]) => ({CONTENT})(document.querySelector(figure)) === expected"
+    wait_until(page, same, [figure, expected])
+
+
+def ended(page: Page) -> None:
+    expect(page.locator(".lrlab-status").first).to_contain_text("The run is over.")
+
+
+def runs_as(page: Page, expected: str, seconds: float = 60.0) -> None:
+    """Wait until the first run's curve has these points."""
+    same = f"([figure, expected]) => ({RUN})(document.querySelector(figure)) === expected"
+    page.wait_for_function(same, arg=[CURVES, expected], polling=50, timeout=1e3 * seconds)
+
+
+def slider(page: Page, key: str) -> Locator:
+    found = page.locator(f".st-key-{key} input[type=range]")
+    found.scroll_into_view_if_needed()
+    return found
+
+
+def watched(page: Page, key: str, figure: str) -> Locator:
+    """Return a slider, and count from now on how many different figures are drawn, and how often a script runs."""
+    idle(page)
+    page.evaluate(WATCH, figure)
+    return slider(page, key)
+
+
+def grip(page: Page, moved: Locator) -> Callable[[int], None]:
+    """Press the mouse on the knob of a slider; return what moves it to a position."""
+    box, last = moved.bounding_box(), int(moved.get_attribute("max"))
+
+    def move(position: int) -> None:
+        across = KNOB / 2 + (box["width"] - KNOB) * position / last
+        page.mouse.move(box["x"] + across, box["y"] + box["height"] / 2)
+
+    move(int(moved.input_value()))
+    page.mouse.down()
+    return move
+
+
+def drag(page: Page, key: str, figure: str, positions: list[int]) -> str:
+    """Drag a slider over positions, at each until the figure follows; return its numbers before it is let go.
+
+    At least eight figures are different, and no script of the page runs.
+    """
+    moved = watched(page, key, figure)
+    move = grip(page, moved)
+    for number, position in enumerate(positions, 2):
+        move(position)
+        wait_until(page, "number => figures.size >= number", number)
+    assert page.evaluate("figures.size") >= 8 and page.evaluate("scripts") == 0
+    assert int(moved.input_value()) == positions[-1]
+    return content(page, figure)
+
+
+def test_a_lesson_follows_its_slider(page, address):
+    lesson = lessons.load(LESSON)
+    shown, key = lesson.steps[STEP].figure, f"learn-{LESSON}-{STEP}"
+    figure, words = f".st-key-{key}-figure .lrlab-figure", page.locator(f".st-key-{key}-words")
+    url = f"{address}/learn?lesson={LESSON}&step={STEP + 1}&answer=1"
+    opened(page, url, lesson.title)
+    drawn(page, figure)
+    passed = [k for k, value in enumerate(shown.slider.values) if value != shown.slider.start]
+    sentence = shown.module.sentence(shown, shown.slider.values[passed[-1]])
+    before = drag(page, f"{key}-slider", figure, passed)
+    expect(words).to_have_text(sentence)
+    page.mouse.up()
+    # Then the script of the page has drawn it.
+    expect(page.locator(f".st-key-{key}-figure .lrlab-plot")).to_have_attribute("aria-label", sentence)
+    assert content(page, figure) == before
+    expect(slider(page, f"{key}-slider")).to_be_focused()
+    opened(page, url, lesson.title)
+    drawn(page, figure)
+    assert content(page, figure) != before
+    slider(page, f"{key}-slider").fill(str(passed[-1]))
+    expect(words).to_have_text(sentence)
+    shows(page, figure, before)
+
+
+def test_all_eigenvalues_follow_the_slider_along_the_axis(page, address):
+    opened(page, f"{address}/{SPECTRUM}", "Spectrum")
+    drawn(page, HISTOGRAM)
+    start = int(slider(page, "spectrum-at").input_value())
+    before = drag(page, "spectrum-at", HISTOGRAM, [k for k in range(12) if k != start])
+    words = page.locator(".st-key-spectrum-histogram-words").inner_text()
+    page.mouse.up()
+    opened(page, f"{address}/{SPECTRUM}", "Spectrum")
+    drawn(page, HISTOGRAM)
+    slider(page, "spectrum-at").fill("11")
+    expect(page.locator(".st-key-spectrum-histogram-words")).to_have_text(words)
+    shows(page, HISTOGRAM, before)
+
+
+@pytest.mark.parametrize("name", ["histogram", "values"])
+def test_a_spectrum_follows_a_slider_of_its_problem_and_is_run_when_it_rests(page, address, name):
+    figure, key = f".st-key-spectrum-{name} .lrlab-figure", "spectrum-one-bit-sensing-n-slider"
+    opened(page, f"{address}/{SPECTRUM}", "Spectrum")
+    drawn(page, figure)
+    start = int(slider(page, key).input_value())
+    before = drag(page, key, figure, list(range(start + 3, start + 28, 3)))
+    page.mouse.up()
+    expect(page).not_to_have_url(re.compile("n=1000&"))
+    ended(page)
+    if name == "histogram":
+        shows(page, figure, before)
+        opened(page, page.url, "Spectrum")
+        drawn(page, figure)
+        shows(page, figure, before)
+
+
+def test_a_problem_follows_its_slider_and_ends_as_a_fresh_run(page, address):
+    values = problem_controls.positions("one-bit-sensing", declared(catalog.MODELS["one-bit-sensing"])["n"])
+    target = values.index(3000) + 7
+    url = f"{address}/converge?{SMALL}"
+    opened(page, f"{url}&n={values[target]}", "Converge")
+    press(page, "Run")
+    ended(page)
+    drawn(page)
+    fresh = page.locator(CURVES).evaluate(RUN)
+    # Else the run of the tab that is left would be taken over.
+    page.context.clear_cookies()
+    opened(page, url, "Converge")
+    drawn(page)
+    moved = watched(page, NUMBER, CURVES)
+    move = grip(page, moved)
+    for position in cycle((*range(target - 7, target + 7), *range(target + 7, target - 7, -1))):
+        move(position)
+        if page.evaluate("new Promise(requestAnimationFrame).then(() => figures.size)") >= 8:
+            break
+    # Where a machine is busy, the run of a position may not be over while theory is shown: it is tried again.
+    for _ in range(20):
+        move(target + 1)
+        move(target)
+        with suppress(TimeoutError):
+            runs_as(page, fresh, 2.0)
+            break
+    runs_as(page, fresh, 2.0)
+    assert page.evaluate("scripts") == 0
+    page.mouse.up()
+    expect(page).to_have_url(re.compile(f"n={values[target]}(&|$)"))
+    ended(page)
+    idle(page)
+    runs_as(page, fresh)
+
+
+def test_arrow_keys_move_a_slider_as_the_mouse_does(page, address):
+    opened(page, f"{address}/converge?{SMALL}", "Converge")
+    drawn(page)
+    moved = watched(page, NUMBER, CURVES)
+    moved.focus()
+    for number in range(2, 10):
+        page.keyboard.press("ArrowRight")
+        wait_until(page, "number => figures.size >= number", number)
+    last = moved.get_attribute("aria-valuetext")
+    expect(page.get_by_role("spinbutton", name="n", exact=True)).to_have_value(last)
+    expect(page).to_have_url(re.compile(f"n={last}(&|$)"))
+    ended(page)
+    expect(moved).to_be_focused()
