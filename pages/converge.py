@@ -7,7 +7,7 @@ from lrlab.ui.converge import many_seeds, results_view, run_controls
 from lrlab.ui.shared import live, page, problem_controls, solver_controls
 
 link = page.begin("converge")
-with st.sidebar:
+with page.controls():
     model = problem_controls.choose_model(link)
     spec = problem_controls.choose_spec(link, model, main=model_entry(model).main)
     limits = solver_controls.choose_limits(link)

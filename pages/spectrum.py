@@ -16,7 +16,7 @@ link = page.head(
     "A spectral method recovers the signal only where the leading eigenvalues of its moment stay above the rest.",
 )
 preset_buttons("yi2015-fig1", "Figure 1 of Yi et al. (2015):")
-with st.sidebar:
+with page.controls():
     model = problem_controls.choose_model(link, [name for name, entry in MODEL_ENTRIES.items() if entry.along])
     entry = MODEL_ENTRIES[model]
     along = axis.choose(link, model, entry.along, ranges={entry.along: entry.along_range} if entry.along_range else {})

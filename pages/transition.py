@@ -1,7 +1,5 @@
 """Phase map: where in a plane of two parameters solvers begin to see the signal."""
 
-import streamlit as st
-
 from lrlab.ui.shared import live, page
 from lrlab.ui.sweep import map_view, past_sweeps, sweep_controls, sweep_data, sweep_offers, sweep_run, sweep_view
 
@@ -11,7 +9,7 @@ link = page.head(
     "On one side of a line in the plane of two parameters a method sees nothing, on the other the signal comes out: "
     "sharply in large problems, gradually in small ones.",
 )
-with st.sidebar:
+with page.controls():
     sweep, parts = sweep_controls.choose(link, plane=True)
 page.show_errors(*parts)
 sweep_run.buttons("transition", sweep)

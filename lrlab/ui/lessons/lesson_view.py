@@ -13,7 +13,7 @@ from lrlab.lessons.reading import terms
 from lrlab.ui.lessons import place
 from lrlab.ui.lessons.place import Place
 from lrlab.ui.live.changes import State
-from lrlab.ui.shared import live
+from lrlab.ui.shared import live, page
 from lrlab.ui.widgets import plot, slider
 from lrlab.ui.widgets.permalink import Permalink
 
@@ -68,7 +68,7 @@ def _look(chosen: bool) -> Literal["primary", "secondary"]:
 def _step(link: Permalink, lesson: Lesson, at: Place) -> None:
     step = lesson.steps[at.step]
     text, figure = st.columns(WIDTHS, gap="large")
-    answered = step.question is None or at.answer > place.NOT_YET
+    answered = step.question is None or at.answer > place.NOT_YET or page.embedded()
     with text.container(key="learn-text"):
         st.header(step.title, anchor=False)
         st.markdown(step.filled(step.text))

@@ -1,15 +1,21 @@
 """The frame of all pages: navigation, heading, error messages, the job as code."""
 
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from lrlab.parameters import InputError
 from lrlab.ui.shared import code, live, turns
-from lrlab.ui.widgets import plot, tables
+from lrlab.ui.widgets import permalink, plot, tables
 from lrlab.ui.widgets.permalink import Permalink
+
+ASSETS = Path(__file__).parents[1] / "assets"
+EMBEDDABLE = ("converge", "spectrum", "transition")
+"""Pages whose code has a frame; a lesson's step can be embedded, too."""
 
 
 def head(name: str, title: str, words: str) -> Permalink:
@@ -34,11 +40,30 @@ def heading(title: str, words: str = "") -> None:
 def navigate(pages: Sequence[Any]) -> None:
     """Run the requested page, below a navigation bar with all pages."""
     with turns.turn():
-        page = st.navigation(list(pages), position="top")
+        page = st.navigation(list(pages), position="hidden" if embedded() else "top")
         live.connect(page.url_path)
         plot.preload()
-        st.html(Path(__file__).parents[1] / "assets" / "page.css")
+        st.html(ASSETS / "page.css")
+        if embedded():
+            st.html(ASSETS / "embed.css")
         page.run()
+
+
+def embedded() -> bool:
+    """Return whether the page is shown in a frame, by `?embed=true`: its figures and sliders alone."""
+    return bool(st.context.is_embedded)
+
+
+def controls() -> Any:
+    """Return the place of a page's controls: the sidebar, or in a frame the top of the page."""
+    return st.container(key="embedded-controls") if embedded() else st.sidebar
+
+
+def frame(page: str) -> str:
+    """Return the HTML that shows a page, as it is now, in another one."""
+    address = (st.context.url or "").partition("?")[0]
+    query = urlencode({**permalink.address(page), "run": "1", "embed": "true"})
+    return f'<iframe src="{address}?{escape(query)}" width="100%" height="640" style="border: 0"></iframe>'
 
 
 def row() -> Any:
@@ -73,6 +98,8 @@ def copy(python: str, shell: str = "", toml: str = "") -> None:
         return
     shell = shell or f"python - <<'END'\n{python}\nEND"
     forms = {"Python": (python, "python"), "Shell": (shell, "bash")} | ({"TOML": (toml, "toml")} if toml else {})
+    if (shown := live.tab().page) in EMBEDDABLE:
+        forms["Frame"] = (frame(shown), "html")
     with fold:
         for tab, (text, language) in zip(st.tabs(list(forms)), forms.values(), strict=True):
             tab.code(text, language=language, wrap_lines=True)

@@ -82,9 +82,11 @@ def _with_slider(link: Permalink, model: str, parameter: Parameter) -> Value | N
         value = widget(link, parameter, scope=model)
     at = min(range(len(options)), key=lambda place: abs(options[place] - float(value or 0)))
     with left:
-        name = f"slider of {controls.label(parameter)}"
+        # Beside its number, which has the label, unless the page is in a frame that shows sliders alone.
+        alone = bool(st.context.is_embedded)
+        name = controls.label(parameter) if alone else f"slider of {controls.label(parameter)}"
         texts = [f"{option:g}" for option in options]
-        slider.show(name, texts, at, live.slider(key), key=f"{key}.slider", on_rest=rest, titled=False)
+        slider.show(name, texts, at, live.slider(key), key=f"{key}.slider", on_rest=rest, titled=alone)
     return value
 
 

@@ -22,6 +22,7 @@ class Permalink:
         state = st.session_state.setdefault(f"{page}:link", {"given": {}, "written": None, "errors": [], "values": {}})
         self._state: dict[str, Any] = state
         self._now: dict[str, str] = {}
+        state["now"] = self._now
         self._known: set[str] = set()
         self._words = st.container()
         address = st.query_params.to_dict()
@@ -122,6 +123,12 @@ class Permalink:
             state["errors"] = []
         for message in state["errors"]:
             self._words.error(message)
+
+
+def address(page: str) -> Mapping[str, str]:
+    """Return the parameters of a page that the widgets shown so far have put."""
+    now: Mapping[str, str] = st.session_state[f"{page}:link"]["now"]
+    return now
 
 
 def take(page: str, address: Mapping[str, str]) -> None:
