@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from lrlab import catalog
-from tests.ui.browsing import opened, press, visit, wait_until
+from tests.ui.browsing import idle, opened, press, visit, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -63,6 +63,7 @@ def test_the_first_screen_of_every_model_has_equation_measurements_and_verdict_a
         verdict = page.locator(".st-key-converge-verdict strong")
         expect(verdict).to_have_text(re.compile(r"\d"))
         wait_until(page, OVER)
+        idle(page)
         places = page.evaluate("(clearInterval(watch), Object.entries(places).map(([name, at]) => [name, [...at]]))")
         assert len(places) >= 8 and all(len(at) == 1 for _, at in places), (model, places)
         for shown in (page.locator(".st-key-converge-equation .katex-display"), verdict):
