@@ -60,7 +60,7 @@ def connect(page: str) -> None:
     """Open the live channel of this tab, which shows a page; it stays open from page to page."""
     token = st.session_state.setdefault("live:token", secrets.token_urlsafe(16))
     st.session_state["live:tab"] = get_channel().open_tab(token, browser_key(), _cookie(), page)
-    plot.send("live", "live", {"address": f"{base()}/live/{token}"}, on_over_change=_over, height=1)
+    plot.send("live", "live", {"address": f"{base()}/live/{token}", "page": page}, on_over_change=_over, height=1)
 
 
 def _over() -> None:

@@ -6,8 +6,14 @@ const { listed } = await import(new URL(`arrays.js${new URL(import.meta.url).sea
 
 // In the place of the number of the last message: some were not drawn.
 const MISSED = -1;
+// After a link is followed: the answer is there before that, or there was none.
+const LEAVE_MS = 3000;
 const RETRY_MS = [250, 500, 1000, 2000, 4000];
-const live = (window.lrlabLive ??= { shown: {}, numbers: {}, dragged: null, tries: 0 });
+const live = (window.lrlabLive ??= { shown: {}, numbers: {}, dragged: null, tries: 0, leftAt: -Infinity });
+
+const leave = () => (live.leftAt = performance.now());
+addEventListener("popstate", leave);
+addEventListener("click", (event) => event.composedPath().some(({ tagName }) => tagName === "A") && leave(), true);
 
 function open() {
   const url = new URL(live.address, document.baseURI);
@@ -86,7 +92,17 @@ function entered(values, places, entries) {
 }
 
 export default function ({ data, setTriggerValue }) {
-  live.over = (stream) => setTriggerValue("over", stream);
+  live.page = data.page;
+  live.over = (stream, page = live.page) => {
+    if (page !== live.page) return;
+    const leaves = performance.now() < live.leftAt + LEAVE_MS;
+    // The request for another page that somebody has just made would be replaced by one for this page.
+    if (leaves || document.querySelector("[data-test-script-state=running]")) {
+      setTimeout(() => live.over(stream, page), 50);
+    } else {
+      setTriggerValue("over", stream);
+    }
+  };
   if (live.address === data.address) return;
   live.address = data.address;
   live.socket?.close();
