@@ -122,8 +122,8 @@ def run_by_keyboard(page):
     page.keyboard.press("Enter")
     expect(page.locator(".lrlab-status").first).to_contain_text("The run is over.")
     settled(page)
-    [place] = page.evaluate("cancelAnimationFrame(window.looking) ?? window.places")
-    assert place
+    places = page.evaluate("cancelAnimationFrame(window.looking) ?? window.places")
+    assert len(places) == 1 and places[0], places
 
 
 WATCH = """() => {

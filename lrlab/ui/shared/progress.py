@@ -90,7 +90,7 @@ def failure_sentences(failed: Sequence[str], total: int, error: str) -> list[str
 
 def show_failures(sentences: Sequence[str], name: str, *, alive: bool) -> None:
     """Show sentences of what failed; while a run is alive they follow the live part of this page."""
-    with st.container():
+    with st.container(key=f"{name}-failures"):
         if alive:
             plot.words(failures_html(sentences), key=f"{name}.failures")
             return
