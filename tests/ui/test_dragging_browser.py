@@ -106,7 +106,7 @@ def drag(page: Page, key: str, figure: str, positions: list[int]) -> str:
 def test_a_lesson_follows_its_slider(page, address):
     lesson = lessons.load(LESSON)
     shown, key = lesson.steps[STEP].figure, f"learn-{LESSON}-{STEP}"
-    figure, words = f".st-key-{key}-figure .lrlab-figure", page.locator(f".st-key-{key}-words")
+    figure, words = f".st-key-{key}-figure .lrlab-figure", page.locator(f"[data-live='learn.{LESSON}.{STEP}.words']")
     url = f"{address}/learn?lesson={LESSON}&step={STEP + 1}&answer=1"
     opened(page, url, lesson.title)
     drawn(page, figure)
@@ -132,12 +132,12 @@ def test_all_eigenvalues_follow_the_slider_along_the_axis(page, address):
     drawn(page, HISTOGRAM)
     start = int(slider(page, "spectrum-at").input_value())
     before = drag(page, "spectrum-at", HISTOGRAM, [k for k in range(12) if k != start])
-    words = page.locator(".st-key-spectrum-histogram-words").inner_text()
+    words = page.locator("[data-live='spectrum.histogram.words']").inner_text()
     page.mouse.up()
     opened(page, f"{address}/{SPECTRUM}", "Spectrum")
     drawn(page, HISTOGRAM)
     slider(page, "spectrum-at").fill("11")
-    expect(page.locator(".st-key-spectrum-histogram-words")).to_have_text(words)
+    expect(page.locator("[data-live='spectrum.histogram.words']")).to_have_text(words)
     shows(page, HISTOGRAM, before)
 
 
