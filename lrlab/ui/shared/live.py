@@ -12,12 +12,12 @@ from typing import Any, Protocol, TypeVar
 import streamlit as st
 
 from lrlab.parameters import InputError
+from lrlab.ui.live import turns
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.live.drags import Drag
 from lrlab.ui.live.headers import COOKIE, KEY
 from lrlab.ui.live.routes import base
 from lrlab.ui.live.tabs import Tab, View
-from lrlab.ui.shared import turns
 from lrlab.ui.widgets import plot
 
 FIRST_RESULT_SECONDS = 0.15

@@ -9,7 +9,8 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from lrlab.parameters import InputError
-from lrlab.ui.shared import code, live, turns
+from lrlab.ui.live import turns
+from lrlab.ui.shared import code, live
 from lrlab.ui.widgets import permalink, plot, tables
 from lrlab.ui.widgets.permalink import Permalink
 

@@ -2,7 +2,7 @@
 
 import threading
 
-from lrlab.ui.shared import turns
+from lrlab.ui.live import turns
 from tests.waiting import until
 
 PATIENCE = 30.0
