@@ -50,7 +50,7 @@ def write(
                 made[name] = "The quick form: fewer trials and points." if quick else "A full run."
         except (InputError, RuntimeError) as error:
             # The others are computed all the same.
-            made[name] = f"Not computed: {error}."
+            made[name] = f"Not computed: {str(error).rstrip('.')}."
             continue
         paths.append(folder / f"{name}.csv")
         results[name].table.to_csv(paths[-1], index=False, float_format="%.8g")

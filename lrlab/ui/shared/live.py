@@ -6,8 +6,9 @@ it is alive no script runs: what is new goes to the tab by the live channel, and
 
 import secrets
 import time
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from typing import Any, Protocol, TypeVar
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -60,7 +61,17 @@ def connect(page: str) -> None:
     """Open the live channel of this tab, which shows a page; it stays open from page to page."""
     token = st.session_state.setdefault("live:token", secrets.token_urlsafe(16))
     st.session_state["live:tab"] = get_channel().open_tab(token, browser_key(), _cookie(), page)
-    plot.send("live", "live", {"address": f"{base()}/live/{token}", "page": page}, on_over_change=_over, height=1)
+    to, went = st.session_state.get("live:to", ("", 0.0))
+    data = {"address": f"{base()}/live/{token}", "page": page, "to": to, "went": went}
+    plot.send("live", "live", data, on_over_change=_over, height=1)
+
+
+def go(page: str, address: Mapping[str, str]) -> None:
+    """Have the browser follow a link to a page, from a callback.
+
+    Streamlit's own switch of pages leaves an entry in the browser's history, of the old page with the new parameters.
+    """
+    st.session_state["live:to"] = f"{base()}/{page}?{urlencode(address)}", time.time()
 
 
 def _over() -> None:

@@ -63,7 +63,7 @@ def open_past(page_name: str, past: Past) -> None:
     st.session_state[f"{page_name}:unopened"] = ""
     open_sweep(past.page, sweep, past.title, past.state)
     if past.page != page_name:
-        st.switch_page(f"pages/{past.page}.py", query_params=sweep_controls.address(sweep))
+        live.go(past.page, sweep_controls.address(sweep))
 
 
 def open_sweep(page_name: str, sweep: Sweep, title: str, state: str = "new") -> None:

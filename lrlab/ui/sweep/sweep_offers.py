@@ -12,7 +12,7 @@ from lrlab.parameters import display_name
 from lrlab.runs.trial import trial_spec
 from lrlab.sweeps.definition import Cell, Sweep
 from lrlab.sweeps.toml import to_toml
-from lrlab.ui.shared import code, page
+from lrlab.ui.shared import code, live, page
 from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.permalink import format_exact
 
@@ -60,7 +60,7 @@ def _trial(name: str, sweep: Sweep, together: bool) -> None:
 def _open(sweep: Sweep, cell: Cell, together: bool) -> None:
     st.session_state["converge:autorun"] = True
     solvers = sweep.solvers if together else [cell.solver]
-    st.switch_page("pages/converge.py", query_params=_address(sweep, cell, solvers))
+    live.go("converge", _address(sweep, cell, solvers))
 
 
 def _address(sweep: Sweep, cell: Cell, solvers: Sequence[str]) -> Mapping[str, str]:

@@ -6,14 +6,26 @@ const { listed } = await import(new URL(`arrays.js${new URL(import.meta.url).sea
 
 // In the place of the number of the last message: some were not drawn.
 const MISSED = -1;
-// After a link is followed: the answer is there before that, or there was none.
-const LEAVE_MS = 3000;
+// After somebody has left for another page: its script has begun before that, or it never came.
+const LEAVE_MS = 15_000;
 const RETRY_MS = [250, 500, 1000, 2000, 4000];
 const live = (window.lrlabLive ??= { shown: {}, numbers: {}, dragged: null, tries: 0, leftAt: -Infinity });
 
-const leave = () => (live.leftAt = performance.now());
-addEventListener("popstate", leave);
-addEventListener("click", (event) => event.composedPath().some(({ tagName }) => tagName === "A") && leave(), true);
+// The page that somebody goes to, by a link or by Back.
+function leave(address) {
+  [live.goal, live.leftAt] = [new URL(address, document.baseURI).pathname.split("/").pop(), performance.now()];
+}
+addEventListener("popstate", () => leave(location.href));
+addEventListener("click", (event) => {
+  const link = event.composedPath().find(({ tagName }) => tagName === "A");
+  if (link?.href && !link.target) leave(link.href);
+}, true);
+
+// As a link does, in one step of the browser's history; the page is Streamlit's to show.
+function go(address) {
+  history.pushState(null, "", address);
+  dispatchEvent(new PopStateEvent("popstate"));
+}
 
 function open() {
   const url = new URL(live.address, document.baseURI);
@@ -95,7 +107,7 @@ export default function ({ data, setTriggerValue }) {
   live.page = data.page;
   live.over = (stream, page = live.page) => {
     if (page !== live.page) return;
-    const leaves = performance.now() < live.leftAt + LEAVE_MS;
+    const leaves = live.goal !== page && performance.now() < live.leftAt + LEAVE_MS;
     // The request for another page that somebody has just made would be replaced by one for this page.
     if (leaves || document.querySelector("[data-test-script-state=running]")) {
       setTimeout(() => live.over(stream, page), 50);
@@ -103,6 +115,10 @@ export default function ({ data, setTriggerValue }) {
       setTriggerValue("over", stream);
     }
   };
+  if (data.went > (live.went ?? 0)) {
+    live.went = data.went;
+    go(data.to);
+  }
   if (live.address === data.address) return;
   live.address = data.address;
   live.socket?.close();

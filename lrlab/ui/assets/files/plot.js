@@ -2,6 +2,8 @@
 // hidden series and the place of the slider are kept. Colours of text follow the page.
 
 const NARROW = 560;
+// Plotly says what was clicked so long after the button is up, at most.
+const CLICK_MS = 100;
 
 // Modules beside this one, with its version.
 const beside = (name) => new URL(name + new URL(import.meta.url).search, import.meta.url);
@@ -261,9 +263,21 @@ export default function (component) {
       state.grow = ({ detail }) => {
         if (!detail.includes(state.part)) return;
         choose(state);
-        draw(node);
+        if (!state.pressed) draw(node);
       };
       window.addEventListener("lrlab-live", state.grow);
+      // A drawing forgets what is below the mouse: a click is of what was there when it began.
+      node.addEventListener("pointerdown", (event) => {
+        state.pressed = true;
+        const subplot = event.target.dataset?.subplot;
+        if (subplot) window.Plotly.Fx.hover(node, event, subplot);
+      }, true);
+      window.addEventListener("pointerup", (state.release = () => {
+        setTimeout(() => {
+          if (state.pressed) draw(node);
+          state.pressed = false;
+        }, CLICK_MS);
+      }));
       let wide = node.clientWidth >= NARROW;
       let hidden = !node.clientWidth;
       state.watch = new ResizeObserver(() => {
@@ -304,6 +318,7 @@ export default function (component) {
       state.colours?.disconnect();
       window.removeEventListener("lrlab-frame", state.follow);
       window.removeEventListener("lrlab-live", state.grow);
+      window.removeEventListener("pointerup", state.release);
       if (window.Plotly && state.ready) window.Plotly.purge(node);
       delete node.lrlab;
     }, 100);
