@@ -128,13 +128,13 @@ def test_a_sweep_is_paused_and_resumed_from_the_list_after_a_reload(page, addres
 
 
 def test_a_sweep_that_runs_is_followed_again_after_a_reload(page, address):
-    opened(page, f"{address}/sweep?p=9&solvers=marginal-mean,sir&x-points=4&trials=1000", "Sweep")
+    opened(page, f"{address}/sweep?p=9&solvers=marginal-mean,sir&x-points=4&trials=4000", "Sweep")
     press(page, "Run")
-    expect(page.get_by_text(re.compile("of 8,000 trials, about"))).to_be_visible()
+    expect(page.get_by_text(re.compile("of 32,000 trials, about"))).to_be_visible()
     page.reload()
-    expect(page.get_by_text(re.compile("of 8,000 trials, about"))).to_be_visible()
+    expect(page.get_by_text(re.compile("of 32,000 trials, about"))).to_be_visible()
     press(page, "Cancel")
-    expect(page.get_by_text(re.compile("Cancelled: .* of 8,000 trials were computed"))).to_be_visible()
+    expect(page.get_by_text(re.compile("Cancelled: .* of 32,000 trials were computed"))).to_be_visible()
 
 
 def test_a_map_is_saved_as_a_drawing_and_as_a_page(page, address):

@@ -22,6 +22,7 @@ import streamlit as st
 from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from lrlab.engine.engine import close_engines
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.live.headers import COOKIE
 from lrlab.ui.live.tabs import Tab
@@ -138,7 +139,7 @@ def answer(frame: dict[str, Any], tab: Tab, connection: TabConnection) -> None:
 
 @asynccontextmanager
 async def lifespan(app: object) -> AsyncIterator[None]:
-    """Let pages be followed while the server runs."""
+    """Let pages be followed while the server runs, and end its engine with it."""
     # Before the first session: else Streamlit takes the folder pages/ for the navigation, and serves who comes first to
     # one of them its file alone, without app.py. Outside of a session that is all that this does, but for a warning.
     logging.disable(logging.WARNING)
@@ -147,6 +148,8 @@ async def lifespan(app: object) -> AsyncIterator[None]:
     get_channel().serving = True
     yield
     get_channel().serving = False
+    # A server that is ended by a signal does not run what is left for its exit.
+    await asyncio.to_thread(close_engines)
 
 
 def _no_page() -> None:
