@@ -26,7 +26,7 @@ CONTENT = """node => JSON.stringify(node._fullData.map(({ name, x, y, z, marker 
   [name, ...[x, y, marker?.size, ...(z ?? [])].map((row) => Array.from(row ?? [], (value) =>
     typeof value === "number" ? Number(value.toPrecision(5)) : value))]))"""
 """All numbers of a figure as a text, to five digits: a page's script sends fewer than the live channel."""
-RUN = "node => JSON.stringify(Array.from(node?.calcdata?.[0] ?? [], ({ x, y }) => [x, Number(y.toPrecision(5))]))"
+RUN = "node => JSON.stringify(Array.from(node?.calcdata?.[0] ?? [], ({ x, y }) => [x, Number(y?.toPrecision(5))]))"
 """Points of the first run's curve; theory beside it becomes more exact while a page is shown."""
 WATCH = """figure => {
   const node = document.querySelector(figure);

@@ -7,7 +7,7 @@ it is alive no script runs: what is new goes to the tab by the live channel, and
 import secrets
 import time
 from collections.abc import Callable, Mapping, MutableMapping
-from typing import Any, Protocol, TypeVar
+from typing import Any, NoReturn, Protocol, TypeVar
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -210,8 +210,15 @@ def follow(page: str, draw: Callable[[], None], view: View | None = None) -> Non
         if not running.alive:
             # The whole page draws it, with the buttons of a run that is over.
             followed.view = None
-            st.rerun()
+            redraw()
         draw()
+
+
+def redraw() -> NoReturn:
+    """Draw the whole page again, or follow the request of someone who has left it meanwhile."""
+    # st.rerun() would replace a request that waits; any access to the session takes it up first.
+    _ = "live:tab" in st.session_state
+    st.rerun()
 
 
 def when_over(page: str, name: str, running: Running) -> None:

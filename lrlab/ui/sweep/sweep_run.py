@@ -45,7 +45,9 @@ def buttons(page: str, sweep: Sweep | None) -> None:
         run, alive = live.current(page), live.alive_as_shown(page)
         same = run is not None and sweep is not None and run.sweep == sweep
         under_way = same and alive and not run.ending
-        pressed = st.button("Run", type="primary", key=f"{page}-run", disabled=sweep is None or under_way)
+        idle = sweep is None or under_way
+        # By its callback, as every button that must not be lost to a run of the script that begins meanwhile.
+        st.button("Run", type="primary", key=f"{page}-run", disabled=idle, on_click=live.request, args=(page,))
         wanted = st.session_state.pop(f"{page}:autorun", False)
         paused = run is not None and not alive and run.state == "paused"
         if paused:
@@ -63,7 +65,7 @@ def buttons(page: str, sweep: Sweep | None) -> None:
         if sweep and under_way:
             st.caption("Every finished trial is stored.")
         elif sweep:
-            _run(page, sweep, wanted=pressed or wanted, known=run if same else None)
+            _run(page, sweep, wanted=wanted, known=run if same else None)
 
 
 def _run(page: str, sweep: Sweep, *, wanted: bool, known: SweepRun | None) -> None:
@@ -75,7 +77,7 @@ def _run(page: str, sweep: Sweep, *, wanted: bool, known: SweepRun | None) -> No
     if forecast and wanted:
         forecast.wait(FORECAST_SECONDS)
     if wanted and not (forecast and forecast.refused) and begin(page, sweep):
-        st.rerun()
+        live.redraw()
 
 
 def forecast_of(page: str, sweep: Sweep, done: int) -> PendingForecast:

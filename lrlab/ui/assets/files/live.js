@@ -8,22 +8,36 @@ const { listed } = await import(new URL(`arrays.js${new URL(import.meta.url).sea
 const MISSED = -1;
 // After somebody has left for another page: its script has begun before that, or it never came.
 const LEAVE_MS = 15_000;
+const LOOK_MS = 1000;
 const RETRY_MS = [250, 500, 1000, 2000, 4000];
 const live = (window.lrlabLive ??= { shown: {}, numbers: {}, dragged: null, tries: 0, leftAt: -Infinity });
 
-// The page that somebody goes to, by a link or by Back.
+const running = () => document.querySelector("[data-test-script-state=running]");
+const pageOf = (address) => new URL(address, document.baseURI).pathname.split("/").pop();
+const leaves = (page) => live.goal !== page && performance.now() < live.leftAt + LEAVE_MS;
+
+// The page that somebody goes to, by a link or by Back. What the page before has sent in the same moment, as a value of
+// a number field, would bring it back, for the server answers the last request: then the browser goes there again.
 function leave(address) {
-  [live.goal, live.leftAt] = [new URL(address, document.baseURI).pathname.split("/").pop(), performance.now()];
+  [live.goal, live.leftAt] = [pageOf(address), performance.now()];
+  clearInterval(live.leaving);
+  // By a link the address changes when the page comes; by Back it has changed, and was changed back.
+  const step = pageOf(location.href) === live.goal ? "replaceState" : "pushState";
+  live.leaving = setInterval(() => {
+    if (!leaves(live.page)) clearInterval(live.leaving);
+    else if (pageOf(location.href) !== live.goal && !running()) go(address, step);
+  }, LOOK_MS);
 }
 addEventListener("popstate", () => leave(location.href));
 addEventListener("click", (event) => {
   const link = event.composedPath().find(({ tagName }) => tagName === "A");
-  if (link?.href && !link.target) leave(link.href);
-}, true);
+  // What Streamlit has not taken is a link to elsewhere.
+  if (link?.href && event.defaultPrevented) leave(link.href);
+});
 
 // As a link does, in one step of the browser's history; the page is Streamlit's to show.
-function go(address) {
-  history.pushState(null, "", address);
+function go(address, step = "pushState") {
+  history[step](null, "", address);
   dispatchEvent(new PopStateEvent("popstate"));
 }
 
@@ -107,9 +121,8 @@ export default function ({ data, setTriggerValue }) {
   live.page = data.page;
   live.over = (stream, page = live.page) => {
     if (page !== live.page) return;
-    const leaves = live.goal !== page && performance.now() < live.leftAt + LEAVE_MS;
     // The request for another page that somebody has just made would be replaced by one for this page.
-    if (leaves || document.querySelector("[data-test-script-state=running]")) {
+    if (leaves(page) || running()) {
       setTimeout(() => live.over(stream, page), 50);
     } else {
       setTriggerValue("over", stream);

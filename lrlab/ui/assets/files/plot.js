@@ -160,9 +160,20 @@ function clicked(node, event) {
   const point = event.points?.[0];
   if (!point || !node.lrlab.send) return;
   const value = { x: point.x, y: point.y, curve: point.curveNumber, index: point.pointIndex ?? point.pointNumber };
-  const told = point.customdata;
+  const told = point.customdata ?? cellBelow(node, point);
   if (told !== undefined) value.customdata = Array.isArray(told) || ArrayBuffer.isView(told) ? Array.from(told) : [told];
   node.lrlab.send("click", value);
+}
+
+// A line that lies over a heat map is nearer to the mouse than its cell, which is what a click means.
+function cellBelow(node, { x, y, xaxis, yaxis, data }) {
+  const map = node.data.find((trace) => trace.type === "heatmap" && trace.customdata && (trace.xaxis ?? "x") === (data.xaxis ?? "x"));
+  const nearest = (values, value, axis) => {
+    const place = (each) => (axis.type === "log" ? Math.log(each) : each);
+    const distances = shared.listed(values).map((each) => Math.abs(place(each) - place(value)));
+    return distances.indexOf(Math.min(...distances));
+  };
+  return map?.customdata[nearest(map.y, y, yaxis)]?.[nearest(map.x, x, xaxis)];
 }
 
 function scrubber(root, node) {
