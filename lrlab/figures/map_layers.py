@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from lrlab.figures.build import Figure, Node, merged, trace
 
 Place = Mapping[str, int]
 """Row and column of a map in its figure, from 1."""
+FIRST: Place = MappingProxyType({"row": 1, "col": 1})
 
 REGIONS = {
     "impossible": {"shape": "/", "size": 9, "solidity": 0.22},
@@ -166,9 +168,10 @@ class Layers:
         ):
             ends = np.log10(axis.edges[[0, -1]]) if axis.spacing == "log" else axis.edges[[0, -1]]
             update(**place, type=axis.spacing, range=list(ends), showgrid=False, title_text=axis.title * titled)
-        # Zoomed together.
-        self._figure.update_xaxes(**place, matches="x")
-        self._figure.update_yaxes(**place, matches="y")
+        if place != FIRST:
+            # Zoomed together.
+            self._figure.update_xaxes(**place, matches="x")
+            self._figure.update_yaxes(**place, matches="y")
 
     def _heat(self, z: Array, place: Place, **look: Any) -> None:
         x, y = self._x.edges, self._y.edges

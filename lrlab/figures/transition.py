@@ -9,10 +9,9 @@ import pandas as pd
 
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, grid
-from lrlab.figures.map_layers import Layers, Region, Scale, cell_texts
+from lrlab.figures.map_layers import FIRST, Layers, Region, Scale, cell_texts
 
 Maps = Mapping[str, pd.DataFrame]
-ONLY = {"row": 1, "col": 1}
 
 
 class Score(NamedTuple):
@@ -44,16 +43,16 @@ def transition(
     """
     figure = grid(1, 1)
     layers, colours, first = Layers(figure, x, y), theme.colours(list(maps)), next(iter(maps))
-    layers.cells(first, maps[first], _together(maps, score), ONLY)
-    layers.regions(regions, ONLY)
+    layers.cells(first, maps[first], _together(maps, score), FIRST)
+    layers.regions(regions, FIRST)
     for solver, cells in maps.items():
         if score.level is not None:
-            layers.contour(cells, score.level, f"{score.contour}, {solver}", colours[solver], ONLY)
+            layers.contour(cells, score.level, f"{score.contour}, {solver}", colours[solver], FIRST)
     if lines is not None:
-        layers.theory(lines, ONLY)
+        layers.theory(lines, FIRST)
     for solver, points in () if fits is None else fits.groupby("solver", sort=False):
-        layers.midpoints(points, str(solver), colours[str(solver)], ONLY)
-    layers.axes(ONLY, below=False, left=False)
+        layers.midpoints(points, str(solver), colours[str(solver)], FIRST)
+    layers.axes(FIRST, below=False, left=False)
     return _styled(figure, x, y, score, height=540)
 
 

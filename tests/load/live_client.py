@@ -28,13 +28,11 @@ class LiveClient:
     _socket: ClientConnection | None = None
     _address: str = ""
     _receiver: asyncio.Task[None] | None = None
-    _tried: asyncio.Event = field(default_factory=asyncio.Event)
 
     def follow(self, address: str, cookie: str) -> None:
         """Connect, unless this address is followed already."""
         if address != self._address:
             self._address = address
-            self._tried.clear()
             self._receiver = asyncio.create_task(self._receive(address, cookie))
 
     async def drag(self, stream: str, position: int) -> None:
@@ -44,25 +42,19 @@ class LiveClient:
 
     async def close(self) -> None:
         """Close the connection; `follow` opens another one, which goes on with the numbers of this one."""
-        self._address = ""
         if self._receiver:
-            # To be cancelled while it connects would leave a socket open.
-            await self._tried.wait()
             self._receiver.cancel()
             await asyncio.gather(self._receiver, return_exceptions=True)
         if self._socket:
             await self._socket.close()
-        self._socket = self._receiver = None
+        self._socket, self._receiver, self._address = None, None, ""
 
     async def _receive(self, address: str, cookie: str) -> None:
         headers = {"Cookie": cookie} if cookie else None
         try:
-            try:
-                self._socket = await connect(
-                    address, additional_headers=headers, max_size=MESSAGE_BYTES, open_timeout=60, compression=None
-                )
-            finally:
-                self._tried.set()
+            self._socket = await connect(
+                address, additional_headers=headers, max_size=MESSAGE_BYTES, open_timeout=60, compression=None
+            )
             await self._socket.send(json.dumps({"have": self.numbers}))
             async for text in self._socket:
                 self.bytes += len(text)

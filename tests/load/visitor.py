@@ -73,9 +73,11 @@ class Visitor:
 
     async def close(self) -> None:
         """Close the tab."""
+        # First what would follow once more.
+        self._receiver.cancel()
+        await asyncio.gather(self._receiver, return_exceptions=True)
         await self.live.close()
         await self.socket.close()
-        self._receiver.cancel()
 
     async def until(self, holds: Any, seconds: float = 60.0) -> None:
         """Return once `holds()`; TimeoutError after so many seconds."""

@@ -50,3 +50,10 @@ def place(at, label):
 def errors(at):
     """Return the sentences in red."""
     return [error.value for error in at.error]
+
+
+def unfold(at, page, *folds):
+    """Open places that are folded away, as their titles are clicked; the page is not yet drawn with them."""
+    for fold in folds or ("advanced", "seed", "limits", "more", "options", "success"):
+        at.session_state[f"{page}-{fold}"] = True
+    return at

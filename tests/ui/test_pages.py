@@ -19,7 +19,7 @@ from lrlab.sweeps.toml import parse
 from lrlab.ui.converge.results_view import recoveries
 from lrlab.ui.home import EXPLORE, YOURS, sections
 from lrlab.ui.sweep.sweep_controls import address
-from tests.ui.driving import errors, finished, words
+from tests.ui.driving import drawn, errors, finished, unfold, words
 
 PAGES = Path(__file__).parents[2] / "pages"
 SMALL = {"n": "400", "p": "8"}
@@ -209,7 +209,8 @@ def test_a_change_of_model_changes_the_solvers():
 
 def test_settings_of_the_page_reach_the_job():
     at = opened("converge", **SMALL)
-    at.number_input(key="converge.one-bit-sensing.noise").set_value(0.5).run()
+    at.number_input(key="converge.one-bit-sensing.noise").set_value(0.5)
+    unfold(at, "converge", "limits", "pairwise-moment-options").run()
     at.number_input(key="converge.max_iter").set_value(3).run()
     at.number_input(key="converge.tol").set_value(0.0).run()
     at.selectbox(key="converge.one-bit-sensing.pairwise-moment.pairs").set_value("all").run()
@@ -222,6 +223,7 @@ def test_settings_of_the_page_reach_the_job():
 
 def test_the_address_fills_in_the_widgets():
     at = opened("converge", model="flipped-logistic", n="8000", flip="0.2", solvers="sir", show="overlap", seed="7")
+    drawn(unfold(at, "converge", "advanced", "more").run())
     assert at.number_input(key="converge.flipped-logistic.n").value == 8000
     assert at.number_input(key="converge.flipped-logistic.flip").value == 0.2
     assert at.number_input(key="converge.seed").value == 7
@@ -283,7 +285,7 @@ def test_a_refused_solver_has_its_reason_below_its_name_and_others_run():
 
 
 def test_a_picture_is_recovered_and_can_be_led_through():
-    at = opened("converge", **SMALL)
+    at = drawn(unfold(opened("converge", **SMALL), "converge", "advanced").run())
     at.selectbox(key="converge.one-bit-sensing.truth").set_value("digit-3").run()
     assert at.number_input(key="converge.one-bit-sensing.p").value == 64
     at.number_input(key="converge.one-bit-sensing.n").set_value(4000).run()

@@ -150,10 +150,15 @@ def _begin(page: str, begin: Callable[[], Running], about: Any) -> None:
         # Too many are under way, or the scheduler that LRLAB_SCHEDULER names does not answer.
         st.error(str(error))
         return
-    stop(page)
-    st.session_state[f"{page}:run"], st.session_state[f"{page}:about"] = running, about
-    st.session_state[f"{page}:fresh"] = True
-    get_channel().hold(tab(), page, running, about)
+    try:
+        stop(page)
+        st.session_state[f"{page}:run"], st.session_state[f"{page}:about"] = running, about
+        st.session_state[f"{page}:fresh"] = True
+        get_channel().hold(tab(), page, running, about)
+    except BaseException:
+        # Another request ends this script: its own begins the run, which is still wanted.
+        running.cancel()
+        raise
 
 
 def announce(page: str) -> None:

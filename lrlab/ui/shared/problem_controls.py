@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from types import MappingProxyType
+from typing import Any
 
 import streamlit as st
 
@@ -50,18 +51,20 @@ def choose_spec(
     )
     _settle_picture(link, name)
     values = {p: _with_slider(link, name, parameters[p]) for p in main}
-    folded = st.expander("Advanced") if main else st.container()
+    folded: Any = controls.fold("Advanced", f"{link.page}-advanced") if main else st.container()
+    shown = not main or folded.open
     others = [p for p in visible if p.name not in main]
     with folded:
-        values |= {p.name: _with_slider(link, name, p) for p in others if main and p.name in DRAGGED}
-        values |= widgets(link, [p for p in others if p.name not in values], scope=name)
+        values |= {p.name: _with_slider(link, name, p) for p in others if main and shown and p.name in DRAGGED}
+        values |= widgets(link, [p for p in others if p.name not in values], scope=name, shown=shown)
     st.session_state[link.key("truth-before", name)] = values.get("truth")
     link.accept(parameters)
     try:
         if values.get("truth") == "upload":
             values["picture"] = upload(link, parameters["picture"], int(values["p"] or 0))
-        with folded if main else st.expander("Seed"):
-            values["seed"] = widget(link, parameters["seed"])
+        place: Any = folded if main else controls.fold("Seed", f"{link.page}-seed")
+        with place:
+            values["seed"] = widget(link, parameters["seed"], shown=place.open)
         return catalog.spec(name, **values)
     except InputError as error:
         return error

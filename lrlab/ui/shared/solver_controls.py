@@ -11,14 +11,15 @@ from lrlab.parameters import InputError, Parameter, Value, declared, nearest
 from lrlab.protocol import Limits, Spec
 from lrlab.runs.job import Job, make_job
 from lrlab.solver_entry import SolverEntry
+from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.controls import widgets, with_defaults
 from lrlab.ui.widgets.permalink import Permalink
 
 
 def choose_limits(link: Permalink, initial: Mapping[str, Value] = MappingProxyType({})) -> dict[str, Any] | InputError:
     """Show the limits of a run; return them by name, or the error. initial: first values that are not the defaults."""
-    with st.expander("Limits of a run"):
-        values = widgets(link, with_defaults(declared(Limits).values(), initial))
+    with controls.fold("Limits of a run", f"{link.page}-limits") as place:
+        values = widgets(link, with_defaults(declared(Limits).values(), initial), shown=place.open)
     try:
         protocol.limits(values)
         # What is left at its default is not given: some solvers are made for more iterations.
@@ -59,8 +60,13 @@ def choose_jobs(
     unavailable = [e for e in rest if e.name in refused and not st.session_state[link.key(e.name, name)]]
     rest = [entry for entry in rest if entry not in unavailable]
     opened = any(st.session_state[link.key(entry.name, name)] for entry in rest)
-    with st.expander(f"{len(rest)} more solvers", expanded=opened) if first and rest else st.container():
-        chosen |= {entry.name: _choose(link, name, problem, entry, ending) for entry in rest}
+    folded = first and rest
+    place: Any = (
+        controls.fold(f"{len(rest)} more solvers", f"{link.page}-more", opened=opened) if folded else st.container()
+    )
+    with place:
+        shown = not folded or place.open
+        chosen |= {entry.name: _choose(link, name, problem, entry, ending, shown=shown) for entry in rest}
     if unavailable:
         reasons = "\n\n".join(f"{entry.title}: {refused[entry.name]}" for entry in unavailable)
         st.caption(f"Not for this problem: {', '.join(entry.title for entry in unavailable)}.", help=reasons)
@@ -75,18 +81,24 @@ def _choose(
     problem: Spec | InputError,
     entry: SolverEntry,
     ending: Mapping[str, Any] | InputError,
+    *,
     summary: bool = False,
+    shown: bool = True,
 ) -> Job | Literal[False] | None:
     """Show a solver; return its job, None where it is chosen and cannot be run, and False where it is not chosen."""
     key = link.key(entry.name, name)
     about = f"{entry.summary} {entry.given}\n\n{entry.reference}"
-    wanted = st.checkbox(entry.title, st.session_state[key], key=key, help=about)
+    wanted = st.checkbox(entry.title, st.session_state[key], key=key, help=about) if shown else controls.keep(key)
     if summary:
         st.caption(entry.summary)
     settings = {}
     if wanted and entry.options:
-        with st.expander("Options", key=link.key(f"{entry.name}-options", name)):
-            settings = widgets(link, list(entry.options.values()), scope=name, prefix=f"{entry.name}.")
+        place: Any = controls.fold("Options", f"{link.page}-{entry.name}-options") if shown else st.container()
+        options, visible = list(entry.options.values()), shown and place.open
+        with place:
+            settings = widgets(link, options, scope=name, prefix=f"{entry.name}.", shown=visible)
+    if not (wanted or shown):
+        return False
     job = _job(problem, entry, settings, ending)
     if isinstance(job, InputError):
         st.caption(f":red[Unavailable: {job}]" if wanted else f"Unavailable: {job}")

@@ -112,8 +112,9 @@ def _options(link: Permalink, model: str, chosen: list[str]) -> dict[str, Value]
             known.setdefault(name, (solver, parameter))
     if not known:
         return {}
-    with st.expander("Options of solvers", key=link.key("options", model)):
-        given = controls.widgets(link, [p for _, p in known.values()], scope=model, prefix=OPTION)
+    with controls.fold("Options of solvers", f"{link.page}-options") as place:
+        options = [parameter for _, parameter in known.values()]
+        given = controls.widgets(link, options, scope=model, prefix=OPTION, shown=place.open)
     try:
         for solver in dict.fromkeys(solver for solver, _ in known.values()):
             settle(catalog.solver(solver, model).run, {k: given[k] for k, (of, _) in known.items() if of == solver})
@@ -143,8 +144,9 @@ def _success(link: Permalink, entry: ModelEntry) -> Success | InputError | None:
                   kind=str, default="below"),
         Parameter(meaning="where success begins", name="level", symbol="level", default=goal.below or 0.5),
     )  # fmt: skip
-    with st.expander("What counts as success"):
-        metric, side, level = controls.widgets(link, parameters, scope=entry.family.name, prefix=RULE).values()
+    with controls.fold("What counts as success", f"{link.page}-success") as place:
+        given = controls.widgets(link, parameters, scope=entry.family.name, prefix=RULE, shown=place.open)
+        metric, side, level = given.values()
     if metric == NO_RULE:
         return None
     try:

@@ -48,7 +48,7 @@ def buttons(page: str, sweep: Sweep | None) -> None:
         idle = sweep is None or under_way
         # By its callback, as every button that must not be lost to a run of the script that begins meanwhile.
         st.button("Run", type="primary", key=f"{page}-run", disabled=idle, on_click=live.request, args=(page,))
-        wanted = st.session_state.pop(f"{page}:autorun", False)
+        wanted = st.session_state.get(f"{page}:autorun", False)
         paused = run is not None and not alive and run.state == "paused"
         if paused:
             st.button("Resume", key=f"{page}-resume", on_click=resume, args=(page,))
@@ -66,6 +66,8 @@ def buttons(page: str, sweep: Sweep | None) -> None:
             st.caption("Every finished trial is stored.")
         elif sweep:
             _run(page, sweep, wanted=wanted, known=run if same else None)
+    # At last: a script that another request ends before that leaves the wish to the next one.
+    st.session_state.pop(f"{page}:autorun", None)
 
 
 def _run(page: str, sweep: Sweep, *, wanted: bool, known: SweepRun | None) -> None:
@@ -77,6 +79,7 @@ def _run(page: str, sweep: Sweep, *, wanted: bool, known: SweepRun | None) -> No
     if forecast and wanted:
         forecast.wait(FORECAST_SECONDS)
     if wanted and not (forecast and forecast.refused) and begin(page, sweep):
+        st.session_state.pop(f"{page}:autorun", None)
         live.redraw()
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import streamlit as st
@@ -76,7 +76,7 @@ def choose(
     given = list(controls.widgets(link, parts, scope=scope, prefix=prefix, disabled=off).values())
     derived_axis = derived(catalog.MODELS[model], name)
     decides = derived_axis.decides if derived_axis else name
-    look = {"label": "values instead", "placeholder": "200, 400, 800"}
+    look: dict[str, Any] = {"label": "values instead", "placeholder": "200, 400, 800"}
     text = str(controls.widget(link, LISTED, name=f"{prefix}values", scope=scope, **look)) if lists else ""
     try:
         whole = getattr(declared(catalog.MODELS[model]).get(name), "kind", None) is int

@@ -39,17 +39,31 @@ def step(parameter: Parameter, value: float) -> float:
     return max(1, int(size)) if parameter.kind is int else size
 
 
-def widget(link: Permalink, parameter: Parameter, *, name: str = "", scope: str = "", **look: Any) -> Value | None:
+def fold(title: str, key: str, *, opened: bool = False) -> Any:
+    """Return a place that is folded away; what is in it is to be drawn only where its `open` is true."""
+    return st.expander(title, key=key, expanded=opened, on_change="rerun")
+
+
+def keep(key: str) -> Any:
+    """Return the value of a widget that is not drawn at present; Streamlit would forget it."""
+    st.session_state[key] = value = st.session_state[key]
+    return value
+
+
+def widget(
+    link: Permalink, parameter: Parameter, *, name: str = "", scope: str = "", shown: bool = True, **look: Any
+) -> Value | None:
     """Show a parameter's widget and return its value, which may be out of bounds: the spec checks it.
 
     name: the key in the address, where it is not the parameter's own. scope: separates keys that models do not share.
+    shown: whether it is drawn; the value counts without that, too.
     """
     name = name or parameter.name
     key = link.key(name, scope)
     if key not in st.session_state:
         st.session_state[key] = link.value(name, parameter)
     look = {"label": label(parameter), "help": explanation(parameter), **look}
-    value = _input(parameter, key, look)
+    value: Value | None = _input(parameter, key, look) if shown else keep(key)
     link.put(name, value, parameter)
     return value
 
@@ -78,9 +92,17 @@ def with_defaults(parameters: Iterable[Parameter], first: Mapping[str, Value]) -
 
 
 def widgets(
-    link: Permalink, parameters: Sequence[Parameter], *, scope: str = "", prefix: str = "", **look: Any
+    link: Permalink,
+    parameters: Sequence[Parameter],
+    *,
+    scope: str = "",
+    prefix: str = "",
+    shown: bool = True,
+    **look: Any,
 ) -> dict[str, Any]:
     """Show the widgets of several parameters, two per row, switches below them; return their values by name."""
+    if not shown:
+        return {one.name: widget(link, one, name=prefix + one.name, scope=scope, shown=False) for one in parameters}
     # A switch has its words beside it: half a row would cut them off.
     switches = [parameter for parameter in parameters if parameter.kind is bool]
     others = [parameter for parameter in parameters if parameter.kind is not bool]

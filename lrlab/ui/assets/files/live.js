@@ -9,8 +9,10 @@ const MISSED = -1;
 // After somebody has left for another page: its script has begun before that, or it never came.
 const LEAVE_MS = 15_000;
 const LOOK_MS = 1000;
+// After a click or a key: Streamlit forgets a click where another request comes before its script has begun.
+const ACT_MS = 500;
 const RETRY_MS = [250, 500, 1000, 2000, 4000];
-const live = (window.lrlabLive ??= { shown: {}, numbers: {}, dragged: null, tries: 0, leftAt: -Infinity });
+const live = (window.lrlabLive ??= { shown: {}, numbers: {}, dragged: null, tries: 0, leftAt: -Infinity, actedAt: -Infinity });
 
 const running = () => document.querySelector("[data-test-script-state=running]");
 const pageOf = (address) => new URL(address, document.baseURI).pathname.split("/").pop();
@@ -29,6 +31,7 @@ function leave(address) {
   }, LOOK_MS);
 }
 addEventListener("popstate", () => leave(location.href));
+for (const kind of ["pointerdown", "click", "keydown"]) addEventListener(kind, () => (live.actedAt = performance.now()), true);
 addEventListener("click", (event) => {
   const link = event.composedPath().find(({ tagName }) => tagName === "A");
   // What Streamlit has not taken is a link to elsewhere.
@@ -122,7 +125,7 @@ export default function ({ data, setTriggerValue }) {
   live.over = (stream, page = live.page) => {
     if (page !== live.page) return;
     // The request for another page that somebody has just made would be replaced by one for this page.
-    if (leaves(page) || running()) {
+    if (leaves(page) || running() || performance.now() < live.actedAt + ACT_MS) {
       setTimeout(() => live.over(stream, page), 50);
     } else {
       setTriggerValue("over", stream);
