@@ -173,8 +173,8 @@ def test_one_bit_labels_run_on_converge_and_estimates_have_the_scale_of_the_trut
     assert [len(run.trace.rows) for run in runs] == [4, 4, 4] and "label auc" in words(at, "converge.cards")
     titles = ["truth", *(catalog.solver(name, "one-bit-multilabel").title for name in solvers.split(","))]
     assert [trace["name"] for trace in figure(at, "converge-matrices")["data"]] == titles
-    for drawn in recoveries(runs[0].job.spec, runs):
-        for W in (drawn.estimate, *(estimate for _, estimate in drawn.history)):
+    for shown in recoveries(runs[0].job.spec, runs):
+        for W in (shown.estimate, *(estimate for _, estimate in drawn.history)):
             assert np.linalg.norm(W.dense(), axis=0) == pytest.approx(1, rel=1e-4)
 
 
