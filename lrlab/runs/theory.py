@@ -9,6 +9,7 @@ signals; `limit_...`, for large n and p, and `limit_best_...` of all methods.
 """
 
 import json
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -178,8 +179,17 @@ def shipped() -> Mapping[str, Numbers]:
     return known
 
 
-@lru_cache(maxsize=REMEMBERED)
+_drawing = [threading.Lock() for _ in range(64)]
+
+
 def _quick(job: Job) -> Numbers:
+    # Where many move the same slider, one thread draws and the others wait for it.
+    with _drawing[hash(job) % len(_drawing)]:
+        return _drawn_quickly(job)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _drawn_quickly(job: Job) -> Numbers:
     return {**_limit(job), **drawn(job, QUICK_SECONDS)}
 
 

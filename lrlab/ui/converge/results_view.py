@@ -83,9 +83,13 @@ class Dragged:
         following = get_engine().follow([job for job in jobs if again or self._seconds[job.solver] < QUICK_SECONDS])
         # Both are remembered, and take about as long as a quick run: the workers are not waited for meanwhile.
         measured, _ = measured_parts(spec), [theory.known(job) for job in jobs]
+        began = time.monotonic()
         following.wait(PATIENCE_SECONDS)
+        waited = time.monotonic() - began
         following.cancel()
-        self._seconds |= {run.job.solver: _seconds(run) for run in following.runs}
+        # Quick runs may have to wait for those of other tabs.
+        late = max(0.0, waited - sum(map(_seconds, following.runs)))
+        self._seconds |= {run.job.solver: late + _seconds(run) for run in following.runs}
         over = {run.job.solver: run for run in following.runs if run.over}
         runs = [over.get(job.solver, LiveRun(job)) for job in jobs]
         return {**shown(self._settings, runs).parts, **measured}

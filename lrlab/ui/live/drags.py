@@ -36,17 +36,18 @@ class Drag:
         _pool.submit(self._answer)
 
     def _answer(self) -> None:
-        while True:
-            with self._lock:
-                newest, self._newest = self._newest, None
-                if newest is None:
-                    self._busy = False
-                    return
-            position, send = newest
-            try:
-                send(self.stream.push(self.show(position)))
-            except (InputError, IndexError):
-                # The page shows the sentence when the slider rests; until then the last figure stays.
-                continue
-            except Exception:
-                logging.getLogger("lrlab.live").exception("a position of a slider could not be shown")
+        with self._lock:
+            newest, self._newest = self._newest, None
+            if newest is None:
+                self._busy = False
+                return
+        position, send = newest
+        try:
+            send(self.stream.push(self.show(position)))
+        except (InputError, IndexError):
+            # The page shows the sentence when the slider rests; until then the last figure stays.
+            pass
+        except Exception:
+            logging.getLogger("lrlab.live").exception("a position of a slider could not be shown")
+        # The next position waits behind those of other sliders.
+        _pool.submit(self._answer)
