@@ -80,11 +80,6 @@ def hard_threshold(v: Array, s: int) -> Array:
     return thresholded
 
 
-def soft_threshold(v: Array, level: float) -> Array:
-    """Return sign(v) max(|v| - level, 0): the proximal map of level * ||.||_1."""
-    return np.sign(v) * np.maximum(np.abs(v) - level, 0.0)
-
-
 def solve_positive(N: Array, rhs: Array, ridge: float | Array = 0.0) -> Array:
     """Return the solution of (N + ridge I) u = rhs for a symmetric positive semidefinite N; N is written over.
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.random import SeedSequence
 
 from lrlab.arrays import Array, Intervals
+from lrlab.model_hooks import ModelHooks
 from lrlab.parameters import Parameter, Value, declared, require_known, settle
 
 Estimate = Any
@@ -66,7 +67,7 @@ def proceed(fraction: float) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spec(ABC):
+class Spec(ModelHooks, ABC):
     """A small, frozen, hashable description of a problem; it travels to where the data is then built.
 
     A model is a subclass whose fields are annotated with `Parameter`; InputError for a wrong value; equation: LaTeX.

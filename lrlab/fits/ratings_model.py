@@ -25,14 +25,14 @@ TOP_COLUMNS = ("user", "place", "item", "prediction")
 NEW = {(False, False): "", (True, False): "user", (False, True): "item", (True, True): "user and item"}
 
 
-class Scaling(NamedTuple):
+class Standardisation(NamedTuple):
     """Features of one side about their means (d,), numbers in units of their standard deviation (d,)."""
 
     centre: Array
     unit: Array
 
     @classmethod
-    def of(cls, values: Array | None, columns: Columns) -> "Scaling":
+    def of(cls, values: Array | None, columns: Columns) -> "Standardisation":
         """Return the scaling of features (n, d); of none, that of no columns."""
         if values is None:
             return cls(np.zeros(0), np.ones(0))
@@ -52,7 +52,7 @@ class Members:
 
     names: Names = field(repr=False)
     columns: Columns = field(repr=False)
-    scaling: Scaling = field(repr=False)
+    scaling: Standardisation = field(repr=False)
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -78,8 +78,8 @@ class Members:
 
 def members_of(ratings: Ratings) -> tuple[Members, Members]:
     """Return the users and items of ratings."""
-    users = Members(ratings.user_names, ratings.x_columns, Scaling.of(ratings.X, ratings.x_columns))
-    return users, Members(ratings.item_names, ratings.y_columns, Scaling.of(ratings.Y, ratings.y_columns))
+    users = Members(ratings.user_names, ratings.x_columns, Standardisation.of(ratings.X, ratings.x_columns))
+    return users, Members(ratings.item_names, ratings.y_columns, Standardisation.of(ratings.Y, ratings.y_columns))
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +174,7 @@ def restored(solver: str, options: str, arrays: Mapping[str, Array]) -> RatingMo
         if arrays[f"{what}_names"].dtype.kind != "U" or len(set(names)) < len(names):
             raise ValueError(f"names of {what}s that are not text, each once")
         kinds = tuple(Column(name, word) for name, word in columns.tolist())
-        sides.append(Members(names, kinds, Scaling(centre, unit)))
+        sides.append(Members(names, kinds, Standardisation(centre, unit)))
     pointer: Indices = arrays["pointer"]  # type: ignore[assignment]
     rated: Indices = arrays["rated"]  # type: ignore[assignment]
     mean = float(arrays["mean"])

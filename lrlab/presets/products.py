@@ -6,7 +6,6 @@ rows h_j (x) x_i, and, dashed, how many times as many multiplications that table
 rows in as many parts are faster than all of them on one. Speed-ups are ratios of times that were taken in turn.
 """
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +26,7 @@ from lrlab.presets.cases import axes_path, axis_of
 from lrlab.presets.definition import Preset
 from lrlab.presets.evidence import samples_of
 from lrlab.presets.result import Panel, Plan, Result, assembled, panel_table
+from lrlab.runs.memory import cores
 from lrlab.solvers.multilabel.label_losses import SQUARED
 from lrlab.solvers.multilabel.leml_products import Labels, OfFeatures
 
@@ -65,11 +65,6 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
         items += [ProductTrial(panel["title"], axis, value, spec, trial) for value in values for trial in numbers]
     items.sort(key=lambda item: item.trial)
     return Plan(measure, items, lambda rows: figures(preset, [row for row in rows if row is not None]))
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def measure(item: ProductTrial) -> dict[str, Any]:

@@ -27,7 +27,7 @@ class Job:
     def given(self) -> str:
         """What the solver is given beyond the data, with these options, as a sentence."""
         known = (*self.entry.knows, *self.entry.knows_with(dict(self.options)))
-        return given_words([word for word in known if word not in getattr(self.spec, "withheld", ())])
+        return given_words([word for word in known if word not in self.spec.withheld])
 
     def on(self, spec: Spec) -> "Job":
         """Return the same job on another spec of the same shape (another seed), which needs no new checks."""

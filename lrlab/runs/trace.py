@@ -84,19 +84,18 @@ class Trace:
     @property
     def ending(self) -> str:
         """The sentence of the stop, without the advice to go on where theory knows that this leads nowhere."""
-        limited, unknowns = self.stop is Stop.MAX_ITER, getattr(self.job.spec, "degrees_of_freedom", 0)
+        limited, unknowns = self.stop is Stop.MAX_ITER, self.job.spec.degrees_of_freedom
         if limited and theory.limits(self.job).get("limit_overlap") == 0.0:
             words = "for large n and p the overlap of this method tends to 0 at this n/p"
             return f"Stopped at the iteration limit. More iterations do not help: {words}."
-        if limited and getattr(self.job.spec, "measurements", unknowns) < unknowns:
+        if limited and self.job.spec.measurements < unknowns:
             return "Stopped at the iteration limit. More iterations do not help: the data do not decide the matrix."
         return self.stop.value if self.stop else ""
 
     def summary(self) -> dict[str, Any]:
         """Return all of it as plain values, as `solve --json` prints it."""
         spec = self.job.spec
-        judged = getattr(spec, "judgement", lambda scores: "")(self.rows[-1] if self.rows else {})
-        said = self.ending, self.note, getattr(spec, "remark", ""), judged
+        said = self.ending, self.note, spec.remark, spec.judgement(self.rows[-1] if self.rows else {})
         return {
             "model": spec.model,
             "spec": spec.public_values(),

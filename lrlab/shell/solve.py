@@ -25,7 +25,7 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run one job: in this process, or, where it is large, on a worker."""
     job = job_from(options.model, options.solver, settings_from(options.settings))
-    if remark := getattr(job.spec, "remark", ""):
+    if remark := job.spec.remark:
         # Before the run, which may take long; on standard error, since --json prints one document and nothing else.
         print(remark, file=sys.stderr)
     trace = solve.run(job)

@@ -2,6 +2,7 @@
 
 import argparse
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from lrlab.shell.common import DONE, add_json, print_json
@@ -18,10 +19,15 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prune and export if requested; list the trials."""
+    from lrlab.store import store_file
     from lrlab.store.export import export
     from lrlab.store.store import Store
 
-    with Store(options.file, create=False) as store:
+    only_read = options.export and not options.prune
+    with (
+        TemporaryDirectory() as folder,
+        Store(store_file.readable(options.file, Path(folder)) if only_read else options.file, create=False) as store,
+    ):
         pruned = store.prune() if options.prune else 0
         exported = export(store, options.export) if options.export else 0
         groups = store.groups()

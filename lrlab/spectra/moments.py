@@ -124,4 +124,4 @@ def compare(table: pd.DataFrame, rank_of: dict[float, int]) -> pd.DataFrame:
 
 def ranks(spec: Spec, axis: str, values: Sequence[float]) -> dict[float, int]:
     """Return the rank of the truth at each value of the axis."""
-    return {float(value): getattr(place(spec, axis, value), "true_rank", 1) for value in values}
+    return {float(value): place(spec, axis, value).true_rank for value in values}

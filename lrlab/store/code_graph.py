@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 PACKAGE = "lrlab"
-EXCLUDED = frozenset({"lrlab.protocol", "lrlab.parameters"})
+EXCLUDED = frozenset({"lrlab.protocol", "lrlab.parameters", "lrlab.model_hooks"})
 """Used by all solvers and models; a change of numbers there is what `code_version.EDITION` stands for."""
 DESCRIPTIONS = frozenset({"title", "summary", "equation", "memory_advice", "data_bytes"})
 """Members of a model's spec that say something of it and compute no numbers of a trial."""

@@ -48,8 +48,8 @@ class Store(AbstractContextManager["Store"]):
     ) -> None:
         """Open the file, made if it is not there and `create`; without a path, store everything in memory.
 
-        checked, lock_wait_seconds: as in `store_file.connect`. InputError where it is foreign, newer or damaged; it is
-        then untouched.
+        checked, lock_wait_seconds: as in `store_file.connect`. InputError where it is foreign, damaged or of another
+        format; it is then untouched.
         """
         self.path = path
         self._connection = store_file.connect(path, create, checked, lock_wait_seconds)

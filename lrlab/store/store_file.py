@@ -1,4 +1,4 @@
-"""The file of a store: made in one piece, and refused untouched where it is foreign, newer or damaged."""
+"""The file of a store: made in one piece, and refused untouched where it is foreign, damaged or of another format."""
 
 import errno
 import os
@@ -9,7 +9,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 from lrlab.parameters import InputError
-from lrlab.store import old_stores
 
 APPLICATION = 0x6C726C62
 FORMAT = 3
@@ -44,6 +43,8 @@ CREATE TABLE trials (
 """groups: trials alike but for their spec. cells: spec (JSON, with the sweep's seed). trials: by their number in the
 cell; `scores` is a JSON list of what `measures` names: null where it is not a number, text where it is infinite.
 sweeps (since format 2): what a browser session has run (`history`), as TOML; `changed` in seconds since 1970."""
+FORMAT_2 = "ALTER TABLE lots RENAME TO groups; ALTER TABLE cells RENAME COLUMN lot TO group_id;"
+"""What brings formats 1 and 2 to the columns of today."""
 ITEMS = "CREATE TABLE IF NOT EXISTS items (key BLOB PRIMARY KEY, result TEXT NOT NULL) WITHOUT ROWID"
 """Results of other items than trials: traces, draws of spectra, fits to data sets. Older versions leave them alone."""
 
@@ -54,9 +55,8 @@ def connect(
     """Return a connection to a store: at a path, made if there is none, or in memory; InputError if it cannot be used.
 
     What a killed writer left half-written is taken back by SQLite. A commit is on the disk when it returns: the write-
-    ahead log is then synchronised. An older file is brought to today's format in place. checked: this process has
-    checked all pages of the file before, which takes half a second a million trials. lock_wait_seconds: how long to
-    wait for another process that writes.
+    ahead log is then synchronised. checked: this process has checked all pages of the file before, which takes half a
+    second a million trials. lock_wait_seconds: how long to wait for another process that writes.
     """
     if path is None:
         connection = sqlite3.connect(":memory:", isolation_level=None)
@@ -74,7 +74,8 @@ def connect(
             _check_pages(path, lock_wait_seconds)
         connection = sqlite3.connect(path, timeout=lock_wait_seconds, isolation_level=None)
         connection.execute("PRAGMA synchronous = FULL")
-        _upgrade(connection, path)
+        # Asked of SQLite: what the header says may be overruled by the write-ahead log.
+        _check_format(int(connection.execute("PRAGMA user_version").fetchone()[0]), path)
         return connection
     except (OSError, sqlite3.OperationalError) as error:
         reason = getattr(error, "strerror", None) or error
@@ -114,47 +115,52 @@ def _make(path: Path) -> None:
 
 
 def _check_header(path: Path) -> None:
+    application, form = _marks(path)
+    if application != APPLICATION:
+        raise InputError("store", "a store of lrlab", path, "it holds something else: name another file")
+    _check_format(form, path)
+
+
+def _marks(path: Path) -> tuple[int, int]:
+    """Return the application and the format of a file; zeros where it is no database."""
     # Read as bytes: SQLite itself would take back, and so change, what it finds half-written in a foreign database.
     with path.open("rb") as file:
         header = file.read(100)
-    application, form = (int.from_bytes(header[start : start + 4], "big") for start in (68, 60))
-    if not header.startswith(MAGIC) or application != APPLICATION:
-        raise InputError("store", "a store of lrlab", path, "it holds something else: name another file")
-    _check_format(form, path)
+    if not header.startswith(MAGIC):
+        return 0, 0
+    return int.from_bytes(header[68:72], "big"), int.from_bytes(header[60:64], "big")
 
 
 def _check_format(form: int, path: Path) -> None:
     if form > FORMAT:
         remedy = f"a newer lrlab wrote it (format {form}): update lrlab, or name another file"
         raise InputError("store", f"of format {FORMAT}", path, remedy)
+    if form < FORMAT:
+        remedy = f"an older lrlab wrote it (format {form}): `store FILE --export OUT` exports it; name another file"
+        raise InputError("store", f"of format {FORMAT}", path, remedy)
 
 
-def _upgrade(connection: sqlite3.Connection, path: Path) -> None:
-    """Bring an older file to today's format, all of it or nothing."""
+def readable(path: Path, folder: Path) -> Path:
+    """Return a store that can be read: this one, or a copy in a folder of one of an older format, with its trials."""
+    if not path.is_file():
+        return path
+    application, form = _marks(path)
+    if application != APPLICATION or form >= FORMAT:
+        return path
+    copy = folder / path.name
+    with closing(_read_only(path)) as source, closing(sqlite3.connect(copy, isolation_level=None)) as target:
+        source.backup(target)
+        target.executescript(f"{FORMAT_2} {SWEEPS if form < 2 else ''} PRAGMA user_version = {FORMAT};")
+    return copy
 
-    def form() -> int:
-        return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
-    # Asked of SQLite: what the header says may be overruled by the write-ahead log.
-    _check_format(form(), path)
-    if form() == FORMAT:
-        return
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        # Another process may have done it while this one waited.
-        if form() < FORMAT:
-            old_stores.convert(connection, SWEEPS, form())
-            connection.execute(f"PRAGMA user_version = {FORMAT}")
-        connection.execute("COMMIT")
-    finally:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
+def _read_only(path: Path, lock_wait_seconds: float = LOCK_WAIT_SECONDS) -> sqlite3.Connection:
+    return sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True, timeout=lock_wait_seconds)
 
 
 def _check_pages(path: Path, lock_wait_seconds: float) -> None:
     # Read-only, so that a damaged file stays as it is for whoever wants to repair it.
-    address = f"file:{quote(str(path.resolve()))}?mode=ro"
-    with closing(sqlite3.connect(address, uri=True, timeout=lock_wait_seconds)) as look:
+    with closing(_read_only(path, lock_wait_seconds)) as look:
         verdict = look.execute("PRAGMA quick_check(1)").fetchone()[0]
     if verdict != "ok":
         raise sqlite3.DatabaseError(" ".join(verdict.replace("***", " ").split())[:100])

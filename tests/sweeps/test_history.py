@@ -1,15 +1,16 @@
-"""The list of past sweeps, and stores of the format that had none."""
+"""The list of past sweeps, and stores of other formats."""
 
+import csv
 import shutil
 import sqlite3
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from lrlab import InputError, spec
+from lrlab.__main__ import main
 from lrlab.store.store import Store
 from lrlab.sweeps import history
 from lrlab.sweeps.definition import Sweep
@@ -54,19 +55,19 @@ def older(tmp_path):
     return path
 
 
-def test_an_older_store_is_upgraded_in_place(older):
-    with ThreadPoolExecutor(4) as threads:
-        assert list(threads.map(formats, [older] * 4)) == [3] * 4
-    with Store(older) as store:
-        assert sum(group.trials for group in store.groups()) == 40
-        noted(store)
-    with Store(older) as store:
-        assert len(history.past(store, "me")) == 1
-
-
-def formats(path):
-    with Store(path) as store, store.reading() as connection:
-        return connection.execute("PRAGMA user_version").fetchone()[0]
+@pytest.mark.parametrize("form", [1, 2])
+def test_an_older_store_is_refused_and_exported(older, form, tmp_path, capsys):
+    path = older if form == 1 else OLD
+    before = path.read_bytes()
+    with pytest.raises(InputError, match=rf"store must be of format 3, got .*\(format {form}\): `store FILE --export"):
+        Store(path)
+    assert main(["store", str(path), "--export", str(tmp_path / "trials.csv")]) == 0
+    assert "40 trials written" in capsys.readouterr().out
+    with (tmp_path / "trials.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 40 and {row["stale"] for row in rows} == {"True"}
+    assert sum(float(row["overlap"] or "nan") > 0.0 for row in rows) > 10
+    assert path.read_bytes() == before and main(["store", str(path)]) != 0
 
 
 def test_a_newer_format_that_only_the_log_knows_of_is_refused(tmp_path):

@@ -14,7 +14,7 @@ HEIGHT = 300
 def check(figure: Figure) -> None:
     """Refuse a truth that is no picture."""
     require_series(figure)
-    if not getattr(figure.spec, "side", 0):
+    if not figure.spec.side:
         raise InputError("truth", "a picture", getattr(figure.spec, "truth", ""), "take digit-3 or phantom")
 
 

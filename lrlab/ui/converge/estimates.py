@@ -20,14 +20,13 @@ from lrlab.ui.widgets import plot
 
 def aligned(spec: Spec, truth: Estimate) -> Callable[[Estimate], Estimate]:
     """Return the function that makes an estimate comparable to the truth: a phase rotation, or the spec's own."""
-    own: Callable[[Estimate], Estimate] = getattr(spec, "comparable", lambda estimate: estimate)
     if truth is None or isinstance(truth, LowRank):
-        return own
+        return spec.comparable
 
     def turned(estimate: Estimate) -> Estimate:
         # A picture is real, its estimates from complex projections are not.
         if not np.iscomplexobj(estimate):
-            return own(estimate)
+            return spec.comparable(estimate)
         return real_parts(np.exp(-1j * np.angle(np.vdot(truth, estimate))) * estimate, spec)
 
     return turned
@@ -37,7 +36,7 @@ def real_parts(x: Any, spec: Spec) -> Any:
     """Return a complex vector as real numbers: a picture's real part, else all real and then all imaginary parts."""
     if not np.iscomplexobj(x):
         return x
-    return np.real(x) if getattr(spec, "side", 0) else np.concatenate([np.real(x), np.imag(x)])
+    return np.real(x) if spec.side else np.concatenate([np.real(x), np.imag(x)])
 
 
 class Kind(NamedTuple):
@@ -64,7 +63,7 @@ def kind(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], height: int = 4
             f"The matrix, {truth.shape[0]} × {truth.shape[1]}{part}.",
         )
     real = real_parts(truth, spec)
-    if side := getattr(spec, "side", 0):
+    if side := spec.side:
         return Kind(
             "converge.picture",
             partial(picture.pictures, real, drawn, columns=2, height=height),

@@ -88,6 +88,6 @@ def absent_measures(model: str, spec: object) -> set[str]:
     }
     if not (isinstance(spec, Spec) and spec.values().get("sparsity")):
         absent.add("support")
-    if not getattr(spec, "best_known", False):
+    if not (isinstance(spec, Spec) and spec.best_known):
         absent.add("excess_risk")
     return absent

@@ -132,7 +132,7 @@ class Channel:
             if run is None or run.running is not running:
                 run = Followed(tab.token, tab.browser, page, running, owned=False)
                 self._runs[tab.token, page] = run
-            run.view, run.shown = view, None
+            run.view, run.shown, run.stream.page = view, None, tab.page
             tab.watched.add(run.stream.token)
         self._begun.set()
         return run

@@ -13,10 +13,13 @@ MOST_MESSAGES = 256
 
 
 class Stream:
-    """Messages with the changes of a state. token: names the stream in them; number: of the last one."""
+    """Messages with the changes of a state. token: names the stream in them; number: of the last one.
+
+    page: the one that shows it, which is to be drawn at its end; that of a distant browser may still come.
+    """
 
     def __init__(self, token: str) -> None:
-        self.token, self.number = token, 0
+        self.token, self.number, self.page = token, 0, ""
         self._state: State = {}
         self._over = False
         self._messages = deque[str](maxlen=MOST_MESSAGES)
@@ -34,7 +37,7 @@ class Stream:
         """Return the message that nothing more will come: the page is to be drawn anew."""
         with self._lock:
             self._over = True
-            return self._message({"end": True})
+            return self._message({"end": True, "page": self.page})
 
     def since(self, number: int) -> list[str]:
         """Return the messages after a number; in one message all so far, where they are no longer there."""
@@ -44,7 +47,7 @@ class Stream:
                 return list(self._messages)[len(self._messages) - late :]
             if not self.number:
                 return []
-            content = {"parts": changes.whole(self._state), "all": True, "end": self._over}
+            content = {"parts": changes.whole(self._state), "all": True, "end": self._over, "page": self.page}
             return [self._text(content)]
 
     def _message(self, content: dict[str, object]) -> str:

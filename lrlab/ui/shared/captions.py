@@ -19,7 +19,7 @@ def describe_spec(spec: Spec, *, without: Sequence[str] = ()) -> str:
     }
     values["seed"] = spec.seed
     words = ", ".join(f"{k} = {v:g}" if isinstance(v, float) else f"{k} = {v}" for k, v in values.items())
-    remark = getattr(spec, "remark", "").removesuffix(".")
+    remark = spec.remark.removesuffix(".")
     return f"{spec.title}: {words}" + (f". {remark}" if remark else "")
 
 

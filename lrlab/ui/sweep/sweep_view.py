@@ -39,7 +39,7 @@ def choices(link: Permalink, sweep: Sweep | None) -> View:
         st.container(key="sweep-choices")
         return View(SHARE, True, True, False)
     scores = {name: display_name(name) for name in family(sweep.spec.model).measures}
-    if not getattr(sweep.spec, "best_known", False):
+    if not sweep.spec.best_known:
         scores.pop("excess_risk", None)
     shown = {SHARE: "share of successes"} | scores
     first = sweep_data.first_shown(sweep)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lrlab
-from lrlab.linalg import Gram, hard_threshold, soft_threshold, top_eigenpairs
+from lrlab.linalg import Gram, hard_threshold, top_eigenpairs
 from lrlab.models import single_index
 from lrlab.models.flipped_logistic import FlippedLogistic
 from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
@@ -119,4 +119,3 @@ def test_linear_algebra():
     assert np.allclose(M @ vectors, vectors * values, atol=1e-6 * values[0])
     v = np.array([3.0, -1.0, 0.5, -4.0])
     assert (hard_threshold(v, 2) == [3, 0, 0, -4]).all() and hard_threshold(v, 4) is v
-    assert (soft_threshold(v, 1.0) == [2, 0, 0, -3]).all()

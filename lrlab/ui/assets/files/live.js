@@ -75,7 +75,7 @@ live.rest = (stream) => {
   live.numbers[stream] = MISSED;
 };
 
-function take({ stream, number, at, parts = {}, all, end }) {
+function take({ stream, number, at, parts = {}, all, end, page }) {
   const last = live.numbers[stream] ?? 0;
   if (live.dragged ? stream !== live.dragged : drags.has(stream)) {
     live.numbers[stream] = MISSED;
@@ -90,7 +90,7 @@ function take({ stream, number, at, parts = {}, all, end }) {
   }
   window.dispatchEvent(new CustomEvent("lrlab-live", { detail: Object.keys(parts) }));
   document.querySelectorAll("[data-live]").forEach(write);
-  if (end) live.over(stream);
+  if (end) live.over(stream, page, performance.now() + LEAVE_MS);
 }
 
 // Words with a live part are HTML of the page, which the script of the page replaces at every run.
@@ -122,11 +122,12 @@ function entered(values, places, entries) {
 
 export default function ({ data, setTriggerValue }) {
   live.page = data.page;
-  live.over = (stream, page = live.page) => {
-    if (page !== live.page) return;
+  live.over = (stream, page, until) => {
+    const now = performance.now();
+    if (page !== live.page && now > until) return;
     // The request for another page that somebody has just made would be replaced by one for this page.
-    if (leaves(page) || running() || performance.now() < live.actedAt + ACT_MS) {
-      setTimeout(() => live.over(stream, page), 50);
+    if (page !== live.page || leaves(page) || running() || now < live.actedAt + ACT_MS) {
+      setTimeout(() => live.over(stream, page, until), 50);
     } else {
       setTriggerValue("over", stream);
     }

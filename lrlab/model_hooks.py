@@ -1,0 +1,51 @@
+"""What runs and pages ask of every model; most have nothing to add."""
+
+from collections.abc import Mapping
+from typing import Any
+
+
+class ModelHooks:
+    """Properties and methods of a `Spec` with their defaults."""
+
+    @property
+    def remark(self) -> str:
+        """What to know of this problem beforehand, as a sentence, or nothing."""
+        return ""
+
+    def judgement(self, scores: Mapping[str, float]) -> str:
+        """Return what the last scores of a run mean, as a sentence, or nothing."""
+        return ""
+
+    @property
+    def withheld(self) -> tuple[str, ...]:
+        """Words of `SolverEntry.knows` that solvers are not told here."""
+        return ()
+
+    @property
+    def measurements(self) -> int:
+        """Number of measurements, where it is compared with `degrees_of_freedom`."""
+        return 0
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        """Number of unknowns that the measurements have to decide; 0 where more of them is no question of counting."""
+        return 0
+
+    @property
+    def true_rank(self) -> int:
+        """Rank of what is recovered."""
+        return 1
+
+    @property
+    def best_known(self) -> bool:
+        """Whether the scores of the best possible prediction are among those of a run."""
+        return False
+
+    @property
+    def side(self) -> int:
+        """Side in pixels where a picture is recovered, else 0."""
+        return 0
+
+    def comparable(self, estimate: Any) -> Any:
+        """Return an estimate with what no data decide, as its scale, set as in the truth."""
+        return estimate
