@@ -47,6 +47,8 @@ def test_a_lesson_is_gone_through_step_by_step(name):
             right = step.question.right(step.number("answer")) == 0
             assert any(word.value.startswith("**Yes.**" if right else "**No: ") for word in at.markdown)
         assert len(figures(at)) == 1
+        [frame] = [code.value for code in at.code]
+        assert f"lesson={name}" in frame and "embed=true" in frame and (k == 0 or f"step={k + 1}" in frame)
         last, key = step.figure.slider.values[-1], f"learn.{name}.{k}"
         at.session_state[f"{key}:at"] = last
         at.run()

@@ -59,6 +59,10 @@ def _bar(link: Permalink, lesson: Lesson, at: Place) -> None:
         words = "Leave the teacher's view" if at.teaching else "Teacher's view"
         change = (link, "teacher", not at.teaching)
         st.button(words, key="learn-teach", type="tertiary", on_click=place.put, args=change)
+        if at.step < len(lesson.steps) and lesson.steps[at.step].figure:
+            with st.popover("Embed", type="tertiary", key="learn-embed"):
+                st.caption("The figure of this step and its slider, for a slide or a course page:")
+                st.code(page.frame("learn"), language="html", wrap_lines=True)
 
 
 def _look(chosen: bool) -> Literal["primary", "secondary"]:
