@@ -2,9 +2,11 @@
 
 import errno
 import os
+import shutil
 import sqlite3
 import tempfile
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -62,7 +64,7 @@ def connect(
         connection = sqlite3.connect(":memory:", isolation_level=None)
         connection.executescript(SCHEMA)
         return connection
-    try:
+    with _worded(path):
         if not path.exists() or (path.is_file() and path.stat().st_size == 0):
             if not create:
                 raise InputError("store", "an existing file", path, "name one that `sweep --store` has written")
@@ -77,12 +79,6 @@ def connect(
         # Asked of SQLite: what the header says may be overruled by the write-ahead log.
         _check_format(int(connection.execute("PRAGMA user_version").fetchone()[0]), path)
         return connection
-    except (OSError, sqlite3.OperationalError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError("store", "a file that can be read and written", path, f"{reason}: name another") from error
-    except sqlite3.DatabaseError as error:
-        remedy = f"it is damaged ({error}): restore it, or remove it and compute anew"
-        raise InputError("store", "a sound store", path, remedy) from error
 
 
 def _make(path: Path) -> None:
@@ -142,25 +138,37 @@ def _check_format(form: int, path: Path) -> None:
 
 def readable(path: Path, folder: Path) -> Path:
     """Return a store that can be read: this one, or a copy in a folder of one of an older format, with its trials."""
-    if not path.is_file():
-        return path
-    application, form = _marks(path)
-    if application != APPLICATION or form >= FORMAT:
-        return path
-    copy = folder / path.name
-    with closing(_read_only(path)) as source, closing(sqlite3.connect(copy, isolation_level=None)) as target:
-        source.backup(target)
-        target.executescript(f"{FORMAT_2} {SWEEPS if form < 2 else ''} PRAGMA user_version = {FORMAT};")
-    return copy
+    with _worded(path):
+        application, form = _marks(path) if path.is_file() else (0, 0)
+        if application != APPLICATION or form >= FORMAT:
+            return path
+        copy = folder / path.name
+        # A copy of the files: SQLite would leave its own beside the old store.
+        for ending in ("", "-wal"):
+            if (part := path.with_name(path.name + ending)).exists():
+                shutil.copyfile(part, copy.with_name(copy.name + ending))
+        with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
+            connection.executescript(f"{FORMAT_2} {SWEEPS if form < 2 else ''} PRAGMA user_version = {FORMAT};")
+        return copy
 
 
-def _read_only(path: Path, lock_wait_seconds: float = LOCK_WAIT_SECONDS) -> sqlite3.Connection:
-    return sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro", uri=True, timeout=lock_wait_seconds)
+@contextmanager
+def _worded(path: Path) -> Iterator[None]:
+    """Raise InputError where a file cannot be used."""
+    try:
+        yield
+    except (OSError, sqlite3.OperationalError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError("store", "a file that can be read and written", path, f"{reason}: name another") from error
+    except sqlite3.DatabaseError as error:
+        remedy = f"it is damaged ({error}): restore it, or remove it and compute anew"
+        raise InputError("store", "a sound store", path, remedy) from error
 
 
 def _check_pages(path: Path, lock_wait_seconds: float) -> None:
     # Read-only, so that a damaged file stays as it is for whoever wants to repair it.
-    with closing(_read_only(path, lock_wait_seconds)) as look:
+    address = f"file:{quote(str(path.resolve()))}?mode=ro"
+    with closing(sqlite3.connect(address, uri=True, timeout=lock_wait_seconds)) as look:
         verdict = look.execute("PRAGMA quick_check(1)").fetchone()[0]
     if verdict != "ok":
         raise sqlite3.DatabaseError(" ".join(verdict.replace("***", " ").split())[:100])

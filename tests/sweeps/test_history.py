@@ -57,7 +57,7 @@ def older(tmp_path):
 
 @pytest.mark.parametrize("form", [1, 2])
 def test_an_older_store_is_refused_and_exported(older, form, tmp_path, capsys):
-    path = older if form == 1 else OLD
+    path = older if form == 1 else Path(shutil.copy(OLD, tmp_path / "format 2.sqlite"))
     before = path.read_bytes()
     with pytest.raises(InputError, match=rf"store must be of format 3, got .*\(format {form}\): `store FILE --export"):
         Store(path)
@@ -68,6 +68,9 @@ def test_an_older_store_is_refused_and_exported(older, form, tmp_path, capsys):
     assert len(rows) == 40 and {row["stale"] for row in rows} == {"True"}
     assert sum(float(row["overlap"] or "nan") > 0.0 for row in rows) > 10
     assert path.read_bytes() == before and main(["store", str(path)]) != 0
+    path.write_bytes(before[:4096])
+    assert main(["store", str(path), "--export", str(tmp_path / "more.csv")]) != 0
+    assert "sound store" in capsys.readouterr().err
 
 
 def test_a_newer_format_that_only_the_log_knows_of_is_refused(tmp_path):

@@ -54,6 +54,6 @@ def errors(at):
 
 def unfold(at, page, *folds):
     """Open places that are folded away, as their titles are clicked; the page is not yet drawn with them."""
-    for fold in folds or ("advanced", "seed", "limits", "more", "options", "success"):
+    for fold in folds:
         at.session_state[f"{page}-{fold}"] = True
     return at

@@ -59,28 +59,29 @@ def buttons(page: str, sweep: Sweep | None) -> None:
         st.button("Cancel", key=f"{page}-cancel", disabled=over, on_click=run and run.cancel)
     live.announce(page)
     # A place of its own with a line in every state: figures below it stay where they are.
+    begun = False
     with st.container():
         if refused := st.session_state.pop(f"{page}:refused", ""):
             st.error(refused)
         if sweep and under_way:
             st.caption("Every finished trial is stored.")
         elif sweep:
-            _run(page, sweep, wanted=wanted, known=run if same else None)
+            begun = _run(page, sweep, wanted=wanted, known=run if same else None)
     # At last: a script that another request ends before that leaves the wish to the next one.
     st.session_state.pop(f"{page}:autorun", None)
+    if begun:
+        live.redraw()
 
 
-def _run(page: str, sweep: Sweep, *, wanted: bool, known: SweepRun | None) -> None:
-    """Show the forecast of a sweep, and begin it if that is wanted and allowed."""
+def _run(page: str, sweep: Sweep, *, wanted: bool, known: SweepRun | None) -> bool:
+    """Show the forecast of a sweep, begin it if that is wanted and allowed, and return whether it has begun."""
     done = known is not None and known.state == "done"
     forecast = None if done else forecast_of(page, sweep, known.done if known else 0)
     if done:
         st.caption(COMPUTED)
     if forecast and wanted:
         forecast.wait(FORECAST_SECONDS)
-    if wanted and not (forecast and forecast.refused) and begin(page, sweep):
-        st.session_state.pop(f"{page}:autorun", None)
-        live.redraw()
+    return wanted and not (forecast and forecast.refused) and begin(page, sweep)
 
 
 def forecast_of(page: str, sweep: Sweep, done: int) -> PendingForecast:

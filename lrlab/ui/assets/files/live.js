@@ -31,7 +31,9 @@ function leave(address) {
   }, LOOK_MS);
 }
 addEventListener("popstate", () => leave(location.href));
-for (const kind of ["pointerdown", "click", "keydown"]) addEventListener(kind, () => (live.actedAt = performance.now()), true);
+for (const kind of ["pointerdown", "click", "keydown"]) {
+  addEventListener(kind, () => (live.actedAt = performance.now()), true);
+}
 addEventListener("click", (event) => {
   const link = event.composedPath().find(({ tagName }) => tagName === "A");
   // What Streamlit has not taken is a link to elsewhere.
