@@ -1,5 +1,7 @@
 """Error measures for directions known up to sign, which one-bit measurements determine."""
 
+import math
+
 import numpy as np
 
 from lrlab.arrays import Array
@@ -18,7 +20,15 @@ def direction_error(estimate: Array, truth: Array) -> float:
     An estimate that is zero names no direction and scores sqrt(2), the worst: its distance from the truth, 1, is less
     than that of most guesses.
     """
-    return float(np.linalg.norm(align(estimate, truth) - truth)) if np.any(estimate) else float(np.sqrt(2.0))
+    return aligned_scores(align(estimate, truth), truth)["error"]
+
+
+def aligned_scores(b: Array, truth: Array) -> dict[str, float]:
+    """Return `error` and `overlap`, see below, of what `align` returns."""
+    return {
+        "error": float(np.linalg.norm(b - truth)) if b.any() else math.sqrt(2.0),
+        "overlap": float(b @ truth) ** 2,
+    }
 
 
 def overlap(estimate: Array, truth: Array) -> float:

@@ -1,5 +1,6 @@
 """The protocol: Spec -> Problem -> Iterates -> drive -> Stop. The ground floor of the lab."""
 
+import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -227,7 +228,7 @@ def drive(
             return interruption.stop
         seconds += time.perf_counter() - started
         objective = iterate.objective
-        known = objective is None or np.isfinite(objective)
+        known = objective is None or math.isfinite(objective)
         if not (known and all(np.isfinite(part).all() for part in parts(iterate.estimate))):
             return Stop.NONFINITE
         watch(iteration, seconds, iterate)

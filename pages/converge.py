@@ -3,7 +3,7 @@
 import streamlit as st
 
 from lrlab.catalog import family, model_entry
-from lrlab.ui.converge import many_seeds, results_view, run_controls
+from lrlab.ui.converge import dragged, many_seeds, results_view, run_controls
 from lrlab.ui.shared import live, page, problem_controls, solver_controls
 
 link = page.begin("converge")
@@ -22,7 +22,7 @@ with page.row():
         settings = run_controls.choose(link, model, spec)
 live.follow("converge", lambda: results_view.draw(settings, jobs), results_view.view(settings))
 if jobs:
-    problem_controls.follow_sliders(link, spec, results_view.Dragged(settings, jobs))
+    problem_controls.follow_sliders(link, spec, dragged.Dragged(settings, jobs))
 results_view.refine()
 many_seeds.show(settings, jobs)
 link.write()

@@ -186,12 +186,10 @@ class SingleIndexProblem:
         b = metrics.align(estimate, self.truth)
         X, y = self._scored
         index = X @ b
-        misfit = min(np.mean((y - self.link(index)) ** 2), np.mean((y - self.link(-index)) ** 2))
-        scores = {
-            "error": metrics.direction_error(b, self.truth),
-            "overlap": metrics.overlap(b, self.truth),
-            "misfit": float(misfit),
-        }
+        means = self.link(index)
+        opposite = self.link.parity * means if self.link.parity else self.link(-index)
+        misfit = min(np.mean((y - means) ** 2), np.mean((y - opposite) ** 2))
+        scores = {**metrics.aligned_scores(b, self.truth), "misfit": float(misfit)}
         if not self.truth.all():
             scores["support"] = metrics.support_recall(b, self.truth)
         return scores

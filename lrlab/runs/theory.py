@@ -9,7 +9,6 @@ signals; `limit_...`, for large n and p, and `limit_best_...` of all methods.
 """
 
 import json
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -34,6 +33,7 @@ REMEMBERED = 4096
 SHIPPED = Path(__file__).with_name("theory.json")
 
 _refined: dict[object, Numbers] = {}
+_quick: dict[object, Numbers] = {}
 
 
 def described(overlaps: Array, name: str = "predicted") -> dict[str, float]:
@@ -69,7 +69,23 @@ def _draws(job: Job, seconds: float) -> int:
 def known(job: Job) -> Numbers:
     """Return what is known of a job without delay."""
     own = job.on(without_seed(job.spec))
-    return {**(_stored(own) or _quick(own)), **_limits(own.spec), **(_stored(own.spec) or {})}
+    return {**(_stored(own) or _drawn_quickly(own)), **_limits(own.spec), **(_stored(own.spec) or {})}
+
+
+def unknown(jobs: Iterable[Job]) -> list[Job]:
+    """Return the jobs, without their seeds, of which `known` has to draw first."""
+    own = dict.fromkeys(job.on(without_seed(job.spec)) for job in jobs)
+    return [job for job in own if _stored(job) is None and _key(job) not in _quick]
+
+
+def quick(job: Job) -> Numbers:
+    """Return what `known` draws of a job without a seed."""
+    return {**_limit(job), **drawn(job, QUICK_SECONDS)}
+
+
+def remember_quick(job: Job, numbers: Numbers) -> None:
+    """Hold the result of `quick` in memory, the newest so many."""
+    _hold(_quick, job, numbers)
 
 
 def known_best(spec: Spec) -> Numbers:
@@ -144,9 +160,13 @@ def refined(item: Any) -> Numbers:
 
 def remember(item: Any, numbers: Numbers) -> None:
     """Hold the result of `refined` in memory, the newest so many."""
-    if len(_refined) >= REMEMBERED:
-        _refined.pop(next(iter(_refined)))
-    _refined[_key(item)] = numbers
+    _hold(_refined, item, numbers)
+
+
+def _hold(memory: dict[object, Numbers], item: Any, numbers: Numbers) -> None:
+    if len(memory) >= REMEMBERED:
+        memory.pop(next(iter(memory)), None)
+    memory[_key(item)] = numbers
 
 
 def _key(item: Any) -> object:
@@ -179,18 +199,11 @@ def shipped() -> Mapping[str, Numbers]:
     return known
 
 
-_drawing = [threading.Lock() for _ in range(64)]
-
-
-def _quick(job: Job) -> Numbers:
-    # Where many move the same slider, one thread draws and the others wait for it.
-    with _drawing[hash(job) % len(_drawing)]:
-        return _drawn_quickly(job)
-
-
-@lru_cache(maxsize=REMEMBERED)
 def _drawn_quickly(job: Job) -> Numbers:
-    return {**_limit(job), **drawn(job, QUICK_SECONDS)}
+    if (numbers := _quick.get(_key(job))) is None:
+        numbers = quick(job)
+        remember_quick(job, numbers)
+    return numbers
 
 
 @lru_cache(maxsize=REMEMBERED)

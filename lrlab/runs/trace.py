@@ -23,11 +23,11 @@ MAX_ESTIMATES = 200
 def single(estimate: Estimate) -> Estimate:
     """Return the estimate in single precision: enough for figures, at half the memory."""
     with np.errstate(over="ignore"):
-        # Of an estimate that diverges: its largest entries stay finite.
-        half = [
-            np.nan_to_num(part.astype(np.complex64 if np.iscomplexobj(part) else np.float32), copy=False)
-            for part in parts(estimate)
-        ]
+        half = [part.astype(np.complex64 if np.iscomplexobj(part) else np.float32) for part in parts(estimate)]
+    for part in half:
+        if not np.isfinite(part).all():
+            # Of an estimate that diverges: its largest entries stay finite.
+            np.nan_to_num(part, copy=False)
     return type(estimate)(*half) if isinstance(estimate, tuple) else half[0]
 
 

@@ -80,6 +80,11 @@ class Link(ABC):
     def smooth(self, index: Array) -> Array:
         """Return f, the mean of f0 over the noise, without flips."""
 
+    @property
+    def parity(self) -> int:
+        """1 where f(-z) = f(z), -1 where f(-z) = -f(z), 0 where neither is known."""
+        return 0
+
     def breakpoints(self) -> tuple[float, ...]:
         """Return where f0 is known to jump or bend."""
         return ()
@@ -107,6 +112,10 @@ def noisy_moments(link: Link) -> Moments:
 class SignLink(Link):
     """One-bit sensing, f0(v) = sign(v), so f(z) = erf(z / (s sqrt 2)) (eq. 2.7)."""
 
+    @property
+    def parity(self) -> int:  # noqa: D102
+        return -1
+
     def sharp(self, index: Array) -> Array:  # noqa: D102
         return np.sign(index)
 
@@ -126,6 +135,10 @@ class LogisticLink(Link):
 
     flip: float = 0.0
     intercept: float = 0.0
+
+    @property
+    def parity(self) -> int:  # noqa: D102
+        return 0 if self.intercept else -1
 
     def sharp(self, index: Array) -> Array:  # noqa: D102
         return np.tanh((np.asarray(index) + self.intercept) / 2.0)
@@ -160,6 +173,10 @@ class ThresholdLink(Link):
     """One-bit phase retrieval, f0(v) = sign(|v| - threshold) (eq. 2.9)."""
 
     threshold: float = 1.0
+
+    @property
+    def parity(self) -> int:  # noqa: D102
+        return 1
 
     def sharp(self, index: Array) -> Array:  # noqa: D102
         return np.sign(np.abs(index) - self.threshold)

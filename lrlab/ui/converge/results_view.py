@@ -1,7 +1,5 @@
 """Shows a run of solvers: equation, verdict, what was measured, what is recovered, the error; tabs with the rest."""
 
-import math
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -11,7 +9,6 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from lrlab.catalog import family
-from lrlab.engine.engine import get_engine
 from lrlab.engine.handles import LiveRun
 from lrlab.figures import convergence, picture
 from lrlab.figures.build import Figure
@@ -20,7 +17,7 @@ from lrlab.model_entry import Measured, Outcome
 from lrlab.parameters import display_name
 from lrlab.protocol import Spec
 from lrlab.runs import theory
-from lrlab.runs.job import Job, make_job
+from lrlab.runs.job import Job
 from lrlab.ui.converge import estimates, result_tabs, run_controls
 from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.live.changes import State
@@ -31,9 +28,6 @@ from lrlab.ui.widgets import plot
 HEIGHT = 400
 """Of the three figures of the first screen, in pixels."""
 MEASURED_HEIGHT = 300
-QUICK_SECONDS, PATIENCE_SECONDS, RETRY_SECONDS = 0.06, 0.2, 1.0
-"""While a slider is dragged: of jobs that are run at every position, for which one is waited, until it is tried again.
-"""
 WIDTHS = [0.78, 1.1, 1.1]
 EXPECTED_ITERATIONS = 40
 """Iterations of a solver whose prediction is drawn one by one."""
@@ -66,37 +60,6 @@ def view(settings: CurveSettings) -> View | None:
     """Return the view of the run that is followed, for its live channel."""
     following = live.current("converge")
     return following and (lambda: shown(settings, following.runs, alive=True).parts)
-
-
-class Dragged:
-    """What *converge* shows while a slider is dragged; solvers that take longer than 60 ms are not run meanwhile."""
-
-    def __init__(self, settings: CurveSettings, jobs: Sequence[Job]) -> None:
-        self._settings, self._jobs = settings, jobs
-        self._seconds, self._tried_at = dict.fromkeys((job.solver for job in jobs), 0.0), 0.0
-
-    def __call__(self, spec: Spec) -> State:
-        """Return the live parts for a spec."""
-        jobs = [make_job(spec, job.solver, **dict(job.options), **job.limits._asdict()) for job in self._jobs]
-        now = time.monotonic()
-        again, self._tried_at = (True, now) if now > self._tried_at + RETRY_SECONDS else (False, self._tried_at)
-        following = get_engine().follow([job for job in jobs if again or self._seconds[job.solver] < QUICK_SECONDS])
-        # Both are remembered, and take about as long as a quick run: the workers are not waited for meanwhile.
-        measured, _ = measured_parts(spec), [theory.known(job) for job in jobs]
-        began = time.monotonic()
-        following.wait(PATIENCE_SECONDS)
-        waited = time.monotonic() - began
-        following.cancel()
-        # Quick runs may have to wait for those of other tabs.
-        late = max(0.0, waited - sum(map(_seconds, following.runs)))
-        self._seconds |= {run.job.solver: late + _seconds(run) for run in following.runs}
-        over = {run.job.solver: run for run in following.runs if run.over}
-        runs = [over.get(job.solver, LiveRun(job)) for job in jobs]
-        return {**shown(self._settings, runs).parts, **measured}
-
-
-def _seconds(run: LiveRun) -> float:
-    return math.inf if not run.over else run.trace.rows[-1]["seconds"] if run.trace.rows else 0.0
 
 
 def draw(settings: CurveSettings, jobs: Sequence[Job]) -> None:

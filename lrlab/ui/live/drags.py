@@ -10,7 +10,7 @@ from lrlab.parameters import InputError
 from lrlab.ui.live.changes import State
 from lrlab.ui.live.stream import Stream
 
-THREADS = 8
+THREADS = 32
 """Most of an answer's time is a worker's, for which its thread waits."""
 
 _pool = ThreadPoolExecutor(THREADS, thread_name_prefix="lrlab-drag")

@@ -1,0 +1,67 @@
+"""What *converge* shows while a slider is dragged: at every position runs that are quick, and theory, of workers."""
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import wait
+from typing import Any
+
+from lrlab.engine.handles import LiveRun
+from lrlab.engine.messages import Failure
+from lrlab.engine.together import together
+from lrlab.protocol import Spec, Stop
+from lrlab.runs import theory
+from lrlab.runs.job import Job, make_job
+from lrlab.runs.run import run_job
+from lrlab.runs.trace import Trace
+from lrlab.ui.converge.results_view import measured_parts, shown
+from lrlab.ui.converge.run_controls import CurveSettings
+from lrlab.ui.live.changes import State
+
+QUICK_SECONDS, RETRY_SECONDS = 0.1, 1.0
+"""Processor time of a run, its scores included, at every position; after how long a slower one is tried again."""
+PATIENCE_SECONDS = 2.0
+"""For how long workers are waited for that many tabs share."""
+
+
+def quick_run(job: Job) -> Trace | None:
+    """Return the trace of a run without its history, None where it takes longer; for a worker."""
+    deadline = time.thread_time() + QUICK_SECONDS
+    trace = run_job(job, cancelled=lambda: time.thread_time() > deadline)
+    trace.history.clear()
+    return None if trace.stop is Stop.CANCELLED else trace
+
+
+class Dragged:
+    """Called with a spec for each position of a slider; solvers that are not quick are left out for a while."""
+
+    def __init__(self, settings: CurveSettings, jobs: Sequence[Job]) -> None:
+        self._settings, self._jobs = settings, jobs
+        self._slow_until = dict[str, float]()
+
+    def __call__(self, spec: Spec) -> State:
+        """Return the live parts for a spec."""
+        jobs = [make_job(spec, job.solver, **dict(job.options), **job.limits._asdict()) for job in self._jobs]
+        begun = time.monotonic()
+        runs = {job: together.submit(quick_run, job) for job in jobs if self._slow_until.get(job.solver, 0.0) < begun}
+        lines = {job: together.submit(theory.quick, job) for job in theory.unknown(jobs)}
+        measured = measured_parts(spec)
+        wait([*runs.values(), *lines.values()], PATIENCE_SECONDS)
+        for job, line in lines.items():
+            if line.done() and not isinstance(line.result(), Failure):
+                theory.remember_quick(job, line.result())
+        over = [self._over(job, runs.get(job)) for job in jobs]
+        return {**shown(self._settings, over).parts, **measured}
+
+    def _over(self, job: Job, run: Any) -> LiveRun:
+        """Return a run that is over, or one that has not begun where it is not quick."""
+        live = LiveRun(job)
+        if run is None or not run.done():
+            return live
+        match run.result():
+            case Trace() as trace:
+                live.state, live.trace = "done", trace
+            case Failure(sentence):
+                live.state, live.error = "failed", sentence
+            case _:
+                self._slow_until[job.solver] = time.monotonic() + RETRY_SECONDS
+        return live
