@@ -7,6 +7,7 @@ task, so that a click does not pay for imports.
 import math
 import os
 import pickle
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -24,6 +25,7 @@ from lrlab.runs.trial import result_so_far
 
 SEND_SECONDS = 0.05
 NICENESS = 5
+SWITCH_SECONDS = 0.0005
 OVERTIME_SECONDS = 2.0
 """How long an item may outlast its time limit; then its worker is to end."""
 GRACE_SECONDS = 2.0 * OVERTIME_SECONDS
@@ -235,3 +237,5 @@ def warm() -> None:
 def dask_setup(worker: Any) -> None:
     """Lower this process's priority: on a laptop the page must stay quick while all cores compute."""
     os.nice(NICENESS)
+    # A message passes between threads several times, and waits each time for a solver that holds the interpreter.
+    sys.setswitchinterval(SWITCH_SECONDS)

@@ -12,12 +12,14 @@ from tests.load.visitor import Visitor
 LONG = "solvers=pairwise-moment&tol=0&max_iter=1000000&max_seconds=0.2"
 """A run of thousands of iterates, some seconds with their scores."""
 SLIDER, POSITIONS_A_SECOND, DRAG_SECONDS, LAST_SECONDS = "one-bit-sensing.n.slider", 30.0, 4.0, 10.0
+SHORTEST_SECONDS = 0.5
 
 
 @dataclass
 class Rates:
-    """Updates or answers a second that each tab saw, and how many tabs ended right."""
+    """Updates or answers a second that each tab saw, and how many of the tabs ended right."""
 
+    tabs: int
     each: list[float] = field(default_factory=list)
     right: int = 0
     last: list[float] = field(default_factory=list)
@@ -26,7 +28,7 @@ class Rates:
         """Return it in one line."""
         words = f"a second: least {min(self.each):.1f}, median {statistics.median(self.each):.1f}"
         late = f"; the last answer after {max(self.last):.2f} s" if self.last else ""
-        return f"{words}; {self.right} of {len(self.each)} end right{late}"
+        return f"{words}; {self.right} of {self.tabs} end right{late}"
 
 
 async def _class(address: str, sessions: int, query: str, seeds: Sequence[int]) -> list[Visitor]:
@@ -38,14 +40,16 @@ async def _class(address: str, sessions: int, query: str, seeds: Sequence[int]) 
 
 async def watch(address: str, sessions: int, seeds: Sequence[int] = ()) -> Rates:
     """Let so many sessions run something of seconds at once; count the updates of each from its first iterate on."""
-    visitors, rates = await _class(address, sessions, LONG, seeds), Rates()
+    visitors, rates = await _class(address, sessions, LONG, seeds), Rates(sessions)
 
     async def run(visitor: Visitor) -> None:
         await visitor.press("converge-run")
         await visitor.until(lambda: visitor.over_at, 240.0)
         (times,) = visitor.live.arrived.values()
         since = [at for at in times if at >= visitor.first_at]
-        rates.each.append((len(since) - 1) / (since[-1] - since[0]) if len(since) > 1 else 0.0)
+        # A run that is over at once has updates, and no rate of them.
+        if visitor.over_at - visitor.first_at > SHORTEST_SECONDS:
+            rates.each.append((len(since) - 1) / (since[-1] - since[0]) if len(since) > 1 else 0.0)
         rates.right += "Running." not in visitor.cards
 
     await asyncio.gather(*(run(visitor) for visitor in visitors))
@@ -55,7 +59,7 @@ async def watch(address: str, sessions: int, seeds: Sequence[int] = ()) -> Rates
 
 async def drag(address: str, sessions: int, seeds: Sequence[int] = ()) -> Rates:
     """Let so many sessions drag the slider of n at once, there and back again; count the answers of each."""
-    visitors, rates = await _class(address, sessions, "solvers=pairwise-moment", seeds), Rates()
+    visitors, rates = await _class(address, sessions, "solvers=pairwise-moment", seeds), Rates(sessions)
 
     async def move(visitor: Visitor) -> None:
         (slider,) = [data for key, data in visitor.sliders.items() if key.endswith(SLIDER)]

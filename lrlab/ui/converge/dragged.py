@@ -8,27 +8,19 @@ from typing import Any
 from lrlab.engine.handles import LiveRun
 from lrlab.engine.messages import Failure
 from lrlab.engine.together import together
-from lrlab.protocol import Spec, Stop
+from lrlab.protocol import Spec
 from lrlab.runs import theory
 from lrlab.runs.job import Job, make_job
-from lrlab.runs.run import run_job
+from lrlab.runs.quick import quick_run
 from lrlab.runs.trace import Trace
 from lrlab.ui.converge.results_view import measured_parts, shown
 from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.live.changes import State
 
-QUICK_SECONDS, RETRY_SECONDS = 0.1, 1.0
-"""Processor time of a run, its scores included, at every position; after how long a slower one is tried again."""
+RETRY_SECONDS = 1.0
+"""After how long a solver that is not quick is tried again."""
 PATIENCE_SECONDS = 2.0
 """For how long workers are waited for that many tabs share."""
-
-
-def quick_run(job: Job) -> Trace | None:
-    """Return the trace of a run without its history, None where it takes longer; for a worker."""
-    deadline = time.thread_time() + QUICK_SECONDS
-    trace = run_job(job, cancelled=lambda: time.thread_time() > deadline)
-    trace.history.clear()
-    return None if trace.stop is Stop.CANCELLED else trace
 
 
 class Dragged:

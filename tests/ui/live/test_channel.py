@@ -108,6 +108,18 @@ def test_two_tabs_see_their_own_runs_alone(live, followed):
     assert live.take_over(second, "converge") is None, "its tab is open"
 
 
+def test_all_that_is_new_is_sent_at_once(live, followed, monkeypatch):
+    monkeypatch.setattr(channel, "TICK_SECONDS", 30.0)
+    tabs_and_runs = [followed() for _ in range(12)]
+    connections = [Connection() for _ in tabs_and_runs]
+    for (tab, run), connection in zip(tabs_and_runs, connections, strict=True):
+        live.connect(tab.token, "", connection)
+        until(lambda tab=tab: live.streams(tab)[0].number)
+        run.add()
+    live._tick(time.monotonic() + 1.0)
+    assert all(any("version 1" in text for text in connection.sent) for connection in connections)
+
+
 def test_the_end_of_a_run_is_said_once(live, followed):
     tab, run = followed()
     live.connect(tab.token, "", here := Connection())

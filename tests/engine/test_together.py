@@ -1,0 +1,68 @@
+"""Small pieces of many callers: each has its value or its failure, and equal ones are computed once."""
+
+from concurrent.futures import wait
+
+import pytest
+
+from lrlab import catalog
+from lrlab.engine import together as module
+from lrlab.engine.messages import Failure
+from lrlab.engine.together import Together, carry_out
+from lrlab.parameters import InputError
+from lrlab.runs.job import make_job
+from lrlab.runs.quick import quick_run
+from lrlab.runs.run import solve
+from lrlab.runs.trace import Trace
+
+SPEC = catalog.spec("one-bit-sensing", n=400, p=10)
+
+
+def root(x):
+    if x < 0:
+        raise InputError("x", "at least 0", x, "take another one")
+    return x**0.5
+
+
+@pytest.fixture(scope="module")
+def together():
+    return Together()
+
+
+def test_each_piece_has_its_value_or_its_failure(together):
+    pieces = [together.submit(root, x) for x in range(-3, 17)]
+    wait(pieces, 60)
+    values = [piece.result(0) for piece in pieces]
+    assert all(isinstance(value, Failure) and "x must be at least 0" in value.sentence for value in values[:3])
+    assert values[3:] == [x**0.5 for x in range(17)]
+
+
+def test_equal_pieces_under_way_are_one(together, monkeypatch):
+    sent = []
+
+    def counted(function, items):
+        sent.extend(items[0])
+        return on_workers(function, items)
+
+    on_workers = module.on_workers
+    monkeypatch.setattr(module, "on_workers", counted)
+    pieces = [together.submit(quick_run, make_job(SPEC, "pairwise-moment")) for _ in range(10)]
+    wait(pieces, 60)
+    assert len({id(piece.result(0)) for piece in pieces}) < len(pieces) and len(sent) < len(pieces)
+
+
+def test_a_quick_run_is_that_of_solve_without_its_history_and_a_slow_one_is_left():
+    job = make_job(SPEC, "pairwise-moment")
+    [quick] = carry_out([(quick_run, job)])
+    rows = [{k: v for k, v in row.items() if k != "seconds"} for row in solve(job.spec, job.solver).rows]
+    assert isinstance(quick, Trace) and not quick.history
+    assert [{k: v for k, v in row.items() if k != "seconds"} for row in quick.rows] == rows
+    slow = make_job(SPEC.replace(n=100_000, p=60), "pairwise-moment", tol=0, max_iter=100_000)
+    assert carry_out([(quick_run, slow)]) == [None]
+
+
+def test_what_ends_all_workers_is_each_pieces_failure(monkeypatch):
+    def refuse(function, items):
+        raise InputError("LRLAB_SCHEDULER", "the address of a scheduler that answers", "x", "start one")
+
+    monkeypatch.setattr(module, "on_workers", refuse)
+    assert "LRLAB_SCHEDULER" in Together().submit(root, 4).result(30).sentence
