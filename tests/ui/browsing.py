@@ -23,8 +23,10 @@ def drawn(page: Page, figure: str = CURVES) -> None:
     expect(page.locator(f"{figure} .plot-container").first).to_be_visible()
 
 
-def press(page: Page, name: str) -> None:
-    page.get_by_role("button", name=name, exact=True).click()
+def press(page: Page, name: str, role: str = "button") -> None:
+    """Press a button, a tab, a link, once nothing is drawn that could move it away."""
+    idle(page)
+    page.get_by_role(role, name=name, exact=True).click()
 
 
 def wait_until(page: Page, condition: str, argument=None) -> None:

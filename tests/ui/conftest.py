@@ -9,6 +9,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,17 @@ def tab():
         browser = playwright.chromium.launch(executable_path=path, args=QUIET)
         yield browser.new_page()
         browser.close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Put what the page shows last into the report of a test that fails: it tells how far the page has come."""
+    report = yield
+    if report.when == "call" and report.failed and "tab" in item.funcargs:
+        with suppress(Exception):
+            words = item.funcargs["tab"].get_by_test_id("stMain").inner_text(timeout=2000)
+            report.sections.append(("the page at the end", " | ".join(words.split("\n"))[:3000]))
+    return report
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.ui.browsing import CURVES, drawn, opened
+from tests.ui.browsing import CURVES, drawn, opened, press
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -30,9 +30,9 @@ def test_a_frame_of_a_lesson_has_its_figure_without_the_question(page, address):
 def test_the_code_of_a_page_has_its_frame(page, address):
     opened(page, f"{address}/converge?n=1000&solvers=pairwise-moment", "Converge")
     drawn(page, CURVES)
-    page.get_by_role("tab", name="Code", exact=True).click()
+    press(page, "Code", "tab")
     page.get_by_text("The same as code").click()
-    page.get_by_role("tab", name="Frame", exact=True).click()
+    press(page, "Frame", "tab")
     code = page.get_by_text("<iframe")
     expect(code).to_contain_text(f'src="{address}/converge?n=1000')
     expect(code).to_contain_text("embed=true")

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from lrlab.ui.home import sections
-from tests.ui.browsing import drawn, opened, press, visit, wait_until
+from tests.ui.browsing import drawn, idle, opened, press, visit, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -32,15 +32,17 @@ def test_own_rows_are_uploaded_fitted_and_downloaded(page, address, tmp_path):
     opened(page, f"{address}/own_data?rows=upload&iterations=3", "Own data")
     page.get_by_role("textbox", name="or which columns are labels").fill("last:3")
     page.keyboard.press("Enter")
+    # While a script begins, Streamlit forgets where a file was to be sent.
+    idle(page)
     train = page.locator(".st-key-own_data-train input[type=file]")
     train.set_input_files(rows_file(tmp_path))
     expect(page.get_by_text(re.compile("moods.arff: 56 training rows, 24 test rows; 6 features"))).to_be_visible()
     drawn(page, ".st-key-own_data-pairs .lrlab-figure")
     press(page, "Run")
-    page.get_by_role("tab", name="Predictions and files").click()
+    expect(page.locator(".lrlab-status").first).to_contain_text("The run is over.")
+    press(page, "Predictions and files", "tab")
     model = page.get_by_role("button", name="Model (.npz)")
-    # The first run of a server waits for its engine, too.
-    expect(model).to_be_visible(timeout=60_000)
+    expect(model).to_be_visible()
     with page.expect_download() as download:
         model.click()
     download.value.save_as(tmp_path / "model.npz")
