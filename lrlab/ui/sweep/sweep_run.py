@@ -158,7 +158,8 @@ def look(page: str, sweep: Sweep, state: Any) -> None:
 
 
 def _follow(page: str, run: SweepRun) -> None:
-    st.session_state[f"{page}:run"], st.session_state[f"{page}:fresh"] = run, True
+    st.session_state[f"{page}:run"] = run
+    live.await_results(run)
 
 
 def title(page: str, sweep: Sweep) -> str:
