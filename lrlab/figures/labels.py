@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -29,7 +30,7 @@ def frequencies(names: Sequence[str], counts: Indices, rows: int) -> Figure:
     figure = Figure()
     figure.add_bar(
         x=place, y=ordered, marker={"color": theme.PALETTE[0], "line": {"width": 0}}, name="labels",
-        customdata=[[names[j], 100 * counts[j] / max(rows, 1)] for j in order],
+        customdata=[[as_text(names[j]), 100 * counts[j] / max(rows, 1)] for j in order],
         hovertemplate="%{customdata[0]}: %{y} rows, %{customdata[1]:.2g}%<extra></extra>",
     )  # fmt: skip
     # From two powers of ten on: a shorter logarithmic axis would have hardly a label.
@@ -50,7 +51,8 @@ def correlations(names: Sequence[str], phi: Array) -> Figure:
     np.fill_diagonal(off_diagonal, np.nan)
     largest = float(np.nanmax(np.abs(off_diagonal))) if np.isfinite(off_diagonal).any() else 1.0
     place = np.arange(len(names))
-    pairs = [[[a, b] for b in names] for a in names]
+    texts = [as_text(name) for name in names]
+    pairs = [[[a, b] for b in texts] for a in texts]
     figure = Figure(
         trace(
             "heatmap",
@@ -82,9 +84,14 @@ def _of_training(row: Mapping[str, float], measure: str) -> dict[str, float]:
     return {"iteration": row["iteration"], "seconds": row["seconds"], measure: row.get(f"train_{measure}", math.nan)}
 
 
+def as_text(name: str) -> str:
+    """Return a name from outside as plotly shows it, which reads links and styles in texts, as HTML does."""
+    return escape(name, quote=False)
+
+
 def shorten(name: str) -> str:
     """Return a name for an axis, at most 16 characters."""
-    return name if len(name) <= NAME_LENGTH else name[: NAME_LENGTH - 1] + "…"
+    return as_text(name if len(name) <= NAME_LENGTH else name[: NAME_LENGTH - 1] + "…")
 
 
 def reliability(table: pd.DataFrame, probability: bool) -> Figure:
@@ -109,7 +116,7 @@ def label_map(names: Sequence[str], places: Array, counts: Array, chosen: int) -
         x=places[:, 0], y=places[:, 1], mode="markers+text", name="labels", showlegend=False,
         text=[shorten(names[j]) if j in named else "" for j in range(L)], textposition="top center",
         marker={"size": sizes, "color": [theme.PALETTE[1] if j == chosen else theme.PALETTE[0] for j in range(L)]},
-        customdata=[[names[j], int(counts[j])] for j in range(L)],
+        customdata=[[as_text(names[j]), int(counts[j])] for j in range(L)],
         hovertemplate="%{customdata[0]}: %{customdata[1]:,} rows<extra></extra>",
     )  # fmt: skip
     return theme.style(figure, "first component", "second component", height=480)
@@ -119,7 +126,7 @@ def bars(names: Sequence[str], values: Array, title: str) -> Figure:
     """Return one bar for each name, the first at the top: one colour above 0, another one below."""
     figure, places = Figure(), np.arange(len(names))
     figure.add_bar(
-        x=values, y=places, orientation="h", showlegend=False, name=title, customdata=list(names),
+        x=values, y=places, orientation="h", showlegend=False, name=title, customdata=[as_text(name) for name in names],
         marker={"color": [theme.PALETTE[0] if value >= 0 else theme.PALETTE[1] for value in values]},
         hovertemplate="%{customdata}: %{x:.3g}<extra></extra>",
     )  # fmt: skip

@@ -23,6 +23,7 @@ from lrlab.ui.live.changes import State
 from lrlab.ui.live.tabs import View
 from lrlab.ui.shared import captions, live, progress
 from lrlab.ui.widgets import plot, tables
+from lrlab.ui.widgets.text import plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,8 +77,8 @@ def draw(settings: CurveSettings, level: float, about: tuple[tuple[Job, ...], in
     plot.show(medians(settings, spec, rows), key="converge.seeds", label=label)
     side = "at least" if family(spec.model).measures[settings.measure].rising else "at most"
     st.caption(
-        f"{captions.describe_spec(spec)}. Medians of the seeds, with quartiles; a run that has ended keeps its last "
-        f"value. Below: seeds that reach {name} {side} {level:g}, and the quartiles of the solver time until then."
+        f"{plain(captions.describe_spec(spec))}. Medians of the seeds, with quartiles; a run that has ended keeps its "
+        f"last value. Below: seeds that reach {name} {side} {level:g}, and the quartiles of the solver time until then."
     )
     if alive:
         plot.words(tables.html(reached), key="seeds.times")

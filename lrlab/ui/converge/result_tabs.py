@@ -20,6 +20,7 @@ from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.live.changes import State
 from lrlab.ui.shared import captions, code, page
 from lrlab.ui.widgets import plot, tables
+from lrlab.ui.widgets.text import plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +56,7 @@ def show(
         st.caption(f"**{display_name(settings.measure)}**: {meaning}. " + theory_caption(drawn, settings.measure))
         if ran and (reason := family(spec.model).why_no_best(spec)):
             st.caption(f"No bound of all methods at this size: {reason}.")
-        st.caption(captions.describe_spec(spec))
+        st.caption(plain(captions.describe_spec(spec)))
         if ran:
             plot.words(parts["converge.cards"], key="converge.cards")
             st.caption(_meanings(drawn, measures))

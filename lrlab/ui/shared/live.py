@@ -20,6 +20,7 @@ from lrlab.ui.live.headers import COOKIE, KEY
 from lrlab.ui.live.routes import base
 from lrlab.ui.live.tabs import Tab, View
 from lrlab.ui.widgets import plot
+from lrlab.ui.widgets.text import show_error
 
 FIRST_RESULTS_SECONDS = 0.15
 
@@ -150,7 +151,7 @@ def _begin(page: str, begin: Callable[[], Running], about: Any) -> None:
     except InputError as error:
         # Too many are under way, or the scheduler that LRLAB_SCHEDULER names does not answer.
         st.session_state.pop(f"{page}:autorun", None)
-        st.error(str(error))
+        show_error(error)
         return
     try:
         stop(page)
