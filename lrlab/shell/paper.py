@@ -43,15 +43,25 @@ def run(options: argparse.Namespace) -> int:
         from lrlab.presets.report import write
 
         written = write(
-            options.out, options.quick, options.shipped, data=options.data, store=options.store, progress=report,
+            options.out,
+            options.quick,
+            options.shipped,
+            data=options.data,
+            store=options.store,
+            progress=report,
             begin=lambda name: print(name, file=sys.stderr),
-        )  # fmt: skip
+        )
         print(written[0])
         return DONE
     paths = presets.run(
-        options.name, options.out, report, trials=options.trials, data=options.data, quick=options.quick,
+        options.name,
+        options.out,
+        report,
+        trials=options.trials,
+        data=options.data,
+        quick=options.quick,
         store=options.store,
-    )  # fmt: skip
+    )
     print("\n".join(map(str, paths)))
     for sentence in presets.verdicts(paths[1]):
         print(sentence)

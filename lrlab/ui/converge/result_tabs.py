@@ -66,9 +66,11 @@ def show(
             meanings = " ".join(f"{name}: {measure.meaning}." for name, measure in measures.items())
             given = dict.fromkeys(f"{run.job.entry.title}: {words}" for run in runs if (words := run.job.given))
             tables.show(
-                lambda: table(runs), key="converge-table", file=f"{spec.model}-convergence",
+                lambda: table(runs),
+                key="converge-table",
+                file=f"{spec.model}-convergence",
                 note=f"One row per iterate. seconds: solver time. {meanings} {' '.join(given)}".rstrip(),
-            )  # fmt: skip
+            )
     with code_tab:
         jobs = [run.job for run in runs]
         page.copy(code.python(jobs), code.shell(jobs))

@@ -88,9 +88,12 @@ def shelf(page_name: str) -> None:
             known = library.load(name)
             short = known.title.partition(":")[0]
             st.button(
-                short, key=f"{page_name}-{name}", help=known.title, on_click=open_sweep,
+                short,
+                key=f"{page_name}-{name}",
+                help=known.title,
+                on_click=open_sweep,
                 args=(page_name, known.sweep, known.title),
-            )  # fmt: skip
+            )
     with st.expander("From a definition (TOML)", key=f"{page_name}-define"):
         st.text_area("Definition", key=f"{page_name}-toml", height=240, placeholder=EXAMPLE)
         st.file_uploader("or a file", key=f"{page_name}-toml-file")
