@@ -128,6 +128,11 @@ class Line(NamedTuple):
     verdict: str
     why: str
 
+    @property
+    def sentence(self) -> str:
+        """The line as a person reads it."""
+        return f"{self.panel}: {self.verdict}. Measured: {self.ours}. {self.why}".rstrip()
+
 
 def lines(table: pd.DataFrame) -> list[Line]:
     """Return the lines of a table of points and summaries, as a preset makes it."""

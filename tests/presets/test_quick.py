@@ -50,7 +50,7 @@ def test_facts_of_a_paper_stand_in_one_place():
 def test_every_preset_has_a_quick_form_that_is_a_part_of_it(name):
     whole, part = presets.load(name), presets.load(name, True)
     assert part.quick and not whole.quick and part.explanation == whole.explanation
-    sets = shipped._names_alone(whole.data)
+    sets = shipped.names_alone(whole.data)
     items = presets.plan(part, data=sets).items
     assert 0 < len(items) <= 250
     if "max_iter" not in whole.content.get("quick", {}):

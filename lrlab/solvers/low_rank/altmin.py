@@ -13,6 +13,7 @@ from lrlab.lowrank import LowRank
 from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.entries import Entries
+from lrlab.operators.lagged import Lagged
 from lrlab.operators.operator import Operator, alignment, unsettled
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
@@ -104,38 +105,44 @@ class Factors:
         """Start from W, its scale in V."""
         self.U, self.V = W.U, W.V * W.s
         self.A, self.P, self.Q = A, A.left(self.U), A.right(self.V)
+        self._fit: Array | None = None
+        self._lagged = Lagged(), Lagged()
 
     def measure(self, A: Operator) -> None:
         """Take the images under another operator."""
         if A is not self.A:
-            self.A, self.P, self.Q = A, A.left(self.U), A.right(self.V)
+            self.A, self.P, self.Q, self._fit = A, A.left(self.U), A.right(self.V), None
 
     @property
     def fit(self) -> Array:
         """A(W)."""
-        return self.A.pair(self.P, self.Q)
+        if self._fit is None:
+            self._fit = self.A.pair(self.P, self.Q)
+        return self._fit
 
     def refit_right(self, A: Operator, b: Array, ridge: float, exact: bool) -> None:
         """Minimise over V; afterwards V is orthonormal, and U carries the scale."""
         self.measure(A)
-        self.V, R = np.linalg.qr(self._refitted(A.improve_right, A.solve_right, self.P, self.V, b, ridge, exact))
-        self.U, self.P, self.Q = self.U @ R.T, self.P @ R.T, A.right(self.V)
+        fits = A.improve_right, A.solve_right
+        self.V, R = np.linalg.qr(self._refitted(*fits, self._lagged[0], self.P, self.V, b, ridge, exact))
+        self.U, self.P, self.Q, self._fit = self.U @ R.T, self.P @ R.T, A.right(self.V), None
 
     def refit_left(self, A: Operator, b: Array, ridge: float, exact: bool) -> None:
         """Minimise over U; afterwards U is orthonormal, and V carries the scale."""
         self.measure(A)
-        self.U, R = np.linalg.qr(self._refitted(A.improve_left, A.solve_left, self.Q, self.U, b, ridge, exact))
-        self.V, self.Q, self.P = self.V @ R.T, self.Q @ R.T, A.left(self.U)
+        fits = A.improve_left, A.solve_left
+        self.U, R = np.linalg.qr(self._refitted(*fits, self._lagged[1], self.Q, self.U, b, ridge, exact))
+        self.V, self.Q, self.P, self._fit = self.V @ R.T, self.Q @ R.T, A.left(self.U), None
 
     def _refitted(
-        self, improve: Fit, solve: Fit, images: Array, factor: Array, b: Array, ridge: float, exact: bool
+        self, improve: Fit, solve: Fit, lagged: Lagged, images: Array, factor: Array, b: Array, ridge: float, exact: bool
     ) -> Array:
         if not exact:
             return improve(images, b - self.fit, factor, ridge, INEXACT)
         if ridge:
             return solve(images, b, ridge, factor)
         # The correction instead of the factor: its rounding errors shrink with the misfit.
-        return factor + solve(images, b - self.fit)
+        return factor + solve(images, b - self.fit, lagged=lagged)
 
     def estimate(self) -> LowRank:
         """Return W, where U is orthonormal."""
