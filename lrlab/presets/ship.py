@@ -1,9 +1,11 @@
 """Computes the results that are shipped with the package, see `shipped`.
 
-    python -m lrlab.presets.ship NAME ...              runs presets in full, and writes results/NAME.json.gz
-    python -m lrlab.presets.ship NAME --quick          runs their quick forms, which pages call so
-    python -m lrlab.presets.ship NAME --redraw         makes figures and verdicts anew from the numbers that are there
-    python -m lrlab.presets.ship NAME --store FILE     retains each result in FILE; after an interruption it resumes
+python -m lrlab.presets.ship NAME ...              runs presets in full, and writes results/NAME.json.gz
+python -m lrlab.presets.ship NAME --quick          runs their quick forms, which pages call so
+python -m lrlab.presets.ship NAME --redraw         makes figures and verdicts anew from the numbers that are there
+python -m lrlab.presets.ship NAME --store FILE     retains each result in FILE; after an interruption it resumes
+
+How long a result took is processor time, that of interrupted runs with it.
 """
 
 import argparse
@@ -14,6 +16,7 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,12 +41,11 @@ def write(name: str, quick: bool = False, data: Path | None = None, store: Path 
     """Run a preset, or its quick form, in this process and write its results; `store` has those of earlier runs."""
     preset = presets.load(name, quick)
     used = _sets(preset, data)
-    own, whole = presets.plan(preset, data=used), presets.load(name)
-    planned = len(presets.plan(whole, data=shipped.names_alone(whole.data)).items)
+    own = presets.plan(preset, data=used)
     with Store(store) as opened:
         results, seconds = computed(own.function, own.items, opened)
     return _save(Shipped(
-        name, results, (), pd.DataFrame(), quick, len(own.items), max(planned, len(own.items)), list(used or ()),
+        name, results, (), pd.DataFrame(), quick, len(own.items), max(planned(name), len(own.items)), list(used or ()),
         f"{platform.machine()}, {os.cpu_count()} cores", __version__, time.strftime("%Y-%m-%d"), round(seconds, 1),
     ))  # fmt: skip
 
@@ -76,7 +78,13 @@ def redraw(name: str) -> Path:
     """Make figures and tables anew from the shipped numbers, and write them."""
     run = shipped.load(name)
     assert run is not None
-    return _save(run)
+    return _save(replace(run, planned=max(planned(name), run.run)))
+
+
+def planned(name: str) -> int:
+    """Return the number of trials of a full run on all data sets."""
+    whole = presets.load(name)
+    return len(presets.plan(whole, data=shipped.names_alone(whole.data)).items)
 
 
 def _save(run: Shipped) -> Path:

@@ -54,18 +54,28 @@ class Shipped:
         return Result(list(self.panels), self.table, pd.DataFrame())
 
     @property
+    def missing(self) -> list[str]:
+        """The data sets that were not at hand."""
+        return [name for name in presets.load(self.name).data if name not in self.sets]
+
+    @property
+    def short(self) -> bool:
+        """Whether it has fewer trials than a full run, of the data sets that were at hand."""
+        return self.quick or (self.run < self.planned and not self.missing)
+
+    @property
     def words(self) -> str:
         """How the results came about."""
         preset = presets.load(self.name)
-        missing = [name for name in preset.data if name not in self.sets]
         rule = preset.content.get("quick", {}) if self.quick else {}
         limit, series = rule.get("max_iter"), rule.get("series", ())
         omitted = [one["label"] for one in preset.series if series and one["label"] not in series]
-        scope = f"Quick result: {self.run:,} of {self.planned:,} trials" if self.run < self.planned else "Stored result"
+        scope = "Quick result" if self.short else "Stored result"
+        scope += f": {self.run:,} of {self.planned:,} trials" if self.run < self.planned else ""
         scope += f" of at most {limit} iterations" if limit else ""
         scope += f", without {', '.join(omitted)}" if omitted else ""
         data = f" on {', '.join(self.sets)}" if self.sets else ""
-        absent = f" (not at hand: {', '.join(missing)})" if missing else ""
+        absent = f" (not at hand: {', '.join(self.missing)})" if self.missing else ""
         return f"{scope}{data}{absent}; {self.machine}, lrlab {self.version}, {self.date}."
 
 

@@ -123,26 +123,27 @@ class Factors:
     def refit_right(self, A: Operator, b: Array, ridge: float, exact: bool) -> None:
         """Minimise over V; afterwards V is orthonormal, and U carries the scale."""
         self.measure(A)
-        fits = A.improve_right, A.solve_right
-        self.V, R = np.linalg.qr(self._refitted(*fits, self._lagged[0], self.P, self.V, b, ridge, exact))
+        best = self._refitted(A.improve_right, A.solve_right, 0, (self.P, self.V), b, ridge, exact)
+        self.V, R = np.linalg.qr(best)
         self.U, self.P, self.Q, self._fit = self.U @ R.T, self.P @ R.T, A.right(self.V), None
 
     def refit_left(self, A: Operator, b: Array, ridge: float, exact: bool) -> None:
         """Minimise over U; afterwards U is orthonormal, and V carries the scale."""
         self.measure(A)
-        fits = A.improve_left, A.solve_left
-        self.U, R = np.linalg.qr(self._refitted(*fits, self._lagged[1], self.Q, self.U, b, ridge, exact))
+        best = self._refitted(A.improve_left, A.solve_left, 1, (self.Q, self.U), b, ridge, exact)
+        self.U, R = np.linalg.qr(best)
         self.V, self.Q, self.P, self._fit = self.V @ R.T, self.Q @ R.T, A.left(self.U), None
 
     def _refitted(
-        self, improve: Fit, solve: Fit, lagged: Lagged, images: Array, factor: Array, b: Array, ridge: float, exact: bool
+        self, improve: Fit, solve: Fit, side: int, at: tuple[Array, Array], b: Array, ridge: float, exact: bool
     ) -> Array:
+        images, factor = at
         if not exact:
             return improve(images, b - self.fit, factor, ridge, INEXACT)
         if ridge:
             return solve(images, b, ridge, factor)
         # The correction instead of the factor: its rounding errors shrink with the misfit.
-        return factor + solve(images, b - self.fit, lagged=lagged)
+        return factor + solve(images, b - self.fit, lagged=self._lagged[side])
 
     def estimate(self) -> LowRank:
         """Return W, where U is orthonormal."""
