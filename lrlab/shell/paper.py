@@ -40,20 +40,7 @@ def run(options: argparse.Namespace) -> int:
     if options.name == "list":
         print_json(presets.names()) if options.json else print("\n".join(presets.names()))
         return DONE
-    if options.all:
-        from lrlab.presets.report import write
-
-        written = write(
-            options.out, options.quick, options.shipped, data=options.data, store=options.store, progress=report,
-            begin=lambda name: print(name, file=sys.stderr),
-        )  # fmt: skip
-        tables = {path.stem: path for path in written[1:]}
-    else:
-        written = presets.run(
-            options.name, options.out, report, trials=options.trials, data=options.data, quick=options.quick,
-            store=options.store,
-        )  # fmt: skip
-        tables = {options.name: written[1]}
+    written, tables = computed(options)
     judged = {name: presets.verdicts(table) for name, table in tables.items()}
     if options.json:
         rows = [{"preset": name, **line._asdict()} for name, lines in judged.items() for line in lines]
@@ -64,3 +51,31 @@ def run(options: argparse.Namespace) -> int:
     for line in () if options.all else judged[options.name]:
         print(line.sentence)
     return DONE
+
+
+def computed(options: argparse.Namespace) -> tuple[list[Path], dict[str, Path]]:
+    """Return the files that were written, and the tables of points and verdicts among them by preset."""
+    from lrlab import presets
+    from lrlab.presets.report import write
+
+    if options.all:
+        written = write(
+            options.out,
+            options.quick,
+            options.shipped,
+            data=options.data,
+            store=options.store,
+            progress=report,
+            begin=lambda name: print(name, file=sys.stderr),
+        )
+        return written, {path.stem: path for path in written[1:]}
+    written = presets.run(
+        options.name,
+        options.out,
+        report,
+        trials=options.trials,
+        data=options.data,
+        quick=options.quick,
+        store=options.store,
+    )
+    return written, {options.name: written[1]}

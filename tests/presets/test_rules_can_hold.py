@@ -89,8 +89,6 @@ def centres(rule, series, places, right):
         case "exponent":
             power = rule["claimed"] + (0.0 if right else 1.0)
             return {name: {x: float(x) ** power for x in places} for name in series}
-        case "proportional":
-            return {name: {x: float(x) ** (1.0 if right else 3.0) for x in places} for name in series}
     raise AssertionError(rule)
 
 
@@ -114,7 +112,11 @@ def drawn(rule, held, right):
     rng = np.random.default_rng(0)
     names = list(rule["printed"]) if "printed" in rule else claims.named(rule)
     places = [place for place in held.values[names[0]] if all(place in held.values[name] for name in names)]
-    means = printed(rule, right) if "printed" in rule else centres(rule, names, places, right)
+    if rule["rule"] == "proportional":
+        # Each series has rates of its own.
+        means = {name: {x: x ** (1.0 if right else 3.0) for x in held.values[name]} for name in names}
+    else:
+        means = printed(rule, right) if "printed" in rule else centres(rule, names, places, right)
     values = {}
     for name in names:
         values[name] = {}
