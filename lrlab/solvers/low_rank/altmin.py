@@ -27,7 +27,7 @@ Fit = Callable[..., Array]
 
 SMALL_SYSTEM = 200
 INEXACT = 0.3
-"""Gradient left by an inexact half-sweep, relative to that at entry: as few sweeps, at a tenth of the work."""
+"""Gradient left by an inexact half-sweep, relative to that at entry: as few sweeps, at a quarter of the work."""
 
 
 def altmin(
@@ -69,10 +69,12 @@ def altmin(
     the cosine of its gradient. As U V^T drifts from symmetry where A cannot see it to first order, errors fall like a
     power of the sweeps, and noise leaves more than least squares would. Made symmetric, it would be Gauss-Newton.
 
-    Inexact half-sweeps start at the present factor and end when their gradient has fallen to 0.3 of that at entry.
+    Inexact half-sweeps start at the present factor and end when their gradient has fallen to 0.3 of that at entry. Exact
+    ones take conjugate gradients with the Cholesky factor of an earlier half-sweep until rounding errors are left, or
+    form a new factor.
     Yields after each sweep (V, then U): objective F over all samples; residual the change of A(W) in the sweep
     relative to the misfit A(W) - b, 0 when that is rounding error.
-    Memory O(m k) beside the data; exact also (k d)^2. With fresh samples it ends EXHAUSTED.
+    Memory O(m k) beside the data; exact also (k d)^2, of dense measurements also m k d. With fresh samples it ends EXHAUSTED.
     Reference: Jain & Dhillon (2013), "Provable inductive matrix completion", Algorithm 1; Zhong, Jain,
     Dhillon (2015), "Efficient matrix sensing using rank-1 Gaussian measurements" (AltMin-LRROM).
     """
@@ -180,9 +182,10 @@ def _batches(A: Operator, b: Array, sweeps: int) -> Iterator[tuple[Operator, Arr
 
 
 def workspace(spec: LowRankSpec, options: Options) -> int:
-    """Return bytes of a spectral start, and of the normal equations of a factor where they are formed."""
-    unknowns = min(spec.given_rank * max(spec.size), 600)
-    return moment_workspace(spec, options) + 3 * number_bytes(spec) * unknowns**2
+    """Return bytes of a spectral start, and of the equations of a factor where they are formed."""
+    unknowns = spec.given_rank * max(spec.size)
+    dense = spec.measurements * unknowns if getattr(spec, "operator", "") == "dense" else 0
+    return moment_workspace(spec, options) + number_bytes(spec) * (3 * min(unknowns, 600) ** 2 + dense)
 
 
 def refuse_batches(spec: LowRankSpec, options: Options) -> None:
