@@ -69,12 +69,12 @@ def altmin(
     the cosine of its gradient. As U V^T drifts from symmetry where A cannot see it to first order, errors fall like a
     power of the sweeps, and noise leaves more than least squares would. Made symmetric, it would be Gauss-Newton.
 
-    Inexact half-sweeps start at the present factor and end when their gradient has fallen to 0.3 of that at entry. Exact
-    ones take conjugate gradients with the Cholesky factor of an earlier half-sweep until rounding errors are left, or
-    form a new factor.
+    Inexact half-sweeps start at the present factor and end when their gradient has fallen to 0.3 of that at entry.
+    Exact ones take conjugate gradients with the Cholesky factor of an earlier half-sweep until rounding errors are
+    left, or form a new factor.
     Yields after each sweep (V, then U): objective F over all samples; residual the change of A(W) in the sweep
     relative to the misfit A(W) - b, 0 when that is rounding error.
-    Memory O(m k) beside the data; exact also (k d)^2, of dense measurements also m k d. With fresh samples it ends EXHAUSTED.
+    Memory O(m k) beside the data, O(m k d) where it is dense; exact also (k d)^2. With fresh samples it ends EXHAUSTED.
     Reference: Jain & Dhillon (2013), "Provable inductive matrix completion", Algorithm 1; Zhong, Jain,
     Dhillon (2015), "Efficient matrix sensing using rank-1 Gaussian measurements" (AltMin-LRROM).
     """
