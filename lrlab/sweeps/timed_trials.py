@@ -14,8 +14,8 @@ from lrlab.runs.job import Job
 from lrlab.runs.stacks import run_stack, shape_of
 from lrlab.runs.trial import Trial, run_trial
 
-LIMITS_SECONDS, LEAST_SHARE = (0.15, 0.6, 2.4), 0.6
-"""Seconds after which a trial is cut off, and the least of the processor that it is to have had by then."""
+LIMITS_SECONDS = (0.15, 0.6, 2.4)
+"""Processor time after which a trial is cut off."""
 STACK = 32
 """Trials that are timed together where a sweep runs them together."""
 
@@ -38,14 +38,14 @@ class TimedTrial(NamedTuple):
 def time_trial(job: Job, limits: tuple[float, ...] = LIMITS_SECONDS) -> TimedTrial:
     """Run the first trial of a job for a moment, or the first of those that a sweep runs together.
 
-    limits: seconds after which it is cut off; the next is for those that had less of a busy processor, or no iterate.
+    limits: processor time after which it is cut off; the next is for those that had no iterate by then.
     """
     with threadpool_limits(1):
         if shape_of(Trial(job, 0)) is not None:
             return _timed_stack(job)
         for seconds in limits:
             timed = _timed(job, seconds)
-            if timed.whole or (timed.iterations and timed.seconds >= LEAST_SHARE * limits[0]):
+            if timed.whole or timed.iterations:
                 break
     return timed
 
@@ -53,15 +53,14 @@ def time_trial(job: Job, limits: tuple[float, ...] = LIMITS_SECONDS) -> TimedTri
 def _timed(job: Job, most: float) -> TimedTrial:
     short = replace(job, limits=job.limits._replace(max_seconds=min(most, job.limits.max_seconds)))
     # Time of this thread alone, whatever else the machine does.
-    began, started = time.monotonic(), time.thread_time()
+    started = time.thread_time()
     try:
         result = run_trial(Trial(short, 0))
     except Exception:
         # It fails in the sweep too, and is reported there; until then it takes its time.
         return TimedTrial(time.thread_time() - started, 0.0, 0, True)
     seconds = time.thread_time() - started
-    fraction = min(1.0, result.seconds / max(time.monotonic() - began, 1e-6))
-    return TimedTrial(seconds, fraction * seconds, result.iterations, result.stop != Stop.TIMEOUT.name or short == job)
+    return TimedTrial(seconds, result.seconds, result.iterations, result.stop != Stop.TIMEOUT.name or short == job)
 
 
 def _timed_stack(job: Job) -> TimedTrial:
