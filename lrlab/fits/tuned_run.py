@@ -9,24 +9,24 @@ from lrlab.engine.engine import Engine
 from lrlab.engine.handles import LiveRun
 from lrlab.engine.messages import Failure
 from lrlab.engine.stream import Collection
-from lrlab.fits import tuning
-from lrlab.fits.tuning import Search
-from lrlab.fits.validation import HELD_OUT_SHARE, Candidate, CandidateTrial, Result, TuningTask, run_candidate
+from lrlab.fits.search import Result, search
+from lrlab.fits.settings import Candidate, FitSettings
+from lrlab.fits.tuning import CandidateTrial, run_candidate
 from lrlab.parameters import InputError
 from lrlab.runs.job import Job, make_job
 
 
 class Tuning:
-    """The search of one solver's settings, stage by stage; over once it has `best`, or `error` says why not."""
+    """The search of one solver's settings, batch by batch; over once it has `best`, or `error` says why not."""
 
-    def __init__(self, engine: Engine, job: Job, task: TuningTask) -> None:
-        self.job, self.task, self._results = job, task, list[Result]()
+    def __init__(self, engine: Engine, job: Job, settings: FitSettings) -> None:
+        self.job, self.settings, self._results = job, settings, list[Result]()
         self.best: Result | None = None
         self.error = ""
         # Jobs on own data are on OwnRows.
+        self._engine, self._spec = engine, job.spec
         spec: Any = job.spec
-        self._engine, self._spec = engine, spec.replace(validation=HELD_OUT_SHARE)
-        self._search: Search = tuning.search(task, min(spec.size))
+        self._search = search(settings, min(spec.size))
         self._begin(next(self._search))
 
     @property
@@ -46,25 +46,26 @@ class Tuning:
         return self.best is not None or bool(self.error)
 
     def refresh(self) -> None:
-        """Take the new results, and begin the next stage once one is complete."""
+        """Take the new results, and begin the next batch once one is complete."""
         if self.over:
             return
         for *_, result in self._batch.refresh():
             if isinstance(result, Failure):
                 self.error = self.error or result.sentence
                 self._batch.cancel()
-        if not self._batch.alive and not self.error:
-            if self._batch.done < self._batch.total:
-                self.error = self._batch.error or "Cancelled while it was tuned."
-                return
-            stage = [self._batch.results[k] for k in range(self._batch.total)]
-            try:
-                candidates = self._search.send(stage)
-            except StopIteration as over:
-                self.best = over.value
-            else:
-                self._results += stage
-                self._begin(candidates)
+        if self._batch.alive or self.error:
+            return
+        if self._batch.done < self._batch.total:
+            self.error = self._batch.error or "Cancelled while it was tuned."
+            return
+        batch = [self._batch.results[k] for k in range(self._batch.total)]
+        try:
+            candidates = self._search.send(batch)
+        except StopIteration as over:
+            self.best = over.value
+        else:
+            self._results += batch
+            self._begin(candidates)
 
     def cancel(self) -> None:
         """End it."""
@@ -74,20 +75,19 @@ class Tuning:
         """Return the job that fits all rows with the best settings; None, with `error` saying why, where none can."""
         if self.best is None:
             return None
-        settings = self.task.options_with(self.best.candidate)
-        spec: Any = self.job.spec
-        known = json.dumps([self.task.threshold(self.best), self.best.own, self.best.calibration])
-        spec = spec.replace(scaling=self.best.candidate.scaling, threshold=known)
-        limits = self.job.limits._replace(max_iter=max(1, self.best.iterations))
+        best, spec = self.best, self._spec
+        known = json.dumps([best.threshold_by(self.settings.metric), best.own, best.calibration])
+        spec = spec.replace(scaling=best.candidate.scaling, threshold=known)
+        limits = self.job.limits._replace(max_iter=max(1, best.iterations))
         try:
-            return make_job(spec, self.job.solver, **settings, **limits._asdict())
+            return make_job(spec, self.job.solver, **self.settings.options_with(best.candidate), **limits._asdict())
         except InputError as error:
             # A higher rank than by hand may need more memory than there is.
             self.error = str(error)
             return None
 
     def _begin(self, candidates: list[Candidate]) -> None:
-        trials = [CandidateTrial(self._spec, self.task, candidate) for candidate in candidates]
+        trials = [CandidateTrial(self._spec, self.settings, candidate) for candidate in candidates]
         self._batch = Collection(self._engine.map(run_candidate, trials))
 
 
@@ -97,10 +97,10 @@ class TunedRun:
     tunings: the searches, one a solver. cancelled: whether somebody has ended it.
     """
 
-    def __init__(self, engine: Engine, jobs: Sequence[Job], tasks: Sequence[TuningTask]) -> None:
+    def __init__(self, engine: Engine, jobs: Sequence[Job], settings: Sequence[FitSettings]) -> None:
         self._engine, self.cancelled, self.started = engine, False, time.monotonic()
         self._following: Any = None
-        self.tunings = [Tuning(engine, job, task) for job, task in zip(jobs, tasks, strict=True)]
+        self.tunings = [Tuning(engine, job, one) for job, one in zip(jobs, settings, strict=True)]
 
     @property
     def runs(self) -> list[LiveRun]:
@@ -133,7 +133,5 @@ class TunedRun:
     def cancel(self) -> None:
         """End it; the results so far stay."""
         self.cancelled = True
-        for one in self.tunings:
+        for one in (*self.tunings, *filter(None, [self._following])):
             one.cancel()
-        if self._following:
-            self._following.cancel()
