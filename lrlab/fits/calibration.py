@@ -45,8 +45,8 @@ def held_out(problems: Sequence[OwnProblem], estimates: Sequence[Predictor]) -> 
     return HeldOut(*(np.vstack(part) for part in zip(*parts, strict=True)))
 
 
-def best_threshold(held: HeldOut) -> tuple[float, float]:
-    """Return the score above which the fewest labels known on the rows held out are predicted wrongly, and their share.
+def best_threshold(held: HeldOut) -> float:
+    """Return the score above which the fewest labels known on the rows held out are predicted wrongly.
 
     Just below the score of a label; of equally good ones the median. nan where no label is on, and where the estimate's
     own threshold is not worse by a sign test: of few rows the best score above which labels are on is noisy.
@@ -56,7 +56,7 @@ def best_threshold(held: HeldOut) -> tuple[float, float]:
 
     scores, on, predicted = (table[held.known] for table in (held.scores, held.on, held.predicted))
     if not on.any():
-        return math.nan, math.nan
+        return math.nan
     # Predicted from thresholds[i] on, which fall.
     _, fps, fns, tps, thresholds = confusion_matrix_at_thresholds(on, scores)
     wrong = fps + fns
@@ -64,10 +64,9 @@ def best_threshold(held: HeldOut) -> tuple[float, float]:
     place = best[(len(best) - 1) // 2]
     none = wrong[place] >= on.sum()
     fewest, count = (on.sum(), 0) if none else (wrong[place], fps[place] + tps[place])
-    share = float(fewest / len(on))
     if (predicted != on).sum() - fewest < GAIN * math.sqrt(abs(predicted.sum() - count)):
-        return math.nan, share
-    return float(thresholds[0] if none else np.nextafter(thresholds[place], -math.inf)), share
+        return math.nan
+    return float(thresholds[0] if none else np.nextafter(thresholds[place], -math.inf))
 
 
 def own_thresholds(held: HeldOut, common: float) -> OwnThresholds:

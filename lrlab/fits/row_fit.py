@@ -131,7 +131,7 @@ def scores_of_baselines(rows: Dataset, problem: OwnProblem, fitted: Fit, setting
     scores = {baselines.FREQUENCIES: named(problem.score(frequent))}
     if fitted.solver != baselines.SOLVER and baselines.feasible(rows.d, rows.L) and fits_memory(rows, baselines.SOLVER):
         options: dict[str, Any] = {}
-        if settings.metric:
+        if fitted.tuned:
             own = fit_settings(
                 baselines.SOLVER, {}, iterations=1, max_seconds=settings.limits.max_seconds, metric=settings.metric,
                 scaling=fitted.scaling.name, intercept=settings.intercept, seed=settings.seed,

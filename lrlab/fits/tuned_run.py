@@ -9,36 +9,35 @@ from lrlab.engine.engine import Engine
 from lrlab.engine.handles import LiveRun
 from lrlab.engine.messages import Failure
 from lrlab.engine.stream import Collection
-from lrlab.fits.search import Result, search
-from lrlab.fits.settings import Candidate, FitSettings
+from lrlab.fits.metrics import METRICS
+from lrlab.fits.search import Result, best_of, proposals
+from lrlab.fits.settings import FitSettings
 from lrlab.fits.tuning import CandidateTrial, run_candidate
 from lrlab.parameters import InputError
 from lrlab.runs.job import Job, make_job
 
 
 class Tuning:
-    """The search of one solver's settings, batch by batch; over once it has `best`, or `error` says why not."""
+    """The trials of one solver's settings; over once it has `best`, or `error` says why not."""
 
     def __init__(self, engine: Engine, job: Job, settings: FitSettings) -> None:
-        self.job, self.settings, self._results = job, settings, list[Result]()
+        self.job, self.settings, self.error = job, settings, ""
         self.best: Result | None = None
-        self.error = ""
         # Jobs on own data are on OwnRows.
-        self._engine, self._spec = engine, job.spec
-        spec: Any = job.spec
-        self._search = search(settings, min(spec.size))
-        self._begin(next(self._search))
+        self._spec: Any = job.spec
+        candidates = proposals(settings, min(self._spec.size))
+        trials = [CandidateTrial(self._spec, settings, candidate) for candidate in candidates]
+        self._trials = Collection(engine.map(run_candidate, trials))
 
     @property
     def table(self) -> list[Result]:
         """The results so far, in the order in which the settings were proposed."""
-        batch = sorted(self._batch.results.items())
-        return self._results + [result for _, result in batch if isinstance(result, Result)]
+        return [result for _, result in sorted(self._trials.results.items()) if isinstance(result, Result)]
 
     @property
-    def version(self) -> tuple[int, int]:
+    def version(self) -> int:
         """Differs where there is something new to show."""
-        return len(self._results), self._batch.version
+        return self._trials.version
 
     @property
     def over(self) -> bool:
@@ -46,30 +45,23 @@ class Tuning:
         return self.best is not None or bool(self.error)
 
     def refresh(self) -> None:
-        """Take the new results, and begin the next batch once one is complete."""
+        """Take the new results, and choose the best one once all are there."""
         if self.over:
             return
-        for *_, result in self._batch.refresh():
+        for *_, result in self._trials.refresh():
             if isinstance(result, Failure):
                 self.error = self.error or result.sentence
-                self._batch.cancel()
-        if self._batch.alive or self.error:
+                self._trials.cancel()
+        if self._trials.alive or self.error:
             return
-        if self._batch.done < self._batch.total:
-            self.error = self._batch.error or "Cancelled while it was tuned."
-            return
-        batch = [self._batch.results[k] for k in range(self._batch.total)]
-        try:
-            candidates = self._search.send(batch)
-        except StopIteration as over:
-            self.best = over.value
+        if self._trials.done < self._trials.total:
+            self.error = self._trials.error or "Cancelled while it was tuned."
         else:
-            self._results += batch
-            self._begin(candidates)
+            self.best = best_of(self.table, METRICS[self.settings.metric].better)
 
     def cancel(self) -> None:
         """End it."""
-        self._batch.cancel()
+        self._trials.cancel()
 
     def fitted(self) -> Job | None:
         """Return the job that fits all rows with the best settings; None, with `error` saying why, where none can."""
@@ -85,10 +77,6 @@ class Tuning:
             # A higher rank than by hand may need more memory than there is.
             self.error = str(error)
             return None
-
-    def _begin(self, candidates: list[Candidate]) -> None:
-        trials = [CandidateTrial(self._spec, self.settings, candidate) for candidate in candidates]
-        self._batch = Collection(self._engine.map(run_candidate, trials))
 
 
 class TunedRun:

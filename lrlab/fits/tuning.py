@@ -1,7 +1,7 @@
 """Chooses the settings of a fit on rows held out, in the same way for every solver.
 
-A search proposes settings in batches, each after what the ones before have shown, so that all proposals of a batch can
-be tried at once, here (`tune_rows`) or on the engine (`tuned_run`). The rows held out are the same for all solvers.
+All proposals can be tried at once, here (`tune_rows`) or on the engine (`tuned_run`). The rows held out are the same
+for all solvers.
 """
 
 import math
@@ -17,7 +17,7 @@ from lrlab.fits.fit_result import Row
 from lrlab.fits.given import Folds, on_folds, run_given
 from lrlab.fits.metrics import METRICS, validation_score
 from lrlab.fits.own_files import default_rank, max_rank
-from lrlab.fits.search import Result, best_of, search
+from lrlab.fits.search import Result, best_of, proposals
 from lrlab.fits.settings import Candidate, FitSettings
 from lrlab.models.multilabel_problem import Predictor, threshold_of
 from lrlab.models.own_rows import OwnProblem, OwnRows, folds
@@ -55,8 +55,8 @@ def evaluate(problems: Sequence[OwnProblem], settings: FitSettings, candidate: C
         return Result(candidate, *best)
     held = held_out(problems, kept)
     common = best_threshold(held)
-    base = threshold_of(kept[0]) if settings.metric == "hamming" or math.isnan(common[0]) else common[0]
-    return Result(candidate, *best, *common, own_thresholds(held, base), calibrated(held))
+    base = threshold_of(kept[0]) if settings.metric == "hamming" or math.isnan(common) else common
+    return Result(candidate, *best, common, own_thresholds(held, base), calibrated(held))
 
 
 class CandidateTrial(NamedTuple):
@@ -99,7 +99,7 @@ class Tuned:
 
 def tune_rows(rows: Dataset, requested: FitSettings, progress: Progress) -> Tuned:
     """Choose settings by fifths of these rows, held out one after the other; a single label by a metric of labels."""
-    settings, rank, table = requested.of_labels(rows.L), default_rank(rows), list[Result]()
+    settings, rank, results = requested.of_labels(rows.L), default_rank(rows), list[Result]()
     splits = list(folds(rows, fold_count(rows.n, table_bytes(rows.X)), settings.seed))
 
     @lru_cache(maxsize=1)
@@ -110,15 +110,8 @@ def tune_rows(rows: Dataset, requested: FitSettings, progress: Progress) -> Tune
         ]
 
     most = max(1, largest_rank(settings.solver, dict(settings.options), rows, max_rank(rows)))
-    stages, results = search(settings, most), list[Result]()
-    candidates = next(stages)
-    while True:
-        results = []
-        for candidate in candidates:
-            results.append(evaluate(problems(candidate.scaling), settings, candidate))
-            table.append(results[-1])
-            progress(len(table), best_of(table, METRICS[settings.metric].better).score)
-        try:
-            candidates = stages.send(results)
-        except StopIteration as over:
-            return Tuned(settings.metric, over.value, [result.row() for result in table], requested.metric)
+    better = METRICS[settings.metric].better
+    for candidate in proposals(settings, most):
+        results.append(evaluate(problems(candidate.scaling), settings, candidate))
+        progress(len(results), best_of(results, better).score)
+    return Tuned(settings.metric, best_of(results, better), [one.row() for one in results], requested.metric)
