@@ -35,6 +35,11 @@ class Tuning:
         return [result for _, result in sorted(self._trials.results.items()) if isinstance(result, Result)]
 
     @property
+    def total(self) -> int:
+        """The number of settings that are tried."""
+        return self._trials.total
+
+    @property
     def version(self) -> int:
         """Differs where there is something new to show."""
         return self._trials.version
