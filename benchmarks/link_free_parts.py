@@ -31,13 +31,25 @@ SOLVER = "link-free-refinement"
 SIGN, LOGISTIC, PHASE, CUSTOM = "one-bit-sensing", "flipped-logistic", "one-bit-phase-retrieval", "custom-link"
 CELLS = (
     *(f"{CUSTOM} n={n} p=20 link={link}" for n in (300, 3000) for link in READY),
-    SIGN, LOGISTIC, PHASE,
-    f"{LOGISTIC} n=3000 p=20 flip=0.2", f"{SIGN} n=3000 p=20 noise=0.1", f"{SIGN} n=3000 p=20 noise=1",
-    f"{SIGN} n=1000 p=20 noise=0", f"{PHASE} n=3000 p=20 threshold=0.3", f"{PHASE} n=3000 p=20 threshold=1.5",
-    f"{LOGISTIC} n=10000 p=40 flip=0.1", f"{SIGN} n=1000 p=40 noise=0.316", f"{PHASE} n=1000 p=40",
-    f"{PHASE} n=300 p=20 threshold=0.3", f"{SIGN} n=250 p=100",
-    f"{LOGISTIC} n=10000 p=100 sparsity=5 flip=0.1", f"{SIGN} n=1000 p=200 sparsity=5 noise=0.316",
-    f"{SIGN} n=1000 p=1000 sparsity=10 noise=0.1", f"{PHASE} n=1000 p=200 sparsity=5", f"{PHASE} n=5000 p=400 sparsity=5",
+    SIGN,
+    LOGISTIC,
+    PHASE,
+    f"{LOGISTIC} n=3000 p=20 flip=0.2",
+    f"{SIGN} n=3000 p=20 noise=0.1",
+    f"{SIGN} n=3000 p=20 noise=1",
+    f"{SIGN} n=1000 p=20 noise=0",
+    f"{PHASE} n=3000 p=20 threshold=0.3",
+    f"{PHASE} n=3000 p=20 threshold=1.5",
+    f"{LOGISTIC} n=10000 p=40 flip=0.1",
+    f"{SIGN} n=1000 p=40 noise=0.316",
+    f"{PHASE} n=1000 p=40",
+    f"{PHASE} n=300 p=20 threshold=0.3",
+    f"{SIGN} n=250 p=100",
+    f"{LOGISTIC} n=10000 p=100 sparsity=5 flip=0.1",
+    f"{SIGN} n=1000 p=200 sparsity=5 noise=0.316",
+    f"{SIGN} n=1000 p=1000 sparsity=10 noise=0.1",
+    f"{PHASE} n=1000 p=200 sparsity=5",
+    f"{PHASE} n=5000 p=400 sparsity=5",
 )
 Changes = Mapping[tuple[object, str], object]
 
@@ -65,8 +77,10 @@ PARTS: dict[str, Changes] = {
     "cross-fitting: the link on fitted indices": {(cross_fitting.CrossFit, "held_out"): lambda self, Z: Z[:, -1]},
     "eleven directions: three": {(cross_fitting, "FOLDS"): 2},
     "steps from one direction": {(link_free_moves, "FEWEST_ROWS"): 10**9},
-    "the sharper link": {(link_free_moves, "sharpened"): lambda link, held_out, entries: link,
-                         (link_free_start, "sharpened"): lambda link, held_out, entries: link},
+    "the sharper link": {
+        (link_free_moves, "sharpened"): lambda link, held_out, entries: link,
+        (link_free_start, "sharpened"): lambda link, held_out, entries: link,
+    },
     "exchanges of entries": {
         (link_free_moves, "exchanged"): lambda data, link, at, now, moved, exchanges, s: (moved, exchanges // 2)
     },
@@ -93,7 +107,9 @@ def measured(spec: Spec) -> tuple[float, float]:
     last: list = []
     start = time.process_time()
     iterates = job.entry.run(problem, **dict(job.options), rng=np.random.default_rng(spec.streams().solver))
-    drive(iterates, lambda iteration, seconds, iterate: last.__setitem__(slice(None), [iterate]), **job.limits._asdict())
+    drive(
+        iterates, lambda iteration, seconds, iterate: last.__setitem__(slice(None), [iterate]), **job.limits._asdict()
+    )
     return problem.score(last[0].estimate)["error"], time.process_time() - start
 
 
@@ -127,7 +143,10 @@ def main() -> None:
                 error, cpu = results[part, text].T
                 whole = results["nothing", text]
                 ratio = np.exp(np.mean(np.log((error + 1e-12) / (whole[:, 0] + 1e-12))))
-                print(f"{part} | {text} | {np.median(error):.4f} | {ratio:.3f} | {np.median(error)/np.median(whole[:,0]):.3f} | {1e3*np.median(cpu):.1f} ms | {np.median(cpu/whole[:,1]):.2f}", flush=True)
+                print(
+                    f"{part} | {text} | {np.median(error):.4f} | {ratio:.3f} | {np.median(error) / np.median(whole[:, 0]):.3f} | {1e3 * np.median(cpu):.1f} ms | {np.median(cpu / whole[:, 1]):.2f}",
+                    flush=True,
+                )
     if given.out:
         np.savez(given.out, **{f"{p}|{t}": v for (p, t), v in results.items()})
 

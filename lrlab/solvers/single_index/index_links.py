@@ -1,4 +1,4 @@
-r"""Log-odds of a binary answer along one index: lines, parabolas, splines, and a few soft steps.
+r"""Log-odds of a binary answer along one index: parabolas, splines, and a few soft steps.
 
 With y in {0, 1} and an index z, P(y = 1 | z) = 1 / (1 + exp(-eta(z))). Smooth log-odds are eta = sum_k c_k B_k with 19
 cubic B-splines on equidistant knots and a penalty on third differences of c (Eilers & Marx 1996, "Flexible smoothing
@@ -7,10 +7,11 @@ that jump to a level between 0 and 1 do: P = q_0 + sum_k (q_k - q_{k-1}) Phi((z 
 """
 
 import math
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+from scipy.interpolate import BSpline
 from scipy.optimize import minimize
 from scipy.special import expit, logit, ndtr
 
@@ -19,8 +20,7 @@ from lrlab.arrays import Array, Indices
 # A standard normal index leaves -4..4 once in 16,000 times; beyond, the log-odds go on in a straight line.
 EDGE, CELLS = 4.0, 16
 WIDTH, COEFFICIENTS = 2.0 * EDGE / CELLS, CELLS + 3
-# Powers of t in 0..1 across a cell -> weights of the four cubic B-splines that are not zero there.
-CUBIC = np.array([[1.0, -3.0, 3.0, -1.0], [4.0, 0.0, -6.0, 3.0], [1.0, 3.0, 3.0, -3.0], [0.0, 0.0, 0.0, 1.0]]) / 6.0
+KNOTS = -EDGE + WIDTH * np.arange(-3, COEFFICIENTS + 1)
 NEWTON_STEPS, DECREMENT, SHORTEST = 40, 1e-3, 1e-4
 # Groups of neighbouring indices to which links are fitted, and bins between which jumps are looked for.
 GROUPS, BINS = 256, 64
@@ -54,39 +54,35 @@ class Rows(NamedTuple):
         count = np.diff(starts, append=len(z)).astype(float)
         return cls(np.add.reduceat(z, starts) / count, count, np.add.reduceat(answers, starts))
 
-    def loss(self, link: "Link") -> float:
+    def loss(self, link: "LogOdds | Steps") -> float:
         """Return the summed loss under a link, with the prior's share of an answer."""
         eta, _ = link(self.z)
         prior = PRIOR / len(self.z)
         return float(((self.count + prior) * np.logaddexp(0.0, eta) - (self.ones + prior / 2.0) * eta).sum())
 
 
-class Link(Protocol):
-    """Log-odds of an answer: their name, the effective number of their parameters, and the smallest change of index."""
+class LogOdds(NamedTuple):
+    """eta(z) = sum_k c_k B_k(z), c = basis @ a (19,), straight beyond -4..4; a penalty weight * ||Delta^3 c||^2 / 2.
 
-    name: str
-    parameters: float
-    width: float
+    parameters: their effective number; width: a small change of the index.
+    """
 
-    def __call__(self, z: Array) -> tuple[Array, Array]:
-        """Return the log-odds at z, and their slope, both shaped like z."""
-        ...
-
-    def functions(self, z: Array) -> Array:
-        """Return by which functions of z the log-odds may change (n, k)."""
-        ...
-
-    def fitted(self, rows: Rows) -> "Link":
-        """Return the link of the same kind that fits rows best."""
-        ...
-
-
-class Smoothness(NamedTuple):
-    """Coefficients are basis @ a (19, d); a penalty weight * ||third differences of c||^2."""
-
-    name: str
+    kind: str
     basis: Array
+    a: Array
     weight: float = 0.0
+    parameters: float = 0.0
+    width: float = WIDTH
+
+    @classmethod
+    def even(cls, kind: str, basis: Array, weight: float = 0.0) -> "LogOdds":
+        """Return even odds."""
+        return cls(kind, basis, np.zeros(basis.shape[1]), weight)
+
+    @property
+    def name(self) -> str:
+        """What it is, for a note."""
+        return f"Log-odds: {self.kind}, {self.parameters:.1f} effective parameters"
 
     @property
     def penalty(self) -> Array:
@@ -94,45 +90,15 @@ class Smoothness(NamedTuple):
         differences = np.diff(self.basis, 3, axis=0)
         return self.weight * differences.T @ differences
 
-
-POWERS = np.linspace(-1.0, 1.0, COEFFICIENTS)[:, None] ** np.arange(3)
-SPLINES = np.hstack([POWERS, np.linalg.qr(POWERS, mode="complete")[0][:, 3:]])
-SMOOTHNESS = (
-    Smoothness("a straight line", POWERS[:, :2]),
-    Smoothness("a parabola", POWERS),
-    Smoothness("a stiff spline (penalty 10)", SPLINES, 10.0),
-    Smoothness("a spline (penalty 0.1)", SPLINES, 0.1),
-    Smoothness("a flexible spline (penalty 0.001)", SPLINES, 0.001),
-)
-"""From the stiffest; a straight line is the logistic model."""
-
-
-class LogOdds(NamedTuple):
-    """The function eta(z) = sum_k c_k B_k(z), c = basis @ a, and its slope; linear beyond -4..4."""
-
-    smoothness: Smoothness
-    a: Array
-    parameters: float = 0.0
-    width: float = WIDTH
-
-    @property
-    def name(self) -> str:
-        """What it is, for a note."""
-        return f"Log-odds: {self.smoothness.name}, {self.parameters:.1f} effective parameters"
-
     def __call__(self, z: Array) -> tuple[Array, Array]:  # noqa: D102
-        powers = (np.lib.stride_tricks.sliding_window_view(self.smoothness.basis @ self.a, 4) @ CUBIC).T
-        cell, t, beyond = located(z)
-        a, b, c, d = (power[cell] for power in powers)
-        slope = (b + t * (2.0 * c + 3.0 * t * d)) / WIDTH
-        return a + t * (b + t * (c + t * d)) + beyond * slope, slope
+        return expanded(self.basis @ self.a, z)
 
     def functions(self, z: Array) -> Array:  # noqa: D102
-        return splines(z) @ self.smoothness.basis
+        return expanded(self.basis, z)[0]
 
     def fitted(self, rows: Rows) -> "LogOdds":
         """Minimise loss + a^T P a / 2 by Newton's method, halved until it falls."""
-        B, P, prior = self.functions(rows.z), self.smoothness.penalty, PRIOR / len(rows.z)
+        B, P, prior = self.functions(rows.z), self.penalty, PRIOR / len(rows.z)
         count, ones = rows.count + prior, rows.ones + prior / 2.0
 
         def objective(a: Array) -> float:
@@ -157,14 +123,21 @@ class LogOdds(NamedTuple):
         return self._replace(a=a, parameters=used)
 
 
-SMOOTH = tuple(LogOdds(own, np.zeros(own.basis.shape[1])) for own in SMOOTHNESS)
-"""Even odds, of every smoothness."""
+POWERS = np.linspace(-1.0, 1.0, COEFFICIENTS)[:, None] ** np.arange(3)
+SPLINES = np.hstack([POWERS, np.linalg.qr(POWERS, mode="complete")[0][:, 3:]])
+SMOOTH = (
+    LogOdds.even("a parabola", POWERS),
+    LogOdds.even("a spline (penalty 0.1)", SPLINES, 0.1),
+    LogOdds.even("a flexible spline (penalty 0.001)", SPLINES, 0.001),
+)
+"""The kinds of smooth log-odds, from the stiffest."""
 
 
 class Steps(NamedTuple):
-    """The chance as log-odds: logits of the levels (K + 1,), the first of the steps, logarithms of the distances to the others and of the width."""
+    """Chances as log-odds. a: logits of K + 1 levels, the first step, logarithms of distances to others and of width."""
 
     a: Array
+    kind: str = "jumps"
 
     @property
     def parameters(self) -> float:
@@ -209,6 +182,9 @@ class Steps(NamedTuple):
         return Steps(minimize(objective, self.a, method="BFGS", options={"gtol": 0.05}).x)
 
 
+Link = LogOdds | Steps
+
+
 def jumps(rows: Rows) -> list[Steps]:
     """Return steps of the largest likelihood between bins of equally many answers, fitted to rows.
 
@@ -248,23 +224,12 @@ def regular_inverse(A: Array) -> Array:
     return inverse
 
 
-def located(z: Array) -> tuple[Indices, Array, Array]:
-    """Return the cell 0..15 of each index, its place t in 0..1 there, and how far it lies beyond -4..4."""
-    inside = np.clip(z, -EDGE, EDGE)
-    scaled = (inside + EDGE) / WIDTH
-    cell = np.minimum(scaled.astype(np.intp), CELLS - 1)
-    return cell, scaled - cell, z - inside
-
-
-def splines(z: Array) -> Array:
-    """Return the 19 B-splines at indices z (n,), straight beyond -4..4 (n, 19)."""
-    cell, t, beyond = located(z)
-    powers = np.stack([np.ones_like(t), t, t * t, t**3], axis=1)
-    slopes = np.stack([np.zeros_like(t), np.ones_like(t), 2.0 * t, 3.0 * t * t], axis=1)
-    found = np.zeros((len(z), COEFFICIENTS))
-    local = (powers + beyond[:, None] / WIDTH * slopes) @ CUBIC.T
-    np.put_along_axis(found, cell[:, None] + np.arange(4), local, axis=1)
-    return found
+def expanded(c: Array, z: Array) -> tuple[Array, Array]:
+    """Return the spline with coefficients c (19,) or (19, d), straight beyond -4..4, and its slope, at z (n,)."""
+    spline, inside = BSpline(KNOTS, c, 3), np.clip(z, -EDGE, EDGE)
+    slope = spline.derivative()(inside)
+    beyond = z - inside
+    return spline(inside) + (beyond if c.ndim == 1 else beyond[:, None]) * slope, slope
 
 
 def loss(eta: Array, answers: Array) -> Array:

@@ -22,8 +22,8 @@ from lrlab.solvers.single_index.link_free_rounds import Data, Round, last_rounds
 from lrlab.solvers.single_index.link_free_start import Start, other_starts, starts
 from lrlab.solvers.single_index.requirements import SupportSize, needs_both_answers, support_size
 
-# Steps that are not small by then follow noise; rounds with a link that jumps, and with a stiff spline.
-MOST_ROUNDS, REFITS, STIFF_ROUNDS = 40, 10, 8
+# Steps that are not small by then follow noise; rounds with a link that jumps, and with a spline from other starts.
+MOST_ROUNDS, REFITS, SPLINE_ROUNDS = 40, 10, 8
 # Standard errors by which a refinement must predict unseen answers better than its start, where that is not clear.
 BY_REFINEMENT = 1.0
 # Nats by which another start must win, as weak links are followed by chance to 11, and by which jumps must.
@@ -33,6 +33,7 @@ MEAN_ERRORS = 6.0
 # The least residual while links are chosen.
 UNDECIDED = 0.01
 TINY = 1e-100
+SPLINE = SMOOTH[1:2]
 
 
 @needs_both_answers
@@ -44,8 +45,8 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
     start       the first moment where it stands out from the noise; else the direction of the largest expected overlap
                 over first and second moments, weighted by their evidence (see `moment_posterior`)
     link        log-odds of y on held-out indices <x_i, b^(-i)>, b^(-i) the Newton step from b without answer i, in
-                closed form (see `Newton`); a line, a parabola, or one of three penalised splines, by the loss and a
-                price for each effective parameter
+                closed form (see `Newton`); a parabola, or one of two penalised splines, by the loss and a price for
+                each effective parameter
     update      b <- (b + D) / ||b + D||,  D the Newton step of F on the tangent space of the sphere, halved until F
                 falls
     sparse      up to k entries leave the support and up to k enter, by the size of b_j + g_j / h, when F falls by more
@@ -58,7 +59,7 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
     A link fitted to the indices of the sample itself would be too steep, as b has bent towards the answers: held-out
     indices show the link blurred by the error of b, and that is what a noisy b should be judged by. A spline for the
     log-odds cannot follow jumps to a level between 0 and 1: where splines are needed, chances that are constant but for
-    two or three jumps are tried, and kept where held-out answers prefer them. Where a smooth link predicts little, stiff
+    two or three jumps are tried, and kept where held-out answers prefer them. Where a smooth link predicts little,
     splines from every moment are tried, too (`other_starts`). What each part is worth: `benchmarks/link_free_parts.py`.
 
     intervals   all angles to an entry's axis within q standard errors of the direction, by observable adjustments for
@@ -129,7 +130,7 @@ def refinement(data: Data, rng: Generator) -> Iterator[Shown]:
     candidates = starts(data, rng)
     ends = list[Shown]()
     for start in candidates:
-        following = rounds(data, start.at, start.links)
+        following = rounds(data, start.at, SMOOTH)
         first = next(following)
         yield Shown(first, start.note)
         last = yield from until_settled(following, start.note, "" if len(candidates) == 1 else "both supports")
@@ -169,7 +170,7 @@ def until_settled(
 
 
 def turning(data: Data, best: Shown) -> abc.Generator[Shown, None, Shown]:
-    """Return a settled round, or one from stiff splines from other starts that predicts held-out answers much better."""
+    """Return a settled round, or one from splines from other starts that predicts held-out answers much better."""
     share = data.answers.mean()
     entropy = -(share * np.log(share) + (1.0 - share) * np.log1p(-share))
     if best.round.held_out(data).mean() < entropy / 2.0:
@@ -177,9 +178,9 @@ def turning(data: Data, best: Shown) -> abc.Generator[Shown, None, Shown]:
     ends = list[tuple[Round, Start]]()
     for start in other_starts(data):
         yield best._replace(trying="splines from other starts")
-        ends.append((next(islice(rounds(data, start.at, start.links), STIFF_ROUNDS, None)), start))
-    end, start = min(ends, key=lambda pair: price(data, pair[0]))
-    if price(data, end) < price(data, best.round) - DECIDED:
+        ends.append((next(islice(rounds(data, start.at, SPLINE), SPLINE_ROUNDS, None)), start))
+    end, start = min(ends, key=lambda pair: pair[0].held_out(data).sum())
+    if end.held_out(data).sum() < best.round.held_out(data).sum() - DECIDED:
         last = yield from until_settled(rounds(data, end.at, SMOOTH), start.note)
         return Shown(last, start.note)
     return best
@@ -188,7 +189,7 @@ def turning(data: Data, best: Shown) -> abc.Generator[Shown, None, Shown]:
 def jumping(data: Data, best: Shown) -> abc.Generator[Shown, None, Shown]:
     """Return a settled round, or one with a link that jumps, where held-out answers prefer it."""
     link, newton = best.round.link, best.round.newton
-    if not isinstance(link, LogOdds) or not link.smoothness.weight:
+    if not isinstance(link, LogOdds) or not link.weight:
         return best
     rows = Rows.of(best.round.at.held_out, data.answers, newton.weights)
     smooth = price(data, best.round)

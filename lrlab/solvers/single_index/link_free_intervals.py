@@ -26,8 +26,8 @@ from scipy.special import stdtrit
 
 from lrlab.arrays import Array, Intervals
 from lrlab.solvers.methods.sphere import DAMPING
-from lrlab.solvers.single_index.interval_requirements import Scores, effective, scores, too_small, unfit
 from lrlab.solvers.single_index.index_links import Link, LogOdds, Steps
+from lrlab.solvers.single_index.interval_requirements import Scores, effective, scores, too_small, unfit
 from lrlab.solvers.single_index.link_free_rounds import tangent_inverse
 
 TINY = np.finfo(float).tiny
@@ -41,8 +41,8 @@ LEVERAGES = 3.0
 def intervals(X: Array, answers: Array, b: Array, link: Link, held_out: float, *, minimal: bool = True) -> Intervals:
     """Return intervals for a unit vector b (p,) that is the best direction under a link.
 
-    X (n, p); answers (n,) in {0, 1}; held_out: mean loss of unseen answers; minimal: whether b is that direction, or will
-    be. Entries of zero have none, nor has an entry of a chosen support that is not clearly larger than what chance
+    X (n, p); answers (n,) in {0, 1}; held_out: mean loss of unseen answers; minimal: whether b is that direction, or
+    will be. Entries of zero have none, nor has an entry of a chosen support that is not clearly larger than what chance
     would choose.
     """
     none, support = np.full(len(b), np.nan), b != 0
@@ -106,10 +106,9 @@ def sandwich(at: Scores, link: Link) -> tuple[Array, Array, float]:
     """Return the same from the sandwich of scores, less what the functions that the link may be explain of columns."""
     steep, functions = at.slope[:, None] * at.rows, link.functions(at.z)
     gram = (functions.T * at.weights) @ functions
-    gram += link.smoothness.penalty if isinstance(link, LogOdds) else 0.0
+    gram += link.penalty if isinstance(link, LogOdds) else 0.0
     gram += DAMPING**2 * gram.trace() * np.eye(len(gram))
     rest = steep - functions @ np.linalg.solve(gram, (functions.T * at.weights) @ steep)
-    P = np.eye(len(at.b)) - np.outer(at.b, at.b)
     inverse = tangent_inverse((rest * at.weights[:, None]).T @ rest + at.multiplier * np.eye(len(at.b)), at.b)
     moved = rest @ inverse
     leverage = np.minimum(at.weights * np.einsum("ij,ij->i", moved, rest), LARGEST_LEVERAGE)
@@ -133,4 +132,3 @@ def angles(c: Array, C: Array, freedom: float) -> tuple[Array, Array, Array]:
     sine = np.sqrt(across / np.maximum(1.0 - u * u, TINY)) * stdtrit(max(freedom, 1.0), LEVEL) / mean
     reach = np.where(sine < 1.0, np.arcsin(np.minimum(sine, 1.0)), np.pi)
     return np.cos(np.minimum(angle + reach, np.pi)), np.cos(np.maximum(angle - reach, 0.0)), np.sqrt(across)
-

@@ -1,4 +1,4 @@
-"""Rounds of link-free refinement: a link for held-out indices, a Newton step of the direction, an exchange of entries."""
+"""Rounds of link-free refinement: a link of held-out indices, a Newton step, an exchange of entries."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -176,7 +176,7 @@ def rounds(data: Data, at: Direction, links: Sequence[Link]) -> Iterator[Round]:
         if choosing:
             links, before = [kind.fitted(rows) for kind in links], link
             link = chosen(rows, links)
-            same = same + 1 if number and before.name.split(",")[0] == link.name.split(",")[0] else 0
+            same = same + 1 if number and before.kind == link.kind else 0
         else:
             link = link.fitted(rows)
         step = Newton.of(data, at, link, support)
@@ -202,7 +202,9 @@ def exchanged(
     h, p, s = step.information, len(at.b), data.s
     price = max(0.0, math.log((p - s) / s) + math.log1p(h / s) / 2.0)
     alone = at.b + (step.descent - at.b * (at.b @ step.descent)) / h
-    support = nearer(at.b != 0, (hard_threshold(alone, s) != 0) & (h * alone**2 / 2.0 > price), np.abs(alone), exchanges)
+    support = nearer(
+        at.b != 0, (hard_threshold(alone, s) != 0) & (h * alone**2 / 2.0 > price), np.abs(alone), exchanges
+    )
     if (support == (at.b != 0)).all():
         return moved, exchanges // 2
     to = Newton.of(data, at, link, support)

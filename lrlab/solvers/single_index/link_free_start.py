@@ -1,7 +1,7 @@
 """Starts of link-free refinement: directions from the moments of either answer's rows, with held-out indices."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +9,6 @@ from numpy.random import Generator
 
 from lrlab.arrays import Array, Mask
 from lrlab.linalg import hard_threshold, unit
-from lrlab.solvers.single_index.index_links import SMOOTH, Link
 from lrlab.solvers.single_index.link_free_rounds import SMALLEST_REST, Data, Direction, columns
 from lrlab.solvers.single_index.moment_posterior import STRENGTHS, Hypothesis, Posterior, Sums, hypotheses
 
@@ -17,23 +16,18 @@ POWER_STEPS, RESTRICTED = 30, 10
 POWER_TOLERANCE = 0.01
 # Share of noise in the squared length of the first moment below which no other start is tried.
 CLEAR = 0.1
-STIFF = SMOOTH[2:3]
 
 
 class Start(NamedTuple):
-    """A direction, the kinds of links that may be fitted to it, a sentence, and whether no other start is needed."""
+    """A direction, a sentence, and whether no other start is needed."""
 
     at: Direction
-    links: Sequence[Link]
     note: str
     clear: bool = False
 
 
 def starts(data: Data, rng: Generator) -> list[Start]:
-    """Return the first moment alone where it is clear, else the posterior of both moments; two supports of sparse b.
-
-    A straight line cannot have shown a second moment.
-    """
+    """Return the first moment alone where it is clear, else the posterior of both moments; two supports of sparse b."""
     X, answers, s = data
     n, p = X.shape
     scale = answers - answers.mean()
@@ -43,7 +37,7 @@ def starts(data: Data, rng: Generator) -> list[Start]:
         own = columns(X, b != 0)
         held_out = own @ b[b != 0] - scale * np.einsum("ij,ij->i", own, own) / n
         at = Direction.of(X, b, held_out)
-        return [Start(at, SMOOTH, "Start: the first moment, which stands out from the noise.", clear=True)]
+        return [Start(at, "Start: the first moment, which stands out from the noise.", clear=True)]
     if not data.sparse:
         return [posterior_start(data, np.ones(p, dtype=bool), "")]
     supports = (b != 0, second_support(data, scale, rng))
@@ -61,7 +55,7 @@ def posterior_start(data: Data, own: Mask, words: str) -> Start:
     b = np.zeros(len(own))
     b[own] = found.b
     at = Direction.of(data.X, b, held_out(X, data.answers, sums, found.likeliest, found.b))
-    return Start(at, SMOOTH[0 if first else 1 :], f"Start: both moments, the one that carries b {share}{words}.")
+    return Start(at, f"Start: both moments, the one that carries b {share}{words}.")
 
 
 def held_out(X: Array, answers: Array, sums: Sums, moment: Hypothesis, b: Array) -> Array:
@@ -108,12 +102,11 @@ def second_support(data: Data, scale: Array, rng: Generator) -> Mask:
 
 
 def other_starts(data: Data) -> Iterator[Start]:
-    """Yield the direction of the likeliest first moment, and of the weakest and strongest second ones, with stiff splines.
+    """Yield the direction of the likeliest first moment, and of the weakest and strongest second ones.
 
-    For links with several turns. A direction with an error of .7 blurs such a link so much that a straight line
-    predicts held-out answers as well as a spline, and a line leads nowhere. A stiff spline, used whether or not it pays
-    at first, finds the turns within a few rounds: with 300 answers, 20 entries and the link sin 2z it leads to the best
-    direction from nearly every moment.
+    For links with several turns. A direction with an error of .7 blurs such a link so much that a parabola predicts
+    held-out answers as well as a spline, and leads nowhere. A spline, used whether or not it pays at first, finds the
+    turns within a few rounds: with 300 answers, 20 entries and the link sin 2z from nearly every moment.
     """
     sums = Sums.of(data.X, data.answers)
     found = hypotheses(sums)
@@ -122,4 +115,4 @@ def other_starts(data: Data) -> Iterator[Start]:
     for name, moment in [("first", first), *(("second", own) for own in seconds)]:
         b = moment.direction(sums)
         at = Direction.of(data.X, b, held_out(data.X, data.answers, sums, moment, b))
-        yield Start(at, STIFF, f"Start: the {name} moment, then rounds with a stiff spline.")
+        yield Start(at, f"Start: the {name} moment, then rounds with a spline.")

@@ -15,7 +15,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-
 from scipy.linalg import eigh
 from scipy.special import softmax
 
@@ -30,8 +29,6 @@ NEWTON_STEPS, SETTLED = 50, 1e-9
 # Prior odds: links with a first moment to even ones, and the share of even links whose answers are equally frequent, as
 # those of all odd links are.
 FIRST, BALANCED = 7.0, 0.08
-# Of a ridge, relative to the trace: where there are hardly more rows than entries.
-SMALLEST_EIGENVALUE = 1e-9
 # A hypothesis with a smaller share of the posterior is not averaged over.
 NEGLIGIBLE = 1e-3
 
@@ -83,7 +80,7 @@ class Hypothesis(NamedTuple):
         """Return the mean (p,) of b, and its covariance (p, p)."""
         W, h = self.quadratic(sums)
         W *= -1.0
-        W[np.diag_indices(len(W))] += max(self.saddle, SMALLEST_EIGENVALUE * abs(float(W.trace())))
+        W[np.diag_indices(len(W))] += self.saddle
         covariance = np.linalg.inv(W)
         return covariance @ h, covariance
 
@@ -107,8 +104,8 @@ def saddle_point(w: Array, pull: Array) -> float:
 def hypotheses(sums: Sums) -> list[Hypothesis]:
     """Return first moments alone, of one variance, as for least squares, and second moments of either sign alone.
 
-    Of each the evidence, with its prior: the answers of an odd link are equally frequent, even links and others may have
-    any share.
+    Of each the evidence, with its prior: the answers of an odd link are equally frequent, even links and others may
+    have any share.
     """
     n, p = float(sums.number.sum()), sums.x.shape[1]
     size, share = math.sqrt(p / n), sums.number / n
@@ -133,7 +130,7 @@ def leading(mean: Array, covariance: Array) -> Array:
 
 
 class Posterior(NamedTuple):
-    """The unit vector of the largest expected overlap, all told (p,); the likeliest hypothesis; the first moments' share."""
+    """The unit vector of the largest expected overlap (p,), the likeliest hypothesis, the share of first moments."""
 
     b: Array
     likeliest: Hypothesis
