@@ -134,7 +134,7 @@ SMOOTH = (
 
 
 class Steps(NamedTuple):
-    """Chances as log-odds. a: logits of K + 1 levels, the first step, logarithms of distances to others and of width."""
+    """Chances as log-odds. a: logits of K + 1 levels, the first step, logarithms of distances to others, of width."""
 
     a: Array
     kind: str = "jumps"
@@ -167,6 +167,10 @@ class Steps(NamedTuple):
         chance = np.clip(q[0] + ndtr(u) @ np.diff(q), LEAST, 1.0 - LEAST)
         slope = np.exp(-u * u / 2.0) @ np.diff(q) / (width * math.sqrt(2.0 * math.pi))
         return logit(chance), slope / (chance * (1.0 - chance))
+
+    def at_least(self, width: float) -> "Steps":
+        """Return steps that are no narrower."""
+        return Steps(np.append(self.a[:-1], math.log(max(self.width, width) - NARROWEST + LEAST)))
 
     def functions(self, z: Array) -> Array:  # noqa: D102
         moves = 1e-5 * np.eye(len(self.a))

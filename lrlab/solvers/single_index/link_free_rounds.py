@@ -9,19 +9,23 @@ from scipy.special import expit
 
 from lrlab.arrays import Array, Mask
 from lrlab.linalg import hard_threshold
-from lrlab.solvers.methods.sphere import DAMPING, LONGEST_STEP
-from lrlab.solvers.single_index.index_links import Link, Rows, chosen, loss
+from lrlab.solvers.methods.sphere import DAMPING, LONGEST_STEP, least_damping
+from lrlab.solvers.single_index.index_links import Link, Rows, Steps, chosen, loss
 
 # The number of steps of the link is chosen anew in this many rounds at most, until it stays the same in three.
 CHOICES = 6
 # Steps are small when they are this share of the error of the direction.
 NEARLY_SETTLED = 0.05
+# The least width of jumps of the link, in errors of the direction.
+NARROWEST_ERROR = 1.0
 HALVINGS = 8
 # What rounding may add to a sum of losses, relative to it.
 SLACK = 1e-12
 # What a row at least leaves of its own information to others.
 SMALLEST_REST = 0.05
 DIFFERENCE = 1e-3
+# Curvature by which a flat link is left where it is.
+FLAT = 1e-12
 TINY = np.finfo(float).tiny
 
 
@@ -94,7 +98,7 @@ class Newton(NamedTuple):
         dropped = (at.b != 0) & ~support
         if dropped.any():
             right = right + own.T @ (h * products(X, dropped, at.b))
-        multiplier = max(0.0, float(at.b @ descent))
+        multiplier = max(0.0, float(at.b @ descent)) + float(least_damping(descent)) + FLAT
         inverse = tangent_inverse((own.T * h) @ own + multiplier * np.eye(len(base)), base)
         D = inverse @ right
         if exact:
@@ -110,6 +114,11 @@ class Newton(NamedTuple):
     def information(self) -> float:
         """The summed information of the rows."""
         return float(self.weights.sum()) + TINY
+
+    @property
+    def error(self) -> float:
+        """The standard error of the direction, by the information."""
+        return math.sqrt(np.count_nonzero(self.step) / self.information)
 
     def moved(self, data: Data, at: Direction, link: Link) -> tuple[Direction, float]:
         """Return the direction after the step, halved until the loss does not grow, and its loss."""
@@ -155,8 +164,7 @@ class Round(NamedTuple):
     @property
     def nearly_settled(self) -> bool:
         """Whether the choices are made and the step is small against the error of the direction."""
-        error = math.sqrt(np.count_nonzero(self.at.b) / self.newton.information)
-        small = float(np.linalg.norm(self.newton.step)) < NEARLY_SETTLED * error
+        small = float(np.linalg.norm(self.newton.step)) < NEARLY_SETTLED * self.newton.error
         return small and not self.choosing and not self.exchanges
 
     def held_out(self, data: Data) -> Array:
@@ -166,7 +174,7 @@ class Round(NamedTuple):
 
 def rounds(data: Data, at: Direction, links: Sequence[Link]) -> Iterator[Round]:
     """Yield rounds from a start, with the best link of some kinds, without end."""
-    information, same, number = np.zeros(len(at.z)), 0, 0
+    information, same, number, error = np.zeros(len(at.z)), 0, 0, 0.0
     exchanges, link = data.s if data.sparse else 0, links[0]
     support = at.b != 0 if data.sparse else np.ones(len(at.b), dtype=bool)
     while True:
@@ -179,8 +187,11 @@ def rounds(data: Data, at: Direction, links: Sequence[Link]) -> Iterator[Round]:
             same = same + 1 if number and before.kind == link.kind else 0
         else:
             link = link.fitted(rows)
+        if isinstance(link, Steps):
+            # Held out to first order, an answer is followed by jumps that are narrower than the error of the direction.
+            link = link.at_least(NARROWEST_ERROR * error)
         step = Newton.of(data, at, link, support)
-        information = step.weights
+        information, error = step.weights, step.error
         yield Round(at, link, step, exchanges, choosing)
         moved, reached = step.moved(data, at, link)
         if exchanges:

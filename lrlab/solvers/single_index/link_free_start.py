@@ -67,8 +67,8 @@ def held_out(X: Array, answers: Array, sums: Sums, moment: Hypothesis, b: Array)
     which = answers.astype(np.intp)
     c, d = (1.0 - 1.0 / moment.variance)[which], (moment.mean / moment.variance)[which]
     mean, A = moment.moments(sums)
-    own = moment.direction(sums)
-    length = float(np.linalg.norm(mean)) or 1.0
+    own, length = moment.direction(sums), float(np.linalg.norm(mean)) or 1.0
+    own *= np.copysign(1.0, own @ mean)
     along = X @ own
     leverage = np.einsum("ij,ij->i", X @ A, X)
     if not mean.any():

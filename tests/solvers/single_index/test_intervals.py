@@ -18,9 +18,9 @@ from lrlab.linalg import unit
 from lrlab.runs.job import make_job
 from lrlab.runs.run import solve
 from lrlab.runs.trial import Trial, run_trial
+from lrlab.solvers.single_index.index_links import EDGE, POWERS, WIDTH, LogOdds, Rows, jumps
 from lrlab.solvers.single_index.interval_requirements import MOST_ENTRIES
 from lrlab.solvers.single_index.link_free import link_free_refinement
-from lrlab.solvers.single_index.index_links import POWERS, EDGE, WIDTH, LogOdds, Rows, jumps
 from lrlab.solvers.single_index.link_free_intervals import angles, intervals, precision
 from lrlab.solvers.single_index.link_free_rounds import tangent_inverse
 

@@ -116,5 +116,7 @@ def test_weak_signals():
         mean, rival = rows.mean(axis=0), rows[:, 1:].mean(axis=0).argmax() + 1
         error = (rows[:, 0] - rows[:, rival]).std() / np.sqrt(len(rows))
         ratios.append(mean[0] / mean[rival])
-        print(f"{spec}: link-free {mean[0]:.3f}, best {mean[rival]:.3f} ({error:.3f}), ratio {ratios[-1]:.3f}", flush=True)
+        print(
+            f"{spec}: link-free {mean[0]:.3f}, best {mean[rival]:.3f} ({error:.3f}), ratio {ratios[-1]:.3f}", flush=True
+        )
     assert not seeds or np.mean(ratios) > 0.9
