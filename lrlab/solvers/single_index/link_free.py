@@ -24,15 +24,15 @@ from lrlab.solvers.single_index.requirements import SupportSize, needs_both_answ
 
 # Steps that are not small by then follow noise; rounds with a link that jumps, and with a spline from other starts.
 MOST_ROUNDS, REFITS, SPLINE_ROUNDS = 40, 10, 8
-# Standard errors by which a refinement must predict unseen answers better than its start, where that is not clear.
-BY_REFINEMENT = 1.0
-# Nats by which another start must win, as weak links are followed by chance to 11, and by which jumps must.
-DECIDED, BY_JUMPS = 13.0, 5.0
+# Nats, at least and for each entry, by which held-out answers must prefer a refinement to its start, and another start.
+# With 8 weak cells and 7 strong ones chance gained up to .5 and 1.2 an entry, less with more entries.
+BY_REFINEMENT, BY_OTHERS = (5.0, 0.25), (13.0, 1.3)
+# Nats by which jumps must win.
+BY_JUMPS = 5.0
 MEAN_ERRORS = 6.0
 """Standard errors above which the mean of a column is not 0."""
 # The least residual while links are chosen.
 UNDECIDED = 0.01
-TINY = 1e-100
 SPLINE = SMOOTH[1:2]
 
 
@@ -54,7 +54,7 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
     converges   once the steps are small against the error of b the link stays, and b goes to the minimum of F; without
                 noise the error falls at the rate p/n of a known link
     weak signal where the start does not stand out, and held-out answers are not predicted better after the rounds by
-                more than a standard error, the method ends with its start
+                more nats than chance gains (`wins`), the method ends with its start
 
     A link fitted to the indices of the sample itself would be too steep, as b has bent towards the answers: held-out
     indices show the link blurred by the error of b, and that is what a noisy b should be judged by. A spline for the
@@ -138,7 +138,7 @@ def refinement(data: Data, rng: Generator) -> Iterator[Shown]:
     best = min(ends, key=lambda end: price(data, end.round))
     if not data.sparse and not candidates[0].clear:
         best = yield from turning(data, best)
-        if gain(first.held_out(data), best.round.held_out(data)) < BY_REFINEMENT:
+        if not wins(data, best.round, first, BY_REFINEMENT):
             words = f"{start.note} No refinement predicts held-out answers better."
             yield Shown(first._replace(choosing=False), words, refined=least(data, best.round))
             return
@@ -149,13 +149,16 @@ def refinement(data: Data, rng: Generator) -> Iterator[Shown]:
 
 def price(data: Data, round: Round) -> float:
     """Return the summed loss of held-out answers with the price of the link's parameters."""
-    return float(round.held_out(data).sum()) + PRICE * round.link.parameters
+    return float(round.held_out(data).sum()) + (PRICE - 1.0) * round.link.parameters
 
 
-def gain(before: Array, after: Array) -> float:
-    """Return by how many standard errors the summed loss fell."""
-    error = float((before - after).std()) * np.sqrt(len(before))
-    return float((before - after).sum()) / max(error, TINY)
+def wins(data: Data, one: Round, other: Round, by: tuple[float, float]) -> bool:
+    """Return whether held-out answers prefer one round by so many nats, at least and for each entry.
+
+    Held out are answers from the direction alone: the links of many rounds have followed them, too.
+    """
+    least = max(by[0], by[1] * data.s)
+    return float((other.held_out(data) - one.held_out(data)).sum()) > least
 
 
 def until_settled(
@@ -180,7 +183,7 @@ def turning(data: Data, best: Shown) -> abc.Generator[Shown, None, Shown]:
         yield best._replace(trying="splines from other starts")
         ends.append((next(islice(rounds(data, start.at, SPLINE), SPLINE_ROUNDS, None)), start))
     end, start = min(ends, key=lambda pair: pair[0].held_out(data).sum())
-    if end.held_out(data).sum() < best.round.held_out(data).sum() - DECIDED:
+    if wins(data, end, best.round, BY_OTHERS):
         last = yield from until_settled(rounds(data, end.at, SMOOTH), start.note)
         return Shown(last, start.note)
     return best

@@ -168,8 +168,9 @@ class Round(NamedTuple):
         return small and not self.choosing and not self.exchanges
 
     def held_out(self, data: Data) -> Array:
-        """Return the loss of each answer (n,) under the direction without it."""
-        return loss(self.link(self.at.held_out)[0], data.answers)
+        """Return the loss of each answer (n,) without it: of its index, and, by what chance gains, of the link."""
+        own = loss(self.link(self.at.held_out)[0], data.answers)
+        return own + self.link.parameters / len(own)
 
 
 def rounds(data: Data, at: Direction, links: Sequence[Link]) -> Iterator[Round]:
