@@ -37,7 +37,7 @@ class Rows(NamedTuple):
     """Groups of answers at about the same index z (G,), how many they are (G,), and how many of them are 1 (G,)."""
 
     z: Array
-    count: Array
+    number: Array
     ones: Array
 
     @classmethod
@@ -58,7 +58,7 @@ class Rows(NamedTuple):
         """Return the summed loss under a link, with the prior's share of an answer."""
         eta, _ = link(self.z)
         prior = PRIOR / len(self.z)
-        return float(((self.count + prior) * np.logaddexp(0.0, eta) - (self.ones + prior / 2.0) * eta).sum())
+        return float(((self.number + prior) * np.logaddexp(0.0, eta) - (self.ones + prior / 2.0) * eta).sum())
 
 
 class LogOdds(NamedTuple):
@@ -99,7 +99,7 @@ class LogOdds(NamedTuple):
     def fitted(self, rows: Rows) -> "LogOdds":
         """Minimise loss + a^T P a / 2 by Newton's method, halved until it falls."""
         B, P, prior = self.functions(rows.z), self.penalty, PRIOR / len(rows.z)
-        count, ones = rows.count + prior, rows.ones + prior / 2.0
+        count, ones = rows.number + prior, rows.ones + prior / 2.0
 
         def objective(a: Array) -> float:
             eta = B @ a
@@ -195,7 +195,7 @@ def jumps(rows: Rows) -> list[Steps]:
     Every division of the first bins into pieces extends a best division of fewer bins (Bellman 1961, "On the
     approximation of curves by line segments using dynamic programming").
     """
-    before = np.concatenate([[0.0], np.cumsum(rows.count)])
+    before = np.concatenate([[0.0], np.cumsum(rows.number)])
     edges = np.unique(np.searchsorted(before, np.linspace(0.0, before[-1], BINS + 1)).clip(0, len(rows.z)))
     every, ones = before[edges], np.concatenate([[0.0], np.cumsum(rows.ones)])[edges]
     count, total = every[None, :] - every[:, None], ones[None, :] - ones[:, None]

@@ -175,7 +175,8 @@ class Round(NamedTuple):
 
 def rounds(data: Data, at: Direction, links: Sequence[Link]) -> Iterator[Round]:
     """Yield rounds from a start, with the best link of some kinds, without end."""
-    information, same, number, error = np.zeros(len(at.z)), 0, 0, 0.0
+    information: Array = np.zeros(len(at.z))
+    same, number, error = 0, 0, 0.0
     exchanges, link = data.s if data.sparse else 0, links[0]
     support = at.b != 0 if data.sparse else np.ones(len(at.b), dtype=bool)
     while True:

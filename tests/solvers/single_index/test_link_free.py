@@ -12,7 +12,7 @@ import lrlab
 from lrlab.linalg import unit
 from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
 from lrlab.models.one_bit_sensing import OneBitSensing
-from lrlab.solvers.methods.sphere import newton_directions, normalised, tangent
+from lrlab.solvers.methods.sphere import exact_direction, newton_directions, normalised, tangent
 from lrlab.solvers.single_index.index_links import (
     COEFFICIENTS,
     EDGE,
@@ -87,7 +87,7 @@ def test_log_odds_are_the_spline_of_scipy_with_straight_ends():
 def test_groups_hold_all_answers_and_are_narrow():
     z, y = answered(3000, lambda z: 4.0 * z)
     rows = Rows.of(z, y, even(3000))
-    assert rows.count.sum() == 3000 and rows.ones.sum() == y.sum() and 100 < len(rows.z) <= 256
+    assert rows.number.sum() == 3000 and rows.ones.sum() == y.sum() and 100 < len(rows.z) <= 256
     assert np.diff(rows.z).max() < 0.6 and (np.diff(rows.z) > 0).all()
     for link in SMOOTH:
         link = link.fitted(rows)
@@ -219,6 +219,18 @@ def test_conjugate_gradients_solve_the_newton_system_on_the_tangent_space():
         expected = np.linalg.pinv(P @ H @ P + damping[k] * P, rcond=1e-8) @ (P @ descent[inside, k])
         assert D[inside, k] == pytest.approx(expected, rel=0.05, abs=0.02 * np.abs(expected).max())
         assert b @ D[inside, k] == pytest.approx(0.0, abs=1e-10) and not D[free[:, k] == 0, k].any()
+
+
+def test_an_exact_step_is_that_of_conjugate_gradients(monkeypatch):
+    monkeypatch.setattr("lrlab.solvers.methods.sphere.CG_TOLERANCE", 1e-12)
+    rng = generator(1)
+    H = np.stack([A @ A.T for A in rng.standard_normal((3, 6, 9))])
+    b, descent, damping = normalised(rng.standard_normal((6, 1)))[:, 0], rng.standard_normal((6, 3)), np.full(3, 0.5)
+    B = np.repeat(b[:, None], 3, axis=1)
+    other = newton_directions(lambda V: np.einsum("kij,jk->ik", H, V), B, descent, np.ones_like(B), damping)
+    assert exact_direction(H[1], b, descent[:, 1], 0.5) == pytest.approx(other[:, 1])
+    with pytest.raises(np.linalg.LinAlgError):
+        exact_direction(-H[1], b, descent[:, 1], 0.5)
 
 
 def test_the_first_start_is_the_moment_of_the_data():
