@@ -20,10 +20,12 @@ test: style chromium
 	@$(MAKE) --no-print-directory -j 2 types tests
 
 test-fast: style
-	@$(MAKE) --no-print-directory -j 2 types tests ONLY='-m "not slow"'
+	@$(MAKE) --no-print-directory -j 2 types tests ONLY='-m "not slow and not soak"'
 
-# Drawn input, kill -9 at random points, a class of up to sixty at one server; figures in benchmarks/RESULTS.md.
-soak: $(VENV)/.test
+# All that `make test` asks in some cases alone; drawn input, kill -9 at random points, a class of up to sixty at one
+# server. Figures, and when it was last run, in benchmarks/RESULTS.md.
+soak: $(VENV)/.test chromium
+	$(BIN)/python -m pytest $(ON_ALL_CORES) -m soak
 	LRLAB_FUZZ=10000 $(BIN)/python -m pytest tests/fuzz tests/theory/test_formula_link.py --hypothesis-show-statistics
 	LRLAB_ABOVE_BEST=all $(BIN)/python -m pytest tests/theory/test_no_solver_above_best.py
 	$(BIN)/python -m tests.faults --workers 100 --servers 20

@@ -9,7 +9,7 @@ import sys
 import pandas as pd
 
 from benchmarks.peers.report import machine, write_section
-from lrlab.presets import shipped
+from lrlab.presets import ship, shipped
 from lrlab.presets.growth import QUANTITIES
 
 NAME = "growth-of-costs"
@@ -28,7 +28,7 @@ def row(panel: str, series: str, fitted: pd.DataFrame) -> str:
 
 def main() -> None:
     """Run, store, write."""
-    shipped.write(NAME, quick="--quick" in sys.argv)
+    ship.write(NAME, quick="--quick" in sys.argv)
     stored = shipped.load(NAME)
     assert stored is not None
     fits = stored.table[stored.table["level"] == "series"]

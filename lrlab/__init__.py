@@ -16,9 +16,19 @@ if TYPE_CHECKING:
     from lrlab.sweeps.run import sweep
 
 __all__ = [
-    "InputError", "LabelEstimator", "Spec", "Stop", "Trace", "fit", "fit_ratings", "load_model", "save_model", "solve",
-    "spec", "sweep",
-]  # fmt: skip
+    "InputError",
+    "LabelEstimator",
+    "Spec",
+    "Stop",
+    "Trace",
+    "fit",
+    "fit_ratings",
+    "load_model",
+    "save_model",
+    "solve",
+    "spec",
+    "sweep",
+]
 __version__ = "0.2.0.dev0"
 
 _HOMES = {

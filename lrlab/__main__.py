@@ -9,9 +9,15 @@ from lrlab.shell import explain, fit, models, paper, predict, solve, store, swee
 from lrlab.shell.common import BAD_INPUT, DONE, FAILED, INTERRUPTED, Parser
 
 COMMANDS = {
-    "models": models, "solve": solve, "sweep": sweep, "store": store, "paper": paper, "fit": fit, "predict": predict,
+    "models": models,
+    "solve": solve,
+    "sweep": sweep,
+    "store": store,
+    "paper": paper,
+    "fit": fit,
+    "predict": predict,
     "explain": explain,
-}  # fmt: skip
+}
 
 
 def parser() -> Parser:

@@ -107,9 +107,11 @@ def _check_model(where: str, entry: ModelEntry) -> None:
         remedy = f"write {name}: Annotated[type, Parameter(meaning=...)] = default, in a frozen dataclass"
         require(known_field, where, f"{spec.__name__}.{name} is not declared: {remedy}")
     constants = [
-        name for base in spec.__mro__ for name, hint in inspect.get_annotations(base).items()
+        name
+        for base in spec.__mro__
+        for name, hint in inspect.get_annotations(base).items()
         if ClassVar in (hint, get_origin(hint))
-    ]  # fmt: skip
+    ]
     for name in constants:
         require(getattr(spec, name, "") != "", where, f"{spec.__name__} has no {name}: add {name} = ... to the class")
     known = axes(spec)

@@ -1,5 +1,7 @@
 """Small linear algebra shared by solvers: Gram accumulation, leading eigenvectors, thresholding."""
 
+from contextlib import suppress
+
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 from scipy.linalg.blas import dsyrk
@@ -80,6 +82,17 @@ def hard_threshold(v: Array, s: int) -> Array:
     return thresholded
 
 
+def positive_factor(N: Array) -> Array | None:
+    """Return the lower Cholesky factor of a symmetric N, None where it is singular or not positive."""
+    with suppress(LinAlgError):
+        factor, _ = cho_factor(N, lower=True, check_finite=False)
+        # A pivot at rounding error is a singular matrix that passed by luck.
+        pivots = np.abs(np.diagonal(factor))
+        if pivots.min() > 1e-7 * pivots.max():
+            return factor
+    return None
+
+
 def solve_positive(N: Array, rhs: Array, ridge: float | Array = 0.0) -> Array:
     """Return the solution of (N + ridge I) u = rhs for a symmetric positive semidefinite N; N is written over.
 
@@ -87,14 +100,8 @@ def solve_positive(N: Array, rhs: Array, ridge: float | Array = 0.0) -> Array:
     problems with too few measurements are.
     """
     N[np.diag_indices_from(N)] += ridge
-    try:
-        factor = cho_factor(N, lower=True, check_finite=False)
-        # A pivot at rounding error is a singular matrix that passed by luck.
-        pivots = np.abs(np.diagonal(factor[0]))
-        if pivots.min() > 1e-7 * pivots.max():
-            return cho_solve(factor, rhs, check_finite=False)
-    except LinAlgError:
-        pass
+    if (factor := positive_factor(N)) is not None:
+        return cho_solve((factor, True), rhs, check_finite=False)
     values, vectors = eigh(N)
     good = values > 1e-13 * values[-1]
     return vectors[:, good] @ ((vectors[:, good].T @ rhs).T / values[good]).T

@@ -9,6 +9,7 @@ from lrlab.ui.own_data.fit_controls import FitPlan
 from lrlab.ui.own_data.row_source import RowTables
 from lrlab.ui.shared import live, page
 from lrlab.ui.widgets import controls
+from lrlab.ui.widgets.text import plain
 
 link = page.head(
     "own_data",
@@ -30,7 +31,7 @@ with st.sidebar:
 page.show_errors(rows, *([plan] if not isinstance(rows, InputError) else []))
 with st.container():
     if isinstance(rows, RowTables):
-        st.caption(result_tabs.sizes(rows))
+        st.caption(plain(result_tabs.sizes(rows)))
     elif rows is None:
         st.info("Upload a file of training rows on the left: ARFF, svmlight, extreme classification, CSV or .npz.")
 ready = isinstance(plan, FitPlan)

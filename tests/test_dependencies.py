@@ -21,18 +21,13 @@ MODULES = {
     "pillow": "PIL",
     "import-linter": "importlinter",
     "pytest-xdist": "xdist",
+    "font-source-sans-pro": "font_source_sans_pro",
 }
 """What a distribution is imported as, where that is another name."""
 
 PUBLIC = {"streamlit.components.v1", "streamlit.testing.v1", "dask.system"}
 """Modules of these libraries that are meant to be imported."""
 PRIVATE = {
-    "distributed.Client._run": (
-        "lrlab/engine/cluster.py cancels and ends tasks on their worker without waiting: take Client.run in a thread"
-    ),
-    "distributed.worker_memory.NannyMemoryManager.memory_monitor": (
-        "lrlab/engine/host.py calls it when a worker is too large: drop watch_memory, and its interval among CONFIG"
-    ),
     "distributed.utils._forkserver_preload_set": (
         "lrlab/engine/host.py keeps the process that forks workers small: without it workers still start, in 1 s each"
     ),
@@ -110,8 +105,6 @@ def test_a_private_interface_is_there(name):
         fields = {} if not inspect.isclass(value) else getattr(value, "__dataclass_fields__", {})
         assert part in fields or hasattr(value, part), advice
         value = getattr(value, part, None)
-    if name == "distributed.Client._run":
-        assert {"workers", "nanny", "on_error"} <= set(inspect.signature(value).parameters), advice
 
 
 def test_no_other_private_interface_is_used():

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any, Literal
 
-from lrlab.engine.messages import ChunkDone, Failed, Finished, Message, NewIterates, Queued, Started
+from lrlab.engine.messages import ChunkDone, EngineClosed, Failed, Finished, Message, NewIterates, Queued, Started
 from lrlab.engine.stream import POLL_SECONDS, ItemResult, ResultStream
 from lrlab.runs.job import Job
 from lrlab.runs.trace import Trace
@@ -160,7 +160,7 @@ class WorkerStream(ResultStream):
         self._inbox, self._add, self._cancel = inbox, add, cancel
         self._under_way: dict[int, Any] = {}
         self._exhausted = self._closed = False
-        self._ended = ""
+        self._ended: RuntimeError | None = None
         self._fill()
         call_when_dropped(self, cancel)
 
@@ -173,7 +173,7 @@ class WorkerStream(ResultStream):
         return self._inbox.received
 
     def take(self, wait_seconds: float = POLL_SECONDS) -> list[ItemResult]:
-        """Return what is new; RuntimeError with the engine's sentence where it has ended."""
+        """Return what is new; EngineClosed, or RuntimeError with the engine's sentence, where it has ended."""
         if not self.alive:
             return []
         if wait_seconds:
@@ -181,7 +181,7 @@ class WorkerStream(ResultStream):
         results = self._received()
         if self._ended and not results:
             self._closed = True
-            raise RuntimeError(self._ended)
+            raise self._ended
         self._fill()
         return results
 
@@ -200,7 +200,8 @@ class WorkerStream(ResultStream):
                 case ChunkDone(values):
                     results += [ItemResult(number, self._under_way.pop(number), value) for number, value in values]
                 case Failed(sentence):
-                    self._ended = sentence or "The engine was closed: run it again."
+                    # What is closed is at last given up by its engine, too, with another sentence.
+                    self._ended = self._ended or (RuntimeError(sentence) if sentence else EngineClosed())
         self._began = self._inbox.first_message_at
         self.done += len(results)
         return results

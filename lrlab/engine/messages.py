@@ -33,6 +33,14 @@ def one_line(error: BaseException) -> str:
     return " ".join(str(error).split())[:200]
 
 
+class EngineClosed(RuntimeError):
+    """The engine was closed while it computed, as at the end of a server: what is left can be requested again."""
+
+    def __init__(self) -> None:
+        """Say what can be done."""
+        super().__init__("The engine was closed: run it again.")
+
+
 class Started(NamedTuple):
     """The task has begun on the worker with this address."""
 

@@ -129,16 +129,28 @@ def _add_curve(figure: Figure, run: Recovery, points: Sequence[tuple[float, floa
     x, y = (np.array(side) for side in zip(*points, strict=True)) if points else (np.empty(0), np.empty(0))
     once = len(points) == 1
     figure.add_scatter(
-        x=x, y=y, name=run.title, mode="markers" if once else "lines" if len(points) > 40 else "lines+markers",
-        line={"color": run.colour, "dash": run.dash}, legendgroup=run.title, showlegend=True, meta="run",
+        x=x,
+        y=y,
+        name=run.title,
+        mode="markers" if once else "lines" if len(points) > 40 else "lines+markers",
+        line={"color": run.colour, "dash": run.dash},
+        legendgroup=run.title,
+        showlegend=True,
+        meta="run",
         marker={"color": run.colour, "symbol": run.symbol, "size": 9 if once else 5},
         hovertemplate="%{x:.4g}: %{y:.4g}",
-    )  # fmt: skip
+    )
     if once and last > x[0]:
         figure.add_scatter(
-            x=[x[0], last], y=[y[0], y[0]], mode="lines", hoverinfo="skip", showlegend=False, opacity=0.45,
-            line={"color": run.colour, "width": 1}, legendgroup=run.title,
-        )  # fmt: skip
+            x=[x[0], last],
+            y=[y[0], y[0]],
+            mode="lines",
+            hoverinfo="skip",
+            showlegend=False,
+            opacity=0.45,
+            line={"color": run.colour, "width": 1},
+            legendgroup=run.title,
+        )
 
 
 def _add_theory(
@@ -169,18 +181,27 @@ def _add_theory(
         start = shown(run.predictions, f"start_{measure}", "predicted")
         if start is not None:
             figure.add_scatter(
-                x=extent[:1], y=[start], mode="markers", showlegend=False, legendgroup="theory",
+                x=extent[:1],
+                y=[start],
+                mode="markers",
+                showlegend=False,
+                legendgroup="theory",
                 marker={"symbol": "star-open", "size": 13, "color": run.colour, "line": {"width": 2}},
                 hovertemplate="theory of the start, for large sizes: %{y:.4g}<extra>" + run.title + "</extra>",
-            )  # fmt: skip
+            )
     _add_bounds(figure, runs[0].predictions if runs else {}, measure, extent, log_y)
     for run in runs:
         if run.expected and measure in ("error", "overlap") and time == "iteration":
             expected = run.expected if measure == "overlap" else [error_of(overlap) for overlap in run.expected]
             theme.dashed(
-                figure, list(range(1, 1 + len(expected))), expected, run.colour, legendgroup="theory", showlegend=False,
+                figure,
+                list(range(1, 1 + len(expected))),
+                expected,
+                run.colour,
+                legendgroup="theory",
+                showlegend=False,
                 hover=f"theory of {run.title} after %{{x}} iterations: %{{y:.4g}}",
-            )  # fmt: skip
+            )
     if any(shown(run.predictions, measure, "predicted") is not None for run in runs):
         theme.dashed(figure, [None], [None], name="theory at this size, 80% of draws", legendgroup="theory")
     if any(shown(run.predictions, measure, prefix) is not None for run in runs for prefix in ("limit", *LIMITS)):
@@ -210,9 +231,13 @@ def _add_bounds(
     if best is not None:
         _add_band(figure, extent, predictions, f"best_{measure}", theme.INK, log_y)
         figure.add_scatter(
-            x=extent, y=[best, best], mode="lines", name=BEST, line={**theme.POPULATION, "width": 2.5},
+            x=extent,
+            y=[best, best],
+            mode="lines",
+            name=BEST,
+            line={**theme.POPULATION, "width": 2.5},
             hovertemplate=f"{BEST}, at this size: %{{y:.4g}}<extra></extra>",
-        )  # fmt: skip
+        )
     for prefix, words in LIMITS.items():
         limit = _level(predictions, measure, prefix, log_y)
         if limit is not None:

@@ -85,20 +85,29 @@ def singular_values(truth: LowRank | None, runs: Sequence[Recovery], *, height: 
     longest = min(longest, 4 * len(true) + 8) if len(true) else longest
     largest = max([float(np.abs(s).max(initial=0.0)) for s in (true, *values)])
     figure.add_scatter(
-        x=np.arange(1, len(true) + 1), y=np.abs(_by_size(true)), mode="markers", name="truth",
-        hovertemplate="%{y:.4g}", showlegend=len(true) > 0,
+        x=np.arange(1, len(true) + 1),
+        y=np.abs(_by_size(true)),
+        mode="markers",
+        name="truth",
+        hovertemplate="%{y:.4g}",
+        showlegend=len(true) > 0,
         marker={"color": theme.INK, "symbol": "line-ew-open", "size": 18, "line": {"width": 2}},
-    )  # fmt: skip
+    )
     for k, (run, s) in enumerate(zip(runs, values, strict=True)):
         offset, s = 0.0 if len(runs) == 1 else 0.5 * (k / (len(runs) - 1) - 0.5), s[:longest]
         # Rounding errors are no values.
         sizes = np.where(np.abs(s) > ROUNDING * largest, np.abs(s), np.nan)
         symbols = [run.symbol + ("-open" if value < 0 else "") for value in s]
         figure.add_scatter(
-            x=np.arange(1, len(s) + 1) + offset, y=sizes, mode="markers", name=run.title, customdata=s,
-            hovertemplate="%{customdata:.4g}", showlegend=False,
+            x=np.arange(1, len(s) + 1) + offset,
+            y=sizes,
+            mode="markers",
+            name=run.title,
+            customdata=s,
+            hovertemplate="%{customdata:.4g}",
+            showlegend=False,
             marker={"color": run.colour, "symbol": symbols or run.symbol, "size": 7},
-        )  # fmt: skip
+        )
     word = "size of the eigenvalue" if signed else "singular value"
     figure.update_xaxes(range=[0.4, longest + 0.6], dtick=1 if longest <= 12 else None)
     figure.update_yaxes(type="log")

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -28,10 +29,13 @@ def frequencies(names: Sequence[str], counts: Indices, rows: int) -> Figure:
     ordered, place = counts[order], np.arange(1, len(counts) + 1)
     figure = Figure()
     figure.add_bar(
-        x=place, y=ordered, marker={"color": theme.PALETTE[0], "line": {"width": 0}}, name="labels",
-        customdata=[[names[j], 100 * counts[j] / max(rows, 1)] for j in order],
+        x=place,
+        y=ordered,
+        marker={"color": theme.PALETTE[0], "line": {"width": 0}},
+        name="labels",
+        customdata=[[as_text(names[j]), 100 * counts[j] / max(rows, 1)] for j in order],
         hovertemplate="%{customdata[0]}: %{y} rows, %{customdata[1]:.2g}%<extra></extra>",
-    )  # fmt: skip
+    )
     # From two powers of ten on: a shorter logarithmic axis would have hardly a label.
     wide = ordered[0] >= 100 * max(1, ordered[-1])
     figure.update_yaxes(type="log" if wide else "linear", dtick=1 if wide else None)
@@ -50,15 +54,23 @@ def correlations(names: Sequence[str], phi: Array) -> Figure:
     np.fill_diagonal(off_diagonal, np.nan)
     largest = float(np.nanmax(np.abs(off_diagonal))) if np.isfinite(off_diagonal).any() else 1.0
     place = np.arange(len(names))
-    pairs = [[[a, b] for b in names] for a in names]
+    texts = [as_text(name) for name in names]
+    pairs = [[[a, b] for b in texts] for a in texts]
     figure = Figure(
         trace(
             "heatmap",
-            x=place, y=place, z=off_diagonal, zmin=-largest, zmax=largest, colorscale=DIVERGING, customdata=pairs,
-            hoverongaps=False, colorbar={"title": {"text": "correlation", "side": "right"}, "thickness": 12},
+            x=place,
+            y=place,
+            z=off_diagonal,
+            zmin=-largest,
+            zmax=largest,
+            colorscale=DIVERGING,
+            customdata=pairs,
+            hoverongaps=False,
+            colorbar={"title": {"text": "correlation", "side": "right"}, "thickness": 12},
             hovertemplate="%{customdata[0]} and %{customdata[1]}: %{z:.2f}<extra></extra>",
         )
-    )  # fmt: skip
+    )
     ticktext = [shorten(name) for name in names]
     for update, look in ((figure.update_xaxes, {"tickangle": -50}), (figure.update_yaxes, {"autorange": "reversed"})):
         update(tickvals=place, ticktext=ticktext, tickfont_size=12, showgrid=False, **look)
@@ -82,9 +94,14 @@ def _of_training(row: Mapping[str, float], measure: str) -> dict[str, float]:
     return {"iteration": row["iteration"], "seconds": row["seconds"], measure: row.get(f"train_{measure}", math.nan)}
 
 
+def as_text(name: str) -> str:
+    """Return a name from outside as plotly shows it, which reads links and styles in texts, as HTML does."""
+    return escape(name, quote=False)
+
+
 def shorten(name: str) -> str:
     """Return a name for an axis, at most 16 characters."""
-    return name if len(name) <= NAME_LENGTH else name[: NAME_LENGTH - 1] + "…"
+    return as_text(name if len(name) <= NAME_LENGTH else name[: NAME_LENGTH - 1] + "…")
 
 
 def reliability(table: pd.DataFrame, probability: bool) -> Figure:
@@ -93,10 +110,15 @@ def reliability(table: pd.DataFrame, probability: bool) -> Figure:
     if probability:
         theme.dashed(figure, [0, 1], [0, 1], theme.INK, name="calibrated", hover="calibrated")
     figure.add_scatter(
-        x=table["predicted"], y=table["share"], mode="lines+markers", name="test rows", customdata=table["count"],
-        line={"color": theme.PALETTE[0]}, marker={"color": theme.PALETTE[0], "size": 8},
+        x=table["predicted"],
+        y=table["share"],
+        mode="lines+markers",
+        name="test rows",
+        customdata=table["count"],
+        line={"color": theme.PALETTE[0]},
+        marker={"color": theme.PALETTE[0], "size": 8},
         hovertemplate="predicted %{x:.3g}: %{y:.3g} on, of %{customdata:,}<extra></extra>",
-    )  # fmt: skip
+    )
     return theme.style(figure, "predicted" if probability else "score", "share that is on", height=380)
 
 
@@ -106,12 +128,17 @@ def label_map(names: Sequence[str], places: Array, counts: Array, chosen: int) -
     named = {*np.argsort(-counts, kind="stable")[:MOST_POINT_NAMES].tolist(), chosen}
     sizes = 6 + 14 * np.sqrt(counts / max(1, counts.max(initial=0)))
     figure.add_scatter(
-        x=places[:, 0], y=places[:, 1], mode="markers+text", name="labels", showlegend=False,
-        text=[shorten(names[j]) if j in named else "" for j in range(L)], textposition="top center",
+        x=places[:, 0],
+        y=places[:, 1],
+        mode="markers+text",
+        name="labels",
+        showlegend=False,
+        text=[shorten(names[j]) if j in named else "" for j in range(L)],
+        textposition="top center",
         marker={"size": sizes, "color": [theme.PALETTE[1] if j == chosen else theme.PALETTE[0] for j in range(L)]},
-        customdata=[[names[j], int(counts[j])] for j in range(L)],
+        customdata=[[as_text(names[j]), int(counts[j])] for j in range(L)],
         hovertemplate="%{customdata[0]}: %{customdata[1]:,} rows<extra></extra>",
-    )  # fmt: skip
+    )
     return theme.style(figure, "first component", "second component", height=480)
 
 
@@ -119,10 +146,15 @@ def bars(names: Sequence[str], values: Array, title: str) -> Figure:
     """Return one bar for each name, the first at the top: one colour above 0, another one below."""
     figure, places = Figure(), np.arange(len(names))
     figure.add_bar(
-        x=values, y=places, orientation="h", showlegend=False, name=title, customdata=list(names),
+        x=values,
+        y=places,
+        orientation="h",
+        showlegend=False,
+        name=title,
+        customdata=[as_text(name) for name in names],
         marker={"color": [theme.PALETTE[0] if value >= 0 else theme.PALETTE[1] for value in values]},
         hovertemplate="%{customdata}: %{x:.3g}<extra></extra>",
-    )  # fmt: skip
+    )
     figure.update_yaxes(tickvals=places, ticktext=[shorten(name) for name in names], autorange="reversed")
     return theme.style(figure, title, "", height=120 + 24 * len(names))
 
@@ -134,14 +166,22 @@ def rating_errors(runs: Mapping[str, Sequence[Mapping[str, float]]], baselines: 
     colours, dashes = theme.colours(list(runs)), theme.dashes(list(runs))
     for name, rows in runs.items():
         figure.add_scatter(
-            x=[row["iteration"] for row in rows], y=[row["rmse"] for row in rows], name=name, mode="lines+markers",
-            line={"color": colours[name], "dash": dashes[name]}, marker={"size": 5},
+            x=[row["iteration"] for row in rows],
+            y=[row["rmse"] for row in rows],
+            name=name,
+            mode="lines+markers",
+            line={"color": colours[name], "dash": dashes[name]},
+            marker={"size": 5},
             hovertemplate=f"{name}, iteration %{{x}}: rmse %{{y:.4f}}<extra></extra>",
-        )  # fmt: skip
+        )
     for key, (words, dash) in BASELINES.items() if baselines else ():
         value, look = baselines[key], {**theme.THEORY, "color": theme.INK, "dash": dash}
         figure.add_scatter(
-            x=[1, last], y=[value, value], mode="lines", line=look, name=f"{words} ({value:.4f})",
+            x=[1, last],
+            y=[value, value],
+            mode="lines",
+            line=look,
+            name=f"{words} ({value:.4f})",
             hovertemplate=f"{words}: {value:.4f}<extra></extra>",
-        )  # fmt: skip
+        )
     return theme.style(figure, "iteration", "rmse on test ratings", height=380)

@@ -24,8 +24,10 @@ REGIONS = {
 LARGE = "in large problems"
 """Where regions hold: at the sizes of the cells some trials do better."""
 LABEL: dict[str, Any] = {
-    "bgcolor": "rgba(255, 255, 255, 0.85)", "font": {"size": 12, "color": "#31333f"}, "borderpad": 2,
-}  # fmt: skip
+    "bgcolor": "rgba(255, 255, 255, 0.85)",
+    "font": {"size": 12, "color": "#31333f"},
+    "borderpad": 2,
+}
 LINE_DASHES = (*theme.DASHES[1:], "dot", "dash")
 FAINT = 0.45
 """Opacity of inferred cells."""
@@ -97,9 +99,13 @@ class Layers:
         z = np.full((len(self._y.values), len(self._x.values)), np.nan)
         z[self._places(cells)] = cells["value"]
         look = {
-            "x": list(self._x.values), "y": list(self._y.values), "z": z, "hoverinfo": "skip",
-            "contours": {"start": level, "end": level, "size": 1, "coloring": "none"}, "showscale": False,
-        }  # fmt: skip
+            "x": list(self._x.values),
+            "y": list(self._y.values),
+            "z": z,
+            "hoverinfo": "skip",
+            "contours": {"start": level, "end": level, "size": 1, "coloring": "none"},
+            "showscale": False,
+        }
         if np.isfinite(z).sum() > 3 and np.nanmin(z) < level < np.nanmax(z):
             white, line = ({"color": c, "width": width, "smoothing": 0} for c, width in (("#ffffff", 6), (colour, 3)))
             self._add(trace("contour", **look, line=white, showlegend=False), place)
@@ -113,15 +119,19 @@ class Layers:
             self._add(
                 trace(
                     "scatter",
-                    x=points["x"], y=points["half"], mode="markers", customdata=points[["low", "high"]],
+                    x=points["x"],
+                    y=points["half"],
+                    mode="markers",
+                    customdata=points[["low", "high"]],
                     marker={"symbol": "diamond", "size": size, "color": colour_},
                     error_y={"type": "data", "symmetric": False, "thickness": width, "width": 3, **bars},
-                    name=f"fitted half, {solver}", showlegend=colour_ == colour,
+                    name=f"fitted half, {solver}",
+                    showlegend=colour_ == colour,
                     hovertemplate=f"half of the trials of {solver} succeed at %{{y:.4g}}<br>"
                     "95% interval %{customdata[0]:.4g} to %{customdata[1]:.4g}<extra></extra>",
                 ),
                 place,
-            )  # fmt: skip
+            )
 
     def theory(self, lines: pd.DataFrame, place: Place) -> None:
         """Draw named lines: points line, x, y, each line's in order, apart by a row of nan."""
@@ -182,10 +192,14 @@ class Layers:
         x, y = np.meshgrid(self._x.values, self._y.values)
         marks = trace(
             "scatter",
-            x=x.ravel(), y=np.where(marked, y, np.nan).ravel(), mode="markers", name=name, hoverinfo="skip",
+            x=x.ravel(),
+            y=np.where(marked, y, np.nan).ravel(),
+            mode="markers",
+            name=name,
+            hoverinfo="skip",
             showlegend=bool(marked.any()),
             marker={"symbol": symbol, "size": size, "color": theme.INK, "line": {"width": 1, "color": theme.INK}},
-        )  # fmt: skip
+        )
         self._add(marks, place)
 
     def _add(self, one: Node, place: Place) -> None:

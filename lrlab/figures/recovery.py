@@ -74,9 +74,15 @@ def recovery(
     for run, (x, y) in zip(runs, spread(truth, runs, indices, [run.estimate for run in runs]), strict=True):
         look = {"color": run.colour, "symbol": run.symbol, "size": 7 if stems else 5, "opacity": 0.9 if stems else 0.6}
         figure.add_scatter(
-            x=x, y=y, mode="markers", name=run.title, marker=look, hovertemplate="%{x:.3g}: %{y:.3g}",
-            showlegend=run.estimate is not None, **(run.bars(truth, True) if stems else {}),
-        )  # fmt: skip
+            x=x,
+            y=y,
+            mode="markers",
+            name=run.title,
+            marker=look,
+            hovertemplate="%{x:.3g}: %{y:.3g}",
+            showlegend=run.estimate is not None,
+            **(run.bars(truth, True) if stems else {}),
+        )
     entry, estimate = f"{symbol}ⱼ", f"{symbol}\u0302ⱼ"
     titles = ("entry j", f"{entry} and estimate {estimate}")
     titles = titles if stems else (f"true entry  {entry}", f"estimated entry  {estimate}")
@@ -87,13 +93,22 @@ def _add_stems(figure: Figure, truth: Array, symbol: str) -> None:
     j = np.arange(1, len(truth) + 1)
     lines = np.stack([truth, np.zeros_like(truth), np.full_like(truth, np.nan)], axis=1).ravel()
     figure.add_scatter(
-        x=np.repeat(j, 3), y=lines, mode="lines", line={"color": theme.INK, "width": 1.2}, showlegend=False,
-        hoverinfo="skip", connectgaps=False,
-    )  # fmt: skip
+        x=np.repeat(j, 3),
+        y=lines,
+        mode="lines",
+        line={"color": theme.INK, "width": 1.2},
+        showlegend=False,
+        hoverinfo="skip",
+        connectgaps=False,
+    )
     figure.add_scatter(
-        x=j, y=truth, mode="markers", name=f"truth {symbol}", hovertemplate="%{x}: %{y:.3g}",
+        x=j,
+        y=truth,
+        mode="markers",
+        name=f"truth {symbol}",
+        hovertemplate="%{x}: %{y:.3g}",
         marker={"color": theme.INK, "symbol": "line-ew-open", "size": 11, "line": {"width": 2}},
-    )  # fmt: skip
+    )
 
 
 def entries(truth: Array) -> Indices:

@@ -37,14 +37,17 @@ def series(
         many, banded = len(rows) > 40, bands or len(rows) > 40
         ends = {"array": rows["high"] - rows["y"], "arrayminus": rows["y"] - rows["low"]}
         figure.add_scatter(
-            x=rows["x"], y=rows["y"], name=name, mode="lines" if many else "lines+markers",
+            x=rows["x"],
+            y=rows["y"],
+            name=name,
+            mode="lines" if many else "lines+markers",
             line={"color": colours[name], "dash": dashes[name]},
             marker={"color": colours[name], "symbol": symbols[name], "size": 6},
             customdata=rows[["trials", "low", "high", "series", "x"]],
             error_y=None if banded else {**theme.BARS, "symmetric": False, **ends},
             hovertemplate=f"{name}<br>%{{x:.5g}}: %{{y:.3g}}, %{{customdata[1]:.3g}} to %{{customdata[2]:.3g}}<br>"
             "%{customdata[0]} trials<extra></extra>",
-        )  # fmt: skip
+        )
         if banded:
             theme.band(figure, rows["x"], rows["low"], rows["high"], colours[name])
         if theory is not None:
@@ -97,15 +100,18 @@ def beside(
                 continue
             ours = column == "ours"
             figure.add_scatter(
-                x=present["x"], y=present[column], name=f"{name}, {who}",
+                x=present["x"],
+                y=present[column],
+                name=f"{name}, {who}",
                 mode="markers" if categories else "lines+markers",
                 line={"color": colours[name], "dash": "solid" if ours else "dot", "width": 2 if ours else 1.4},
                 marker={"color": colours[name], "symbol": symbols[name] + ("" if ours else "-open"), "size": 9},
                 error_y={**theme.BARS, "array": present["spread"]} if ours else None,
                 customdata=present["trials"] if ours else None,
                 hovertemplate=f"{name}, {who}<br>%{{x}}: %{{y:.4g}}"
-                + ("<br>%{customdata} fits" if ours else "") + "<extra></extra>",
-            )  # fmt: skip
+                + ("<br>%{customdata} fits" if ours else "")
+                + "<extra></extra>",
+            )
     figure.update_xaxes(type="category" if categories else "log" if log_x else "linear")
     return theme.style(figure, axis_title, value_title, height=480)
 
@@ -131,9 +137,13 @@ def rates(
     slope, quality = fits["pooled"]
     if np.isfinite(slope):
         figure.add_scatter(
-            x=[0.0, limit], y=[0.0, slope * limit], mode="lines", line={"color": theme.INK, "width": 2},
-            hoverinfo="skip", name=f"error = {slope:.3g} × rate, fitted to all filled dots (R² = {quality:.3f})",
-        )  # fmt: skip
+            x=[0.0, limit],
+            y=[0.0, slope * limit],
+            mode="lines",
+            line={"color": theme.INK, "width": 2},
+            hoverinfo="skip",
+            name=f"error = {slope:.3g} × rate, fitted to all filled dots (R² = {quality:.3f})",
+        )
     if exact is not None:
         hover = "exact limit: %{y:.3f}"
         theme.dashed(figure, exact["rate"], exact["error"], name=exact_name, hover=hover)
@@ -141,12 +151,16 @@ def rates(
         rows, symbol = points[points["series"] == name], symbols[name]
         marks = [symbol if used else f"{symbol}-open" for used in rows["used"]]
         figure.add_scatter(
-            x=rows["rate"], y=rows["error"], mode="markers", marker={"color": colours[name], "symbol": marks},
+            x=rows["rate"],
+            y=rows["error"],
+            mode="markers",
+            marker={"color": colours[name], "symbol": marks},
             error_y={**theme.BARS, "array": rows["standard_error"]},
-            customdata=rows[["n", "trials"]], name=f"{name} (R² = {fits[name][1]:.3f})",
+            customdata=rows[["n", "trials"]],
+            name=f"{name} (R² = {fits[name][1]:.3f})",
             hovertemplate=f"{name}<br>n = %{{customdata[0]:,}}, rate %{{x:.4g}}<br>"
             "mean error %{y:.3f} of %{customdata[1]} trials<extra></extra>",
-        )  # fmt: skip
+        )
     figure.add_vrect(x0=0.0, x1=limit, fillcolor=theme.faint(theme.PALETTE[2], 0.10), line_width=0, layer="below")
     figure.update_xaxes(range=[0.0, 1.04 * float(points["rate"].max())])
     figure.update_yaxes(range=[0.0, 1.45])

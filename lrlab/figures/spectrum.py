@@ -37,10 +37,15 @@ def eigenvalues(
     trials = f"mean ± sd of {points['trials'].max()} trials"
     for name, words, population, colour, symbol in SERIES:
         figure.add_scatter(
-            x=curve["at"], y=curve[population], mode="lines", line=theme.POPULATION, legendgroup="population",
-            name="infinite data, E[M]/4", showlegend=name == "top",
+            x=curve["at"],
+            y=curve[population],
+            mode="lines",
+            line=theme.POPULATION,
+            legendgroup="population",
+            name="infinite data, E[M]/4",
+            showlegend=name == "top",
             hovertemplate=f"{words} of E[M]/4: %{{y:.4g}}<extra></extra>",
-        )  # fmt: skip
+        )
         predicted, hover = f"{words}, theory at this n/p", f"{words}, theory: %{{y:.4g}}"
         theme.dashed(figure, curve["at"], curve[name], colour, name=predicted, hover=hover)
         simulated = f"{words}, simulated"
@@ -101,9 +106,15 @@ def moment_values(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str)
     figure = Figure()
     for k, name in enumerate(("true_largest", "true_smallest")):
         figure.add_scatter(
-            x=curve["at"], y=curve[name], mode="lines", line=theme.POPULATION, legendgroup="truth", showlegend=not k,
-            name="infinite data: the largest and the k-th", hovertemplate="truth: %{y:.4g}<extra></extra>",
-        )  # fmt: skip
+            x=curve["at"],
+            y=curve[name],
+            mode="lines",
+            line=theme.POPULATION,
+            legendgroup="truth",
+            showlegend=not k,
+            name="infinite data: the largest and the k-th",
+            hovertemplate="truth: %{y:.4g}<extra></extra>",
+        )
     one = (curve["largest"] == curve["smallest"]).all() and (points["mean_largest"] == points["mean_smallest"]).all()
     series = MOMENT_SERIES[1:] if one else MOMENT_SERIES
     for name, words, colour, symbol, limit in series:
@@ -151,11 +162,13 @@ def histogram(
     counts, ends = np.histogram(values, bins=BINS, range=extent)
     figure = Figure()
     figure.add_bar(
-        x=(ends[:-1] + ends[1:]) / 2, y=counts / (len(values) * width), width=width,
+        x=(ends[:-1] + ends[1:]) / 2,
+        y=counts / (len(values) * width),
+        width=width,
         name=f"all {len(values)} eigenvalues",
         marker={"color": theme.faint(theme.PALETTE[0], 0.45), "line": {"width": 0}},
         hovertemplate="%{x:.3g}: density %{y:.3g}<extra></extra>",
-    )  # fmt: skip
+    )
     theme.dashed(figure, x, density, theme.PALETTE[0], name="bulk, predicted")
     high = 1.1 * float(max(density.max(), counts.max() / (len(values) * width)))
     for place, colour, name in ((edge, theme.INK, "edge, predicted"), (spike, theme.PALETTE[1], "spike, predicted")):
@@ -164,10 +177,13 @@ def histogram(
             theme.dashed(figure, [place, place], [0, high], colour, name=name, hover=hover)
     largest = float(values.max())
     figure.add_scatter(
-        x=[largest], y=[0.05 * high], mode="markers", name="largest eigenvalue",
+        x=[largest],
+        y=[0.05 * high],
+        mode="markers",
+        name="largest eigenvalue",
         marker={"symbol": "triangle-down", "size": 14, "color": theme.PALETTE[1]},
         hovertemplate=f"largest: {largest:.4g}<extra></extra>",
-    )  # fmt: skip
+    )
     figure.update_xaxes(range=list(extent))
     figure.update_yaxes(range=[0, high])
     return theme.style(figure.update_layout(bargap=0), title, "density")

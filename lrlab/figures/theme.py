@@ -54,14 +54,29 @@ def faint(colour: str, opacity: float = 0.18) -> str:
 
 
 AXIS = {
-    "automargin": True, "exponentformat": "none", "separatethousands": True, "gridcolor": GRID, "linecolor": INK,
-    "mirror": False, "showline": True, "tickcolor": INK, "ticks": "outside", "ticklen": 4, "zeroline": False,
+    "automargin": True,
+    "exponentformat": "none",
+    "separatethousands": True,
+    "gridcolor": GRID,
+    "linecolor": INK,
+    "mirror": False,
+    "showline": True,
+    "tickcolor": INK,
+    "ticks": "outside",
+    "ticklen": 4,
+    "zeroline": False,
     "title": {"standoff": 8, "font": {"size": 14}},
-}  # fmt: skip
+}
 LEGEND = {
-    "orientation": "h", "xanchor": "left", "x": 0.0, "yref": "container", "yanchor": "bottom", "y": 0.0,
-    "bgcolor": "rgba(0, 0, 0, 0)", "title": {"text": ""},
-}  # fmt: skip
+    "orientation": "h",
+    "xanchor": "left",
+    "x": 0.0,
+    "yref": "container",
+    "yanchor": "bottom",
+    "y": 0.0,
+    "bgcolor": "rgba(0, 0, 0, 0)",
+    "title": {"text": ""},
+}
 
 TEMPLATE = Template(
     layout={
@@ -89,26 +104,43 @@ def dashed(
 ) -> None:
     """Add the line of an exact prediction, to the legend too where it has a name; `hover` is a hovertemplate."""
     figure.add_scatter(
-        x=x, y=y, mode="lines", line={**THEORY, "color": colour}, name=name,
-        hovertemplate=f"{hover}<extra></extra>" if hover else None, **{"showlegend": name is not None, **look},
-    )  # fmt: skip
+        x=x,
+        y=y,
+        mode="lines",
+        line={**THEORY, "color": colour},
+        name=name,
+        hovertemplate=f"{hover}<extra></extra>" if hover else None,
+        **{"showlegend": name is not None, **look},
+    )
 
 
 def asymptote(figure: Figure, x: Any, y: Any, colour: str = INK, name: str = "", *, legend: bool) -> None:
     """Add the thin line of a limit for large sizes, to the legend where it is said."""
     figure.add_scatter(
-        x=x, y=y, mode="lines", line={"dash": "dot", "width": 1, "color": colour}, name=name,
-        showlegend=legend, legendgroup="asymptote",
+        x=x,
+        y=y,
+        mode="lines",
+        line={"dash": "dot", "width": 1, "color": colour},
+        name=name,
+        showlegend=legend,
+        legendgroup="asymptote",
         hovertemplate=f"{name}: %{{y:.4g}}<extra></extra>",
-    )  # fmt: skip
+    )
 
 
 def band(figure: Figure, x: Any, low: Any, high: Any, colour: str, name: str | None = None) -> None:
     """Add the area between two curves, to the legend too where it has a name."""
     figure.add_scatter(
-        x=np.concatenate([x, x[::-1]]), y=np.concatenate([high, low[::-1]]), mode="lines", line={"width": 0},
-        fill="toself", fillcolor=faint(colour), name=name, showlegend=name is not None, hoverinfo="skip",
-    )  # fmt: skip
+        x=np.concatenate([x, x[::-1]]),
+        y=np.concatenate([high, low[::-1]]),
+        mode="lines",
+        line={"width": 0},
+        fill="toself",
+        fillcolor=faint(colour),
+        name=name,
+        showlegend=name is not None,
+        hoverinfo="skip",
+    )
 
 
 def dots(
@@ -118,11 +150,15 @@ def dots(
     mean, spread = f"mean_{name}", f"sd_{name}" if f"sd_{name}" in points else None
     extent = "%{y:.4g} ± %{customdata[1]:.2g}" if spread else "%{y:.3f}"
     figure.add_scatter(
-        x=points["at"], y=points[mean], mode="markers", marker={"color": colour, "symbol": symbol},
-        error_y={**BARS, "array": points[spread]} if spread else None, name=legend or words,
+        x=points["at"],
+        y=points[mean],
+        mode="markers",
+        marker={"color": colour, "symbol": symbol},
+        error_y={**BARS, "array": points[spread]} if spread else None,
+        name=legend or words,
         customdata=points[["trials", spread or mean]],
         hovertemplate=f"{words}: {extent}, %{{customdata[0]}} trials<extra></extra>",
-    )  # fmt: skip
+    )
 
 
 def style(

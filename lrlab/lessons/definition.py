@@ -25,19 +25,36 @@ _SLIDER = Keys(
     ("values", "at"),
 )
 _FIGURE = {
-    "kind": str, "model": str, "spec": dict, "seed": int, "trials": int, "series": [_SERIES], "slider": _SLIDER,
-    "measure": str, "log_x": bool, "log_y": bool, "level": float, "moment": str, "attributes": dict, "most": float,
-}  # fmt: skip
+    "kind": str,
+    "model": str,
+    "spec": dict,
+    "seed": int,
+    "trials": int,
+    "series": [_SERIES],
+    "slider": _SLIDER,
+    "measure": str,
+    "log_x": bool,
+    "log_y": bool,
+    "level": float,
+    "moment": str,
+    "attributes": dict,
+    "most": float,
+}
 _CHOICE = Keys({"text": str, "over": float, "to": float}, ("text",))
 _QUESTION = Keys({"text": str, "choices": [_CHOICE], "feedback": str}, ("text", "choices", "feedback"))
 NUMBER = Keys({"of": str, "at": POSITIONS}, ("of", "at"))
 _STEP = Keys(
     {
-        "title": str, "text": str, "equation": str, "terms": [str], "question": _QUESTION, "numbers": dict,
+        "title": str,
+        "text": str,
+        "equation": str,
+        "terms": [str],
+        "question": _QUESTION,
+        "numbers": dict,
         "figure": Keys(_FIGURE, ("kind", "model", "slider")),
     },
     ("title", "text"),
-)  # fmt: skip
+)
 KEYS = Keys(
     {"title": str, "summary": str, "place": int, "reference": str, "closing": str, "steps": [_STEP]},
     ("title", "summary", "place", "reference", "closing", "steps"),

@@ -60,9 +60,14 @@ def _step(source: Source, path: Path) -> Step:
             require_known(of, tuple(figure.module.names(figure)), what="of")
         numbers[key] = (of, at)
     step = Step(
-        table["title"].strip(), table["text"].strip(), table.get("equation", "").strip(),
-        tuple(table.get("terms", ())), figure, question, numbers,
-    )  # fmt: skip
+        table["title"].strip(),
+        table["text"].strip(),
+        table.get("equation", "").strip(),
+        tuple(table.get("terms", ())),
+        figure,
+        question,
+        numbers,
+    )
     used = [step.text, question.feedback if question else ""]
     for key in [match[1] for text in used for match in PLACE.finditer(text)] + (["answer"] if question else []):
         with source.locate(path):

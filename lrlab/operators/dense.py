@@ -4,6 +4,7 @@ import numpy as np
 
 from lrlab.arrays import Array, Indices
 from lrlab.lowrank import LowRank
+from lrlab.operators.lagged import Products
 from lrlab.operators.operator import Operator
 
 
@@ -49,18 +50,33 @@ class Dense(Operator):
         self.checkpoint(1.0)
         return (r @ self.A.reshape(self.size, -1)).reshape(self.shape)
 
+    def left_products(self, Q: Array) -> Products:
+        """Return the map U -> <A_i Q, U>; A is read once."""
+        d, k = self.shape[0], Q.shape[1]
+        self.checkpoint(1.0)
+        rows = (self.A @ Q).reshape(self.size, -1)
+
+        def normal() -> Array:
+            # The Gram matrix has row-major unknowns; to reorder it is cheaper than to reorder its m rows.
+            N = (rows.T @ rows).reshape(d, k, d, k)
+            return np.ascontiguousarray(N.transpose(1, 0, 3, 2)).reshape(k * d, k * d)
+
+        return Products(lambda D: rows @ D.ravel(), lambda r: (r @ rows).reshape(d, k), normal)
+
+    def right_products(self, P: Array) -> Products:
+        """Return the map V -> <A_i^T P, V>; A is read once."""
+        self.checkpoint(1.0)
+        rows = np.matmul(P.T, self.A).reshape(self.size, -1)
+        shape = P.shape[1], self.shape[1]
+        return Products(lambda D: rows @ D.T.ravel(), lambda r: (r @ rows).reshape(shape).T, lambda: rows.T @ rows)
+
     def left_normal(self, Q: Array) -> Array:
         """Return the normal matrix of U -> <A_i Q, U>."""
-        d, k = self.shape[0], Q.shape[1]
-        rows = (self.A @ Q).reshape(self.size, -1)
-        # The Gram matrix has row-major unknowns; to reorder it is cheaper than to reorder its m rows.
-        N = (rows.T @ rows).reshape(d, k, d, k)
-        return np.ascontiguousarray(N.transpose(1, 0, 3, 2)).reshape(k * d, k * d)
+        return self.left_products(Q).normal()
 
     def right_normal(self, P: Array) -> Array:
         """Return the normal matrix of V -> <A_i^T P, V>."""
-        rows = np.matmul(P.T, self.A).reshape(self.size, -1)
-        return rows.T @ rows
+        return self.right_products(P).normal()
 
     def subset(self, rows: Indices) -> "Dense":
         """Return the operator of some of the measurements."""

@@ -7,7 +7,8 @@ import numpy as np
 from scipy.sparse import csc_array, csr_array
 
 from lrlab.arrays import Array, Indices
-from lrlab.operators.operator import Map, Operator
+from lrlab.operators.lagged import Lagged, Map
+from lrlab.operators.operator import Operator
 from lrlab.operators.rank_one import normal_blocks
 
 DENSE_SHARE = 32
@@ -125,16 +126,20 @@ class Entries(Operator):
         """Return the blocks Y^T diag(g_ab) Y, g_j the sum of p_i p_i^T over the observed i of column j."""
         return normal_blocks(_features(self.Y, self.table[1]), self._grams(self._mask_transposed, P))
 
-    def solve_left(self, Q: Array, b: Array, ridge: float = 0.0, start: Array | None = None) -> Array:
+    def solve_left(
+        self, Q: Array, b: Array, ridge: float = 0.0, start: Array | None = None, lagged: Lagged | None = None
+    ) -> Array:
         """Return the least-squares U; without features its rows are solved one by one."""
         if self.X is not None:
-            return super().solve_left(Q, b, ridge, start)
+            return super().solve_left(Q, b, ridge, start, lagged)
         return _rows(self._grams(self._mask, Q), self.pull_left(b, Q), ridge)
 
-    def solve_right(self, P: Array, b: Array, ridge: float = 0.0, start: Array | None = None) -> Array:
+    def solve_right(
+        self, P: Array, b: Array, ridge: float = 0.0, start: Array | None = None, lagged: Lagged | None = None
+    ) -> Array:
         """Return the least-squares V; without features its rows are solved one by one."""
         if self.Y is not None:
-            return super().solve_right(P, b, ridge, start)
+            return super().solve_right(P, b, ridge, start, lagged)
         return _rows(self._grams(self._mask_transposed, P), self.pull_right(b, P), ridge)
 
     def subset(self, rows: Indices) -> "Entries":

@@ -9,13 +9,15 @@ import numpy as np
 from lrlab.arrays import Array, Indices
 from lrlab.linalg import solve_positive
 from lrlab.lowrank import LowRank
+from lrlab.operators.lagged import Lagged, Map, Products, stacked
 
 DIRECT_UNKNOWNS = 600
 """Up to so many unknowns a least-squares step forms its normal equations; above, it takes conjugate gradients."""
+EXACT = 1e-10
+"""Reduction of the gradient of such a step."""
 
 
 Checkpoint = Callable[[float], None]
-Map = Callable[[Array], Array]
 Derived = TypeVar("Derived", bound="Operator")
 
 
@@ -96,34 +98,45 @@ class Operator(ABC):
     def right_normal(self, P: Array) -> Array:
         """Return the normal matrix (k d2, k d2) of V -> A(U V^T), unknowns ordered column by column of V."""
 
-    def solve_left(self, Q: Array, b: Array, ridge: float = 0.0, start: Array | None = None) -> Array:
-        """Return U (d1, k) that minimises ||A(U V^T) - b||^2 + ridge ||U||_F^2, where Q is the image of V."""
-        rhs = self.pull_left(b, Q)
-        if rhs.size <= DIRECT_UNKNOWNS:
-            return stacked(solve_positive(self.left_normal(Q), rhs.T.ravel(), ridge), rhs)
-        U = np.zeros_like(rhs) if start is None else start
-        return self.improve_left(Q, b - self.pair(self.left(U), Q), U, ridge)
+    def left_products(self, Q: Array) -> Products:
+        """Return the map U -> A(U V^T), where Q is the image of V."""
+        return Products(
+            lambda D: self.pair(self.left(D), Q), lambda r: self.pull_left(r, Q), lambda: self.left_normal(Q)
+        )
 
-    def solve_right(self, P: Array, b: Array, ridge: float = 0.0, start: Array | None = None) -> Array:
-        """Return V (d2, k) that minimises ||A(U V^T) - b||^2 + ridge ||V||_F^2, where P is the image of U."""
-        rhs = self.pull_right(b, P)
-        if rhs.size <= DIRECT_UNKNOWNS:
-            return stacked(solve_positive(self.right_normal(P), rhs.T.ravel(), ridge), rhs)
-        V = np.zeros_like(rhs) if start is None else start
-        return self.improve_right(P, b - self.pair(P, self.right(V)), V, ridge)
+    def right_products(self, P: Array) -> Products:
+        """Return the map V -> A(U V^T), where P is the image of U."""
+        return Products(
+            lambda D: self.pair(P, self.right(D)), lambda r: self.pull_right(r, P), lambda: self.right_normal(P)
+        )
 
-    def improve_left(self, Q: Array, rest: Array, U: Array, ridge: float = 0.0, rtol: float = 1e-10) -> Array:
+    def solve_left(
+        self, Q: Array, b: Array, ridge: float = 0.0, start: Array | None = None, lagged: Lagged | None = None
+    ) -> Array:
+        """Return U (d1, k) that minimises ||A(U V^T) - b||^2 + ridge ||U||_F^2, where Q is the image of V.
+
+        lagged: what was learnt from problems like this one; without a ridge.
+        """
+        return _solved(self.left_products(Q), b, ridge, start, lagged)
+
+    def solve_right(
+        self, P: Array, b: Array, ridge: float = 0.0, start: Array | None = None, lagged: Lagged | None = None
+    ) -> Array:
+        """Return V (d2, k) that minimises ||A(U V^T) - b||^2 + ridge ||V||_F^2, as `solve_left` does."""
+        return _solved(self.right_products(P), b, ridge, start, lagged)
+
+    def improve_left(self, Q: Array, rest: Array, U: Array, ridge: float = 0.0, rtol: float = EXACT) -> Array:
         """Return a U nearer to that of `solve_left`, by conjugate gradients; rest = b - A(U V^T) at the given one.
 
         Ends when the gradient has fallen by the factor rtol.
         """
-        return least_squares(lambda D: self.pair(self.left(D), Q), lambda r: self.pull_left(r, Q), rest, U, ridge, rtol)
+        J = self.left_products(Q)
+        return least_squares(J.forward, J.pull, rest, U, ridge, rtol)
 
-    def improve_right(self, P: Array, rest: Array, V: Array, ridge: float = 0.0, rtol: float = 1e-10) -> Array:
+    def improve_right(self, P: Array, rest: Array, V: Array, ridge: float = 0.0, rtol: float = EXACT) -> Array:
         """Return a V nearer to that of `solve_right`, as `improve_left` does; rest = b - A(U V^T) at the given one."""
-        return least_squares(
-            lambda D: self.pair(P, self.right(D)), lambda r: self.pull_right(r, P), rest, V, ridge, rtol
-        )
+        J = self.right_products(P)
+        return least_squares(J.forward, J.pull, rest, V, ridge, rtol)
 
     def first(self, count: int) -> "Operator | None":
         """Return the operator of the first measurements in single precision; None where they are not like the others.
@@ -142,9 +155,14 @@ class Operator(ABC):
         raise NotImplementedError(f"{type(self).__name__} cannot be split into batches")
 
 
-def stacked(solution: Array, like: Array) -> Array:
-    """Return a vector of unknowns, ordered column by column, as a factor of the shape of `like`."""
-    return np.ascontiguousarray(solution.reshape(like.shape[::-1]).T)
+def _solved(J: Products, b: Array, ridge: float, start: Array | None, lagged: Lagged | None) -> Array:
+    rhs = J.pull(b)
+    if rhs.size > DIRECT_UNKNOWNS:
+        D = np.zeros_like(rhs) if start is None else start
+        return least_squares(J.forward, J.pull, b - J.forward(D), D, ridge, EXACT)
+    if lagged is not None:
+        return lagged.solve(J, b)
+    return stacked(solve_positive(J.normal(), rhs.T.ravel(), ridge), rhs)
 
 
 def least_squares(forward: Map, pull: Map, rest: Array, U: Array, ridge: float, rtol: float, limit: int = 500) -> Array:

@@ -20,7 +20,7 @@ from lrlab.runs.trial import Progress, silent
 if TYPE_CHECKING:
     from lrlab.presets.definition import Preset
     from lrlab.presets.fits_sets import Sets
-    from lrlab.presets.result import Plan, Result
+    from lrlab.presets.result import Line, Plan, Result
 
 
 def names() -> list[str]:
@@ -102,14 +102,13 @@ def run(
     return paths
 
 
-def verdicts(table: Path) -> list[str]:
-    """Return a sentence for each claim of the paper that the table of points and summaries judges."""
+def verdicts(table: Path) -> "list[Line]":
+    """Return a line for each claim of the paper that the table of points and summaries judges."""
     import pandas as pd
 
     from lrlab.presets.result import lines
 
-    judged = lines(pd.read_csv(table, dtype=str))
-    return [f"{line.panel}: {line.verdict}. Measured: {line.ours}. {line.why}".rstrip() for line in judged]
+    return lines(pd.read_csv(table, dtype=str))
 
 
 def writable(folder: Path) -> Path:

@@ -14,7 +14,7 @@ import pandas as pd
 from lrlab.parameters import InputError, require_known
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import Samples
-from lrlab.presets.result import Judged, Result, Verdict
+from lrlab.presets.result import NOT_RUN, TOO_FEW, Judged, Result, Verdict
 from lrlab.presets.rules import ORDER_RULES
 from lrlab.presets.rules_growth import GROWTH_RULES
 from lrlab.presets.rules_numbers import NUMBER_RULES
@@ -59,13 +59,24 @@ def judge(rule: Toml, samples: Samples) -> Judged:
     """
     absent = [name for name in named(rule) if name not in samples.values]
     if not absent:
-        return ALL_RULES[rule["rule"]].judge(rule, samples)
-    words = f"not run: {', '.join(absent)}"
+        judged = ALL_RULES[rule["rule"]].judge(rule, samples)
+        few = judged.holds is None and TOO_FEW not in judged.measured and _single(rule, samples)
+        return judged._replace(measured=f"{judged.measured}; {TOO_FEW}") if few else judged
+    words = f"{NOT_RUN}: {', '.join(absent)}"
     present = {key: [name for name in rule[key] if name not in absent] for key in SERIES if key in rule}
     if not all(present.values()):
         return Judged(None, words)
     judged = ALL_RULES[rule["rule"]].judge({**rule, **present}, samples)
     return Judged(False if judged.holds is False else None, f"{judged.measured}; {words}")
+
+
+def _single(rule: Toml, samples: Samples) -> bool:
+    """Tell whether a series has one trial at some place, without a sampling error."""
+    return any(
+        len(values) < 2 and not samples.error(name, place)
+        for name in rule.get("printed", named(rule))
+        for place, values in samples.values.get(name, {}).items()
+    )
 
 
 def named(rule: Toml) -> list[str]:
@@ -96,7 +107,7 @@ def complete(preset: Preset, result: Result) -> Result:
     # Panels of fits have printed numbers.
     claimed += [(title, text) for title in preset.all_panels for text in PRINTED.values() if preset.kind == "fits"]
     lines = [
-        {**Verdict(text, "this panel was not run", "", None, quoted=text not in PRINTED.values()).columns}
+        {**Verdict(text, f"this panel was {NOT_RUN}", "", None, quoted=text not in PRINTED.values()).columns}
         | {"level": "claim", "panel": title, "claim": text}
         for title, text in claimed
         if title not in shown

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 REPRODUCED, UNDECIDED, FAILED = "reproduced", "not decided", "not reproduced"
 WORDS = (REPRODUCED, UNDECIDED, FAILED)
+TOO_FEW, NOT_RUN = "too few trials", "not run"
+"""In what was measured, why a claim is open: more trials could decide it, or it is on what was left out."""
 
 
 class Panel(NamedTuple):
@@ -128,6 +130,11 @@ class Line(NamedTuple):
     verdict: str
     why: str
 
+    @property
+    def sentence(self) -> str:
+        """The line as a person reads it."""
+        return f"{self.panel}: {self.verdict}. Measured: {self.ours}. {self.why}".rstrip()
+
 
 def lines(table: pd.DataFrame) -> list[Line]:
     """Return the lines of a table of points and summaries, as a preset makes it."""
@@ -141,6 +148,15 @@ def lines(table: pd.DataFrame) -> list[Line]:
 
 def _said(row: Mapping[str, Any]) -> str:
     return quoted(row.get("claim") or row["paper"], str(row.get("quoted", True)) != "False")
+
+
+def open_for(shown: Sequence[Line]) -> str:
+    """Return how many lines are open for want of trials, and because something was not run; "" for none."""
+    still = [line.ours for line in shown if line.verdict == UNDECIDED]
+    absent = sum(NOT_RUN in ours for ours in still)
+    few = sum(TOO_FEW in ours and NOT_RUN not in ours for ours in still)
+    words = [f"{few} open for want of trials"] * (few > 0) + [f"{absent} on what was not run"] * (absent > 0)
+    return ", ".join(words)
 
 
 def counts(shown: Sequence[Line]) -> dict[str, int]:

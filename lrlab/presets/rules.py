@@ -18,7 +18,7 @@ from itertools import combinations, product
 from typing import Any, NamedTuple
 
 from lrlab.presets.evidence import LARGEST, Interval, Place, Samples, decisive
-from lrlab.presets.result import Judged
+from lrlab.presets.result import TOO_FEW, Judged
 from lrlab.sweeps.statistics import wilson
 
 Table = Mapping[str, Any]
@@ -96,7 +96,7 @@ def _each(rule: Table, samples: Samples) -> Judged:
     if len(sides) == 1:
         words = f"{'; '.join(shown(samples, names, places[0]) for names in named)}; {where(places[0])}"
     if not decisive(samples, named, places):
-        return Judged(None, f"{words}; too few trials")
+        return Judged(None, f"{words}; {TOO_FEW}")
     return Judged(decided([*sides.values()]), words)
 
 
@@ -112,7 +112,7 @@ def _ratio(rule: Table, samples: Samples) -> Judged:
                 ends = " to ".join(number(math.exp(min(end, LARGEST))) for end in contrast())
                 words.append(f"{high} over {low} {where(place)}: {ends}")
     if not decisive(samples, named, places):
-        return Judged(None, "; ".join([*words, "too few trials"]))
+        return Judged(None, "; ".join([*words, TOO_FEW]))
     return Judged(decided(sides), "; ".join(words) or NEITHER.measured)
 
 

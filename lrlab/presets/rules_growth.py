@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from lrlab.presets.evidence import Interval, Place, Samples
-from lrlab.presets.result import Judged
+from lrlab.presets.result import TOO_FEW, Judged
 from lrlab.presets.rules import NEITHER, Rule, Table
 
 WIDE = 1.0
@@ -53,7 +53,7 @@ def _exponent(rule: Table, samples: Samples) -> Judged:
         return NEITHER
     words = f"{series}: {rule['axis']}^{slope:.2f} (95% interval {low:.2f} to {high:.2f})"
     if min(len(values) for values in samples.values[series].values()) < 2:
-        return Judged(None, f"{words}; one trial a size")
+        return Judged(None, f"{words}; {TOO_FEW}")
     if low > claimed:
         return Judged(False, words)
     if high - low > min(WIDE, claimed or WIDE):
@@ -79,7 +79,7 @@ def _proportional(rule: Table, samples: Samples) -> Judged:
     slope, (low, high) = power(x, y)
     words = f"error grows as rate^{slope:.2f} (95% interval {low:.2f} to {high:.2f})"
     if min(trials) < 2 or slope != slope:
-        return Judged(None, f"{words}; too few trials or rates")
+        return Judged(None, f"{words}; {TOO_FEW} or rates")
     if 1.0 - ROOM <= low and high <= 1.0 + ROOM:
         return Judged(True, words)
     return Judged(False if high < 1.0 - ROOM or low > 1.0 + ROOM else None, words)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from lrlab.presets.evidence import Place, Samples, decisive
-from lrlab.presets.result import Judged
+from lrlab.presets.result import TOO_FEW, Judged
 from lrlab.presets.rules import CHANCE, NEITHER, Rule, Table, side, where
 
 MOST_NAMED = 3
@@ -30,7 +30,7 @@ def _numbers(rule: Table, samples: Samples) -> Judged:
     rooms = {cell: samples.room(*cell, len(cells)) + rule["unit"] / 2.0 for cell in cells}
     known = [cell for cell in cells if math.isfinite(rooms[cell])]
     if not known:
-        return NEITHER if not cells else Judged(None, "one trial, whose uncertainty is not known")
+        return NEITHER if not cells else Judged(None, f"{TOO_FEW}: the uncertainty of one is not known")
     gaps = {cell: float(samples.values[cell[0]][cell[1]].mean()) - rule["printed"][cell[0]][cell[1]] for cell in known}
     away = {cell: gap for cell, gap in gaps.items() if abs(gap) > rooms[cell]}
     worst = max(rooms[cell] for cell in known)
@@ -105,7 +105,7 @@ def _ranking(rule: Table, samples: Samples) -> Judged:
     groups = [[name] for name in dict.fromkeys(name for low, high, _ in sides for name in (low, high))]
     used = [place for place in places if all(place in samples.values[name] for (name,) in groups)]
     if not decisive(samples, groups, used):
-        return Judged(None, f"{words}; too few trials")
+        return Judged(None, f"{words}; {TOO_FEW}")
     return Judged(False if against else True if same >= CONFIRMED * len(sides) else None, words)
 
 

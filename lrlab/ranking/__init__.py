@@ -12,9 +12,19 @@ from lrlab.ranking.blocks import BLOCK_ENTRIES, Average, Scores, row_blocks, row
 from lrlab.ranking.scores import areas, hamming, instance_auc, label_auc, micro_auc, row_measures
 
 __all__ = [
-    "BLOCK_ENTRIES", "THRESHOLDS", "Average", "Scores", "areas", "hamming", "instance_auc", "label_auc", "micro_auc",
-    "row_blocks", "row_measures", "rows_of",
-]  # fmt: skip
+    "BLOCK_ENTRIES",
+    "THRESHOLDS",
+    "Average",
+    "Scores",
+    "areas",
+    "hamming",
+    "instance_auc",
+    "label_auc",
+    "micro_auc",
+    "row_blocks",
+    "row_measures",
+    "rows_of",
+]
 
 THRESHOLDS = {"zero-one": 0.5, "signs": 0.0}
 """Where a score becomes a yes: half way between the two numbers by which a loss codes the labels."""

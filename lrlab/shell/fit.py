@@ -10,9 +10,18 @@ from lrlab.shell.common import DONE, add_json, add_settings, print_json, require
 from lrlab.shell.solve import settings_from
 
 PRINTED_SCORES = (
-    "precision@1", "precision@3", "precision@5", "ndcg@3", "ndcg@5", "hamming", "auc", "auc_rows", "micro_auc",
-    "macro_auc", "auc_labels",
-)  # fmt: skip
+    "precision@1",
+    "precision@3",
+    "precision@5",
+    "ndcg@3",
+    "ndcg@5",
+    "hamming",
+    "auc",
+    "auc_rows",
+    "micro_auc",
+    "macro_auc",
+    "auc_labels",
+)
 
 CHOSEN = ("rank", "regularization", "rate", "margin", "scaling", "iterations", "threshold")
 
@@ -74,8 +83,7 @@ def fit_rows(options: argparse.Namespace, settings: dict[str, Any]) -> Any:
     """Fit a multi-label solver to rows, and save it with --save."""
     from lrlab.fits.fitted_model import save_model
     from lrlab.fits.fitting import fit
-    from lrlab.fits.own_files import checked_options
-    from lrlab.fits.row_fit import MODEL
+    from lrlab.fits.settings import MODEL, checked_options
 
     if not options.test:
         raise InputError("--test", "given", "nothing", "name a file of rows to test on; for ratings, say --ratings")
@@ -86,11 +94,23 @@ def fit_rows(options: argparse.Namespace, settings: dict[str, Any]) -> Any:
     # Checked here, too: a name that is not an option of the solver might be an argument of `fit`.
     checked_options(MODEL, solver, settings)
     result = fit(
-        options.train, options.test, options.labels, solver=solver, rank=options.rank,
-        iterations=options.iterations, observed=options.observed, seed=options.seed, tune_by=options.tune,
-        intercept=not options.no_intercept, scaling=options.scaling, limit=options.limit,
-        areas=options.areas, progress=show_tuning, following=show_iteration, **settings,
-    )  # fmt: skip
+        options.train,
+        options.test,
+        options.labels,
+        solver=solver,
+        rank=options.rank,
+        iterations=options.iterations,
+        observed=options.observed,
+        seed=options.seed,
+        tune_by=options.tune,
+        intercept=not options.no_intercept,
+        scaling=options.scaling,
+        limit=options.limit,
+        areas=options.areas,
+        progress=show_tuning,
+        following=show_iteration,
+        **settings,
+    )
     if options.save:
         save_model(options.save, result.model)
     return result

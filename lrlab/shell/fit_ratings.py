@@ -52,9 +52,17 @@ def run(options: argparse.Namespace, settings: dict[str, Any]) -> int:
     # Checked here, too: a name that is not an option of the solver might be an argument of `fit_ratings`.
     ratings_options(solver, settings)
     result = fit_ratings(
-        options.train, options.test, options.users, options.items, solver=solver, rank=options.rank,
-        iterations=options.iterations, seed=options.seed, progress=show_tuning, **settings,
-    )  # fmt: skip
+        options.train,
+        options.test,
+        options.users,
+        options.items,
+        solver=solver,
+        rank=options.rank,
+        iterations=options.iterations,
+        seed=options.seed,
+        progress=show_tuning,
+        **settings,
+    )
     if options.save and result.model:
         save_model(options.save, result.model)
     print_json(result.summary()) if options.json else show(result.summary())

@@ -30,16 +30,24 @@ def catalogue() -> list[dict[str, Any]]:
     """Return models with their parameters and solvers as plain values."""
     return [
         {
-            "model": spec.model, "title": spec.title, "summary": spec.summary,
+            "model": spec.model,
+            "title": spec.title,
+            "summary": spec.summary,
             "parameters": described(list(declared(spec).values())),
             "solvers": [
-                {"solver": e.name, "title": e.title, "summary": e.summary, "reference": e.reference,
-                 "knows": list(e.knows), "options": described(list(e.options.values()))}
+                {
+                    "solver": e.name,
+                    "title": e.title,
+                    "summary": e.summary,
+                    "reference": e.reference,
+                    "knows": list(e.knows),
+                    "options": described(list(e.options.values())),
+                }
                 for e in catalog.solvers_for(spec.model)
             ],
         }
         for spec in catalog.MODELS.values()
-    ]  # fmt: skip
+    ]
 
 
 def show() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lrlab.parameters import InputError
-from lrlab.shell.common import DONE, report
+from lrlab.shell.common import DONE, add_json, print_json, report
 
 
 def add(commands: Any) -> None:
@@ -22,6 +22,7 @@ def add(commands: Any) -> None:
     paper.add_argument("--trials", type=whole_number, metavar="N", help=words)
     paper.add_argument("--data", type=Path, metavar="DIR", help="the folder with the data sets that some figures need")
     paper.add_argument("--store", type=Path, metavar="FILE", help="keeps every result; if interrupted, it resumes")
+    add_json(paper)
 
 
 def whole_number(text: str) -> int | str:
@@ -37,22 +38,44 @@ def run(options: argparse.Namespace) -> int:
         expected = "a name, or --all, which takes --shipped and no --trials"
         raise InputError("paper", expected, "another combination", "see `paper --help`")
     if options.name == "list":
-        print("\n".join(presets.names()))
+        print_json(presets.names()) if options.json else print("\n".join(presets.names()))
         return DONE
-    if options.all:
-        from lrlab.presets.report import write
-
-        written = write(
-            options.out, options.quick, options.shipped, data=options.data, store=options.store, progress=report,
-            begin=lambda name: print(name, file=sys.stderr),
-        )  # fmt: skip
-        print(written[0])
+    written, tables = computed(options)
+    judged = {name: presets.verdicts(table) for name, table in tables.items()}
+    if options.json:
+        rows = [{"preset": name, **line._asdict()} for name, lines in judged.items() for line in lines]
+        absent = sorted(set(presets.names()) - set(tables)) if options.all else []
+        print_json({"files": list(map(str, written)), "claims": rows, "not_computed": absent})
         return DONE
-    paths = presets.run(
-        options.name, options.out, report, trials=options.trials, data=options.data, quick=options.quick,
-        store=options.store,
-    )  # fmt: skip
-    print("\n".join(map(str, paths)))
-    for sentence in presets.verdicts(paths[1]):
-        print(sentence)
+    print("\n".join(map(str, written[:1] if options.all else written)))
+    for line in () if options.all else judged[options.name]:
+        print(line.sentence)
     return DONE
+
+
+def computed(options: argparse.Namespace) -> tuple[list[Path], dict[str, Path]]:
+    """Return the files that were written, and the tables of points and verdicts among them by preset."""
+    from lrlab import presets
+    from lrlab.presets.report import write
+
+    if options.all:
+        written = write(
+            options.out,
+            options.quick,
+            options.shipped,
+            data=options.data,
+            store=options.store,
+            progress=report,
+            begin=lambda name: print(name, file=sys.stderr),
+        )
+        return written, {path.stem: path for path in written[1:]}
+    written = presets.run(
+        options.name,
+        options.out,
+        report,
+        trials=options.trials,
+        data=options.data,
+        quick=options.quick,
+        store=options.store,
+    )
+    return written, {options.name: written[1]}

@@ -49,10 +49,14 @@ def figure(spec: SingleIndexSpec, moment: str, extent: tuple[float, float]) -> F
     limit, (ratio, scale) = prediction(spec, moment), bulk(spec, moment)
     x = np.linspace(*support(ratio, scale), FINE)
     return drawing.histogram(
-        eigenvalues(spec, moment).values, x, density(x, ratio, scale), edge=limit.second,
-        spike=limit.top if limit.overlap > 0 else None, extent=extent,
+        eigenvalues(spec, moment).values,
+        x,
+        density(x, ratio, scale),
+        edge=limit.second,
+        spike=limit.top if limit.overlap > 0 else None,
+        extent=extent,
         title=f"eigenvalues of {moment.replace(chr(39), '′')}/4",
-    )  # fmt: skip
+    )
 
 
 def extent(specs: Sequence[SingleIndexSpec], moment: str) -> tuple[float, float]:

@@ -75,9 +75,13 @@ def _phase_prediction(spec: PhaseRetrieval) -> Row:
     endless = float(spike.Z @ spike.energy)
     overlap = spike.overlap(spec.m / spec.p)
     return {
-        "largest": largest, "smallest": largest, "edge": edge, "overlap": overlap,
-        "true_largest": endless, "true_smallest": endless,
-    }  # fmt: skip
+        "largest": largest,
+        "smallest": largest,
+        "edge": edge,
+        "overlap": overlap,
+        "true_largest": endless,
+        "true_smallest": endless,
+    }
 
 
 def _prediction(spec: LowRankSpec) -> Row:
@@ -90,10 +94,13 @@ def _prediction(spec: LowRankSpec) -> Row:
         spikes = [spiked.spike(float(s), v, rows, columns) for s in sizes]
         edge = spiked.edge(v, rows, columns)
     return {
-        "largest": spikes[0].value, "smallest": spikes[-1].value, "edge": edge,
+        "largest": spikes[0].value,
+        "smallest": spikes[-1].value,
+        "edge": edge,
         "overlap": float(np.mean([spike.left for spike in spikes])),
-        "true_largest": float(sizes.max()), "true_smallest": float(sizes.min()),
-    }  # fmt: skip
+        "true_largest": float(sizes.max()),
+        "true_smallest": float(sizes.min()),
+    }
 
 
 def compare(table: pd.DataFrame, rank_of: dict[float, int]) -> pd.DataFrame:

@@ -22,9 +22,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COLUMNS = (
-    "solver", "trials", "successes", "share", "low", "high", "mean", "spread", "lower_quartile", "median",
-    "upper_quartile", "seed", "refused",
-)  # fmt: skip
+    "solver",
+    "trials",
+    "successes",
+    "share",
+    "low",
+    "high",
+    "mean",
+    "spread",
+    "lower_quartile",
+    "median",
+    "upper_quartile",
+    "seed",
+    "refused",
+)
 
 
 class Results:

@@ -11,7 +11,7 @@ from typing import Literal
 from weakref import WeakValueDictionary
 
 from lrlab.engine.engine import on_workers
-from lrlab.engine.messages import Failure
+from lrlab.engine.messages import EngineClosed, Failure
 from lrlab.engine.stream import StartStream
 from lrlab.parameters import InputError
 from lrlab.store.location import SharedStore
@@ -130,7 +130,7 @@ class SweepRun:
         except Exception as error:
             worded = isinstance(error, InputError | RuntimeError)
             self.error = str(error) if worded else Failure.of(error).sentence
-            self.state = "failed"
+            self.state = "paused" if isinstance(error, EngineClosed) else "failed"
         finally:
             self._ended += 1
             self._thread = None
@@ -149,11 +149,14 @@ class SweepRun:
         try:
             run(self.sweep, store, start, progress, lambda: bool(self._stop), self.results)
             self.state = self._stop or "done"
+        except EngineClosed:
+            # The list still says that it runs: with its server it is interrupted, and can be resumed, as after a crash.
+            raise
         except Exception:
             self.state = "failed"
-            raise
-        finally:
             self._note(store)
+            raise
+        self._note(store)
 
     def _progress(self, done: int, total: int) -> None:
         self.done, self.total = done, total

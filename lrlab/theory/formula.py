@@ -26,12 +26,23 @@ DEEPEST = 20
 Function = Callable[[Array], Array]
 
 FUNCTIONS: dict[str, Callable[[Array], Array]] = {
-    "abs": np.abs, "sign": np.sign, "sin": np.sin, "cos": np.cos, "exp": np.exp, "tanh": np.tanh, "erf": erf,
-}  # fmt: skip
+    "abs": np.abs,
+    "sign": np.sign,
+    "sin": np.sin,
+    "cos": np.cos,
+    "exp": np.exp,
+    "tanh": np.tanh,
+    "erf": erf,
+}
 EXTREMES: dict[str, Callable[[Array, Array], Array]] = {"min": np.minimum, "max": np.maximum}
 COMPARISONS: dict[str, Callable[[Array, Array], Array]] = {
-    "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal, "==": np.equal, "!=": np.not_equal,
-}  # fmt: skip
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+    "==": np.equal,
+    "!=": np.not_equal,
+}
 SUMS = {"+": operator.add, "-": operator.sub}
 PRODUCTS = {"*": operator.mul, "/": operator.truediv}
 POWERS = {"²": 2.0, "³": 3.0}

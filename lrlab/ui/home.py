@@ -14,81 +14,106 @@ RUN: Mapping[str, str] = {"run": "1"}
 
 EXPLORE = (
     Card(
-        "converge", "Watch solvers converge",
+        "converge",
+        "Watch solvers converge",
         "3,000 signs of noisy projections of a signal with 20 entries. Algorithm 1 ends near the error that theory "
         "predicts at this size; a refinement that does not use the link function either ends ten times closer.",
-        RUN, "converge-first",
+        RUN,
+        "converge-first",
     ),
     Card(
-        "converge", "Recover a digit from single bits",
+        "converge",
+        "Recover a digit from single bits",
         "A handwritten 3, from the signs of 6,000 projections. The picture sharpens while the solvers run; afterwards "
         "a slider shows the iterates.",
-        {**RUN, "truth": "digit-3", "p": "64", "n": "6000"}, "converge-digit",
+        {**RUN, "truth": "digit-3", "p": "64", "n": "6000"},
+        "converge-digit",
     ),
     Card(
-        "spectrum", "See a spectral method fail, and theory say where",
+        "spectrum",
+        "See a spectral method fail, and theory say where",
         "One-bit phase retrieval: between two thresholds the largest eigenvalue joins the bulk, and the overlap with "
         "the signal drops to that of a guess, as in the limit of large sizes.",
-        {**RUN, "model": "one-bit-phase-retrieval"}, "spectrum-phase",
+        {**RUN, "model": "one-bit-phase-retrieval"},
+        "spectrum-phase",
     ),
     Card(
-        "transition", "Map a phase transition",
+        "transition",
+        "Map a phase transition",
         "Squared overlap against noise and measurements per unknown. A coarse map of the whole plane comes first; "
         "further trials go where half of them succeed, near the line of theory. A click on a cell opens its trial.",
-        RUN, "transition-first",
+        RUN,
+        "transition-first",
     ),
     Card(
-        "converge", "Recover a matrix from rank-one measurements",
+        "converge",
+        "Recover a matrix from rank-one measurements",
         r"700 numbers $x^\top W y$ of a 50 x 50 matrix $W$ of rank 5, 1.5 times its number of unknowns. Heat maps of "
         "the estimates, their singular values, and errors down to rounding.",
         {**RUN, "model": "rank-one-sensing", "m": "700", "solvers": "gauss-newton,tangent-descent,altmin"},
         "converge-rank-one",
     ),
     Card(
-        "transition", "Compare success with degrees of freedom",
+        "transition",
+        "Compare success with degrees of freedom",
         "A network of squared units is learnt from few samples. Success begins just above the line of its degrees of "
         "freedom; add another solver, and see how many more samples it needs.",
-        {**RUN, "model": "polynomial-network"}, "transition-network",
+        {**RUN, "model": "polynomial-network"},
+        "transition-network",
     ),
     Card(
-        "converge", "Complete a table from 1% of its entries",
+        "converge",
+        "Complete a table from 1% of its entries",
         "100 features on either side predict 250,000 entries from 2,500, even in rows without any observed entry. "
         "Least squares for all 10,000 coefficients, and completion without features, need more numbers.",
         {**RUN, "model": "inductive-completion", "observed": "0.01", "solvers": "gauss-newton,altmin"},
         "converge-completion",
     ),
     Card(
-        "converge", "Recover a picture from magnitudes",
+        "converge",
+        "Recover a picture from magnitudes",
         "A phantom from the magnitudes of 1,536 projections. Gradient flows and Gauss-Newton recover the picture; the "
         "star is the predicted error of their start.",
-        {**RUN, "model": "phase-retrieval", "truth": "phantom", "p": "256", "m": "1536"}, "converge-phantom",
+        {**RUN, "model": "phase-retrieval", "truth": "phantom", "p": "256", "m": "1536"},
+        "converge-phantom",
     ),
     Card(
-        "converge", "Recover ill-conditioned weights",
+        "converge",
+        "Recover ill-conditioned weights",
         "Output weights from 1 down to a thousandth. Projected gradients, scaled gradients and Gauss-Newton recover "
         "even the smallest unit, at a speed that does not depend on its weight.",
         {**RUN, "model": "polynomial-network", "condition": "1000", "solvers": "gauss-newton,scaled-gradient,ep-rom"},
         "converge-condition",
     ),
     Card(
-        "sweep", "Compare solvers along an axis",
+        "sweep",
+        "Compare solvers along an axis",
         "Three solvers recover a signal from magnitudes, with 1.2 to 6 measurements per entry. Bands are intervals; "
         "every trial is stored: pause, close the browser, and resume tomorrow.",
-        {**RUN, "model": "phase-retrieval", "solvers": "gauss-newton,reweighted-amplitude-flow,wirtinger-flow",
-         "p": "64", "x-from": "1.2", "x-points": "13", "field": "real"},
+        {
+            **RUN,
+            "model": "phase-retrieval",
+            "solvers": "gauss-newton,reweighted-amplitude-flow,wirtinger-flow",
+            "p": "64",
+            "x-from": "1.2",
+            "x-points": "13",
+            "field": "real",
+        },
         "sweep-phase",
     ),
-)  # fmt: skip
+)
 """Pages that run."""
 
 YOURS = (
     Card(
-        "own_data", "Fit your own labels",
+        "own_data",
+        "Fit your own labels",
         "Upload rows with features and labels, hide some labels if you like, and compare low-rank solvers with a "
         "classifier for each label. Download predictions and models.",
-        RUN, "own-data",
+        RUN,
+        "own-data",
     ),
-)  # fmt: skip
+)
 """Pages for people's own files."""
 
 

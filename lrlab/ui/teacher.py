@@ -16,6 +16,7 @@ from lrlab.parameters import InputError
 from lrlab.settings import is_teacher
 from lrlab.sweeps.session import SweepRun, all_under_way
 from lrlab.ui.live.channel import get_channel
+from lrlab.ui.widgets.text import show_error
 
 POLL_SECONDS = 3.0
 WRONG_SECONDS = 1.0
@@ -39,11 +40,11 @@ def opened() -> bool:
             st.session_state[OPENED] = True
             st.rerun()
     except InputError as error:
-        st.error(str(error))
+        show_error(error)
         return False
     if pressed:
         time.sleep(WRONG_SECONDS)
-        st.error("password must be the one that the server was given, got another one: try again")
+        show_error("password must be the one that the server was given, got another one: try again")
     return False
 
 
@@ -103,7 +104,7 @@ def numbers() -> None:
     try:
         state = get_engine().overview()
     except InputError as error:
-        st.error(str(error))
+        show_error(error)
         state = None
     figures: dict[str, object] = {"open tabs": get_channel().open_tabs}
     figures["memory of the server"] = f"{server_memory() / MIB:.0f} MiB"

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 
 import psutil
@@ -11,6 +12,7 @@ import pytest
 
 from lrlab import InputError, Stop, spec
 from lrlab.engine.engine import Engine, get_engine
+from lrlab.engine.messages import EngineClosed
 from lrlab.engine.stream import collect
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.run import run_job
@@ -71,7 +73,11 @@ def test_an_existing_scheduler_is_used_by_its_address(scheduler, monkeypatch, tm
         return item
 
     assert collect(engine.map(die_once, range(10))) == list(range(10))
+    batch = engine.map(time.sleep, [0.1] * 1000)
     engine.close()
+    with pytest.raises(EngineClosed):
+        while batch.alive:
+            batch.take()
     again = get_engine()
     assert again is not engine and collect(again.map(abs, [-1])) == [1]
     again.close()

@@ -64,6 +64,7 @@ def test_a_store_that_can_no_longer_be_written_ends_a_sweep_in_a_sentence(home, 
         assert [past.state for past in history.past(store, "me")] == ["done"]
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_a_full_disk_ends_the_shell_in_one_line_and_what_is_stored_is_used_again(tmp_path):
     definition, path = tmp_path / "sweep.toml", tmp_path / "trials.sqlite"
@@ -88,6 +89,7 @@ def test_a_full_disk_ends_the_shell_in_one_line_and_what_is_stored_is_used_again
     assert run + reused == sweep.total and run > 0
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_a_dead_scheduler_ends_runs_in_a_sentence_and_the_next_one_has_another(home, monkeypatch):
     monkeypatch.setattr(engines, "_engines", {})

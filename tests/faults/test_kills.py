@@ -17,6 +17,7 @@ def test_nothing_stored_is_lost_or_doubled_where_workers_and_servers_are_killed(
     assert outcome.trials == 2 * 4 * 200
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_a_run_of_converge_is_gone_after_a_restart_and_its_tab_runs_it_again():
     query, cookie = "solvers=pairwise-moment&seed=2011", f"lrlab={secrets.token_hex(16)}"

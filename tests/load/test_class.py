@@ -76,6 +76,7 @@ def test_a_reload_finds_its_run_again_and_cancels_it(server):
     aside(asyncio.run, reload())
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 @pytest.mark.parametrize(("page", "query"), [("spectrum", "n=20000&p=200&trials=100"), ("papers", "paper=yi2015-fig3")])
 def test_a_reload_finds_the_run_of_other_pages(server, page, query):
@@ -132,6 +133,7 @@ def test_a_lost_connection_is_resumed(server):
     aside(asyncio.run, resume())
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_the_run_of_a_closed_tab_ends(server):
     async def leave() -> None:
@@ -149,6 +151,7 @@ def test_the_run_of_a_closed_tab_ends(server):
     aside(asyncio.run, leave())
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_a_run_is_followed_where_its_place_on_the_page_has_changed(server):
     async def move() -> None:

@@ -243,7 +243,7 @@ def test_verdicts_stand_in_captions_and_tables(first_figure, tmp_path):
     assert judged["verdict"].tolist() == words, "the second eigenvalue is 1.28, and the gap falls with noise"
     assert all("Verdict: " in panel.caption for panel in first_figure.panels)
     table.to_csv(tmp_path / "table.csv", index=False)
-    sentences = presets.verdicts(tmp_path / "table.csv")
+    sentences = [line.sentence for line in presets.verdicts(tmp_path / "table.csv")]
     assert len(sentences) == 5 and all("stays close" not in s and "Measured: " in s for s in sentences)
 
 

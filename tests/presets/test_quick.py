@@ -6,12 +6,14 @@ import pandas as pd
 import pytest
 
 from lrlab import InputError, presets
+from lrlab.engine.stream import LocalStream
 from lrlab.presets import report, result, shipped
 from lrlab.presets.papers import PAPERS, paper_of
 from lrlab.presets.quick import quick
 from lrlab.presets.reading import read
 from lrlab.spectra import pairwise
 from tests.presets.test_preset_definitions import CURVES
+from tests.presets.test_rules_can_hold import result_of
 
 PRINTED = {
     "yi2015": {"Figure 1", "Figure 2", "Figure 3"},
@@ -50,7 +52,7 @@ def test_facts_of_a_paper_stand_in_one_place():
 def test_every_preset_has_a_quick_form_that_is_a_part_of_it(name):
     whole, part = presets.load(name), presets.load(name, True)
     assert part.quick and not whole.quick and part.explanation == whole.explanation
-    sets = shipped._names_alone(whole.data)
+    sets = shipped.names_alone(whole.data)
     items = presets.plan(part, data=sets).items
     assert 0 < len(items) <= 250
     if "max_iter" not in whole.content.get("quick", {}):
@@ -118,3 +120,16 @@ def test_the_report_names_what_could_not_be_computed_and_computes_the_others(tmp
     text = report.write(tmp_path, quick=True)[0].read_text("utf-8")
     assert "Not computed: a worker ended." in text and "Not computed: m must be larger" in text
     assert all(f">{word}<" in text for word in ("reproduced", "not reproduced", "not decided", "not computed"))
+
+
+def test_what_two_presets_of_a_report_have_in_common_is_computed_once(tmp_path, monkeypatch):
+    started = []
+
+    def start(function, items):
+        started.extend(items)
+        return LocalStream(result_of, items)
+
+    monkeypatch.delenv("LRLAB_DATA", raising=False)
+    monkeypatch.setattr(report.presets, "names", lambda: ["yu2014-fig2bc", "yu2014-table5"])
+    text = report.write(tmp_path, quick=True, start=start)[0].read_text("utf-8")
+    assert len(started) == len(set(started)) == 2 and "Not computed" not in text

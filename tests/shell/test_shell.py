@@ -55,6 +55,17 @@ def test_models_lists_parameters_and_solvers(capsys):
     assert "Given" not in next(line for line in text.splitlines() if "--solver pairwise-moment " in line)
 
 
+@pytest.mark.parametrize("arguments", [["jain2013-fig1d", "--quick"], ["--all", "--shipped"]])
+def test_paper_prints_its_verdicts_as_one_json_document(arguments, capsys, tmp_path):
+    assert main(["paper", *arguments, "--out", str(tmp_path), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert all((tmp_path / name).exists() for name in document["files"]) and document["not_computed"] == []
+    mine = [claim for claim in document["claims"] if claim["preset"] == "jain2013-fig1d"]
+    assert [claim["claim"] for claim in mine] == ["“the test error degrades gracefully as either k or d increases”"]
+    assert {claim["verdict"] for claim in document["claims"]} <= {"reproduced", "not decided", "not reproduced"}
+    assert len({claim["preset"] for claim in document["claims"]}) > 10 or len(document["claims"]) == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from lrlab import InputError, spec
+from lrlab.engine.messages import EngineClosed
 from lrlab.engine.stream import LocalStream
 from lrlab.store import location
 from lrlab.store.location import SharedStore, default_path, get_shared_store
@@ -152,6 +153,19 @@ def test_what_ends_a_sweep_is_reported(home, monkeypatch):
     assert run.wait(PATIENCE) and "ZeroDivisionError" in run.error
     with pytest.raises(InputError, match="axes must be such that a solver accepts some cell"):
         get_run(replace(SWEEP, axes={"n": [2]}, solvers=["pairwise-moment"]), home, "me")
+
+
+def test_a_sweep_whose_server_ends_is_interrupted_and_can_be_resumed(home):
+    class Closed(LocalStream):
+        def take(self, wait_seconds=0.05):
+            raise EngineClosed
+
+    run = SweepRun(SWEEP, home, session="me")
+    run.go_on(Closed)
+    assert run.wait(PATIENCE) and run.state == "paused" and "run it again" in run.error
+    assert listed(home) == [("", "", "running", 0, TOTAL)], "which the list calls interrupted where nothing runs"
+    run.go_on(LocalStream)
+    assert run.wait(PATIENCE) and (run.state, run.done, run.error) == ("done", TOTAL, "")
 
 
 def test_a_lab_without_a_store_of_its_own_says_so_and_goes_on(tmp_path):

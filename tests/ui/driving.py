@@ -5,6 +5,8 @@ import re
 import time
 from html import unescape
 
+from lrlab.ui.widgets.text import JOINER
+
 
 def drawn(at):
     """Return the page, drawn without an exception."""
@@ -48,8 +50,13 @@ def place(at, label):
 
 
 def errors(at):
-    """Return the sentences in red."""
-    return [error.value for error in at.error]
+    """Return the sentences in red, as people read them."""
+    return [read(error.value) for error in at.error]
+
+
+def read(markdown):
+    """Return a text that is shown as it is, without what keeps it from being read as Markdown."""
+    return re.sub(r"\\([^\w\s])", r"\1", markdown.replace(JOINER, ""))
 
 
 def unfold(at, page, *folds):

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from lrlab.ui.home import sections
+from tests.thorough import but
 from tests.ui.browsing import drawn, idle, opened, press, visit, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -76,6 +77,7 @@ MARKS = """() => location.pathname.length > 1 && document.querySelector(
 )"""
 
 
+@pytest.mark.soak
 def test_every_card_shows_data_without_another_click(page, address):
     opened(page, address, "lrlab")
     for card in (card for cards in sections().values() for card in cards):
@@ -84,7 +86,7 @@ def test_every_card_shows_data_without_another_click(page, address):
         visit(page, address, "lrlab")
 
 
-@pytest.mark.parametrize("width", [820, 390])
+@pytest.mark.parametrize("width", but([390], [390, 820]))
 def test_figures_and_sliders_have_room_and_a_reload_finds_the_run_again(page, address, width):
     page.set_viewport_size({"width": width, "height": 1000})
     opened(page, f"{address}/converge?model=phase-retrieval&p=16&m=100&solvers=gauss-newton&run=1", "Converge")

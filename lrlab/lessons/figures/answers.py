@@ -35,16 +35,23 @@ def draw(figure: Figure, at: float) -> build.Figure:
     index, z = problem.X @ problem.truth, np.linspace(-REACH, REACH, 241)
     jitter = 0.06 * np.random.default_rng(0).standard_normal(SHOWN)
     drawn.add_scatter(
-        x=index[:SHOWN], y=problem.y[:SHOWN] + jitter[: spec.n], mode="markers", name="answers yᵢ", hoverinfo="skip",
+        x=index[:SHOWN],
+        y=problem.y[:SHOWN] + jitter[: spec.n],
+        mode="markers",
+        name="answers yᵢ",
+        hoverinfo="skip",
         marker={"size": 4, "color": theme.faint(theme.PALETTE[0], 0.5)},
-    )  # fmt: skip
+    )
     ends = np.linspace(-REACH, REACH, BINS + 1)
     places = np.digitize(index, ends)
     bins = [(k, problem.y[places == k]) for k in range(1, BINS + 1)]
     drawn.add_scatter(
-        x=[(ends[k - 1] + ends[k]) / 2 for k, y in bins if len(y)], y=[float(y.mean()) for _, y in bins if len(y)],
-        mode="markers", name=f"means of all {spec.n:,} answers", marker={"size": 9, "color": theme.PALETTE[1]},
-    )  # fmt: skip
+        x=[(ends[k - 1] + ends[k]) / 2 for k, y in bins if len(y)],
+        y=[float(y.mean()) for _, y in bins if len(y)],
+        mode="markers",
+        name=f"means of all {spec.n:,} answers",
+        marker={"size": 9, "color": theme.PALETTE[1]},
+    )
     theme.dashed(drawn, z, spec.link_function(z), name="link f, the expected answer")
     drawn.update_xaxes(range=[-REACH, REACH])
     drawn.update_yaxes(range=[-1.25, 1.25], tickvals=[-1, 0, 1])

@@ -49,10 +49,13 @@ def draw(figure: Figure, at: float, values: Sequence[float] = ()) -> build.Figur
     colours, symbols, result = theme.colours(labels), theme.symbols(labels), [numbers(figure, v) for v in values]
     for label in labels:
         drawn.add_scatter(
-            x=values, y=[one[label] for one in result], name=label, mode="lines+markers",
+            x=values,
+            y=[one[label] for one in result],
+            name=label,
+            mode="lines+markers",
             line={"color": colours[label]},
             marker={"symbol": symbols[label], "size": [13 if v == at else 6 for v in values], "color": colours[label]},
-        )  # fmt: skip
+        )
     drawn = finished(drawn, figure, "number")
     if figure.get("log_y"):
         drawn.update_yaxes(dtick=1, range=None, autorange=True)

@@ -26,10 +26,16 @@ def numbers(figure: Figure, at: float) -> dict[str, float]:
     spec, moment = single_index(figure, at), figure.get("moment", "M")
     drawn, limit = histogram.eigenvalues(spec, moment), histogram.prediction(spec, moment)
     return {
-        "largest": float(drawn.values[-1]), "edge": limit.second, "gap": float(drawn.values[-1]) - limit.second,
-        "overlap": drawn.overlap, "limit of overlap": limit.overlap, "limit of largest": limit.top,
-        "threshold": limit.threshold, "ratio": spec.n / spec.p, "phi": spec.link_function.moments.phi,
-    }  # fmt: skip
+        "largest": float(drawn.values[-1]),
+        "edge": limit.second,
+        "gap": float(drawn.values[-1]) - limit.second,
+        "overlap": drawn.overlap,
+        "limit of overlap": limit.overlap,
+        "limit of largest": limit.top,
+        "threshold": limit.threshold,
+        "ratio": spec.n / spec.p,
+        "phi": spec.link_function.moments.phi,
+    }
 
 
 def draw(figure: Figure, at: float) -> build.Figure:

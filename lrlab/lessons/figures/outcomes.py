@@ -35,10 +35,13 @@ def draw(figure: Figure, at: float) -> build.Figure:
     for one in figure.series:
         values = sorted(max(v, LEAST) if math.isfinite(v) else math.inf for v in scores(figure, one, at))
         drawn.add_scatter(
-            x=list(range(1, len(values) + 1)), y=values, mode="markers", name=one.label,
+            x=list(range(1, len(values) + 1)),
+            y=values,
+            mode="markers",
+            name=one.label,
             marker={"color": colours[one.label], "symbol": symbols[one.label], "size": 9},
             hovertemplate=f"{one.label}: %{{y:.2g}}<extra></extra>",
-        )  # fmt: skip
+        )
     theme.dashed(drawn, [0, figure.trials + 1], [level, level], name=f"success: below {level:g}")
     drawn.update_yaxes(type="log", range=[-16.5, 1.5])
     drawn.update_xaxes(range=[0, figure.trials + 1])

@@ -111,13 +111,20 @@ def _means(drawn: build.Figure, figure: Figure, shown: Sequence[Any]) -> None:
         results = [scores(figure, one, place) for place in shown]
         spread = [stdev(values) if len(values) > 1 else 0.0 for values in results]
         drawn.add_scatter(
-            x=shown, y=[fmean(values) for values in results], name=one.label, mode="lines+markers",
+            x=shown,
+            y=[fmean(values) for values in results],
+            name=one.label,
+            mode="lines+markers",
             line={"width": 1, "dash": "dot", "color": colours[one.label]},
             error_y=None if figure.get("log_y") else {**theme.BARS, "array": spread},
-            marker={"symbol": symbols[one.label], "color": colours[one.label],
-                    "size": [8] * (len(shown) - 1) + [13], "opacity": 1},
+            marker={
+                "symbol": symbols[one.label],
+                "color": colours[one.label],
+                "size": [8] * (len(shown) - 1) + [13],
+                "opacity": 1,
+            },
             hovertemplate=f"{one.label}: %{{y:.3g}}<extra></extra>",
-        )  # fmt: skip
+        )
 
 
 def finished(drawn: build.Figure, figure: Figure, title: str) -> build.Figure:

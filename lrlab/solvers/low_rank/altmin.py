@@ -13,6 +13,7 @@ from lrlab.lowrank import LowRank
 from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.entries import Entries
+from lrlab.operators.lagged import Lagged
 from lrlab.operators.operator import Operator, alignment, unsettled
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
@@ -26,7 +27,7 @@ Fit = Callable[..., Array]
 
 SMALL_SYSTEM = 200
 INEXACT = 0.3
-"""Gradient left by an inexact half-sweep, relative to that at entry: as few sweeps, at a tenth of the work."""
+"""Gradient left by an inexact half-sweep, relative to that at entry: as few sweeps, at a quarter of the work."""
 
 
 def altmin(
@@ -69,9 +70,11 @@ def altmin(
     power of the sweeps, and noise leaves more than least squares would. Made symmetric, it would be Gauss-Newton.
 
     Inexact half-sweeps start at the present factor and end when their gradient has fallen to 0.3 of that at entry.
+    Exact ones take conjugate gradients with the Cholesky factor of an earlier half-sweep until rounding errors are
+    left, or form a new factor.
     Yields after each sweep (V, then U): objective F over all samples; residual the change of A(W) in the sweep
     relative to the misfit A(W) - b, 0 when that is rounding error.
-    Memory O(m k) beside the data; exact also (k d)^2. With fresh samples it ends EXHAUSTED.
+    Memory O(m k) beside the data, O(m k d) where it is dense; exact also (k d)^2. With fresh samples it ends EXHAUSTED.
     Reference: Jain & Dhillon (2013), "Provable inductive matrix completion", Algorithm 1; Zhong, Jain,
     Dhillon (2015), "Efficient matrix sensing using rank-1 Gaussian measurements" (AltMin-LRROM).
     """
@@ -104,38 +107,45 @@ class Factors:
         """Start from W, its scale in V."""
         self.U, self.V = W.U, W.V * W.s
         self.A, self.P, self.Q = A, A.left(self.U), A.right(self.V)
+        self._fit: Array | None = None
+        self._lagged = Lagged(), Lagged()
 
     def measure(self, A: Operator) -> None:
         """Take the images under another operator."""
         if A is not self.A:
-            self.A, self.P, self.Q = A, A.left(self.U), A.right(self.V)
+            self.A, self.P, self.Q, self._fit = A, A.left(self.U), A.right(self.V), None
 
     @property
     def fit(self) -> Array:
         """A(W)."""
-        return self.A.pair(self.P, self.Q)
+        if self._fit is None:
+            self._fit = self.A.pair(self.P, self.Q)
+        return self._fit
 
     def refit_right(self, A: Operator, b: Array, ridge: float, exact: bool) -> None:
         """Minimise over V; afterwards V is orthonormal, and U carries the scale."""
         self.measure(A)
-        self.V, R = np.linalg.qr(self._refitted(A.improve_right, A.solve_right, self.P, self.V, b, ridge, exact))
-        self.U, self.P, self.Q = self.U @ R.T, self.P @ R.T, A.right(self.V)
+        best = self._refitted(A.improve_right, A.solve_right, 0, (self.P, self.V), b, ridge, exact)
+        self.V, R = np.linalg.qr(best)
+        self.U, self.P, self.Q, self._fit = self.U @ R.T, self.P @ R.T, A.right(self.V), None
 
     def refit_left(self, A: Operator, b: Array, ridge: float, exact: bool) -> None:
         """Minimise over U; afterwards U is orthonormal, and V carries the scale."""
         self.measure(A)
-        self.U, R = np.linalg.qr(self._refitted(A.improve_left, A.solve_left, self.Q, self.U, b, ridge, exact))
-        self.V, self.Q, self.P = self.V @ R.T, self.Q @ R.T, A.left(self.U)
+        best = self._refitted(A.improve_left, A.solve_left, 1, (self.Q, self.U), b, ridge, exact)
+        self.U, R = np.linalg.qr(best)
+        self.V, self.Q, self.P, self._fit = self.V @ R.T, self.Q @ R.T, A.left(self.U), None
 
     def _refitted(
-        self, improve: Fit, solve: Fit, images: Array, factor: Array, b: Array, ridge: float, exact: bool
+        self, improve: Fit, solve: Fit, side: int, at: tuple[Array, Array], b: Array, ridge: float, exact: bool
     ) -> Array:
+        images, factor = at
         if not exact:
             return improve(images, b - self.fit, factor, ridge, INEXACT)
         if ridge:
             return solve(images, b, ridge, factor)
         # The correction instead of the factor: its rounding errors shrink with the misfit.
-        return factor + solve(images, b - self.fit)
+        return factor + solve(images, b - self.fit, lagged=self._lagged[side])
 
     def estimate(self) -> LowRank:
         """Return W, where U is orthonormal."""
@@ -172,9 +182,10 @@ def _batches(A: Operator, b: Array, sweeps: int) -> Iterator[tuple[Operator, Arr
 
 
 def workspace(spec: LowRankSpec, options: Options) -> int:
-    """Return bytes of a spectral start, and of the normal equations of a factor where they are formed."""
-    unknowns = min(spec.given_rank * max(spec.size), 600)
-    return moment_workspace(spec, options) + 3 * number_bytes(spec) * unknowns**2
+    """Return bytes of a spectral start, and of the equations of a factor where they are formed."""
+    unknowns = spec.given_rank * max(spec.size)
+    dense = spec.measurements * unknowns if getattr(spec, "operator", "") == "dense" else 0
+    return moment_workspace(spec, options) + number_bytes(spec) * (3 * min(unknowns, 600) ** 2 + dense)
 
 
 def refuse_batches(spec: LowRankSpec, options: Options) -> None:

@@ -23,6 +23,7 @@ from lrlab.ui.live.changes import State
 from lrlab.ui.live.tabs import View
 from lrlab.ui.shared import captions, live, progress
 from lrlab.ui.widgets import plot, tables
+from lrlab.ui.widgets.text import plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,9 +44,13 @@ def show(settings: CurveSettings, jobs: Sequence[Job]) -> None:
             goal = family(jobs[0].spec.model).goal if jobs else None
             first = goal.below or goal.above if goal and goal.measure == settings.measure else None
             level = st.number_input(
-                "accuracy", value=first or ACCURACY, format="%.4g", key=f"converge-accuracy-{settings.measure}",
-                width=160, help=f"a run has reached it when its {display_name(settings.measure)} is this good",
-            )  # fmt: skip
+                "accuracy",
+                value=first or ACCURACY,
+                format="%.4g",
+                key=f"converge-accuracy-{settings.measure}",
+                width=160,
+                help=f"a run has reached it when its {display_name(settings.measure)} is this good",
+            )
             about = (tuple(jobs), int(seeds))
             live.buttons(PAGE, lambda: begin(*about), ready=bool(jobs), about=about, label="Run seeds")
         live.follow(PAGE, lambda: draw(settings, float(level), about), live_view(settings, float(level), about))
@@ -76,8 +81,8 @@ def draw(settings: CurveSettings, level: float, about: tuple[tuple[Job, ...], in
     plot.show(medians(settings, spec, rows), key="converge.seeds", label=label)
     side = "at least" if family(spec.model).measures[settings.measure].rising else "at most"
     st.caption(
-        f"{captions.describe_spec(spec)}. Medians of the seeds, with quartiles; a run that has ended keeps its last "
-        f"value. Below: seeds that reach {name} {side} {level:g}, and the quartiles of the solver time until then."
+        f"{plain(captions.describe_spec(spec))}. Medians of the seeds, with quartiles; a run that has ended keeps its "
+        f"last value. Below: seeds that reach {name} {side} {level:g}, and the quartiles of the solver time until then."
     )
     if alive:
         plot.words(tables.html(reached), key="seeds.times")
@@ -115,10 +120,13 @@ def medians(settings: CurveSettings, spec: Spec, rows: "pd.DataFrame") -> Figure
 
     points = median_traces(rows, settings.measure)
     return series(
-        points.assign(x=points[settings.time]), axis_title=TIMES[settings.time],
-        value_title=f"median {family(spec.model).measures[settings.measure].title}", log_x=settings.log_x,
-        log_y=settings.log_y and bool((points[["y", "low"]] > 0.0).all(axis=None)), bands=True,
-    )  # fmt: skip
+        points.assign(x=points[settings.time]),
+        axis_title=TIMES[settings.time],
+        value_title=f"median {family(spec.model).measures[settings.measure].title}",
+        log_x=settings.log_x,
+        log_y=settings.log_y and bool((points[["y", "low"]] > 0.0).all(axis=None)),
+        bands=True,
+    )
 
 
 def times_of(settings: CurveSettings, spec: Spec, rows: "pd.DataFrame", level: float) -> "pd.DataFrame":
@@ -150,9 +158,15 @@ def times(rows: "pd.DataFrame", measure: str, level: float, *, rising: bool) -> 
         first = own[own["good"]].groupby("trial").first().reindex(own["trial"].unique())
         taken = first[["seconds", "iteration"]].fillna(float("inf"))
         quartiles = taken.quantile([0.25, 0.5, 0.75], interpolation="higher")
-        counted.append({
-            "solver": solver, "seeds": len(first), "reached": int(first["seconds"].notna().sum()),
-            "median seconds": quartiles["seconds"][0.5], "first quartile": quartiles["seconds"][0.25],
-            "third quartile": quartiles["seconds"][0.75], "median iterations": quartiles["iteration"][0.5],
-        })  # fmt: skip
+        counted.append(
+            {
+                "solver": solver,
+                "seeds": len(first),
+                "reached": int(first["seconds"].notna().sum()),
+                "median seconds": quartiles["seconds"][0.5],
+                "first quartile": quartiles["seconds"][0.25],
+                "third quartile": quartiles["seconds"][0.75],
+                "median iterations": quartiles["iteration"][0.5],
+            }
+        )
     return pd.DataFrame(counted)

@@ -20,6 +20,7 @@ from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.live.changes import State
 from lrlab.ui.shared import captions, code, page
 from lrlab.ui.widgets import plot, tables
+from lrlab.ui.widgets.text import plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +56,7 @@ def show(
         st.caption(f"**{display_name(settings.measure)}**: {meaning}. " + theory_caption(drawn, settings.measure))
         if ran and (reason := family(spec.model).why_no_best(spec)):
             st.caption(f"No bound of all methods at this size: {reason}.")
-        st.caption(captions.describe_spec(spec))
+        st.caption(plain(captions.describe_spec(spec)))
         if ran:
             plot.words(parts["converge.cards"], key="converge.cards")
             st.caption(_meanings(drawn, measures))
@@ -65,9 +66,11 @@ def show(
             meanings = " ".join(f"{name}: {measure.meaning}." for name, measure in measures.items())
             given = dict.fromkeys(f"{run.job.entry.title}: {words}" for run in runs if (words := run.job.given))
             tables.show(
-                lambda: table(runs), key="converge-table", file=f"{spec.model}-convergence",
+                lambda: table(runs),
+                key="converge-table",
+                file=f"{spec.model}-convergence",
                 note=f"One row per iterate. seconds: solver time. {meanings} {' '.join(given)}".rstrip(),
-            )  # fmt: skip
+            )
     with code_tab:
         jobs = [run.job for run in runs]
         page.copy(code.python(jobs), code.shell(jobs))

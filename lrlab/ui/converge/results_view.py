@@ -112,11 +112,16 @@ def outcomes(runs: Sequence[Any], drawn: Sequence[Recovery]) -> list[Outcome]:
     """Return what came of each run so far."""
     return [
         Outcome(
-            run.job.solver, look.title.partition(" (")[0], look.rows[-1] if look.rows else {}, len(look.rows),
-            run.over, dict(run.job.options), look.predictions,
+            run.job.solver,
+            look.title.partition(" (")[0],
+            look.rows[-1] if look.rows else {},
+            len(look.rows),
+            run.over,
+            dict(run.job.options),
+            look.predictions,
         )
         for run, look in zip(runs, drawn, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def measured_parts(spec: Spec) -> State:
@@ -147,9 +152,16 @@ def measured_of(spec: Spec) -> Measured:
 def curves(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery], alive: bool) -> Figure:
     """Return the figure of a measure of all runs."""
     return convergence.curves(
-        drawn, settings.measure, settings.time, measures=family(spec.model).measures, log_x=settings.log_x,
-        log_y=settings.log_y, height=HEIGHT, hold=True, growing=alive,
-    )  # fmt: skip
+        drawn,
+        settings.measure,
+        settings.time,
+        measures=family(spec.model).measures,
+        log_x=settings.log_x,
+        log_y=settings.log_y,
+        height=HEIGHT,
+        hold=True,
+        growing=alive,
+    )
 
 
 def recoveries(spec: Spec, runs: Sequence[Any]) -> list[Recovery]:
@@ -157,14 +169,16 @@ def recoveries(spec: Spec, runs: Sequence[Any]) -> list[Recovery]:
     comparable = estimates.aligned(spec, truth_of(spec))
     return [
         replace(
-            captions.style_of(spec.model, run.job.solver), rows=run.trace.rows, predictions=theory.known(run.job),
+            captions.style_of(spec.model, run.job.solver),
+            rows=run.trace.rows,
+            predictions=theory.known(run.job),
             expected=expected(run.job, min(len(run.trace.rows), EXPECTED_ITERATIONS)),
             history=[(k, comparable(estimate)) for k, estimate in run.trace.history],
             estimate=None if run.trace.estimate is None else comparable(run.trace.estimate),
             intervals=run.trace.intervals,
         )
         for run in runs
-    ]  # fmt: skip
+    ]
 
 
 @lru_cache(maxsize=64)

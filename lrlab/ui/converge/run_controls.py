@@ -65,9 +65,13 @@ def choose(link: Permalink, model: str, spec: object) -> CurveSettings:
     first = next(iter(titles))
     measure = controls.choose(link, "show", titles, first, known[first].meaning, "Show")
     scale = controls.choose(
-        link, "axes", {"linear": "linear", "log-y": "log y", "log-x": "log x", "log-log": "log-log"}, "log-y",
-        "which axes are logarithmic; an objective that is not positive stays linear", "axes",
-    )  # fmt: skip
+        link,
+        "axes",
+        {"linear": "linear", "log-y": "log y", "log-x": "log x", "log-log": "log-log"},
+        "log-y",
+        "which axes are logarithmic; an objective that is not positive stays linear",
+        "axes",
+    )
     return CurveSettings(measure, choose_time(link), scale in ("log-x", "log-log"), scale in ("log-y", "log-log"))
 
 

@@ -60,11 +60,16 @@ class Channel:
     def connect(self, token: str, cookie: str, connection: Connection) -> Tab | None:
         """Return the tab of a token, from now on with this connection; None where it is not one of this browser."""
         with self._lock:
-            tab = self._tabs.get(token)
-            if tab is None or not secrets.compare_digest(tab.cookie.encode(), cookie.encode()):
+            if not self.has_tab(token, cookie):
                 return None
-            tab.connections.add(connection)
-            return tab
+            self._tabs[token].connections.add(connection)
+            return self._tabs[token]
+
+    def has_tab(self, token: str, cookie: str) -> bool:
+        """Return whether a token is that of a tab of the browser with this cookie."""
+        with self._lock:
+            tab = self._tabs.get(token)
+            return tab is not None and secrets.compare_digest(tab.cookie.encode(), cookie.encode())
 
     def disconnect(self, tab: Tab, connection: Connection) -> None:
         """Take note that a connection is closed."""

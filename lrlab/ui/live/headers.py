@@ -7,9 +7,11 @@ import os
 import re
 import secrets
 from http.cookies import CookieError, SimpleCookie
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
+from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lrlab.parameters import InputError
@@ -72,6 +74,12 @@ class AddHeaders:
             await send(message)
 
         await self.app(scope, receive, send_with_headers)
+
+
+def same_origin(connection: HTTPConnection) -> bool:
+    """Return whether a request comes from a page of this server; programs other than browsers name no origin."""
+    origin = connection.headers.get("origin", "")
+    return not origin or urlsplit(origin).netloc == connection.headers.get("host", "")
 
 
 def _cookie(header: str) -> str:

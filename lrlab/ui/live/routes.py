@@ -1,4 +1,4 @@
-"""The server's end of the live channel: one WebSocket a tab, with the address `/live/TOKEN`.
+"""The server's end of the live channel: one WebSocket a tab, with the address `/live/TOKEN`; beside it `pdf.py`.
 
 The server sends the messages of `stream.Stream`. A tab sends one JSON object a frame:
 
@@ -16,15 +16,15 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
-from urllib.parse import urlsplit
 
 import streamlit as st
-from starlette.routing import BaseRoute, WebSocketRoute
+from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from lrlab.engine.engine import close_engines
+from lrlab.ui.live import pdf
 from lrlab.ui.live.channel import get_channel
-from lrlab.ui.live.headers import COOKIE
+from lrlab.ui.live.headers import COOKIE, same_origin
 from lrlab.ui.live.tabs import Tab
 
 MOST_CHARACTERS = 2000
@@ -70,7 +70,7 @@ async def serve(socket: WebSocket) -> None:
     """Accept the connection of a tab, and serve it until it closes; 403 where it is a foreign one."""
     connection, channel = TabConnection(socket), get_channel()
     tab = None
-    if _same_origin(socket):
+    if same_origin(socket):
         tab = channel.connect(socket.path_params["token"], socket.cookies.get(COOKIE, ""), connection)
     if tab is None:
         # Before it is accepted, this is answered by status 403.
@@ -85,11 +85,6 @@ async def serve(socket: WebSocket) -> None:
     finally:
         channel.disconnect(tab, connection)
         sender.cancel()
-
-
-def _same_origin(socket: WebSocket) -> bool:
-    origin = socket.headers.get("origin", "")
-    return not origin or urlsplit(origin).netloc == socket.headers.get("host", "")
 
 
 async def _receive(socket: WebSocket, tab: Tab, connection: TabConnection) -> None:
@@ -164,4 +159,5 @@ def base() -> str:
 
 def routes() -> list[BaseRoute]:
     """Return the routes beside those of the pages."""
-    return [WebSocketRoute(f"{base()}/live/{{token}}", serve)]
+    tab = f"{base()}/live/{{token}}"
+    return [WebSocketRoute(tab, serve), Route(f"{tab}/pdf", pdf.answer, methods=["POST"])]

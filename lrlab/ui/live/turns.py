@@ -1,30 +1,35 @@
 """Scripts of pages run one at a time, in the order of the clicks.
 
 Of thirty begun together all would end when the last does, and the server's own thread would wait for all of them at
-every message.
+every message. What was clicked goes before what has waited for the results of a run.
 """
 
 import threading
-from collections import deque
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import streamlit as st
+
 TURN_SECONDS = 0.1
 """A script that takes longer no longer holds up those that wait, which then run beside it."""
+POLL_SECONDS = 0.05
 
 _lock, _own = threading.Lock(), threading.local()
-_queue = deque[threading.Event]()
+_queue: list[threading.Event] = []
 """Of scripts; the first one has the turn."""
+_resumed: set[threading.Event] = set()
+"""Those of the queue that have waited for results."""
 
 
 @contextmanager
 def turn() -> Iterator[None]:
-    """Wait for a turn, and hold it for the block."""
-    _take()
+    """Wait for a turn, and hold it for the block. While it waits another request of its session ends a script."""
     try:
+        _wait(resumed=False)
         yield
     finally:
-        _give_back()
+        _leave()
 
 
 @contextmanager
@@ -33,24 +38,31 @@ def pause() -> Iterator[None]:
     if not hasattr(_own, "turn"):
         yield
         return
-    _give_back()
-    try:
-        yield
-    finally:
-        _take()
+    _leave()
+    yield
+    _wait(resumed=True)
 
 
-def _take() -> None:
+def _wait(*, resumed: bool) -> None:
     _own.turn = mine = threading.Event()
     with _lock:
-        _queue.append(mine)
+        later = (place for place, other in enumerate(_queue) if place and other in _resumed)
+        _queue.insert(len(_queue) if resumed else next(later, len(_queue)), mine)
+        if resumed:
+            _resumed.add(mine)
         _queue[0].set()
-    mine.wait(TURN_SECONDS * len(_queue))
+        deadline = time.monotonic() + TURN_SECONDS * len(_queue)
+    while not mine.wait(POLL_SECONDS) and time.monotonic() < deadline:
+        # Any access to the session takes up a request that waits.
+        _ = "live:tab" in st.session_state
 
 
-def _give_back() -> None:
+def _leave() -> None:
+    if not hasattr(_own, "turn"):
+        return
     with _lock:
         _queue.remove(_own.turn)
+        _resumed.discard(_own.turn)
         del _own.turn
         if _queue:
             _queue[0].set()

@@ -13,6 +13,7 @@ from lrlab.ui.own_data.row_source import RowTables
 from lrlab.ui.shared import live, page
 from lrlab.ui.widgets import controls, plot, tables
 from lrlab.ui.widgets.permalink import Permalink
+from lrlab.ui.widgets.text import plain
 
 ROW = Parameter(
     meaning="test row whose prediction is explained, counted from 1", name="row", kind=int, default=1, low=1, high=1e9
@@ -55,7 +56,7 @@ def show_features(model: FittedModel, label: int, name: str) -> None:
     scaled = model.scaling.units != 1
     whole = "a standard deviation" if scaled.all() else "a standard deviation, or a unit of what has not been scaled,"
     unit = whole if scaled.any() else "a unit"
-    st.caption(f"**Strongest features** of {name}: what {unit} of each adds to its score.")
+    st.caption(f"**Strongest features** of {plain(name)}: what {unit} of each adds to its score.")
 
 
 def show_reason(model: FittedModel, rows: RowTables, label: int, name: str, row: int) -> None:
@@ -70,8 +71,8 @@ def show_reason(model: FittedModel, rows: RowTables, label: int, name: str, row:
     truth = ("it is on" if on else "it is off") if known else "it is unknown"
     side = "predicted" if score > model.thresholds[label] else "not predicted"
     st.caption(
-        f"**Why** row {row} scores {score:.3f} for {name} ({side}; {truth}): the mean of test rows is {mean:.3f}; "
-        "each bar is what the row's difference from their mean adds."
+        f"**Why** row {row} scores {score:.3f} for {plain(name)} ({side}; {truth}): the mean of test rows is "
+        f"{mean:.3f}; each bar is what the row's difference from their mean adds."
     )
 
 
@@ -99,7 +100,7 @@ def show_map(model: FittedModel, rows: RowTables, label: int, name: str) -> None
     words = ", ".join(f"{row.label} {row.cosine:.2f}" for row in nearest.itertuples())
     st.caption(
         f"**Map of labels**: directions of their embeddings, two components with {100 * share:.0f}% of the variance. "
-        f"Nearest to {name} (cosine): {words}."
+        f"Nearest to {plain(name)} (cosine): {plain(words)}."
     )
     table = explanations.embedding_table(model)
     tables.download_csv("Embeddings (CSV)", table, f"embeddings-{model.solver}", key="own_data-embeddings")

@@ -20,6 +20,7 @@ from lrlab.ui.own_data.ratings_controls import RatingsPlan, title
 from lrlab.ui.shared import live, page, progress
 from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.permalink import Permalink
+from lrlab.ui.widgets.text import plain, show_warning
 
 PAGE = "own_ratings"
 BASELINES = {"rmse_mean": "The mean of the ratings", "rmse_biases": "Biases of users and items alone"}
@@ -39,7 +40,7 @@ def show(link: Permalink) -> None:
     page.show_errors(files, *([plan] if not isinstance(files, InputError) else []))
     with st.container():
         if isinstance(files, ratings_source.RatingFiles):
-            st.caption(files.words)
+            st.caption(plain(files.words))
         elif files is None:
             st.info("Upload a CSV of ratings on the left: a row for each, user, item, rating.")
     ready = plan if isinstance(plan, RatingsPlan) else None
@@ -156,7 +157,7 @@ def show_table(fits: Mapping[str, RatingsFit]) -> None:
     st.caption(f"Errors on {count:,} test ratings, which tuning does not see. Biases are in every fit.")
     for name, fit in fits.items():
         if fit.remark:
-            st.warning(f"{name}: {fit.remark}")
+            show_warning(f"{name}: {fit.remark}")
 
 
 def comparison(fits: Mapping[str, RatingsFit]) -> pd.DataFrame:

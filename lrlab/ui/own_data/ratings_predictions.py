@@ -18,6 +18,7 @@ from lrlab.ui.own_data.ratings_source import upload
 from lrlab.ui.shared import page, uploads
 from lrlab.ui.widgets import controls, tables
 from lrlab.ui.widgets.permalink import Permalink
+from lrlab.ui.widgets.text import plain
 
 TOP = Parameter(meaning="items to list", name="top", symbol="k", kind=int, default=10, low=1, high=1000)
 USER = Parameter(meaning="a user of the ratings, or of the features of new users", name="user", kind=str, default="")
@@ -86,7 +87,7 @@ def show_top(model: RatingModel, user: str, k: int, users: Features | None) -> N
     table = pd.DataFrame(model.top(user, k, users), columns=TOP_COLUMNS)
     columns = {"prediction": st.column_config.NumberColumn(format="%.3f")}
     st.dataframe(table.drop(columns="user"), hide_index=True, key="own_data.best_items", column_config=columns)
-    st.caption(f"Items that {user} has not rated, the highest predictions first.")
+    st.caption(f"Items that {plain(user)} has not rated, the highest predictions first.")
 
 
 def show_pairs(

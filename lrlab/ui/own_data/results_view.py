@@ -27,6 +27,7 @@ from lrlab.ui.shared import live, progress
 from lrlab.ui.shared.captions import style_of
 from lrlab.ui.widgets import controls, plot, tables
 from lrlab.ui.widgets.permalink import Permalink
+from lrlab.ui.widgets.text import plain
 
 PAGE = "own_data"
 SCORES = ("precision_3", "precision_1", "precision_5", "ndcg_3", "ndcg_5", "hamming", "auc")
@@ -69,7 +70,7 @@ def draw(settings: CurveSettings, plan: FitPlan | None) -> None:
         else:
             compare(runs, settings.measure, followed.rows.facts.floor)
         if followed.rows.scaling(followed.spec.scaling).name != "deviations" and followed.rows.facts.spread:
-            st.caption(followed.rows.facts.spread)
+            st.caption(plain(followed.rows.facts.spread))
     if isinstance(running, TunedRun) and any(one.table for one in running.tunings):
         rows = [{"solver": one.job.solver, **result.row()} for one in running.tunings for result in one.table]
         note = f"score: {followed.tasks[0].metric} on the held-out rows, at the best iteration."
@@ -161,7 +162,7 @@ def compare(runs: Sequence[Any], measure: str, floor: Mapping[str, float]) -> No
     st.dataframe(comparison(runs, measure, floor), hide_index=True, column_config=columns, key="own_data.comparison")
     st.caption("Scores on the test rows after the last iteration. Click a column's name to sort by it.")
     for remark in remarks(runs, floor):
-        st.caption(remark)
+        st.caption(plain(remark))
 
 
 def remarks(runs: Sequence[Any], floor: Mapping[str, float]) -> list[str]:

@@ -26,6 +26,7 @@ from lrlab.parameters import InputError, Parameter
 from lrlab.ui.shared import live, uploads
 from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.permalink import Permalink
+from lrlab.ui.widgets.text import plain
 
 LIMIT_MB = 100
 SAMPLE = Multilabel(n=800, d=40, labels=24, rank=4, per_row=3, noise=0.4)
@@ -154,7 +155,7 @@ def choose(link: Permalink) -> RowTables | InputError | None:
         return rows
     # Not a mistake: nobody has said yet.
     st.info(
-        f"Which columns of {train.name} are labels? Upload their list above, or write last:2 for the last two "
+        f"Which columns of {plain(train.name)} are labels? Upload their list above, or write last:2 for the last two "
         "columns, first:2 for the first two, or their names separated by commas."
     )
     return stored()

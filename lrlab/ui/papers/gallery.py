@@ -33,10 +33,11 @@ def open_figure(link: Permalink, name: str) -> None:
 def summary() -> str:
     """Return what the gallery has: how many experiments of the papers, and of how many all trials were run."""
     own = [run for name in presets.names() if paper_of(name) and (run := shipped.load(name))]
-    full = sum(run.run >= run.planned for run in own)
+    full = sum(not run.short for run in own)
     return (
         f"{len(own)} experiments of {len(PAPERS)} papers, computed anew beside the papers' claims and, where there is "
-        f"any, exact theory: {full} with all their trials, {len(own) - full} with fewer, as their cards say."
+        f"any, exact theory: {full} with all their trials on the data at hand, "
+        f"{len(own) - full} with fewer, as their cards say."
     )
 
 
@@ -88,7 +89,7 @@ def telling(count: int) -> list[str]:
 def _score(name: str) -> tuple[float, bool, int]:
     run, verdicts = shipped.load(name), result.counts(lines(name))
     stands = verdicts.get(REPRODUCED, 0)
-    return stands / sum(verdicts.values()), run is not None and run.run == run.planned, stands
+    return stands / sum(verdicts.values()), run is not None and not run.short, stands
 
 
 def shortened(text: str) -> str:
@@ -106,8 +107,9 @@ def badges(name: str) -> list[tuple[str, str]]:
         return [("no stored result: compute it", "gray")]
     several = len(judged) > 1
     shown = [(f"{n} {word}" if several else word, COLOURS[word]) for word, n in result.counts(judged).items()]
-    of = f"quick: {run.run:,} of {run.planned:,} trials" if run.run < run.planned else f"all {run.run:,} trials"
+    shown += [(words, "gray")] if (words := result.open_for(judged)) else []
+    of = f"{run.run:,} of {run.planned:,} trials" if run.run < run.planned else f"all {run.run:,} trials"
+    of = f"quick: {of}" if run.short else of
     used = [(f"on {', '.join(run.sets)}", "gray")] if run.sets else []
-    missing = [one for one in presets.load(name).data if one not in run.sets]
-    data = [(f"needs data: {', '.join(missing)}", "gray")] if missing else []
+    data = [(f"needs data: {', '.join(run.missing)}", "gray")] if run.missing else []
     return [*(shown or [("no verdict", "gray")]), (duration(run.seconds), "blue"), (of, "gray"), *used, *data]

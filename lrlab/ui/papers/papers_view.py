@@ -14,7 +14,7 @@ from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
 from lrlab.presets.page import page
 from lrlab.presets.papers import paper_of
-from lrlab.presets.result import UNDECIDED, Line, Panel, Plan, Result, counts
+from lrlab.presets.result import UNDECIDED, Line, Panel, Plan, Result, counts, open_for
 from lrlab.presets.resumed import Resumed
 from lrlab.store.location import get_shared_store
 from lrlab.ui.live.changes import State
@@ -60,7 +60,7 @@ def head(preset: Preset) -> None:
     """
     run = shipped.load(preset.name)
     lines = sorted(gallery.lines(preset.name), key=lambda line: line.verdict == UNDECIDED)
-    of = " (quick run)" if run and run.run < run.planned else ""
+    of = " (quick run)" if run and run.short else ""
     for line in lines[:SHOWN_LINES]:
         _line(line, of)
     if len(lines) > SHOWN_LINES:
@@ -68,6 +68,7 @@ def head(preset: Preset) -> None:
             for line in lines[SHOWN_LINES:]:
                 _line(line, of)
     numbers = ", ".join(f"{count} {verdict}" for verdict, count in counts(lines).items())
+    numbers += f" ({words})" if (words := open_for(lines)) else ""
     st.caption((f"Claims: {numbers}. " if len(lines) > 1 else "") + origin(preset.name))
 
 

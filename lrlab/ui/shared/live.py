@@ -20,8 +20,9 @@ from lrlab.ui.live.headers import COOKIE, KEY
 from lrlab.ui.live.routes import base
 from lrlab.ui.live.tabs import Tab, View
 from lrlab.ui.widgets import plot
+from lrlab.ui.widgets.text import show_error
 
-FIRST_RESULT_SECONDS = 0.15
+FIRST_RESULTS_SECONDS = 0.15
 
 T = TypeVar("T")
 
@@ -137,7 +138,8 @@ def buttons(page: str, begin: Callable[[], Running], *, ready: bool, about: Any 
         st.button(label, type="primary", key=f"{page}-run", disabled=not ready, on_click=request, args=(page,))
         if st.session_state.get(f"{page}:autorun") and ready:
             _begin(page, begin, about)
-        st.session_state.pop(f"{page}:autorun", None)
+        else:
+            st.session_state.pop(f"{page}:autorun", None)
         st.button("Cancel", key=f"{page}-cancel", disabled=not alive_as_shown(page), on_click=stop, args=(page,))
     announce(page)
 
@@ -148,17 +150,29 @@ def _begin(page: str, begin: Callable[[], Running], about: Any) -> None:
         running = begin()
     except InputError as error:
         # Too many are under way, or the scheduler that LRLAB_SCHEDULER names does not answer.
-        st.error(str(error))
+        st.session_state.pop(f"{page}:autorun", None)
+        show_error(error)
         return
     try:
         stop(page)
         st.session_state[f"{page}:run"], st.session_state[f"{page}:about"] = running, about
-        st.session_state[f"{page}:fresh"] = True
         get_channel().hold(tab(), page, running, about)
+        st.session_state.pop(f"{page}:autorun", None)
     except BaseException:
         # Another request ends this script: its own begins the run, which is still wanted.
         running.cancel()
         raise
+    await_results(running)
+
+
+def await_results(running: Running) -> None:
+    """Wait up to 0.15 s for the end of a run: one that is over by then is drawn once, with its buttons and figures."""
+    deadline = time.monotonic() + FIRST_RESULTS_SECONDS
+    with turns.pause():
+        running.refresh()
+        while running.alive and time.monotonic() < deadline:
+            time.sleep(0.01)
+            running.refresh()
 
 
 def announce(page: str) -> None:
@@ -193,8 +207,7 @@ def once(name: str, source: object, make: Callable[[], T], memory: MutableMappin
 def follow(page: str, draw: Callable[[], None], view: View | None = None) -> None:
     """Call `draw` now; while the page's run is alive send what is new of it, as `view` shows it.
 
-    Without a view the tab is only sent the end of the run. Right after a start the first drawing waits for results, up
-    to 0.15 s: a run that is over by then is drawn once.
+    Without a view the tab is only sent the end of the run.
     """
     running = current(page)
     if running is None:
@@ -203,12 +216,6 @@ def follow(page: str, draw: Callable[[], None], view: View | None = None) -> Non
     if not st.session_state.get(f"{page}:shown-alive") and not running.alive:
         draw()
         return
-    if st.session_state.pop(f"{page}:fresh", False):
-        deadline = time.monotonic() + FIRST_RESULT_SECONDS
-        with turns.pause():
-            while running.alive and time.monotonic() < deadline:
-                time.sleep(0.01)
-                running.refresh()
     followed = get_channel().watch(tab(), page, running, view or dict)
     with followed.lock:
         running.refresh()

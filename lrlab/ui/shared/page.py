@@ -13,6 +13,7 @@ from lrlab.ui.live import turns
 from lrlab.ui.shared import code, live
 from lrlab.ui.widgets import permalink, plot, tables
 from lrlab.ui.widgets.permalink import Permalink
+from lrlab.ui.widgets.text import show_error
 
 ASSETS = Path(__file__).parents[1] / "assets"
 EMBEDDABLE = ("converge", "spectrum", "transition")
@@ -85,7 +86,7 @@ def show_errors(*values: object) -> bool:
     # A container of its own, so that later elements keep their place whether or not there is an error.
     with st.container():
         for error in errors:
-            st.error(str(error))
+            show_error(error)
     return bool(errors)
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 from lrlab.engine.messages import Failure
 from lrlab.parameters import duration
 from lrlab.ui.widgets import plot
+from lrlab.ui.widgets.text import show_error
 
 STRIP_PIXELS = 44
 CHANGED = "**The settings have changed since this run: press Run.**"
@@ -95,7 +96,7 @@ def show_failures(sentences: Sequence[str], name: str, *, alive: bool) -> None:
             plot.words(failures_html(sentences), key=f"{name}.failures")
             return
         for sentence in sentences:
-            st.error(sentence)
+            show_error(sentence)
 
 
 def failures_html(sentences: Sequence[str]) -> str:

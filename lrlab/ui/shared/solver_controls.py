@@ -14,6 +14,7 @@ from lrlab.solver_entry import SolverEntry
 from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.controls import widgets, with_defaults
 from lrlab.ui.widgets.permalink import Permalink
+from lrlab.ui.widgets.text import plain
 
 
 def choose_limits(link: Permalink, initial: Mapping[str, Value] = MappingProxyType({})) -> dict[str, Any] | InputError:
@@ -68,7 +69,7 @@ def choose_jobs(
         shown = not folded or place.open
         chosen |= {entry.name: _choose(link, name, problem, entry, ending, shown=shown) for entry in rest}
     if unavailable:
-        reasons = "\n\n".join(f"{entry.title}: {refused[entry.name]}" for entry in unavailable)
+        reasons = "\n\n".join(f"{entry.title}: {plain(refused[entry.name])}" for entry in unavailable)
         st.caption(f"Not for this problem: {', '.join(entry.title for entry in unavailable)}.", help=reasons)
     wanted = [entry for entry in names if chosen.get(entry, False) is not False]
     link.put("solvers", ",".join(wanted), parameter)
@@ -101,7 +102,8 @@ def _choose(
         return False
     job = _job(problem, entry, settings, ending)
     if isinstance(job, InputError):
-        st.caption(f":red[Unavailable: {job}]" if wanted else f"Unavailable: {job}")
+        sentence = f"Unavailable: {plain(job)}"
+        st.caption(f":red[{sentence}]" if wanted else sentence)
         return None if wanted else False
     return job if wanted else False
 

@@ -21,6 +21,7 @@ from lrlab.ui.spectrum.plan import SpectrumPlan, is_pairwise
 from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.axis import Axis, fine
 from lrlab.ui.widgets.permalink import Permalink
+from lrlab.ui.widgets.text import plain
 
 NAMES = ("values", "overlap")
 MOMENTS = {"auto": "the separating one", "M": "M", "M'": "M′"}
@@ -141,7 +142,7 @@ def draw(chosen: SpectrumPlan | InputError | None, moment: str) -> None:
     progress.show_batch_progress(batch, "spectrum.progress", changed=stale)
     progress.batch_results(batch, "spectrum")
     rows = progress.rows(batch)
-    st.caption(f"{describe_spec(plan.spec, without=[plan.along.decides])}; along {plan.along.title}")
+    st.caption(f"{plain(describe_spec(plan.spec, without=[plan.along.decides]))}; along {plan.along.title}")
     parts, points = shown(plan, moment, rows)
     columns = st.columns([1.25, 1], gap="medium")
     for column, name in zip(columns, NAMES, strict=True):

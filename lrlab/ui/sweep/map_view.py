@@ -19,6 +19,7 @@ from lrlab.ui.sweep import sweep_offers
 from lrlab.ui.sweep.sweep_data import SHARE, SweepData, title
 from lrlab.ui.widgets import controls, plot
 from lrlab.ui.widgets.permalink import Permalink
+from lrlab.ui.widgets.text import plain
 
 BOUNDED = ("overlap", "support", "coverage", "precision_1", "precision_3", "precision_5", "hamming", "auc")
 """Scores that lie between 0 and 1."""
@@ -67,10 +68,10 @@ def toggles(link: Permalink, show: str, *, maps: bool = True, apart: bool = Fals
 def caption(sweep: Sweep, table: pd.DataFrame) -> None:
     """Name what a figure shows, as widgets may have changed since, and what is left out."""
     trials = f"{'up to ' if sweep.adaptive else ''}{sweep.trials} trials per cell"
-    words = [f"{describe_spec(sweep.spec, without=sweep.decided)}; {', '.join(sweep.titles.values())}; {trials}"]
+    words = [f"{plain(describe_spec(sweep.spec, without=sweep.decided))}; {', '.join(sweep.titles.values())}; {trials}"]
     refused = table["refused"][table["refused"] != ""]
     if len(refused):
-        words.append(f":orange[{len(refused)} cells are left out.] {refused.iloc[0]}")
+        words.append(f":orange[{len(refused)} cells are left out.] {plain(refused.iloc[0])}")
     # One element, so that the figure below keeps its place.
     st.caption("  \n".join(words))
 

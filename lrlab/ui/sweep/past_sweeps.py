@@ -14,6 +14,7 @@ from lrlab.sweeps.toml import LONGEST, titled
 from lrlab.ui.shared import live, page, uploads
 from lrlab.ui.sweep import sweep_controls
 from lrlab.ui.widgets import permalink
+from lrlab.ui.widgets.text import plain, show_error
 
 MAX_LISTED = 50
 DAY_SECONDS = 86_400.0
@@ -28,12 +29,12 @@ def show(page_name: str) -> None:
         listed = history.past(store, live.browser_key(), MAX_LISTED)
     with fold:
         if refused := st.session_state.get(f"{page_name}:unopened"):
-            st.error(refused)
+            show_error(refused)
         if not listed:
             st.caption("Sweeps run on *Transition* and *Sweep* are listed here, and can be resumed after a reload.")
         for k, past in enumerate(listed):
             with st.container(horizontal=True, vertical_alignment="center", key=f"{page_name}-past-{k}"):
-                st.markdown(f"{past.title}  \n:small[:gray[{progress(past)}]]", width="stretch")
+                st.markdown(f"{plain(past.title)}  \n:small[:gray[{progress(past)}]]", width="stretch")
                 st.button("Open", key=f"{page_name}-open-{k}", on_click=open_past, args=(page_name, past))
                 st.button("Forget", key=f"{page_name}-forget-{k}", on_click=forget, args=(past,))
 
@@ -87,15 +88,18 @@ def shelf(page_name: str) -> None:
             known = library.load(name)
             short = known.title.partition(":")[0]
             st.button(
-                short, key=f"{page_name}-{name}", help=known.title, on_click=open_sweep,
+                short,
+                key=f"{page_name}-{name}",
+                help=known.title,
+                on_click=open_sweep,
                 args=(page_name, known.sweep, known.title),
-            )  # fmt: skip
+            )
     with st.expander("From a definition (TOML)", key=f"{page_name}-define"):
         st.text_area("Definition", key=f"{page_name}-toml", height=240, placeholder=EXAMPLE)
         st.file_uploader("or a file", key=f"{page_name}-toml-file")
         st.button("Read", key=f"{page_name}-read", on_click=read, args=(page_name,))
         if refused := st.session_state.get(f"{page_name}:unread"):
-            st.error(refused)
+            show_error(refused)
 
 
 def explain(sweep: Sweep | None) -> None:

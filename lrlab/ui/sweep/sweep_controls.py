@@ -51,9 +51,14 @@ def choose(link: Permalink, *, plane: bool) -> tuple[Sweep | None, list[object]]
     try:
         changed = {k: v for k, v in parts[5].items() if v != declared(Limits)[k].default}
         sweep = Sweep(
-            spec=parts[2], axes=tuple((a.name, a.given) for a in chosen), solvers=solvers,
-            trials=int(TRIALS.check(trials)), success=parts[4], settings={**parts[3], **changed}, **adaptive,
-        )  # fmt: skip
+            spec=parts[2],
+            axes=tuple((a.name, a.given) for a in chosen),
+            solvers=solvers,
+            trials=int(TRIALS.check(trials)),
+            success=parts[4],
+            settings={**parts[3], **changed},
+            **adaptive,
+        )
         if sweep.total > MOST_TRIALS:
             got = f"{sweep.total:,}"
             raise InputError("trials", f"at most {MOST_TRIALS:,} in all cells", got, "lower trials or points")
@@ -96,9 +101,13 @@ def _solvers(link: Permalink, entry: ModelEntry, several: bool) -> tuple[list[st
     if key not in st.session_state:
         st.session_state[key] = solver_controls.selected_solvers(link, parameter, list(entries))
     chosen = st.multiselect(
-        "Solvers", list(entries), st.session_state[key], key=key, format_func=lambda name: entries[name].title,
+        "Solvers",
+        list(entries),
+        st.session_state[key],
+        key=key,
+        format_func=lambda name: entries[name].title,
         help="The first is drawn in colours, the others by their contours.",
-    )  # fmt: skip
+    )
     link.put("solvers", ",".join(chosen), parameter)
     link.accept(OPTION + option for solver in entries.values() for option in solver.options)
     return chosen, _options(link, model, chosen)
@@ -138,12 +147,18 @@ def _success(link: Permalink, entry: ModelEntry) -> Success | InputError | None:
     first = goal.measure if goal.below is not None else NO_RULE
     choices = measures if goal.below is not None else [NO_RULE, *measures]
     parameters = (
-        Parameter(meaning="metric that defines success", name="metric", choices=tuple(choices), kind=str,
-                  default=first),
-        Parameter(meaning="whether it succeeds below or above the level", name="side", choices=("below", "above"),
-                  kind=str, default="below"),
+        Parameter(
+            meaning="metric that defines success", name="metric", choices=tuple(choices), kind=str, default=first
+        ),
+        Parameter(
+            meaning="whether it succeeds below or above the level",
+            name="side",
+            choices=("below", "above"),
+            kind=str,
+            default="below",
+        ),
         Parameter(meaning="where success begins", name="level", symbol="level", default=goal.below or 0.5),
-    )  # fmt: skip
+    )
     with controls.fold("What counts as success", f"{link.page}-success") as place:
         given = controls.widgets(link, parameters, scope=entry.family.name, prefix=RULE, shown=place.open)
         metric, side, level = given.values()

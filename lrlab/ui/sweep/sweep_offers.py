@@ -52,9 +52,13 @@ def _trial(name: str, sweep: Sweep, together: bool) -> None:
         place = {axis: st.select_slider(titles.get(axis, axis), list(values)) for axis, values in sweep.grid.items()}
         cell = next(cell for cell in sweep.cells if cell.solver == solver and cell.axes == place)
         st.button(
-            "Open on Converge", key=f"{name}-trial-open", disabled=cell.job is None, help=cell.refused or None,
-            on_click=_open, args=(sweep, cell, together),
-        )  # fmt: skip
+            "Open on Converge",
+            key=f"{name}-trial-open",
+            disabled=cell.job is None,
+            help=cell.refused or None,
+            on_click=_open,
+            args=(sweep, cell, together),
+        )
 
 
 def _open(sweep: Sweep, cell: Cell, together: bool) -> None:

@@ -13,6 +13,7 @@ from lrlab.sweeps.results import Results
 from lrlab.sweeps.session import SweepRun
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.shared import live, progress
+from lrlab.ui.widgets.text import show_error, show_warning
 
 FORECAST_SECONDS = 5.0
 """That Run waits for the forecast, which usually takes one."""
@@ -32,7 +33,7 @@ def results(page: str, sweep: Sweep | None) -> Results | None:
 def buttons(page: str, sweep: Sweep | None) -> None:
     """Show the buttons that start, pause and end a sweep; one that ran before a reload is followed again."""
     if warning := get_shared_store().warning:
-        st.warning(warning)
+        show_warning(warning)
     if (
         sweep
         and live.current(page) is None
@@ -62,7 +63,7 @@ def buttons(page: str, sweep: Sweep | None) -> None:
     begun = False
     with st.container():
         if refused := st.session_state.pop(f"{page}:refused", ""):
-            st.error(refused)
+            show_error(refused)
         if sweep and under_way:
             st.caption("Every finished trial is stored.")
         elif sweep:
@@ -126,7 +127,7 @@ def begin(page: str, sweep: Sweep) -> bool:
     try:
         _go_on(run, before)
     except InputError as error:
-        st.error(str(error))
+        show_error(error)
         return False
     if before is not None and before is not run and before.alive:
         before.cancel()
@@ -158,7 +159,8 @@ def look(page: str, sweep: Sweep, state: Any) -> None:
 
 
 def _follow(page: str, run: SweepRun) -> None:
-    st.session_state[f"{page}:run"], st.session_state[f"{page}:fresh"] = run, True
+    st.session_state[f"{page}:run"] = run
+    live.await_results(run)
 
 
 def title(page: str, sweep: Sweep) -> str:

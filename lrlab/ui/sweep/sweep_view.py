@@ -108,9 +108,16 @@ def lines(data: SweepData, view: View) -> Lines:
     # Shares of a limit are read from 0 to 1 and a little above, as trials of finite size go beyond it by chance.
     quotient = measure is not None and bool(measure.quotient[0])
     figure = series(
-        points, axis_title=x.title, value_title=title, log_x=x.spacing == "log", log_y=_log(points, show, quotient),
-        bands=True, marks=marks, theory=predicted, limits=limits,
-    )  # fmt: skip
+        points,
+        axis_title=x.title,
+        value_title=title,
+        log_x=x.spacing == "log",
+        log_y=_log(points, show, quotient),
+        bands=True,
+        marks=marks,
+        theory=predicted,
+        limits=limits,
+    )
     ends = x.edges[[0, -1]]
     figure.update_xaxes(range=list(np.log10(ends) if x.spacing == "log" else ends))
     if show in (SHARE, *BOUNDED):

@@ -61,9 +61,12 @@ def choose(
     """
     titles = ({NONE: "nothing"} if optional else {}) | axes(catalog.MODELS[model])
     parameter = Parameter(
-        meaning="what is varied", choices=tuple(titles), name=f"{prefix}axis", kind=str,
+        meaning="what is varied",
+        choices=tuple(titles),
+        name=f"{prefix}axis",
+        kind=str,
         default=default if default in titles else next(iter(titles)),
-    )  # fmt: skip
+    )
     name = str(controls.widget(link, parameter, scope=model, label=label, format_func=titles.__getitem__))
     if name == NONE:
         link.accept(prefix + part.name for part in (*_parts(0.0, 1.0, "linear", points), LISTED))
@@ -97,10 +100,14 @@ def _parts(low: float, high: float, scale: str, points: int) -> tuple[Parameter,
             meaning="number of values", name="points", symbol="points", low=FEWEST, high=MOST, kind=int, default=points
         ),
         Parameter(
-            meaning="whether values are evenly spaced, or evenly in their logarithm", name="spacing", symbol="spacing",
-            choices=("linear", "log"), kind=str, default=scale,
+            meaning="whether values are evenly spaced, or evenly in their logarithm",
+            name="spacing",
+            symbol="spacing",
+            choices=("linear", "log"),
+            kind=str,
+            default=scale,
         ),
-    )  # fmt: skip
+    )
 
 
 def spaced(start: object, stop: object, points: object, spacing: object, *, whole: bool) -> tuple[float, ...]:

@@ -11,9 +11,14 @@ from lrlab.parameters import Parameter, Value
 from lrlab.ui.widgets.permalink import Permalink
 
 TRIALS = Parameter(
-    meaning="draws of the data at each point; a mean and its spread need several", name="trials", symbol="trials",
-    kind=int, default=10, low=2, high=1000,
-)  # fmt: skip
+    meaning="draws of the data at each point; a mean and its spread need several",
+    name="trials",
+    symbol="trials",
+    kind=int,
+    default=10,
+    low=2,
+    high=1000,
+)
 
 
 def label(parameter: Parameter) -> str:
@@ -124,9 +129,15 @@ def choose(
     if st.session_state.get(key) not in options:
         st.session_state[key] = link.value(name, parameter)
     chosen = st.segmented_control(
-        title, list(options), format_func=options.__getitem__, key=key, help=meaning, required=True,
-        default=st.session_state[key], **look,
-    )  # fmt: skip
+        title,
+        list(options),
+        format_func=options.__getitem__,
+        key=key,
+        help=meaning,
+        required=True,
+        default=st.session_state[key],
+        **look,
+    )
     link.put(name, chosen, parameter)
     return chosen
 

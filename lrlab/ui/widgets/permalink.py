@@ -11,6 +11,7 @@ from typing import Any
 import streamlit as st
 
 from lrlab.parameters import InputError, Parameter, Value, nearest
+from lrlab.ui.widgets.text import plain
 
 
 class Permalink:
@@ -122,7 +123,7 @@ class Permalink:
         if self._now != state["first"]:
             state["errors"] = []
         for message in state["errors"]:
-            self._words.error(message)
+            self._words.error(plain(message))
 
 
 def address(page: str) -> Mapping[str, str]:

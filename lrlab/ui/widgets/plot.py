@@ -106,7 +106,11 @@ def show(
     data: dict[str, str | bool] = {
         "figure": figure.to_json(template=False, single=single),
         "narrow": encoded({**narrow, "template": None}) if narrow else "",
-        "frames": frames, "slides": slides, "link": link, "label": label, "part": key,
+        "frames": frames,
+        "slides": slides,
+        "link": link,
+        "label": label,
+        "part": key,
         "name": key.replace(".", "-"),
-    }  # fmt: skip
+    }
     send("plot", key, data, on_click_change=clicked)

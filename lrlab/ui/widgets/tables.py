@@ -61,6 +61,8 @@ def view(table: "pd.DataFrame", note: str = "") -> None:
         st.caption(f"The first {MOST_ROWS:,} rows are shown; the file has all.")
     floats = table.select_dtypes("float").columns
     st.dataframe(
-        table.head(MOST_ROWS), hide_index=True, height=min(320, 38 + 35 * max(1, len(table))),
+        table.head(MOST_ROWS),
+        hide_index=True,
+        height=min(320, 38 + 35 * max(1, len(table))),
         column_config={name: st.column_config.NumberColumn(format="%.5g") for name in floats},
-    )  # fmt: skip
+    )

@@ -56,3 +56,54 @@ def test_a_long_script_does_not_hold_up_the_next(monkeypatch):
 def test_a_page_that_is_run_by_itself_has_no_turn():
     with turns.pause():
         assert not turns._queue
+
+
+def test_a_click_goes_before_what_has_waited_for_results(monkeypatch):
+    monkeypatch.setattr(turns, "TURN_SECONDS", PATIENCE)
+    order, paused, over = [], threading.Event(), threading.Event()
+
+    def press():
+        with turns.turn():
+            with turns.pause():
+                paused.set()
+                over.wait(PATIENCE)
+            order.append("results")
+
+    def click():
+        with turns.turn():
+            order.append("click")
+
+    press_thread = threading.Thread(target=press)
+    press_thread.start()
+    paused.wait(PATIENCE)
+    with turns.turn():
+        over.set()
+        until(lambda: len(turns._queue) == 2)
+        threads = [press_thread, started(click)]
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert order == ["click", "results"]
+
+
+def test_a_script_that_is_ended_while_it_waits_leaves_the_queue(monkeypatch):
+    monkeypatch.setattr(turns, "TURN_SECONDS", PATIENCE)
+    ended = []
+
+    class Session:
+        def __contains__(self, name):
+            raise KeyboardInterrupt
+
+    def script():
+        try:
+            with turns.turn():
+                raise AssertionError("it had no turn")
+        except KeyboardInterrupt:
+            ended.append(1)
+
+    with turns.turn():
+        monkeypatch.setattr(turns.st, "session_state", Session())
+        thread = threading.Thread(target=script)
+        thread.start()
+        thread.join(PATIENCE)
+        assert ended and len(turns._queue) == 1
+    assert not turns._queue

@@ -5,6 +5,8 @@ const beside = (name) => new URL(name + query, import.meta.url);
 const PIXELS = 96 / 25.4;
 const PNG_DPI = 600;
 const INK = "#1c2430";
+// That of the page, and its name where it is installed.
+const FONT = '"Source Sans", "Source Sans Pro", sans-serif';
 // Heights of a figure and of what its axes enclose, over its width.
 const TALLEST = 0.95;
 const LOWEST = 0.6;
@@ -49,13 +51,37 @@ async function png(root, { width, height }) {
 }
 
 async function content(root, size, format, title) {
-  if (format === "svg") {
-    root.setAttribute("width", `${size.millimetres}mm`);
-    root.setAttribute("height", `${((size.millimetres * size.height) / size.width).toFixed(2)}mm`);
-    return text(root);
+  root.style.fontFamily = FONT;
+  if (format === "png") {
+    root.prepend(await pageFont());
+    return png(root, size);
   }
-  await (await import(beside("outlines.js"))).outlineText(root, beside("glyphs.json"));
-  return format === "png" ? png(root, size) : (await import(beside("pdf.js"))).pdf(root, size, title);
+  root.setAttribute("width", `${size.millimetres}mm`);
+  root.setAttribute("height", `${((size.millimetres * size.height) / size.width).toFixed(2)}mm`);
+  return format === "svg" ? text(root) : pdf(text(root), title);
+}
+
+// A picture of an SVG knows no font of the page: it brings its own.
+async function pageFont() {
+  const style = document.createElementNS("http://www.w3.org/2000/svg", "style");
+  const rules = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]);
+  const fonts = rules.filter((rule) => rule instanceof CSSFontFaceRule && /^"?Source Sans"?$/.test(rule.style.fontFamily));
+  for (const { style: face, parentStyleSheet } of fonts.filter((rule) => rule.style.fontStyle !== "italic")) {
+    const [, name] = /url\("?([^")]+)"?\)/.exec(face.src);
+    const file = await (await fetch(new URL(name, parentStyleSheet.href ?? document.baseURI))).blob();
+    const reader = new FileReader();
+    await new Promise((resolve) => Object.assign(reader, { onload: resolve }).readAsDataURL(file));
+    style.append(`@font-face { font-family: "Source Sans"; font-weight: ${face.fontWeight}; src: url(${reader.result}); }`);
+  }
+  return style;
+}
+
+// Written by the server (lrlab/ui/live/pdf.py).
+async function pdf(svg, title) {
+  const address = new URL(`${window.lrlabLive.address}/pdf?${new URLSearchParams({ title })}`, document.baseURI);
+  const answer = await fetch(address, { method: "POST", body: svg });
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer.blob();
 }
 
 // A PNG has its width in print from a chunk of its own, which comes after the header of 33 bytes.

@@ -1,0 +1,33 @@
+"""Shows text that comes from outside, from addresses, files and definitions, as text: no Markdown, no HTML."""
+
+import re
+
+import streamlit as st
+
+MARKDOWN = re.compile(
+    r"([\\`*\[\]<>$~|]"  # code, emphasis, links, HTML, formulas, tables
+    r"|(?<![^\W_])_|_(?![^\W_])"  # emphasis, but not max_iter
+    r"|:(?=\w)"  # colours and badges
+    r"|^[#+-])"  # headings and lists
+)
+NUMBERED = re.compile(r"^(\d+)([.)])")
+ADDRESS = re.compile(r"(?<=http)(?=:)|(?<=https)(?=:)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
+"""Within what becomes a link even where its characters are escaped."""
+JOINER = "\u2060"
+"""It is not seen, and no line is broken there."""
+
+
+def plain(text: object) -> str:
+    """Return Markdown that shows a text as it is, in one line: without links, pictures, colours or formulas."""
+    line = ADDRESS.sub(JOINER, " ".join(str(text).split()))
+    return NUMBERED.sub(r"\1\\\2", MARKDOWN.sub(r"\\\1", line))
+
+
+def show_error(sentence: object) -> None:
+    """Show a sentence on what is wrong; what it quotes may come from anywhere."""
+    st.error(plain(sentence))
+
+
+def show_warning(sentence: object) -> None:
+    """Show a sentence of warning; what it quotes may come from anywhere."""
+    st.warning(plain(sentence))

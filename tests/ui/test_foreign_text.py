@@ -1,0 +1,124 @@
+"""Text from outside is shown as text: from addresses, definitions, names of files and of labels."""
+
+import json
+import re
+from pathlib import Path
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+from streamlit.testing.v1 import AppTest
+
+from lrlab.figures import labels
+from lrlab.ui.widgets.text import JOINER, plain
+from tests.ui.browsing import opened
+from tests.ui.driving import components, drawn, finished
+
+ROOT = Path(__file__).parents[2]
+HOSTILE = [
+    "![i](http://host/m)",
+    "[link](http://host/)",
+    "http://host/ www.host.org a@host.org",
+    "<img src=x onerror=alert(1)> <b>bold</b>",
+    "**bold** __bold__ *it* _it_ ~~gone~~",
+    "`code` $x^2$ $$y$$",
+    ":red[red] :orange-badge[badge]",
+    "# head",
+    "1. list",
+    "- list",
+    "| a | b |",
+    r"\[escaped](http://host)",
+]
+NAME = "![i](http://host/m) <a href='http://host'>x</a> **b** :red[r]"
+MARKED = re.compile(r"(?<!\\)(?:!?\[i\]|:red\[r|\*\*b|<a href)")
+"""What of NAME would be shown as more than text."""
+
+
+def opened_page(page, **address):
+    at = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=60)
+    for name, value in address.items():
+        at.query_params[name] = value
+    return drawn(at.run())
+
+
+def shown(at):
+    """Return every text that a page gives to Streamlit as Markdown."""
+    kinds = (at.error, at.warning, at.info, at.caption, at.markdown, at.header, at.subheader, at.title)
+    texts = [element.value for kind in kinds for element in kind]
+    widgets = (at.checkbox, at.selectbox, at.button, at.number_input, at.text_input, at.toggle)
+    return texts + [getattr(one, part, "") or "" for kind in widgets for one in kind for part in ("label", "help")]
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_addresses_are_shown_as_they_were_typed(page, address):
+    names = ["n", "p", "sparsity", "noise", "truth", "entries", "design", "tol", "seed", "max_iter", "show", "axes"]
+    query = urlencode({**dict(zip(names, HOSTILE, strict=True)), "solvers": "sir", NAME: "1"})
+    opened(page, f"{address}/converge?{query}", "Converge")
+    alerts = page.get_by_test_id("stAlert")
+    expect(alerts.nth(len(HOSTILE))).to_be_visible()
+    read = " ".join(alerts.all_inner_texts()).replace(JOINER, "")
+    # Long values are cut.
+    for text in [*HOSTILE, NAME[:40]]:
+        assert text in read, text
+    assert not alerts.locator("a, img, strong, em, del, h1, li, table, .katex, .stMarkdownBadge, p code").count()
+
+
+def test_errors_quote_an_address_as_text():
+    at = opened_page("converge", model=NAME, n=NAME, solvers=NAME, show=NAME)
+    assert len(at.error) == 4 and not any(MARKED.search(text) for text in shown(at))
+
+
+def test_a_title_of_a_definition_is_text():
+    at = opened_page("sweep", n="200", p="5")
+    at.text_area(key="sweep-toml").set_value(
+        f'title = "{NAME}"\nmodel = "one-bit-sensing"\nsolvers = ["sir"]\ntrials = 2\n[axes]\nn = [300, 500]\n'
+    )
+    at.button(key="sweep-read").click().run()
+    at = finished(at, "sweep")
+    at.session_state["sweep-past"] = True
+    drawn(at.run())
+    texts = shown(at)
+    assert any(plain(NAME) in text for text in texts) and not any(MARKED.search(text) for text in texts)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("engine")
+def test_names_of_labels_and_files_are_text():
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((60, 4))
+    Y = (X[:, :2] > 0.3).astype(int)
+    quoted = NAME.replace(",", ";")
+    rows = "\n".join(",".join(f"{x:g}" for x in row) for row in np.hstack([X, Y]))
+    content = f"a,b,c,d,{quoted},{quoted}2\n{rows}\n".encode()
+    at = opened_page("own_data", rows="upload", iterations="2")
+    at.text_input(key="own_data.labels").set_value("last:2").run()
+    at.file_uploader(key="own_data.train").set_value((f"{NAME[:20]}.csv", content, "text/csv"))
+    at = finished(drawn(at.run()), "own_data")
+    texts = shown(at)
+    assert any(plain(NAME) in text for text in texts) and not any(MARKED.search(text) for text in texts)
+    figures = "".join(part["figure"] for part in components(at) if "figure" in part)
+    assert "&lt;a href" in figures and "<a href" not in figures
+
+
+def test_figures_show_names_as_text():
+    counts = np.array([3, 2])
+    drawn_figures = [
+        labels.frequencies([NAME, "<b>x</b>"], counts, 5),
+        labels.correlations([NAME, "<b>x</b>"], np.eye(2)),
+        labels.label_map([NAME, "<b>x</b>"], np.zeros((2, 2)), counts, 0),
+        labels.bars([NAME, "<b>x</b>"], counts, "weight"),
+    ]
+    for figure in drawn_figures:
+        text = json.dumps(figure.to_dict(), default=str)
+        assert "&lt;b&gt;x" in text and "<b>x" not in text and "<a href" not in text
+
+
+def test_sentences_on_what_is_wrong_are_shown_by_one_function():
+    calls = {
+        path.name
+        for path in [*(ROOT / "lrlab/ui").rglob("*.py"), *(ROOT / "pages").glob("*.py")]
+        if re.search(r"\.(error|warning)\((?!\s*\")", path.read_text().replace("LOG.", "LOG "))
+    }
+    assert calls == {"permalink.py", "text.py"}
