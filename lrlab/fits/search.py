@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from lrlab.fits.calibration import Calibration
@@ -84,8 +85,12 @@ def _axes(settings: FitSettings, max_rank: int) -> Mapping[str, Callable[[float]
         if name in settings.free:
             one = settings.free[name]
             ends = max(low, one.low), min(high, one.high)
-            axes[name] = lambda share, ends=ends: ends[0] * (ends[1] / ends[0]) ** share
+            axes[name] = partial(_between, ends)
     return axes
+
+
+def _between(ends: tuple[float, float], share: float) -> float:
+    return ends[0] * (ends[1] / ends[0]) ** share
 
 
 def best_of(results: Sequence[Result], better: int) -> Result:
