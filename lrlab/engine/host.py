@@ -66,16 +66,16 @@ def fork_workers() -> None:
     """
     if sys.platform != "linux":
         return
-    multiprocessing.get_context("forkserver").set_forkserver_preload(["distributed", PRELOAD, *LAZY_IMPORTS])
+    # As the default method, which the library takes for None. Given its name, it would have this process import numpy,
+    # pandas and more, which only workers need.
+    multiprocessing.set_start_method("forkserver")
+    multiprocessing.set_forkserver_preload(["distributed", PRELOAD, *LAZY_IMPORTS])
     # It imports for a second or two: at once, beside this process, and not when the first worker is asked for.
     forkserver.ensure_running()
 
     import dask
-    import distributed.utils
 
-    dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
-    # Otherwise the library has this process import numpy, pandas and more, which only workers need.
-    distributed.utils._forkserver_preload_set = True
+    dask.config.set({"distributed.worker.multiprocessing-method": None})
 
 
 def end(folder: str = "") -> NoReturn:
@@ -114,8 +114,8 @@ def end_with(parent: int, folder: str) -> NoReturn:
 async def watch_memory(nannies: list[Any], memory: int) -> None:
     """End workers that outgrow their limit of memory, and let clients know.
 
-    A nanny's own look takes half a millisecond; ten a second at four workers were 2% of a core, at rest, too. What /proc
-    says takes a tenth of that time.
+    A nanny's own look takes half a millisecond; ten a second at four workers were 2% of a core, at rest, too. A look at
+    /proc takes a tenth of that time.
     """
     page = os.sysconf("SC_PAGE_SIZE")
     while True:
