@@ -84,13 +84,13 @@ def _axes(settings: FitSettings, max_rank: int) -> Mapping[str, Callable[[float]
     for name, (low, high) in (("regularization", WEIGHTS), ("rate", RATES), ("margin", MARGINS)):
         if name in settings.free:
             one = settings.free[name]
-            ends = max(low, one.low), min(high, one.high)
-            axes[name] = partial(_between, ends)
+            axes[name] = partial(_between, max(low, one.low), min(high, one.high))
     return axes
 
 
-def _between(ends: tuple[float, float], share: float) -> float:
-    return ends[0] * (ends[1] / ends[0]) ** share
+def _between(low: float, high: float, share: float) -> float:
+    """Return the number at a share of the way between two, by logarithms."""
+    return low * (high / low) ** share
 
 
 def best_of(results: Sequence[Result], better: int) -> Result:

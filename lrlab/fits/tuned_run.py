@@ -24,7 +24,7 @@ class Tuning:
     def __init__(self, engine: Engine, job: Job, settings: FitSettings) -> None:
         self.job, self.settings, self.error = job, settings, ""
         self.best: Result | None = None
-        # Jobs on own data are.
+        # Jobs on own data are on OwnRows.
         self._spec = cast(OwnRows, job.spec)
         candidates = proposals(settings, min(self._spec.size))
         trials = [CandidateTrial(self._spec, settings, candidate) for candidate in candidates]
