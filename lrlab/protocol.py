@@ -181,7 +181,9 @@ Solver = Callable[..., Iterator[Iterate]]
 that the estimate is optimal, STALLED where no step improves it; returning nothing means FINISHED."""
 
 
-SOLVER_TIME = Parameter(meaning="most solver time", unit="s", low=0, high=86_400, scale="log")
+SOLVER_TIME = Parameter(
+    meaning="most solver time (trials: of the processor)", unit="s", low=0, high=86_400, scale="log"
+)
 
 
 class Limits(NamedTuple):
@@ -202,6 +204,8 @@ def limits(given: Mapping[str, object]) -> Limits:
 
 
 Watch = Callable[[int, float, Iterate], None]
+Clock = Callable[[], float]
+"""Seconds since a moment: `time.perf_counter` of the wall, `time.thread_time` of the processor."""
 
 
 def drive(
@@ -212,21 +216,25 @@ def drive(
     max_iter: int = Limits().max_iter,
     max_seconds: float = Limits().max_seconds,
     cancelled: Callable[[], bool] = lambda: False,
+    clock: Clock = time.perf_counter,
 ) -> Stop:
     """Run a solver to its end and say why it ended: the only owner of loop, clock and stopping.
 
     `watch(iteration, seconds, iterate)` gets every finite iterate; its own time does not count as the solver's.
+    clock: what seconds are counted by. Somebody waits for a live run, whose BLAS may have several threads: wall time.
+    Trials count the processor time of their thread (`time.thread_time`), on one thread of BLAS, so that a busy machine
+    ends them after the same iterations.
     """
     seconds, first = 0.0, None
     for iteration in range(1, max_iter + 1):
-        started = time.perf_counter()
+        started = clock()
         try:
             iterate = next(iterates)
         except StopIteration as ending:
             return ending.value or Stop.FINISHED
         except Interrupted as interruption:
             return interruption.stop
-        seconds += time.perf_counter() - started
+        seconds += clock() - started
         objective = iterate.objective
         known = objective is None or math.isfinite(objective)
         if not (known and all(np.isfinite(part).all() for part in parts(iterate.estimate))):

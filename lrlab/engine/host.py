@@ -114,8 +114,8 @@ def end_with(parent: int, folder: str) -> NoReturn:
 async def watch_memory(nannies: list[Any], memory: int) -> None:
     """End workers that outgrow their limit of memory, and let clients know.
 
-    A nanny's own look takes half a millisecond; ten a second at four workers were 2% of a core, at rest, too. What
-    /proc says takes a tenth of that time.
+    A nanny's own look takes half a millisecond; ten a second at four workers were 2% of a core, at rest, too. A look at
+    /proc takes a tenth of that time.
     """
     page = os.sysconf("SC_PAGE_SIZE")
     while True:

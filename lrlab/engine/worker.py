@@ -30,6 +30,8 @@ OVERTIME_SECONDS = 2.0
 """How long an item may outlast its time limit; then its worker is to end."""
 GRACE_SECONDS = 2.0 * OVERTIME_SECONDS
 """After how long the engine ends a worker that cannot say so itself, as where a call holds the interpreter's lock."""
+BUSY = 8.0
+"""How many seconds of the wall a second of processor time takes at most, on a machine that does much else."""
 WATCH_SECONDS = 0.25
 
 _cancelled_tasks: set[str] = set()
@@ -114,8 +116,8 @@ class FollowJob:
 class ComputeChunk:
     """Compute some items of many; those not begun after `seconds` are handed back.
 
-    An item may say by `max_seconds` after how long it is to end. Where it does not, as inside one long decomposition,
-    what it has so far is sent, and the engine ends this worker.
+    An item may say by `max_seconds` after how much processor time it is to end. Where it does not, as inside one long
+    decomposition, what it has so far is sent, and the engine ends this worker.
     """
 
     function: Callable[[Any], Any]
@@ -159,7 +161,7 @@ class ChunkSender:
     def __init__(self, send: Send) -> None:
         self.results = list[tuple[int, Any]]()
         self._send, self._started, self._thread = send, time.perf_counter(), threading.get_ident()
-        self._number, self._deadline = 0, math.inf
+        self._number, self._deadline, self._processor_deadline = 0, math.inf, math.inf
         self._lock, self._over = threading.Lock(), threading.Event()
         self._watch = threading.Thread(target=self._watch_deadline, daemon=True)
 
@@ -181,12 +183,13 @@ class ChunkSender:
     def begin(self, number: int, max_seconds: float) -> None:
         """Begin an item."""
         with self._lock:
-            self._number, self._deadline = number, time.perf_counter() + max_seconds + OVERTIME_SECONDS
+            self._number, self._deadline = number, time.perf_counter() + BUSY * max_seconds + OVERTIME_SECONDS
+            self._processor_deadline = time.process_time() + max_seconds + OVERTIME_SECONDS
 
     def end(self, results: Iterable[tuple[int, Any]]) -> bool:
         """Take the values of items by their numbers, and return whether they have come in time."""
         with self._lock:
-            self._deadline = math.inf
+            self._deadline = self._processor_deadline = math.inf
             if not self._over.is_set():
                 self.results.extend(results)
             return not self._over.is_set()
@@ -194,7 +197,8 @@ class ChunkSender:
     def _watch_deadline(self) -> None:
         while not self._over.wait(WATCH_SECONDS):
             with self._lock:
-                if time.perf_counter() < self._deadline or self._over.is_set():
+                in_time = time.perf_counter() < self._deadline and time.process_time() < self._processor_deadline
+                if in_time or self._over.is_set():
                     continue
                 value = result_so_far(self._thread)
                 late = Failure(Stop.TIMEOUT.value) if value is None else value

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lrlab import metrics
-from lrlab.protocol import Interrupted, Iterate, Spec, Stop, drive
+from lrlab.protocol import Clock, Interrupted, Iterate, Spec, Stop, drive
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.trace import Row, Trace
 
@@ -101,19 +101,21 @@ def run_job(
     progress: Callable[[float], None] = lambda fraction: None,
     cancelled: Callable[[], bool] = cancelled,
     newest: Newest | None = None,
+    clock: Clock = time.perf_counter,
 ) -> Trace:
     """Run a checked job; `watch` gets each scored iterate, `progress` the fraction of each pass over the data.
 
     With `newest` the last iterate alone is scored and recorded: in a short run, scores cost more than the solver.
+    clock: of solver time and of `max_seconds`, see `protocol.drive`.
     """
     trace = Trace(job)
     # The limit holds inside an iteration too: a pass over data that is drawn anew may take minutes.
-    deadline = time.monotonic() + job.limits.max_seconds
+    deadline = clock() + job.limits.max_seconds
 
     def checkpoint(fraction: float) -> None:
         progress(fraction)
         # Once the run has ended, the data may still be read, for the last score.
-        if trace.stop is None and (cancelled() or time.monotonic() > deadline):
+        if trace.stop is None and (cancelled() or clock() > deadline):
             raise Interrupted(Stop.CANCELLED if cancelled() else Stop.TIMEOUT)
 
     last: Iterate | None = None
@@ -135,7 +137,7 @@ def run_job(
         if newest is not None:
             newest.trace, newest.problem = trace, problem
         hold = score if newest is None else newest.hold
-        trace.stop = drive(iterates, hold, **job.limits._asdict(), cancelled=cancelled)
+        trace.stop = drive(iterates, hold, **job.limits._asdict(), cancelled=cancelled, clock=clock)
     except Interrupted as interruption:
         trace.stop = interruption.stop
     except (np.linalg.LinAlgError, ArithmeticError) as error:

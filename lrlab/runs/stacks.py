@@ -85,13 +85,13 @@ def drive_stacked(iterates: StackedRun, count: int, limits: Limits) -> dict[int,
     chosen: Mask | None = None
     now = StackedIterates(np.empty((0, 0)), np.empty(0), np.empty(0))
     for iteration in range(1, limits.max_iter + 1):
-        started = time.perf_counter()
+        started = time.thread_time()
         try:
             now = next(iterates) if iteration == 1 else iterates.send(chosen)
         except StopIteration:
             endings |= _endings(now, running, numbers, Stop.FINISHED, iteration - 1, seconds)
             break
-        seconds += (time.perf_counter() - started) / len(numbers)
+        seconds += (time.thread_time() - started) / len(numbers)
         most = 1e6 * (abs(now.objectives) + 1.0) if iteration == 1 else most if chosen is None else most[chosen]
         usual = np.isfinite(now.estimates).all(axis=1) & (now.objectives <= most)
         solved, over = now.residuals <= limits.tol, _end_of_all(limits, iteration, seconds)
