@@ -6,11 +6,9 @@ peak of what is allocated while the data is drawn and the solver runs. A series 
 `claimed` (time) and `memory`, by axis, judged as in `scaling`.
 """
 
-import time
 import tracemalloc
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from lrlab.figures.series import series as draw
@@ -21,8 +19,9 @@ from lrlab.presets.definition import Preset
 from lrlab.presets.evidence import samples_of
 from lrlab.presets.result import Panel, Plan, Verdict, panel_table
 from lrlab.presets.scaling import exponent_lines
-from lrlab.protocol import drive
-from lrlab.runs.trial import Trial
+from lrlab.protocol import Iterate
+from lrlab.runs.run import Newest, run_job
+from lrlab.runs.trial import Trial, run_trial
 
 QUANTITIES = {"claimed": ("processor", "processor seconds"), "memory": ("megabytes", "peak memory, MB")}
 
@@ -36,25 +35,26 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
     return plan_cases(preset, trials, panel_by_panel(_panel), measured)
 
 
+class Peak(Newest):
+    """The newest iterate, and the most memory, in bytes, that was allocated until it was there, its score left out."""
+
+    size: int = 0
+
+    def hold(self, iteration: int, seconds: float, iterate: Iterate) -> None:
+        """Take an iterate in the place of the one before."""
+        super().hold(iteration, seconds, iterate)
+        self.size = tracemalloc.get_traced_memory()[1]
+
+
 def measured(trial: Trial) -> list[dict[str, float]]:
     """Return the processor seconds of the solver of a trial, and the peak memory of a second run in megabytes."""
-    seconds = _run(trial)
+    seconds, peak = run_trial(trial).seconds, Peak()
     tracemalloc.start()
     try:
-        _run(trial)
-        peak = tracemalloc.get_traced_memory()[1]
+        run_job(trial.seeded, newest=peak)
     finally:
         tracemalloc.stop()
-    return [{"trial": trial.number, "processor": seconds, "megabytes": peak / 1e6}]
-
-
-def _run(trial: Trial) -> float:
-    job = trial.seeded
-    problem = job.spec.build()
-    problem.load(everything=True)
-    rng, started = np.random.default_rng(job.spec.streams().solver), time.process_time()
-    drive(job.entry.run(problem, **dict(job.options), rng=rng), lambda *iterate: None, **job.limits._asdict())
-    return time.process_time() - started
+    return [{"trial": trial.number, "processor": seconds, "megabytes": peak.size / 1e6}]
 
 
 def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.DataFrame]:
