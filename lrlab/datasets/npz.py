@@ -7,16 +7,17 @@ declares is checked before any array is formed.
 
 import math
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from lrlab.arrays import Array
+from lrlab.arrays import Array, Matrix
 from lrlab.datasets.dataset import Dataset, Names, pattern
 from lrlab.datasets.labels import LabelChoice
 from lrlab.datasets.text import Source, require_columns, require_room
@@ -43,26 +44,20 @@ Check = Callable[[Mapping[str, Declared], Callable[[str], Array]], None]
 
 def read_npz(source: Source, choice: LabelChoice | None, limit_bytes: int) -> Dataset:
     """Read the arrays; the sizes that they declare are checked before any of them is formed."""
-    data = _whole(source, choice, limit_bytes)
-    return data.rows(slice(0, source.limit)) if source.limit else data
-
-
-def _whole(source: Source, choice: LabelChoice | None, limit_bytes: int) -> Dataset:
     arrays = read_arrays(source, limit_bytes, KNOWN.__contains__, partial(_require_fit, source, limit_bytes))
     X, Y, observed = (_table(source, arrays, table) for table in TABLES)
-    bare = X is not None and Y is None and choice is not None and choice.optional
-    if X is None or (Y is None and not bare):
+    if X is None or (Y is None and not (choice and choice.optional)):
         missing = "X" if X is None else "Y"
         raise InputError("file", "an .npz with arrays X and Y", f"no {missing}", f"save it with {missing}=...")
     if not np.isfinite(X.data if issparse(X) else X).all():
         raise InputError("file", "an .npz with finite numbers in X", "nan or inf", "fill the values in")
-    if bare:
-        return Dataset(X, csr_array((X.shape[0], 0)), feature_names=names_of(arrays, "feature_names"))
-    Y, observed = _labels(source, Y, observed, limit_bytes)
-    names = names_of(arrays, "label_names")
-    if choice and choice.names:
-        names = choice.names
-    return Dataset(X, Y, observed, names_of(arrays, "feature_names"), names)
+    names, label_names = (names_of(arrays, name) for name in LISTS)
+    if Y is None:
+        data = Dataset(X, csr_array((X.shape[0], 0)), feature_names=names)
+    else:
+        given = choice.names if choice and choice.names else label_names
+        data = Dataset(X, *_labels(source, Y, observed, limit_bytes), names, given)
+    return data.rows(slice(0, source.limit)) if source.limit else data
 
 
 def save_npz(path: str | Path, data: Dataset) -> None:
@@ -82,62 +77,66 @@ def names_arrays(data: Dataset) -> dict[str, NDArray]:
     return {name: np.array(names, dtype=np.str_) for name in LISTS if (names := getattr(data, name)) is not None}
 
 
+@contextmanager
+def _table_alone(source: Source, name: str) -> Iterator[None]:
+    """Refuse what is no table in one sentence."""
+    try:
+        yield
+    except (ValueError, TypeError, OverflowError, IndexError) as error:
+        expected, remedy = f"an .npz whose {name} is a dense or CSR table of numbers", f"save {name} with two axes"
+        raise InputError("file", expected, f"{source.path.name} ({error})", remedy) from None
+
+
 def _require_fit(
     source: Source, limit_bytes: int, declared: Mapping[str, Declared], formed: Callable[[str], Array]
 ) -> None:
     """Refuse tables and names whose shapes do not fit each other, before they are formed."""
-    sizes = {name: size for name in TABLES if (size := _table_size(source, name, declared, formed))}
+    sizes = dict[str, tuple[int, ...]]()
+    for table in TABLES:
+        with _table_alone(source, table):
+            sizes[table] = _size(table, declared, formed)
+    rows, *widths = sizes["X"] or (0, 0)
     for table in TABLES[1:]:
-        if "X" in sizes and table in sizes and sizes[table][0] != sizes["X"][0]:
-            raise InputError(table, f"of as many rows as X, {sizes['X'][0]}", sizes[table][0], "give each row labels")
-    require_columns(source, max((size[1] for size in sizes.values()), default=0), limit_bytes)
+        if rows and sizes[table] and sizes[table][0] != rows:
+            raise InputError(table, f"of as many rows as X, {rows}", sizes[table][0], "give each row labels")
+    require_columns(source, max(*widths, *sizes["Y"][1:], *sizes["observed"][1:], 0), limit_bytes)
     for name, table in zip(LISTS, TABLES, strict=False):
-        if name in declared and table in sizes and declared[name].shape != (sizes[table][1],):
+        if name in declared and sizes[table] and declared[name].shape != sizes[table][1:]:
             expected = f"an .npz whose {name} is a list of {sizes[table][1]} names"
             raise InputError("file", expected, f"a shape {declared[name].shape}", "name each column once, or none")
 
 
-def _table_size(
-    source: Source, name: str, declared: Mapping[str, Declared], formed: Callable[[str], Array]
-) -> tuple[int, ...]:
-    """Return rows and columns of a table, nothing where there is none."""
-    parts = [declared[f"{name}_{part}"] for part in CSR if f"{name}_{part}" in declared]
+def _size(name: str, declared: Mapping[str, Declared], formed: Callable[[str], Array]) -> tuple[int, ...]:
+    """Return rows and columns of a table, nothing where there is none; ValueError where its parts do not fit."""
     if name in declared:
         shape = declared[name].shape
-        good = len(shape) == 2 and min(shape) > 0
-    elif len(parts) == len(CSR):
-        data, indices, indptr, size = (part.shape for part in parts)
+    elif all(f"{name}_{part}" in declared for part in CSR):
+        data, indices, indptr, size = (declared[f"{name}_{part}"].shape for part in CSR)
         shape = tuple(int(length) for length in formed(f"{name}_shape")) if size == (2,) else ()
-        good = len(shape) == 2 and all(0 < length < 2**31 for length in shape)
-        good = good and len(data) == 1 and data == indices and indptr == (shape[0] + 1,)
+        if len(data) != 1 or data != indices or indptr != (shape[0] + 1,):
+            raise ValueError("parts of other shapes")
     else:
         return ()
-    if not good:
-        expected = f"an .npz whose {name} is a dense or CSR table of numbers"
-        raise InputError("file", expected, f"{source.path.name} with other shapes", f"save {name} with two axes")
+    if len(shape) != 2 or not all(0 < length < 2**31 for length in shape):
+        raise ValueError("no two axes")
     return shape
 
 
-def _table(source: Source, arrays: dict[str, NDArray], name: str) -> Array | csr_array | None:
+def _table(source: Source, arrays: Mapping[str, NDArray], name: str) -> Matrix:
     """Return one of the tables, dense or CSR, as float64; None if it is not there."""
-    parts = [arrays.get(f"{name}_{part}") for part in CSR]
-    try:
+    with _table_alone(source, name):
         if name in arrays:
             with np.errstate(over="ignore"):
                 return np.ascontiguousarray(arrays[name], dtype=np.float64)
-        present = [part for part in parts if part is not None]
-        if len(present) < len(parts):
+        if not all(f"{name}_{part}" in arrays for part in CSR):
             return None
-        data, indices, indptr, shape = present
+        data, indices, indptr, shape = (arrays[f"{name}_{part}"] for part in CSR)
         if any(part.dtype.kind not in "iu" for part in (indices, indptr, shape)):
             raise ValueError("indices that are no whole numbers")
         table = csr_array((data.astype(np.float64), indices, indptr), shape=tuple(int(size) for size in shape))
         table.check_format(full_check=True)
         table.sum_duplicates()
         return table
-    except (ValueError, TypeError, OverflowError, IndexError) as error:
-        expected, remedy = f"an .npz whose {name} is a dense or CSR table of numbers", f"save {name} with two axes"
-        raise InputError("file", expected, f"{source.path.name} ({error})", remedy) from None
 
 
 def _labels(source: Source, Y, observed, limit_bytes: int) -> tuple[csr_array, csr_array | None]:
@@ -172,7 +171,18 @@ def read_arrays(source: Source, limit_bytes: int, wanted: Callable[[str], bool],
     The sizes that they declare, and by `check` their shapes, are checked before any of them is formed.
     """
     try:
-        return _arrays(source, limit_bytes, wanted, check)
+        with zipfile.ZipFile(source.path) as archive:
+            members = {info: info.filename.removesuffix(".npy") for info in archive.infolist()}
+            members = {info: name for info, name in members.items() if wanted(name)}
+            infos = {name: info for info, name in members.items()}
+            if len(infos) < len(members):
+                raise ValueError("each array once is what it must hold")
+            declared = {name: _declared(archive, name, info) for name, info in infos.items()}
+            # The arrays as they are stored, and as float64.
+            size = sum(math.prod(one.shape) * (one.itemsize + 8) for one in declared.values())
+            require_room(source, size, limit_bytes, "arrays")
+            check(declared, lambda name: _formed(archive, name, infos[name]))
+            return {name: _formed(archive, name, info) for name, info in infos.items()}
     except InputError:
         raise
     except Exception as error:
@@ -181,50 +191,31 @@ def read_arrays(source: Source, limit_bytes: int, wanted: Callable[[str], bool],
         raise InputError("file", expected, f"{source.path.name} ({error or type(error).__name__})", remedy) from None
 
 
-def _arrays(source: Source, limit_bytes: int, wanted: Callable[[str], bool], check: Check) -> dict[str, NDArray]:
-    with zipfile.ZipFile(source.path) as archive:
-        members = [(info.filename.removesuffix(".npy"), info) for info in archive.infolist()]
-        infos = {name: info for name, info in members if wanted(name)}
-        if len(infos) < sum(wanted(name) for name, _ in members):
-            raise ValueError("each array once is what it must hold")
-
-        def formed(name: str) -> NDArray:
-            with archive.open(infos[name]) as stream:
-                array = np.lib.format.read_array(stream, allow_pickle=False)
-                # The checksum is compared at the end of a member, which numpy need not reach.
-                if stream.read(1):
-                    raise ValueError(f"{name}: more bytes than entries")
-                _require_text(name, array)
-                return array
-
-        declared = {}
-        for name, info in infos.items():
-            with archive.open(info) as stream:
-                declared[name] = _declared(name, stream, info.file_size)
-        # The arrays as they are stored, and as float64.
-        size = sum(math.prod(one.shape) * (one.itemsize + 8) for one in declared.values())
-        require_room(source, size, limit_bytes, "arrays")
-        check(declared, formed)
-        return {name: formed(name) for name in infos}
-
-
-def _require_text(name: str, array: NDArray) -> None:
-    """Refuse text with numbers that stand for no character: numpy takes any, Python and files in UTF-8 do not."""
+def _formed(archive: zipfile.ZipFile, name: str, info: zipfile.ZipInfo) -> NDArray:
+    """Return an array of an archive; ValueError where it is not whole, or text of characters that do not exist."""
+    with archive.open(info) as stream:
+        array = np.lib.format.read_array(stream, allow_pickle=False)
+        # The checksum is compared at the end of a member, which numpy need not reach.
+        if stream.read(1):
+            raise ValueError(f"{name}: more bytes than entries")
     if array.dtype.kind == "U":
+        # numpy takes any number for a character, Python and files in UTF-8 do not.
         codes = np.frombuffer(array.astype(array.dtype.newbyteorder("=")).tobytes(), np.uint32)
         if ((codes > LAST_CHARACTER) | (codes // 0x800 == HALVES)).any():
             raise ValueError(f"{name}: text of characters that do not exist")
+    return array
 
 
-def _declared(name: str, stream: IO[bytes], stored: int) -> Declared:
+def _declared(archive: zipfile.ZipFile, name: str, info: zipfile.ZipInfo) -> Declared:
     """Return what an array's header declares, which must agree with what the archive holds."""
-    version = np.lib.format.read_magic(stream)
-    readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-    if version not in readers:
-        raise ValueError(f"{name}: unknown version {version}")
-    shape, _, dtype = readers[version](stream)
+    with archive.open(info) as stream:
+        version = np.lib.format.read_magic(stream)
+        readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+        if version not in readers:
+            raise ValueError(f"{name}: unknown version {version}")
+        shape, _, dtype = readers[version](stream)
     if dtype.kind not in "fiubU" or min(shape, default=0) < 0:
         raise ValueError(f"{name}: {dtype} is no type of numbers or names")
-    if math.prod(shape) * dtype.itemsize > stored:
-        raise ValueError(f"{name}: its entries do not fit {stored} bytes")
+    if math.prod(shape) * dtype.itemsize > info.file_size:
+        raise ValueError(f"{name}: its entries do not fit {info.file_size} bytes")
     return Declared(tuple(int(size) for size in shape), dtype.itemsize)

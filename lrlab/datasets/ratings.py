@@ -10,17 +10,18 @@ from os import PathLike
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lrlab.arrays import Array, Indices
+from lrlab.datasets.columns import Column, coded
 from lrlab.datasets.dataset import Names
 from lrlab.datasets.labels import HINTS
 from lrlab.datasets.ratings_features import LARGEST, Columns, Features, read_features
-from lrlab.datasets.table import csv_rows, numbers
+from lrlab.datasets.table import csv_rows
 from lrlab.datasets.text import LIMIT_BYTES, Source, number
 from lrlab.parameters import nearest
 
 FeatureFile = str | PathLike[str] | Features | None
+RATING = [Column("rating")]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +52,10 @@ def read_ratings(
     path: str | PathLike[str], users: FeatureFile = None, items: FeatureFile = None, limit_bytes: int = LIMIT_BYTES
 ) -> Ratings:
     """Read ratings and the features of users and items, where there are any; these may have been read before."""
-    sides = [_features(side, what, limit_bytes) for side, what in ((users, "user"), (items, "item"))]
+    sides = [
+        side if side is None or isinstance(side, Features) else read_features(side, what, limit_bytes)
+        for side, what in ((users, "user"), (items, "item"))
+    ]
     source = Source(Path(path), "ratings CSV")
     source.check_size(limit_bytes)
     known = [dict(side.members) if side else {} for side in sides]
@@ -61,20 +65,26 @@ def read_ratings(
             continue
         if len(row) < 3:
             raise source.refuse(line, "user, item, rating", ",".join(row), "give each row three fields")
-        value = numbers(source, line, row, [2], ("user", "item", "rating", *row[3:]))[0]
-        if abs(value) > LARGEST:
+        values.append(coded(source, line, row[2:3], RATING)[0])
+        if abs(values[-1]) > LARGEST:
             need = f"a rating of a size up to {LARGEST:g}"
             raise source.refuse(line, need, row[2], "correct it, or rescale all ratings")
-        for side, store in enumerate(places):
-            store.append(_place(source, line, row[side], known[side], sides[side] is None))
-        values.append(value)
+        for side, (name, store) in enumerate(zip(row, places, strict=False)):
+            store.append(_place(source, line, name.strip(), known[side], sides[side] is None))
         lines.append(line)
     if not values:
         raise source.refuse(1, "at least one rating", "none", "add rows user, item, rating")
+    rows, columns = (np.array(store, dtype=np.intp) for store in places)
+    order = np.lexsort((columns, rows))
+    rows, columns = rows[order], columns[order]
+    twice = np.flatnonzero((np.diff(rows) == 0) & (np.diff(columns) == 0))[:1]
+    if len(twice):
+        earlier, later = (lines[place] for place in order[twice[0] : twice[0] + 2])
+        need = f"a user and an item other than those of line {earlier}"
+        raise source.refuse(later, need, "the same again", "keep one of the two ratings")
     X, Y = (side.values if side else None for side in sides)
     x, y = (side.columns if side else () for side in sides)
-    users_of, items_of = (tuple(names) for names in known)
-    return Ratings(*_in_order(source, places, values, lines), X, Y, users_of, items_of, x, y)
+    return Ratings(rows, columns, np.array(values)[order], X, Y, tuple(known[0]), tuple(known[1]), x, y)
 
 
 def read_pairs(path: str | PathLike[str], limit_bytes: int = LIMIT_BYTES) -> list[tuple[str, str]]:
@@ -97,31 +107,11 @@ def read_pairs(path: str | PathLike[str], limit_bytes: int = LIMIT_BYTES) -> lis
     return pairs
 
 
-def _in_order(
-    source: Source, places: tuple[array, array], values: array, lines: array
-) -> tuple[NDArray, NDArray, Array]:
-    """Return rows, columns and values in row-major order; a pair that is rated twice is refused."""
-    rows, columns = (np.array(store, dtype=np.intp) for store in places)
-    order = np.lexsort((columns, rows))
-    rows, columns = rows[order], columns[order]
-    twice = np.flatnonzero((np.diff(rows) == 0) & (np.diff(columns) == 0))[:1]
-    if len(twice):
-        earlier, later = (lines[place] for place in order[twice[0] : twice[0] + 2])
-        need = f"a user and an item other than those of line {earlier}"
-        raise source.refuse(later, need, "the same again", "keep one of the two ratings")
-    return rows, columns, np.array(values)[order]
-
-
 def _place(source: Source, line: int, name: str, known: dict[str, int], open_ended: bool) -> int:
     """Return the place of a user or item; one that is not in the table of features is refused."""
-    name = name.strip()
     if name not in known:
         if not open_ended:
             remedy = nearest(name, tuple(known)[:HINTS]) or "add its features, or remove the rating"
             raise source.refuse(line, "a name that the table of features has", name, remedy)
         known[name] = len(known)
     return known[name]
-
-
-def _features(side: FeatureFile, what: str, limit_bytes: int) -> Features | None:
-    return side if side is None or isinstance(side, Features) else read_features(side, what, limit_bytes)

@@ -1,8 +1,9 @@
 """Multi-label svmlight: `1,5 3:0.5 17:1` a row, labels first (none at all is fine), then features in increasing order.
 
-Rows are checked one at a time, so that an error names its line, and converted many at a time. Features, and likewise
-labels, count from 0 if a 0 occurs, else from 1, unless the data to match (`like`) says. A row states every label that
-applies: all labels are observed. Of rows to test on (`like`), features that the training rows do not have are left out.
+scikit-learn reads the features, line by line, so that the line at which it fails is the one with the mistake. Features,
+and likewise labels, count from 0 if a 0 occurs, else from 1, unless the data to match (`like`) says. A row states every
+label that applies: all labels are observed. Of rows to test on (`like`), features that the training rows do not have
+are left out.
 
 The extreme classification repository's format has a line `n d L` before n such rows, all counted from 0; a blank row is
 an instance without labels and features. Format: http://manikvarma.org/downloads/XC/XMLRepository.html
@@ -13,138 +14,123 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
+from typing import NoReturn
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from lrlab.arrays import Indices, Mask, Vector
 from lrlab.datasets.dataset import Dataset, pattern
 from lrlab.datasets.labels import LabelChoice
-from lrlab.datasets.text import NUMBER, WORDS_GROWTH, Source, require_columns, require_room
-from lrlab.datasets.unpacking import PIECE_BYTES
+from lrlab.datasets.text import WORDS_GROWTH, Line, Source, require_columns, require_room
 from lrlab.parameters import InputError
 
-ROW = re.compile(
-    rb"\s*+(?:(?P<labels>I(?:,I)*+)(?=\s|\Z))?+\s*+(?:qid:\d++)?+\s*+(?P<pairs>(?:(?P<last>\d{1,10}+):N(?:\s++|\Z))*+)"
-    rb"(?:#.*)?+".replace(b"I", rb"\d{1,9}+(?:\.0*+)?+").replace(b"N", NUMBER),
-    re.DOTALL,
-)
-FORM = "labels,labels index:value index:value ..."
-INDEX_END = 2**31 - 1
+FORM = "`labels,labels index:value index:value ...` in increasing order of index"
+END = 2**31 - 1
+"""What indices and labels stay below."""
 SIZES = re.compile(rb"\s*+(\d{1,10}+)\s++(\d{1,10}+)\s++(\d{1,10}+)\s*+")
 """The first line of the extreme classification repository's format."""
 
 
-class CheckedRows:
-    """The rows of a file that are well formed: their labels, and their pairs as numbers.
+class Rows:
+    """The rows of a file: X (n, d), indices as in the file, labels, and the line of each row.
 
-    `end` is what labels and indices must stay below; blank rows are rows without anything, or skipped.
+    An open file for scikit-learn's reader, which takes the lines from it without their labels.
     """
 
-    def __init__(self, source: Source, lines: Iterator[tuple[int, bytes]], end: tuple[int, int], blank: bool) -> None:
-        self.source, self.end = source, end
-        self.line, self.raw, self.numbers = 0, b"", array("q")
-        self.labels, self.counts = array("i"), array("q")
-        self.last, self.zeros = -1, [0, 0]
-        """The largest index, and the lines where index 0 and label 0 first occur."""
-        self._indices, self._values, self._sizes = array("i"), array("d"), array("q")
-        waiting, size = list[bytes](), 0
-        for self.line, self.raw in lines:
-            match = ROW.fullmatch(self.raw)
-            if match is None:
-                raise self.refuse(f"`{FORM}`", "write labels as whole numbers from 0, then pairs")
-            if not blank and not (match["labels"] or match["pairs"]):
+    def __init__(self, source: Source, lines: Iterator[Line], blank: bool) -> None:
+        """Read all rows; blank: lines without anything are rows, too."""
+        # Imported here: scikit-learn takes a second, which other formats do not need.
+        from sklearn.datasets import load_svmlight_file
+
+        self.source, self._lines, self._blank = source, lines, blank
+        self.line, self.raw = 1, b""
+        self._labels, self._counts, self.lines = array("q"), array("q"), array("q")
+        try:
+            self.X = csr_array(load_svmlight_file(self, zero_based=True)[0])
+        except InputError:
+            raise
+        except OverflowError:
+            large = [index for index in re.findall(rb"(\d+):", self.raw) if int(index) > END]
+            raise self.refuse(f"indices below {END}", large[0] if large else self.raw, "correct the row") from None
+        except ValueError:
+            raise self.refuse(FORM, self.raw, "write labels as whole numbers from 0, then pairs") from None
+        if not self.lines:
+            raise self.refuse("at least one row", "", "add the rows")
+        self.labels = np.array(self._labels, dtype=np.int64)
+        self.pointer = np.concatenate([[0], np.cumsum(np.array(self._counts, dtype=np.int64))])
+        self.require(np.isfinite(self.X.data), self.X.data, self.X.indptr, "finite values", "scale the features")
+
+    def read(self) -> NoReturn:
+        """Refuse: scikit-learn takes what has this method for an open file, and reads it by lines."""
+        raise TypeError("read line by line")
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the features of each row after a 0 in the place of its labels, which are kept here."""
+        for line, raw in self._lines:
+            self.line, self.raw = line, raw
+            text = raw.partition(b"#")[0]
+            first, *rest = text.split(None, 1) or [b""]
+            if not (first or self._blank):
                 continue
-            self._note(match)
-            waiting.append(match["pairs"])
-            if source.complete(len(self.counts)):
-                break
-            if (size := size + len(match["pairs"])) > PIECE_BYTES:
-                self._convert(waiting)
-                waiting, size = [], 0
-        self._convert(waiting)
-        if not self.counts:
-            raise self.refuse("at least one row", "add the rows", "")
+            given = first.split(b",") if first and b":" not in first else []
+            if b"_" in text or not all(0 <= float(label) < END and float(label).is_integer() for label in given):
+                raise ValueError("no labels, or a number that Python alone reads")
+            self._labels.extend(int(float(label)) for label in given)
+            self._counts.append(len(given))
+            self.lines.append(line)
+            yield b"0 " + (b"".join(rest) if given else text)
+            if self.source.complete(len(self.lines)):
+                return
 
-    def _note(self, match: re.Match[bytes]) -> None:
-        labels = [int(label.partition(b".")[0]) for label in match["labels"].split(b",")] if match["labels"] else []
-        last = int(match["last"]) if match["last"] else -1
-        for what, largest, end in (("labels", max(labels, default=-1), self.end[1]), ("indices", last, self.end[0])):
-            if largest >= end:
-                raise self.refuse(f"{what} below {end}", f"correct the row or the number of {what}", str(largest))
-        smallest = int(match["pairs"].partition(b":")[0]) if match["pairs"] else -1, min(labels, default=-1)
-        self.zeros = [line or (self.line if low == 0 else 0) for line, low in zip(self.zeros, smallest, strict=True)]
-        self.last = max(self.last, last)
-        self.labels.extend(labels)
-        self.counts.append(len(labels))
-        self.numbers.append(self.line)
-        self._sizes.append(match["pairs"].count(b":"))
+    def refuse(self, need: str, got: str | bytes, remedy: str) -> InputError:
+        """Return the error for the line that was read last."""
+        return self.source.refuse(self.line, need, got, remedy)
 
-    def _convert(self, rows: list[bytes]) -> None:
-        """Add the pairs of some rows, the last ones noted."""
-        text = b" ".join(rows).replace(b":", b" ")
-        numbers = np.fromstring(text, sep=" ") if text.strip() else np.zeros(0)
-        indices, values = numbers[::2], numbers[1::2]
-        first = len(self._sizes) - len(rows)
-        owners = np.repeat(np.arange(first, len(self._sizes)), self._sizes[first:])
-        falling = np.flatnonzero((np.diff(indices) <= 0) & (np.diff(owners) == 0))[:1]
-        infinite = np.flatnonzero(~np.isfinite(values))[:1]
-        if len(falling):
-            got = f"{indices[falling[0]]:.0f} before {indices[falling[0] + 1]:.0f}"
-            line = self.numbers[owners[falling[0]]]
-            raise self.source.refuse(line, "pairs index:value in increasing order of index", got, "sort the pairs")
-        if len(infinite):
-            line = self.numbers[owners[infinite[0]]]
-            raise self.source.refuse(line, "finite values", "a larger one", "scale the features")
-        self._indices.frombytes(indices.astype(np.intc).tobytes())
-        self._values.frombytes(values.tobytes())
+    def require(self, good: Mask, values: Vector, pointer: Indices, need: str, remedy: str) -> None:
+        """Raise InputError with the line of the first value that is not good; pointer: where each row begins."""
+        if not good.all():
+            place = int(good.argmin())
+            row = int(np.searchsorted(pointer, place, side="right")) - 1
+            raise self.source.refuse(self.lines[row], need, f"{values[place]:.12g}", remedy)
 
-    def refuse(self, need: str, remedy: str, got: str | bytes | None = None) -> InputError:
-        """Return the error for the row that is being read."""
-        return self.source.refuse(self.line or 1, need, self.raw if got is None else got, remedy)
+    def require_range(self, bases: tuple[int, int], ends: tuple[int, int]) -> None:
+        """Raise InputError where an index or a label is less than its base, or not less than its end."""
+        indices, labels = ("indices", self.X.indices, self.X.indptr), ("labels", self.labels, self.pointer)
+        for (what, values, pointer), base, end in zip((indices, labels), bases, ends, strict=True):
+            need = f"{what} that count from {base}, like the other file's,"
+            self.require(values >= base, values, pointer, need, "count alike in both files")
+            remedy = f"correct the row or the number of {what}"
+            self.require(values < end, values, pointer, f"{what} below {end}", remedy)
 
-    def features(self, base: int, d: int) -> tuple[csr_array, int]:
-        """Return X (n, d), indices counting from `base`, and the number of features beyond d, which are left out."""
-        indices = np.array(self._indices, dtype=np.intc) - np.intc(base)
-        pointer = np.concatenate([[0], np.cumsum(np.array(self._sizes, dtype=np.int64))])
-        inside = indices < d
-        extra = len(np.unique(indices[~inside]))
-        if extra:
-            pointer = np.concatenate([[0], np.cumsum(inside)])[pointer]
-        return csr_array((np.array(self._values)[inside], indices[inside], pointer), shape=(len(self.counts), d)), extra
-
-    def positives(self, base: int, L: int) -> csr_array:
-        """Return Y (n, L), labels counting from `base`; refuse the first label beyond L."""
-        labels = np.array(self.labels, dtype=np.intc) - np.intc(base)
-        pointer = np.concatenate([[0], np.cumsum(np.array(self.counts, dtype=np.int64))])
-        beyond = np.flatnonzero(labels >= L)[:1]
-        if len(beyond):
-            row = np.searchsorted(pointer, beyond[0], side="right") - 1
-            need, remedy = f"labels below {L + base}", "name all labels, or give their number"
-            raise self.source.refuse(self.numbers[row], need, str(labels[beyond[0]] + base), remedy)
-        return pattern((np.repeat(np.arange(len(self.counts)), np.diff(pointer)), labels), (len(self.counts), L))
+    def dataset(self, bases: tuple[int, int], d: int, L: int, names: tuple[str, ...] | None) -> Dataset:
+        """Return the rows with features and labels counted from these bases."""
+        owners = np.repeat(np.arange(len(self.lines)), np.diff(self.pointer))
+        Y = pattern((owners, self.labels - bases[1]), (len(self.lines), L))
+        X = csr_array(self.X[:, bases[0] : bases[0] + d])
+        X.resize(len(self.lines), d)
+        return Dataset(X, Y, label_names=names, counts_from=bases)
 
 
 def read_svmlight(source: Source, choice: LabelChoice | None, limit_bytes: int, like: Dataset | None) -> Dataset:
-    """Read a svmlight file line by line; labels are a number of labels or their names, by number."""
-    names = choice.names if choice and choice.names else None
-    L = len(names) if names else choice.count if choice else 0
-    base_x, base_y = like.counts_from if like else (1, 1)
-    rows = CheckedRows(source, source.lines(), (INDEX_END, (like.L if like else L or INDEX_END) + base_y), blank=False)
-    base_x, base_y = like.counts_from if like else (int(not line) for line in rows.zeros)
-    L = like.L if like else L or max(rows.labels, default=-1) + 1 - base_y
-    for what, line, base in zip(("indices", "labels"), rows.zeros, (base_x, base_y), strict=True):
-        if line and base:
-            need = f"{what} that count from 1, like the other file's,"
-            raise source.refuse(line, need, "0", "count alike in both files")
-    d = like.d if like else rows.last + 1 - base_x
+    """Read a svmlight file; labels are a number of labels or their names, by number."""
+    rows = Rows(source, source.lines(), blank=False)
+    lowest = int(rows.X.indices.min(initial=1)), int(rows.labels.min(initial=1))
+    bases = like.counts_from if like else lowest
+    names = (choice and choice.names) or (like.label_names if like else None)
+    stated = like.L if like else len(names or ()) or (choice.count if choice else 0)
+    L = stated or int(rows.labels.max(initial=-1)) + 1 - bases[1]
+    # Without any feature scikit-learn gives a column.
+    d = like.d if like else rows.X.shape[1] - bases[0] if rows.X.nnz else 0
     if d < 1 or L < 1:
-        raise source.refuse(1, f"at least one {'label' if d > 0 else 'feature'} in the file", "none", f"write `{FORM}`")
+        raise source.refuse(1, f"at least one {'label' if d > 0 else 'feature'} in the file", "none", f"write {FORM}")
     require_columns(source, d + L, limit_bytes)
-    X, extra = rows.features(base_x, d)
-    names = names or (like.label_names if like else None)
+    rows.require_range(bases, (END + 1, L + bases[1]))
+    data = rows.dataset(bases, d, L, names)
+    if not (extra := len(np.unique(rows.X.indices[rows.X.indices >= bases[0] + d]))):
+        return data
     words = f"Features of {source.path.name} that the training rows do not have are left out: {extra} of them."
-    data = Dataset(X, rows.positives(base_y, L), label_names=names, counts_from=(base_x, base_y))
-    return replace(data, notes=(words,)) if extra else data
+    return replace(data, notes=(words,))
 
 
 def is_extreme(source: Source) -> bool:
@@ -158,7 +144,7 @@ def read_extreme(source: Source, choice: LabelChoice | None, limit_bytes: int) -
     line, raw = next(lines, (1, b""))
     match = SIZES.fullmatch(raw)
     n, d, L = (int(size) for size in match.groups()) if match else (0, 0, 0)
-    if match is None or not n or not L or max(n, d, L) >= INDEX_END:
+    if not (n and L) or max(n, d, L) >= END:
         raise source.refuse(line, "the numbers of rows, features and labels", raw, "write them in the first line")
     names = choice.names if choice and choice.names else None
     stated = len(names or ()) or (choice.count if choice else 0) or L
@@ -168,14 +154,12 @@ def read_extreme(source: Source, choice: LabelChoice | None, limit_bytes: int) -
     # A blank row is one byte of the file, and more in memory.
     require_room(source, n * WORDS_GROWTH, limit_bytes, f"{n} rows")
     n = min(n, source.limit or n)
-    rows = CheckedRows(source, _counted(source, lines, n), (d, L), blank=True)
-    if len(rows.counts) != n:
-        raise source.refuse(line, f"as many rows as it says, {len(rows.counts)},", str(n), "correct the first line")
-    return Dataset(rows.features(0, d)[0], rows.positives(0, L), label_names=names)
-
-
-def _counted(source: Source, lines: Iterator[tuple[int, bytes]], n: int) -> Iterator[tuple[int, bytes]]:
-    yield from islice(lines, n)
-    for line, raw in lines if not source.limit else ():
-        if raw.strip():
-            raise source.refuse(line, f"nothing after {n} rows", raw, "correct the number of rows in the first line")
+    rows = Rows(source, islice(lines, n), blank=True)
+    after = next((row for row in lines if row[1].strip()), None) if not source.limit else None
+    if after:
+        need, remedy = f"nothing after {n} rows", "correct the number of rows in the first line"
+        raise source.refuse(after[0], need, after[1], remedy)
+    if len(rows.lines) != n:
+        raise source.refuse(line, f"as many rows as it says, {len(rows.lines)},", str(n), "correct the first line")
+    rows.require_range((0, 0), (d, L))
+    return rows.dataset((0, 0), d, L, names)

@@ -1,8 +1,8 @@
-"""CSV (commas, semicolons or tabs) with the labels among its columns.
+"""CSV with one row per instance: numbers as features, and columns that are named or counted as labels.
 
+Columns are separated by tabs, semicolons or commas, whichever is most frequent in the first line, beyond trailing ones.
 The first row names the columns unless all of it is numbers. Labels are 1 or 0 (or true and false, 1 and -1); an empty
-field, `?` or NA is a label that was not observed. Features are numbers, or words: a column whose first value is a word
-has a column of 0 and 1 for each of its words, named `column=word`; a gap is none of them.
+field, `?` or NA is a label that was not observed. Features are numbers, or words where the first value is one.
 """
 
 import csv
@@ -10,13 +10,15 @@ import itertools
 from array import array
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
-from lrlab.datasets.dataset import Dataset, Names, assemble
+from lrlab.arrays import Array
+from lrlab.datasets.columns import Column, WordColumn, coded, dense_dataset, is_word
+from lrlab.datasets.dataset import Dataset, Names
 from lrlab.datasets.labels import FORMS, LabelChoice
 from lrlab.datasets.text import MAX_NAMES, WORDS_GROWTH, Source, label_value, number, printable, require_room
-from lrlab.datasets.words import WordColumns, levels_of
 from lrlab.parameters import InputError
 
 DELIMITERS = "\t;,"
@@ -27,38 +29,57 @@ def read_table(source: Source, choice: LabelChoice | None, limit_bytes: int, lik
     """Read a CSV file row by row; words are those of `like`, if it is given."""
     if choice is None:
         raise InputError("labels", FORMS, "nothing", "say which columns are labels")
-    rows = csv_rows(source, limit_bytes)
-    names, rows = header_of(source, rows, required=bool(choice.names))
-    if names:
-        names, rows = without_trailing(source, names, rows)
+    names, rows = header_of(source, csv_rows(source, limit_bytes), required=bool(choice.names))
     start, first = next(rows, (1, []))
     if not first:
         raise source.refuse(start, "at least one row of values", "none", "add the rows")
-    columns = names or tuple(str(place + 1) for place in range(len(first)))
-    labels = choice.places(columns, source)
-    is_label = np.zeros(len(columns), dtype=bool)
-    is_label[labels] = True
-    features = np.flatnonzero(~is_label).tolist()
-    levels = levels_of(first, features, columns, like.feature_names if like else None) if names else {}
-    words = WordColumns(levels, closed=bool(like and like.feature_names))
-    X, Y = array("d"), array("d")
+    titles = names or tuple(str(place + 1) for place in range(len(first)))
+    labels = choice.places(titles, source)
+    columns = [Column(title) for title in titles]
+    for place in labels:
+        columns[place] = Column(titles[place], is_label=True, what="for label")
+    if names:
+        columns = with_words(columns, first, like.feature_names if like else None)
+    values, count = array("d"), 0
     for line, row in itertools.chain([(start, first)], rows):
         require_width(source, line, row, len(columns))
-        X.extend(numbers(source, line, words.coded(source, line, row, columns), features, columns))
-        Y.extend(_label(source, line, row[place], columns[place]) for place in labels)
-        if source.complete(len(Y) // len(labels) if labels else len(X) // len(features)):
+        values.extend(coded(source, line, row, columns))
+        count += 1
+        if source.complete(count):
             break
-    x = np.frombuffer(X).reshape(-1, len(features))
-    words.require_words(source, start, x, features, columns)
-    y = np.frombuffer(Y).reshape(len(x), len(labels))
-    label_names = tuple(columns[place] for place in labels)
-    require_room(source, 8 * len(x) * words.width(features), limit_bytes, "features")
-    values, feature_names = words.expanded(x, features, columns)
-    if names is None and not choice.optional and np.isnan(y[:, -1]).all():
-        need = f"a label in column {label_names[-1]} of some row"
+    table = np.frombuffer(values).reshape(count, len(columns))
+    require_words(source, start, columns, table)
+    if names is None and not choice.optional and np.isnan(table[:, labels[-1]]).all():
+        need = f"a label in column {titles[labels[-1]]} of some row"
         raise source.refuse(start, need, "nothing in any", "remove trailing separators, or the column")
-    given = (feature_names, label_names) if names else (None, None)
-    return assemble(values, np.nonzero(y > 0), np.nonzero(np.isnan(y)), len(labels), given)
+    data = dense_dataset(source, columns, labels, table, limit_bytes)
+    return data if names else replace(data, feature_names=None, label_names=None)
+
+
+def with_words(columns: list[Column], first: list[str], known: Names | None) -> list[Column]:
+    """Return columns with those of words: by the first row, or by the features of other rows."""
+    words = dict[int, WordColumn]()
+    for place, column in enumerate(columns):
+        if column.is_label:
+            continue
+        head = f"{column.name}="
+        own = [name[len(head) :] for name in known or () if name.startswith(head)]
+        if own and column.name not in (known or ()):
+            codes = {word: float(code) for code, word in enumerate(own)}
+            words[place] = WordColumn(column.name, codes=codes, is_words=True, closed=True)
+        elif known is None and first[place : place + 1] and is_word(first[place]):
+            words[place] = WordColumn(column.name, codes={}, is_words=True)
+    return [words.get(place, column) for place, column in enumerate(columns)]
+
+
+def require_words(source: Source, line: int, columns: list[Column], values: Array) -> None:
+    """Raise InputError for a column with numbers in most rows but a word in the first, which this line holds."""
+    for place, column in enumerate(columns):
+        if isinstance(column, WordColumn) and not column.closed and column.codes:
+            numbers = [code for word, code in column.codes.items() if not is_word(word)]
+            if 2 * np.isin(values[:, place], numbers).sum() > len(values):
+                need = f"a number in column {column.name[:60]}, as in most rows,"
+                raise source.refuse(line, need, next(iter(column.codes)), "correct it, or write words in all rows")
 
 
 def csv_rows(source: Source, limit_bytes: int) -> Iterator[Row]:
@@ -86,25 +107,19 @@ def csv_rows(source: Source, limit_bytes: int) -> Iterator[Row]:
 
 
 def header_of(source: Source, rows: Iterator[Row], required: bool) -> tuple[Names | None, Iterator[Row]]:
-    """Return the names in the first row, None if it holds values (some numbers, no words), and the rows of values."""
-    first = next(rows, None)
-    if first is None:
-        return None, iter(())
-    line, fields = first
+    """Return the names in the first row, None if it holds values (some numbers, no words), and the rows of values.
+
+    Columns that trail without a name are left out of the rows; InputError where one of them has a value.
+    """
+    line, fields = next(rows, (1, list[str]()))
     values = any(number(field) is not None for field in fields)
     if values and not required and all(number(field) is not None or label_value(field) is not None for field in fields):
-        return None, itertools.chain([first], rows)
+        return None, itertools.chain([(line, fields)], rows)
     names = tuple(field.strip() for field in fields)
-    named = names[: _named(names)]
-    if len(set(named)) < len(named):
-        twice = Counter(named).most_common(1)[0][0]
+    kept = max((place for place, name in enumerate(names, 1) if name), default=0)
+    if len(set(names[:kept])) < kept:
+        twice = Counter(names[:kept]).most_common(1)[0][0]
         raise source.refuse(line, "names that differ", twice, "rename one of the two columns")
-    return names, rows
-
-
-def without_trailing(source: Source, names: Names, rows: Iterator[Row]) -> tuple[Names, Iterator[Row]]:
-    """Return names and rows without the columns that trail without a name, which must be empty or absent."""
-    kept = _named(names)
 
     def shortened() -> Iterator[Row]:
         for line, row in rows:
@@ -117,31 +132,7 @@ def without_trailing(source: Source, names: Names, rows: Iterator[Row]) -> tuple
     return names[:kept], shortened() if kept < len(names) else rows
 
 
-def _named(names: Names) -> int:
-    """Return the number of columns up to the last one that has a name."""
-    return max((place for place, name in enumerate(names, 1) if name), default=0)
-
-
 def require_width(source: Source, line: int, row: list[str], width: int) -> None:
     """Refuse a row of another length."""
     if len(row) != width:
         raise source.refuse(line, f"{width} fields", f"{len(row)} fields", "check separators and quotes in this row")
-
-
-def numbers(source: Source, line: int, row: list[str], places: list[int], columns: tuple[str, ...]) -> list[float]:
-    """Return the fields at these places as finite numbers."""
-    read = [number(row[place]) for place in places]
-    values = [value for value in read if value is not None]
-    if len(values) < len(read):
-        place = places[read.index(None)]
-        remedy = "fill the value in" if not row[place].strip() else "write a number with a decimal point"
-        raise source.refuse(line, f"a number in column {columns[place][:60]}", row[place], remedy)
-    return values
-
-
-def _label(source: Source, line: int, field: str, column: str) -> float:
-    value = label_value(field)
-    if value is None:
-        need = f"1, 0 or nothing for label {column[:60]}"
-        raise source.refuse(line, need, field, "check which columns are labels")
-    return value

@@ -26,6 +26,8 @@ _NUMBER = re.compile(NUMBER.decode(), re.ASCII)
 YES = ("true", "yes", "t", "y")
 NO = ("false", "no", "f", "n")
 UNKNOWN = ("?", "", "nan", "na")
+Line = tuple[int, bytes]
+"""The number of a line, from 1, and what stands in it."""
 
 
 class Source(NamedTuple):
@@ -59,7 +61,7 @@ class Source(NamedTuple):
         except OSError as error:
             raise self.unreadable(error) from None
 
-    def lines(self) -> Iterator[tuple[int, bytes]]:
+    def lines(self) -> Iterator[Line]:
         r"""Yield line numbers from 1 and lines without their ending, which may be \n, \r\n or \r."""
         number = 0
         try:

@@ -77,7 +77,7 @@ class Cluster:
 
     def cancel(self, worker: str, task: str) -> None:
         """Let a task that runs end at its next iterate, item or checkpoint."""
-        self._run_in_loop(self._client._run(worker_side.cancel, task, workers=[worker], on_error="ignore"))
+        self._call(worker_side.cancel, task, workers=[worker])
 
     def locate(self, task: str) -> None:
         """Have TaskLocated reported of a task that has sent no message; on embedded workers only."""
@@ -87,12 +87,12 @@ class Cluster:
 
     def kill(self, worker: str) -> None:
         """End a worker's process; its nanny starts another. A worker without a nanny is left alone."""
-        self._run_in_loop(self._client._run(kill_function(), workers=[worker], nanny=True, on_error="ignore"))
+        self._call(kill_function(), workers=[worker], nanny=True)
 
     def warm(self) -> None:
         """Have every worker of an existing cluster import the package; embedded ones have done so."""
         if self._embedded is None:
-            self._run_in_loop(self._client._run(worker_side.warm, on_error="ignore"))
+            self._call(worker_side.warm)
 
     def worker_memory(self) -> dict[str, int]:
         """Return the bytes of memory of each worker."""
@@ -105,6 +105,13 @@ class Cluster:
             self._client.close(timeout=CLOSE_SECONDS)
         if self._embedded is not None:
             self._embedded.close()
+
+    def _call(self, function: Callable[..., Any], *given: Any, **where: Any) -> None:
+        async def call() -> None:
+            # Within the loop of the client `run` waits for nobody.
+            await self._client.run(function, *given, on_error="ignore", **where)
+
+        self._run_in_loop(call())
 
     def _run_in_loop(self, work: Coroutine[Any, Any, Any]) -> None:
         asyncio.run_coroutine_threadsafe(ignore_errors(work), self._client.loop.asyncio_loop)

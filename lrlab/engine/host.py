@@ -30,6 +30,8 @@ LAZY_IMPORTS = [name for name in os.environ.get("LRLAB_PRELOAD", "sklearn.linear
 PARENT_CHECK_SECONDS, MEMORY_CHECK_SECONDS = 0.2, 0.1
 REMOVALS, REMOVAL_SECONDS = 3, 0.02
 _ending = threading.RLock()
+WATCHES_MEMORY = os.path.exists("/proc/self/statm")
+"""Whether this process looks after the memory of its workers itself, see `watch_memory`."""
 
 CONFIG = {
     # A job that outgrows its worker is not tried again on the others: it would end them too.
@@ -43,8 +45,7 @@ CONFIG = {
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
     "distributed.worker.memory.terminate": 1.0,
-    # See `watch_memory`.
-    "distributed.worker.memory.monitor-interval": "1h",
+    **({"distributed.worker.memory.monitor-interval": "1h"} if WATCHES_MEMORY else {}),
     # Memory that is released after every array has to be requested, page by page, for the next one.
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None,
     # The statistical profiler interrupts a solver a hundred times a second.
@@ -65,16 +66,16 @@ def fork_workers() -> None:
     """
     if sys.platform != "linux":
         return
-    multiprocessing.get_context("forkserver").set_forkserver_preload(["distributed", PRELOAD, *LAZY_IMPORTS])
+    # As the default method, which the library takes for None. Given its name, it would have this process import numpy,
+    # pandas and more, which only workers need.
+    multiprocessing.set_start_method("forkserver")
+    multiprocessing.set_forkserver_preload(["distributed", PRELOAD, *LAZY_IMPORTS])
     # It imports for a second or two: at once, beside this process, and not when the first worker is asked for.
     forkserver.ensure_running()
 
     import dask
-    import distributed.utils
 
-    dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
-    # Otherwise the library has this process import numpy, pandas and more, which only workers need.
-    distributed.utils._forkserver_preload_set = True
+    dask.config.set({"distributed.worker.multiprocessing-method": None})
 
 
 def end(folder: str = "") -> NoReturn:
@@ -110,22 +111,21 @@ def end_with(parent: int, folder: str) -> NoReturn:
     end(folder)
 
 
-async def watch_memory(nannies: list[Any]) -> None:
-    """Have nannies end workers that outgrow their limit of memory.
+async def watch_memory(nannies: list[Any], memory: int) -> None:
+    """End workers that outgrow their limit of memory, and let clients know.
 
-    A nanny's own look takes half a millisecond; ten a second at four workers were 2% of a core, at rest, too. /proc,
-    where there is one, says in a tenth of that time which workers need none.
+    A nanny's own look takes half a millisecond; ten a second at four workers were 2% of a core, at rest, too. A look at
+    /proc takes a tenth of that time.
     """
-    page = os.sysconf("SC_PAGE_SIZE") if os.name == "posix" else 0
+    page = os.sysconf("SC_PAGE_SIZE")
     while True:
         await asyncio.sleep(MEMORY_CHECK_SECONDS)
         for nanny in nannies:
-            with suppress(OSError), open(f"/proc/{nanny.pid}/statm", "rb") as statm:
-                if page * int(statm.read().split()[1]) <= nanny.memory_manager.memory_limit:
-                    continue
-            # The watch goes on, whatever becomes of one nanny.
-            with suppress(Exception):
-                nanny.memory_manager.memory_monitor(nanny)
+            # A worker that starts or ends has no process for a moment.
+            with suppress(OSError, TypeError), open(f"/proc/{nanny.pid}/statm", "rb") as statm:
+                if page * int(statm.read().split()[1]) > memory:
+                    nanny.log_event("worker-restart-memory", {"worker": nanny.worker_address})
+                    os.kill(nanny.pid, signal.SIGKILL)
 
 
 async def serve(memory: int, workers: int, folder: str, answer: TextIO) -> None:
@@ -144,9 +144,11 @@ async def serve(memory: int, workers: int, folder: str, answer: TextIO) -> None:
         "preload": [PRELOAD],
     }
     nannies = [Nanny(scheduler.address, name=k, **settings, **quiet) for k in range(workers)]
-    watch = asyncio.create_task(watch_memory(await asyncio.gather(*nannies)))
+    await asyncio.gather(*nannies)
+    watch = asyncio.create_task(watch_memory(nannies, memory)) if WATCHES_MEMORY else None
     await scheduler.finished()
-    watch.cancel()
+    if watch:
+        watch.cancel()
 
 
 def main() -> None:

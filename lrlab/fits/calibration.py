@@ -1,21 +1,21 @@
 """What scores say of labels, from rows held out: thresholds, also of single labels, and a logistic curve."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from lrlab import ranking
-from lrlab.arrays import Array
+from lrlab.arrays import Array, Mask
 from lrlab.models.multilabel_problem import Predictor, threshold_of
 from lrlab.models.own_rows import OwnProblem, OwnThresholds
 
 GAIN = 2.0
 """Standard errors by which the predictions that a threshold of its own changes are right more often than wrong."""
-MOST_SORTED = 2**25
-"""Scores of the rows held out beyond which no label gets a threshold of its own: they are sorted in memory."""
+MOST_SCORES = 2**22
+"""Scores of the rows held out that are looked at: more hardly change a threshold."""
 MOST_FITTED = 2**16
 """Scores of the rows held out to which the curve is fitted: two numbers need no more."""
 
@@ -23,77 +23,78 @@ Calibration = tuple[float, ...]
 """Slope a and intercept b of p = 1 / (1 + exp(-(a s + b))), the probability that a label of score s is on; or none."""
 
 
-def best_threshold(problems: Sequence[OwnProblem], estimates: Sequence[Predictor]) -> tuple[float, float]:
-    """Return the score above which the fewest labels known on the rows held out are predicted wrongly, and their share.
+class HeldOut(NamedTuple):
+    """Scores (n, L) of evenly spread rows held out, and where labels are known, on, and predicted by the estimate."""
 
-    Just below the score of a label that is on; of equally good ones the median. nan where no label is on, and where the
-    estimate's own threshold is not worse by a sign test: of few rows the best score above which labels are on is noisy.
+    scores: Array
+    known: Mask
+    on: Mask
+    predicted: Mask
+
+
+def held_out(problems: Sequence[OwnProblem], estimates: Sequence[Predictor]) -> HeldOut:
+    """Return the scores of estimates on the test rows of their problems, about MOST_SCORES at most."""
+    parts = []
+    step = math.ceil(sum(math.prod(problem.Y_test.shape) for problem in problems) / MOST_SCORES)
+    for problem, estimate in zip(problems, estimates, strict=True):
+        rows = np.arange(0, problem.Y_test.shape[0], max(1, step))
+        scores = ranking.rows_of(estimate.scores(problem.X_test[rows]), slice(None))
+        known = np.ones(scores.shape, bool) if problem.mask_test is None else problem.mask_test[rows].toarray() > 0
+        on = known & (problem.Y_test[rows].toarray() > 0)
+        parts.append((scores, known, on, scores > threshold_of(estimate)))
+    return HeldOut(*(np.vstack(part) for part in zip(*parts, strict=True)))
+
+
+def best_threshold(held: HeldOut) -> float:
+    """Return the score above which the fewest labels known on the rows held out are predicted wrongly.
+
+    Just below the score of a label; of equally good ones the median. nan where no label is on, and where the estimate's
+    own threshold is not worse by a sign test: of few rows the best score above which labels are on is noisy.
     """
-    tables = [
-        (estimate.scores(problem.X_test), problem.Y_test, problem.mask_test, threshold_of(estimate))
-        for problem, estimate in zip(problems, estimates, strict=True)
-    ]
+    # Imported here: presets are read without scikit-learn.
+    from sklearn.metrics import confusion_matrix_at_thresholds
 
-    def blocks() -> Iterator[tuple[Array, Array, Array | None, float]]:
-        for scores, Y, known, own in tables:
-            for rows, block in ranking.row_blocks(scores, *Y.shape):
-                yield block, Y[rows].toarray() > 0, None if known is None else known[rows].toarray(), own
-
-    on = np.sort(np.concatenate([block[marks] for block, marks, *_ in blocks()]))
-    if not len(on):
-        return math.nan, math.nan
-    places, highest, present, hits = np.zeros(len(on) + 1), -math.inf, 0, 0
-    for block, marks, known, own in blocks():
-        values = block.ravel() if known is None else block[known]
-        present, hits = present + int((values > own).sum()), hits + int((block[marks] > own).sum())
-        places += np.bincount(np.searchsorted(on, values, side="right"), minlength=len(on) + 1)
-        highest = max(highest, values.max(initial=-math.inf))
-    # Predicted from the score on[k] on: what is on and below it is missed, what is off and above it is predicted.
-    missed, predicted = np.searchsorted(on, on), places.sum() - np.cumsum(places)[:-1]
-    wrong = missed + predicted - (len(on) - missed)
-    best, none = np.flatnonzero(wrong == wrong.min()), wrong.min() >= len(on)
-    middle = best[len(best) // 2]
-    fewest, count = (len(on), 0) if none else (wrong[middle], predicted[middle])
-    share = float(fewest / places.sum())
-    if len(on) + present - 2 * hits - fewest < GAIN * math.sqrt(abs(present - count)):
-        return math.nan, share
-    return highest if none else float(np.nextafter(on[middle], -math.inf)), share
+    scores, on, predicted = (table[held.known] for table in (held.scores, held.on, held.predicted))
+    if not on.any():
+        return math.nan
+    # Predicted from thresholds[i] on, which fall.
+    _, fps, fns, tps, thresholds = confusion_matrix_at_thresholds(on, scores)
+    wrong = fps + fns
+    best = np.flatnonzero(wrong == wrong.min())
+    place = best[(len(best) - 1) // 2]
+    none = wrong[place] >= on.sum()
+    fewest, count = (on.sum(), 0) if none else (wrong[place], fps[place] + tps[place])
+    if (predicted != on).sum() - fewest < GAIN * math.sqrt(abs(predicted.sum() - count)):
+        return math.nan
+    return float(thresholds[0] if none else np.nextafter(thresholds[place], -math.inf))
 
 
-def own_thresholds(problems: Sequence[OwnProblem], estimates: Sequence[Predictor], common: float) -> OwnThresholds:
+def own_thresholds(held: HeldOut, common: float) -> OwnThresholds:
     """Return the labels that gain by a threshold of their own, with it: midway between two scores of rows held out.
 
     A label gains where of the c predictions that change at least GAIN sqrt(c) more become right than wrong, as a sign
     test has it; chance alone hardly does that.
     """
-    L = problems[0].Y_test.shape[1]
-    if math.isnan(common) or sum(problem.Y_test.shape[0] for problem in problems) * L > MOST_SORTED:
+    if math.isnan(common):
         return ()
-    pairs = list(zip(problems, estimates, strict=True))
-    S = np.vstack([ranking.rows_of(estimate.scores(problem.X_test), slice(None)) for problem, estimate in pairs])
-    on = np.vstack([problem.Y_test.toarray() > 0 for problem in problems])
-    known = np.vstack(
-        [np.ones(p.Y_test.shape, bool) if p.mask_test is None else p.mask_test.toarray() for p in problems]
-    )
-    order = np.argsort(S, axis=0)
-    S, on, known = (np.take_along_axis(table, order, axis=0) for table in (S, on & known, known))
+    L = held.scores.shape[1]
+    order = np.argsort(held.scores, axis=0)
+    S, known, on = (np.take_along_axis(table, order, axis=0) for table in held[:3])
     # Predicted from place i on: what is on before it is missed, what is off from it on is predicted.
-    first = np.zeros((1, L))
-    missed, off = (np.vstack([first, np.cumsum(table, axis=0)]) for table in (on, known & ~on))
-    wrong, places = missed + off[-1] - off, np.arange(L)
+    missed, off, total = (np.vstack([np.zeros((1, L)), np.cumsum(table, axis=0)]) for table in (on, known & ~on, known))
+    wrong, labels = missed + off[-1] - off, np.arange(L)
     present = (S <= common).sum(axis=0)
-    base = wrong[present, places]
+    base = wrong[present, labels]
     # No threshold lies between two equal scores, nor beyond all of them, where a label would be all on or all off.
     wrong[1:-1][S[1:] == S[:-1]] = np.inf
     wrong[[0, -1]] = np.inf
     best = wrong.argmin(axis=0)
-    total = np.vstack([first, np.cumsum(known, axis=0)])
-    changed = np.abs(total[best, places] - total[present, places])
-    gains = np.flatnonzero((changed > 0) & (base - wrong[best, places] >= GAIN * np.sqrt(changed)))
+    changed = np.abs(total[best, labels] - total[present, labels])
+    gains = np.flatnonzero((changed > 0) & (base - wrong[best, labels] >= GAIN * np.sqrt(changed)))
     return tuple((int(j), float((S[best[j] - 1, j] + S[best[j], j]) / 2)) for j in gains)
 
 
-def calibrated(problems: Sequence[OwnProblem], estimates: Sequence[Predictor]) -> Calibration:
+def calibrated(held: HeldOut) -> Calibration:
     """Return the calibration of scores by labels known on rows held out; none where these are all on, or all off.
 
     maximise    sum over them of t log p + (1 - t) log(1 - p), t = (m + 1) / (m + 2) for each of m that are on, and
@@ -101,32 +102,21 @@ def calibrated(problems: Sequence[OwnProblem], estimates: Sequence[Predictor]) -
                 chance does
     Reference: Platt (1999), "Probabilistic outputs for support vector machines", eq. 3 to 5.
     """
-    pairs = [_held_out(*pair, MOST_FITTED // len(problems)) for pair in zip(problems, estimates, strict=True)]
-    s, on = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
+    from sklearn.linear_model import LogisticRegression
+
+    step = math.ceil(held.scores.size / MOST_FITTED)
+    known = held.known[::step]
+    scores, on = held.scores[::step][known], held.on[::step][known]
     if not 0 < (count := int(on.sum())) < len(on):
         return ()
-    centre, unit = float(s.mean()), float(s.std()) or 1.0
-    z, t = (s - centre) / unit, np.where(on, (count + 1) / (count + 2), 1 / (len(on) - count + 2))
-
-    def loss(ab: Array) -> tuple[float, Array]:
-        u = ab[0] * z + ab[1]
-        slopes = (expit(u) - t) / len(z)
-        return float(np.mean(np.logaddexp(0.0, u) - t * u)), np.array([slopes @ z, slopes.sum()])
-
-    start = np.array([0.0, logit(t.mean())])
-    a, b = minimize(loss, start, jac=True, method="BFGS").x
-    if a <= 0:
-        return 0.0, float(start[1])
-    return float(a / unit), float(b - a * centre / unit)
-
-
-def _held_out(problem: OwnProblem, estimate: Predictor, most: int) -> tuple[Array, Array]:
-    """Return scores of labels known on evenly spread rows held out, about `most`, and whether these are on."""
-    n, L = problem.Y_test.shape
-    rows = np.arange(0, n, math.ceil(n * L / most))
-    scores = ranking.rows_of(estimate.scores(problem.X_test[rows]), slice(None))
-    known = np.ones(scores.shape, bool) if problem.mask_test is None else problem.mask_test[rows].toarray() > 0
-    return scores[known], problem.Y_test[rows].toarray()[known] > 0
+    centre, unit = float(scores.mean()), float(scores.std()) or 1.0
+    t = np.where(on, (count + 1) / (count + 2), 1 / (len(on) - count + 2))
+    # Each label counts as on with weight t, and as off with weight 1 - t.
+    z, weights = np.tile((scores - centre) / unit, 2)[:, None], np.concatenate([t, 1 - t])
+    curve = LogisticRegression(C=math.inf, tol=1e-6).fit(z, np.repeat([1, 0], len(t)), sample_weight=weights)
+    if (slope := float(curve.coef_[0, 0])) <= 0:
+        return 0.0, float(np.log(t.mean() / (1 - t.mean())))
+    return slope / unit, float(curve.intercept_[0] - slope * centre / unit)
 
 
 def probabilities(calibration: Calibration, scores: Array) -> Array:

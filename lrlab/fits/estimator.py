@@ -15,16 +15,12 @@ from lrlab import ranking
 from lrlab.arrays import Array, Matrix
 from lrlab.datasets.dataset import Dataset
 from lrlab.fits import calibration
-from lrlab.fits.own_files import checked_options, label_names, max_rank
-from lrlab.fits.row_fit import MODEL, Fit, FitSettings, fit_rows
-from lrlab.fits.validation import tuning_task
+from lrlab.fits.own_files import label_names, max_rank
+from lrlab.fits.row_fit import Fit, fit_rows
+from lrlab.fits.settings import FitSettings, fit_settings
 from lrlab.models.multilabel_problem import pattern
-from lrlab.models.scaling import SCALINGS
-from lrlab.parameters import InputError, Value, require_known
-from lrlab.protocol import limits
+from lrlab.parameters import InputError, Value
 
-ITERATIONS = 5
-"""Default limit of iterations where they are not tuned."""
 CLASS_ITERATIONS = 20
 """Default limit of iterations for classes: rows with one label each are few positives."""
 CHECK_X = {"accept_sparse": "csr", "dtype": np.float64}
@@ -85,19 +81,13 @@ class LabelEstimator(ClassifierMixin, BaseEstimator):
 
     def checked(self) -> FitSettings:
         """Return the settings, checked; InputError where one is wrong."""
-        settings: dict[str, Any] = dict(self.settings or {})
+        options: dict[str, Any] = dict(self.settings or {})
         if self.regularization is not None:
-            settings["regularization"] = self.regularization
-        solver, rank, iterations, scaling = self.solver, self.rank, self.iterations, self.feature_scaling
-        options = checked_options(MODEL, solver, settings)
-        require_known(scaling, SCALINGS, what="scaling")
-        if iterations is not None and iterations < 1:
-            raise InputError("iterations", "a whole number from 1", iterations, "leave it out for the default")
-        ending = limits({"max_iter": ITERATIONS if iterations is None else iterations, "max_seconds": self.max_seconds})
-        task = None
-        if self.tune_by:
-            task = tuning_task(solver, settings, rank, iterations, self.max_seconds, self.tune_by, self.seed, scaling)
-        return FitSettings(solver, options, rank, ending, self.intercept, scaling, self.seed, task)
+            options["regularization"] = self.regularization
+        return fit_settings(
+            self.solver, options, rank=self.rank, iterations=self.iterations, max_seconds=self.max_seconds,
+            metric=self.tune_by, scaling=self.feature_scaling, intercept=self.intercept, seed=self.seed,
+        )  # fmt: skip
 
     def take(self, result: Fit) -> Self:
         """Become the estimator that has this result."""
@@ -131,12 +121,12 @@ class LabelEstimator(ClassifierMixin, BaseEstimator):
         Few indicators, of which each row has one, have all ranks but one: half of the ranks, some random projections or
         few passes of stochastic gradients do not tell them apart.
         """
-        if settings.task:
+        if settings.metric:
             return settings
-        options, ending = dict(settings.options), settings.ending
-        options |= {"ratio": 1.0} if "ratio" in options and "ratio" not in (self.settings or {}) else {}
+        options, ending = dict(settings.options), settings.limits
+        options |= {"ratio": 1.0} if "ratio" in options and "ratio" not in settings.given else {}
         ending = ending if self.iterations else ending._replace(max_iter=CLASS_ITERATIONS)
-        return settings._replace(rank=settings.rank or max_rank(data), options=options, ending=ending)
+        return settings._replace(rank=settings.rank or max_rank(data), options=tuple(options.items()), limits=ending)
 
     def decision_function(self, X: Any) -> Array:
         """Return scores of rows, above 0 where predicted: of labels (n, L), less the threshold, or of classes.

@@ -1,11 +1,13 @@
 """The result of a fit: the scores of every iterate, the last estimate, and why it ended."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lrlab.protocol import Iterate, Limits, Stop, drive
+from lrlab.fits.given import run_given
+from lrlab.protocol import Iterate, Limits, Stop
+from lrlab.solver_entry import SolverEntry
 
 Row = dict[str, float]
 CHOSEN = "Ended after as many iterations as were chosen on held-out data."
@@ -28,20 +30,23 @@ class FitResult:
 
     def fill(
         self,
-        iterates: Iterator[Iterate],
-        score: Callable[[Any], Mapping[str, float]],
+        problem: Any,
+        entry: SolverEntry,
+        options: Mapping[str, Any],
         ending: Limits,
+        seed: int,
         following: Following = lambda iteration, iterations, seconds: None,
     ) -> None:
         """Run a solver to its end, with the scores of each iterate."""
-
-        def watch(iteration: int, seconds: float, iterate: Iterate) -> None:
-            self.rows.append({"iteration": iteration, "seconds": seconds, **score(iterate.estimate)})
-            self.estimate = iterate.estimate
-            following(iteration, ending.max_iter, time.perf_counter() - started)
-
         started = time.perf_counter()
-        self.stop = drive(iterates, watch, **ending._asdict())
+
+        def watch(row: Row, iterate: Iterate) -> None:
+            following(int(row["iteration"]), ending.max_iter, time.perf_counter() - started)
+
+        trace = run_given(problem, entry, options, ending, seed, watch)
+        own = ("objective", "residual")
+        self.rows = [{name: value for name, value in row.items() if name not in own} for row in trace.rows]
+        self.estimate, self.stop = trace.estimate, trace.stop
 
     def summary(self) -> dict[str, Any]:
         """Return it as plain values, as `fit --json` prints it: the scores of the last iteration, and all of them."""

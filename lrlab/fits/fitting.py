@@ -5,10 +5,11 @@ from typing import Any
 from lrlab import datasets
 from lrlab.fits.estimator import LabelEstimator
 from lrlab.fits.fit_result import Following
-from lrlab.fits.own_files import File, checked_options, read, require_rank
-from lrlab.fits.row_fit import MODEL, fit_rows
+from lrlab.fits.metrics import METRIC
+from lrlab.fits.own_files import File, read, require_rank
+from lrlab.fits.row_fit import fit_rows
+from lrlab.fits.settings import fit_settings
 from lrlab.fits.tuning import Progress, Tuned, tune_rows
-from lrlab.fits.validation import METRIC, tuning_task
 
 
 def fit(
@@ -49,11 +50,10 @@ def fit(
     Returns an estimator of scikit-learn that has the attributes of a `row_fit.Fit`, too.
     InputError where a file, a setting or a size is wrong, or where memory does not suffice.
     """
-    given: dict[str, Any] = dict(settings)
-    regularization = given.pop("regularization", None)
+    own: dict[str, Any] = dict(settings)
     estimator = LabelEstimator(
-        solver, rank=rank, regularization=regularization, iterations=iterations, intercept=intercept,
-        feature_scaling=scaling, tune_by=tune_by, seed=seed, max_seconds=max_seconds, settings=given or None,
+        solver, rank=rank, iterations=iterations, intercept=intercept, regularization=own.pop("regularization", None),
+        feature_scaling=scaling, tune_by=tune_by, seed=seed, max_seconds=max_seconds, settings=own or None,
     )  # fmt: skip
     checked = estimator.checked()
     training = read(train, labels, observed, seed, limit)
@@ -86,8 +86,10 @@ def tune(
     count that are known and, where `observed` is less than 1, drawn. A given rank or `regularization` is not tuned.
     max_seconds: of each run. The other parameters are as for `fit`.
     """
-    checked_options(MODEL, solver, settings)
-    task = tuning_task(solver, settings, rank, iterations, max_seconds, metric, seed, scaling)
+    checked = fit_settings(
+        solver, settings, rank=rank, iterations=iterations, max_seconds=max_seconds, metric=metric, scaling=scaling,
+        intercept=intercept, seed=seed,
+    )  # fmt: skip
     rows = read(train, labels, observed, seed)
-    require_rank(rank, rows)
-    return tune_rows(rows, task, progress, intercept=intercept)
+    require_rank(checked.rank, rows)
+    return tune_rows(rows, checked, progress)

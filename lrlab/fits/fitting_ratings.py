@@ -1,9 +1,8 @@
 """Fits biases and a low-rank part to users' own ratings, tuned on held-out ones; tests on others; tasks for workers."""
 
 import math
-from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,13 +15,13 @@ from lrlab.fits.biased_als import Line, bias_line
 from lrlab.fits.fit_result import FitResult, Row
 from lrlab.fits.own_files import File
 from lrlab.fits.ratings_model import RatingModel, members_of
-from lrlab.fits.ratings_solvers import BIASES, OWN, Attempt, Candidate
+from lrlab.fits.ratings_solvers import BIASES, OWN, Candidate, RatingsRun
 from lrlab.fits.ratings_tuning import FEWEST, Result, Tuner
 from lrlab.fits.tuning import Progress
-from lrlab.models.own_rows import solver_stream, stored
+from lrlab.models.own_rows import stored
 from lrlab.models.ratings_problem import Cells, Factors, RatingTable, aligned, rms
 from lrlab.parameters import InputError
-from lrlab.protocol import Iterate, Iterates, Limits, Stop, limits
+from lrlab.protocol import Limits, limits
 
 ITERATIONS = {OWN: 60, BIASES: 1}
 """Default limits of iterations; that of the catalogue's solvers is 20."""
@@ -157,12 +156,14 @@ def fit_table(
         share=best.share if best else 0.0, baselines=baselines(table, line), tried=tried,
     )  # fmt: skip
     if best:
-        run = ratings_solvers.attempt(solver, table, line, best.candidate, solver_stream(seed))
-        fit.fill(_with_biases(run, fit.share), table.score, ending._replace(max_iter=max(1, best.iterations)))
+        run = RatingsRun(table, line, solver, best.candidate.rank, best.share)
+        fit.fill(run, run.entry, best.candidate.options, ending._replace(max_iter=max(1, best.iterations)), seed)
+        fit.estimate = None if fit.estimate is None else run.factors(fit.estimate)
         if not plausible(fit.estimate, table, line, seed):
-            best, fit.share, fit.rows, fit.notes = None, 0.0, [], (*fit.notes, IMPLAUSIBLE)
+            best, fit.share, fit.notes = None, 0.0, (*fit.notes, IMPLAUSIBLE)
     if not best:
-        fit.fill(_alone(line), table.score, ending._replace(max_iter=2))
+        run = RatingsRun(table, line, BIASES, 0)
+        fit.fill(run, run.entry, {}, ending._replace(max_iter=2), seed)
     if fit.estimate is not None:
         # Some solvers find the rank themselves.
         fit.rank = fit.estimate.users.shape[1] - 1
@@ -199,23 +200,6 @@ def baselines(table: RatingTable, line: Line) -> Row:
         "cold_user_ratings": int(table.cold_users.sum()),
         "cold_item_ratings": int(table.cold_items.sum()),
     }
-
-
-def _alone(line: Line) -> Iterates:
-    yield Iterate(line.factors)
-    return Stop.FINISHED
-
-
-def _with_biases(run: Attempt, share: float) -> Iterates:
-    """Yield the iterates of a solver as factors with biases, and return why it ended."""
-    iterates: Iterator[Iterate] = run.iterates
-    while True:
-        try:
-            iterate = next(iterates)
-        except StopIteration as ending:
-            return ending.value
-        factors: Factors = run.factors(iterate.estimate, share)
-        yield replace(iterate, estimate=factors)
 
 
 class RatingsTask(NamedTuple):

@@ -1,17 +1,17 @@
-"""Reads users' own files and checks their settings, before anything is fitted."""
+"""Reads users' own files of rows, and says which ranks they have."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from lrlab import catalog, datasets
+from lrlab import datasets
 from lrlab.datasets import Dataset
 from lrlab.models.own_rows import hide
-from lrlab.parameters import InputError, require_known, settle
+from lrlab.parameters import InputError
 
 File = str | Path
+MAX_DEFAULT_RANK = 100
 
 
 def label_names(columns: Dataset) -> tuple[str, ...]:
@@ -25,18 +25,6 @@ def count_auc_rows(data: Dataset) -> int:
     on = np.diff(data.Y.indptr)
     known = data.L if data.observed is None else data.observed.sum(axis=1)
     return int(((on > 0) & (on < known)).sum())
-
-
-def checked_options(model: str, solver: str, settings: Mapping[str, object]) -> dict[str, Any]:
-    """Return all options of a solver of a model, checked; InputError names the known ones."""
-    require_known(solver, tuple(entry.name for entry in catalog.solvers_for(model)), what="solver")
-    entry = catalog.solver(solver, model)
-    for name in settings:
-        require_known(name, entry.options, what=f"option of {solver}")
-    return settle(entry.run, settings)
-
-
-MAX_DEFAULT_RANK = 100
 
 
 def read(train: File, labels: Any, observed: float, seed: int, limit: int = 0) -> Dataset:

@@ -1,19 +1,22 @@
 """Solvers of ratings: their settings, the ranks and ridges to try, and how one is started on a table."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from lrlab import catalog
 from lrlab.fits.biased_als import Line, biased_als, memory_bytes
-from lrlab.fits.own_files import checked_options
+from lrlab.fits.settings import checked_options
 from lrlab.models.completion import InductiveCompletion
 from lrlab.models.ratings_problem import Factors, RatingsProblem, RatingTable
 from lrlab.parameters import InputError, declared, require_known, settle
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.runs.memory import GIB, memory_limit, require_memory
+from lrlab.solver_entry import SolverEntry
 
 MODEL = InductiveCompletion.model
 OWN = "biased-als"
@@ -36,23 +39,55 @@ class Candidate(NamedTuple):
     options: Mapping[str, Any]
 
 
-class Attempt(NamedTuple):
-    """Iterates of a solver, and the ratings that an estimate with a share of 0..1 stands for."""
-
-    iterates: Iterator[Iterate]
-    factors: Callable[[Any, float], Factors]
-
-
 PENALTIES = ("ridge", "shrinkage")
 
 
-def attempt(solver: str, table: RatingTable, line: Line, candidate: Candidate, rng: np.random.Generator) -> Attempt:
-    """Start a solver on ratings."""
-    if solver == OWN:
-        return Attempt(biased_als(table, candidate.rank, **candidate.options, rng=rng), lambda factors, share: factors)
-    problem = RatingsProblem(table, candidate.rank, *line)
-    entry = catalog.solver(solver, MODEL)
-    return Attempt(entry.run(problem, **candidate.options, rng=rng), problem.factors)
+@dataclass
+class RatingsRun:
+    """Ratings of which a solver fits a part of low rank: a problem that says what its estimates predict.
+
+    share: weight in 0..1 of the fit beside the line of biases, for solvers that the catalogue has.
+    """
+
+    table: RatingTable
+    line: Line
+    solver: str
+    rank: int
+    share: float = 1.0
+
+    def load(self, everything: bool) -> None:
+        """Do nothing: all ratings are in memory."""
+
+    @cached_property
+    def completion(self) -> RatingsProblem:
+        """The ratings as solvers of inductive completion take them."""
+        return RatingsProblem(self.table, self.rank, *self.line)
+
+    def factors(self, estimate: Any) -> Factors:
+        """Return an estimate as factors with biases."""
+        return estimate if self.solver in (OWN, BIASES) else self.completion.factors(estimate, self.share)
+
+    def score(self, estimate: Any) -> dict[str, float]:
+        """Return the errors on training and on test ratings."""
+        return self.table.score(self.factors(estimate))
+
+    @property
+    def entry(self) -> SolverEntry:
+        """The solver, of problems of this kind."""
+        if self.solver not in (OWN, BIASES):
+            entry = catalog.solver(self.solver, MODEL)
+            return replace(entry, run=lambda problem, **options: entry.run(problem.completion, **options))
+        run = _biased_als if self.solver == OWN else _alone
+        return SolverEntry(name=self.solver, title="", summary="", update="", run=run, workspace=lambda *_: 0)
+
+
+def _biased_als(problem: RatingsRun, **options: Any) -> Iterator[Iterate]:
+    return biased_als(problem.table, problem.rank, **options)
+
+
+def _alone(problem: RatingsRun, *, rng: np.random.Generator) -> Iterates:
+    yield Iterate(problem.line.factors)
+    return Stop.FINISHED
 
 
 def solvers() -> list[str]:

@@ -3,16 +3,19 @@
 import math
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from lrlab.arrays import Array
 from lrlab.fits.biased_als import Line, bias_line
-from lrlab.fits.ratings_solvers import OWN, PENALTIES, RIDGES, Candidate, attempt
+from lrlab.fits.fit_result import Row
+from lrlab.fits.given import run_given
+from lrlab.fits.ratings_solvers import OWN, PENALTIES, RIDGES, Candidate, RatingsRun
 from lrlab.fits.tuning import Progress
 from lrlab.models.ratings_problem import RatingTable, rms
-from lrlab.protocol import Iterate, Limits, drive
+from lrlab.protocol import Iterate, Limits
 
 WORTH = 1e-3
 """Share by which a larger rank has to lower the error on held-out ratings."""
@@ -20,6 +23,7 @@ PATIENCE, SETTLED = 12, 5e-4
 """A run ends where so many iterations have not lowered the squared error by such a share."""
 CERTAIN, CERTAIN_OF_FEW = 2.0, 3.0
 """Standard errors by which a low-rank part has to be better than biases alone, also of fewer than FOLDS_RATINGS."""
+MOMENTS = ("off_d", "d_d", "off_d_squared", "off_d_cubed", "d_d_squared")
 ROUNDING = 1e-12
 FEWEST = 20
 """Ratings without which none are held out, and biases alone are fitted."""
@@ -44,6 +48,21 @@ class Result(NamedTuple):
         """Return it as a row of the table of what was tried."""
         numbers = {name: value for name, value in self.candidate.options.items() if name in PENALTIES}
         return {"rank": self.candidate.rank, **numbers, "iterations": self.iterations, "rmse": self.rmse}
+
+
+@dataclass
+class HeldOutRun(RatingsRun):
+    """Held-out ratings, and by how much the line of biases misses them: `off`."""
+
+    off: Array = field(default_factory=lambda: np.zeros(0))
+
+    def score(self, estimate: Any) -> dict[str, float]:
+        """Return the sums MOMENTS of products of `off` and the change d of the predictions."""
+        places, off = (self.table.test.rows, self.table.test.columns), self.off
+        d = self.factors(estimate).at(*places) - self.line.factors.at(*places)
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums = off @ d, d @ d, (off * d) @ (off * d), (off * d) @ d**2, d**2 @ d**2
+        return dict(zip(MOMENTS, map(float, sums), strict=True))
 
 
 class Tuner:
@@ -81,25 +100,22 @@ class Tuner:
 
     def _moments(self, candidate: Candidate, table: RatingTable, line: Line, off: Array) -> list[Array]:
         """Return sums over held-out ratings, for each iterate, of products of the line's errors and the change d."""
-        run = attempt(self.solver, table, line, candidate, np.random.default_rng((3, self.seed)))
-        at_line = line.factors.at(table.test.rows, table.test.columns)
-        # The first is the line itself, so that a run without any iterate has a score.
-        sums, gains = list[Array]([np.zeros(5)]), [0.0]
+        run, at = HeldOutRun(table, line, self.solver, candidate.rank, off=off), [np.zeros(5)]
+        gains = [0.0]
 
-        def watch(iteration: int, seconds: float, iterate: Iterate) -> None:
-            d = run.factors(iterate.estimate, 1.0).at(table.test.rows, table.test.columns) - at_line
-            with np.errstate(over="ignore", invalid="ignore"):
-                sums.append(np.array([off @ d, d @ d, (off * d) @ (off * d), (off * d) @ d**2, d**2 @ d**2]))
-            share = self._share(sums[-1])
-            gains.append(2 * share * sums[-1][0] - share**2 * sums[-1][1])
+        def watch(row: Row, iterate: Iterate) -> None:
+            # The first is the line itself, so that a run without any iterate has a score.
+            at.append(np.array([row[name] for name in MOMENTS]))
+            share = self._share(at[-1])
+            gains.append(2 * share * at[-1][0] - share**2 * at[-1][1])
 
         def settled() -> bool:
             """Say whether the last iterations have hardly lowered the squared error."""
             earlier, last = gains[:-PATIENCE], gains[-PATIENCE:]
             return bool(earlier) and max(last) - max(earlier) <= SETTLED * (float(off @ off) - max(earlier))
 
-        drive(run.iterates, watch, **self.ending._asdict(), cancelled=settled)
-        return sums
+        run_given(run, run.entry, candidate.options, self.ending, self.seed, watch, settled)
+        return at
 
     def _share(self, sums: Array) -> float:
         """Return the weight of a fit that is best on held-out ratings; 1 for a solver with ridges of its own."""

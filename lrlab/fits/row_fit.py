@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
-from lrlab import catalog
 from lrlab.datasets import Dataset
 from lrlab.fits import baselines
 from lrlab.fits.calibration import Calibration
@@ -12,15 +11,13 @@ from lrlab.fits.fit_memory import fits_memory, require_fit_memory
 from lrlab.fits.fit_result import FitResult, Following, Row
 from lrlab.fits.fitted_model import FittedModel
 from lrlab.fits.own_files import count_auc_rows, default_rank, require_rank
+from lrlab.fits.settings import FitSettings, fit_settings
 from lrlab.fits.tuning import Progress, Tuned, tune_rows
-from lrlab.fits.validation import TuningTask, tuning_task
-from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import threshold_of
-from lrlab.models.own_rows import OwnProblem, OwnThresholds, solver_stream
+from lrlab.models.own_rows import OwnProblem, OwnThresholds
 from lrlab.models.scaling import Scaling, spread_remark
-from lrlab.protocol import Limits
 
-MODEL = Multilabel.model
+TIMES = ("iteration", "seconds")
 AREAS_ENTRIES = 10**8
 """Scores of test rows beyond which micro and macro AUC are left out: sorting takes half as long as an iteration."""
 
@@ -75,19 +72,6 @@ class Fit(FitResult):
         return baselines.remark(scores, self.baselines)
 
 
-class FitSettings(NamedTuple):
-    """Settings of a fit, checked; `options` are all of the solver. task: what is tuned, None where nothing is."""
-
-    solver: str
-    options: Mapping[str, Any]
-    rank: int
-    ending: Limits
-    intercept: bool
-    scaling: str
-    seed: int
-    task: TuningTask | None
-
-
 def fit_rows(
     training: Dataset,
     fresh: Dataset | None,
@@ -102,41 +86,42 @@ def fit_rows(
 
     The other parameters are those of `fitting.fit`. InputError where the rank is wrong or memory does not suffice.
     """
-    solver, options, task = settings.solver, settings.options, settings.task
     require_rank(settings.rank, training)
-    rank = settings.rank or default_rank(training)
-    require_fit_memory(solver, options, training, fresh, rank)
-    columns, auc_rows = training.rows(slice(0, 0)), count_auc_rows(fresh) if fresh else 0
-    fitted = Fit(solver=solver, options=options, auc_rows=auc_rows, columns=columns)
-    fitted.notes, scaling, ending = fresh.notes if fresh else (), settings.scaling, settings.ending
-    if task:
-        fitted.tuned = tune_rows(training, task, progress, intercept=settings.intercept)
+    rank, options, scaling = settings.rank or default_rank(training), dict(settings.options), settings.scaling
+    require_fit_memory(settings.solver, options, training, fresh, rank)
+    tested = training.rows(slice(0, 0)) if fresh is None else fresh
+    fitted = Fit(
+        solver=settings.solver, options=options, columns=training.rows(slice(0, 0)), intercept=settings.intercept,
+        auc_rows=count_auc_rows(tested), notes=tested.notes if fresh else (),
+    )  # fmt: skip
+    ending = settings.limits
+    if settings.metric:
+        fitted.tuned = tune_rows(training, settings, progress)
         best = fitted.tuned.chosen
         fitted.notes += fitted.tuned.notes
-        fitted.options, ending = task.options_with(best.candidate), ending._replace(max_iter=max(1, best.iterations))
-        scaling, fitted.threshold = best.candidate.scaling, task.threshold(best)
+        fitted.options = settings.options_with(best.candidate)
+        ending = ending._replace(max_iter=max(1, best.iterations))
+        scaling, fitted.threshold = best.candidate.scaling, best.threshold_by(fitted.tuned.metric)
         fitted.own, fitted.calibration = best.own, best.calibration
-    scaled = Scaling.of(training.X, scaling)
-    tested = fitted.columns if fresh is None else fresh
-    problem = OwnProblem.between(training, tested, rank, intercept=settings.intercept, scaling=scaled)
+    fitted.scaling = Scaling.of(training.X, scaling)
+    problem = OwnProblem.between(training, tested, rank, intercept=settings.intercept, scaling=fitted.scaling)
     if remark := spread_remark(problem.X):
         fitted.notes += (remark,)
-    fitted.intercept, fitted.scaling, problem.threshold = settings.intercept, scaled, fitted.threshold
-    problem.own = fitted.own
-    iterates = catalog.solver(solver, MODEL).run(problem, **fitted.options, rng=solver_stream(settings.seed))
-    score = (lambda estimate: named(problem.score(estimate))) if fresh else lambda estimate: {}
-    fitted.fill(iterates, score, ending, following)
+    problem.threshold, problem.own = fitted.threshold, fitted.own
+    fitted.fill(problem, settings.entry, fitted.options, ending, settings.seed, following)
+    # Without rows to test on there are no scores.
+    fitted.rows = [named(row) if fresh else {name: row[name] for name in TIMES} for row in fitted.rows]
     if fresh and areas is None and fresh.n * fresh.L > AREAS_ENTRIES:
         size = f"they sort {fresh.n * fresh.L:,} scores"
         fitted.notes += (f"Micro and macro AUC are left out: {size}. areas=True, or --areas, computes them.",)
     elif fitted.estimate is not None and areas is not False:
         fitted.areas = problem.areas(fitted.estimate)
     if compared:
-        fitted.baselines = scores_of_baselines(training, problem, fitted, task)
+        fitted.baselines = scores_of_baselines(training, problem, fitted, settings)
     return fitted
 
 
-def scores_of_baselines(rows: Dataset, problem: OwnProblem, fitted: Fit, task: TuningTask | None) -> dict[str, Row]:
+def scores_of_baselines(rows: Dataset, problem: OwnProblem, fitted: Fit, settings: FitSettings) -> dict[str, Row]:
     """Return the scores of label frequencies, and of full rank where a fit has less; tuned where the fit is.
 
     Each is judged by thresholds of its own, which are nothing to the scores of another solver.
@@ -145,13 +130,15 @@ def scores_of_baselines(rows: Dataset, problem: OwnProblem, fitted: Fit, task: T
     frequent: Any = baselines.frequencies(rows.d, problem.Y, problem.mask)
     scores = {baselines.FREQUENCIES: named(problem.score(frequent))}
     if fitted.solver != baselines.SOLVER and baselines.feasible(rows.d, rows.L) and fits_memory(rows, baselines.SOLVER):
-        settings: dict[str, Any] = {}
-        if task:
-            seconds, scaling = task.limits.max_seconds, fitted.scaling.name
-            own = tuning_task(baselines.SOLVER, {}, 0, 1, seconds, task.metric, task.seed, scaling)
-            best = tune_rows(rows, own, lambda count, best: None, intercept=fitted.intercept).chosen
-            settings, problem.threshold, problem.own = best.candidate.options, own.threshold(best), best.own
-        scores[baselines.FULL_RANK] = named(problem.score(baselines.full_rank(problem, settings)))
+        options: dict[str, Any] = {}
+        if fitted.tuned:
+            own = fit_settings(
+                baselines.SOLVER, {}, iterations=1, max_seconds=settings.limits.max_seconds, metric=settings.metric,
+                scaling=fitted.scaling.name, intercept=settings.intercept, seed=settings.seed,
+            )  # fmt: skip
+            best = tune_rows(rows, own, lambda count, best: None).chosen
+            options, problem.threshold, problem.own = best.candidate.options, best.threshold_by(own.metric), best.own
+        scores[baselines.FULL_RANK] = named(problem.score(baselines.full_rank(problem, options)))
     return scores
 
 

@@ -9,36 +9,40 @@ from lrlab.engine.engine import Engine
 from lrlab.engine.handles import LiveRun
 from lrlab.engine.messages import Failure
 from lrlab.engine.stream import Collection
-from lrlab.fits import tuning
-from lrlab.fits.tuning import Search
-from lrlab.fits.validation import HELD_OUT_SHARE, Candidate, CandidateTrial, Result, TuningTask, run_candidate
+from lrlab.fits.metrics import METRICS
+from lrlab.fits.search import Result, best_of, proposals
+from lrlab.fits.settings import FitSettings
+from lrlab.fits.tuning import CandidateTrial, run_candidate
 from lrlab.parameters import InputError
 from lrlab.runs.job import Job, make_job
 
 
 class Tuning:
-    """The search of one solver's settings, stage by stage; over once it has `best`, or `error` says why not."""
+    """The trials of one solver's settings; over once it has `best`, or `error` says why not."""
 
-    def __init__(self, engine: Engine, job: Job, task: TuningTask) -> None:
-        self.job, self.task, self._results = job, task, list[Result]()
+    def __init__(self, engine: Engine, job: Job, settings: FitSettings) -> None:
+        self.job, self.settings, self.error = job, settings, ""
         self.best: Result | None = None
-        self.error = ""
         # Jobs on own data are on OwnRows.
-        spec: Any = job.spec
-        self._engine, self._spec = engine, spec.replace(validation=HELD_OUT_SHARE)
-        self._search: Search = tuning.search(task, min(spec.size))
-        self._begin(next(self._search))
+        self._spec: Any = job.spec
+        candidates = proposals(settings, min(self._spec.size))
+        trials = [CandidateTrial(self._spec, settings, candidate) for candidate in candidates]
+        self._trials = Collection(engine.map(run_candidate, trials))
 
     @property
     def table(self) -> list[Result]:
         """The results so far, in the order in which the settings were proposed."""
-        batch = sorted(self._batch.results.items())
-        return self._results + [result for _, result in batch if isinstance(result, Result)]
+        return [result for _, result in sorted(self._trials.results.items()) if isinstance(result, Result)]
 
     @property
-    def version(self) -> tuple[int, int]:
+    def total(self) -> int:
+        """The number of settings that are tried."""
+        return self._trials.total
+
+    @property
+    def version(self) -> int:
         """Differs where there is something new to show."""
-        return len(self._results), self._batch.version
+        return self._trials.version
 
     @property
     def over(self) -> bool:
@@ -46,49 +50,38 @@ class Tuning:
         return self.best is not None or bool(self.error)
 
     def refresh(self) -> None:
-        """Take the new results, and begin the next stage once one is complete."""
+        """Take the new results, and choose the best one once all are there."""
         if self.over:
             return
-        for *_, result in self._batch.refresh():
+        for *_, result in self._trials.refresh():
             if isinstance(result, Failure):
                 self.error = self.error or result.sentence
-                self._batch.cancel()
-        if not self._batch.alive and not self.error:
-            if self._batch.done < self._batch.total:
-                self.error = self._batch.error or "Cancelled while it was tuned."
-                return
-            stage = [self._batch.results[k] for k in range(self._batch.total)]
-            try:
-                candidates = self._search.send(stage)
-            except StopIteration as over:
-                self.best = over.value
-            else:
-                self._results += stage
-                self._begin(candidates)
+                self._trials.cancel()
+        if self._trials.alive or self.error:
+            return
+        if self._trials.done < self._trials.total:
+            self.error = self._trials.error or "Cancelled while it was tuned."
+        else:
+            self.best = best_of(self.table, METRICS[self.settings.metric].better)
 
     def cancel(self) -> None:
         """End it."""
-        self._batch.cancel()
+        self._trials.cancel()
 
     def fitted(self) -> Job | None:
         """Return the job that fits all rows with the best settings; None, with `error` saying why, where none can."""
         if self.best is None:
             return None
-        settings = self.task.options_with(self.best.candidate)
-        spec: Any = self.job.spec
-        known = json.dumps([self.task.threshold(self.best), self.best.own, self.best.calibration])
-        spec = spec.replace(scaling=self.best.candidate.scaling, threshold=known)
-        limits = self.job.limits._replace(max_iter=max(1, self.best.iterations))
+        best, spec = self.best, self._spec
+        known = json.dumps([best.threshold_by(self.settings.metric), best.own, best.calibration])
+        spec = spec.replace(scaling=best.candidate.scaling, threshold=known)
+        limits = self.job.limits._replace(max_iter=max(1, best.iterations))
         try:
-            return make_job(spec, self.job.solver, **settings, **limits._asdict())
+            return make_job(spec, self.job.solver, **self.settings.options_with(best.candidate), **limits._asdict())
         except InputError as error:
             # A higher rank than by hand may need more memory than there is.
             self.error = str(error)
             return None
-
-    def _begin(self, candidates: list[Candidate]) -> None:
-        trials = [CandidateTrial(self._spec, self.task, candidate) for candidate in candidates]
-        self._batch = Collection(self._engine.map(run_candidate, trials))
 
 
 class TunedRun:
@@ -97,10 +90,10 @@ class TunedRun:
     tunings: the searches, one a solver. cancelled: whether somebody has ended it.
     """
 
-    def __init__(self, engine: Engine, jobs: Sequence[Job], tasks: Sequence[TuningTask]) -> None:
+    def __init__(self, engine: Engine, jobs: Sequence[Job], settings: Sequence[FitSettings]) -> None:
         self._engine, self.cancelled, self.started = engine, False, time.monotonic()
         self._following: Any = None
-        self.tunings = [Tuning(engine, job, task) for job, task in zip(jobs, tasks, strict=True)]
+        self.tunings = [Tuning(engine, job, one) for job, one in zip(jobs, settings, strict=True)]
 
     @property
     def runs(self) -> list[LiveRun]:
@@ -133,7 +126,5 @@ class TunedRun:
     def cancel(self) -> None:
         """End it; the results so far stay."""
         self.cancelled = True
-        for one in self.tunings:
+        for one in (*self.tunings, *filter(None, [self._following])):
             one.cancel()
-        if self._following:
-            self._following.cancel()

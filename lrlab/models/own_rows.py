@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +25,8 @@ from lrlab.protocol import Checkpoint, proceed
 
 PACKED = "data:;base64,"
 """How a text begins that is a file itself; any other one is a path."""
+FOLDS = 5
+"""Parts into which rows are divided, of which one is held out at a time."""
 SAMPLE = 2000
 """Most training rows on which scores are told."""
 
@@ -40,8 +43,7 @@ class OwnRows(LabelRows):
     """Rows in two .npz files, which `datasets.save_npz` has written; n, d, labels, density say what is in the first.
 
     `kept` of the known training labels are drawn with the seed, the rest is hidden; `observed` is the share of the
-    label table that is seen after that. With `validation`, that share of the training rows is held out, drawn with the
-    seed, and scores are told on those instead of on the test rows.
+    label table that is seen after that.
     """
 
     model = Multilabel.model
@@ -54,7 +56,6 @@ class OwnRows(LabelRows):
     test_rows: Annotated[int, Parameter(meaning="number of rows in the second file", low=0, high=1e9, hidden=True)] = 0
     per_row: Annotated[int, Parameter(meaning="labels of a row that are on, about", low=0, high=1e9, hidden=True)] = 1
     kept: Annotated[float, Parameter(meaning="share of the known labels that is kept", low=1e-4, high=1)] = 1.0
-    validation: Annotated[float, Parameter(meaning="share of the training rows held out", low=0, high=0.9)] = 0.0
     intercept: Annotated[bool, Parameter(meaning="whether each label has an intercept, which nothing penalises")] = True
     scaling: Annotated[str, Parameter(meaning=MEANING, choices=SCALINGS)] = "auto"
     threshold: Annotated[str, Parameter(meaning="scores above which labels are predicted, as JSON", hidden=True)] = ""
@@ -72,20 +73,17 @@ class OwnRows(LabelRows):
 
     def build(self, checkpoint: Checkpoint = proceed) -> "OwnProblem":
         """Read both files."""
-        given, fresh = self._read()
-        if self.validation:
-            given, fresh = split(given, self.validation, self.seed)
-        return self._problem(given, fresh)
+        with stored(self.test) as test:
+            given = self._given()
+            return self._problem(given, datasets.read(test, like=given))
 
     def held_out(self, count: int) -> list["OwnProblem"]:
-        """Read the first file, and hold out so many parts of its rows, of the share `validation`, one after another."""
-        given, _ = self._read()
-        return [self._problem(*split(given, self.validation, self.seed, fold)) for fold in range(count)]
+        """Read the first file, and return problems of learning from it without the first so many of its `folds`."""
+        return [self._problem(*pair) for pair in folds(self._given(), count, self.seed)]
 
-    def _read(self) -> tuple[Dataset, Dataset]:
-        with stored(self.train) as train, stored(self.test) as test:
-            given = datasets.read(train)
-            return hide(given, self.kept, self.seed), datasets.read(test, like=given)
+    def _given(self) -> Dataset:
+        with stored(self.train) as train:
+            return hide(datasets.read(train), self.kept, self.seed)
 
     def _problem(self, given: Dataset, fresh: Dataset) -> "OwnProblem":
         scaling = Scaling.of(given.X, self.scaling)
@@ -178,18 +176,31 @@ def hide(data: Dataset, share: float, seed: int) -> Dataset:
     return replace(data, Y=only_observed(data.Y, known), observed=known)
 
 
-def split(data: Dataset, share: float, seed: int, fold: int = 0) -> tuple[Dataset, Dataset]:
-    """Return the rows in two parts, the second of them the share that is held out: drawn with the seed, in order.
+def split(data: Dataset, share: float, seed: int) -> tuple[Dataset, Dataset]:
+    """Return the rows in two parts, the second of them the share that is held out: drawn with the seed, in order."""
+    from sklearn.model_selection import train_test_split
 
-    fold: which of the parts of that size is held out, from 0; they have no row in common.
-    """
+    require_two(data)
+    cut = min(max(1, round(share * data.n)), data.n - 1)
+    learnt, held = train_test_split(np.arange(data.n), test_size=cut, random_state=seed)
+    return data.rows(np.sort(learnt)), data.rows(np.sort(held))
+
+
+def folds(data: Dataset, count: int, seed: int) -> Iterator[tuple[Dataset, Dataset]]:
+    """Yield `count` times the rows in two parts: all but a fifth, drawn with the seed, and that; no fifth twice."""
+    # Imported here: drawn problems and presets do without scikit-learn.
+    from sklearn.model_selection import KFold
+
+    require_two(data)
+    fifths = KFold(min(FOLDS, data.n), shuffle=True, random_state=seed).split(np.arange(data.n))
+    for learnt, held in islice(fifths, count):
+        yield data.rows(learnt), data.rows(held)
+
+
+def require_two(data: Dataset) -> None:
+    """Raise InputError where no row can be held out."""
     if data.n < 2:
         raise InputError("rows", "at least 2, for some are held out", data.n, "give more rows")
-    # A stream of its own: which labels are hidden does not depend on which rows are held out.
-    drawn = np.random.default_rng((1, seed)).permutation(data.n)
-    cut = min(max(1, round(share * data.n)), data.n - 1)
-    drawn = np.roll(drawn, -fold * cut)
-    return data.rows(np.sort(drawn[cut:])), data.rows(np.sort(drawn[:cut]))
 
 
 def packed(path: Path) -> str:

@@ -19,8 +19,8 @@ import pandas as pd
 
 from lrlab.figures.series import beside
 from lrlab.fits.dataset_fit import DatasetFit, fit_dataset
-from lrlab.fits.own_files import checked_options
-from lrlab.fits.validation import METRICS
+from lrlab.fits.metrics import METRICS
+from lrlab.fits.settings import checked_options
 from lrlab.parameters import InputError, require_known
 from lrlab.presets import claims
 from lrlab.presets.definition import Preset, Toml

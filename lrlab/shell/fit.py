@@ -83,8 +83,7 @@ def fit_rows(options: argparse.Namespace, settings: dict[str, Any]) -> Any:
     """Fit a multi-label solver to rows, and save it with --save."""
     from lrlab.fits.fitted_model import save_model
     from lrlab.fits.fitting import fit
-    from lrlab.fits.own_files import checked_options
-    from lrlab.fits.row_fit import MODEL
+    from lrlab.fits.settings import MODEL, checked_options
 
     if not options.test:
         raise InputError("--test", "given", "nothing", "name a file of rows to test on; for ratings, say --ratings")

@@ -11,7 +11,8 @@ from lrlab.__main__ import main
 from lrlab.datasets.dataset import Dataset
 from lrlab.fits import baselines
 from lrlab.fits.fitting import fit
-from lrlab.fits.validation import Candidate, evaluate, tuning_task
+from lrlab.fits.settings import Candidate, fit_settings
+from lrlab.fits.tuning import evaluate
 from lrlab.models.multilabel_problem import label_shares
 from lrlab.models.own_rows import OwnProblem, split
 
@@ -116,8 +117,8 @@ def test_a_single_label_has_no_auc_in_a_row_and_wants_another_metric(files):
 def test_scores_of_a_single_label_that_are_shrunk_to_nothing_have_no_order():
     rows = unequal(1012, L=5)[0]
     rows = Dataset(rows.X, rows.Y[:, [3]])
-    problems = [OwnProblem.between(*split(rows, 0.2, 0, 0), 1)]
-    task = tuning_task("leml-squared", {}, 1, 10, 10.0, "ndcg@5", 0).of_labels(1)
+    problems = [OwnProblem.between(*split(rows, 0.2, 0), 1)]
+    task = fit_settings("leml-squared", {}, rank=1, iterations=10, metric="ndcg@5").of_labels(1)
     assert task.metric == "macro_auc" and task.of_labels(2) == task
     good, nothing = (evaluate(problems, task, Candidate(1, weight)).score for weight in (1.0, 1e4))
     assert nothing == 0.5 < good

@@ -9,7 +9,7 @@ from sklearn.base import clone
 import lrlab
 from lrlab.datasets.dataset import Dataset
 from lrlab.fits import explanations
-from lrlab.fits.calibration import calibrated
+from lrlab.fits.calibration import calibrated, held_out
 from lrlab.fits.fitted_model import load_model, save_model
 from lrlab.lowrank import from_product
 from lrlab.models.own_rows import OwnProblem
@@ -17,28 +17,28 @@ from lrlab.parameters import InputError
 
 
 def scored(scores, Y):
-    """Return a problem and an estimate with these scores on its test rows."""
+    """Return what rows held out say of these scores."""
     n, L = scores.shape
     empty, test = Dataset(np.zeros((1, n)), csr_array((1, L))), Dataset(np.eye(n), csr_array(Y.astype(float)))
-    return [OwnProblem.between(empty, test, 1)], [from_product(np.eye(n), scores.T.copy())]
+    return held_out([OwnProblem.between(empty, test, 1)], [from_product(np.eye(n), scores.T.copy())])
 
 
 @pytest.mark.parametrize(("a", "b"), [(4.0, -3.0), (0.02, 1.0), (300.0, -5.0)])
 def test_the_curve_is_that_of_the_labels(a, b):
     rng = np.random.default_rng(1015)
     scores = rng.standard_normal((600, 40)) * 2 / a - b / a
-    slope, intercept = calibrated(*scored(scores, rng.random(scores.shape) < expit(a * scores + b)))
+    slope, intercept = calibrated(scored(scores, rng.random(scores.shape) < expit(a * scores + b)))
     assert slope == pytest.approx(a, rel=0.05) and intercept == pytest.approx(b, abs=0.1 * max(1, abs(b)))
 
 
 def test_scores_that_say_nothing_give_the_share_and_separable_ones_no_certainty():
     rng = np.random.default_rng(1016)
     Y = rng.random((50, 4)) < 0.3
-    (slope, intercept), certain = calibrated(*scored(-1.0 * Y, Y)), calibrated(*scored(5.0 * Y, Y))
+    (slope, intercept), certain = calibrated(scored(-1.0 * Y, Y)), calibrated(scored(5.0 * Y, Y))
     assert slope == 0 and expit(intercept) == pytest.approx(Y.mean(), abs=0.02)
     p = expit(certain[0] * 5.0 * Y + certain[1])
     assert 0.97 < p[Y].min() < 1 and 0 < p[~Y].max() < 0.02
-    assert calibrated(*scored(1.0 * Y, np.zeros_like(Y))) == () == calibrated(*scored(1.0 * Y, np.ones_like(Y)))
+    assert calibrated(scored(1.0 * Y, np.zeros_like(Y))) == () == calibrated(scored(1.0 * Y, np.ones_like(Y)))
 
 
 @pytest.fixture(scope="module")
@@ -50,10 +50,10 @@ def rows():
     return X, (rng.random(P.shape) < P).astype(int), P
 
 
-@pytest.mark.parametrize("solver", ["leml-squared", "wsabie"])
-def test_tuned_estimators_give_probabilities(rows, solver, tmp_path):
+@pytest.mark.parametrize(("solver", "iterations"), [("leml-squared", 3), ("wsabie", 10)])
+def test_tuned_estimators_give_probabilities(rows, solver, iterations, tmp_path):
     X, Y, P = rows
-    estimator = lrlab.LabelEstimator(solver, tune_by="auc", iterations=3, rank=3).fit(X[:400], Y[:400])
+    estimator = lrlab.LabelEstimator(solver, tune_by="auc", iterations=iterations, rank=3).fit(X[:400], Y[:400])
     p = estimator.predict_proba(X[400:])
     assert p.shape == (1000, 5) and abs(p.mean() - P.mean()) < 0.03
     assert np.corrcoef(p.ravel(), P[400:].ravel())[0, 1] > 0.9

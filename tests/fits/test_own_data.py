@@ -16,12 +16,13 @@ from sklearn.metrics import precision_score, recall_score, roc_auc_score
 from lrlab import catalog, datasets
 from lrlab.__main__ import main
 from lrlab.datasets.dataset import Dataset
-from lrlab.fits import label_results, tuning, validation
+from lrlab.fits import label_results, metrics, search, tuning
 from lrlab.fits.fitted_model import FittedModel, load_model, save_model
 from lrlab.fits.fitting import fit, tune
-from lrlab.fits.validation import Candidate, Result, tuning_task
+from lrlab.fits.search import Result
+from lrlab.fits.settings import Candidate, fit_settings
 from lrlab.models.multilabel import Multilabel
-from lrlab.models.own_rows import OwnProblem, OwnRows, hide, packed, solver_stream, split
+from lrlab.models.own_rows import OwnProblem, OwnRows, folds, hide, packed, solver_stream, split
 from lrlab.parameters import InputError
 
 SOLVERS = ("leml-squared", "leml-logistic", "cplst", "binary-relevance")
@@ -47,7 +48,7 @@ def files(rows, tmp_path_factory):
 
 
 def small_task(solver="leml-squared", rank=0, metric="precision@3", iterations=None, scaling="auto", **options):
-    return tuning_task(solver, options, rank, iterations, 60.0, metric, 0, scaling)
+    return fit_settings(solver, options, rank=rank, iterations=iterations, metric=metric, scaling=scaling)
 
 
 def test_a_split_is_drawn_with_the_seed_and_loses_no_row(rows):
@@ -57,11 +58,12 @@ def test_a_split_is_drawn_with_the_seed_and_loses_no_row(rows):
     assert sorted(map(tuple, together)) == sorted(map(tuple, rows[0].X.toarray()))
     again, other = split(rows[0], 0.2, 5)[1], split(rows[0], 0.2, 6)[1]
     assert (again.X != held.X).nnz == 0 < (other.X != held.X).nnz
-    parts = [split(rows[0], 0.2, 5, fold)[1].X.toarray() for fold in range(5)]
+    parts = [held.X.toarray() for _, held in folds(rows[0], 5, 5)]
     assert sorted(map(tuple, np.vstack(parts))) == sorted(map(tuple, rows[0].X.toarray()))
-    assert [validation.folds(n, 1) for n in (2, 8, 390, 800, 1500, 2500)] == [2, 4, 5, 4, 2, 1]
-    with pytest.raises(InputError, match="rows must be at least 2"):
-        split(rows[0].rows(slice(0, 1)), 0.2, 0)
+    assert [tuning.fold_count(n, 1) for n in (2, 8, 390, 800, 1500, 2500)] == [2, 5, 5, 4, 2, 1]
+    for few in (lambda one: split(one, 0.2, 0), lambda one: list(folds(one, 5, 0))):
+        with pytest.raises(InputError, match="rows must be at least 2"):
+            few(rows[0].rows(slice(0, 1)))
 
 
 def test_hidden_labels_count_on_neither_side_of_the_split(rows):
@@ -69,7 +71,7 @@ def test_hidden_labels_count_on_neither_side_of_the_split(rows):
     problem = OwnProblem.between(learnt, held, 2)
     assert problem.mask is not None and problem.mask_test.nnz == held.observed.nnz < held.n * held.L
     candidate = Candidate(2, 1.0)
-    found = validation.evaluate([problem], small_task(metric="hamming", iterations=1), candidate)
+    found = tuning.evaluate([problem], small_task(metric="hamming", iterations=1), candidate)
     run = small_task().entry.run(problem, **small_task().options_with(candidate), rng=solver_stream(0))
     known, estimate = held.observed.toarray(), next(run).estimate
     wrong = (estimate.scores(held.X)(slice(None)) > 0.5) != held.Y.toarray()
@@ -78,94 +80,76 @@ def test_hidden_labels_count_on_neither_side_of_the_split(rows):
 
 def test_the_best_iterate_of_a_run_is_chosen_and_of_equal_ones_the_first(rows):
     problem = OwnProblem.between(*split(rows[0], 0.2, 0), 3)
-    for metric in validation.METRICS:
+    for metric in metrics.METRICS:
         task = small_task(metric=metric, iterations=6)
-        found = validation.evaluate([problem], task, Candidate(3, 0.1))
+        found = tuning.evaluate([problem], task, Candidate(3, 0.1))
         run = task.entry.run(problem, **task.options_with(Candidate(3, 0.1)), rng=solver_stream(0))
-        better = validation.METRICS[metric].better
-        scores = [
-            validation.validation_score(problem, next(run).estimate, validation.METRICS[metric]) for _ in range(6)
-        ]
+        better = metrics.METRICS[metric].better
+        scores = [metrics.validation_score(problem, next(run).estimate, metrics.METRICS[metric]) for _ in range(6)]
         assert found.score == better * max(better * score for score in scores)
         assert found.iterations == min(k + 1 for k, score in enumerate(scores) if score == found.score)
 
 
 def explored(task, score, most=8):
-    """Follow a search where settings have known scores; return the best, and the stages."""
-    stages = []
-
-    def attempt(candidates):
-        stages.append(candidates)
-        return [Result(candidate, 1, score(candidate.rank, candidate.regularization)) for candidate in candidates]
-
-    return tuning.explore(tuning.search(task, most), attempt), stages
+    """Try settings that have known scores; return the best one, and all."""
+    tried = search.proposals(task, most)
+    results = [Result(candidate, 1, score(candidate.rank, candidate.regularization)) for candidate in tried]
+    return search.best_of(results, 1), tried
 
 
-def test_all_solvers_are_searched_by_the_same_rule():
-    best, stages = explored(small_task(), lambda rank, weight: -abs(np.log10(weight / 30)) + 0.1 * rank)
-    first = [Candidate(3, weight, name) for name in ("none", "deviations", "rows") for weight in (0.01, 1.0, 100.0)]
-    assert stages[0] == first
-    assert stages[1] == [Candidate(3, weight) for weight in (0.1, 10.0, 1000.0)]
-    assert stages[2] == [Candidate(k, weight) for k in (2, 5, 6, 8) for weight in (1.0, 10.0, 100.0)]
-    assert stages[3:] == [[Candidate(8, 10 / tuning.HALF_DECADE), Candidate(8, 10 * tuning.HALF_DECADE)]]
-    assert best.candidate == Candidate(8, 10 * tuning.HALF_DECADE)
-    for solver in ("leml-logistic", "cplst", "binary-relevance"):
-        tried = explored(small_task(solver), lambda rank, weight: 0.0 if weight is None else -abs(weight - 10))[1]
-        assert {c.regularization for c in first} <= {c.regularization for c in tried[0]}
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_all_solvers_are_searched_by_the_same_rule(solver):
+    task = small_task(solver)
+    tried = search.proposals(task, 50)
+    free = [name for name in ("fitted_rank", "regularization") if name in task.entry.options]
+    assert len(tried) == search.SETTINGS[len(free)] and tried == search.proposals(task, 50)
+    assert {one.scaling for one in tried} == set(search.SCALINGS)
+    # Each share of an axis has a setting of its own.
+    if "fitted_rank" in free:
+        ranks = sorted(one.rank for one in tried)
+        assert 10 <= ranks[0] <= 12 and 48 <= ranks[-1] <= 50 and np.diff(ranks).max() <= 2 * 40 / len(tried)
+    if "regularization" in free:
+        decades = sorted(np.log10([one.regularization for one in tried]))
+        assert np.diff(decades).max() < 2 * 7 / len(tried) and decades[0] < -2 and decades[-1] > 3
 
 
-def test_each_rank_has_weights_of_its_own():
-    """The higher the rank, the more regularisation is best: the full rank, with a weight of its own, is the best."""
-    best, _ = explored(small_task(scaling="none"), lambda k, weight: 1 + k / 10 - abs(np.log10(weight) - k / 2 + 1) / 9)
-    assert best.candidate == Candidate(8, 1000.0)
+@pytest.mark.parametrize("peak", [1e-3, 0.1, 30.0, 1e4])
+def test_the_best_settings_are_near_the_best_that_there_are(peak):
+    """The higher the rank, the better, and the more regularisation is best."""
+    best, _ = explored(small_task(), lambda k, weight: k / 50 - abs(np.log10(weight / peak)), most=50)
+    assert abs(np.log10(best.candidate.regularization / peak)) < 1
+    alone, _ = explored(small_task(rank=2), lambda rank, weight: -abs(np.log10(weight / peak)))
+    assert alone.candidate.rank == 2 and abs(np.log10(alone.candidate.regularization / peak)) < 1
 
 
-@pytest.mark.parametrize(("towards", "low", "high"), [(1, 1e3, 1e4), (-1, 1e-6, 1e-5)])
-def test_decades_go_on_while_the_best_stands_at_an_end(towards, low, high):
-    best, _ = explored(small_task(rank=2, scaling="none"), lambda rank, weight: 9 + towards * np.log10(weight))
-    assert low * 0.999 <= best.candidate.regularization <= high * 1.001
-
-
-@pytest.mark.parametrize("start", [1e-2, 1.0, 1e2])
-def test_of_weights_that_are_alike_the_one_in_the_middle_is_taken(start):
+def test_of_weights_that_are_alike_the_one_in_the_middle_is_taken():
     """Rankings may not change any more from some weight on: what runs away is not what is best."""
-    best, stages = explored(small_task(rank=2, scaling="none"), lambda rank, weight: min(np.log10(weight / start), 0.0))
-    assert max(c.regularization for stage in stages for c in stage) <= 1e3 * tuning.HALF_DECADE
-    assert best.candidate.regularization == pytest.approx(np.sqrt(start * 1e3), rel=3)
+    best, _ = explored(small_task(rank=2), lambda rank, weight: min(np.log10(weight), 0.0))
+    assert 3 < best.candidate.regularization < 1e3
 
 
 def test_given_settings_are_not_tuned():
     task = small_task(rank=4, scaling="rows", regularization=7.0)
-    best, stages = explored(task, lambda rank, weight: 0.0)
-    assert stages == [[Candidate(4, 7.0, "rows")]] and best.candidate == Candidate(4, 7.0, "rows")
+    best, tried = explored(task, lambda rank, weight: 0.0)
+    assert tried == [Candidate(4, 7.0, "rows")] and best.candidate == Candidate(4, 7.0, "rows")
     assert explored(small_task(fitted_rank=3), lambda rank, weight: 0.0)[0].candidate.rank == 3
     assert explored(small_task("binary-relevance"), lambda rank, weight: 0.0)[0].candidate.rank == 0
+    two = explored(small_task(rank=4, regularization=7.0), lambda rank, weight: 0.0)[1]
+    assert two == [Candidate(4, 7.0, "auto"), Candidate(4, 7.0, "rows")]
 
 
 def test_rate_and_margin_of_wsabie_are_tuned_unless_given():
-    tried = [one for stage in explored(small_task("wsabie", rank=2), lambda *_: 0.0)[1] for one in stage]
-    assert {one.rate for one in tried} == {None, *tuning.GRIDS["rate"]}
-    assert {one.margin for one in tried} == {None, *tuning.GRIDS["margin"]}
-    assert all(one.regularization is None for one in tried)
-    some = [one for stage in explored(small_task("wsabie", rank=2, rate=0.3), lambda *_: 0.0)[1] for one in stage]
-    assert {one.rate for one in some} == {None} and len({one.margin for one in some}) == 4
+    tried = explored(small_task("wsabie", rank=2), lambda *_: 0.0)[1]
+    assert len({one.rate for one in tried}) == len({one.margin for one in tried}) == len(tried) == 20
+    assert all(0.01 <= one.rate <= 1 and 0.1 <= one.margin <= 3 and one.regularization is None for one in tried)
+    some = explored(small_task("wsabie", rank=2, rate=0.3), lambda *_: 0.0)[1]
+    assert {one.rate for one in some} == {None} and len({one.margin for one in some}) == len(some)
 
 
-def test_of_noisy_scores_the_top_of_a_parabola_is_taken():
-    half = tuning.HALF_DECADE
-    found = [Result(Candidate(0, 10 * half**k), 1, -0.1 * k**2) for k in (-2, -1, 0, 1, 2)]
-    assert tuning.smoothed_best(found, 1).candidate.regularization == 10
-    lucky = [*found[:3], found[3]._replace(score=0.01), found[4]]
-    assert tuning.best_of(lucky, 1) == lucky[3]
-    assert tuning.smoothed_best(lucky, 1).candidate.regularization == 10
-    losses = [result._replace(score=-result.score) for result in lucky]
-    assert tuning.smoothed_best(losses, -1).candidate.regularization == 10
-    # Farther than a decade from the best nothing counts, and without a top the best itself is taken.
-    assert tuning.smoothed_best([*found, Result(Candidate(0, 1e-3), 1, -99.0)], 1).candidate.regularization == 10
-    assert tuning.smoothed_best(found[-2:], 1) == found[-2]
-    valley = [Result(Candidate(0, 10.0 * half**k), 1, k**2 + 0.1 * k) for k in (-1, 0, 1)]
-    assert tuning.smoothed_best(valley, 1) == valley[2]
-    assert tuning.smoothed_best([Result(Candidate(3, None), 1, 0.5)], 1).candidate.rank == 3
+def test_of_equal_results_the_lower_rank_is_best():
+    found = [Result(Candidate(rank, 1.0), 1, 0.5) for rank in (5, 2, 9)]
+    assert search.best_of(found, 1) == found[1]
+    assert search.best_of([*found, Result(Candidate(9, 1.0), 1, 0.4)], -1).score == 0.4
 
 
 def test_hidden_labels_do_not_change_how_settings_compare():
@@ -177,15 +161,15 @@ def test_hidden_labels_do_not_change_how_settings_compare():
     )
     hidden = hide(data, 0.2, 1)
     for name in ("precision@3", "precision@5"):
-        metric = validation.METRICS[name]
+        metric = metrics.METRICS[name]
         every, some = (metric.value(scores, given.Y, given.observed, 0.5) for given in (data, hidden))
         # As many positives among the first as before, times the share that is known.
         assert some / every == pytest.approx(0.2, rel=0.06)
 
 
 def test_runs_that_reach_nothing_are_never_chosen():
-    best, _ = explored(small_task(), lambda rank, weight: np.nan if weight < 1 else -weight)
-    assert best.candidate.regularization == 1.0
+    best, tried = explored(small_task(), lambda rank, weight: np.nan if weight < 1 else -weight)
+    assert best.candidate.regularization == min(one.regularization for one in tried if one.regularization >= 1)
 
 
 @pytest.mark.slow
@@ -205,7 +189,7 @@ def test_tuning_from_the_shell(files, capsys):
     assert main([*arguments, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     tuned = found["tuned"]
-    assert tuned["metric"] == validation.METRIC and tuned["rank"] == 3 == found["options"]["fitted_rank"]
+    assert tuned["metric"] == metrics.METRIC and tuned["rank"] == 3 == found["options"]["fitted_rank"]
     assert tuned["regularization"] == found["options"]["regularization"]
     assert found["iterations"] == tuned["iterations"]
     assert {"rank", "regularization", "scaling", "iterations", "score", "threshold"} == set(tuned["table"][0])
@@ -404,12 +388,12 @@ def test_own_rows_are_read_where_the_job_runs(files, rows, whole):
     problem = spec.build()
     assert (problem.X != rows[0].X).nnz == 0 and problem.rank == 3 and problem.Y_test.shape == (200, 8)
     assert (problem.mask != hide(rows[0], 0.5, 0).observed).nnz == 0
-    held = spec.replace(validation=0.2).build()
+    held, *others = spec.held_out(5)
     assert held.Y.shape == (120, 8) and held.Y_test.shape == (30, 8) and held.mask_test is not None
-    trial = validation.CandidateTrial(spec.replace(validation=0.2), small_task(iterations=2), Candidate(2, 1.0))
-    parts = spec.replace(validation=0.2).held_out(5)
-    assert (parts[0].X != held.X).nnz == 0 < (parts[1].X != held.X).nnz
-    assert validation.run_candidate(trial) == validation.evaluate(parts, small_task(iterations=2), Candidate(2, 1.0))
+    assert all((held.X != one.X).nnz > 0 for one in others)
+    trial = tuning.CandidateTrial(spec, small_task(iterations=2), Candidate(2, 1.0))
+    found = tuning.evaluate([held, *others], small_task(iterations=2), Candidate(2, 1.0))
+    assert tuning.run_candidate(trial) == found
 
 
 def test_scores_on_training_rows_stand_beside_those_on_test_rows(files, rows):

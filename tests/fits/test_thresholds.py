@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 import lrlab
 from lrlab.datasets.dataset import Dataset
 from lrlab.fits import label_results
-from lrlab.fits.calibration import best_threshold, own_thresholds
+from lrlab.fits.calibration import best_threshold, held_out, own_thresholds
 from lrlab.fits.fitted_model import load_model, save_model
 from lrlab.lowrank import from_product
 from lrlab.models.own_rows import OwnProblem
@@ -15,20 +15,20 @@ from lrlab.parameters import InputError
 
 
 def scored(scores, Y, known=None):
-    """Return a problem and an estimate with these scores on its test rows."""
+    """Return what rows held out say of these scores."""
     n, L = scores.shape
     empty = Dataset(np.zeros((1, n)), csr_array((1, L)))
     test = Dataset(np.eye(n), csr_array((Y if known is None else Y & known).astype(float)), known and csr_array(known))
-    return OwnProblem.between(empty, test, 1), from_product(np.eye(n), scores.T.copy())
+    return held_out([OwnProblem.between(empty, test, 1)], [from_product(np.eye(n), scores.T.copy())])
 
 
 def test_a_label_whose_scores_are_shifted_gets_a_threshold_of_its_own():
     rng = np.random.default_rng(1011)
     Y = rng.random((300, 6)) < 0.3
     scores = Y + 0.2 * rng.standard_normal(Y.shape) - [0, 0, 0.4, 0, 0, -0.5]
-    problem, estimate = scored(scores, Y)
-    common, _ = best_threshold([problem], [estimate])
-    own = dict(own_thresholds([problem], [estimate], common))
+    held = scored(scores, Y)
+    common = best_threshold(held)
+    own = dict(own_thresholds(held, common))
     assert set(own) >= {2, 5} and own[2] == pytest.approx(0.1, abs=0.15) and own[5] == pytest.approx(1.0, abs=0.15)
     values = np.full(6, common)
     values[list(own)] = list(own.values())
@@ -39,9 +39,9 @@ def test_chance_alone_gives_none():
     rng = np.random.default_rng(1012)
     Y = rng.random((200, 200)) < 0.3
     scores = 0.5 * Y + 0.3 * rng.standard_normal(Y.shape)
-    problem, estimate = scored(scores, Y)
-    assert len(own_thresholds([problem], [estimate], best_threshold([problem], [estimate])[0])) <= 0.15 * 200
-    assert own_thresholds([problem], [estimate], np.nan) == ()
+    held = scored(scores, Y)
+    assert len(own_thresholds(held, best_threshold(held))) <= 0.15 * 200
+    assert own_thresholds(held, np.nan) == ()
 
 
 @pytest.fixture(scope="module")

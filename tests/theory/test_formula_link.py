@@ -62,7 +62,7 @@ def larger(inner):
     )
 
 
-EXAMPLES = int(os.environ.get("LRLAB_FUZZ", "0")) or 2000
+EXAMPLES = int(os.environ.get("LRLAB_FUZZ", "0")) or 500
 """Texts that are drawn."""
 FORMULAS = st.recursive(st.one_of(NUMBERS, st.just("z")), larger, max_leaves=12)
 SOUP = st.lists(

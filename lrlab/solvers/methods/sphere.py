@@ -47,25 +47,6 @@ def newton_directions(
     return V
 
 
-def exact_directions(H: Array, b: Array, descent: Array, damping: Array) -> Array:
-    """Return what `newton_directions` does, all columns at the same b (p,), for curvatures H (k, p, p) as matrices."""
-    along, size = H @ b, np.trace(H, axis1=1, axis2=2) / len(b) + np.finfo(float).tiny
-    outer = along[:, :, None] * b
-    # P H P, P = I - b b^T, and on b itself as much as elsewhere: the right-hand side has no part there.
-    curved = H - outer - outer.transpose(0, 2, 1) + (along @ b + size)[:, None, None] * np.outer(b, b)
-    curved += (damping + DAMPING * size)[:, None, None] * np.eye(len(b))
-    return tangent(b[:, None], np.linalg.solve(curved, tangent(b[:, None], descent).T[:, :, None])[:, :, 0].T)
-
-
-def factorised_directions(H: Array, B: Array, descent: Array, damping: Array) -> Array:
-    """Return what `newton_directions` does where all is free, exactly, for curvatures H (k, p, p) not below 0."""
-    eye = np.eye(len(B))
-    P = eye - B.T[:, :, None] * B.T[:, None, :]
-    right = P @ descent.T[:, :, None]
-    curved = P @ H @ P + (damping + least_damping(right[:, :, 0]))[:, None, None] * eye
-    return np.linalg.solve(curved, right)[:, :, 0].T
-
-
 def least_damping(right: Array) -> Array:
     """Return damping (...) by which no step (..., p) overflows, also where nothing bends."""
     return np.abs(right).max(axis=-1) / LONGEST_SOLVED + np.finfo(float).tiny

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import expit
 
 from lrlab.arrays import Array
-from lrlab.solvers.single_index.link_smoothing import IndexLink
+from lrlab.solvers.single_index.index_links import Link
 
 MOST_ENTRIES = 500
 """Above it A would take more time and memory than the method itself."""
@@ -71,7 +71,7 @@ def too_small(k: int, answers: Array, held_out: float) -> str:
     return ""
 
 
-def scores(rows: Array, answers: Array, z: Array, b: Array, link: IndexLink) -> Scores:
+def scores(rows: Array, answers: Array, z: Array, b: Array, link: Link) -> Scores:
     """Return the scores at an index z (n,); rows (n, k) are centred, which changes the level of the link alone."""
     eta, slope = link(z)
     chance = expit(eta)

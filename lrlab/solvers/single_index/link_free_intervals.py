@@ -22,15 +22,13 @@ White 1985, HC3), which takes several informative rows an entry.
 """
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 from scipy.special import stdtrit
 
 from lrlab.arrays import Array, Intervals
 from lrlab.solvers.methods.sphere import DAMPING
+from lrlab.solvers.single_index.index_links import Link, LogOdds, Steps
 from lrlab.solvers.single_index.interval_requirements import Scores, effective, scores, too_small, unfit
-from lrlab.solvers.single_index.link_fit import Fit
-from lrlab.solvers.single_index.link_levels import Levels
-from lrlab.solvers.single_index.link_smoothing import IndexLink, Smoothness, splines
+from lrlab.solvers.single_index.link_free_rounds import tangent_inverse
 
 TINY = np.finfo(float).tiny
 LEVEL = 0.975
@@ -40,19 +38,19 @@ LARGEST_LEVERAGE = 0.999
 LEVERAGES = 3.0
 
 
-def intervals(X: Array, answers: Array, b: Array, link: IndexLink, fit: Fit, *, minimal: bool = True) -> Intervals:
+def intervals(X: Array, answers: Array, b: Array, link: Link, held_out: float, *, minimal: bool = True) -> Intervals:
     """Return intervals for a unit vector b (p,) that is the best direction under a link.
 
-    X (n, p); answers (n,) in {0, 1}; fit: of the link to unseen answers; minimal: whether b is that direction, or will
-    be. Entries of zero have none, nor has an entry of a chosen support that is not clearly larger than what chance
+    X (n, p); answers (n,) in {0, 1}; held_out: mean loss of unseen answers; minimal: whether b is that direction, or
+    will be. Entries of zero have none, nor has an entry of a chosen support that is not clearly larger than what chance
     would choose.
     """
     none, support = np.full(len(b), np.nan), b != 0
     k = int(support.sum())
-    refusal = too_small(k, answers, fit.mean_held_out)
+    refusal = too_small(k, answers, held_out)
     if not minimal:
         refusal = "the direction is not the best one under its link"
-    if not refusal and isinstance(link, Levels):
+    if not refusal and isinstance(link, Steps):
         refusal = "errors at jumps of the link are not normal"
     if refusal:
         return Intervals(none, none, f"No intervals: {refusal}.")
@@ -60,7 +58,7 @@ def intervals(X: Array, answers: Array, b: Array, link: IndexLink, fit: Fit, *, 
     refusal, normal = unfit(at)
     if refusal:
         return Intervals(none, none, f"No intervals: {refusal}.")
-    centre, C, freedom = adjusted(at, fit.parameters) if normal else sandwich(at, fit.smoothness)
+    centre, C, freedom = adjusted(at, link.parameters) if normal else sandwich(at, link)
     low, high, error = angles(centre, C, freedom)
     # The largest of p normal numbers is sqrt(2 log p) standard deviations: what is chosen below that may be chance.
     doubtful = np.abs(centre) < (np.sqrt(2.0 * np.log(len(b))) + 1.0) * error if k < len(b) else np.zeros(k, dtype=bool)
@@ -76,7 +74,7 @@ def adjusted(at: Scores, parameters: float) -> tuple[Array, Array, float]:
     index = at.rows @ at.b
     rest = at.rows - np.outer(index, index @ at.rows / max(float(index @ index), TINY))
     h, psi, k, multiplier = at.h, at.psi, len(at.b), at.multiplier
-    inverse = tangent_inverse((rest * h[:, None]).T @ rest + multiplier * (np.eye(k) - np.outer(at.b, at.b)), at.b)
+    inverse = tangent_inverse((rest * h[:, None]).T @ rest + multiplier * np.eye(k), at.b)
     leverage = h * np.einsum("ij,ij->i", rest @ inverse, rest)
     v = float((h * (1.0 - leverage)).sum())
     informative, omega = effective(h), precision(at.rows)
@@ -104,14 +102,14 @@ def precision(rows: Array) -> Array:
     return np.linalg.inv(S) * max(n - k - 1.0, 1.0) / n
 
 
-def sandwich(at: Scores, smoothness: Smoothness) -> tuple[Array, Array, float]:
+def sandwich(at: Scores, link: Link) -> tuple[Array, Array, float]:
     """Return the same from the sandwich of scores, less what the functions that the link may be explain of columns."""
-    steep, functions = at.slope[:, None] * at.rows, splines(at.z)
-    gram = (functions.T * at.weights) @ functions + smoothness.penalty
+    steep, functions = at.slope[:, None] * at.rows, link.functions(at.z)
+    gram = (functions.T * at.weights) @ functions
+    gram += link.penalty if isinstance(link, LogOdds) else 0.0
     gram += DAMPING**2 * gram.trace() * np.eye(len(gram))
     rest = steep - functions @ np.linalg.solve(gram, (functions.T * at.weights) @ steep)
-    P = np.eye(len(at.b)) - np.outer(at.b, at.b)
-    inverse = tangent_inverse(P @ ((rest * at.weights[:, None]).T @ rest) @ P + at.multiplier * P, at.b)
+    inverse = tangent_inverse((rest * at.weights[:, None]).T @ rest + at.multiplier * np.eye(len(at.b)), at.b)
     moved = rest @ inverse
     leverage = np.minimum(at.weights * np.einsum("ij,ij->i", moved, rest), LARGEST_LEVERAGE)
     moved *= (at.errors / (1.0 - leverage))[:, None]
@@ -134,11 +132,3 @@ def angles(c: Array, C: Array, freedom: float) -> tuple[Array, Array, Array]:
     sine = np.sqrt(across / np.maximum(1.0 - u * u, TINY)) * stdtrit(max(freedom, 1.0), LEVEL) / mean
     reach = np.where(sine < 1.0, np.arcsin(np.minimum(sine, 1.0)), np.pi)
     return np.cos(np.minimum(angle + reach, np.pi)), np.cos(np.maximum(angle - reach, 0.0)), np.sqrt(across)
-
-
-def tangent_inverse(A: Array, b: Array) -> Array:
-    """Return the inverse (s, s) of A on the vectors orthogonal to the unit vector b, A b = 0."""
-    size = A.trace() / len(b) + TINY
-    along = size * np.outer(b, b)
-    regular = A + along + DAMPING * size * np.eye(len(b))
-    return cho_solve(cho_factor(regular), np.eye(len(b))) - np.outer(b, b) / (size * (1.0 + DAMPING))

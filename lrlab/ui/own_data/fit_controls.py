@@ -8,8 +8,9 @@ import streamlit as st
 
 from lrlab.engine.engine import Engine
 from lrlab.fits import own_files
+from lrlab.fits.metrics import METRIC, METRICS
+from lrlab.fits.settings import FitSettings, fit_settings
 from lrlab.fits.tuned_run import TunedRun
-from lrlab.fits.validation import METRIC, METRICS, TuningTask, tuning_task
 from lrlab.models.own_rows import OwnRows, packed
 from lrlab.parameters import InputError, Parameter, Value, declared, display_name
 from lrlab.protocol import Limits
@@ -51,7 +52,7 @@ class FitPlan(NamedTuple):
 
     rows: RowTables
     jobs: Sequence[Job]
-    tasks: Sequence[TuningTask]
+    tasks: Sequence[FitSettings]
 
     @property
     def spec(self) -> Any:
@@ -123,11 +124,15 @@ def planned(
         return error
 
 
-def tuning_task_of(job: Job, metric: str, rank: int) -> TuningTask:
-    """Return the task for tuning; options other than the defaults are not tuned."""
+def tuning_task_of(job: Job, metric: str, rank: int) -> FitSettings:
+    """Return the settings for tuning; options other than the defaults are not tuned."""
     given = {name: value for name, value in job.options if value != job.entry.options[name].default}
-    ends, spec = (job.limits.max_iter, job.limits.max_seconds), cast(OwnRows, job.spec)
-    return tuning_task(job.solver, given, rank, *ends, metric, spec.seed, spec.scaling).of_labels(spec.labels)
+    spec = cast(OwnRows, job.spec)
+    settings = fit_settings(
+        job.solver, given, rank=rank, iterations=job.limits.max_iter, max_seconds=job.limits.max_seconds,
+        metric=metric, scaling=spec.scaling, intercept=spec.intercept, seed=spec.seed,
+    )  # fmt: skip
+    return settings.of_labels(spec.labels)
 
 
 def begin(engine: Engine, plan: FitPlan) -> live.Running:

@@ -18,19 +18,20 @@ from lrlab.linalg import unit
 from lrlab.runs.job import make_job
 from lrlab.runs.run import solve
 from lrlab.runs.trial import Trial, run_trial
+from lrlab.solvers.single_index.index_links import EDGE, POWERS, WIDTH, LogOdds, Rows, jumps
 from lrlab.solvers.single_index.interval_requirements import MOST_ENTRIES
 from lrlab.solvers.single_index.link_free import link_free_refinement
-from lrlab.solvers.single_index.link_free_intervals import angles, intervals, precision, tangent_inverse
-from lrlab.solvers.single_index.link_levels import first_levels
-from lrlab.solvers.single_index.link_smoothing import COEFFICIENTS, EDGE, SMOOTHNESS, WIDTH, LogOdds
+from lrlab.solvers.single_index.link_free_intervals import angles, intervals, precision
+from lrlab.solvers.single_index.link_free_rounds import tangent_inverse
 
 SOLVER = "link-free-refinement"
-LINE = SimpleNamespace(smoothness=SMOOTHNESS[0], parameters=2.0, mean_held_out=0.4)
+HELD_OUT = 0.4
 
 
 def line(steepness):
     """Return the log-odds steepness * z."""
-    return LogOdds(steepness * (-EDGE + WIDTH * (np.arange(COEFFICIENTS) - 1.0)))
+    # The coefficients of z itself rise from -EDGE - WIDTH to EDGE + WIDTH.
+    return LogOdds("a line", POWERS, np.array([0.0, steepness * (EDGE + WIDTH), 0.0]), parameters=2.0)
 
 
 def answered(n=4000, p=6, seed=0, mix=None):
@@ -63,7 +64,7 @@ def test_intervals_are_those_of_the_efficient_information(correlated):
     h = np.average(4.0 * chance * (1.0 - chance), weights=density)
     P = np.eye(p) - np.outer(b, b)
     expected = np.sqrt(np.diag(P @ np.linalg.inv(G) @ P) / (len(X) * h))
-    low, high, note = intervals(X, answers, b, line(2.0), LINE)
+    low, high, note = intervals(X, answers, b, line(2.0), HELD_OUT)
     assert (high - low) / (2 * 1.959964) == pytest.approx(expected, rel=0.05) and not note
 
 
@@ -90,12 +91,12 @@ def test_a_covariance_that_passes_for_the_identity_is_taken_for_it():
 def test_intervals_say_why_there_are_none():
     X, answers, b = answered(p=8)
     sparse = unit(np.where(np.arange(8) < 3, b, 0.0))
-    low, high, note = intervals(X, answers, sparse, line(2.0), LINE)
+    low, high, note = intervals(X, answers, sparse, line(2.0), HELD_OUT)
     assert np.isfinite(low[:3]).any() and np.isnan(low[3:]).all() and (np.isnan(low) == np.isnan(high)).all()
     assert note == "Intervals: only for entries that are clearly not chosen by chance."
     wide = np.ones((4, MOST_ENTRIES + 1))
     signs = np.sign(X)
-    steep = first_levels(X @ b, answers, 2)
+    steep = jumps(Rows.of(X @ b, answers, np.zeros(len(X))))[0]
     rare = (X @ b > 3.5).astype(float)
     for rows, y, direction, link, words in (
         (X, answers, np.eye(8)[0], line(2.0), "a single entry is 1 or -1"),
@@ -108,7 +109,7 @@ def test_intervals_say_why_there_are_none():
         (signs, answers, unit(sparse != 0), line(2.0), "the index has 4 values only"),
         (np.sinh(2.0 * X), answers, b, line(200.0), "columns are far from normal"),
     ):
-        ends = intervals(rows, y, direction, link, LINE)
+        ends = intervals(rows, y, direction, link, HELD_OUT)
         assert words in ends.note and ends.note.startswith("No intervals: ") and np.isnan(ends.low).all(), ends.note
 
 

@@ -1,7 +1,6 @@
 """Links that jump between levels: their fit, and when link-free refinement takes one."""
 
 import itertools
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,13 +9,11 @@ from scipy.special import expit
 
 import lrlab
 from lrlab import catalog
-from lrlab.solvers.single_index.cross_fitting import CrossFit
+from lrlab.solvers.single_index.index_links import Rows, Steps, jumps, loss
 from lrlab.solvers.single_index.link_free import refinement
-from lrlab.solvers.single_index.link_free_levels import curvatures
-from lrlab.solvers.single_index.link_levels import Levels, first_levels, fit_levels
-from lrlab.solvers.single_index.link_smoothing import loss
+from lrlab.solvers.single_index.link_free_rounds import Data, curvatures
 
-THREE = Levels(np.array([-3.0, 0.2, 2.5]), np.array([-0.9, 1.1]), float(np.log(0.2)))
+THREE = Steps(np.array([-3.0, 0.2, 2.5, -0.9, np.log(2.0), np.log(0.2)]))
 
 
 def answered(n, levels=THREE, seed=0):
@@ -29,16 +26,18 @@ def answered(n, levels=THREE, seed=0):
 def test_slopes_and_derivatives_are_those_of_differences():
     z, h = np.linspace(-3.0, 3.0, 41), 1e-6
     eta, slope = THREE(z)
+    np.testing.assert_allclose(THREE.parts[1], [-0.9, 1.1])
     np.testing.assert_allclose(slope, (THREE(z + h)[0] - THREE(z - h)[0]) / (2 * h), atol=1e-7)
-    for k, column in enumerate(THREE.derivatives(z).T):
-        step = np.zeros(THREE.parameters)
+    for k, column in enumerate(THREE.functions(z).T):
+        step = np.zeros(len(THREE.a))
         step[k] = h
-        np.testing.assert_allclose(column, (THREE.moved(step)(z)[0] - eta) / h, atol=1e-4)
+        np.testing.assert_allclose(column, (Steps(THREE.a + step)(z)[0] - eta) / h, atol=1e-4)
 
 
-def test_first_levels_are_the_best_division_of_the_bins():
+def test_first_jumps_are_the_best_division_of_the_bins(monkeypatch):
+    monkeypatch.setattr(Steps, "fitted", lambda self, rows: self)
     z, answers = answered(40)
-    found = first_levels(z, answers, 2)
+    found = jumps(Rows.of(z, answers, np.zeros(40)))[0]
     ordered, ones = np.sort(z), answers[np.argsort(z)]
 
     def cost(cuts):
@@ -48,42 +47,44 @@ def test_first_levels_are_the_best_division_of_the_bins():
         return -sum(piece.sum() * np.log(s) + (len(piece) - piece.sum()) * np.log1p(-s) for piece, s in pairs)
 
     best = min(itertools.combinations(range(1, 40), 2), key=cost)
-    np.testing.assert_allclose(found.jumps, ordered[list(best)])
+    np.testing.assert_allclose(found.parts[1], ordered[list(best)])
 
 
 def test_a_fit_is_the_minimum_that_another_method_finds():
     z, answers = answered(2000)
-    found = fit_levels(z, answers, first_levels(z, answers, 2))
+    rows = Rows.of(z, answers, np.zeros(2000))
+    found = jumps(rows)[0]
 
     def objective(a):
-        return replace(THREE, logits=a[:3], jumps=a[3:5], log_width=a[5]).objective(z, answers)
+        q = Steps(a).parts[0]
+        return rows.loss(Steps(a)) - np.log(q * (1.0 - q)).sum() / 2.0
 
-    start = np.concatenate([found.logits, found.jumps, [found.log_width]])
-    other = minimize(objective, start, method="Nelder-Mead", options={"fatol": 1e-9, "xatol": 1e-7, "maxiter": 4000})
-    assert objective(start) <= other.fun + 1e-4
+    other = minimize(objective, found.a, method="Nelder-Mead", options={"fatol": 1e-9, "xatol": 1e-7, "maxiter": 4000})
+    assert objective(found.a) <= other.fun + 0.01
 
 
 def test_curvatures_are_the_second_derivatives_of_the_losses():
     problem = catalog.spec("custom-link", link="three levels", n=200, p=5).build()
-    data = CrossFit.split(problem.X, problem.y, np.random.default_rng(0))
-    B = np.repeat(problem.truth[:, None], data.folds + 1, axis=1)
-    Z, h = problem.X @ B, 1e-3
-    values = [loss(THREE(Z[:, -1] + move)[0], data.answers) for move in (-h, 0.0, h)]
+    data = Data(problem.X, (problem.y + 1.0) / 2.0, 5)
+    z, h = problem.X @ problem.truth, 1e-3
+    values = [loss(THREE(z + move)[0], data.answers) for move in (-h, 0.0, h)]
     expected = (values[0] - 2 * values[1] + values[2]) / h**2
-    np.testing.assert_allclose(curvatures(data, Z, THREE)[:, -1], expected, atol=1e-3 * np.abs(expected).max())
+    np.testing.assert_allclose(curvatures(data, z, THREE), expected, atol=1e-3 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("seed", [2003, 2007])
 def test_three_levels_are_found_and_lower_the_error_of_splines(seed):
     problem = catalog.spec("custom-link", link="three levels", n=3000, p=20, seed=seed).build()
-    smooth = None
-    for state in itertools.islice(refinement(problem.X, problem.y, 20, np.random.default_rng(seed)), 60):
-        smooth = smooth or (state if state.nearly_settled else None)
-        if isinstance(state.link, Levels) and np.linalg.norm(state.step[:, -1]) < 1e-8:
+    data, smooth = Data(problem.X, (problem.y + 1.0) / 2.0, 20), None
+    for shown in itertools.islice(refinement(data, np.random.default_rng(seed)), 100):
+        smooth = shown.round if not isinstance(shown.round.link, Steps) else smooth
+        if isinstance(shown.round.link, Steps) and not shown.trying and np.linalg.norm(shown.round.newton.step) < 1e-8:
             break
-    assert isinstance(state.link, Levels) and smooth is not None
-    np.testing.assert_allclose(np.sort(state.link.jumps)[[0, -1]], [-1.0, 1.0], atol=0.1)
-    error, before = (np.linalg.norm(unit_like(s.b, problem.truth) - problem.truth) for s in (state, smooth))
+    assert isinstance(shown.round.link, Steps) and smooth is not None
+    np.testing.assert_allclose(shown.round.link.parts[1][[0, -1]], [-1.0, 1.0], atol=0.1)
+    error, before = (
+        np.linalg.norm(unit_like(b, problem.truth) - problem.truth) for b in (shown.round.at.b, smooth.at.b)
+    )
     assert error < 0.9 * before
 
 

@@ -11,17 +11,7 @@ from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
 from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
-from lrlab.solvers.single_index.link_free_evidence import (
-    Moments,
-    Sums,
-    first_moments,
-    judged,
-    likeliest,
-    saddle_point,
-    second_moments,
-)
-from lrlab.solvers.single_index.link_free_moves import sharpened
-from lrlab.solvers.single_index.link_smoothing import COEFFICIENTS, LogOdds
+from lrlab.solvers.single_index.moment_posterior import STRENGTHS, Posterior, Sums, hypotheses, leading, saddle_point
 from tests.weak_cells import drawn_cells
 
 SOLVER = "link-free-refinement"
@@ -48,37 +38,48 @@ def test_the_saddle_point_is_where_the_mean_square_is_one():
         assert s > w[-1] and (1.0 / (s - w) + pull / (s - w) ** 2).sum() == pytest.approx(1.0, abs=1e-6)
 
 
-@pytest.mark.parametrize("part", [first_moments, second_moments])
 @pytest.mark.parametrize("model", [OneBitSensing(n=200, p=6, noise=3.0), OneBitPhaseRetrieval(n=200, p=6, flip=0.3)])
-def test_the_evidence_is_the_mean_likelihood_of_all_directions(part, model):
+def test_the_evidence_is_the_mean_likelihood_of_all_directions(model):
     own, rng = sums(model), np.random.default_rng(1)
     B = rng.standard_normal((6, 100_000))
     B /= np.linalg.norm(B, axis=0)
-    for hypothesis in part(own, np.sqrt(6 / 200)):
+    found = hypotheses(own)
+    prior = [found[k].evidence - found[k].judged(own, 0.0).evidence for k in (0, STRENGTHS, -1)]
+    assert prior[0] > prior[1] and prior[1] == pytest.approx(prior[2])
+    for hypothesis in found:
+        result = hypothesis.judged(own, 0.0)
         W, h = hypothesis.quadratic(own)
-        log = (B * (W @ B)).sum(axis=0) / 2.0 + h @ B + hypothesis.constant(own)
-        exact = np.log(np.exp(log - log.max()).mean()) + log.max()
+        constant = -own.number @ (hypothesis.mean**2 / hypothesis.variance + np.log(hypothesis.variance)) / 2.0
+        log = (B * (W @ B)).sum(axis=0) / 2.0 + h @ B + constant
         weights = np.exp(log - log.max())
-        result = judged(own, hypothesis)
-        if result.overlap < 0.9:
-            assert result.evidence == pytest.approx(exact, abs=0.25)
-            top = np.linalg.eigvalsh((B * weights) @ B.T / weights.sum())[-1]
-            assert result.overlap == pytest.approx(top, abs=0.12)
+        mean, covariance = result.moments(own)
+        top = np.linalg.eigvalsh(covariance + np.outer(mean, mean))[-1]
+        if top < 0.9:
+            assert result.evidence == pytest.approx(np.log(weights.mean()) + log.max(), abs=0.25)
+            assert top == pytest.approx(np.linalg.eigvalsh((B * weights) @ B.T / weights.sum())[-1], abs=0.12)
 
 
 def test_directions_are_a_ridge_regression_and_an_eigenvector():
     own = sums(OneBitSensing(n=300, p=20, noise=2.0))
-    moments = Moments.of(own)
-    W, h = moments.first[0].hypothesis.quadratic(own)
-    b = np.linalg.solve(moments.first[0].saddle * np.eye(20) - W, h)
-    assert moments.first[0].direction(own) == pytest.approx(b / np.linalg.norm(b))
-    W, h = moments.second[2].hypothesis.quadratic(own)
-    assert not h.any() and abs(moments.second[2].direction(own) @ np.linalg.eigh(W)[1][:, -1]) == pytest.approx(1.0)
+    first, second = hypotheses(own)[0], hypotheses(own)[STRENGTHS + 2]
+    W, h = first.quadratic(own)
+    b, A = first.moments(own)
+    assert b == pytest.approx(np.linalg.solve(first.saddle * np.eye(20) - W, h), rel=1e-5)
+    assert abs(first.direction(own) @ b) == pytest.approx(np.linalg.norm(b), rel=0.02), "the covariance turns it little"
+    W, h = second.quadratic(own)
+    assert not h.any() and abs(second.direction(own) @ np.linalg.eigh(W)[1][:, -1]) == pytest.approx(1.0)
 
 
-def test_a_link_that_is_flat_to_rounding_is_not_sharpened():
-    slope = 1e-160 * np.linspace(-1.0, 1.0, COEFFICIENTS)
-    assert sharpened(LogOdds(slope), np.linspace(-2.0, 2.0, 30), 20).coefficients == pytest.approx(slope, rel=1e-9)
+def test_the_posterior_is_the_average_over_hypotheses():
+    own = sums(OneBitPhaseRetrieval(n=300, p=5, threshold=1.0, noise=1.0))
+    found, total = hypotheses(own), np.zeros((5, 5))
+    evidence = np.array([hypothesis.evidence for hypothesis in found])
+    for hypothesis, weight in zip(found, np.exp(evidence - evidence.max()), strict=True):
+        mean, covariance = hypothesis.moments(own)
+        total += weight * (covariance + np.outer(mean, mean))
+    posterior = Posterior.of(own)
+    assert abs(posterior.b @ np.linalg.eigh(total)[1][:, -1]) == pytest.approx(1.0, abs=1e-3)
+    assert posterior.b == pytest.approx(leading(np.zeros(5), total), abs=0.05) or posterior.first < 1.0
 
 
 @pytest.mark.parametrize("seed", range(20000, 20003))
@@ -89,18 +90,9 @@ def test_a_weak_signal_ends_by_itself(seed):
 
 
 def weak(spec, seeds):
-    """Return overlaps (seeds, 4): link-free, of the moment that carries the link, and of the rivals."""
-    mu0, mu1, mu2 = spec.link_function.moments
-    rows = []
-    for seed in range(20000, 20000 + seeds):
-        own = spec.replace(seed=seed)
-        problem = own.build()
-        answered = Sums.of(problem.X, (problem.y + 1.0) / 2.0)
-        moments = Moments.of(answered)
-        part = moments.first if abs(mu1) > abs(mu2 - mu0) / 2.0 else moments.second
-        right = (likeliest(part).direction(answered) @ problem.truth) ** 2
-        rows.append([overlap(own, SOLVER), right, *(overlap(own, rival) for rival in RIVALS)])
-    return np.array(rows)
+    """Return overlaps (seeds, 3): link-free, and of the rivals."""
+    specs = [spec.replace(seed=seed) for seed in range(20000, 20000 + seeds)]
+    return np.array([[overlap(own, solver) for solver in (SOLVER, *RIVALS)] for own in specs])
 
 
 ISSUE = [
@@ -113,14 +105,18 @@ ISSUE = [
 
 @pytest.mark.slow
 def test_weak_signals():
-    """LRLAB_WEAK_SEEDS=60 measures all cells with so many seeds each, and prints the table."""
+    """LRLAB_WEAK_SEEDS=40 measures all cells with so many seeds each, and prints the table.
+
+    Nine of ten reach 95% of the better rival, all told; see RESULTS.md for why not all can.
+    """
     seeds = int(os.environ.get("LRLAB_WEAK_SEEDS", "0"))
     cells, ratios = ISSUE + drawn_cells(30 if seeds else 3), []
     for spec in cells:
         rows = weak(spec, seeds or 6)
-        mean, rival = rows.mean(axis=0), rows[:, 2:].mean(axis=0).argmax() + 2
-        error = (rows[:, :2] - rows[:, [rival]]).std(axis=0) / np.sqrt(len(rows))
+        mean, rival = rows.mean(axis=0), rows[:, 1:].mean(axis=0).argmax() + 1
+        error = (rows[:, 0] - rows[:, rival]).std() / np.sqrt(len(rows))
         ratios.append(mean[0] / mean[rival])
-        print(f"{spec}: link-free {mean[0]:.3f}, right moment {mean[1]:.3f}, best {mean[rival]:.3f} ({error[0]:.3f})")
-        assert mean[1] > 0.95 * mean[rival] - 2.5 * error[1], spec
+        print(
+            f"{spec}: link-free {mean[0]:.3f}, best {mean[rival]:.3f} ({error:.3f}), ratio {ratios[-1]:.3f}", flush=True
+        )
     assert not seeds or np.mean(ratios) > 0.9

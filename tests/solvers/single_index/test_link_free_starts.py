@@ -6,8 +6,8 @@ import pytest
 import lrlab
 from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
 from lrlab.models.one_bit_sensing import OneBitSensing
-from lrlab.solvers.single_index.cross_fitting import CrossFit
-from lrlab.solvers.single_index.link_free_start import best_start, second_moment
+from lrlab.solvers.single_index.link_free_rounds import Data
+from lrlab.solvers.single_index.link_free_start import second_support, starts
 
 
 @pytest.mark.parametrize(("link", "seed"), [("sin 2z", 1002), ("sin 2z", 1005), ("cubic", 1004), ("cubic", 1016)])
@@ -20,8 +20,7 @@ def test_a_line_that_predicts_little_is_not_the_end(link, seed):
 
 def test_a_first_moment_that_stands_out_is_the_start_at_once():
     problem = OneBitSensing(n=2000, p=10, seed=1000).build()
-    data = CrossFit.split(problem.X, problem.y, np.random.default_rng(0))
-    start = best_start(data, 10, np.random.default_rng(0))
+    (start,) = starts(Data(problem.X, (problem.y + 1.0) / 2.0, 10), np.random.default_rng(0))
     assert start.clear and start.note == "Start: the first moment, which stands out from the noise."
 
 
@@ -32,12 +31,11 @@ def test_the_direction_of_all_data_has_the_support_of_the_others(threshold, seed
     assert lrlab.solve(spec, "link-free-refinement").metrics["error"] < 0.1
 
 
-def test_sparse_directions_of_the_second_moment_agree():
+def test_the_second_moment_finds_a_sparse_support():
     problem = OneBitPhaseRetrieval(n=1000, p=200, sparsity=5, seed=2006).build()
-    data = CrossFit.split(problem.X, problem.y, np.random.default_rng(0))
-    B = second_moment(data, 5, np.random.default_rng(1))
-    assert (np.count_nonzero(B, axis=0) <= 5).all() and np.linalg.norm(B, axis=0) == pytest.approx(1.0)
-    assert (problem.truth @ B[:, -1]) ** 2 > 0.9 and ((B.T @ B[:, -1]) > 0).all()
+    answers = (problem.y + 1.0) / 2.0
+    support = second_support(Data(problem.X, answers, 5), answers - answers.mean(), np.random.default_rng(1))
+    assert support.sum() == 5 and np.square(problem.truth[support]).sum() > 0.9
 
 
 def test_a_link_that_is_flat_at_all_answers_has_no_intervals():

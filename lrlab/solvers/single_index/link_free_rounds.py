@@ -1,0 +1,249 @@
+"""Rounds of link-free refinement: a link of held-out indices, a Newton step, an exchange of entries."""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from lrlab.arrays import Array, Mask
+from lrlab.linalg import hard_threshold
+from lrlab.solvers.methods.sphere import DAMPING, LONGEST_STEP, least_damping
+from lrlab.solvers.single_index.index_links import Link, Rows, Steps, chosen, loss
+
+# The number of steps of the link is chosen anew in this many rounds at most, until it stays the same in three.
+CHOICES = 6
+# Steps are small when they are this share of the error of the direction.
+NEARLY_SETTLED = 0.05
+# The least width of jumps of the link, in errors of the direction.
+NARROWEST_ERROR = 1.0
+HALVINGS = 8
+# What rounding may add to a sum of losses, relative to it.
+SLACK = 1e-12
+# What a row at least leaves of its own information to others.
+SMALLEST_REST = 0.05
+DIFFERENCE = 1e-3
+# Curvature by which a flat link is left where it is.
+FLAT = 1e-12
+TINY = np.finfo(float).tiny
+
+
+class Data(NamedTuple):
+    """Rows X (n, p), answers (n,) in {0, 1}, and the number s of entries of a direction."""
+
+    X: Array
+    answers: Array
+    s: int
+
+    @property
+    def sparse(self) -> bool:
+        """Whether a direction has fewer entries than there are."""
+        return self.s < self.X.shape[1]
+
+
+class Direction(NamedTuple):
+    """A unit vector b (p,), its index X b (n,), and that of each row under the direction without its answer (n,)."""
+
+    b: Array
+    z: Array
+    held_out: Array
+
+    @classmethod
+    def of(cls, X: Array, b: Array, held_out: Array) -> "Direction":
+        """Scale a vector b (p,), and the held-out indices with it."""
+        scale, own = float(np.linalg.norm(b)) + TINY, b != 0
+        return cls(b / scale, products(X, own, b) / scale, held_out / scale)
+
+
+def columns(X: Array, own: Mask) -> Array:
+    """Return the columns of some entries."""
+    return X if own.all() else X[:, own]
+
+
+def products(X: Array, own: Mask, v: Array) -> Array:
+    """Return X v (n,) by some entries alone."""
+    return columns(X, own) @ v[own]
+
+
+class Newton(NamedTuple):
+    """At a direction under a link, loss summed; Newton step (p,) and minus the gradient (p,); weights and leverages.
+
+    weights (n,): Fisher information of the rows about their index; leverages (n,): variances of the index without its
+    own row, by the other rows; without (n,): what the step without a row changes its index by.
+    """
+
+    loss: float
+    step: Array
+    descent: Array
+    weights: Array
+    leverages: Array
+    without: Array
+
+    @classmethod
+    def of(cls, data: Data, at: Direction, link: Link, support: Mask, *, exact: bool = False) -> "Newton":
+        r"""Return the step to the minimum on the sphere, over entries of a support, that also drops the others.
+
+        (P H P + m) D = P X^T psi on the tangent space, psi = eta' (y - p), H = X^T diag(h) X, m = <b, X^T psi>; without
+        row i, x_i^T D = (x_i^T D - l_i psi_i) / (1 - h_i l_i), l_i = x_i^T (P H P + m)^{-1} x_i.
+        `exact`: h are the second derivatives of the losses instead of eta'^2 p (1 - p), where those lead downhill.
+        """
+        X, answers, _ = data
+        eta, slope = link(at.z)
+        chance = expit(eta)
+        psi, h = slope * (answers - chance), slope * slope * chance * (1.0 - chance)
+        descent, own = X.T @ psi, columns(X, support)
+        base = at.b[support] / (np.linalg.norm(at.b[support]) + TINY)
+        right, step = descent[support], np.zeros(len(at.b))
+        dropped = (at.b != 0) & ~support
+        if dropped.any():
+            right = right + own.T @ (h * products(X, dropped, at.b))
+        multiplier = max(0.0, float(at.b @ descent)) + float(least_damping(descent)) + FLAT
+        inverse = tangent_inverse((own.T * h) @ own + multiplier * np.eye(len(base)), base)
+        D = inverse @ right
+        if exact:
+            curved = (own.T * curvatures(data, at.z, link)) @ own + multiplier * np.eye(len(base))
+            newton = tangent_inverse(curved, base) @ right
+            D = newton if newton @ right > 0 else D
+        step[support] = D
+        leverages = np.einsum("ij,ij->i", own @ inverse, own)
+        without = (own @ D - leverages * psi) / np.maximum(1.0 - h * leverages, SMALLEST_REST)
+        return cls(float(loss(eta, answers).sum()), step, descent, h, leverages, without)
+
+    @property
+    def information(self) -> float:
+        """The summed information of the rows."""
+        return float(self.weights.sum()) + TINY
+
+    @property
+    def error(self) -> float:
+        """The standard error of the direction, by the information."""
+        return math.sqrt(np.count_nonzero(self.step) / self.information)
+
+    def moved(self, data: Data, at: Direction, link: Link) -> tuple[Direction, float]:
+        """Return the direction after the step, halved until the loss does not grow, and its loss."""
+        t = min(1.0, LONGEST_STEP / (float(np.linalg.norm(self.step)) + TINY))
+        along = products(data.X, self.step != 0, self.step)
+        for _ in range(HALVINGS):
+            b = at.b + t * self.step
+            held_out = (1.0 - t) * at.held_out + t * (at.z + self.without)
+            scale = float(np.linalg.norm(b))
+            trial = Direction(b / scale, (at.z + t * along) / scale, held_out / scale)
+            reached = float(loss(link(trial.z)[0], data.answers).sum())
+            if reached <= self.loss * (1.0 + SLACK) + SLACK:
+                return trial, reached
+            t /= 2.0
+        return at, self.loss
+
+
+def curvatures(data: Data, z: Array, link: Link) -> Array:
+    """Return the second derivatives of the losses at z (n,), by differences."""
+    h = DIFFERENCE * link.width
+    (above, up), (below, down) = link(z + h), link(z - h)
+    return (down * (data.answers - expit(below)) - up * (data.answers - expit(above))) / (2.0 * h)
+
+
+def tangent_inverse(A: Array, b: Array) -> Array:
+    """Return the inverse (s, s) of P A P on the vectors orthogonal to the unit vector b, and 0 on b."""
+    Ab = A @ b
+    A = A - np.outer(Ab, b) - np.outer(b, Ab) + (b @ Ab) * np.outer(b, b)
+    size = abs(float(A.trace())) / len(b) + TINY
+    regular = A + size * np.outer(b, b) + DAMPING * size * np.eye(len(b))
+    return np.linalg.inv(regular) - np.outer(b, b) / (size * (1.0 + DAMPING))
+
+
+class Round(NamedTuple):
+    """A direction, the link of its held-out indices, the step to come, and how many entries may change."""
+
+    at: Direction
+    link: Link
+    newton: Newton
+    exchanges: int = 0
+    choosing: bool = False
+
+    @property
+    def nearly_settled(self) -> bool:
+        """Whether the choices are made and the step is small against the error of the direction."""
+        small = float(np.linalg.norm(self.newton.step)) < NEARLY_SETTLED * self.newton.error
+        return small and not self.choosing and not self.exchanges
+
+    def held_out(self, data: Data) -> Array:
+        """Return the loss of each answer (n,) without it: of its index, and, by what chance gains, of the link."""
+        own = loss(self.link(self.at.held_out)[0], data.answers)
+        return own + self.link.parameters / len(own)
+
+
+def rounds(data: Data, at: Direction, links: Sequence[Link]) -> Iterator[Round]:
+    """Yield rounds from a start, with the best link of some kinds, without end."""
+    information: Array = np.zeros(len(at.z))
+    same, number, error = 0, 0, 0.0
+    exchanges, link = data.s if data.sparse else 0, links[0]
+    support = at.b != 0 if data.sparse else np.ones(len(at.b), dtype=bool)
+    while True:
+        rows = Rows.of(at.held_out, data.answers, information)
+        # Chosen anew only while the direction still changes much: then the rounds converge.
+        choosing = len(links) > 1 and number < CHOICES and same < 2
+        if choosing:
+            links, before = [kind.fitted(rows) for kind in links], link
+            link = chosen(rows, links)
+            same = same + 1 if number and before.kind == link.kind else 0
+        else:
+            link = link.fitted(rows)
+        if isinstance(link, Steps):
+            # Held out to first order, an answer is followed by jumps that are narrower than the error of the direction.
+            link = link.at_least(NARROWEST_ERROR * error)
+        step = Newton.of(data, at, link, support)
+        information, error = step.weights, step.error
+        yield Round(at, link, step, exchanges, choosing)
+        moved, reached = step.moved(data, at, link)
+        if exchanges:
+            moved, exchanges = exchanged(data, link, at, step, moved, reached, exchanges)
+            support = moved.b != 0
+        at, number = moved, number + 1
+
+
+def exchanged(
+    data: Data, link: Link, at: Direction, step: Newton, moved: Direction, reached: float, exchanges: int
+) -> tuple[Direction, int]:
+    r"""Return the direction with a better support where there is one, and how many entries may change next time.
+
+    Every coordinate is an isotropic Gaussian one, so that h, the summed information, is the curvature along each:
+    alone, b_j + g_j / h would be its best value and h (b_j + g_j / h)^2 / 2 what it saves. The s entries that save most
+    are wanted, if they save their price. That of an entry is what it must gain to be more likely in than out, when s of
+    p entries, drawn with the variance 1/s, are in: log((p - s) / s) + log(1 + h / s) / 2.
+    """
+    h, p, s = step.information, len(at.b), data.s
+    price = max(0.0, math.log((p - s) / s) + math.log1p(h / s) / 2.0)
+    alone = at.b + (step.descent - at.b * (at.b @ step.descent)) / h
+    support = nearer(
+        at.b != 0, (hard_threshold(alone, s) != 0) & (h * alone**2 / 2.0 > price), np.abs(alone), exchanges
+    )
+    if (support == (at.b != 0)).all():
+        return moved, exchanges // 2
+    to = Newton.of(data, at, link, support)
+    b = np.where(support, at.b + to.step, 0.0)
+    trial = Direction.of(data.X, b, products(data.X, support, at.b) + to.without)
+    value = float(loss(link(trial.z)[0], data.answers).sum()) + price * np.count_nonzero(b)
+    better = value < reached + price * np.count_nonzero(moved.b) - SLACK
+    return (trial, exchanges) if better else (moved, exchanges // 2)
+
+
+def nearer(support: Mask, wanted: Mask, size: Array, most: int) -> Mask:
+    """Return the support (p,) with at most `most` entries let in, largest first, and out, smallest first.
+
+    It stays as it was where no entry would be left.
+    """
+    changed = support.copy()
+    enter, leave = np.flatnonzero(wanted & ~support), np.flatnonzero(support & ~wanted)
+    changed[enter[np.argsort(-size[enter], kind="stable")][:most]] = True
+    changed[leave[np.argsort(size[leave], kind="stable")][:most]] = False
+    return changed if changed.any() else support
+
+
+def last_rounds(data: Data, last: Round) -> Iterator[Round]:
+    """Yield rounds under the link of `last`, without end: F is one function, and they converge."""
+    at, support = last.at, last.at.b != 0
+    while True:
+        step = Newton.of(data, at, last.link, support, exact=True)
+        yield last._replace(at=at, newton=step, choosing=False, exchanges=0)
+        at, _ = step.moved(data, at, last.link)
