@@ -197,7 +197,7 @@ def jumping(data: Data, best: Shown) -> abc.Generator[Shown, None, Shown]:
     rows = Rows.of(best.round.at.held_out, data.answers, newton.weights)
     smooth = price(data, best.round)
     for steps in jumps(rows):
-        if rows.loss(steps) + PRICE * steps.parameters < smooth:
+        if rows.loss(steps) + PRICE * steps.parameters < smooth - BY_JUMPS:
             following = rounds(data, best.round.at, [steps])
             last = yield from until_settled(following, best.start, "jumps of the link", REFITS)
             if price(data, last) < min(price(data, best.round), smooth - BY_JUMPS):
