@@ -12,6 +12,9 @@ import tempfile
 import time
 from pathlib import Path
 
+# Its reader is loaded with the others.
+import sklearn.datasets  # noqa: F401
+
 from lrlab.parameters import InputError
 from tests.datasets.hostile import CASES, Case
 

@@ -24,7 +24,6 @@ from lrlab.sweeps.adaptive import INFERRED_TRIALS, SolverGrid, rounds
 from lrlab.sweeps.contour_search import ContourSearch, crossings
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.definition_parts import Span
-from lrlab.sweeps.forecast import forecast
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.run import run
 
@@ -81,7 +80,6 @@ def distance(first: ContourSearch, second: ContourSearch) -> Any:
 
 def measure(sweep: Sweep, engine: Engine, whole: bool) -> str:
     """Return a line of figures."""
-    expected = forecast(sweep, workers=WORKERS).seconds
     with Store() as there, Store() as here:
         _, picture, wall, _ = timed(sweep, there, engine.map)
         results, *_, cpu = timed(sweep, here, LocalStream)
@@ -89,8 +87,8 @@ def measure(sweep: Sweep, engine: Engine, whole: bool) -> str:
         line = (
             f"{sweep.spec.model:<24}{search.trials.sum() / sweep.total:6.1%} of the trials, "
             f"{(search.trials > 0).sum():>3} of {search.open.sum()} cells; "
-            f"picture {picture:5.2f} s, contour {wall:6.2f} s "
-            f"(forecast {expected:5.1f}), cpu {cpu:6.2f} s, efficiency {cpu / WORKERS / wall:4.0%}"
+            f"picture {picture:5.2f} s, contour {wall:6.2f} s, "
+            f"cpu {cpu:6.2f} s, efficiency {cpu / WORKERS / wall:4.0%}"
         )
         if whole:
             full = replace(sweep, adaptive=False)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.random import SeedSequence
 
-from lrlab.arrays import Array, Intervals
+from lrlab.arrays import Array, Intervals, Mask
 from lrlab.model_hooks import ModelHooks
 from lrlab.parameters import Parameter, Value, declared, require_known, settle
 
@@ -52,15 +52,30 @@ def child(stream: SeedSequence, index: int) -> np.random.Generator:
 
 
 class Problem(Protocol):
-    """What a solver sees: data, and never the truth; what the lab asks: a score."""
+    """What a solver sees: data, and never the truth; what the lab asks: a score, and two questions about the end.
 
-    spec: "Spec"
+    spec: what it was built from. truth: what is to be recovered; None of a person's own data. Models derive from this
+    class, so that a problem without answers of its own has the defaults.
+    """
+
+    spec: Any = None
+    truth: Any = None
 
     def load(self, everything: bool) -> None:
         """Draw the data that is kept in memory (all of it if `everything`), before the clock starts."""
+        return None
 
+    @abstractmethod
     def score(self, estimate: Estimate) -> dict[str, float]:
         """Return the error measures of an estimate, by name; the same code for every solver."""
+
+    def truth_fits_better(self, row: Mapping[str, float], tol: float) -> bool:
+        """Return whether an iterate with this row, called CONVERGED, fits clearly worse than the truth: no minimum."""
+        return False
+
+    def another_fits(self, row: Mapping[str, float]) -> bool:
+        """Return whether the last iterate, with this row, fits all data without error, and is not the truth."""
+        return False
 
 
 def proceed(fraction: float) -> None:
@@ -181,7 +196,9 @@ Solver = Callable[..., Iterator[Iterate]]
 that the estimate is optimal, STALLED where no step improves it; returning nothing means FINISHED."""
 
 
-SOLVER_TIME = Parameter(meaning="most solver time", unit="s", low=0, high=86_400, scale="log")
+SOLVER_TIME = Parameter(
+    meaning="most solver time (trials: of the processor)", unit="s", low=0, high=86_400, scale="log"
+)
 
 
 class Limits(NamedTuple):
@@ -202,6 +219,37 @@ def limits(given: Mapping[str, object]) -> Limits:
 
 
 Watch = Callable[[int, float, Iterate], None]
+Clock = Callable[[], float]
+"""Seconds since a moment: `time.perf_counter` of the wall, `time.thread_time` of the processor."""
+
+
+class Progress(NamedTuple):
+    """Where a run is, or, as arrays (runs,), where many runs are that go on together.
+
+    seconds: solver time. first: size of the first objective. objective, residual: of the newest iterate, nan where it
+    has none. finite: whether it is finite. optimal: see `Iterate`.
+    """
+
+    iteration: int
+    seconds: float
+    first: float | Array
+    objective: float | Array
+    residual: float | Array
+    finite: bool | Mask
+    optimal: bool | Mask = True
+
+
+def reasons(now: Progress, limits: Limits, cancelled: Callable[[], bool]) -> Iterator[tuple[Stop, bool | Mask]]:
+    """Yield each reason to end, the first that counts first, and whether it holds, for one run or for each of many."""
+    yield Stop.NONFINITE, np.logical_not(now.finite)
+    # Objectives may be negative or start at zero; growth is measured against the first one's size plus one.
+    yield Stop.DIVERGED, now.objective > 1e6 * (now.first + 1.0)
+    solved = now.residual <= limits.tol
+    yield Stop.CONVERGED, now.optimal & solved
+    yield Stop.SETTLED, solved
+    yield Stop.CANCELLED, cancelled()
+    yield Stop.TIMEOUT, now.seconds >= limits.max_seconds
+    yield Stop.MAX_ITER, now.iteration >= limits.max_iter
 
 
 def drive(
@@ -212,35 +260,32 @@ def drive(
     max_iter: int = Limits().max_iter,
     max_seconds: float = Limits().max_seconds,
     cancelled: Callable[[], bool] = lambda: False,
+    clock: Clock = time.perf_counter,
 ) -> Stop:
     """Run a solver to its end and say why it ended: the only owner of loop, clock and stopping.
 
     `watch(iteration, seconds, iterate)` gets every finite iterate; its own time does not count as the solver's.
+    clock: what seconds are counted by. Somebody waits for a live run, whose BLAS may have several threads: wall time.
+    Trials count the processor time of their thread (`time.thread_time`), on one thread of BLAS, so that a busy machine
+    ends them after the same iterations.
     """
-    seconds, first = 0.0, None
-    for iteration in range(1, max_iter + 1):
-        started = time.perf_counter()
+    iteration, seconds, first, limits = 0, 0.0, math.nan, Limits(tol, max_iter, max_seconds)
+    while True:
+        iteration += 1
+        started = clock()
         try:
             iterate = next(iterates)
-        except StopIteration as ending:
-            return ending.value or Stop.FINISHED
+        except StopIteration as end:
+            return end.value or Stop.FINISHED
         except Interrupted as interruption:
             return interruption.stop
-        seconds += time.perf_counter() - started
-        objective = iterate.objective
-        known = objective is None or math.isfinite(objective)
-        if not (known and all(np.isfinite(part).all() for part in parts(iterate.estimate))):
-            return Stop.NONFINITE
-        watch(iteration, seconds, iterate)
-        if objective is not None:
-            # Objectives may be negative or start at zero; growth is measured against the first one's size plus one.
-            first = abs(objective) if first is None else first
-            if objective > 1e6 * (first + 1.0):
-                return Stop.DIVERGED
-        if iterate.residual is not None and iterate.residual <= tol:
-            return Stop.CONVERGED if iterate.optimal else Stop.SETTLED
-        if cancelled():
-            return Stop.CANCELLED
-        if seconds >= max_seconds:
-            return Stop.TIMEOUT
-    return Stop.MAX_ITER
+        seconds += clock() - started
+        objective, residual = (math.nan if v is None else v for v in (iterate.objective, iterate.residual))
+        first = abs(objective) if math.isnan(first) else first
+        known = iterate.objective is None or math.isfinite(objective)
+        finite = known and all(np.isfinite(part).all() for part in parts(iterate.estimate))
+        if finite:
+            watch(iteration, seconds, iterate)
+        now = Progress(iteration, seconds, first, objective, residual, finite, iterate.optimal)
+        if stop := next((stop for stop, holds in reasons(now, limits, cancelled) if holds), None):
+            return stop

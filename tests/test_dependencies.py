@@ -1,8 +1,6 @@
-"""What is imported is declared; no private interface of streamlit is used, and those of distributed exist."""
+"""What is imported is declared; no private interface of streamlit, dask or distributed is used."""
 
 import ast
-import importlib
-import inspect
 import re
 import sys
 from functools import cache
@@ -27,12 +25,6 @@ MODULES = {
 
 PUBLIC = {"streamlit.components.v1", "streamlit.testing.v1", "dask.system"}
 """Modules of these libraries that are meant to be imported."""
-PRIVATE = {
-    "distributed.utils._forkserver_preload_set": (
-        "lrlab/engine/host.py keeps the process that forks workers small: without it workers still start, in 1 s each"
-    ),
-}
-"""Private interfaces that are used, and what to do when one of them is gone."""
 OWNERS = r"client|distributed|dask|streamlit|\bst\b|worker|context|ctx|session|runtime|manager"
 """Names of objects of these libraries, whose own attributes are not ours."""
 
@@ -90,39 +82,15 @@ def test_a_server_gets_versions_that_are_allowed_with_their_hashes():
         assert wanted.specifier.contains(locked[wanted.name]), f"{line}: run make lock"
 
 
-@pytest.mark.parametrize("name", list(PRIVATE))
-def test_a_private_interface_is_there(name):
-    advice = f"{name} is gone. {PRIVATE[name]}; then raise the upper pin in requirements.txt"
-    module, parts = name, []
-    while True:
-        try:
-            value = importlib.import_module(module)
-            break
-        except ModuleNotFoundError:
-            module, _, part = module.rpartition(".")
-            parts.insert(0, part)
-    for part in parts:
-        fields = {} if not inspect.isclass(value) else getattr(value, "__dataclass_fields__", {})
-        assert part in fields or hasattr(value, part), advice
-        value = getattr(value, part, None)
-
-
-def test_no_other_private_interface_is_used():
+def test_no_private_interface_is_used():
     used = set()
     for path in LIBRARY:
         inside = {name for name in imports(path) if re.match(r"(streamlit|distributed|dask)\.", name)}
-        used |= {(path.name, name) for name in inside - PUBLIC if not any(p.startswith(name) for p in PRIVATE)}
+        used |= {(path.name, name) for name in inside - PUBLIC}
         for node in ast.walk(parsed(path)):
             if isinstance(node, ast.Attribute) and re.match(r"_[a-z]", node.attr):
                 owner = ast.unparse(node.value)
                 ours = "self" == owner or "cls" == owner or node.attr in ("_asdict", "_replace", "_fields")
-                known = any(name.endswith(f".{node.attr}") for name in PRIVATE)
-                if re.search(OWNERS, owner) and not (ours or known):
+                if re.search(OWNERS, owner) and not ours:
                     used.add((path.name, ast.unparse(node)))
-    assert not used, "name them in PRIVATE with what to do when they go, or do without"
-
-
-@pytest.mark.parametrize("name", ["dask[distributed]"])
-def test_a_library_whose_private_interface_is_used_has_a_close_upper_pin(name):
-    (line,) = [line for line in (ROOT / "requirements.txt").read_text().splitlines() if line.startswith(name)]
-    assert re.search(r"<\d+\.\d+", line), f"{line}: pin the next minor version"
+    assert not used

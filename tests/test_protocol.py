@@ -62,6 +62,17 @@ def test_time_spent_watching_is_not_solver_time():
     assert seconds[-1] < 10 * 0.02
 
 
+def test_the_processor_does_not_count_what_others_do_meanwhile():
+    def waits():
+        for iterate in endless():
+            time.sleep(0.05)
+            yield iterate
+
+    limit = {"max_iter": 4, "max_seconds": 0.1}
+    assert drive(waits(), lambda *row: None, **limit) is Stop.TIMEOUT
+    assert drive(waits(), lambda *row: None, **limit, clock=time.thread_time) is Stop.MAX_ITER
+
+
 def test_stop_messages_are_sentences():
     assert all(stop.value[0].isupper() and stop.value.endswith(".") for stop in Stop)
 

@@ -33,7 +33,7 @@ _ending = threading.RLock()
 WATCHES_MEMORY = os.path.exists("/proc/self/statm")
 """Whether this process looks after the memory of its workers itself, see `watch_memory`."""
 
-CONFIG = {
+CONFIG: dict[str, Any] = {
     # A job that outgrows its worker is not tried again on the others: it would end them too.
     "distributed.scheduler.allowed-failures": 0,
     "distributed.scheduler.worker-saturation": 1.0,
@@ -66,16 +66,16 @@ def fork_workers() -> None:
     """
     if sys.platform != "linux":
         return
-    multiprocessing.get_context("forkserver").set_forkserver_preload(["distributed", PRELOAD, *LAZY_IMPORTS])
+    # As the default method, which the library takes for None. Given its name, it would have this process import numpy,
+    # pandas and more, which only workers need.
+    multiprocessing.set_start_method("forkserver")
+    multiprocessing.set_forkserver_preload(["distributed", PRELOAD, *LAZY_IMPORTS])
     # It imports for a second or two: at once, beside this process, and not when the first worker is asked for.
     forkserver.ensure_running()
 
     import dask
-    import distributed.utils
 
-    dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
-    # Otherwise the library has this process import numpy, pandas and more, which only workers need.
-    distributed.utils._forkserver_preload_set = True
+    dask.config.set({"distributed.worker.multiprocessing-method": None})
 
 
 def end(folder: str = "") -> NoReturn:

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from lrlab.engine.handles import Inbox
 from lrlab.engine.messages import ChunkDone, Failed, Failure, Message
-from lrlab.engine.worker import GRACE_SECONDS, Assignment, ComputeChunk, FollowJob
+from lrlab.engine.worker import BUSY, GRACE_SECONDS, Assignment, ComputeChunk, FollowJob
 from lrlab.protocol import Stop
 
 LAST_CHUNKS_FRACTION = 2
@@ -140,7 +140,7 @@ class MapWork(Work[ComputeChunk]):
         return ComputeChunk(self._function, numbers, items, 2.0 * longer * self._chunk_seconds)
 
     def max_seconds(self, assignment: ComputeChunk) -> float:  # noqa: D102
-        limits = (getattr(item, "max_seconds", self._item_seconds) + GRACE_SECONDS for item in assignment.items)
+        limits = (BUSY * getattr(item, "max_seconds", self._item_seconds) + GRACE_SECONDS for item in assignment.items)
         return sum(min(limit, self._item_seconds) for limit in limits)
 
     def receive(self, assignment: ComputeChunk, message: Message) -> bool:  # noqa: D102

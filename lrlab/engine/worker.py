@@ -30,16 +30,18 @@ OVERTIME_SECONDS = 2.0
 """How long an item may outlast its time limit; then its worker is to end."""
 GRACE_SECONDS = 2.0 * OVERTIME_SECONDS
 """After how long the engine ends a worker that cannot say so itself, as where a call holds the interpreter's lock."""
+BUSY = 8.0
+"""How many seconds of the wall a second of processor time takes at most, on a machine that does much else."""
 WATCH_SECONDS = 0.25
 
 _cancelled_tasks: set[str] = set()
 
 
 class IterateSender:
-    """Sends the iterates of a run: the first at once, later ones together, twenty times a second."""
+    """Sends what the trace of a run has: its first iterate at once, later ones together, twenty times a second."""
 
     def __init__(self, job: Job, send: Send) -> None:
-        self._trace, self._send = Trace(job), send
+        self.trace, self._send = Trace(job), send
         self._rows_sent, self._newest_sent, self._progress, self._last_sent = 0, 0, 0.0, (0, 0.0)
         self._lock, self._ended = threading.Lock(), threading.Event()
         self._thread = threading.Thread(target=self._send_regularly, daemon=True)
@@ -54,9 +56,8 @@ class IterateSender:
         self._send_new()
 
     def watch(self, row: Row, iterate: Iterate) -> None:
-        """Record an iterate."""
-        self._trace.record(row, iterate)
-        if len(self._trace.rows) == 1:
+        """Send the first iterate."""
+        if len(self.trace.rows) == 1:
             self._send_new()
 
     def progress(self, fraction: float) -> None:
@@ -65,7 +66,7 @@ class IterateSender:
 
     def last_iterates(self) -> NewIterates:
         """Return what was not sent, with the final estimate in full precision."""
-        return self._new_iterates()._replace(estimate=self._trace.estimate, progress=1.0)
+        return self._new_iterates()._replace(estimate=self.trace.estimate, progress=1.0)
 
     def _send_regularly(self) -> None:
         # A thread of its own: rows must not wait for an iteration that takes minutes.
@@ -74,13 +75,13 @@ class IterateSender:
 
     def _send_new(self) -> None:
         with self._lock:
-            state = (len(self._trace.rows), self._progress)
+            state = (len(self.trace.rows), self._progress)
             if state != self._last_sent:
                 self._last_sent = state
                 self._send(self._new_iterates())
 
     def _new_iterates(self) -> NewIterates:
-        trace = self._trace
+        trace = self.trace
         rows = trace.rows[self._rows_sent :]
         history = [pair for pair in trace.history if pair[0] > self._newest_sent]
         self._rows_sent += len(rows)
@@ -102,7 +103,7 @@ class FollowJob:
         """Send NewIterates, and at last Finished or Failed."""
         try:
             with blas_threads(self.threads), IterateSender(self.job, send) as sender:
-                stop = run_job(self.job, sender.watch, sender.progress).stop
+                stop = run_job(self.job, sender.watch, sender.progress, trace=sender.trace).stop
             assert stop is not None
         except Exception as error:
             send(Failed(Failure.of(error).sentence))
@@ -114,8 +115,8 @@ class FollowJob:
 class ComputeChunk:
     """Compute some items of many; those not begun after `seconds` are handed back.
 
-    An item may say by `max_seconds` after how long it is to end. Where it does not, as inside one long decomposition,
-    what it has so far is sent, and the engine ends this worker.
+    An item may say by `max_seconds` after how much processor time it is to end. Where it does not, as inside one long
+    decomposition, what it has so far is sent, and the engine ends this worker.
     """
 
     function: Callable[[Any], Any]
@@ -159,7 +160,7 @@ class ChunkSender:
     def __init__(self, send: Send) -> None:
         self.results = list[tuple[int, Any]]()
         self._send, self._started, self._thread = send, time.perf_counter(), threading.get_ident()
-        self._number, self._deadline = 0, math.inf
+        self._number, self._deadline, self._processor_deadline = 0, math.inf, math.inf
         self._lock, self._over = threading.Lock(), threading.Event()
         self._watch = threading.Thread(target=self._watch_deadline, daemon=True)
 
@@ -181,12 +182,13 @@ class ChunkSender:
     def begin(self, number: int, max_seconds: float) -> None:
         """Begin an item."""
         with self._lock:
-            self._number, self._deadline = number, time.perf_counter() + max_seconds + OVERTIME_SECONDS
+            self._number, self._deadline = number, time.perf_counter() + BUSY * max_seconds + OVERTIME_SECONDS
+            self._processor_deadline = time.process_time() + max_seconds + OVERTIME_SECONDS
 
     def end(self, results: Iterable[tuple[int, Any]]) -> bool:
         """Take the values of items by their numbers, and return whether they have come in time."""
         with self._lock:
-            self._deadline = math.inf
+            self._deadline = self._processor_deadline = math.inf
             if not self._over.is_set():
                 self.results.extend(results)
             return not self._over.is_set()
@@ -194,7 +196,8 @@ class ChunkSender:
     def _watch_deadline(self) -> None:
         while not self._over.wait(WATCH_SECONDS):
             with self._lock:
-                if time.perf_counter() < self._deadline or self._over.is_set():
+                in_time = time.perf_counter() < self._deadline and time.process_time() < self._processor_deadline
+                if in_time or self._over.is_set():
                     continue
                 value = result_so_far(self._thread)
                 late = Failure(Stop.TIMEOUT.value) if value is None else value

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ from lrlab.protocol import Spec, Stop
 from lrlab.runs import theory
 from lrlab.runs.job import Job
 from lrlab.runs.run import Newest, run_job
-from lrlab.runs.trace import Row
+from lrlab.runs.trace import Row, Trace
 
 Progress = Callable[[int, int], None]
 """Called with the number of trials done and the number of all."""
@@ -34,12 +35,12 @@ class Trial(NamedTuple):
 
     @property
     def max_seconds(self) -> float:
-        """After how long it is to end; where it does not, a worker ends it by force."""
+        """After how much processor time it is to end; where it does not, a worker ends it by force."""
         return self.job.limits.max_seconds
 
 
 class TrialResult(NamedTuple):
-    """The result of a trial: its own seed, how it ended, solver time, and the scores of its last iterate."""
+    """The result of a trial: its own seed, how it ended, seconds of the processor, the scores of its last iterate."""
 
     seed: int
     stop: str
@@ -84,7 +85,7 @@ def run_trial(trial: Trial) -> TrialResult:
     """Run a trial and score its last iterate."""
     job, newest = trial.seeded, Newest()
     with interruptible(lambda: result_of(job, Stop.TIMEOUT, newest.scored())):
-        trace = run_job(job, newest=newest)
+        trace = run_job(job, newest=newest, clock=time.thread_time)
     return result_of(job, trace.stop, trace.rows[-1] if trace.rows else {})
 
 
@@ -97,14 +98,14 @@ def result_of(job: Job, stop: Stop | None, last: Row) -> TrialResult:
 
 def run_traced(trial: Trial) -> list[dict[str, Any]]:
     """Run a trial and return a row per iterate: solver, trial, seed, iteration, seconds, scores, and how it ended."""
-    job, rows = trial.seeded, list[Row]()
-    about = {"solver": job.solver, "trial": trial.number, "seed": job.spec.seed}
+    job = trial.seeded
+    about, trace = {"solver": job.solver, "trial": trial.number, "seed": job.spec.seed}, Trace(job)
 
     def table(stop: Stop | None) -> list[dict[str, Any]]:
-        return [{**about, **row, "stop": stop.name if stop else ""} for row in rows]
+        return [{**about, **row, "stop": stop.name if stop else ""} for row in trace.rows]
 
     with interruptible(lambda: table(Stop.TIMEOUT)):
-        return table(run_job(job, watch=lambda row, iterate: rows.append(row)).stop)
+        return table(run_job(job, clock=time.thread_time, trace=trace).stop)
 
 
 def trial_spec(spec: Spec, trial: int) -> Spec:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from lrlab import catalog
-from lrlab.parameters import duration
 from lrlab.shell.common import DONE, FAILED, add_json, print_json, report
 
 
@@ -25,7 +24,8 @@ def run(options: argparse.Namespace) -> int:
     from lrlab.engine.engine import get_engine
     from lrlab.store.store import Store
     from lrlab.sweeps.adaptive import contour
-    from lrlab.sweeps.forecast import forecast, require_time
+    from lrlab.sweeps.pace import Pace, size_words
+    from lrlab.sweeps.results import Results
     from lrlab.sweeps.run import run as run_sweep
     from lrlab.sweeps.statistics import midpoint_words
     from lrlab.sweeps.tables import cell_rows, success_midpoints
@@ -33,10 +33,18 @@ def run(options: argparse.Namespace) -> int:
 
     sweep = read(options.file)
     with Store(options.store) as store:
-        expected = forecast(sweep, store)
-        require_time(sweep, expected)
-        announce(expected)
-        results = run_sweep(sweep, store, lambda *work: get_engine(options.scheduler).map(*work), report)
+        results, paces = Results(sweep), list[Pace]()
+        if sys.stderr.isatty():
+            print(f"{size_words(sweep)}.", file=sys.stderr)
+
+        def progress(done: int, total: int) -> None:
+            report(done, total)
+            if not paces:
+                # What the store has is there by now, and is not part of the pace.
+                paces.append(Pace(results))
+            paces[0].require_time(total - done)
+
+        run_sweep(sweep, store, lambda *work: get_engine(options.scheduler).map(*work), progress, results=results)
     rows, halves = cell_rows(results), success_midpoints(results)
     if options.json:
         points = {"contour": contour(results)} if sweep.adaptive else {}
@@ -56,13 +64,6 @@ def run(options: argparse.Namespace) -> int:
         print(f"{len(results.failures)} trials failed and are not stored. The first: {sentence}", file=sys.stderr)
         return FAILED
     return DONE
-
-
-def announce(expected: Any) -> None:
-    """Print the forecast where a person is watching."""
-    if expected.trials and sys.stderr.isatty():
-        size = f"{expected.bytes / 2**20:.3g} MiB per worker"
-        print(f"up to {expected.trials} trials, about {duration(expected.seconds)}, {size}.", file=sys.stderr)
 
 
 def inferred(rows: list[dict[str, Any]]) -> str:

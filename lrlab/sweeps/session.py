@@ -18,8 +18,8 @@ from lrlab.store.location import SharedStore
 from lrlab.store.store import Store
 from lrlab.sweeps import history
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.forecast import Pace
 from lrlab.sweeps.history import Past, State
+from lrlab.sweeps.pace import Pace
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.run import run
 from lrlab.sweeps.toml import to_toml
@@ -142,6 +142,7 @@ class SweepRun:
         def progress(done: int, total: int) -> None:
             self._progress(done, total)
             self._pace = self._pace or Pace(self.results)
+            self._pace.require_time(total - done)
             if time.monotonic() > self._noted + NOTE_SECONDS:
                 self._note(store)
 

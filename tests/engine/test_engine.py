@@ -276,7 +276,7 @@ def test_an_item_that_is_overdue_leaves_what_it_has_so_far(monkeypatch):
 
 @pytest.mark.slow
 def test_a_trial_that_does_not_check_the_time_ends_with_its_newest_iterate(engine):
-    (result,) = collect(engine.map(run_trial, [Trial(stuck(max_seconds=1.0), 0)]))
+    (result,) = collect(engine.map(run_trial, [Trial(stuck(max_seconds=0.2), 0)]))
     assert result.stop == Stop.TIMEOUT.name and result.iterations >= 1
     assert 0.0 < result.scores["overlap"] <= 1.0
     assert collect(engine.map(math.sqrt, [4.0, 9.0])) == [2.0, 3.0]

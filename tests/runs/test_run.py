@@ -1,5 +1,6 @@
 """Runs end in a trace, or in one sentence."""
 
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -7,9 +8,10 @@ import pytest
 
 from lrlab import catalog
 from lrlab.engine.messages import Failure
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Stop
 from lrlab.runs.job import make_job
 from lrlab.runs.run import NumericalBreakdown, run_job
+from lrlab.runs.trial import Trial, run_traced, run_trial
 from lrlab.shell import solve as shell_solve
 
 ERRORS = [np.linalg.LinAlgError("Singular matrix"), ZeroDivisionError("division by zero"), FloatingPointError()]
@@ -40,3 +42,25 @@ def test_a_numerical_error_ends_the_shell_with_a_sentence_and_status_1(broken, m
     assert main(["solve", "one-bit-sensing", "--solver", "pairwise-moment"]) == 1
     out, err = capsys.readouterr()
     assert not out and err.count("\n") == 1 and "broke down numerically" in err
+
+
+@pytest.fixture
+def waiting(monkeypatch):
+    """Return a job whose solver waits for .05 s in each of four iterations, as on a machine that does much else."""
+
+    def run(problem, *, rng):
+        for _ in range(4):
+            time.sleep(0.05)
+            yield Iterate(np.ones(problem.shape[1]))
+
+    entry = replace(catalog.solver("pairwise-moment", "one-bit-sensing"), run=run)
+    monkeypatch.setattr(catalog, "solver", lambda *arguments: entry)
+    monkeypatch.setattr(catalog, "compatible", lambda *arguments: entry)
+    return make_job(catalog.spec("one-bit-sensing"), "pairwise-moment", max_seconds=0.1)
+
+
+def test_trials_end_by_the_time_of_the_processor_and_live_runs_by_that_of_the_wall(waiting):
+    assert run_job(waiting).stop is Stop.TIMEOUT
+    result, rows = run_trial(Trial(waiting, 0)), run_traced(Trial(waiting, 0))
+    assert (result.stop, result.iterations) == ("FINISHED", 4)
+    assert len(rows) == 4 and rows[-1]["stop"] == "FINISHED"

@@ -1,6 +1,5 @@
-"""The app on a port of its own, and a real chromium; pages in this process forecast without running trials."""
+"""The app on a port of its own, and a real chromium."""
 
-import functools
 import os
 import shutil
 import socket
@@ -15,9 +14,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from lrlab.sweeps import forecast
-from lrlab.sweeps.timed_trials import TimedTrial
-
 ROOT = Path(__file__).parents[2]
 # Flushed bytecode would be compiled again for every page. Pages live for seconds: to optimise their code, and to
 # collect garbage often, takes longer than it saves.
@@ -26,19 +22,6 @@ QUIET = [
     "--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync",
     f"--js-flags={SCRIPTS}",
 ]  # fmt: skip
-
-
-@functools.cache
-def timed(job, limits=()):
-    return TimedTrial(seconds=0.01, solver=0.008, iterations=10, whole=True)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _forecasts_run_no_trials():
-    """Let forecasts on pages in this process take the times of trials as given: each would time them for a second."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(forecast, "time_trial", timed)
-        yield
 
 
 @pytest.fixture(scope="session")

@@ -33,8 +33,6 @@ PAGE = "own_data"
 SCORES = ("precision_3", "precision_1", "precision_5", "ndcg_3", "ndcg_5", "hamming", "auc")
 PAGE_MEASURES = {name: FAMILY.measures[name] for name in SCORES}
 BEFORE = "The comparison appears here: one row per solver, including the full-rank baseline."
-EXPECTED_SETTINGS = 30
-"""About the number of settings that tuning tries for a solver."""
 
 
 def choose(link: Permalink) -> CurveSettings:
@@ -135,7 +133,7 @@ def progress_bar(running: Any) -> str:
         done = sum(len(one.table) for one in running.tunings)
         over = sum(one.over for one in running.tunings)
         words = f"{done} settings tried, {over} of {len(running.tunings)} solvers tuned"
-        expected = EXPECTED_SETTINGS * len(running.tunings)
+        expected = sum(one.total for one in running.tunings)
         if 0 < done < expected:
             left = (time.monotonic() - running.started) / done * (expected - done)
             words += f", about {duration(left)} left to tune"

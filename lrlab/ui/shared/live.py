@@ -234,7 +234,7 @@ def redraw() -> NoReturn:
 
 
 def when_over(page: str, name: str, running: Running) -> None:
-    """Have the page drawn again when something that it waits for is over, as a forecast."""
+    """Have the page drawn again when something that it waits for is over, as theory."""
     if running.alive:
         followed = get_channel().watch(tab(), f"{page}.{name}", running, dict)
         with followed.lock:

@@ -1,22 +1,20 @@
-"""A sweep on a page: its buttons, its forecast, its progress, its failures, and the results that figures show."""
+"""A sweep on a page: its buttons, its size, its progress, its failures, and the results that figures show."""
 
 from typing import Any
 
 import streamlit as st
 
-from lrlab.parameters import InputError, duration
+from lrlab.parameters import InputError
 from lrlab.store.location import get_shared_store
 from lrlab.sweeps import session
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.forecast import PendingForecast
+from lrlab.sweeps.pace import size_words
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.session import SweepRun
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.shared import live, progress
 from lrlab.ui.widgets.text import show_error, show_warning
 
-FORECAST_SECONDS = 5.0
-"""That Run waits for the forecast, which usually takes one."""
 COMPUTED = "Nothing is left to compute: Run shows the stored trials."
 
 
@@ -75,49 +73,12 @@ def buttons(page: str, sweep: Sweep | None) -> None:
 
 
 def _run(page: str, sweep: Sweep, *, wanted: bool, known: SweepRun | None) -> bool:
-    """Show the forecast of a sweep, begin it if that is wanted and allowed, and return whether it has begun."""
+    """Show the size of a sweep, begin it if that is wanted and allowed, and return whether it has begun."""
     done = known is not None and known.state == "done"
-    forecast = None if done else forecast_of(page, sweep, known.done if known else 0)
-    if done:
-        st.caption(COMPUTED)
-    if forecast and wanted:
-        forecast.wait(FORECAST_SECONDS)
-    return wanted and not (forecast and forecast.refused) and begin(page, sweep)
-
-
-def forecast_of(page: str, sweep: Sweep, done: int) -> PendingForecast:
-    """Show how long a sweep takes and how much memory, as soon as that is known; return the forecast.
-
-    done: its finished trials; with more of them another forecast is made.
-    """
-    expected = _pending(page, sweep, done)
+    size = live.once(f"{page}:size", sweep, lambda: size_words(sweep))
     with st.container(key=f"{page}-cost"):
-        st.caption(forecast_words(expected))
-    live.when_over(page, "forecast", expected)
-    return expected
-
-
-def forecast_words(expected: PendingForecast) -> str:
-    """Return how long the remaining trials take, and how much memory, as far as that is known."""
-    if expected.refused:
-        return f":red[{expected.refused}]"
-    if expected.value is None:
-        return "Estimating the time that it takes." if expected.alive else ""
-    forecast = expected.value
-    if not forecast.trials:
-        return COMPUTED
-    memory = f"{forecast.bytes / 2**20:.0f} MiB" if forecast.bytes < 2**30 else f"{forecast.bytes / 2**30:.1f} GiB"
-    return f"About {duration(forecast.seconds)} and {memory} per worker for up to {forecast.trials:,} trials."
-
-
-def _pending(page: str, sweep: Sweep, done: int) -> PendingForecast:
-    name = f"{page}:forecast"
-    last: tuple[Sweep, int, PendingForecast] | None = st.session_state.get(name)
-    if last is None or last[:2] != (sweep, done):
-        if last is not None:
-            last[2].cancel()
-        last = st.session_state[name] = (sweep, done, PendingForecast(sweep, get_shared_store()))
-    return last[2]
+        st.caption(COMPUTED if done else f"{size[0].upper()}{size[1:]}; what is stored is not computed again.")
+    return wanted and begin(page, sweep)
 
 
 def begin(page: str, sweep: Sweep) -> bool:

@@ -1,0 +1,86 @@
+"""The pace of a sweep under way: the time that is left, by what is done, and a limit of all that it may take."""
+
+import math
+import time
+
+import numpy as np
+
+from lrlab import settings
+from lrlab.arrays import Array
+from lrlab.parameters import InputError
+from lrlab.runs.job import Job
+from lrlab.runs.memory import memory_needed
+from lrlab.sweeps.definition import Sweep
+from lrlab.sweeps.results import Results
+
+CHECK_SECONDS = 60.0
+"""Between two looks at whether a sweep takes too long; before the first one its pace is not steady."""
+
+
+class Pace:
+    """Begins with what is there of a sweep. A trial counts by its time, for cells differ by factors of 100.
+
+    What was not measured yet follows from the bytes of its data.
+    """
+
+    def __init__(self, results: Results) -> None:
+        self._results, self._sweep = results, results.sweep
+        self._bytes = {job: float(max(1, job.spec.data_bytes)) for job in results.sweep.jobs}
+        self._before, self._begun = self._counts(), time.monotonic()
+        self._checked = self._begun
+
+    def seconds_left(self, trials: int) -> float | None:
+        """Return the remaining time; None before the first result. trials: left at most, of an adaptive sweep."""
+        now, each = self._counts(), self._each()
+        work = sum((now[job] - self._before[job]) * seconds for job, seconds in each.items())
+        rest = sum((self._sweep.trials - now[job]) * seconds for job, seconds in each.items())
+        if self._sweep.adaptive:
+            rest = trials * _usual(np.array([*each.values()]))
+        return (time.monotonic() - self._begun) * rest / work if work > 0.0 else None
+
+    def require_time(self, trials: int) -> None:
+        """Raise InputError where the sweep takes longer than it may, looked at once a minute; trials: as above."""
+        now = time.monotonic()
+        if now >= self._checked + CHECK_SECONDS:
+            self._checked = now
+            if (left := self.seconds_left(trials)) is not None:
+                require_time(self._sweep, now - self._begun + left)
+
+    def _counts(self) -> dict[Job, int]:
+        return {job: self._results.finished(job) for job in self._bytes}
+
+    def _each(self) -> dict[Job, float]:
+        """Return the seconds of a trial of each job: their mean where there are some, else by the bytes of its data."""
+        own = {job: self._results.values(job, "seconds") for job in self._bytes}
+        measured = {job: max(1e-9, float(np.nanmean(seconds))) for job, seconds in own.items() if np.any(seconds > 0.0)}
+        share = sum(measured.values()) / sum(self._bytes[job] for job in measured) if measured else 1.0
+        return {job: measured.get(job, share * size) for job, size in self._bytes.items()}
+
+
+def _usual(seconds: Array) -> float:
+    """Return the expected seconds of a trial of an adaptive sweep: most of its trials are where they take longest."""
+    return float((seconds**2).sum() / seconds.sum())
+
+
+def require_time(sweep: Sweep, seconds: float) -> None:
+    """Raise InputError when a sweep takes longer than LRLAB_SWEEP_HOURS (24), naming the most trials that fit."""
+    limit = 3600.0 * settings.number("LRLAB_SWEEP_HOURS")
+    if seconds <= limit:
+        return
+    name, got = ("budget", sweep.most) if sweep.adaptive else ("trials", sweep.trials)
+    fitting = math.floor(got * limit / seconds)
+    hours = f"{limit / 3600.0:g} hours"
+    if fitting >= 1:
+        words = f"{got}, which take about {seconds / 3600.0:.3g}"
+        raise InputError(name, f"at most {fitting} within {hours}", words, f"lower {name}, or set LRLAB_SWEEP_HOURS")
+    fitting = math.floor(len(sweep.cells) * limit / seconds * sweep.trials)
+    words = f"{len(sweep.cells)}, of which one trial each takes longer"
+    raise InputError("cells", f"at most {fitting} within {hours}", words, "take fewer values, or a smaller problem")
+
+
+def size_words(sweep: Sweep) -> str:
+    """Return how many trials a sweep has, at most, and how much memory a worker needs for the largest."""
+    size = max(memory_needed(job.spec, job.entry, dict(job.options)) for job in sweep.jobs)
+    memory = f"{size / 2**20:.0f} MiB" if size < 2**30 else f"{size / 2**30:.1f} GiB"
+    trials = sweep.most if sweep.adaptive else len(sweep.jobs) * sweep.trials
+    return f"up to {trials:,} trials, {memory} per worker"
