@@ -43,7 +43,12 @@ class ItemResult(NamedTuple):
 
 
 class ResultStream(ABC):
-    """Results as they arrive. `done`: results taken; `total`: number of items, None while it is not known."""
+    """Results as they arrive. `done`: results taken; `total`: number of items, None while it is not known.
+
+    state: of a sweep, as on the list of past ones; nothing of other batches.
+    """
+
+    state = ""
 
     def __init__(self, items: Iterable[Any]) -> None:
         self.done, self.total = 0, len(items) if isinstance(items, Sized) else None

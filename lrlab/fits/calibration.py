@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from lrlab import ranking
 from lrlab.arrays import Array, Mask
-from lrlab.models.multilabel_problem import Predictor, threshold_of
+from lrlab.models.multilabel_problem import Predictor
 from lrlab.models.own_rows import OwnProblem, OwnThresholds
 
 GAIN = 2.0
@@ -41,7 +41,7 @@ def held_out(problems: Sequence[OwnProblem], estimates: Sequence[Predictor]) -> 
         scores = ranking.rows_of(estimate.scores(problem.X_test[rows]), slice(None))
         known = np.ones(scores.shape, bool) if problem.mask_test is None else problem.mask_test[rows].toarray() > 0
         on = known & (problem.Y_test[rows].toarray() > 0)
-        parts.append((scores, known, on, scores > threshold_of(estimate)))
+        parts.append((scores, known, on, scores > estimate.threshold))
     return HeldOut(*(np.vstack(part) for part in zip(*parts, strict=True)))
 
 
@@ -79,7 +79,8 @@ def own_thresholds(held: HeldOut, common: float) -> OwnThresholds:
         return ()
     L = held.scores.shape[1]
     order = np.argsort(held.scores, axis=0)
-    S, known, on = (np.take_along_axis(table, order, axis=0) for table in held[:3])
+    S = np.take_along_axis(held.scores, order, axis=0)
+    known, on = (np.take_along_axis(table, order, axis=0) for table in (held.known, held.on))
     # Predicted from place i on: what is on before it is missed, what is off from it on is predicted.
     missed, off, total = (np.vstack([np.zeros((1, L)), np.cumsum(table, axis=0)]) for table in (on, known & ~on, known))
     wrong, labels = missed + off[-1] - off, np.arange(L)

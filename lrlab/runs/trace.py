@@ -50,11 +50,11 @@ class Trace:
     stride: int = field(default=1, repr=False)
     intervals: Intervals | None = field(default=None, repr=False)
 
-    def record(self, row: Row, iterate: Iterate) -> None:
+    def record(self, row: Row, iterate: Iterate, intervals: Intervals | None) -> None:
         """Add an iterate."""
         self.rows.append(row)
-        self.estimate, self.intervals = iterate.estimate, iterate.intervals() if iterate.intervals else None
-        self.note = " ".join(part for part in (iterate.note, self.intervals.note if self.intervals else "") if part)
+        self.estimate, self.intervals = iterate.estimate, intervals
+        self.note = " ".join(part for part in (iterate.note, intervals.note if intervals else "") if part)
         iteration = int(row["iteration"])
         if self.job.spec.watched and (iteration - 1) % self.stride == 0:
             self.history.append((iteration, single(iterate.estimate)))

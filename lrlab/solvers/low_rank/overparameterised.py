@@ -187,7 +187,7 @@ def inverse(F: Array, eta: float = 0.0) -> Array:
 
 def workspace(spec: LowRankSpec, options: Options) -> int:
     """Hold a dozen images and factors of so many columns."""
-    (d1, d2), rows = spec.size, max(spec.measurements, *getattr(spec, "table", (0, 0)))
+    (d1, d2), rows = spec.size, max(spec.measurements, *spec.table)
     columns = min(int(options["columns"]) or 2 * spec.given_rank, d1, d2)
     return moment_workspace(spec, options) + 8 * number_bytes(spec) * columns * (rows + d1 + d2)
 

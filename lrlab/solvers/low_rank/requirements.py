@@ -23,7 +23,7 @@ BLOCK_BYTES = 2**25
 
 def factors_workspace(spec: LowRankSpec, options: Options) -> int:
     """Return bytes of a dozen images and factors of the estimate, and of matrices of the size of the truth."""
-    (d1, d2), rows = spec.size, max(spec.measurements, *getattr(spec, "table", (0, 0)))
+    (d1, d2), rows = spec.size, max(spec.measurements, *spec.table)
     return BLOCK_BYTES + number_bytes(spec) * (12 * spec.given_rank * (rows + d1 + d2) + 8 * spec.measurements)
 
 
