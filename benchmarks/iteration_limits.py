@@ -75,9 +75,9 @@ def points(preset: Preset, result: Result) -> pd.DataFrame:
     if preset.kind == "rates":
         bar = 3 * table["standard_error"]
         table = table.assign(low=table["error"] - bar, high=table["error"] + bar)
-    of_kind = {"rates": "error", "scaling": "y", "traces": figure.get("measure", "")}
+    of_kind = {"rates": "error", "growth": "y", "traces": figure.get("measure", "")}
     value = of_kind.get(preset.kind) or ("share" if "share" in table else "median")
-    place = {"rates": ["at"], "scaling": ["x"], "traces": ["iteration"]}.get(preset.kind, [])
+    place = {"rates": ["at"], "growth": ["x"], "traces": ["iteration"]}.get(preset.kind, [])
     if preset.kind == "curves":
         place = list({axis_of(preset, ("panels", k))[0] for k in range(len(preset.panels))})
     by = ["panel", "series"]
@@ -117,7 +117,7 @@ def main() -> None:
     time.perf_counter = time.process_time
     preset = part_of(presets.load(options.name, options.quick), options)
     plan = presets.plan(preset, trials=options.trials)
-    traced = preset.kind in ("traces", "scaling")
+    traced = preset.kind in ("traces", "growth")
     both_ends = []
     for number, item in enumerate(plan.items):
         both_ends.append(twice(item, traced))

@@ -19,7 +19,7 @@ HEAD = "| sizes | solver | time grows by | formula | memory grows by | formula |
 def row(panel: str, series: str, fitted: pd.DataFrame) -> str:
     """Return the exponents of a series, with their intervals and those of the formulas."""
     cells = [panel, series]
-    for quantity in (words for _, words in QUANTITIES.values()):
+    for quantity in (one.words for one in QUANTITIES):
         one = fitted[fitted["quantity"] == quantity].iloc[0]
         mark = "" if one["low_95"] <= one["claimed"] else " **above**"
         cells += [f"{one['exponent']:.2f} ({one['low_95']:.2f} to {one['high_95']:.2f}){mark}", f"{one['claimed']:g}"]

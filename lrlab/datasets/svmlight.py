@@ -57,8 +57,8 @@ class Rows:
             raise self.refuse(FORM, self.raw, "write labels as whole numbers from 0, then pairs") from None
         if not self.lines:
             raise self.refuse("at least one row", "", "add the rows")
-        self.labels = np.array(self._labels, dtype=np.int64)
-        self.pointer = np.concatenate([[0], np.cumsum(np.array(self._counts, dtype=np.int64))])
+        self.labels = np.frombuffer(self._labels, np.int64) if self._labels else np.zeros(0, np.int64)
+        self.pointer = np.concatenate([[0], np.cumsum(np.frombuffer(self._counts, np.int64))])
         self.require(np.isfinite(self.X.data), self.X.data, self.X.indptr, "finite values", "scale the features")
 
     def read(self) -> NoReturn:

@@ -33,7 +33,7 @@ _ending = threading.RLock()
 WATCHES_MEMORY = os.path.exists("/proc/self/statm")
 """Whether this process looks after the memory of its workers itself, see `watch_memory`."""
 
-CONFIG = {
+CONFIG: dict[str, Any] = {
     # A job that outgrows its worker is not tried again on the others: it would end them too.
     "distributed.scheduler.allowed-failures": 0,
     "distributed.scheduler.worker-saturation": 1.0,

@@ -79,7 +79,8 @@ def own_thresholds(held: HeldOut, common: float) -> OwnThresholds:
         return ()
     L = held.scores.shape[1]
     order = np.argsort(held.scores, axis=0)
-    S, known, on = (np.take_along_axis(table, order, axis=0) for table in held[:3])
+    S = np.take_along_axis(held.scores, order, axis=0)
+    known, on = (np.take_along_axis(table, order, axis=0) for table in (held.known, held.on))
     # Predicted from place i on: what is on before it is missed, what is off from it on is predicted.
     missed, off, total = (np.vstack([np.zeros((1, L)), np.cumsum(table, axis=0)]) for table in (on, known & ~on, known))
     wrong, labels = missed + off[-1] - off, np.arange(L)

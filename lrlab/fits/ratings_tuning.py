@@ -100,7 +100,7 @@ class Tuner:
 
     def _moments(self, candidate: Candidate, table: RatingTable, line: Line, off: Array) -> list[Array]:
         """Return sums over held-out ratings, for each iterate, of products of the line's errors and the change d."""
-        run, at = HeldOutRun(table, line, self.solver, candidate.rank, off=off), [np.zeros(5)]
+        run, at = HeldOutRun(table, line, self.solver, candidate.rank, off=off), list[Array]([np.zeros(5)])
         gains = [0.0]
 
         def watch(row: Row, iterate: Iterate) -> None:

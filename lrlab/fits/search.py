@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from lrlab.fits.calibration import Calibration
@@ -60,7 +61,8 @@ def proposals(settings: FitSettings, max_rank: int) -> list[Candidate]:
     from scipy.stats.qmc import LatinHypercube
 
     axes = _axes(settings, max_rank)
-    fixed = Candidate(settings.rank, settings.regularization, settings.scaling)
+    rank = settings.rank if "fitted_rank" in settings.entry.options else 0
+    fixed = Candidate(rank, settings.regularization, settings.scaling)
     scalings = SCALINGS if settings.scaling == "auto" else (settings.scaling,)
     count = max(SETTINGS[min(len(axes), 3)], len(scalings))
     points = LatinHypercube(1 + len(axes), seed=settings.seed).random(count)
@@ -83,9 +85,13 @@ def _axes(settings: FitSettings, max_rank: int) -> Mapping[str, Callable[[float]
     for name, (low, high) in (("regularization", WEIGHTS), ("rate", RATES), ("margin", MARGINS)):
         if name in settings.free:
             one = settings.free[name]
-            ends = max(low, one.low), min(high, one.high)
-            axes[name] = lambda share, ends=ends: ends[0] * (ends[1] / ends[0]) ** share
+            axes[name] = partial(_between, max(low, one.low), min(high, one.high))
     return axes
+
+
+def _between(low: float, high: float, share: float) -> float:
+    """Return the number at a share of the way between two, by logarithms."""
+    return low * (high / low) ** share
 
 
 def best_of(results: Sequence[Result], better: int) -> Result:

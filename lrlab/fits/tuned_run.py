@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from lrlab.engine.engine import Engine
 from lrlab.engine.handles import LiveRun
@@ -13,6 +13,7 @@ from lrlab.fits.metrics import METRICS
 from lrlab.fits.search import Result, best_of, proposals
 from lrlab.fits.settings import FitSettings
 from lrlab.fits.tuning import CandidateTrial, run_candidate
+from lrlab.models.own_rows import OwnRows
 from lrlab.parameters import InputError
 from lrlab.runs.job import Job, make_job
 
@@ -24,7 +25,7 @@ class Tuning:
         self.job, self.settings, self.error = job, settings, ""
         self.best: Result | None = None
         # Jobs on own data are on OwnRows.
-        self._spec: Any = job.spec
+        self._spec = cast(OwnRows, job.spec)
         candidates = proposals(settings, min(self._spec.size))
         trials = [CandidateTrial(self._spec, settings, candidate) for candidate in candidates]
         self._trials = Collection(engine.map(run_candidate, trials))

@@ -77,16 +77,11 @@ KINDS: Mapping[str, Keys] = {
         _tables("panels", {"title": str, **_MODEL, **_MEASURE, "trials": int}, "title"),
         _CLAIMS,
     ),
-    "scaling": _file(
-        {"measure": str, "level": float}, ("measure", "level"),
-        _MODEL, _SOLVERS,
-        _tables("series", {**_SERIES, "claimed": dict, "paper": str, "why": str}, "label"),
-        _tables("panels", {"title": str, **_MODEL, **_AXES, "quantity": str}, "title", "axes", "quantity"),
-    ),
     "growth": _file(
-        {}, (), _MODEL, _SOLVERS,
+        {"measure": str, "level": float}, (),
+        _MODEL, _SOLVERS,
         _tables("series", {**_SERIES, "claimed": dict, "memory": dict, "paper": str, "why": str}, "label"),
-        _tables("panels", {"title": str, **_MODEL, **_AXES, "only": [str]}, "title", "axes", "only"),
+        _tables("panels", {"title": str, **_MODEL, **_AXES, "only": [str], "quantity": str}, "title", "axes"),
     ),
     "products": _file(
         {}, (), _MODEL, _tables("series", {"label": str}, "label"),

@@ -45,6 +45,6 @@ def test_an_exponent_needs_three_sizes():
 
 def test_quartiles_are_those_of_the_trials():
     rows = pd.DataFrame({"series": "one", "n": [1, 1, 1, 2, 2, 2], "processor": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]})
-    points = growth._points(rows, "n", "processor")
+    points = growth.points(rows, "n", "processor")
     assert points["y"].tolist() == [2.0, 5.0] and points["low"].tolist() == [1.5, 4.5]
     assert points["trials"].tolist() == [3, 3]

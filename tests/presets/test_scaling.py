@@ -1,4 +1,4 @@
-"""Presets of kind `scaling`: times of runs, their exponents, and what is said of claimed ones."""
+"""Presets of kind `growth`: times of traced runs, their exponents, and what is said of claimed ones."""
 
 import dataclasses
 from types import SimpleNamespace
@@ -9,7 +9,7 @@ import pytest
 
 from lrlab import InputError, presets
 from lrlab.engine.stream import LocalStream, collect
-from lrlab.presets import scaling
+from lrlab.presets import growth
 from lrlab.presets.evidence import Samples, samples_of
 from lrlab.presets.rules_growth import exponent
 from lrlab.sweeps.toml_source import Source
@@ -29,22 +29,27 @@ def traced(power, trials=3):
     )
 
 
+def times(rows, quantity, look):
+    """Return the points of a figure."""
+    return growth.points(growth.seconds_of_runs(rows, "m", quantity, look), "m", "time")
+
+
 def held(quantity, power, **look):
     """Return the times of all trials."""
-    return samples_of(scaling.seconds_of_runs(traced(power), "m", quantity, {**LOOK, **look}), "m", "time")
+    return samples_of(growth.seconds_of_runs(traced(power), "m", quantity, {**LOOK, **look}), "m", "time")
 
 
 def test_times_of_an_iteration_leave_out_the_start_and_give_the_exponent():
-    points = scaling.times(traced(1.5), "m", "iteration", LOOK)
+    points = times(traced(1.5), "iteration", LOOK)
     assert points["y"].tolist() == pytest.approx([x**1.5 / 1e3 for x in (10, 20, 40, 80)])
     slope, interval = exponent(held("iteration", 1.5), "one")
     assert (slope, *interval) == pytest.approx((1.5, 1.5, 1.5), abs=1e-6)
 
 
 def test_times_to_an_accuracy_are_those_of_the_first_iterate_below_it():
-    points = scaling.times(traced(1.0), "m", "accuracy", LOOK)
+    points = times(traced(1.0), "accuracy", LOOK)
     assert points["y"].tolist() == pytest.approx([5.0 + 4 * x / 1e3 for x in (10, 20, 40, 80)])
-    never = scaling.times(traced(1.0), "m", "accuracy", {**LOOK, "level": 1e-9})
+    never = times(traced(1.0), "accuracy", {**LOOK, "level": 1e-9})
     assert never.empty and np.isnan(exponent(held("accuracy", 1.0, level=1e-9), "one")[0])
 
 
@@ -66,12 +71,12 @@ def test_a_formula_holds_where_growth_shows_and_is_no_faster(times, claimed, wor
     series = {"label": "one", "solver": "s", "claimed": {"m": claimed}, "why": "It reads the data."}
     held = Samples({"one": {x: np.array([y, y]) for x, y in zip((10, 20, 40, 80), times, strict=True)}})
     preset = SimpleNamespace(series=[series], content={})
-    lines, sentences, (verdict,) = scaling.exponent_lines(preset, "m", held, ["one"], "claimed", "formula")
+    lines, sentences, (verdict,) = growth.exponent_lines(preset, "m", held, ["one"], "claimed", "formula")
     assert verdict.word == lines[0]["verdict"] == word and word in sentences[0]
     assert ("reads the data" in verdict.remark) == (word == "not reproduced")
     assert ("more slowly" in verdict.remark) == (claimed == 1.8)
     once = held._replace(values={"one": {x: own[:1] for x, own in held.values["one"].items()}})
-    assert scaling.exponent_lines(preset, "m", once, ["one"], "claimed", "formula")[2][0].word == "not decided"
+    assert growth.exponent_lines(preset, "m", once, ["one"], "claimed", "formula")[2][0].word == "not decided"
 
 
 def test_table_1_in_small():

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.interpolate import BSpline
-from scipy.optimize import minimize
 from scipy.special import expit, logit, ndtr
 
 from lrlab.arrays import Array, Indices
@@ -178,6 +176,7 @@ class Steps(NamedTuple):
 
     def fitted(self, rows: Rows) -> "Steps":
         """Minimise the loss, with half an answer of either kind for each level, by BFGS."""
+        from scipy.optimize import minimize  # Takes a tenth of a second to import.
 
         def objective(a: Array) -> float:
             q, _, _ = Steps(a).parts
@@ -201,7 +200,7 @@ def jumps(rows: Rows) -> list[Steps]:
     count, total = every[None, :] - every[:, None], ones[None, :] - ones[:, None]
     share = np.where(count > 0, (total + 0.5) / (np.maximum(count, 0.0) + 1.0), 0.5)
     cost = np.where(count > 0, -(total * np.log(share) + (count - total) * np.log1p(-share)), np.inf)
-    best, cuts, found = cost[0], list[Indices](), list[Steps]()
+    best, cuts, fitted_steps = cost[0], list[Indices](), list[Steps]()
     for number in range(1, max(JUMPS) + 1):
         through = best[:, None] + cost
         cuts.append(through.argmin(axis=0))
@@ -211,8 +210,8 @@ def jumps(rows: Rows) -> list[Steps]:
         if number in JUMPS:
             places, levels = rows.z[edges[bounds[:-1]]], logit(share[[0, *bounds[:-1]], bounds])
             apart = np.log(np.append(np.maximum(np.diff(places), NARROWEST), FIRST_WIDTH))
-            found.append(Steps(np.concatenate([levels, places[:1], apart])).fitted(rows))
-    return found
+            fitted_steps.append(Steps(np.concatenate([levels, places[:1], apart])).fitted(rows))
+    return fitted_steps
 
 
 def chosen(rows: Rows, links: Sequence[Link]) -> Link:
@@ -230,6 +229,8 @@ def regular_inverse(A: Array) -> Array:
 
 def expanded(c: Array, z: Array) -> tuple[Array, Array]:
     """Return the spline with coefficients c (19,) or (19, d), straight beyond -4..4, and its slope, at z (n,)."""
+    from scipy.interpolate import BSpline  # Takes a tenth of a second to import.
+
     spline, inside = BSpline(KNOTS, c, 3), np.clip(z, -EDGE, EDGE)
     slope = spline.derivative()(inside)
     beyond = z - inside

@@ -49,13 +49,13 @@ def posterior_start(data: Data, own: Mask, words: str) -> Start:
     """Return the direction of the posterior of some entries."""
     X = columns(data.X, own)
     sums = Sums.of(X, data.answers)
-    found = Posterior.of(sums)
-    first = found.first > 0.5
-    share = f"{found.first if first else 1.0 - found.first:.2g} likely to be the {'first' if first else 'second'}"
+    posterior = Posterior.of(sums)
+    first = posterior.first > 0.5
+    share, name = (posterior.first, "first") if first else (1.0 - posterior.first, "second")
     b = np.zeros(len(own))
-    b[own] = found.b
-    at = Direction.of(data.X, b, held_out(X, data.answers, sums, found.likeliest, found.b))
-    return Start(at, f"Start: both moments, the one that carries b {share}{words}.")
+    b[own] = posterior.b
+    at = Direction.of(data.X, b, held_out(X, data.answers, sums, posterior.likeliest, posterior.b))
+    return Start(at, f"Start: both moments, the one that carries b {share:.2g} likely to be the {name}{words}.")
 
 
 def held_out(X: Array, answers: Array, sums: Sums, moment: Hypothesis, b: Array) -> Array:
@@ -85,7 +85,7 @@ def second_support(data: Data, scale: Array, rng: Generator) -> Mask:
     on the 4 s largest entries of the diagonal alone, of which the one with the larger eigenvalue is taken.
     """
     X, _, s = data
-    diagonal, random, found = scale @ np.square(X), rng.standard_normal(X.shape[1]), list[tuple[float, Array]]()
+    diagonal, random, ends = scale @ np.square(X), rng.standard_normal(X.shape[1]), list[tuple[float, Array]]()
     for k in (s, min(4 * s, X.shape[1])):
         own = hard_threshold(diagonal, k) != 0
         b = unit(random * own)
@@ -96,8 +96,8 @@ def second_support(data: Data, scale: Array, rng: Generator) -> Mask:
             change, b = np.abs(following - b).max(), following
             if change < POWER_TOLERANCE and step >= RESTRICTED:
                 break
-        found.append((abs(float(b @ (X.T @ (scale * (X @ b))))), b))
-    support: Mask = max(found, key=lambda pair: pair[0])[1] != 0
+        ends.append((abs(float(b @ (X.T @ (scale * (X @ b))))), b))
+    support: Mask = max(ends, key=lambda pair: pair[0])[1] != 0
     return support
 
 
@@ -109,9 +109,9 @@ def other_starts(data: Data) -> Iterator[Start]:
     turns within a few rounds: with 300 answers, 20 entries and the link sin 2z from nearly every moment.
     """
     sums = Sums.of(data.X, data.answers)
-    found = hypotheses(sums)
-    first = max(found[:STRENGTHS], key=lambda own: own.evidence)
-    seconds = [found[place] for place in (STRENGTHS, 2 * STRENGTHS - 1, 2 * STRENGTHS, -1)]
+    candidates = hypotheses(sums)
+    first = max(candidates[:STRENGTHS], key=lambda own: own.evidence)
+    seconds = [candidates[place] for place in (STRENGTHS, 2 * STRENGTHS - 1, 2 * STRENGTHS, -1)]
     for name, moment in [("first", first), *(("second", own) for own in seconds)]:
         b = moment.direction(sums)
         at = Direction.of(data.X, b, held_out(data.X, data.answers, sums, moment, b))

@@ -112,14 +112,14 @@ def hypotheses(sums: Sums) -> list[Hypothesis]:
     odd = math.sqrt(2.0 * n / math.pi) * math.exp(-n * float(share[1] - share[0]) ** 2 / 2.0)
     first, second = math.log((odd + FIRST) / STRENGTHS), math.log((BALANCED * odd + 1.0 - BALANCED) / (2 * STRENGTHS))
     unit = np.array([-1.0, 1.0]) * math.sqrt(share[0] * share[1]) / share
-    found, most = list[Hypothesis](), math.sqrt(1.0 - NARROWEST)
+    candidates, most = list[Hypothesis](), math.sqrt(1.0 - NARROWEST)
     for strength in np.geomspace(min(WEAKEST_FIRST * size, most), most, STRENGTHS):
-        found.append(Hypothesis(strength * unit, np.full(2, 1.0 - strength**2)).judged(sums, first))
+        candidates.append(Hypothesis(strength * unit, np.full(2, 1.0 - strength**2)).judged(sums, first))
     for signed in (-unit, unit):
         most = (NARROWEST - 1.0) / float(signed.min())
         for strength in np.geomspace(min(WEAKEST_SECOND * size, most), most, STRENGTHS):
-            found.append(Hypothesis(np.zeros(2), 1.0 + strength * signed).judged(sums, second))
-    return found
+            candidates.append(Hypothesis(np.zeros(2), 1.0 + strength * signed).judged(sums, second))
+    return candidates
 
 
 def leading(mean: Array, covariance: Array) -> Array:
@@ -139,12 +139,12 @@ class Posterior(NamedTuple):
     @classmethod
     def of(cls, sums: Sums) -> "Posterior":
         """Average over hypotheses by their evidence."""
-        found = hypotheses(sums)
-        weights = softmax([own.evidence for own in found])
+        candidates = hypotheses(sums)
+        weights = softmax([own.evidence for own in candidates])
         total = np.zeros(sums.xx[0].shape)
-        for own, weight in zip(found, weights, strict=True):
+        for own, weight in zip(candidates, weights, strict=True):
             if weight > NEGLIGIBLE:
                 mean, covariance = own.moments(sums)
                 total += weight * (covariance + np.outer(mean, mean))
         first = float(weights[:STRENGTHS].sum())
-        return cls(leading(np.zeros(len(total)), total), found[int(weights.argmax())], first)
+        return cls(leading(np.zeros(len(total)), total), candidates[int(weights.argmax())], first)
