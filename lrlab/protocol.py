@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.random import SeedSequence
 
 from lrlab.arrays import Array, Intervals, Mask
 from lrlab.model_hooks import ModelHooks
-from lrlab.parameters import Parameter, Value, declared, require_known, settle
+from lrlab.parameters import InputError, Parameter, Value, declared, require_known, settle
 
 Estimate = Any
 """What is recovered: an array (real or complex), or a NamedTuple of arrays such as `lowrank.LowRank`."""
@@ -252,6 +253,13 @@ def reasons(now: Progress, limits: Limits, cancelled: Callable[[], bool]) -> Ite
     yield Stop.MAX_ITER, now.iteration >= limits.max_iter
 
 
+def not_an_iterate(iterates: Iterator[Any], got: object) -> InputError:
+    """Return the sentence on a solver that yields something else, with its file."""
+    code = getattr(iterates, "gi_code", None)
+    where = f"{code.co_name} ({Path(code.co_filename).name})" if code else "a solver"
+    return InputError(f"what {where} yields", "an Iterate", type(got).__name__, "yield Iterate(estimate)")
+
+
 def drive(
     iterates: Iterator[Iterate],
     watch: Watch,
@@ -280,6 +288,8 @@ def drive(
         except Interrupted as interruption:
             return interruption.stop
         seconds += clock() - started
+        if not isinstance(iterate, Iterate):
+            raise not_an_iterate(iterates, iterate)
         objective, residual = (math.nan if v is None else v for v in (iterate.objective, iterate.residual))
         first = abs(objective) if math.isnan(first) else first
         known = iterate.objective is None or math.isfinite(objective)
