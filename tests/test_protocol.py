@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from lrlab.parameters import InputError
-from lrlab.protocol import Interrupted, Iterate, Limits, Stop, child, drive, limits
+from lrlab.protocol import Interrupted, Iterate, Limits, Stop, child, limits
+from lrlab.runs.drive import drive
 
 
 def iterates(*states, after=None, ending=None):

@@ -136,11 +136,6 @@ def measured(estimate: Predictor, X: Matrix, Y: csr_array, known: csr_array | No
     return {**measures, "auc": measures["auc"] if count else 0.5}
 
 
-def threshold_of(estimate: Predictor) -> float:
-    """Return the score above which an estimate predicts a label."""
-    return estimate.threshold
-
-
 def require_sizes(
     X: Matrix, Y: csr_array, X_test: Matrix, Y_test: csr_array, mask: csr_array | None, rank: int
 ) -> None:

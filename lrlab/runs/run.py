@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from lrlab import metrics
-from lrlab.protocol import Checkpoint, Clock, Interrupted, Iterate, Problem, Spec, Stop, drive, proceed
+from lrlab.protocol import Checkpoint, Interrupted, Iterate, Problem, Spec, Stop, proceed
+from lrlab.runs.drive import Clock, drive
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.trace import Row, Trace
 
@@ -113,7 +114,7 @@ def run_job(
     """Run a checked job; `watch` gets each scored iterate, `progress` the fraction of each pass over the data.
 
     With `newest` the last iterate alone is scored and recorded: in a short run, scores cost more than the solver.
-    clock: of solver time and of `max_seconds`, see `protocol.drive`. trace: that of the job, empty, where another
+    clock: of solver time and of `max_seconds`, see `drive.drive`. trace: that of the job, empty, where another
     thread looks at it meanwhile.
     """
     trace = Trace(job) if trace is None else trace

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lrlab.arrays import Array, Indices, Mask
-from lrlab.protocol import Iterate, Limits, Progress, Stop, reasons
+from lrlab.protocol import Iterate, Limits, Stop
+from lrlab.runs.drive import Progress, reasons
 from lrlab.runs.run import beside_the_truth, cancelled, opened, scored_row
 from lrlab.runs.trial import Trial, TrialResult, result_of, run_trial
 from lrlab.solver_entry import StackedIterates, StackedRun
@@ -73,7 +74,7 @@ def run_stack(trials: Sequence[Trial]) -> list[TrialResult]:
 
 
 def drive_stacked(iterates: StackedRun, count: int, limits: Limits) -> dict[int, Ending]:
-    """Run stacked solvers to their ends, by the rules of `protocol.reasons`, and say how each ended, by its number.
+    """Run stacked solvers to their ends, by the rules of `drive.reasons`, and say how each ended, by its number.
 
     Those that diverge or are no longer finite are left out.
     """
