@@ -17,6 +17,8 @@ from lrlab.protocol import Checkpoint, child, proceed
 
 CLEARLY = 1.01
 """A misfit of so many times that of the truth is larger, see `truth_fits_better`."""
+FOUND = 0.1
+"""A singular direction is found where the error there is below this share of its singular value."""
 DIFFERENT = 1e-3
 """Relative error from which on an estimate is not the truth, see `another_fits`."""
 
@@ -90,12 +92,23 @@ class LowRankProblem(ABC):
     def score(self, estimate: LowRank) -> dict[str, float]:
         """Return `error`, `spectral_error` (relative, against the truth) and `misfit`, ||A(W) - b|| / ||b||.
 
-        And `guessed_rank`, where one was guessed.
+        `weakest_error` is the spectral norm of the error over the smallest singular value of the truth,
+        `directions_found` is counted by `lowrank.directions_found`; and `guessed_rank`, where one was guessed.
         """
         misfit = np.linalg.norm(self.operator.forward(estimate) - self.b) / np.linalg.norm(self.b)
         # Solvers that take no rank have not asked for a guess.
         guessed = {"guessed_rank": float(self.rank)} if self.spec.withheld and "rank" in vars(self) else {}
-        return {**lowrank.errors(estimate, self.truth), "misfit": float(misfit), **guessed}
+        errors = lowrank.errors(estimate, self.truth)
+        weakest = errors["spectral_error"] * self.truth_condition
+        found = lowrank.directions_found(estimate, self.truth, FOUND)
+        recovered = {"weakest_error": weakest, "directions_found": float(found)}
+        return {**errors, **recovered, "misfit": float(misfit), **guessed}
+
+    @cached_property
+    def truth_condition(self) -> float:
+        """Largest over smallest singular value of the truth."""
+        sizes = np.abs(self.truth.s)
+        return float(sizes.max() / sizes.min())
 
     def truth_fits_better(self, row: Mapping[str, float], tol: float) -> bool:
         """Return whether an estimate of sufficient rank, fitted by least squares, fits worse than the truth.
