@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from lrlab import ranking
 from lrlab.arrays import Array
 from lrlab.model_entry import Measured, Outcome, Panel, recovery
-from lrlab.models.low_rank_problem import FOUND
+from lrlab.models.low_rank_problem import RECOVERED
 from lrlab.models.multilabel_problem import label_shares
 from lrlab.operators.dense import Dense
 from lrlab.operators.entries import Entries
@@ -67,7 +67,7 @@ def verdict_matrix(spec: Any, outcomes: Sequence[Outcome]) -> str:
     counted = f"{m:,} numbers for {unknowns:,} unknowns, {m / unknowns:.3g} times the degrees of freedom"
     if m < unknowns:
         counted += ", too few for any method"
-    return recovery(outcomes, "matrix", "weakest_error", FOUND, counted)
+    return recovery(outcomes, "matrix", "weakest_error", RECOVERED, counted)
 
 
 def measured_rows(spec: Any) -> Measured:

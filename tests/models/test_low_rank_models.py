@@ -242,9 +242,9 @@ def test_what_misses_its_weakest_direction_is_no_success():
     truth = problem.truth
     partial = problem.score(truth.truncated(2))
     assert partial["spectral_error"] < 0.05, "what counted as a success"
-    assert partial["weakest_error"] == pytest.approx(1.0) and partial["directions_found"] == 2
+    assert partial["weakest_error"] == pytest.approx(1.0) and partial["recovered_directions"] == 2
     whole = problem.score(truth)
-    assert whole["weakest_error"] < 1e-9 and whole["directions_found"] == 3
+    assert whole["weakest_error"] < 1e-9 and whole["recovered_directions"] == 3
     goal = catalog.family(spec.model).goal
     assert whole[goal.measure] < goal.below < partial[goal.measure]
     assert "smallest singular value" in catalog.family(spec.model).measures[goal.measure].title
