@@ -3,11 +3,13 @@
 import math
 import time
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lrlab.arrays import Array, Mask
+from lrlab.parameters import InputError
 from lrlab.protocol import Interrupted, Iterate, Limits, Stop, parts
 
 Watch = Callable[[int, float, Iterate], None]
@@ -44,6 +46,13 @@ def reasons(now: Progress, limits: Limits, cancelled: Callable[[], bool]) -> Ite
     yield Stop.MAX_ITER, now.iteration >= limits.max_iter
 
 
+def not_an_iterate(iterates: Iterator[Any], got: object) -> InputError:
+    """Return the sentence on a solver that yields something else, with its file."""
+    code = getattr(iterates, "gi_code", None)
+    where = f"{code.co_name} ({Path(code.co_filename).name})" if code else "a solver"
+    return InputError(f"what {where} yields", "an Iterate", type(got).__name__, "yield Iterate(estimate)")
+
+
 def drive(
     iterates: Iterator[Iterate],
     watch: Watch,
@@ -72,6 +81,8 @@ def drive(
         except Interrupted as interruption:
             return interruption.stop
         seconds += clock() - started
+        if not isinstance(iterate, Iterate):
+            raise not_an_iterate(iterates, iterate)
         objective, residual = (math.nan if v is None else v for v in (iterate.objective, iterate.residual))
         first = abs(objective) if math.isnan(first) else first
         known = iterate.objective is None or math.isfinite(objective)
