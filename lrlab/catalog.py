@@ -77,8 +77,8 @@ def collect_sound(models: Sequence[ModuleType], package: ModuleType) -> Collecte
                 raise (failed or [error])[0] from error
             failed.append(error)
             solvers.remove(at_fault[0])
-    for error in failed:
-        warnings.warn(f"{error} (left out)", stacklevel=2)
+    for mistake in failed:
+        warnings.warn(f"{mistake} (left out)", stacklevel=2)
     return collected
 
 
