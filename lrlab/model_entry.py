@@ -47,12 +47,6 @@ class Goal:
     below: float | None = None
     above: float | None = None
 
-    @property
-    def words(self) -> str:
-        """The goal as a title."""
-        name = display_name(self.measure)
-        return f"mean {name}" if self.below is None else f"share of trials with {name} < {self.below:g}"
-
 
 class Level(NamedTuple):
     """A rule: a measure above a level, or below it."""

@@ -168,6 +168,7 @@ class Collection:
     """A stream with all its results so far, as pages follow it.
 
     results: value or Failure by the number of the item. error: the sentence of what ended it before all were done.
+    state: that of its stream.
     """
 
     def __init__(self, stream: ResultStream) -> None:
@@ -178,6 +179,10 @@ class Collection:
     def alive(self) -> bool:
         """Whether a `refresh` can still change anything."""
         return self.stream.alive
+
+    @property
+    def state(self) -> str:  # noqa: D102
+        return self.stream.state
 
     @property
     def version(self) -> int:

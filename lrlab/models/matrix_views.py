@@ -10,14 +10,13 @@ from scipy.sparse import csr_array
 from lrlab import ranking
 from lrlab.arrays import Array
 from lrlab.model_entry import Measured, Outcome, Panel, recovery
+from lrlab.models.low_rank_problem import RECOVERED
 from lrlab.models.multilabel_problem import label_shares
 from lrlab.operators.dense import Dense
 from lrlab.operators.entries import Entries
 
 SIDE, TABLE_SIDE = 48, 80
 """Most rows and columns of a matrix, and of a table, that are drawn."""
-RECOVERED = 0.05
-"""Relative spectral error below which W counts as recovered."""
 ROWS, LABELS = 40, 60
 """Most rows and labels that are drawn."""
 MOST_BYTES = 128 * 2**20
@@ -68,7 +67,7 @@ def verdict_matrix(spec: Any, outcomes: Sequence[Outcome]) -> str:
     counted = f"{m:,} numbers for {unknowns:,} unknowns, {m / unknowns:.3g} times the degrees of freedom"
     if m < unknowns:
         counted += ", too few for any method"
-    return recovery(outcomes, "matrix", "spectral_error", RECOVERED, counted)
+    return recovery(outcomes, "matrix", "weakest_error", RECOVERED, counted)
 
 
 def measured_rows(spec: Any) -> Measured:

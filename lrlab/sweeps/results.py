@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lrlab import catalog
-from lrlab.arrays import Array
+from lrlab.arrays import Array, Mask
 from lrlab.parameters import InputError
+from lrlab.protocol import Stop
 from lrlab.runs import theory
 from lrlab.runs.job import Job
 from lrlab.runs.trial import Trial, TrialResult, trial_spec
@@ -130,9 +131,16 @@ class Results:
         return pd.DataFrame({name: columns[name] for name in (*self.sweep.grid, *COLUMNS)})
 
     def successes(self, job: Job) -> int:
-        """Return how many trials of a job succeed by the rule of the sweep's `contour`."""
+        """Return how many trials of a job succeed by the rule of the sweep's `contour`.
+
+        Where a sweep counts successes, an end at which the truth fits better is none.
+        """
         rule = self.sweep.contour
-        return int(rule.reached(self.values(job, rule.metric)).sum())
+        with self._lock:
+            reached = rule.reached(self.values(job, rule.metric))
+            if self.sweep.success and job in self._columns:
+                reached &= ~self._columns[job].ended(Stop.LOCAL_MINIMUM)
+        return int(reached.sum())
 
     def metrics(self, job: Job) -> dict[str, list[float]]:
         """Return the quartiles of all scores and of the number of iterations, and thrice each prediction of theory."""
@@ -204,6 +212,11 @@ class _Columns:
         finished = self._finished[:below]
         column = {**self.scores, **self._ending}.get(name)
         return np.full(int(finished.sum()), np.nan) if column is None else column[:below][finished]
+
+    def ended(self, stop: Stop) -> Mask:
+        """Return which finished trials ended so."""
+        names = np.array([name == stop.name for name in self._stop_names], dtype=bool)
+        return names[self._stops[self._finished]]
 
     def stops(self) -> Counter[str]:
         return Counter(self._stop_names[code] for code in self._stops[self._finished])

@@ -9,6 +9,7 @@ import pytest
 import lrlab
 from lrlab import catalog, lowrank
 from lrlab.__main__ import main
+from lrlab.model_entry import Outcome
 from lrlab.models import network
 from lrlab.models.completion import InductiveCompletion
 from lrlab.parameters import InputError
@@ -233,3 +234,19 @@ def test_regression_with_gaussian_factors_and_squared_errors_summed_over_a_hundr
     assert scores["test_error"] == pytest.approx(1.0)
     with pytest.raises(InputError, match="condition must be 1 where weights=gaussian"):
         spec.replace(condition=2.0)
+
+
+def test_what_misses_its_weakest_direction_is_no_success():
+    spec = lrlab.spec("rank-one-sensing", m=900, d1=30, d2=30, rank=3, condition=1e4)
+    problem = spec.build()
+    truth = problem.truth
+    partial = problem.score(truth.truncated(2))
+    assert partial["spectral_error"] < 0.05, "what counted as a success"
+    assert partial["weakest_error"] == pytest.approx(1.0) and partial["recovered_directions"] == 2
+    whole = problem.score(truth)
+    assert whole["weakest_error"] < 1e-9 and whole["recovered_directions"] == 3
+    goal = catalog.family(spec.model).goal
+    assert whole[goal.measure] < goal.below < partial[goal.measure]
+    assert "smallest singular value" in catalog.family(spec.model).measures[goal.measure].title
+    verdict = catalog.family(spec.model).verdict(spec, [Outcome("x", "x", partial, 1, True, {}, {})])
+    assert "recovered by 0 of 1" in verdict

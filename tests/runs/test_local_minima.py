@@ -4,6 +4,7 @@ import pytest
 
 import lrlab
 from lrlab.runs.run import solve
+from lrlab.runs.trial import trial_spec
 
 CELLS = [
     ("rank-one-sensing", {"m": 50, "d1": 30, "d2": 15, "rank": 1}, "gauss-newton"),
@@ -21,6 +22,16 @@ def test_a_stationary_point_that_the_truth_beats_is_a_local_minimum(model, param
     beaten = [trace for trace in traces if trace.stop is lrlab.Stop.LOCAL_MINIMUM]
     assert beaten
     assert "the truth fits the data better" in beaten[0].summary()["message"]
+
+
+@pytest.mark.parametrize(("solver", "missed"), [("gauss-newton", 2), ("scaled-gradient", 1), ("tangent-descent", 3)])
+def test_a_network_without_its_weakest_unit_is_not_called_converged(solver, missed):
+    spec = lrlab.spec("polynomial-network", p=40, r=3, condition=1e4, m=234, seed=31000)
+    traces = [solve(trial_spec(spec, trial), solver) for trial in range(10)]
+    beaten = [trace for trace in traces if trace.stop is lrlab.Stop.LOCAL_MINIMUM]
+    assert len(beaten) >= missed and all(trace.metrics["recovered_directions"] == 2 for trace in beaten)
+    converged = [trace for trace in traces if trace.stop is lrlab.Stop.CONVERGED]
+    assert len(converged) >= 6 and all(trace.metrics["weakest_error"] < 1e-6 for trace in converged)
 
 
 @pytest.mark.parametrize("solver", ["gauss-newton", "alternating-projections"])

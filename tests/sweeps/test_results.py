@@ -52,6 +52,15 @@ def test_the_table_of_pages_says_what_the_table_of_the_shell_says(swept):
     assert row["seed"] == trial_spec(SWEEP.spec.replace(n=200, noise=1.0), 0).seed
 
 
+def test_a_run_that_ends_where_the_truth_fits_better_is_no_success():
+    results = Results(replace(SWEEP, trials=3))
+    job = results.cells[-1].job
+    for number, stop in enumerate(("CONVERGED", "LOCAL_MINIMUM", "MAX_ITER")):
+        results.add({Trial(job, number): TrialResult(number, stop, 3, 0.1, {"error": 0.25})})
+    assert results.successes(job) == 2 and results.table("error").iloc[-1]["successes"] == 2
+    assert [row["successes"] for row in cell_rows(results)][-1] == 2
+
+
 def test_only_cells_with_new_trials_are_summed_up_again():
     results = Results(replace(SWEEP, trials=2))
     job = results.cells[-1].job

@@ -58,7 +58,8 @@ def als(
         U = A.solve_left(A.right(V), b, ridge)
         fit, before = A.pair(A.left(U), A.right(V)), fit
         objective = (np.vdot(fit - b, fit - b) + ridge * (np.vdot(U, U) + np.vdot(V, V))) / 2
-        yield Iterate(lowrank.from_product(U, V), float(objective), unsettled(fit - b, fit - before, b))
+        note = penalty_note("ridge", ridge, "", fit - b, b) if ridge else ""
+        yield Iterate(lowrank.from_product(U, V), float(objective), unsettled(fit - b, fit - before, b), note)
 
 
 def soft_impute(
@@ -110,10 +111,18 @@ def soft_impute(
         final = level <= last * (1 + 1e-12)
         rest = state.fit - b
         value, before = float(rest @ rest) / 2 + level * float(W.s.sum()), value
-        yield Iterate(W, value, change if final else None)
+        note = penalty_note("shrinkage", shrinkage, " of the least penalty that gives 0", rest, b) if final else ""
+        yield Iterate(W, value, change if final else None, note)
         momentum = 1.0 if value > before else momentum + 1.0
         if not final and change < COARSE:
             level, momentum, value = next(penalties), 1.0, np.inf
+
+
+def penalty_note(option: str, weight: float, unit: str, rest: Array, b: Array) -> str:
+    """Return what a penalty is and what it leaves of the entries, rest = A(W) - b, in one sentence."""
+    left = np.linalg.norm(rest) / (np.linalg.norm(b) or 1.0)
+    words = f"The minimum is that with the penalty {option} = {weight:g}{unit}"
+    return f"{words}: it leaves a misfit of {left:.2g}, noise among it; a smaller {option} leaves less."
 
 
 class Filled(NamedTuple):

@@ -187,3 +187,12 @@ def test_matrix_irls_stays_at_the_table_that_it_has_found(seed):
     spec = lrlab.spec("inductive-completion", features="canonical", n1=100, n2=100, rank=3, observed=0.3, seed=seed)
     trace = lrlab.solve(spec, "matrix-irls")
     assert trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-12
+
+
+@pytest.mark.parametrize(("solver", "option"), [("als", "ridge = 0.1"), ("soft-impute", "shrinkage = 0.03")])
+def test_a_penalised_minimum_names_its_penalty_and_what_it_leaves(solver, option):
+    spec = lrlab.spec("inductive-completion", features="canonical", n1=60, n2=50, rank=2, observed=0.3)
+    trace = lrlab.solve(spec, solver, max_iter=1000)
+    message, misfit = trace.summary()["message"], trace.metrics["misfit"]
+    assert trace.stop is lrlab.Stop.CONVERGED and misfit > 1e-3
+    assert f"penalty {option}" in message and f"misfit of {misfit:.2g}" in message
