@@ -22,7 +22,7 @@ def recorded(monkeypatch):
     """Yield the numbers of threads at which jobs run."""
     during = []
 
-    def run_job(job, *rest):
+    def run_job(job, *rest, **more):
         during.append(threads_now())
         return Trace(job, stop=Stop.FINISHED)
 

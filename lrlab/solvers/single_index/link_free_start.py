@@ -40,9 +40,10 @@ def starts(data: Data, rng: Generator) -> list[Start]:
         return [Start(at, "Start: the first moment, which stands out from the noise.", clear=True)]
     if not data.sparse:
         return [posterior_start(data, np.ones(p, dtype=bool), "")]
-    supports = (b != 0, second_support(data, scale, rng))
-    words = (", on the entries of the first", ", on the entries of the second")
-    return [posterior_start(data, own, text) for own, text in zip(supports, words, strict=True)]
+    first, second = b != 0, second_support(data, scale, rng)
+    supports = {", on the entries of the first": first, ", on the entries of the second": second}
+    # Where answers of both signs are as frequent at each entry, a moment has none.
+    return [posterior_start(data, own, text) for text, own in supports.items() if own.any()]
 
 
 def posterior_start(data: Data, own: Mask, words: str) -> Start:
