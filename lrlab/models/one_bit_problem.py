@@ -81,8 +81,10 @@ class OneBitMultilabelProblem(Problem):
 
     Attributes: spec; truth (LowRank); size (d1, d2) and rank, given to solvers; fresh, whether every batch is another
     one; signs_per_label, signs of each label in a batch, on average; X_test (test_rows, d1) and Y_test, sparse, 1 where
-    a sign is positive.
+    a sign is positive; intercept: no label has one.
     """
+
+    intercept = False
 
     def __init__(self, spec: Any, checkpoint: Checkpoint = proceed) -> None:
         self.spec, self.truth, self.rank, self.checkpoint = spec, spec.truth(), spec.rank, checkpoint
