@@ -32,6 +32,7 @@ soak: $(VENV)/.test chromium
 	$(BIN)/python -m tests.load --sessions 10 20 30 60 --idle 30 --visits 200
 	$(BIN)/python -m tests.load --sessions 30 60 --same-seed
 	$(BIN)/python -m tests.load --sessions --beside
+	$(BIN)/python -m benchmarks.soaked
 
 # The lab beside what people would install instead and beside its floors, costs as problems grow, sweeps, the app: an
 # hour, written to benchmarks/RESULTS.md.

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lrlab import catalog
-from lrlab.protocol import Iterate, Spec, drive
+from lrlab.protocol import Iterate, Spec
+from lrlab.runs.drive import drive
 from lrlab.runs.job import make_job
 
 SOLVER = "link-free-refinement"

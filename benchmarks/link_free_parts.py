@@ -17,7 +17,8 @@ import numpy as np
 
 from lrlab import catalog
 from lrlab.arrays import Array
-from lrlab.protocol import Iterate, Spec, drive
+from lrlab.protocol import Iterate, Spec
+from lrlab.runs.drive import drive
 from lrlab.runs.job import make_job
 from lrlab.solvers.single_index import link_free, link_free_rounds, link_free_start
 from lrlab.solvers.single_index.index_links import SMOOTH

@@ -1,13 +1,14 @@
 """Collects the models and solvers that the files of `lrlab.models` and `lrlab.solvers` end with.
 
 A file of either ends with its `ENTRY`, or `ENTRIES` where it has several. What is missing or contradictory is one
-sentence at import, a `CatalogError`.
+sentence, a `CatalogError`: raised at import where it is a model's, a warning where it is a solver's, which is left out.
 """
 
-import pkgutil
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple, TypeVar
 
@@ -33,19 +34,52 @@ class Collected(NamedTuple):
     solvers: Mapping[str, tuple[SolverEntry, ...]]
 
 
-def modules_of(package: ModuleType) -> list[ModuleType]:
-    """Import and return all modules of a package and of the packages in it, by name."""
-    modules = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-    return [_imported(info.name) for info in modules if not info.ispkg]
+def modules_of(package: ModuleType, failed: list[CatalogError] | None = None) -> list[ModuleType]:
+    """Import and return all modules below a package, by name; its folders need no `__init__.py`.
+
+    Raises CatalogError for a file that does not import; with `failed` that is put there, and the file is left out.
+    """
+    modules = []
+    for root in map(Path, package.__path__):
+        for file in sorted(file for file in root.rglob("*.py") if file.name != "__init__.py"):
+            try:
+                modules.append(_imported(".".join((package.__name__, *file.relative_to(root).with_suffix("").parts))))
+            except CatalogError as error:
+                if failed is None:
+                    raise
+                failed.append(error)
+    return modules
 
 
 def _imported(name: str) -> ModuleType:
     try:
         return import_module(name)
-    except TypeError as error:
-        if not (sentence := incomplete(error)):
-            raise
-        raise CatalogError(f"{name}: {sentence}") from error
+    except Exception as error:
+        sentence = incomplete(error) if isinstance(error, TypeError) else ""
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise CatalogError(f"{name}: {sentence or f'does not import ({reason}): correct the file'}") from error
+
+
+def collect_sound(models: Sequence[ModuleType], package: ModuleType) -> Collected:
+    """Return what models and a package of solvers end with, without those files of solvers that have a mistake.
+
+    A warning says of each what is wrong. CatalogError where it is a family's own, or no file of a solver is at fault.
+    """
+    failed: list[CatalogError] = []
+    solvers = modules_of(package, failed)
+    while True:
+        try:
+            collected = collect(models, solvers)
+            break
+        except CatalogError as error:
+            at_fault = [module for module in solvers if str(error).startswith(f"{module.__name__}: ")]
+            if not at_fault:
+                raise (failed or [error])[0] from error
+            failed.append(error)
+            solvers.remove(at_fault[0])
+    for mistake in failed:
+        warnings.warn(f"{mistake} (left out)", stacklevel=2)
+    return collected
 
 
 def collect(model_modules: Sequence[ModuleType], solver_modules: Sequence[ModuleType]) -> Collected:
@@ -88,7 +122,7 @@ def _resolved(entry: SolverEntry, models: Iterable[ModelEntry]) -> SolverEntry:
     return replace(entry, models=tuple(dict.fromkeys((*entry.models, *served))))
 
 
-FAMILIES, MODEL_ENTRIES, SOLVERS = collect(modules_of(lrlab.models), modules_of(lrlab.solvers))
+FAMILIES, MODEL_ENTRIES, SOLVERS = collect_sound(modules_of(lrlab.models), lrlab.solvers)
 MODELS: Mapping[str, type[Spec]] = {name: entry.spec for name, entry in MODEL_ENTRIES.items()}
 ENTRIES: tuple[SolverEntry, ...] = tuple({id(e): e for made_for in SOLVERS.values() for e in made_for}.values())
 NAMES: tuple[str, ...] = tuple(dict.fromkeys(entry.name for entry in ENTRIES))

@@ -169,6 +169,13 @@ def _check_solver(where: str, entry: SolverEntry, models: Mapping[str, Family]) 
     read = {"problem", "rng"} <= inspect.signature(entry.run).parameters.keys()
     require(read, where, f"{entry.name} must be a function (problem, *, options, rng) that yields an Iterate per step")
     require(inspect.getdoc(entry.run), where, f"{entry.name} has no docstring: say what it minimises, and the update")
+    # Where functions share code, a keyword of another kind is no option of a person.
+    empty = inspect.Parameter.empty
+    for name, parameter in inspect.signature(entry.run).parameters.items():
+        given = parameter.default is empty or isinstance(parameter.default, bool | int | float | str)
+        known = name in ("problem", "rng") or name in declared(entry.run) or not given
+        remedy = f"write {name}: Annotated[type, Parameter(meaning=...)] = default"
+        require(known, where, f"the option {name} of {entry.name} is not declared: {remedy}")
     require(entry.models or entry.families, where, f"{entry.name} names no model: add models=(...) or families=(...)")
     require_known(entry.models, models, where, f"the model of {entry.name}")
     families = dict.fromkeys(family.name for family in models.values())

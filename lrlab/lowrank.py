@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from lrlab.arrays import Array
-from lrlab.ranking import Scores
+from lrlab.ranking import THRESHOLDS, Scores
 
 ROUNDING = 1e-12
 """Columns below this share of the longest one are rounding errors."""
@@ -23,6 +23,11 @@ class LowRank(NamedTuple):
     U: Array
     s: Array
     V: Array
+
+    @property
+    def threshold(self) -> float:
+        """The score above which a label is predicted, see `models.multilabel_problem.Predictor`."""
+        return THRESHOLDS["zero-one"]
 
     @property
     def shape(self) -> tuple[int, int]:

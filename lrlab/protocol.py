@@ -1,7 +1,5 @@
-"""The protocol: Spec -> Problem -> Iterates -> drive -> Stop. The ground floor of the lab."""
+"""The protocol: Spec -> Problem -> Iterates -> `runs.drive` -> Stop. The ground floor of the lab."""
 
-import math
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
@@ -52,15 +50,30 @@ def child(stream: SeedSequence, index: int) -> np.random.Generator:
 
 
 class Problem(Protocol):
-    """What a solver sees: data, and never the truth; what the lab asks: a score."""
+    """What a solver sees: data, and never the truth; what the lab asks: a score, and two questions about the end.
 
-    spec: "Spec"
+    spec: what it was built from. truth: what is to be recovered; None of a person's own data. Models derive from this
+    class, so that a problem without answers of its own has the defaults.
+    """
+
+    spec: Any = None
+    truth: Any = None
 
     def load(self, everything: bool) -> None:
         """Draw the data that is kept in memory (all of it if `everything`), before the clock starts."""
+        return None
 
+    @abstractmethod
     def score(self, estimate: Estimate) -> dict[str, float]:
         """Return the error measures of an estimate, by name; the same code for every solver."""
+
+    def truth_fits_better(self, row: Mapping[str, float], tol: float) -> bool:
+        """Return whether an iterate with this row, called CONVERGED, fits clearly worse than the truth: no minimum."""
+        return False
+
+    def another_fits(self, row: Mapping[str, float]) -> bool:
+        """Return whether the last iterate, with this row, fits all data without error, and is not the truth."""
+        return False
 
 
 def proceed(fraction: float) -> None:
@@ -201,54 +214,3 @@ class Limits(NamedTuple):
 def limits(given: Mapping[str, object]) -> Limits:
     """Return checked limits from values or texts by name."""
     return Limits(**settle(Limits, given))  # type: ignore[arg-type]
-
-
-Watch = Callable[[int, float, Iterate], None]
-Clock = Callable[[], float]
-"""Seconds since a moment: `time.perf_counter` of the wall, `time.thread_time` of the processor."""
-
-
-def drive(
-    iterates: Iterator[Iterate],
-    watch: Watch,
-    *,
-    tol: float = Limits().tol,
-    max_iter: int = Limits().max_iter,
-    max_seconds: float = Limits().max_seconds,
-    cancelled: Callable[[], bool] = lambda: False,
-    clock: Clock = time.perf_counter,
-) -> Stop:
-    """Run a solver to its end and say why it ended: the only owner of loop, clock and stopping.
-
-    `watch(iteration, seconds, iterate)` gets every finite iterate; its own time does not count as the solver's.
-    clock: what seconds are counted by. Somebody waits for a live run, whose BLAS may have several threads: wall time.
-    Trials count the processor time of their thread (`time.thread_time`), on one thread of BLAS, so that a busy machine
-    ends them after the same iterations.
-    """
-    seconds, first = 0.0, None
-    for iteration in range(1, max_iter + 1):
-        started = clock()
-        try:
-            iterate = next(iterates)
-        except StopIteration as ending:
-            return ending.value or Stop.FINISHED
-        except Interrupted as interruption:
-            return interruption.stop
-        seconds += clock() - started
-        objective = iterate.objective
-        known = objective is None or math.isfinite(objective)
-        if not (known and all(np.isfinite(part).all() for part in parts(iterate.estimate))):
-            return Stop.NONFINITE
-        watch(iteration, seconds, iterate)
-        if objective is not None:
-            # Objectives may be negative or start at zero; growth is measured against the first one's size plus one.
-            first = abs(objective) if first is None else first
-            if objective > 1e6 * (first + 1.0):
-                return Stop.DIVERGED
-        if iterate.residual is not None and iterate.residual <= tol:
-            return Stop.CONVERGED if iterate.optimal else Stop.SETTLED
-        if cancelled():
-            return Stop.CANCELLED
-        if seconds >= max_seconds:
-            return Stop.TIMEOUT
-    return Stop.MAX_ITER

@@ -170,7 +170,7 @@ def test_history_is_thinned_evenly():
     job = make_job(catalog.spec("one-bit-sensing", n=300, p=4), "pairwise-moment")
     trace = Trace(job)
     for iteration in range(1, 901):
-        trace.record({"iteration": iteration, "seconds": 0.0}, Iterate(np.full(4, float(iteration))))
+        trace.record({"iteration": iteration, "seconds": 0.0}, Iterate(np.full(4, float(iteration))), None)
     kept = [iteration for iteration, _ in trace.history]
     assert len(kept) <= MAX_ESTIMATES and kept[0] == 1 and len(set(np.diff(kept))) == 1
     assert all(estimate[0] == iteration for iteration, estimate in trace.history) and len(trace.rows) == 900

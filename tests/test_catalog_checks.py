@@ -247,11 +247,53 @@ def test_a_part_that_is_left_out_or_misspelt_is_our_sentence(text, sentence, tmp
     assert str(error.value).startswith(f"{name}.{sentence}")
 
 
-def test_another_error_of_a_file_remains_as_it_is(tmp_path, monkeypatch):
-    package = tmp_path / "wrong_package"
-    package.mkdir()
-    (package / "__init__.py").touch()
+def test_a_file_that_does_not_import_is_one_sentence(tmp_path, monkeypatch):
+    package = tmp_path / "wrong_package" / "family"
+    package.mkdir(parents=True)
     (package / "wrong.py").write_text("len(3)\n")
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(TypeError, match="object of type 'int' has no len"):
+    with pytest.raises(CatalogError, match=r"^wrong_package.family.wrong: does not import \(TypeError: object of type"):
         catalog.modules_of(import_module("wrong_package"))
+
+
+GUESS = """
+from lrlab.protocol import Iterate
+from lrlab.solver_entry import SolverEntry
+def {name}(problem, *, {option}rng):
+    "Yield zero."
+    yield Iterate(problem)
+ENTRY = SolverEntry(title="A", summary="A.", update="x", reference="B (2026)", run={name}, families=("toys",),
+                    workspace=lambda spec, options: 0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("import no_such_module", "not_sound: does not import .*No module named 'no_such_module'"),
+        ("def f(:", "not_sound: does not import .*SyntaxError"),
+        (
+            GUESS.format(name="other", option="step=3, "),
+            "not_sound: the option step of other is not declared: write step",
+        ),
+    ],
+)
+def test_a_solver_with_a_mistake_is_left_out_and_all_others_go_on(text, sentence, tmp_path, monkeypatch):
+    name = f"solvers_{abs(hash(text))}"
+    # Neither the package nor a family's folder needs an `__init__.py`.
+    package = tmp_path / name / "toys"
+    package.mkdir(parents=True)
+    (package / "guess.py").write_text(GUESS.format(name="guess", option=""))
+    (package / "not_sound.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.warns(UserWarning, match=f"^{name}.toys.{sentence}"):
+        found = catalog.collect_sound([file("models.toy", ENTRY=MODEL)], import_module(name))
+    assert [entry.name for entry in found.solvers["toy"]] == ["guess"]
+
+
+def test_a_solver_that_a_family_shows_at_first_is_not_left_out(tmp_path, monkeypatch):
+    (tmp_path / "solvers_shown").mkdir()
+    (tmp_path / "solvers_shown" / "guess.py").write_text("import no_such_module")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(CatalogError, match="^solvers_shown.guess: does not import"):
+        catalog.collect_sound([file("models.toy", ENTRY=MODEL)], import_module("solvers_shown"))

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from lrlab.parameters import InputError
-from lrlab.protocol import Interrupted, Iterate, Limits, Stop, child, drive, limits
+from lrlab.protocol import Interrupted, Iterate, Limits, Stop, child, limits
+from lrlab.runs.drive import drive
 
 
 def iterates(*states, after=None, ending=None):
@@ -87,3 +88,12 @@ def test_block_streams_differ_and_repeat():
     stream = np.random.SeedSequence(3).spawn(2)[1]
     first, again, other = (child(stream, k).standard_normal(4) for k in (0, 0, 1))
     assert (first == again).all() and (first != other).all()
+
+
+def test_what_is_no_iterate_ends_in_a_sentence_that_names_the_file():
+    def arrays():
+        yield np.zeros(3)
+
+    sentence = r"what arrays \(test_protocol.py\) yields must be an Iterate, got ndarray: yield Iterate\(estimate\)"
+    with pytest.raises(InputError, match=sentence):
+        drive(arrays(), lambda *of: None)

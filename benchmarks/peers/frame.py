@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from lrlab.protocol import Iterate, drive
+from lrlab.protocol import Iterate
+from lrlab.runs.drive import drive
 from lrlab.runs.job import make_job
 
 FIRST_SEED = 1000

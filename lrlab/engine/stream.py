@@ -43,7 +43,12 @@ class ItemResult(NamedTuple):
 
 
 class ResultStream(ABC):
-    """Results as they arrive. `done`: results taken; `total`: number of items, None while it is not known."""
+    """Results as they arrive. `done`: results taken; `total`: number of items, None while it is not known.
+
+    state: of a sweep, as on the list of past ones; nothing of other batches.
+    """
+
+    state = ""
 
     def __init__(self, items: Iterable[Any]) -> None:
         self.done, self.total = 0, len(items) if isinstance(items, Sized) else None
@@ -163,6 +168,7 @@ class Collection:
     """A stream with all its results so far, as pages follow it.
 
     results: value or Failure by the number of the item. error: the sentence of what ended it before all were done.
+    state: that of its stream.
     """
 
     def __init__(self, stream: ResultStream) -> None:
@@ -173,6 +179,10 @@ class Collection:
     def alive(self) -> bool:
         """Whether a `refresh` can still change anything."""
         return self.stream.alive
+
+    @property
+    def state(self) -> str:  # noqa: D102
+        return self.stream.state
 
     @property
     def version(self) -> int:

@@ -38,10 +38,10 @@ _cancelled_tasks: set[str] = set()
 
 
 class IterateSender:
-    """Sends the iterates of a run: the first at once, later ones together, twenty times a second."""
+    """Sends what the trace of a run has: its first iterate at once, later ones together, twenty times a second."""
 
     def __init__(self, job: Job, send: Send) -> None:
-        self._trace, self._send = Trace(job), send
+        self.trace, self._send = Trace(job), send
         self._rows_sent, self._newest_sent, self._progress, self._last_sent = 0, 0, 0.0, (0, 0.0)
         self._lock, self._ended = threading.Lock(), threading.Event()
         self._thread = threading.Thread(target=self._send_regularly, daemon=True)
@@ -56,9 +56,8 @@ class IterateSender:
         self._send_new()
 
     def watch(self, row: Row, iterate: Iterate) -> None:
-        """Record an iterate."""
-        self._trace.record(row, iterate)
-        if len(self._trace.rows) == 1:
+        """Send the first iterate."""
+        if len(self.trace.rows) == 1:
             self._send_new()
 
     def progress(self, fraction: float) -> None:
@@ -67,7 +66,7 @@ class IterateSender:
 
     def last_iterates(self) -> NewIterates:
         """Return what was not sent, with the final estimate in full precision."""
-        return self._new_iterates()._replace(estimate=self._trace.estimate, progress=1.0)
+        return self._new_iterates()._replace(estimate=self.trace.estimate, progress=1.0)
 
     def _send_regularly(self) -> None:
         # A thread of its own: rows must not wait for an iteration that takes minutes.
@@ -76,13 +75,13 @@ class IterateSender:
 
     def _send_new(self) -> None:
         with self._lock:
-            state = (len(self._trace.rows), self._progress)
+            state = (len(self.trace.rows), self._progress)
             if state != self._last_sent:
                 self._last_sent = state
                 self._send(self._new_iterates())
 
     def _new_iterates(self) -> NewIterates:
-        trace = self._trace
+        trace = self.trace
         rows = trace.rows[self._rows_sent :]
         history = [pair for pair in trace.history if pair[0] > self._newest_sent]
         self._rows_sent += len(rows)
@@ -104,7 +103,7 @@ class FollowJob:
         """Send NewIterates, and at last Finished or Failed."""
         try:
             with blas_threads(self.threads), IterateSender(self.job, send) as sender:
-                stop = run_job(self.job, sender.watch, sender.progress).stop
+                stop = run_job(self.job, sender.watch, sender.progress, trace=sender.trace).stop
             assert stop is not None
         except Exception as error:
             send(Failed(Failure.of(error).sentence))

@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from lrlab import ranking
 from lrlab.arrays import Array, Mask
-from lrlab.models.multilabel_problem import Predictor, threshold_of
+from lrlab.models.multilabel_problem import Predictor
 from lrlab.models.own_rows import OwnProblem, OwnThresholds
 
 GAIN = 2.0
@@ -41,7 +41,7 @@ def held_out(problems: Sequence[OwnProblem], estimates: Sequence[Predictor]) -> 
         scores = ranking.rows_of(estimate.scores(problem.X_test[rows]), slice(None))
         known = np.ones(scores.shape, bool) if problem.mask_test is None else problem.mask_test[rows].toarray() > 0
         on = known & (problem.Y_test[rows].toarray() > 0)
-        parts.append((scores, known, on, scores > threshold_of(estimate)))
+        parts.append((scores, known, on, scores > estimate.threshold))
     return HeldOut(*(np.vstack(part) for part in zip(*parts, strict=True)))
 
 

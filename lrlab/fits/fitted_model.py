@@ -29,7 +29,7 @@ from lrlab.fits.model_shapes import LARGEST, require_numbers, require_shapes
 from lrlab.fits.own_files import label_names
 from lrlab.fits.ratings_model import RatingModel
 from lrlab.lowrank import LowRank
-from lrlab.models.multilabel_problem import Predictor, threshold_of
+from lrlab.models.multilabel_problem import Predictor
 from lrlab.models.own_rows import OwnThresholds, thresholds
 from lrlab.models.scaling import SCALINGS, Scaling
 from lrlab.parameters import InputError
@@ -80,7 +80,7 @@ class FittedModel:
     @property
     def threshold(self) -> float:
         """A label is predicted where its score is above this, unless it has a threshold of its own."""
-        return threshold_of(self.estimate) if self.chosen_threshold is None else self.chosen_threshold
+        return self.estimate.threshold if self.chosen_threshold is None else self.chosen_threshold
 
     @property
     def thresholds(self) -> Array:

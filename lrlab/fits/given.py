@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from lrlab.protocol import Checkpoint, Iterate, Limits, Spec, parts, proceed
+from lrlab.protocol import Checkpoint, Iterate, Limits, Problem, Spec, parts, proceed
 from lrlab.runs import run
 from lrlab.runs.job import Job
 from lrlab.runs.trace import Row, Trace
@@ -64,14 +64,12 @@ class Together(tuple[Any, ...]):
     estimates: Sequence[Any]
 
 
-class Folds(NamedTuple):
+@dataclass(frozen=True)
+class Folds(Problem):
     """Several problems as one, with the measure of an estimate of one of them, of which `score` is the mean."""
 
     problems: Sequence[Any]
     measure: Callable[[Any, Any], float]
-
-    def load(self, everything: bool) -> None:
-        """Do nothing: all data is in memory."""
 
     def score(self, together: Together) -> dict[str, float]:
         """Return the mean over folds; of those that have a score, for an AUC needs labels of both kinds."""

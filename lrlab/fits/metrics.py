@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from lrlab import ranking
-from lrlab.models.multilabel_problem import GAINS, PLACES, Predictor, threshold_of
+from lrlab.models.multilabel_problem import GAINS, PLACES, Predictor
 from lrlab.models.own_rows import OwnProblem
 
 VANISHED = 1e-2
@@ -59,4 +59,4 @@ def validation_score(problem: OwnProblem, estimate: Predictor, metric: Metric) -
         values = ranking.rows_of(scores, slice(None))
         if values.std() <= VANISHED * problem.Y_test.toarray().std():
             scores = np.full_like(values, values.mean())
-    return float(metric.value(scores, problem.Y_test, problem.mask_test, threshold_of(estimate)))
+    return float(metric.value(scores, problem.Y_test, problem.mask_test, estimate.threshold))

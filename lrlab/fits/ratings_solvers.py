@@ -14,7 +14,7 @@ from lrlab.fits.settings import checked_options
 from lrlab.models.completion import InductiveCompletion
 from lrlab.models.ratings_problem import Factors, RatingsProblem, RatingTable
 from lrlab.parameters import InputError, declared, require_known, settle
-from lrlab.protocol import Iterate, Iterates, Stop
+from lrlab.protocol import Iterate, Iterates, Problem, Stop
 from lrlab.runs.memory import GIB, memory_limit, require_memory
 from lrlab.solver_entry import SolverEntry
 
@@ -43,7 +43,7 @@ PENALTIES = ("ridge", "shrinkage")
 
 
 @dataclass
-class RatingsRun:
+class RatingsRun(Problem):
     """Ratings of which a solver fits a part of low rank: a problem that says what its estimates predict.
 
     share: weight in 0..1 of the fit beside the line of biases, for solvers that the catalogue has.
@@ -54,9 +54,6 @@ class RatingsRun:
     solver: str
     rank: int
     share: float = 1.0
-
-    def load(self, everything: bool) -> None:
-        """Do nothing: all ratings are in memory."""
 
     @cached_property
     def completion(self) -> RatingsProblem:

@@ -13,7 +13,6 @@ from lrlab.fits.fitted_model import FittedModel
 from lrlab.fits.own_files import count_auc_rows, default_rank, require_rank
 from lrlab.fits.settings import FitSettings, fit_settings
 from lrlab.fits.tuning import Progress, Tuned, tune_rows
-from lrlab.models.multilabel_problem import threshold_of
 from lrlab.models.own_rows import OwnProblem, OwnThresholds
 from lrlab.models.scaling import Scaling, spread_remark
 
@@ -54,7 +53,7 @@ class Fit(FitResult):
     def extra_values(self) -> dict[str, Any]:
         """The numbers of rows and labels over which the AUC are means, and the result of tuning."""
         tuned = {"tuned": self.tuned.summary()} if self.tuned else {}
-        threshold = threshold_of(self.estimate) if self.threshold is None else self.threshold
+        threshold = self.estimate.threshold if self.threshold is None else self.threshold
         prepared = {"intercept": self.intercept, "scaling": self.scaling.name, "threshold": threshold}
         prepared |= {"own_thresholds": len(self.own)} if self.own else {}
         compared = {"baselines": self.baselines, "remark": self.remark} if self.baselines else {}

@@ -61,7 +61,8 @@ def proposals(settings: FitSettings, max_rank: int) -> list[Candidate]:
     from scipy.stats.qmc import LatinHypercube
 
     axes = _axes(settings, max_rank)
-    fixed = Candidate(settings.rank, settings.regularization, settings.scaling)
+    rank = settings.rank if "fitted_rank" in settings.entry.options else 0
+    fixed = Candidate(rank, settings.regularization, settings.scaling)
     scalings = SCALINGS if settings.scaling == "auto" else (settings.scaling,)
     count = max(SETTINGS[min(len(axes), 3)], len(scalings))
     points = LatinHypercube(1 + len(axes), seed=settings.seed).random(count)

@@ -70,8 +70,9 @@ class FitSettings(NamedTuple):
         return self._replace(metric=BY_LABEL[0]) if L == 1 and self.metric not in ("", *BY_LABEL) else self
 
     def options_with(self, candidate: Candidate) -> dict[str, Value]:
-        """Return all options of the solver with those of a candidate among them."""
-        return dict(self.options) | candidate.options
+        """Return all options of the solver, with those of a candidate that it has among them."""
+        known = self.entry.options
+        return dict(self.options) | {name: value for name, value in candidate.options.items() if name in known}
 
 
 def checked_options(model: str, solver: str, settings: Mapping[str, object]) -> dict[str, Any]:

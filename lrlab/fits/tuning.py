@@ -19,7 +19,7 @@ from lrlab.fits.metrics import METRICS, validation_score
 from lrlab.fits.own_files import default_rank, max_rank
 from lrlab.fits.search import Result, best_of, proposals
 from lrlab.fits.settings import Candidate, FitSettings
-from lrlab.models.multilabel_problem import Predictor, threshold_of
+from lrlab.models.multilabel_problem import Predictor
 from lrlab.models.own_rows import OwnProblem, OwnRows, folds
 from lrlab.models.scaling import Scaling
 from lrlab.protocol import Iterate
@@ -55,7 +55,7 @@ def evaluate(problems: Sequence[OwnProblem], settings: FitSettings, candidate: C
         return Result(candidate, *best)
     held = held_out(problems, kept)
     common = best_threshold(held)
-    base = threshold_of(kept[0]) if settings.metric == "hamming" or math.isnan(common) else common
+    base = kept[0].threshold if settings.metric == "hamming" or math.isnan(common) else common
     return Result(candidate, *best, common, own_thresholds(held, base), calibrated(held))
 
 

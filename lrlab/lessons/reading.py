@@ -38,6 +38,10 @@ def read(name: str, text: str) -> Lesson:
     source = Source(text, "lesson file", f"{name}.toml")
     source.check(definition.KEYS, "a lesson")
     steps = tuple(_step(source, ("steps", k)) for k in range(len(source.content["steps"])))
+    for part in ("equation", "question"):
+        if not any(getattr(step, part) for step in steps):
+            sentence = InputError(part, "in one step of a lesson or more", "none", f"add {part} to a step")
+            raise source.located(sentence, ("steps",))
     title, summary, reference, closing = (str(source.content[key]).strip() for key in TEXTS)
     return Lesson(name, title, summary, source.content["place"], reference, closing, steps)
 

@@ -150,6 +150,11 @@ class LowRankSpec(Spec):
         return self.problem(self, self.factors(), checkpoint)
 
     @property
+    def table(self) -> tuple[int, int]:
+        """Rows and columns of the table whose entries are measured; (0, 0) where no entries of a table are."""
+        return 0, 0
+
+    @property
     def norm(self) -> float:
         """Frobenius norm of W."""
         return 1.0
@@ -176,7 +181,7 @@ def theory_lines(spec: LowRankSpec, entry: SolverEntry, options: Options, level:
     if entry.name == "least-squares":
         lines["all entries"] = spec.measurements >= spec.entries
     if entry.name == "complete-then-regress":
-        (n1, n2), k = getattr(spec, "table", spec.size), spec.true_rank
+        (n1, n2), k = spec.table, spec.true_rank
         lines["unknowns of the table"] = spec.measurements >= k * (n1 + n2 - k)
     if entry.name == "nuclear-norm" and spec.values().get("operator") == "dense":
         lines["statistical dimension"] = spec.measurements >= nuclear_norm(*spec.size, spec.true_rank)

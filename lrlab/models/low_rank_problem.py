@@ -13,7 +13,7 @@ from lrlab.arrays import Array, frozen
 from lrlab.lowrank import LowRank
 from lrlab.models import rank_guess
 from lrlab.operators.operator import Operator
-from lrlab.protocol import Checkpoint, child, proceed
+from lrlab.protocol import Checkpoint, Problem, child, proceed
 
 CLEARLY = 1.01
 """A misfit of so many times that of the truth is larger, see `truth_fits_better`."""
@@ -44,7 +44,7 @@ def normal_rows(stream: np.random.SeedSequence, rows: int, columns: int, precisi
     return frozen(X)
 
 
-class LowRankProblem(ABC):
+class LowRankProblem(Problem, ABC):
     """Measurements of one spec, and the truth, which only the score may look at.
 
     Attributes: spec; truth (LowRank); rank, true, assumed or guessed, given to solvers that ask for it; operator;

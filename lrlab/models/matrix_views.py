@@ -26,7 +26,7 @@ MOST_BYTES = 128 * 2**20
 def measured_matrix(spec: Any) -> Measured:
     """Return the first measurement of a spec, or, of a table, a corner of it."""
     unknowns = f"{spec.degrees_of_freedom:,} unknowns"
-    if hasattr(spec, "table"):
+    if any(spec.table):
         (rows, columns), m = spec.table, spec.measurements
         words = f"{unknowns}, {m:,} numbers: {m / (rows * columns):.2g} of the {rows:,} × {columns:,} entries."
         return Measured(words, _observed_corner(spec) if spec.data_bytes <= MOST_BYTES else ())
@@ -38,7 +38,7 @@ def measured_matrix(spec: Any) -> Measured:
 def _products(problem: Any) -> list[Panel]:
     operator, W, b = problem.operator, problem.truth, float(problem.b[0])
     rows, columns = (np.linspace(0, size - 1, min(size, SIDE)).round().astype(int) for size in W.shape)
-    symmetric = getattr(operator, "symmetric", False)
+    symmetric = operator.symmetric
     name = "L" if symmetric else "W"
     truth = W.left[rows] @ W.V[columns].T
     if isinstance(operator, Dense):

@@ -15,7 +15,7 @@ from lrlab.arrays import Array, Matrix, frozen
 from lrlab.linalg import places_in
 from lrlab.lowrank import LowRank
 from lrlab.parameters import InputError
-from lrlab.protocol import Spec
+from lrlab.protocol import Problem
 
 Table: TypeAlias = ArrayLike | sparse.sparray
 
@@ -28,12 +28,15 @@ GAINS = (3, 5)
 class Predictor(Protocol):
     """What an estimate of a multi-label solver is: all that predicts labels of new rows. `LowRank` is the linear one.
 
-    A label is predicted where its score is above the attribute `threshold`, if there is one, and else above 1/2. The
-    attribute `s` holds what is drawn of it: singular values. Its `parts` may be less than all `arrays`: what stays the
-    same in all iterates of a run, such as the landmarks of a kernel, is not kept with each of them.
+    The attribute `s` holds what is drawn of it: singular values. Its `parts` may be less than all `arrays`: what stays
+    the same in all iterates of a run, such as the landmarks of a kernel, is not kept with each of them.
     """
 
     s: Array
+
+    @property
+    def threshold(self) -> float:
+        """The score above which a label is predicted."""
 
     def scores(self, X: Matrix) -> ranking.Scores:
         """Return the scores (n, L) of rows X (n, d): a table, or a function from a slice of rows to those rows."""
@@ -46,15 +49,16 @@ class Predictor(Protocol):
         """Return the estimate that had these `arrays`."""
 
 
-class MultilabelProblem:
+class MultilabelProblem(Problem):
     """Features, labels and which of them are observed.
 
     Attributes: X (n, d), dense or sparse; Y (n, L), sparse, 1 at observed relevant labels; mask (n, L), the pattern
     of observed entries, or None where all are: a place in mask and not in Y is a 0, one outside mask is unknown.
-    X_test, Y_test: rows to test on, all of whose labels count. rank: that of W, given to solvers.
+    X_test, Y_test: rows to test on, all of whose labels count. rank: that of W, given to solvers. intercept: whether
+    predictors have an intercept for each label, which nothing penalises. All rows are in memory.
     """
 
-    spec: Spec | None = None
+    intercept = False
 
     def __init__(self, X: Matrix, Y: Matrix, mask: Matrix | None, X_test: Matrix, Y_test: Matrix, rank: int) -> None:
         self.X, self.Y, self.mask, self.X_test, self.Y_test = map(narrow, (X, Y, mask, X_test, Y_test))
@@ -72,9 +76,6 @@ class MultilabelProblem:
         observed = None if mask is None else shared_pattern(mask)
         require_sizes(*tables, observed, rank)
         return cls(tables[0], only_observed(tables[1], observed), observed, *tables[2:], rank)
-
-    def load(self, everything: bool) -> None:
-        """Do nothing: all rows are in memory."""
 
     def score(self, estimate: Predictor) -> dict[str, float]:
         """Return `precision_1`, `_3`, `_5`, `ndcg_3`, `_5`, `hamming` and `auc` on the test rows.
@@ -129,15 +130,10 @@ def measured(estimate: Predictor, X: Matrix, Y: csr_array, known: csr_array | No
 
     See `MultilabelProblem.score` for what they are.
     """
-    scores, threshold = estimate.scores(X), threshold_of(estimate)
+    scores, threshold = estimate.scores(X), estimate.threshold
     measures = ranking.row_measures(scores, Y, threshold, known, PLACES, GAINS, areas=True)
     count = measures.pop("auc_rows")
     return {**measures, "auc": measures["auc"] if count else 0.5}
-
-
-def threshold_of(estimate: Predictor) -> float:
-    """Return the score above which an estimate predicts a label."""
-    return getattr(estimate, "threshold", ranking.THRESHOLDS["zero-one"])
 
 
 def require_sizes(

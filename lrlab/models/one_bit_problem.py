@@ -13,7 +13,7 @@ from lrlab import lowrank, ranking
 from lrlab.arrays import Array, Indices, frozen
 from lrlab.lowrank import LowRank
 from lrlab.models.single_index import IN_MEMORY
-from lrlab.protocol import Checkpoint, child, proceed
+from lrlab.protocol import Checkpoint, Problem, child, proceed
 
 BLOCK = 2**21
 """Features, or signs, that are drawn at a time."""
@@ -67,15 +67,16 @@ class Samples(NamedTuple):
 
 
 class LabelTable(NamedTuple):
-    """A batch as solvers of multi-label problems take it: X (n, d1), Y and mask (n, d2) sparse, and the rank."""
+    """A batch as solvers of multi-label problems take it: X (n, d1), Y and mask (n, d2) sparse, rank; no intercept."""
 
     X: Array
     Y: csr_array
     mask: csr_array | None
     rank: int
+    intercept: bool = False
 
 
-class OneBitMultilabelProblem:
+class OneBitMultilabelProblem(Problem):
     """The stream of one spec, read in blocks; the truth, which only the score may look at.
 
     Attributes: spec; truth (LowRank); size (d1, d2) and rank, given to solvers; fresh, whether every batch is another

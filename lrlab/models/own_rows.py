@@ -18,7 +18,7 @@ from lrlab.arrays import Array, Matrix
 from lrlab.datasets import Dataset
 from lrlab.models.label_rows import LabelRows, drawn_pattern
 from lrlab.models.multilabel import Multilabel
-from lrlab.models.multilabel_problem import MultilabelProblem, Predictor, measured, only_observed, threshold_of
+from lrlab.models.multilabel_problem import MultilabelProblem, Predictor, measured, only_observed
 from lrlab.models.scaling import MEANING, SCALINGS, Scaling
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Checkpoint, proceed
@@ -155,7 +155,7 @@ class OwnProblem(MultilabelProblem):
 
 def thresholds(estimate: Predictor, common: float | None, own: OwnThresholds, L: int) -> Array:
     """Return the thresholds of all labels (L,): the common one, None for the estimate's, but those of their own."""
-    values = np.full(L, threshold_of(estimate) if common is None else common)
+    values = np.full(L, estimate.threshold if common is None else common)
     for label, value in own:
         values[label] = value
     return values

@@ -13,7 +13,7 @@ from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
 from lrlab.models import signals
 from lrlab.models.pictures import Picture, PicturedSpec, Truth
 from lrlab.parameters import Parameter, gaussian_noise
-from lrlab.protocol import Checkpoint, child, proceed
+from lrlab.protocol import Checkpoint, Problem, child, proceed
 
 BLOCK_BYTES = 16 * 2**20
 SCORED_ROWS = 4096
@@ -82,7 +82,7 @@ CLEARLY = 1.3
 """Times the misfit of the truth: minima of other losses (of intensities, with weights) lie within 1.2 times it."""
 
 
-class PhaseRetrievalProblem:
+class PhaseRetrievalProblem(Problem):
     """Measurements of one spec; the truth, which only the score may look at.
 
     Attributes: spec; truth (p,), unit norm; noise, its standard deviation; shape (m, p); data, what was measured:

@@ -66,11 +66,13 @@ class PhaseData(Protocol):
 class LabelData(Protocol):
     """Features X (n, d) and labels Y (n, L), 0 or 1 and sparse; mask: the pattern of observed labels, None for all.
 
-    rank: that of the linear predictor, for solvers that take it.
+    rank: that of the linear predictor, for solvers that take it. intercept: whether each label gets one.
     """
 
     rank: int
 
+    @property
+    def intercept(self) -> bool: ...  # noqa: D102
     @property
     def X(self) -> Matrix: ...  # noqa: D102
     @property

@@ -14,7 +14,7 @@ from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure
 from lrlab.models import designs, signals
 from lrlab.models.pictures import Picture, PicturedSpec, Truth
 from lrlab.parameters import InputError, Parameter, gaussian_noise
-from lrlab.protocol import Checkpoint, child, proceed
+from lrlab.protocol import Checkpoint, Problem, child, proceed
 from lrlab.theory.finite_best import why_no_best
 from lrlab.theory.links import Link
 
@@ -102,7 +102,7 @@ class SingleIndexSpec(PicturedSpec):
         return b / np.linalg.norm(b)
 
 
-class SingleIndexProblem:
+class SingleIndexProblem(Problem):
     """Measurements of one spec, read in blocks; the truth, which only the score may look at.
 
     Attributes: spec; truth (p,), unit norm; link; shape (n, p); sparsity, number of non-zero entries that the spec

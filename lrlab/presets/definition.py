@@ -47,7 +47,7 @@ def _tables(key: str, kinds: Toml, *required: str) -> dict[str, list[Keys]]:
 _CLAIMS = _tables("claims", _CLAIM, "paper", "rule")
 
 
-def _file(figure: Toml, required: Sequence[str], *parts: Toml) -> Keys:
+def file_keys(figure: Toml, required: Sequence[str], *parts: Toml) -> Keys:
     """Return the keys of a file; `required` are those of its table `figure`, beside its kind."""
     keys: dict[str, Any] = {**ABOUT, "trials": int, "seed": object, "quick": _QUICK}
     for part in parts:
@@ -57,45 +57,45 @@ def _file(figure: Toml, required: Sequence[str], *parts: Toml) -> Keys:
 
 
 KINDS: Mapping[str, Keys] = {
-    "spectrum": _file(
+    "spectrum": file_keys(
         {}, (), _MODEL, _AXES, _tables("panels", {"title": str, **_MODEL, **_AXES}, "title"), _CLAIMS,
     ),
-    "rates": _file(
+    "rates": file_keys(
         {"threshold_factor": float, "claim": str}, ("threshold_factor",),
         _MODEL, _AXES, _SOLVERS, _tables("series", _SERIES, "label"),
         _tables("panels", {"title": str, **_MODEL, **_AXES, "trials": (int, [int])}, "title"),
     ),
-    "curves": _file(
+    "curves": file_keys(
         {**_MEASURE, **_SCALES}, ("measure_title",),
         _MODEL, _AXES, _SOLVERS, {"success": SUCCESS}, _tables("series", _GRID, "label"),
         _tables("panels", {"title": str, **_MODEL, **_AXES, "trials": int, **_RATIO}, "title"),
         _CLAIMS,
     ),
-    "traces": _file(
+    "traces": file_keys(
         {**_MEASURE, **_SCALES, "against": str}, ("measure", "measure_title", "against"),
         _MODEL, _SOLVERS, _tables("series", _GRID, "label"),
         _tables("panels", {"title": str, **_MODEL, **_MEASURE, "trials": int}, "title"),
         _CLAIMS,
     ),
-    "growth": _file(
+    "growth": file_keys(
         {"measure": str, "level": float}, (),
         _MODEL, _SOLVERS,
         _tables("series", {**_SERIES, "claimed": dict, "memory": dict, "paper": str, "why": str}, "label"),
         _tables("panels", {"title": str, **_MODEL, **_AXES, "only": [str], "quantity": str}, "title", "axes"),
     ),
-    "products": _file(
+    "products": file_keys(
         {}, (), _MODEL, _tables("series", {"label": str}, "label"),
         _tables("panels", {"title": str, **_MODEL, **_AXES}, "title", "axes"),
         _CLAIMS,
     ),
-    "comparison": _file(
+    "comparison": file_keys(
         {}, (),
         _MODEL, _SOLVERS, _tables("series", {**_SERIES, "paper": dict}, "label"),
         _tables("columns", {"label": str, "spec": dict, "settings": dict}, "label"),
         _tables("panels", {"title": str, **_MEASURE, "scale": float}, "title", *_MEASURE),
         _CLAIMS,
     ),
-    "fits": _file(
+    "fits": file_keys(
         {}, (),
         {"model": str, "settings": dict, "tune_by": str, "data": [str]},
         {"paper": Keys({"columns": [str], "rows": [list]}, ("columns", "rows"))},

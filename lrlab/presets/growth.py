@@ -7,7 +7,6 @@ of memory, too: the peak of what is allocated while the data is drawn and the so
 that are claimed by axis: `claimed` of times, `memory`; the rule `exponent` of `rules_growth` judges them.
 """
 
-import time
 import tracemalloc
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
@@ -24,8 +23,9 @@ from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import Samples, samples_of
 from lrlab.presets.result import Panel, Plan, Verdict, panel_table
 from lrlab.presets.rules_growth import exponent
-from lrlab.protocol import drive
-from lrlab.runs.trial import Trial, run_traced
+from lrlab.protocol import Iterate
+from lrlab.runs.run import Newest, run_job
+from lrlab.runs.trial import Trial, run_traced, run_trial
 
 
 class Quantity(NamedTuple):
@@ -66,25 +66,26 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
     return plan_cases(preset, trials, panel_by_panel(_panel), run_traced if any(traced) else measured)
 
 
+class Peak(Newest):
+    """The newest iterate, and the most memory, in bytes, that was allocated until it was there, its score left out."""
+
+    size: int = 0
+
+    def hold(self, iteration: int, seconds: float, iterate: Iterate) -> None:
+        """Take an iterate in the place of the one before."""
+        super().hold(iteration, seconds, iterate)
+        self.size = tracemalloc.get_traced_memory()[1]
+
+
 def measured(trial: Trial) -> list[dict[str, float]]:
     """Return the processor seconds of the solver of a trial, and the peak memory of a second run in megabytes."""
-    seconds = _run(trial)
+    seconds, peak = run_trial(trial).seconds, Peak()
     tracemalloc.start()
     try:
-        _run(trial)
-        peak = tracemalloc.get_traced_memory()[1]
+        run_job(trial.seeded, newest=peak)
     finally:
         tracemalloc.stop()
-    return [{"trial": trial.number, "processor": seconds, "megabytes": peak / 1e6}]
-
-
-def _run(trial: Trial) -> float:
-    job = trial.seeded
-    problem = job.spec.build()
-    problem.load(everything=True)
-    rng, started = np.random.default_rng(job.spec.streams().solver), time.process_time()
-    drive(job.entry.run(problem, **dict(job.options), rng=rng), lambda *iterate: None, **job.limits._asdict())
-    return time.process_time() - started
+    return [{"trial": trial.number, "processor": seconds, "megabytes": peak.size / 1e6}]
 
 
 def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.DataFrame]:

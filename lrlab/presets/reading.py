@@ -1,11 +1,25 @@
 """Reads preset files, and checks them as a whole before anything is run."""
 
+from importlib import import_module
+from importlib.util import find_spec
+
 from lrlab.parameters import InputError, require_known
 from lrlab.presets import claims
 from lrlab.presets.definition import KINDS, REQUIRED, Preset
 from lrlab.presets.papers import paper_of
 from lrlab.sweeps.definition import COUNT
-from lrlab.sweeps.toml_source import Source
+from lrlab.sweeps.toml_source import Keys, Source
+
+
+def keys_of(kind: str) -> Keys:
+    """Return the keys of a file of a kind: of `KINDS`, or `KEYS` of its own module; InputError if neither."""
+    module = f"{__package__}.{kind}"
+    if kind not in KINDS and kind.isidentifier() and find_spec(module):
+        keys = getattr(import_module(module), "KEYS", None)
+        if isinstance(keys, Keys):
+            return keys
+    require_known(kind, KINDS, what="kind")
+    return KINDS[kind]
 
 
 def read(name: str, text: str) -> Preset:
@@ -13,10 +27,9 @@ def read(name: str, text: str) -> Preset:
     source = Source(text, "preset file", f"{name}.toml")
     figure = source.content.get("figure")
     kind = figure.get("kind") if isinstance(figure, dict) else None
-    if isinstance(kind, str):
-        with source.locate(("figure",)):
-            require_known(kind, KINDS, what="kind")
-    source.check(KINDS[kind if isinstance(kind, str) else "curves"], "a preset")
+    with source.locate(("figure",)):
+        keys = keys_of(kind if isinstance(kind, str) else "curves")
+    source.check(keys, "a preset")
     for key in REQUIRED.get(str(kind), ()):
         if not source.content.get(key):
             remedy = f'add a line or a table "{key}" to the preset'

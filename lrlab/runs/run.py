@@ -11,11 +11,19 @@ from typing import Any
 import numpy as np
 
 from lrlab import metrics
-from lrlab.protocol import Clock, Interrupted, Iterate, Spec, Stop, drive
+from lrlab.protocol import Checkpoint, Interrupted, Iterate, Problem, Spec, Stop, proceed
+from lrlab.runs.drive import Clock, drive
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.trace import Row, Trace
 
-_thread = threading.local()
+
+class _Thread(threading.local):
+    """What ends the runs of a thread; in one where nothing was set, nothing does."""
+
+    check: Callable[[], bool] = staticmethod(lambda: False)
+
+
+_thread = _Thread()
 A_NAT = 1.0
 """By how much less the truth's loss shows that an end is not the least one."""
 
@@ -36,13 +44,12 @@ def cancellable(check: Callable[[], bool]) -> Iterator[None]:
     try:
         yield
     finally:
-        _thread.check = None
+        del _thread.check
 
 
 def cancelled() -> bool:
     """Return whether what this thread computes is to end, see `cancellable`."""
-    check = getattr(_thread, "check", None)
-    return check is not None and check()
+    return _thread.check()
 
 
 @cache
@@ -102,13 +109,15 @@ def run_job(
     cancelled: Callable[[], bool] = cancelled,
     newest: Newest | None = None,
     clock: Clock = time.perf_counter,
+    trace: Trace | None = None,
 ) -> Trace:
     """Run a checked job; `watch` gets each scored iterate, `progress` the fraction of each pass over the data.
 
     With `newest` the last iterate alone is scored and recorded: in a short run, scores cost more than the solver.
-    clock: of solver time and of `max_seconds`, see `protocol.drive`.
+    clock: of solver time and of `max_seconds`, see `drive.drive`. trace: that of the job, empty, where another
+    thread looks at it meanwhile.
     """
-    trace = Trace(job)
+    trace = Trace(job) if trace is None else trace
     # The limit holds inside an iteration too: a pass over data that is drawn anew may take minutes.
     deadline = clock() + job.limits.max_seconds
 
@@ -122,20 +131,18 @@ def run_job(
 
     def score(iteration: int, seconds: float, iterate: Iterate) -> None:
         nonlocal last
-        last = iterate
+        last, intervals = iterate, iterate.intervals() if iterate.intervals else None
         row = scored_row(problem, iteration, seconds, iterate)
-        if iterate.intervals:
-            row |= metrics.interval_scores(iterate.estimate, *iterate.intervals()[:2], problem.truth)
-        trace.record(row, iterate)
+        if intervals:
+            row |= metrics.interval_scores(iterate.estimate, *intervals[:2], problem.truth)
+        trace.record(row, iterate, intervals)
         watch(row, iterate)
 
     try:
-        problem = job.spec.build(checkpoint)
-        problem.load(everything=not job.entry.streams)
-        rng = np.random.default_rng(job.spec.streams().solver)
-        iterates = job.entry.run(problem, **dict(job.options), rng=rng)
+        problem, rng = opened(job, checkpoint)
         if newest is not None:
             newest.trace, newest.problem = trace, problem
+        iterates = job.entry.run(problem, **dict(job.options), rng=rng)
         hold = score if newest is None else newest.hold
         trace.stop = drive(iterates, hold, **job.limits._asdict(), cancelled=cancelled, clock=clock)
     except Interrupted as interruption:
@@ -144,24 +151,31 @@ def run_job(
         raise NumericalBreakdown(job.solver, len(trace.rows) or (newest.iterations if newest else 0), error) from error
     if newest is not None and newest.held is not None:
         score(*newest.held)
-    trace.stop = _beside_the_truth(trace, problem, last)
+    if last is not None:
+        trace.stop = beside_the_truth(trace.stop, problem, trace.rows[-1], last, job.limits.tol)
     return trace
 
 
-def _beside_the_truth(trace: Trace, problem: Any, last: Iterate | None) -> Stop | None:
-    """Return why a run ended, in view of how well the truth fits."""
-    if trace.stop is Stop.CONVERGED and last and last.loss:
-        if last.loss(problem.truth) < last.loss(last.estimate) - A_NAT:
+def opened(job: Job, checkpoint: Checkpoint = proceed) -> tuple[Any, np.random.Generator]:
+    """Return the problem of a job, with its data drawn, and the generator of its solver's random numbers."""
+    problem = job.spec.build(checkpoint)
+    problem.load(everything=not job.entry.streams)
+    return problem, np.random.default_rng(job.spec.streams().solver)
+
+
+def beside_the_truth(stop: Stop | None, problem: Problem, row: Row, last: Iterate, tol: float) -> Stop | None:
+    """Return why a run ended with an iterate and its row, in view of how well the truth fits."""
+    if stop is Stop.CONVERGED:
+        if last.loss and last.loss(problem.truth) < last.loss(last.estimate) - A_NAT:
             return Stop.LOCAL_MINIMUM
-    fits_better, another_fits = (getattr(problem, name, None) for name in ("truth_fits_better", "another_fits"))
-    if trace.stop is Stop.CONVERGED and fits_better and fits_better(trace.rows[-1], trace.job.limits.tol):
-        return Stop.LOCAL_MINIMUM
-    if trace.stop in (Stop.CONVERGED, Stop.SETTLED, Stop.FINISHED) and another_fits and another_fits(trace.rows[-1]):
+        if problem.truth_fits_better(row, tol):
+            return Stop.LOCAL_MINIMUM
+    if stop in (Stop.CONVERGED, Stop.SETTLED, Stop.FINISHED) and problem.another_fits(row):
         return Stop.NOT_UNIQUE
-    return trace.stop
+    return stop
 
 
-def scored_row(problem: Any, iteration: int, seconds: float, iterate: Iterate) -> Row:
+def scored_row(problem: Problem, iteration: int, seconds: float, iterate: Iterate) -> Row:
     """Return what is recorded of an iterate, with the problem's scores of its estimate."""
     own = {"objective": iterate.objective, "residual": iterate.residual}
     known = {name: float("nan") if value is None else value for name, value in own.items()}

@@ -8,7 +8,8 @@ import numpy as np
 
 from lrlab.arrays import Array, Indices, Mask
 from lrlab.protocol import Iterate, Limits, Stop
-from lrlab.runs.run import cancelled, scored_row
+from lrlab.runs.drive import Progress, reasons
+from lrlab.runs.run import beside_the_truth, cancelled, opened, scored_row
 from lrlab.runs.trial import Trial, TrialResult, result_of, run_trial
 from lrlab.solver_entry import StackedIterates, StackedRun
 
@@ -59,10 +60,7 @@ def run_stack(trials: Sequence[Trial]) -> list[TrialResult]:
     """Run trials that stack, and score the last iterate of each; those that end in another way than usual run alone."""
     jobs = [trial.seeded for trial in trials]
     entry, options, limits = jobs[0].entry, dict(jobs[0].options), jobs[0].limits
-    problems = [job.spec.build() for job in jobs]
-    for problem in problems:
-        problem.load(everything=not entry.streams)
-    rngs = (np.random.default_rng(job.spec.streams().solver) for job in jobs)
+    problems, rngs = zip(*map(opened, jobs), strict=True)
     assert entry.stacked is not None
     endings = drive_stacked(entry.stacked.run(problems, rngs, **options), len(jobs), limits)
     results = []
@@ -70,36 +68,36 @@ def run_stack(trials: Sequence[Trial]) -> list[TrialResult]:
         if (end := endings.get(number)) is None:
             results.append(run_trial(trial))
         else:
-            results.append(result_of(job, end.stop, scored_row(problem, end.iteration, end.seconds, end.iterate)))
+            row = scored_row(problem, end.iteration, end.seconds, end.iterate)
+            results.append(result_of(job, beside_the_truth(end.stop, problem, row, end.iterate, limits.tol), row))
     return results
 
 
 def drive_stacked(iterates: StackedRun, count: int, limits: Limits) -> dict[int, Ending]:
-    """Run stacked solvers to their ends, by the rules of `protocol.drive`, and say how each ended, by its number.
+    """Run stacked solvers to their ends, by the rules of `drive.reasons`, and say how each ended, by its number.
 
     Those that diverge or are no longer finite are left out.
     """
     endings: dict[int, Ending] = {}
     numbers, running, seconds = np.arange(count), np.ones(count, dtype=bool), 0.0
-    most: Array = np.empty(0)
+    first: Array = np.empty(0)
     chosen: Mask | None = None
-    now = StackedIterates(np.empty((0, 0)), np.empty(0), np.empty(0))
+    at = StackedIterates(np.empty((0, 0)), np.empty(0), np.empty(0))
     for iteration in range(1, limits.max_iter + 1):
         started = time.thread_time()
         try:
-            now = next(iterates) if iteration == 1 else iterates.send(chosen)
+            at = next(iterates) if iteration == 1 else iterates.send(chosen)
         except StopIteration:
-            endings |= _endings(now, running, numbers, Stop.FINISHED, iteration - 1, seconds)
-            break
+            return endings | _endings(at, running, numbers, Stop.FINISHED, iteration - 1, seconds)
         seconds += (time.thread_time() - started) / len(numbers)
-        most = 1e6 * (abs(now.objectives) + 1.0) if iteration == 1 else most if chosen is None else most[chosen]
-        usual = np.isfinite(now.estimates).all(axis=1) & (now.objectives <= most)
-        solved, over = now.residuals <= limits.tol, _end_of_all(limits, iteration, seconds)
-        ends = running & (~usual | solved | (over is not None))
-        endings |= _endings(now, ends & usual & solved, numbers, Stop.CONVERGED, iteration, seconds)
-        if over is not None:
-            endings |= _endings(now, ends & usual & ~solved, numbers, over, iteration, seconds)
-        running, chosen = running & ~ends, None
+        first = abs(at.objectives) if iteration == 1 else first if chosen is None else first[chosen]
+        finite = np.isfinite(at.estimates).all(axis=1) & np.isfinite(at.objectives)
+        now = Progress(iteration, seconds, first, at.objectives, at.residuals, finite)
+        for stop, holds in reasons(now, limits, cancelled):
+            if stop not in (Stop.NONFINITE, Stop.DIVERGED):
+                endings |= _endings(at, running & holds, numbers, stop, iteration, seconds)
+            running = running & ~np.asarray(holds)
+        chosen = None
         if not running.any():
             break
         if running.mean() < 1.0 - ENDED_SHARE:
@@ -108,19 +106,11 @@ def drive_stacked(iterates: StackedRun, count: int, limits: Limits) -> dict[int,
 
 
 def _endings(
-    now: StackedIterates, which: Mask, numbers: Indices, stop: Stop, iteration: int, seconds: float
+    at: StackedIterates, which: Mask, numbers: Indices, stop: Stop, iteration: int, seconds: float
 ) -> dict[int, Ending]:
     """Return how those of the runs (runs,) ended that are named, by their numbers."""
     endings: dict[int, Ending] = {}
     for place in np.flatnonzero(which):
-        iterate = Iterate(now.estimates[place], float(now.objectives[place]), float(now.residuals[place]))
+        iterate = Iterate(at.estimates[place], float(at.objectives[place]), float(at.residuals[place]))
         endings[int(numbers[place])] = Ending(stop, iteration, seconds, iterate)
     return endings
-
-
-def _end_of_all(limits: Limits, iteration: int, seconds: float) -> Stop | None:
-    if cancelled():
-        return Stop.CANCELLED
-    if seconds >= limits.max_seconds:
-        return Stop.TIMEOUT
-    return Stop.MAX_ITER if iteration == limits.max_iter else None

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 Row = dict[str, float]
 
 MAX_ESTIMATES = 200
+MEAN = "predicted_overlap"
+"""Name of the mean overlap over draws of problems of this size."""
 
 
 def single(estimate: Estimate) -> Estimate:
@@ -50,11 +52,11 @@ class Trace:
     stride: int = field(default=1, repr=False)
     intervals: Intervals | None = field(default=None, repr=False)
 
-    def record(self, row: Row, iterate: Iterate) -> None:
+    def record(self, row: Row, iterate: Iterate, intervals: Intervals | None) -> None:
         """Add an iterate."""
         self.rows.append(row)
-        self.estimate, self.intervals = iterate.estimate, iterate.intervals() if iterate.intervals else None
-        self.note = " ".join(part for part in (iterate.note, self.intervals.note if self.intervals else "") if part)
+        self.estimate, self.intervals = iterate.estimate, intervals
+        self.note = " ".join(part for part in (iterate.note, intervals.note if intervals else "") if part)
         iteration = int(row["iteration"])
         if self.job.spec.watched and (iteration - 1) % self.stride == 0:
             self.history.append((iteration, single(iterate.estimate)))
@@ -85,9 +87,12 @@ class Trace:
     def ending(self) -> str:
         """The sentence of the stop, without the advice to go on where theory knows that this leads nowhere."""
         limited, unknowns = self.stop is Stop.MAX_ITER, self.job.spec.degrees_of_freedom
-        if limited and theory.limits(self.job).get("limit_overlap") == 0.0:
-            words = "for large n and p the overlap of this method tends to 0 at this n/p"
-            return f"Stopped at the iteration limit. More iterations do not help: {words}."
+        of_sizes = theory.limits(self.job) if limited else {}
+        if of_sizes.get("limit_overlap") == 0.0:
+            # Small problems are often recovered far below the threshold of large ones.
+            here = f"; at this size it is {of_sizes[MEAN]:.2g} on average" if MEAN in of_sizes else ""
+            words = f"in large problems, where the overlap of this method tends to 0 at this n/p{here}"
+            return f"Stopped at the iteration limit. More iterations do not help {words}."
         if limited and self.job.spec.measurements < unknowns:
             return "Stopped at the iteration limit. More iterations do not help: the data do not decide the matrix."
         return self.stop.value if self.stop else ""

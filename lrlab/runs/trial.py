@@ -13,7 +13,7 @@ from lrlab.protocol import Spec, Stop
 from lrlab.runs import theory
 from lrlab.runs.job import Job
 from lrlab.runs.run import Newest, run_job
-from lrlab.runs.trace import Row
+from lrlab.runs.trace import Row, Trace
 
 Progress = Callable[[int, int], None]
 """Called with the number of trials done and the number of all."""
@@ -98,14 +98,14 @@ def result_of(job: Job, stop: Stop | None, last: Row) -> TrialResult:
 
 def run_traced(trial: Trial) -> list[dict[str, Any]]:
     """Run a trial and return a row per iterate: solver, trial, seed, iteration, seconds, scores, and how it ended."""
-    job, rows = trial.seeded, list[Row]()
-    about = {"solver": job.solver, "trial": trial.number, "seed": job.spec.seed}
+    job = trial.seeded
+    about, trace = {"solver": job.solver, "trial": trial.number, "seed": job.spec.seed}, Trace(job)
 
     def table(stop: Stop | None) -> list[dict[str, Any]]:
-        return [{**about, **row, "stop": stop.name if stop else ""} for row in rows]
+        return [{**about, **row, "stop": stop.name if stop else ""} for row in trace.rows]
 
     with interruptible(lambda: table(Stop.TIMEOUT)):
-        return table(run_job(job, lambda row, iterate: rows.append(row), clock=time.thread_time).stop)
+        return table(run_job(job, clock=time.thread_time, trace=trace).stop)
 
 
 def trial_spec(spec: Spec, trial: int) -> Spec:

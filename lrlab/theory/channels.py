@@ -89,7 +89,7 @@ def _(link: LogisticLink, w: Array, variance: Array | float, y: Array | float) -
 
 def flipped(at: Answer, link: Link) -> Answer:
     """Return the likelihood of answers each of which is flipped with the probability `link.flip`."""
-    flip = float(getattr(link, "flip", 0.0))
+    flip = link.flip
     if flip == 0.0:
         return at
     chance = np.exp(at.log_chance)

@@ -44,6 +44,10 @@ feedback = "H [[answer]]"
 [steps.numbers]
 answer = {of = "mean", at = 8}
 half = {of = "predicted mean", at = 4}
+[[steps]]
+title = "I"
+text = "J"
+equation = "y = x"
 """
 
 
@@ -65,6 +69,7 @@ def test_a_lesson_says_numbers_that_are_computed():
         ("at = 4}\n[", "at = 5}\n[", "line 17: at must be one of the values of the slider, got 5"),
         ('of = "mean"', 'of = "means"', "line 23: of must be one of .*, got means"),
         ("[[answer]]", "[[other]]", "number must be one of answer, half, got other"),
+        ("equation = \"y = x\"", "", "equation must be in one step .*, got none: add equation"),
     ],
 )  # fmt: skip
 def test_a_mistake_in_a_file_is_one_sentence_with_its_line(before, after, message):

@@ -192,3 +192,15 @@ def test_both_heads_of_ap_rom_stand_at_three_depths():
     ]
     heads = {(one["head"], one["blocks"]) for one in series}
     assert heads == {(head, blocks) for head in ("one-sided", "tangent") for blocks in (2, 4, 7)}
+
+
+def test_a_kind_of_figure_is_one_module(tmp_path, monkeypatch):
+    module = "from lrlab.presets.definition import file_keys\nKEYS = file_keys({'level': float}, (), {'model': str})\n"
+    (tmp_path / "dots.py").write_text(module)
+    monkeypatch.setattr(presets, "__path__", [*presets.__path__, str(tmp_path)])
+    text = 'title = "A"\nreference = "B"\nexplanation = "C"\ntrials = 2\n[figure]\nkind = "dots"\nlevel = 0.5\n'
+    assert read("a", text).kind == "dots"
+    with pytest.raises(InputError, match="key of figure must be one of .*, got levle: did you mean"):
+        read("a", text.replace("level", "levle"))
+    with pytest.raises(InputError, match="kind must be one of .*, got papers"):
+        read("a", text.replace("dots", "papers"))

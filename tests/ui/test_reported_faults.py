@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from lrlab import solve, spec
 from lrlab.presets.papers import PAPERS
+from lrlab.runs import theory
 from tests.ui.driving import drawn, errors, finished
 
 PAGES = Path(__file__).parents[2] / "pages"
@@ -52,6 +53,13 @@ def test_no_advice_to_raise_max_iter_where_theory_says_that_nothing_helps():
     below = solve(spec("one-bit-sensing", n=100, p=40, noise=2.0), "pairwise-moment", max_iter=2, tol=0)
     above = solve(spec("one-bit-sensing", n=4000, p=10), "pairwise-moment", max_iter=2, tol=0)
     assert "raise max_iter" not in below.ending and "raise max_iter" in above.ending
+    assert "do not help in large problems" in below.ending
+
+
+def test_where_the_limit_is_zero_the_end_of_a_run_says_what_is_expected_at_its_own_size():
+    trace = solve(spec("custom-link", n=3000, p=5), "pairwise-moment", max_iter=2, tol=0)
+    expected = theory.completed(trace.job)["predicted_overlap"]
+    assert expected > 0.3 and f"tends to 0 at this n/p; at this size it is {expected:.2g} on average" in trace.ending
 
 
 def test_excess_risk_is_offered_where_it_exists():

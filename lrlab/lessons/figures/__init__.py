@@ -2,7 +2,8 @@
 
 A module has `check(figure)`, which raises InputError where the kind lacks something; `names(figure)`, the numbers that
 `numbers(figure, at)` computes at a position of the slider; `draw(figure, at)`, the figure there; `sentence(figure,
-at)`, what it shows there in words; and, where `draw` shows other positions, too, `alone(figure, at)`, which does not.
+at)`, what it shows there in words; and `alone(figure, at)`, the figure without other positions, which is `draw` itself
+where it shows none.
 """
 
 from pkgutil import iter_modules

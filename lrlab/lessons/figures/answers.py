@@ -62,3 +62,6 @@ def sentence(figure: Figure, at: float) -> str:
     """Return the mean of y <x, b> beside its expectation."""
     result = numbers(figure, at)
     return f"Mean of y⟨x, b⟩: {rounded(result['correlation'])}, expected {rounded(result['mu1'])}."
+
+
+alone = draw

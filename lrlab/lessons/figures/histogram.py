@@ -54,3 +54,6 @@ def sentence(figure: Figure, at: float) -> str:
     side = "above" if result["ratio"] > result["threshold"] else "below"
     threshold = f"the threshold for large n and p, {rounded(result['threshold'])}"
     return f"{overlap}: n/p = {rounded(result['ratio'])} is {side} {threshold}."
+
+
+alone = draw

@@ -53,3 +53,6 @@ def sentence(figure: Figure, at: float) -> str:
     """Return how many draws succeed."""
     result = numbers(figure, at)
     return "Success. " + "; ".join(f"{label}: {n:.0f} of {figure.trials}" for label, n in result.items()) + "."
+
+
+alone = draw

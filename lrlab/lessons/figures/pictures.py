@@ -15,7 +15,7 @@ def check(figure: Figure) -> None:
     """Refuse a truth that is no picture."""
     require_series(figure)
     if not figure.spec.side:
-        raise InputError("truth", "a picture", getattr(figure.spec, "truth", ""), "take digit-3 or phantom")
+        raise InputError("truth", "a picture", figure.spec.values().get("truth", ""), "take digit-3 or phantom")
 
 
 def names(figure: Figure) -> list[str]:
@@ -40,3 +40,6 @@ def sentence(figure: Figure, at: float) -> str:
     """Return the errors."""
     result = numbers(figure, at)
     return "Error. " + "; ".join(f"{label}: {rounded(result[label])}" for label in result) + "."
+
+
+alone = draw

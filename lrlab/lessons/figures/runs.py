@@ -58,3 +58,6 @@ def sentence(figure: Figure, at: float) -> str:
         last = rounded(trace.rows[-1][figure.get("measure", "error")])
         parts.append(f"{one.label}: {last} after {len(trace.rows)} iterations ({stop})")
     return "; ".join(parts) + "."
+
+
+alone = draw

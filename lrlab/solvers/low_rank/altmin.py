@@ -184,7 +184,7 @@ def _batches(A: Operator, b: Array, sweeps: int) -> Iterator[tuple[Operator, Arr
 def workspace(spec: LowRankSpec, options: Options) -> int:
     """Return bytes of a spectral start, and of the equations of a factor where they are formed."""
     unknowns = spec.given_rank * max(spec.size)
-    dense = spec.measurements * unknowns if getattr(spec, "operator", "") == "dense" else 0
+    dense = spec.measurements * unknowns if spec.values().get("operator") == "dense" else 0
     return moment_workspace(spec, options) + number_bytes(spec) * (3 * min(unknowns, 600) ** 2 + dense)
 
 

@@ -46,7 +46,7 @@ def full_least_squares(
 
 def workspace(spec: LowRankSpec, options: Options) -> int:
     """Hold a few images of d2 columns, and a few matrices of the size of the truth."""
-    (d1, d2), rows = spec.size, max(spec.measurements, *getattr(spec, "table", (0, 0)))
+    (d1, d2), rows = spec.size, max(spec.measurements, *spec.table)
     return BLOCK_BYTES + number_bytes(spec) * d2 * (2 * rows + 12 * max(d1, d2))
 
 

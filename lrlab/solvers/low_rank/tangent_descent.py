@@ -213,7 +213,7 @@ def tangent_workspace(spec: LowRankSpec, options: Options) -> int:
     """Hold a dozen images of factors and vectors of length m; the start's basis, and the first part of the data."""
     k, (d1, d2), m = spec.given_rank, spec.size, spec.measurements
     # Entries of a table have no first part, see `Operator.first`.
-    numbers = 0 if hasattr(spec, "table") else m * (d1 + d2)
+    numbers = 0 if any(spec.table) else m * (d1 + d2)
     first = 4 * min(numbers // 2, FIRST_PART * spec.degrees_of_freedom * (d1 + d2))
     single = 4 * numbers if numbers <= MOST else 0
     return 8 * (image_rows(spec) * 12 * k + 8 * m + 60 * (k + 5) * (d1 + d2)) + first + single + 2**22

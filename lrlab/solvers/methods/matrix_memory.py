@@ -10,7 +10,7 @@ def number_bytes(spec: LowRankSpec) -> int:
 
 def image_rows(spec: LowRankSpec) -> int:
     """Return the rows of an image: of entries of a table those of both its sides, however many entries are observed."""
-    return sum(getattr(spec, "table", ())) or spec.measurements
+    return sum(spec.table) or spec.measurements
 
 
 def image_bytes(spec: LowRankSpec, columns: int) -> int:

@@ -1,7 +1,7 @@
 """Intercepts: predictors with a number for each label beside x^T w, which nothing penalises, and centred features."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -125,15 +125,10 @@ class Design(NamedTuple):
 
     def estimate(self, kind: type[LowRank], Z: LowRank, intercepts: Array | None) -> LowRank:
         """Return the predictor with scores X Z + intercepts of rows as they are given, not centred."""
+        estimate = kind(*Z)
         if self.mean is None or intercepts is None:
-            return kind(*Z)
-        threshold = getattr(kind, "threshold", THRESHOLDS["zero-one"])
-        return Affine.at(Z, intercepts - Z.V @ (self.mean @ Z.left), threshold)
-
-
-def wants_intercepts(problem: Any) -> bool:
-    """Return whether predictors have an intercept for each label; problems that do not say so want none."""
-    return bool(getattr(problem, "intercept", False))
+            return estimate
+        return Affine.at(Z, intercepts - Z.V @ (self.mean @ Z.left), estimate.threshold)
 
 
 def gram(X: Matrix, tall: bool) -> Array:

@@ -15,7 +15,7 @@ from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
 from lrlab.solvers.multilabel import compressed_labels
-from lrlab.solvers.multilabel.affine import Design, wants_intercepts
+from lrlab.solvers.multilabel.affine import Design
 from lrlab.solvers.multilabel.compressed_labels import MOST, Compressed, Sparsity, height, posterior
 from lrlab.solvers.multilabel.leml_squared import Spectrum
 from lrlab.solvers.multilabel.requirements import multilabel_entry, spectrum_bytes
@@ -129,7 +129,7 @@ def bcs(
     3; named a rival in Yu, Jain, Kar, Dhillon (2014), section 5.
     """
     Y, mask = problem.Y, problem.mask
-    design = Design.of(problem.X, wants_intercepts(problem))
+    design = Design.of(problem.X, problem.intercept)
     n, L = Y.shape
     k = projections(ratio, L, problem.rank)
     Phi = np.sqrt(L / k) * np.linalg.qr(rng.standard_normal((L, k)))[0].T

@@ -15,7 +15,7 @@ from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options
 from lrlab.solvers.multilabel import ridge
-from lrlab.solvers.multilabel.affine import Design, wants_intercepts
+from lrlab.solvers.multilabel.affine import Design
 from lrlab.solvers.multilabel.label_losses import HINGE, LOGISTIC, SQUARED, SQUARED_HINGE, Loss
 from lrlab.solvers.multilabel.requirements import BLOCK_BYTES, multilabel_entry, spectrum_bytes
 
@@ -84,7 +84,7 @@ def svm(problem: LabelData, *, regularization: Ridge = 10.0, rng: Generator) -> 
 
 def one_by_one(problem: LabelData, loss: Loss, weight: float) -> Iterates:
     """Yield after all labels are fitted by scikit-learn in a few passes, and after more for those that want them."""
-    L, intercepts = problem.Y.shape[1], wants_intercepts(problem)
+    L, intercepts = problem.Y.shape[1], problem.intercept
     # Sparse rows are not centred, which these libraries could not do without filling them.
     design = Design(problem.X, np.zeros(problem.X.shape[1])) if intercepts else Design(problem.X, None)
     design = Design.of(problem.X, intercepts) if not issparse(problem.X) else design

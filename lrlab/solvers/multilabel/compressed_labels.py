@@ -8,7 +8,7 @@ import numpy as np
 
 from lrlab import lowrank
 from lrlab.arrays import Array, Matrix
-from lrlab.ranking import Scores
+from lrlab.ranking import THRESHOLDS, Scores
 
 BLOCK = 2**21
 """Numbers of the largest table that is held for a block of rows."""
@@ -80,6 +80,11 @@ class Compressed(NamedTuple):
     Phi: Array
     settings: Array
     offset: Array = NO_OFFSET
+
+    @property
+    def threshold(self) -> float:
+        """The score above which a label is predicted, see `models.multilabel_problem.Predictor`."""
+        return THRESHOLDS["zero-one"]
 
     @property
     def s(self) -> Array:

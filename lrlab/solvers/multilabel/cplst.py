@@ -16,7 +16,7 @@ from lrlab.models.protocols import LabelData
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
-from lrlab.solvers.multilabel.affine import Design, wants_intercepts
+from lrlab.solvers.multilabel.affine import Design
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, rank_of
 from lrlab.solvers.multilabel.leml_squared import Spectrum
 from lrlab.solvers.multilabel.requirements import BLOCK_BYTES, multilabel_entry, refuse_high_rank, spectrum_bytes
@@ -82,7 +82,7 @@ def design_of(problem: LabelData, centred: bool) -> Design:
     if problem.mask is not None:
         remedy = "observe all labels, or take leml-squared or binary-relevance"
         raise InputError("observed", "1 for this solver, whose closed form needs all labels", "missing labels", remedy)
-    return Design.of(problem.X, centred or wants_intercepts(problem))
+    return Design.of(problem.X, centred or problem.intercept)
 
 
 def ridge_parts(problem: LabelData, design: Design, weight: float) -> tuple[Spectrum, Array, Array]:

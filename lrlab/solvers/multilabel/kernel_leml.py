@@ -15,7 +15,7 @@ from lrlab.parameters import Parameter
 from lrlab.protocol import Iterates
 from lrlab.solver_entry import Options
 from lrlab.solvers.multilabel import kernel_features
-from lrlab.solvers.multilabel.affine import wants_intercepts
+from lrlab.solvers.multilabel.affine import Affine
 from lrlab.solvers.multilabel.kernel_features import NAMES, Kernel, KernelRank, SignedKernelRank, divided, features
 from lrlab.solvers.multilabel.leml import NewtonSteps, Steps, leml_logistic, leml_squared
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, Penalty, Regularization
@@ -101,9 +101,7 @@ def kernel_leml(
     count = kernel_features.landmark_count(n, landmarks)
     Phi, landmark_rows, R = features(k, X, kernel_features.drawn_landmarks(k, X, count, choice, rng))
     Z = X[landmark_rows]
-    mapped: Any = SimpleNamespace(
-        X=Phi, Y=problem.Y, mask=problem.mask, rank=problem.rank, intercept=wants_intercepts(problem)
-    )
+    mapped: Any = SimpleNamespace(X=Phi, Y=problem.Y, mask=problem.mask, rank=problem.rank, intercept=problem.intercept)
     shared: dict[str, Any] = {"regularization": regularization, "penalty": penalty}
     shared |= {"fitted_rank": fitted_rank, "steps": steps}
     if loss == "squared":
@@ -114,7 +112,7 @@ def kernel_leml(
     for iterate in iterates:
         U, s, V = iterate.estimate
         dual = LowRank(solve_triangular(R, U, lower=True, trans="T"), s, V)
-        offset = getattr(iterate.estimate, "offset", 0.0)
+        offset = iterate.estimate.offset if isinstance(iterate.estimate, Affine) else 0.0
         yield replace(iterate, estimate=kind.at(dual, k, Z, unit, offset), note=note)
 
 

@@ -12,7 +12,7 @@ from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LabelData
 from lrlab.operators.entries import DENSE_SHARE
 from lrlab.solvers.methods.tron import Product
-from lrlab.solvers.multilabel.affine import Design, wants_intercepts
+from lrlab.solvers.multilabel.affine import Design
 from lrlab.solvers.multilabel.label_losses import Loss
 
 BLOCK = 2**19
@@ -103,7 +103,7 @@ class Labels:
     @staticmethod
     def of(problem: LabelData, loss: Loss) -> "Labels":
         """Return the labels of a problem, with intercepts if it wants them."""
-        return Labels(problem.X, problem.Y, problem.mask, loss, wants_intercepts(problem))
+        return Labels(problem.X, problem.Y, problem.mask, loss, problem.intercept)
 
     def embeddings(self, H: Array) -> Array:
         """Return H without the intercepts."""

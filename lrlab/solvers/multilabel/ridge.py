@@ -11,7 +11,7 @@ from lrlab.linalg import solve_positive
 from lrlab.models.protocols import LabelData
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.methods.tron import each_column
-from lrlab.solvers.multilabel.affine import Design, gram, wants_intercepts
+from lrlab.solvers.multilabel.affine import Design, gram
 
 STEPS = 10
 TOGETHER = 64
@@ -20,7 +20,7 @@ TOGETHER = 64
 
 def closed(problem: LabelData, weight: float) -> Iterate:
     """Return the ridge regression of all labels, observed everywhere, by one factorisation."""
-    design, Y = Design.of(problem.X, wants_intercepts(problem)), problem.Y
+    design, Y = Design.of(problem.X, problem.intercept), problem.Y
     X, n = design.X, Y.shape[0]
     mean = np.zeros(Y.shape[1]) if design.mean is None else Y.mean(axis=0)
     sizes = design.sizes[:, None]
@@ -46,7 +46,7 @@ class Squares:
     """The normal equations of ridge regressions Z (d, L), below them a row of intercepts where those are wanted."""
 
     def __init__(self, problem: LabelData, weight: float) -> None:
-        self.design, self.mask = Design.of(problem.X, wants_intercepts(problem)), problem.mask
+        self.design, self.mask = Design.of(problem.X, problem.intercept), problem.mask
         self.columns = None if problem.mask is None else problem.mask.tocsc()
         self.weights = np.full(problem.X.shape[1], weight)
         self.moments = self.stacked(dense(self.design.X.T @ problem.Y), problem.Y.sum(axis=0))

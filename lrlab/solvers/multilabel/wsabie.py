@@ -15,7 +15,7 @@ from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
 from lrlab.solvers.multilabel import warp
-from lrlab.solvers.multilabel.affine import Affine, Design, wants_intercepts
+from lrlab.solvers.multilabel.affine import Affine, Design
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, rank_of
 from lrlab.solvers.multilabel.requirements import low_rank_entry, rank_within
 from lrlab.solvers.multilabel.warp import Negatives, Watched, rank_weights, violators
@@ -52,7 +52,7 @@ class Embedding:
     def __init__(self, problem: LabelData, k: int, steps: Steps, margin: float, trials: int, rng: Generator) -> None:
         """Draw short embeddings of labels, and such embeddings of features that those of rows are as short."""
         # Sparse rows are not centred, so that steps touch the features of their rows alone.
-        self.intercepts = wants_intercepts(problem)
+        self.intercepts = problem.intercept
         self.design = Design.of(problem.X, self.intercepts and not issparse(problem.X))
         self.X, self.Y, self.rng = self.design.X, problem.Y, rng
         self.negatives = Negatives(problem.Y, problem.mask)

@@ -176,7 +176,8 @@ def turning(data: Data, best: Shown) -> abc.Generator[Shown, None, Shown]:
     """Return a settled round, or one from splines from other starts that predicts held-out answers much better."""
     share = data.answers.mean()
     entropy = -(share * np.log(share) + (1.0 - share) * np.log1p(-share))
-    if best.round.held_out(data).mean() < entropy / 2.0:
+    spline = isinstance(best.round.link, LogOdds) and best.round.link.weight > 0.0
+    if spline or best.round.held_out(data).mean() < entropy / 2.0:
         return best
     ends = list[tuple[Round, Start]]()
     for start in other_starts(data):
@@ -197,7 +198,7 @@ def jumping(data: Data, best: Shown) -> abc.Generator[Shown, None, Shown]:
     rows = Rows.of(best.round.at.held_out, data.answers, newton.weights)
     smooth = price(data, best.round)
     for steps in jumps(rows):
-        if rows.loss(steps) + PRICE * steps.parameters < smooth:
+        if rows.loss(steps) + PRICE * steps.parameters < smooth - BY_JUMPS:
             following = rounds(data, best.round.at, [steps])
             last = yield from until_settled(following, best.start, "jumps of the link", REFITS)
             if price(data, last) < min(price(data, best.round), smooth - BY_JUMPS):

@@ -51,9 +51,7 @@ def posterior_start(data: Data, own: Mask, words: str) -> Start:
     sums = Sums.of(X, data.answers)
     posterior = Posterior.of(sums)
     first = posterior.first > 0.5
-    share = (
-        f"{posterior.first if first else 1.0 - posterior.first:.2g} likely to be the {'first' if first else 'second'}"
-    )
+    share, name = (posterior.first, "first") if first else (1.0 - posterior.first, "second")
     b = np.zeros(len(own))
     b[own] = posterior.b
     at = Direction.of(data.X, b, held_out(X, data.answers, sums, posterior.likeliest, posterior.b))

@@ -190,7 +190,7 @@ def expected(job: Job, iterations: int) -> Sequence[float]:
 @lru_cache(maxsize=64)
 def truth_of(spec: Spec) -> Any:
     """Return the truth of a spec, None where estimates are not compared with one; its data is not drawn for that."""
-    return getattr(spec.build(), "truth", None) if "error" in family(spec.model).measures else None
+    return spec.build().truth if "error" in family(spec.model).measures else None
 
 
 def message(drawn: Sequence[Recovery], measure: str) -> str:

@@ -122,7 +122,7 @@ def _before(figure: Figure, key: str, large: bool) -> None:
 def _parts(figure: Figure, at: Any, key: str, large: bool, alone: bool = False) -> State:
     """Return the live parts of a figure at a position: itself, and a sentence. alone: without what is to be guessed."""
     module = figure.module
-    drawn = getattr(module, "alone", module.draw)(figure, at) if alone else module.draw(figure, at)
+    drawn = (module.alone if alone else module.draw)(figure, at)
     if large:
         drawn.update_layout(font_size=LARGE).update_annotations(font_size=LARGE)
         drawn.update_xaxes(title_font_size=LARGE).update_yaxes(title_font_size=LARGE)

@@ -24,7 +24,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from lrlab.engine.engine import close_engines
 from lrlab.ui.live import pdf
 from lrlab.ui.live.channel import get_channel
-from lrlab.ui.live.headers import COOKIE, same_origin
+from lrlab.ui.live.headers import COOKIE, base, same_origin
 from lrlab.ui.live.tabs import Tab
 
 MOST_CHARACTERS = 2000
@@ -149,12 +149,6 @@ async def lifespan(app: object) -> AsyncIterator[None]:
 
 def _no_page() -> None:
     """Show nothing."""
-
-
-def base() -> str:
-    """Return the path below which the server is, as `/lab`; "" where it has the whole host."""
-    path = str(st.get_option("server.baseUrlPath") or "").strip("/")
-    return f"/{path}" if path else ""
 
 
 def routes() -> list[BaseRoute]:

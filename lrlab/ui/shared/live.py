@@ -16,8 +16,7 @@ from lrlab.parameters import InputError
 from lrlab.ui.live import turns
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.live.drags import Drag
-from lrlab.ui.live.headers import COOKIE, KEY
-from lrlab.ui.live.routes import base
+from lrlab.ui.live.headers import COOKIE, KEY, base
 from lrlab.ui.live.tabs import Tab, View
 from lrlab.ui.widgets import plot
 from lrlab.ui.widgets.text import show_error

@@ -50,7 +50,7 @@ def show_batch_progress(batch: Any, name: str, changed: bool = False) -> None:
 
 def ending(batch: Any) -> str:
     """Return how a batch or a sweep ended, as a sentence."""
-    done, state = f"{batch.done:,} of {batch.total:,} trials", getattr(batch, "state", "")
+    done, state = f"{batch.done:,} of {batch.total:,} trials", batch.state
     if state in ("paused", "cancelled"):
         return f"{state.capitalize()}: {done} were computed, and are stored. Run continues from there."
     if not state and batch.done < batch.total:

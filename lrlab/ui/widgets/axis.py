@@ -82,7 +82,8 @@ def choose(
     look: dict[str, Any] = {"label": "values instead", "placeholder": "200, 400, 800"}
     text = str(controls.widget(link, LISTED, name=f"{prefix}values", scope=scope, **look)) if lists else ""
     try:
-        whole = getattr(declared(catalog.MODELS[model]).get(name), "kind", None) is int
+        chosen = declared(catalog.MODELS[model]).get(name)
+        whole = chosen is not None and chosen.kind is int
         if text.strip():
             values = tuple(sorted(float(LISTED_ONE.check(word)) for word in text.replace(",", " ").split()))
             return Axis(name, titles[name], values, spacing(values), decides, whole, values)

@@ -17,6 +17,7 @@ from streamlit.components.v1 import declare_component
 
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, Node, encoded
+from lrlab.ui.live.headers import base
 
 Click = dict[str, Any]
 ASSETS = Path(__file__).parents[1] / "assets"
@@ -25,8 +26,7 @@ ASSETS = Path(__file__).parents[1] / "assets"
 @cache
 def _address(name: str, folder: Path, file: str, version: str) -> str:
     """Return where a browser finds a file of a folder."""
-    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
-    return f"{'/' + base if base else ''}/component/{declare_component(name, path=folder).name}/{file}?{version}"
+    return f"{base()}/component/{declare_component(name, path=folder).name}/{file}?{version}"
 
 
 @cache

@@ -10,7 +10,8 @@ from lrlab.models.completion import InductiveCompletion, MultilabelRegression
 from lrlab.models.network import PolynomialNetwork
 from lrlab.models.rank_one_sensing import RankOneSensing
 from lrlab.parameters import InputError
-from lrlab.protocol import Stop, drive
+from lrlab.protocol import Stop
+from lrlab.runs.drive import drive
 from lrlab.runs.run import solve
 from lrlab.solvers.low_rank import completion, scaled_gradient, starts
 from lrlab.solvers.low_rank.altmin import altmin

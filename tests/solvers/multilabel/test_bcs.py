@@ -11,7 +11,8 @@ from scipy.stats import multivariate_normal
 from lrlab import catalog
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import settle
-from lrlab.protocol import Stop, drive
+from lrlab.protocol import Stop
+from lrlab.runs.drive import drive
 from lrlab.solvers.multilabel import bcs as module
 from lrlab.solvers.multilabel import compressed_labels
 from lrlab.solvers.multilabel.bcs import Regression, bcs, hidden, inferred

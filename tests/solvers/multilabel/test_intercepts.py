@@ -9,7 +9,7 @@ from lrlab import catalog
 from lrlab.datasets.dataset import Dataset
 from lrlab.models.own_rows import OwnProblem
 from lrlab.parameters import settle
-from lrlab.protocol import drive
+from lrlab.runs.drive import drive
 from lrlab.solvers.multilabel import binary_relevance as br
 from lrlab.solvers.multilabel.affine import CentredRows, gram
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED

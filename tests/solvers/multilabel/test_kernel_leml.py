@@ -16,7 +16,8 @@ from lrlab import catalog, datasets
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.parameters import settle
-from lrlab.protocol import Stop, drive
+from lrlab.protocol import Stop
+from lrlab.runs.drive import drive
 from lrlab.solvers.multilabel import kernel_features, leml
 from lrlab.solvers.multilabel.kernel_features import (
     Kernel,

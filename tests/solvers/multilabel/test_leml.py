@@ -11,7 +11,8 @@ from lrlab import catalog
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.parameters import InputError, declared
-from lrlab.protocol import Limits, Stop, drive
+from lrlab.protocol import Limits, Stop
+from lrlab.runs.drive import drive
 from lrlab.solvers.methods import tron
 from lrlab.solvers.multilabel import cplst, leml, leml_products
 from lrlab.solvers.multilabel.affine import Affine

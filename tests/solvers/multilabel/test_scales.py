@@ -9,7 +9,8 @@ from lrlab.datasets import Dataset
 from lrlab.models.own_rows import OwnProblem, solver_stream
 from lrlab.models.scaling import spread_remark
 from lrlab.parameters import settle
-from lrlab.protocol import Stop, drive
+from lrlab.protocol import Stop
+from lrlab.runs.drive import drive
 
 DRAWN = np.random.default_rng(7100)
 ROWS = DRAWN.standard_normal((60, 8)) + 0.3

@@ -10,7 +10,8 @@ from scipy.sparse import csr_array
 from lrlab import catalog
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
-from lrlab.protocol import Stop, drive
+from lrlab.protocol import Stop
+from lrlab.runs.drive import drive
 from lrlab.solvers.multilabel import binary_relevance
 from lrlab.solvers.multilabel.binary_relevance import svm
 from lrlab.solvers.multilabel.label_losses import HINGE
