@@ -20,7 +20,7 @@ from lrlab.solver_entry import Options
 from lrlab.solvers.low_rank.requirements import moment_workspace, ranked_entry
 from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.low_rank.tangent import Path, least
-from lrlab.solvers.methods.matrix_memory import number_bytes
+from lrlab.solvers.methods.matrix_memory import image_rows, number_bytes
 
 NEGLIGIBLE = 1e-10
 """Terms below this share of the largest are left out for good."""
@@ -187,9 +187,9 @@ def inverse(F: Array, eta: float = 0.0) -> Array:
 
 def workspace(spec: LowRankSpec, options: Options) -> int:
     """Hold a dozen images and factors of so many columns."""
-    (d1, d2), rows = spec.size, max(spec.measurements, *spec.table)
-    columns = min(int(options["columns"]) or 2 * spec.given_rank, d1, d2)
-    return moment_workspace(spec, options) + 8 * number_bytes(spec) * columns * (rows + d1 + d2)
+    columns = min(int(options["columns"]) or 2 * spec.given_rank, *spec.size)
+    rows = image_rows(spec) + sum(spec.size)
+    return moment_workspace(spec, options) + 8 * number_bytes(spec) * columns * rows
 
 
 def refuse_mixed_signs(spec: LowRankSpec, options: Options) -> None:

@@ -7,7 +7,7 @@ from lrlab.models.low_rank import LowRankSpec
 from lrlab.parameters import InputError, Parameter
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.low_rank.starts import DEPTH, FORMED, OVERSAMPLED
-from lrlab.solvers.methods.matrix_memory import number_bytes
+from lrlab.solvers.methods.matrix_memory import image_rows, number_bytes
 
 Directions = Annotated[
     str,
@@ -23,8 +23,8 @@ BLOCK_BYTES = 2**25
 
 def factors_workspace(spec: LowRankSpec, options: Options) -> int:
     """Return bytes of a dozen images and factors of the estimate, and of matrices of the size of the truth."""
-    (d1, d2), rows = spec.size, max(spec.measurements, *spec.table)
-    return BLOCK_BYTES + number_bytes(spec) * (12 * spec.given_rank * (rows + d1 + d2) + 8 * spec.measurements)
+    rows = image_rows(spec) + sum(spec.size)
+    return BLOCK_BYTES + number_bytes(spec) * (12 * spec.given_rank * rows + 8 * spec.measurements)
 
 
 def moment_workspace(spec: LowRankSpec, options: Options) -> int:

@@ -19,6 +19,7 @@ from lrlab.solvers.low_rank.requirements import Directions, ranked_entry
 from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, Line, Vector, point, solved
 from lrlab.solvers.low_rank.whole_steps import WholeSteps
+from lrlab.solvers.methods.matrix_memory import image_rows
 
 HALVINGS, ROUNDING = 30, 1e-5
 REFRESHED = 50
@@ -210,11 +211,12 @@ def conjugate(operator: Operator, last: Leg, at: EvaluatedMatrix, slope: Vector,
 
 def tangent_workspace(spec: LowRankSpec, options: Options) -> int:
     """Hold a dozen images of factors and vectors of length m; the start's basis, and the first part of the data."""
-    k, (d1, d2) = spec.given_rank, spec.size
-    numbers = spec.measurements * (d1 + d2)
+    k, (d1, d2), m = spec.given_rank, spec.size, spec.measurements
+    # Entries of a table have no first part, see `Operator.first`.
+    numbers = 0 if any(spec.table) else m * (d1 + d2)
     first = 4 * min(numbers // 2, FIRST_PART * spec.degrees_of_freedom * (d1 + d2))
     single = 4 * numbers if numbers <= MOST else 0
-    return 8 * (spec.measurements * (12 * k + 8) + 60 * (k + 5) * (d1 + d2)) + first + single + 2**22
+    return 8 * (image_rows(spec) * 12 * k + 8 * m + 60 * (k + 5) * (d1 + d2)) + first + single + 2**22
 
 
 ENTRY = ranked_entry(

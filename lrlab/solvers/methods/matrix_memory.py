@@ -8,6 +8,11 @@ def number_bytes(spec: LowRankSpec) -> int:
     return 4 if spec.values().get("precision") == "single" else 8
 
 
+def image_rows(spec: LowRankSpec) -> int:
+    """Return the rows of an image: of entries of a table those of both its sides, however many entries are observed."""
+    return sum(spec.table) or spec.measurements
+
+
 def image_bytes(spec: LowRankSpec, columns: int) -> int:
     """Return the memory of the images X V of so many columns, their scaled copies, and factors of that width."""
     return number_bytes(spec) * columns * (2 * spec.measurements + 8 * max(spec.size)) + 2**24
