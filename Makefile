@@ -48,7 +48,7 @@ bench: $(VENV)/.bench
 bench-check: $(VENV)/.test
 	$(BIN)/python -m benchmarks.peers --check
 
-# The versions that a server gets (Dockerfile), with the hashes of their files; after a change of requirements.
+# The versions that a server gets (Dockerfile), with the hashes of their files; after a change of requirements.txt.
 lock: | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "uv>=0.5,<1"
 	$(BIN)/uv pip compile --quiet --no-config --upgrade --universal --python-version 3.11 --generate-hashes \
@@ -84,8 +84,8 @@ types: $(VENV)/.test
 tests: $(VENV)/.test
 	$(BIN)/python -m pytest $(ON_ALL_CORES) $(ONLY)
 
-$(VENV)/.app: requirements.txt requirements-library.txt pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . -r requirements.txt
+$(VENV)/.app: requirements.txt pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	touch $@
 
 $(VENV)/.test: requirements-test.txt $(VENV)/.app

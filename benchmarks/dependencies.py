@@ -1,7 +1,7 @@
 """The versions of requirements-lock.txt: licences and sizes, and known flaws.
 
-    python -m benchmarks.dependencies --write     the table of docs/dependencies.md, from what is installed
-    python -m benchmarks.dependencies --audit     known flaws, by pip-audit; status 1 where there is one
+python -m benchmarks.dependencies --write     the table of docs/dependencies.md, from what is installed
+python -m benchmarks.dependencies --audit     known flaws, by pip-audit; status 1 where there is one
 """
 
 import argparse
@@ -89,13 +89,16 @@ def report(audited: list[dict], skipped: list[str]) -> int:
             fixed = ", ".join(flaw["fix_versions"]) or "no version yet"
             print(f"{one['name']} {one['version']}: {flaw['id']}, repaired in {fixed}")
     flawed = sum(bool(one["vulns"]) for one in audited)
-    print(f"{len(audited)} audited, {flawed} with known flaws." + f" Not known there: {', '.join(skipped)}." * bool(skipped))
+    print(
+        f"{len(audited)} audited, {flawed} with known flaws."
+        + f" Not known there: {', '.join(skipped)}." * bool(skipped)
+    )
     return int(flawed > 0)
 
 
 def main() -> int:
     """Do what the command line asks for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__)
     choice = parser.add_mutually_exclusive_group(required=True)
     choice.add_argument("--write", action="store_true")
     choice.add_argument("--audit", action="store_true")

@@ -18,8 +18,6 @@ COMMANDS = {
     "predict": predict,
     "explain": explain,
 }
-OPTIONAL = {"plotly": "plotly", "pyarrow": "pyarrow", "PIL": "pillow"}
-"""Modules that the app needs, and of the library figures, Parquet and pictures; with what is to be installed."""
 
 
 def parser() -> Parser:
@@ -46,11 +44,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return DONE
     except InputError as error:
         print(error, file=sys.stderr)
-        return BAD_INPUT
-    except ModuleNotFoundError as error:
-        if (name := OPTIONAL.get(error.name or "")) is None:
-            raise
-        print(InputError(name, "installed for this", "nothing", f"pip install {name}"), file=sys.stderr)
         return BAD_INPUT
     except RuntimeError as error:
         # The engine's message about a failed trial or lost workers, or a solver's numerical breakdown.

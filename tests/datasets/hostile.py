@@ -195,8 +195,10 @@ CASES = {
     "XML of 1.1e6 labels": Case("f.xml", lambda: b"<labels>" + b"<label/>" * 1_100_000, "tags", opened=listed),
     "list of 5e6 labels": Case("f.names", lambda: b"a\n" * 5_000_000, "lines", opened=listed),
     "ARFF of 1e6 attributes": Case(
-        "f.arff", lambda: b"".join(b"@attribute a%d real\n" % k for k in range(10**6)) + b"@data\n{0 1}\n",
-        "at most 100,000 attributes and values", 1,
+        "f.arff",
+        lambda: b"".join(b"@attribute a%d real\n" % k for k in range(10**6)) + b"@data\n{0 1}\n",
+        "at most 100,000 attributes and values",
+        1,
     ),
     "CSV of 1e6 columns": Case("f.csv", lambda: b"1," * 10**6 + b"1\n", "at most 100,000 columns", 1),
     "npz of 60,000 members": Case("f.npz", lambda: members(60_000), "at most 1,000 arrays"),

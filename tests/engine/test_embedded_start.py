@@ -58,12 +58,20 @@ def test_a_slow_start_is_waited_for(monkeypatch):
         embedded.close()
 
 
+class Ended(Embedded):
+    """Processes that end once they have said where they listen."""
+
+    def address(self):
+        """Return the address, and end them."""
+        found = super().address()
+        self._process.kill()
+        return found
+
+
 def test_an_end_before_the_connection_says_so(monkeypatch):
     monkeypatch.setattr(connect, "CONNECT_SECONDS", 0.3)
-    embedded = Embedded(1)
-    monkeypatch.setattr(embedded, "address", lambda found=embedded.address(): (embedded._process.kill(), found)[1])
     with pytest.raises(RuntimeError, match="The engine could not be started"):
-        connect.reach(embedded)
+        connect.reach(Ended(1))
 
 
 def test_nobody_else_reaches_the_scheduler():

@@ -60,7 +60,7 @@ def test_wrong_passwords_in_all_tabs_count_together(monkeypatch):
     monkeypatch.setattr(teacher, "guesses", teacher.Guesses())
     assert errors(opened_with("wrong"))[0].startswith("password must be the one")
     at = opened_with(PASSWORD)
-    assert not at.metric and errors(at)[0].startswith("password must be given 60 s from now, since one before was wrong")
+    assert not at.metric and "given 60 s from now, since one before was wrong" in errors(at)[0]
 
 
 def test_each_wrong_password_doubles_the_wait_up_to_a_minute(monkeypatch):

@@ -94,4 +94,3 @@ def _cookie(header: str) -> str:
     except CookieError:
         return ""
     return morsel.value if morsel else ""
-

@@ -52,7 +52,11 @@ class Folder:
         """Write an upload under its own name, and return its path in the folder; "" where there is no upload."""
         if upload is None:
             return ""
-        path = self.path / part / Path(upload.name).name.encode(errors="ignore")[-LONGEST_NAME_BYTES:].decode(errors="ignore")
+        path = (
+            self.path
+            / part
+            / Path(upload.name).name.encode(errors="ignore")[-LONGEST_NAME_BYTES:].decode(errors="ignore")
+        )
         path.parent.mkdir()
         path.write_bytes(upload.getvalue())
         return str(path.relative_to(self.path))

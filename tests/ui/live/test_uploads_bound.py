@@ -1,6 +1,4 @@
-"""Uploads by a client of its own, beyond any widget: bounded for a tab and for the server, and counted no longer than
-they are held.
-"""
+"""Uploads by a client of its own, beyond any widget: bounded for a tab and for the server, freed where removed."""
 
 import asyncio
 import urllib.request
@@ -44,7 +42,9 @@ class Client:
         connection = HTTPConnection(self._host, timeout=60)
         try:
             path = f"/_stcore/upload_file/{session}/{file}"
-            connection.request(method, path, body, {**self._headers, **headers}, encode_chunked=not isinstance(body, bytes | None))
+            connection.request(
+                method, path, body, {**self._headers, **headers}, encode_chunked=not isinstance(body, bytes | None)
+            )
             return connection.getresponse().status
         finally:
             connection.close()
@@ -78,7 +78,8 @@ def test_a_tab_keeps_no_more_than_the_bound(server):
     def attempt(sessions):
         (session,) = sessions
         before = server.memory_bytes()
-        assert [client.put(session, 3 * MIB, f"f{k}", chunked=bool(k % 2)) for k in range(20)] == [204, 204, *[413] * 18]
+        statuses = [client.put(session, 3 * MIB, f"f{k}", chunked=bool(k % 2)) for k in range(20)]
+        assert statuses == [204, 204, *[413] * 18]
         assert server.memory_bytes() < before + 40 * MIB
         assert client.put(session, 3 * MIB, "f0") == 413, "what replaces another is there beside it at first"
         assert client.put("0" * 32, MIB) == 400, "a session that there is not"
