@@ -19,7 +19,8 @@ def reach(embedded: Embedded) -> Any:
     from distributed.security import Security
 
     address, tls = embedded.address()
-    security = Security(require_encryption=True, **tls)
+    untyped: Any = Security
+    security = untyped(require_encryption=True, **tls)
     while True:
         try:
             return client_of(address, security)

@@ -135,7 +135,8 @@ async def serve(memory: int, workers: int, folder: str, answer: TextIO) -> None:
     from distributed import Nanny, Scheduler
     from distributed.security import Security
 
-    security = Security.temporary()
+    untyped: Any = Security
+    security = untyped.temporary()
     quiet: dict[str, Any] = {"dashboard": False, "dashboard_address": f"{LOCALHOST}:0"}
     quiet |= {"protocol": "tls", "security": security}
     scheduler = await Scheduler(host=LOCALHOST, port=0, **quiet)

@@ -98,7 +98,7 @@ class Trace:
             return "Stopped at the iteration limit. More iterations do not help: the data do not decide the matrix."
         if self.stop is Stop.TIMEOUT and not self.rows:
             ran = f"after {self.seconds:.3g} s, before the first iterate"
-            return self.stop.value.replace("at the time limit", f"at the time limit {ran}")
+            return str(self.stop.value).replace("at the time limit", f"at the time limit {ran}")
         return self.stop.value if self.stop else ""
 
     def summary(self) -> dict[str, Any]:
