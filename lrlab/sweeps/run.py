@@ -9,6 +9,7 @@ from lrlab import catalog
 from lrlab.engine.engine import on_workers
 from lrlab.engine.messages import Failure
 from lrlab.engine.stream import ItemResult, ResultStream, StartStream, collect
+from lrlab.plugins import AnySolver
 from lrlab.protocol import Spec, Stop
 from lrlab.runs import theory
 from lrlab.runs.trial import Progress, Trial, TrialResult, run_trial, silent
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 def sweep(
     spec: Spec,
     axes: Mapping[str, Sequence[float]],
-    solvers: Sequence[str],
+    solvers: Sequence[AnySolver],
     trials: int = 20,
     *,
     store: Store | str | PathLike[str] | None = None,
@@ -36,11 +37,12 @@ def sweep(
 ) -> "pd.DataFrame":
     """Return a tidy table, one row per trial, of all solvers at all combinations of the values of one or two axes.
 
-    axes: parameter names, or derived quantities such as "ratio" (n/p), with their values. settings: options of the
-    solvers and `tol`, `max_iter`, `max_seconds`. store: a file of finished trials, which are not computed again; new
-    ones are added to it. Trials have seeds of their own (column `seed`), by which each can be run again alone; the
-    table is the same wherever and in whatever order they ran, seconds aside. Cells that cannot be run have one row with
-    the reason in `refused`; so has a trial that failed, with `stop` "FAILED".
+    axes: parameter names, or derived quantities such as "ratio" (n/p), with their values. solvers: names, or solvers of
+    one's own, as of `lrlab.solve`. settings: options of the solvers and `tol`, `max_iter`, `max_seconds`. store: a file
+    of finished trials, which are not computed again; new ones are added to it. Trials have seeds of their own (column
+    `seed`), by which each can be run again alone; the table is the same wherever and in any order they ran, but for
+    seconds. Cells that cannot be run have one row with the reason in `refused`; so has a trial that failed, with `stop`
+    "FAILED".
     """
     definition = Sweep(spec=spec, axes=axes, solvers=solvers, trials=trials, settings=settings)
     if isinstance(store, Store):

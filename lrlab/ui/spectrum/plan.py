@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from lrlab import presets
-from lrlab.catalog import MODELS
+from lrlab import catalog, presets
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
 from lrlab.protocol import Spec
@@ -22,7 +21,7 @@ Address = Mapping[str, str]
 
 def is_pairwise(model: str) -> bool:
     """Whether the spectrum of a model is of the pairwise moments of a single-index model, not of a spectral start."""
-    return issubclass(MODELS[model], SingleIndexSpec)
+    return issubclass(catalog.MODELS[model], SingleIndexSpec)
 
 
 class SpectrumPlan(NamedTuple):
