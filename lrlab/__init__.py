@@ -13,9 +13,12 @@ if TYPE_CHECKING:
     from lrlab.parameters import InputError, Parameter
     from lrlab.plugins import register
     from lrlab.protocol import Iterate, Spec, Stop
+    from lrlab.runs.drawn import compare
     from lrlab.runs.trace import Trace
     from lrlab.solver_entry import SolverEntry
     from lrlab.sweeps.run import sweep
+    from lrlab.sweeps.sweep_table import map
+    from lrlab.widget import live
 
 __all__ = [
     "InputError",
@@ -26,9 +29,12 @@ __all__ = [
     "Spec",
     "Stop",
     "Trace",
+    "compare",
     "fit",
     "fit_ratings",
+    "live",
     "load_model",
+    "map",
     "register",
     "save_model",
     "solve",
@@ -46,9 +52,12 @@ _HOMES = {
     "Spec": "lrlab.protocol",
     "Stop": "lrlab.protocol",
     "Trace": "lrlab.runs.trace",
+    "compare": "lrlab.runs.drawn",
     "fit": "lrlab.fits.fitting",
     "fit_ratings": "lrlab.fits.fitting_ratings",
+    "live": "lrlab.widget",
     "load_model": "lrlab.fits.fitted_model",
+    "map": "lrlab.sweeps.sweep_table",
     "register": "lrlab.plugins",
     "save_model": "lrlab.fits.fitted_model",
     "solve": "lrlab.engine.solve",

@@ -21,7 +21,7 @@ from lrlab.sweeps.results import Results
 from lrlab.sweeps.tables import trial_table
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from lrlab.sweeps.sweep_table import SweepTable
 
 
 def sweep(
@@ -34,7 +34,7 @@ def sweep(
     start: StartStream = on_workers,
     progress: Progress = silent,
     **settings: object,
-) -> "pd.DataFrame":
+) -> "SweepTable":
     """Return a tidy table, one row per trial, of all solvers at all combinations of the values of one or two axes.
 
     axes: parameter names, or derived quantities such as "ratio" (n/p), with their values. solvers: names, or solvers of
@@ -42,13 +42,19 @@ def sweep(
     of finished trials, which are not computed again; new ones are added to it. Trials have seeds of their own (column
     `seed`), by which each can be run again alone; the table is the same wherever and in any order they ran, but for
     seconds. Cells that cannot be run have one row with the reason in `refused`; so has a trial that failed, with `stop`
-    "FAILED".
+    "FAILED". In a notebook the table shows itself as a picture; see `lrlab.map`.
     """
+    # Here, for it needs pandas.
+    from lrlab.sweeps.sweep_table import SweepTable
+
     definition = Sweep(spec=spec, axes=axes, solvers=solvers, trials=trials, settings=settings)
     if isinstance(store, Store):
-        return trial_table(run(definition, store, start, progress))
-    with Store(None if store is None else Path(store)) as opened:
-        return trial_table(run(definition, opened, start, progress))
+        table = SweepTable(trial_table(run(definition, store, start, progress)))
+    else:
+        with Store(None if store is None else Path(store)) as opened:
+            table = SweepTable(trial_table(run(definition, opened, start, progress)))
+    table.sweep = definition
+    return table
 
 
 def run(
