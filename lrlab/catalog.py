@@ -39,21 +39,22 @@ def _publish(collected: Collected) -> None:
     NAMES = tuple(dict.fromkeys(entry.name for entry in ENTRIES))
 
 
-def add(plugins: Sequence[Plugin], failed: Sequence[CatalogError] = ()) -> list[CatalogError]:
-    """Add plugins, in the place of those before with a name of theirs, and return what is wrong with each left out.
-
-    failed: what is wrong with others that are no module.
-    """
-    global PLUGINS, LEFT_OUT
+def add(plugins: Sequence[Plugin]) -> list[CatalogError]:
+    """Add plugins, in the place of those before with a name of theirs, and return what is wrong with each left out."""
+    global PLUGINS
     with _lock:
         replaced = frozenset[str]().union(*(plugin.names for plugin in plugins))
         held = [plugin for plugin in PLUGINS if not plugin.names & replaced]
         collected, sound, wrong = with_plugins(_models, _solvers, [*held, *plugins])
         _publish(collected)
         PLUGINS = tuple(sound)
-        errors = [*failed, *wrong]
-        LEFT_OUT = tuple(dict.fromkeys((*LEFT_OUT, *map(str, errors))))
-    return errors
+    return wrong
+
+
+def leave_out(errors: Iterable[CatalogError]) -> None:
+    """Add to `LEFT_OUT` what is wrong with plugins."""
+    global LEFT_OUT
+    LEFT_OUT = tuple(dict.fromkeys((*LEFT_OUT, *map(str, errors))))
 
 
 def spec(model: str, **parameters: object) -> Spec:
@@ -111,5 +112,7 @@ def compatible(spec: Spec, name: str) -> SolverEntry:
     return entry
 
 
-for mistake in add(list(plugin_modules.configured(_failed)), _failed):
+_failed += add(list(plugin_modules.configured(_failed)))
+leave_out(_failed)
+for mistake in _failed:
     warnings.warn(f"{mistake} (left out)", stacklevel=2)

@@ -115,7 +115,7 @@ def load(paths: Iterable[str | os.PathLike[str]]) -> None:
             plugins.append(plugin_modules.from_file(file))
         except CatalogError as error:
             failed.append(error)
-    catalog.add(plugins, failed)
+    catalog.leave_out([*failed, *catalog.add(plugins)])
 
 
 def sources() -> Sources:
@@ -141,7 +141,7 @@ def install(sent: Sources) -> None:
             # An entry that was pickled, where a library is missing here.
             failed.append(plugin_modules.failure("a solver of the notebook or script", error))
     if plugins or failed:
-        catalog.add(plugins, failed)
+        catalog.leave_out([*failed, *catalog.add(plugins)])
 
 
 def _at_home(plugin: Plugin) -> Plugin:

@@ -52,7 +52,8 @@ def python_script(plan: SpectrumPlan) -> str:
     module, name = ("pairwise", "spectrum") if is_pairwise(plan.spec.model) else ("moments", "moments")
     arguments = f"spec, {plan.along.name!r}, {list(plan.along.values)}, trials={plan.trials}"
     return (
-        f"import lrlab\nfrom lrlab.spectra.{module} import {name}\n\nspec = {code.spec_python(plan.spec)}\n"
+        f"{code.imports(plan.spec.model)}\nfrom lrlab.spectra.{module} import {name}\n\n"
+        f"spec = {code.spec_python(plan.spec)}\n"
         f"table = {name}({arguments})\nprint(table.to_csv(index=False))"
     )
 
