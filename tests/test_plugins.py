@@ -369,7 +369,7 @@ PACKAGE = {
     "own_package/tools.py": "FACTOR = 1.0\n",
     "own_package/solvers.py": FILE.replace("FACTOR = 1.0", "from .tools import FACTOR"),
     "own_package-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: own-package\nVersion: 1.0\n",
-    "own_package-1.0.dist-info/entry_points.txt": "[lrlab.solvers]\nown = own_package.solvers\ngone = own_package.gone\n",
+    "own_package-1.0.dist-info/entry_points.txt": "[lrlab.solvers]\na = own_package.solvers\nb = own_package.gone\n",
 }
 OF_PACKAGE = """
 import lrlab
