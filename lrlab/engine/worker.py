@@ -238,8 +238,8 @@ def perform(payload: bytes) -> None:
             pickle.loads(pickled).run(send)
     except Exception as error:
         # As a text: the engine may not have what the error is made of.
-        missing = " ".join(catalog.LEFT_OUT)
-        raise RuntimeError(f"{type(error).__name__}: {one_line(error)} {missing}".rstrip()) from None
+        missing = " ".join(f"{sentence}." for sentence in catalog.LEFT_OUT)
+        raise RuntimeError(f"{missing} {type(error).__name__}: {one_line(error)}".lstrip()) from None
     finally:
         _cancelled_tasks.discard(task)
 
