@@ -137,6 +137,7 @@ def test_a_fit_shows_itself(tmp_path):
     result = lrlab.fit(*paths, solver="leml-squared", rank=2, iterations=5)
     html = result._repr_html_()
     assert result.message in html and f"precision@1 {result.rows[-1]['precision@1']:.4g}" in html
+    assert result._repr_mimebundle_()["text/html"] == html and "sk-" in lrlab.LabelEstimator()._repr_html_()
     assert len(picture(html)) > 3 and numbers(result.figure("auc").data[0].y)[-1] == result.rows[-1]["auc"]
     with pytest.raises(InputError, match="measure must be one of .*, got error"):
         result.figure("error")
