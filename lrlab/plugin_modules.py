@@ -47,8 +47,10 @@ class Plugin(NamedTuple):
     @property
     def names(self) -> frozenset[str]:
         """The kinds and names of its solvers and models."""
-        kinds = [(entry, "solver" if isinstance(entry, SolverEntry) else "model") for entry in self.entries]
-        return frozenset(f"{kind} {getattr(entry, 'name', '') or entry.spec.model}" for entry, kind in kinds)
+        named = (
+            f"solver {one.name}" if isinstance(one, SolverEntry) else f"model {one.spec.model}" for one in self.entries
+        )
+        return frozenset(named)
 
 
 def imported(name: str, label: str = "") -> ModuleType:

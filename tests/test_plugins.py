@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -161,17 +162,16 @@ def test_a_followed_run_has_the_iterates_and_the_sentence(engine, own):
 
 
 def test_workers_that_cannot_have_a_solver_say_so_and_nothing_waits(engine):
-    lock = open(os.devnull)  # noqa: SIM115
+    lock = threading.Lock()
 
     def holding(problem, *, rng):
-        yield lrlab.Iterate(problem.y @ problem.X, objective=float(lock.closed))
+        yield lrlab.Iterate(problem.y @ problem.X, objective=float(lock.locked()))
 
     table = lrlab.sweep(SPEC, axes={"n": [100]}, solvers=[holding, "sir"], trials=2, start=engine.map)
     assert list(table["stop"]) == ["FAILED"] * 2 + ["FINISHED"] * 2
     words = "The workers cannot run the job (holding: cannot be sent to workers (cannot pickle"
     assert table["refused"].iloc[0].startswith(words)
     assert lrlab.solve(SPEC, holding).rows, "here it runs"
-    lock.close()
 
 
 class Strange(Exception):

@@ -72,7 +72,7 @@ class LabelEstimator(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "result_")
         return getattr(self.result_, name)
 
-    def _repr_html_(self) -> str:  # type: ignore[override]
+    def _repr_html_(self) -> str:
         result: Fit | None = getattr(self, "result_", None)
         return str(estimator_html_repr(self)) if result is None else result._repr_html_()
 

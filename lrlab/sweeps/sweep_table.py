@@ -25,7 +25,7 @@ ENDING = ("iterations", "seconds")
 SHOWN_ROWS = 5
 
 
-class SweepTable(pd.DataFrame):
+class SweepTable(pd.DataFrame):  # type: ignore[misc]  # pandas has no types
     """A row per trial; `sweep` is the definition that they belong to, also of a part of the rows."""
 
     _metadata = ["sweep"]
