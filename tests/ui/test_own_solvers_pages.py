@@ -38,7 +38,7 @@ def test_a_file_runs_on_converge_and_its_failure_is_a_sentence():
     at = finished(opened("converge", n="200", p="8", solvers="own-mean,own-failure,sir"), "converge")
     runs = {run.job.solver: run for run in at.session_state["converge:run"].runs}
     assert runs["own-mean"].trace.rows and runs["sir"].trace.rows and runs["own-failure"].error == SENTENCE
-    at.session_state["code"] = True
+    at.session_state["converge-tabs"] = "Code"
     at.run()
     python = next(block.value for block in at.code if block.value.startswith("import lrlab"))
     assert python.splitlines()[1] == "lrlab.register('own_solvers.py')" and "'own-mean'" in python
