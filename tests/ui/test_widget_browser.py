@@ -25,7 +25,7 @@ window.change = (values) => {
 window.end = await widget.render({ model, el: document.querySelector("#place") });
 </script>
 """
-POINTS = "() => document.querySelector('.lrlab-figure').calcdata?.[0]?.length ?? 0"
+POINTS = "() => document.querySelector('.lrlab-figure')?.calcdata?.[0]?.length ?? 0"
 
 
 def text(value):
