@@ -89,7 +89,7 @@ def from_text(path: str, text: bytes) -> Plugin:
         sys.modules[name] = module
         code_sources.texts[name] = text
         try:
-            exec(compile(text, path, "exec"), vars(module))
+            exec(compile(text, path, "exec", dont_inherit=True), vars(module))
         except (Exception, SystemExit) as error:
             del sys.modules[name]
             raise failure(label, error) from error

@@ -4,8 +4,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lrlab import catalog, plugins
+from lrlab.protocol import Stop
 from lrlab.ui.shared import code
-from tests.test_plugins import FILE, ROOT, SENTENCE
+from tests.test_plugins import FILE, MODEL, ROOT, SENTENCE
 from tests.ui.driving import errors, finished, read
 
 # Pages find the engine of the session, warm.
@@ -17,9 +18,10 @@ def own(tmp_path, monkeypatch):
     """Let the server have a file of own solvers and one that is broken."""
     before = catalog.PLUGINS, catalog.LEFT_OUT
     monkeypatch.setenv("LRLAB_PLUGINS", "")
-    for name, text in {"own_solvers.py": FILE, "broken.py": "import nothing_here"}.items():
+    files = {"own_solvers.py": FILE, "own_model.py": MODEL, "broken.py": "import nothing_here"}
+    for name, text in files.items():
         (tmp_path / name).write_text(text)
-    plugins.load([tmp_path / "own_solvers.py", tmp_path / "broken.py"])
+    plugins.load([tmp_path / name for name in files])
     yield
     catalog.PLUGINS, catalog.LEFT_OUT = before
     catalog.add([])
@@ -43,6 +45,12 @@ def test_a_file_runs_on_converge_and_its_failure_is_a_sentence():
     python = next(block.value for block in at.code if block.value.startswith("import lrlab"))
     assert python.splitlines()[1] == "lrlab.register('own_solvers.py')" and "'own-mean'" in python
     assert code.imports("one-bit-sensing", ["sir"]) == "import lrlab"
+
+
+def test_a_model_in_a_file_is_run_by_the_solvers_of_its_family():
+    given = {"model": "own-rank-one", "m": "60", "d1": "4", "d2": "4", "rank": "1", "solvers": "gauss-newton"}
+    [run] = finished(opened("converge", **given), "converge").session_state["converge:run"].runs
+    assert run.job.spec.model == "own-rank-one" and run.trace.stop is Stop.CONVERGED
 
 
 def test_a_file_runs_in_a_sweep_and_its_failures_are_counted():
