@@ -40,11 +40,15 @@ def _publish(collected: Collected) -> None:
 
 
 def add(plugins: Sequence[Plugin]) -> list[CatalogError]:
-    """Add plugins, in the place of those before with a name of theirs, and return what is wrong with each left out."""
+    """Add plugins, and return what is wrong with each left out.
+
+    They take the place of those before with a name of theirs, or of the same file.
+    """
     global PLUGINS
     with _lock:
         replaced = frozenset[str]().union(*(plugin.names for plugin in plugins))
-        held = [plugin for plugin in PLUGINS if not plugin.names & replaced]
+        files = {plugin.file for plugin in plugins if plugin.file}
+        held = [plugin for plugin in PLUGINS if not plugin.names & replaced and plugin.file not in files]
         collected, sound, wrong = with_plugins(_models, _solvers, [*held, *plugins])
         _publish(collected)
         PLUGINS = tuple(sound)

@@ -98,9 +98,9 @@ def test_a_solver_in_a_file_is_one_of_the_catalogue_and_its_options_are_declared
     assert "own-mean" in [entry.name for entry in catalog.solvers_for(SPEC.model)]
     with pytest.raises(InputError, match=r"power must be a whole number in 1\.\.9, got 10"):
         lrlab.solve(SPEC, "own-mean", power=10)
-    own.write_text(FILE.replace("own_mean", "other_mean"))
-    assert lrlab.register(own) == ("other-mean", "own-failure")
-    assert "own-mean" not in catalog.NAMES or len(catalog.PLUGINS) == 1
+    own.write_text(FILE.replace("own_mean", "other_mean").replace("own_failure", "other_failure"))
+    assert lrlab.register(own) == ("other-failure", "other-mean")
+    assert len(catalog.PLUGINS) == 1 and "own-mean" not in catalog.NAMES, "the file has the new names alone"
 
 
 def test_a_function_or_an_entry_is_solved_as_it_is():
