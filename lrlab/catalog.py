@@ -88,6 +88,8 @@ def family(model: str) -> Family:
 
 def solver(name: str, model: str = "") -> SolverEntry:
     """Return the entry of a solver; of those that share a name, the one made for a model, or else the first."""
+    if name not in NAMES and LEFT_OUT:
+        raise InputError("solver", "one that can be used here", name, " ".join(LEFT_OUT))
     require_known(name, NAMES, what="solver")
     entries = [entry for entry in ENTRIES if entry.name == name]
     return next((entry for entry in entries if model in entry.models), entries[0])

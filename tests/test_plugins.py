@@ -169,7 +169,7 @@ def test_workers_that_cannot_have_a_solver_say_so_and_nothing_waits(engine):
 
     table = lrlab.sweep(SPEC, axes={"n": [100]}, solvers=[holding, "sir"], trials=2, start=engine.map)
     assert list(table["stop"]) == ["FAILED"] * 2 + ["FINISHED"] * 2
-    words = "The workers cannot run the job (holding: cannot be sent to workers (cannot pickle"
+    words = "solver must be one that can be used here, got holding: holding: cannot be sent to workers (cannot pickle"
     assert table["refused"].iloc[0].startswith(words)
     assert lrlab.solve(SPEC, holding).rows, "here it runs"
 
