@@ -104,12 +104,12 @@ class FollowJob:
         """Send NewIterates, and at last Finished or Failed."""
         try:
             with blas_threads(self.threads), IterateSender(self.job, send) as sender:
-                stop = run_job(self.job, sender.watch, sender.progress, trace=sender.trace).stop
-            assert stop is not None
+                trace = run_job(self.job, sender.watch, sender.progress, trace=sender.trace)
+            assert trace.stop is not None
         except Exception as error:
             send(Failed(Failure.of(error).sentence))
         else:
-            send(Finished(stop, sender.last_iterates()))
+            send(Finished(trace.stop, sender.last_iterates(), trace.seconds))
 
 
 @dataclass(frozen=True)
