@@ -17,6 +17,7 @@ from lrlab.catalog_checks import CatalogError
 from lrlab.engine.engine import Engine
 from lrlab.engine.messages import Failure
 from lrlab.engine.stream import LocalStream, collect
+from lrlab.engine.worker import ComputeChunk
 from lrlab.parameters import InputError
 from lrlab.runs.job import make_job
 from lrlab.runs.trial import Trial, run_trial
@@ -172,6 +173,13 @@ def test_workers_that_cannot_have_a_solver_say_so_and_nothing_waits(engine):
     words = "solver must be one that can be used here, got holding: holding: cannot be sent to workers (cannot pickle"
     assert table["refused"].iloc[0].startswith(words)
     assert lrlab.solve(SPEC, holding).rows, "here it runs"
+
+
+def test_a_chunk_that_an_error_ends_is_not_handed_back():
+    sent = []
+    with pytest.raises(AttributeError):
+        ComputeChunk(run_trial, [0], ["no trial"], 1.0).run(sent.append)
+    assert sent == [], "its items would come again for ever"
 
 
 class Strange(Exception):

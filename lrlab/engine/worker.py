@@ -229,8 +229,7 @@ def perform(payload: bytes) -> None:
             pickle.loads(pickled).run(send)
     except Exception as error:
         # As a text: the engine may not have what the error is made of.
-        missing = " ".join(f"{sentence}." for sentence in catalog.LEFT_OUT)
-        raise RuntimeError(f"{missing} {type(error).__name__}: {error}".lstrip()) from None
+        raise RuntimeError(" ".join([*catalog.LEFT_OUT, f"{type(error).__name__}: {error}"])) from None
     finally:
         _cancelled_tasks.discard(task)
 
