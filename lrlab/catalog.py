@@ -40,11 +40,15 @@ def _publish(collected: Collected) -> None:
 
 
 def add(plugins: Sequence[Plugin]) -> list[CatalogError]:
-    """Add plugins, in the place of those before with a name of theirs, and return what is wrong with each left out."""
+    """Add plugins, and return what is wrong with each left out.
+
+    They take the place of those before with a name of theirs, or of the same file.
+    """
     global PLUGINS
     with _lock:
         replaced = frozenset[str]().union(*(plugin.names for plugin in plugins))
-        held = [plugin for plugin in PLUGINS if not plugin.names & replaced]
+        files = {plugin.file for plugin in plugins if plugin.file}
+        held = [plugin for plugin in PLUGINS if not plugin.names & replaced and plugin.file not in files]
         collected, sound, wrong = with_plugins(_models, _solvers, [*held, *plugins])
         _publish(collected)
         PLUGINS = tuple(sound)
@@ -84,6 +88,8 @@ def family(model: str) -> Family:
 
 def solver(name: str, model: str = "") -> SolverEntry:
     """Return the entry of a solver; of those that share a name, the one made for a model, or else the first."""
+    if name not in NAMES and LEFT_OUT:
+        raise InputError("solver", "one that can be used here", name, " ".join(LEFT_OUT))
     require_known(name, NAMES, what="solver")
     entries = [entry for entry in ENTRIES if entry.name == name]
     return next((entry for entry in entries if model in entry.models), entries[0])

@@ -45,6 +45,11 @@ class Plugin(NamedTuple):
         return [entry for entry in listed if isinstance(entry, SolverEntry | ModelEntry)]
 
     @property
+    def file(self) -> str:
+        """The path of its file, or nothing."""
+        return self.source[0] if isinstance(self.source, tuple) else ""
+
+    @property
     def names(self) -> frozenset[str]:
         """The kinds and names of its solvers and models."""
         named = (

@@ -62,7 +62,7 @@ def test_a_trace_has_the_figure_of_the_page(trace):
         trace.figure(time="hours")
 
 
-def test_traces_are_compared_and_those_of_one_solver_told_apart(trace):
+def test_traces_are_compared_and_those_of_one_solver_have_different_names(trace):
     others = [lrlab.solve(SPEC.replace(seed=2), "logistic"), lrlab.solve(SPEC, "sir")]
     names = [one.name for one in comparison([trace, *others]).data if one.meta == "run"]
     assert names[0].endswith("seed = 0") and names[1].endswith("seed = 2") and names[0][:-1] == names[1][:-1]

@@ -17,6 +17,7 @@ from lrlab.catalog_checks import CatalogError
 from lrlab.engine.engine import Engine
 from lrlab.engine.messages import Failure
 from lrlab.engine.stream import LocalStream, collect
+from lrlab.engine.worker import ComputeChunk
 from lrlab.parameters import InputError
 from lrlab.runs.job import make_job
 from lrlab.runs.trial import Trial, run_trial
@@ -98,9 +99,9 @@ def test_a_solver_in_a_file_is_one_of_the_catalogue_and_its_options_are_declared
     assert "own-mean" in [entry.name for entry in catalog.solvers_for(SPEC.model)]
     with pytest.raises(InputError, match=r"power must be a whole number in 1\.\.9, got 10"):
         lrlab.solve(SPEC, "own-mean", power=10)
-    own.write_text(FILE.replace("own_mean", "other_mean"))
-    assert lrlab.register(own) == ("other-mean", "own-failure")
-    assert "own-mean" not in catalog.NAMES or len(catalog.PLUGINS) == 1
+    own.write_text(FILE.replace("own_mean", "other_mean").replace("own_failure", "other_failure"))
+    assert lrlab.register(own) == ("other-failure", "other-mean")
+    assert len(catalog.PLUGINS) == 1 and "own-mean" not in catalog.NAMES, "the file has the new names alone"
 
 
 def test_a_function_or_an_entry_is_solved_as_it_is():
@@ -169,9 +170,16 @@ def test_workers_that_cannot_have_a_solver_say_so_and_nothing_waits(engine):
 
     table = lrlab.sweep(SPEC, axes={"n": [100]}, solvers=[holding, "sir"], trials=2, start=engine.map)
     assert list(table["stop"]) == ["FAILED"] * 2 + ["FINISHED"] * 2
-    words = "The workers cannot run the job (holding: cannot be sent to workers (cannot pickle"
+    words = "solver must be one that can be used here, got holding: holding: cannot be sent to workers (cannot pickle"
     assert table["refused"].iloc[0].startswith(words)
     assert lrlab.solve(SPEC, holding).rows, "here it runs"
+
+
+def test_a_chunk_that_an_error_ends_is_not_handed_back():
+    sent = []
+    with pytest.raises(AttributeError):
+        ComputeChunk(run_trial, [0], ["no trial"], 1.0).run(sent.append)
+    assert sent == [], "its items would come again for ever"
 
 
 class Strange(Exception):

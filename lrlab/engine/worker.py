@@ -16,17 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lrlab import catalog, plugins
-from lrlab.engine.messages import (
-    ChunkDone,
-    Failed,
-    Failure,
-    Finished,
-    Message,
-    NewIterates,
-    Send,
-    Started,
-    one_line,
-)
+from lrlab.engine.messages import ChunkDone, Failed, Failure, Finished, Message, NewIterates, Send, Started
 from lrlab.protocol import Iterate, Stop
 from lrlab.runs.job import Job
 from lrlab.runs.run import blas_threads, cancellable, cancelled, run_job
@@ -184,11 +174,12 @@ class ChunkSender:
         self._watch.start()
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, kind: object, *error: object) -> None:
         with self._lock:
-            if not self._over.is_set():
-                self._over.set()
+            # Where an error ends a chunk without a result the task fails: handed back, its items would come again.
+            if not self._over.is_set() and (kind is None or self.results):
                 self._send(ChunkDone(self.results, self.elapsed))
+            self._over.set()
 
     def begin(self, number: int, max_seconds: float) -> None:
         """Begin an item."""
@@ -238,8 +229,7 @@ def perform(payload: bytes) -> None:
             pickle.loads(pickled).run(send)
     except Exception as error:
         # As a text: the engine may not have what the error is made of.
-        missing = " ".join(f"{sentence}." for sentence in catalog.LEFT_OUT)
-        raise RuntimeError(f"{missing} {type(error).__name__}: {one_line(error)}".lstrip()) from None
+        raise RuntimeError(" ".join([*catalog.LEFT_OUT, f"{type(error).__name__}: {error}"])) from None
     finally:
         _cancelled_tasks.discard(task)
 

@@ -2,11 +2,13 @@
 
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from lrlab.arrays import Array, Indices, Mask
+from lrlab.parameters import InputError
 from lrlab.protocol import Iterate, Limits, Stop
 from lrlab.runs.drive import Progress, reasons
 from lrlab.runs.run import beside_the_truth, cancelled, opened, scored_row
@@ -38,7 +40,10 @@ def portions(function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[l
         return
     stacks: dict[Hashable, list[int]] = {}
     for place, trial in enumerate(items):
-        shape = shape_of(trial)
+        shape = None
+        # One whose solver is not here fails by itself.
+        with suppress(InputError):
+            shape = shape_of(trial)
         stacks.setdefault(place if shape is None else shape, []).append(place)
     for places in stacks.values():
         most = max(items[place].job.spec.data_bytes for place in places)

@@ -46,7 +46,9 @@ class SweepTable(pd.DataFrame):  # type: ignore[misc]  # pandas has no types
         except InputError:
             # Without the columns that a figure needs.
             return pd.DataFrame(self)._repr_html_()
-        picture = svg(_figure(results, first_shown(results.sweep), apart=False, theory=True))
+        # Theory over a plane takes seconds: `map` draws it.
+        along = len(results.sweep.grid) == 1
+        picture = svg(_figure(results, first_shown(results.sweep), apart=False, theory=along))
         about = f"{len(self):,} rows, the first of them:"
         return f"<p><strong>{escape(' '.join(verdict(results)))}</strong></p>{picture}<p>{about}</p>{rows}"
 

@@ -104,7 +104,7 @@ def test_the_trials_are_those_of_a_sweep_without_a_store():
     expected = lrlab.sweep(SWEEP.spec, axes, list(SWEEP.solvers), SWEEP.trials, start=LocalStream)
     order = [*axes, "solver", "trial"]
     first, second = (table.sort_values(order, ignore_index=True).drop(columns="seconds") for table in (rows, expected))
-    pd.testing.assert_frame_equal(first, second, check_like=True, check_exact=True)
+    pd.testing.assert_frame_equal(first, second, check_like=True, check_exact=True, check_frame_type=False)
 
 
 def test_cells_count_what_was_measured():

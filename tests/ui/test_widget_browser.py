@@ -10,7 +10,7 @@ from lrlab.figures import theme
 from lrlab.widget import STYLE, script, shown
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-PAGE = """
+PAGE = """<!doctype html>
 <style>STYLE</style><div id="place" style="width: 700px"></div>
 <script type="module">
 const address = URL.createObjectURL(new Blob([SCRIPT], { type: "text/javascript" }));

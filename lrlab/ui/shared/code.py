@@ -34,7 +34,7 @@ def figure(jobs: Sequence[Job]) -> str:
 def imports(model: str, solvers: Sequence[str] = ()) -> str:
     """Return the import, and what registers a model and solvers that are in files of their own."""
     wanted = {f"model {model}", *(f"solver {name}" for name in solvers)}
-    own = [one.source[0] for one in catalog.PLUGINS if isinstance(one.source, tuple) and one.names & wanted]
+    own = [one.file for one in catalog.PLUGINS if one.file and one.names & wanted]
     return "\n".join(["import lrlab", *(f"lrlab.register({Path(path).name!r})" for path in own)])
 
 
