@@ -19,7 +19,7 @@ FILE_BYTES = 4096
 ENDED, TOO_LARGE = 400, 413
 """Status of an upload for a session without a connection; of one that is too large."""
 ENDLESS = b"9" * 18
-KEPT_SECONDS = 150.0
+COUNTED_SECONDS = 150.0
 """For how long files are counted after the connection of their tab has ended: Streamlit keeps them for 120 s."""
 
 
@@ -52,7 +52,7 @@ class Held:
         """Take note of whether the tab of a session is there; one that has been gone for long has no files."""
         if is_there:
             self._ended_at.pop(session, None)
-        elif time.monotonic() > self._ended_at.setdefault(session, time.monotonic()) + KEPT_SECONDS:
+        elif time.monotonic() > self._ended_at.setdefault(session, time.monotonic()) + COUNTED_SECONDS:
             self.forget(session)
 
 
