@@ -16,7 +16,7 @@ def reach(embedded: Embedded) -> Any:
 
     RuntimeError with what that said last, where it has ended, or where this process may open no more files.
     """
-    from distributed.security import Security
+    from distributed import Security
 
     address, tls = embedded.address()
     untyped: Any = Security

@@ -153,7 +153,7 @@ class Engine:
             self._refuse_all()
 
     def _carry_out_orders(self, cluster: Cluster, dispatcher: Dispatcher) -> None:
-        last_check, last_told = 0.0, -math.inf
+        last_check, last_warning = 0.0, -math.inf
         while True:
             with suppress(queue.Empty):
                 match self._orders.get(timeout=POLL_SECONDS if any(dispatcher.load) else IDLE_POLL_SECONDS):
@@ -175,8 +175,8 @@ class Engine:
             if dispatcher.workers:
                 self._has_workers.set()
             self.shortage = dispatcher.shortage
-            if self.shortage and dispatcher.load[0] and now > last_told + SHORTAGE_SECONDS:
-                last_told = now
+            if self.shortage and dispatcher.load[0] and now > last_warning + SHORTAGE_SECONDS:
+                last_warning = now
                 LOG.warning(self.shortage)
 
 

@@ -132,8 +132,7 @@ async def watch_memory(nannies: list[Any], memory: int) -> None:
 
 async def serve(memory: int, workers: int, folder: str, answer: TextIO) -> None:
     """Say in `answer` where, and serve until the process is ended."""
-    from distributed import Nanny, Scheduler
-    from distributed.security import Security
+    from distributed import Nanny, Scheduler, Security
 
     untyped: Any = Security
     security = untyped.temporary()

@@ -8,8 +8,7 @@ import threading
 
 import psutil
 import pytest
-from distributed import Client
-from distributed.security import Security
+from distributed import Client, Security
 
 from lrlab.engine import connect
 from lrlab.engine.embedded import Embedded

@@ -1,6 +1,6 @@
 """Bounds the uploaded files that the server holds for a session, and for all: LRLAB_UPLOAD_MIB.
 
-Streamlit keeps whatever a client puts under `/_stcore/upload_file/SESSION/FILE`, also what no widget asked for, until
+Streamlit keeps whatever a client puts under `/_stcore/upload_file/SESSION/FILE`, also what no widget probe for, until
 the session ends. What is too much is answered by 413, while it arrives.
 """
 
@@ -19,7 +19,7 @@ FILE_BYTES = 4096
 ENDED, TOO_LARGE = 400, 413
 """Status of an upload for a session without a connection; of one that is too large."""
 ENDLESS = b"9" * 18
-KEPT_SECONDS = 150.0
+COUNTED_SECONDS = 150.0
 """For how long files are counted after the connection of their tab has ended: Streamlit keeps them for 120 s."""
 
 
@@ -52,7 +52,7 @@ class Held:
         """Take note of whether the tab of a session is there; one that has been gone for long has no files."""
         if is_there:
             self._ended_at.pop(session, None)
-        elif time.monotonic() > self._ended_at.setdefault(session, time.monotonic()) + KEPT_SECONDS:
+        elif time.monotonic() > self._ended_at.setdefault(session, time.monotonic()) + COUNTED_SECONDS:
             self.forget(session)
 
 
@@ -104,19 +104,19 @@ class BoundUploads:
         """Ask Streamlit, with the rights of the request in hand, by an upload that is too large to be read."""
         path = f"{self._prefix}{session}/none"
         headers = [pair for pair in scope["headers"] if pair[0] != b"content-length"] + [(b"content-length", ENDLESS)]
-        asked = {**scope, "path": path, "raw_path": path.encode(), "headers": headers}
-        return await self._status(asked, _nothing, _ignore) != ENDED
+        probe = {**scope, "path": path, "raw_path": path.encode(), "headers": headers}
+        return await self._status(probe, _nothing, _ignore) != ENDED
 
     async def _status(self, scope: Scope, receive: Receive, send: Send) -> int:
         """Let the application answer, and return the status."""
         status = 500
 
-        async def heard(message: Message) -> None:
+        async def note_status(message: Message) -> None:
             nonlocal status
             status = message.get("status", status)
             await send(message)
 
-        await self.app(scope, receive, heard)
+        await self.app(scope, receive, note_status)
         return status
 
 
