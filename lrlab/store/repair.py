@@ -1,0 +1,149 @@
+"""Repairs a damaged store: all rows that are sound go to a new file in its place."""
+
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from lrlab.parameters import InputError
+from lrlab.store import code_version, pages, store_file
+from lrlab.store.rows import checksum, new_checksum, sweep_checksum
+from lrlab.store.store import Store
+
+TEXTS, TRIAL = (str, str, str, str), (int, int, int, str, int, int | float, int, str)
+SWEEP = (str, str, str, str, str, int, int, int | float)
+
+
+class Repair(NamedTuple):
+    """What a repair has left: the number of trials, and the damaged file; None where nothing was damaged."""
+
+    trials: int
+    damaged: Path | None
+
+
+def repair(path: Path) -> Repair:
+    """Put a store with the sound rows of a damaged one in its place; that is retained under another name.
+
+    InputError where the file cannot be read, or is not a store of lrlab as far as its rows tell.
+    """
+    if (intact := _intact_trials(path)) is not None:
+        return Repair(intact, None)
+    with store_file.worded(path), TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
+        found = _Rows(_content(path, Path(folder)))
+        if not found.cells:
+            remedy = "no row of it is sound: restore it, or remove it and compute anew"
+            raise InputError("store", "a store of lrlab", path, remedy)
+        new = Path(folder) / "repaired.sqlite"
+        with Store(new) as store:
+            with store.writing() as connection:
+                found.write(connection)
+            trials = sum(group.trials for group in store.groups())
+        damaged = path.with_name(f"{path.name}.damaged")
+        for old, retained in zip(store_file.parts(path), store_file.parts(damaged), strict=True):
+            retained.unlink(missing_ok=True)
+            if old.exists():
+                old.replace(retained)
+        new.replace(path)
+    return Repair(trials, damaged)
+
+
+def _intact_trials(path: Path) -> int | None:
+    """Return the number of trials of a store in which nothing is damaged; None of others."""
+    with suppress(InputError, RuntimeError), Store(path, create=False) as store:
+        trials = sum(sum(1 for _ in store.rows(group)) for group in store.groups())
+        with store.reading() as connection:
+            store.items(key for (key,) in connection.execute("SELECT key FROM items").fetchall())
+            sweeps = connection.execute("SELECT * FROM sweeps").fetchall()
+        return trials if all(row[-1] == sweep_checksum(row[:-1]) for row in sweeps) else None
+    return None
+
+
+def _content(path: Path, folder: Path) -> bytes:
+    """Return the pages of a store, with those of its write-ahead log where SQLite can still take them in."""
+    copies = store_file.parts(folder / "copy.sqlite")
+    for part, copy in zip(store_file.parts(path)[:2], copies, strict=False):
+        if part.exists():
+            shutil.copyfile(part, copy)
+    with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(copies[0])) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return copies[0].read_bytes()
+
+
+def _like(values: list[Any], kinds: tuple[Any, ...]) -> bool:
+    """Tell whether values are of some kinds; rows that an older lrlab wrote lack the checksum at their end."""
+    return len(values) - len(kinds) in (0, 1) and all(map(isinstance, values, kinds))
+
+
+class _Rows:
+    """The rows that are left of a store; those of other forms than its tables have are left out."""
+
+    def __init__(self, content: bytes) -> None:
+        self.groups: dict[int, tuple[Any, ...]] = {}
+        self.cells: dict[int, tuple[bytes, int, str]] = {}
+        self._measures: dict[int, str] = {}
+        self._trials, self._sweeps, self._items = list[list[Any]](), list[list[Any]](), list[list[Any]]()
+        for number, values in pages.records(content):
+            if number is None:
+                for kinds, rows in ((TRIAL, self._trials), (SWEEP, self._sweeps), ((bytes, str), self._items)):
+                    if _like(values, kinds):
+                        rows.append(values)
+            elif _like(values[1:], TEXTS):
+                self.groups[number] = tuple(values[1:])
+            elif _like(values[1:], (bytes, int, str)):
+                _, key, group, spec, *_ = values
+                self.cells[number] = key, group, spec
+            elif _like(values[1:], (str,)):
+                self._measures[number] = str(values[1])
+        self.cells = {
+            number: (key, group, spec)
+            for number, (key, group, spec) in self.cells.items()
+            if group in self.groups and code_version.is_key(key, *_cell_texts(self.groups[group], spec))
+        }
+
+    def write(self, connection: sqlite3.Connection) -> None:
+        """Put the sound rows into the tables of a new store."""
+        used = {group for _, group, _ in self.cells.values()}
+        groups = [(number, *self.groups[number]) for number in used]
+        connection.executemany("INSERT OR IGNORE INTO groups VALUES (?, ?, ?, ?, ?)", groups)
+        cells = [(number, key, group, spec, 0) for number, (key, group, spec) in self.cells.items()]
+        connection.executemany("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?, ?)", cells)
+        connection.executemany("INSERT OR IGNORE INTO measures VALUES (?, ?)", self._measures.items())
+        for values in self._trials:
+            if (own := self._trial_checksum(values)) is not None:
+                row = (*values[:8], own)
+                connection.execute("INSERT OR IGNORE INTO trials VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        connection.execute("UPDATE cells SET trials = (SELECT count(*) FROM trials WHERE cell = id)")
+        # A page that is not used any more may have an older line of the same sweep.
+        sweeps = sorted(self._sweeps, key=lambda values: -values[7])
+        rows = [*_sound(sweeps, 8, sweep_checksum)]
+        connection.executemany("INSERT OR IGNORE INTO sweeps VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        items = [*_sound(self._items, 2, lambda values: checksum(*values))]
+        connection.executemany("INSERT OR IGNORE INTO items VALUES (?, ?, ?)", items)
+
+    def _trial_checksum(self, values: list[Any]) -> int | None:
+        """Return the checksum of a trial whose row is sound; None of others."""
+        cell, trial, seed, stop, iterations, seconds, measure, scores, *stored = values
+        if cell not in self.cells or measure not in self._measures:
+            return None
+        key, row = self.cells[cell][0], (self._measures[measure], trial, seed, stop, iterations, seconds, scores)
+        own = new_checksum(key, *row)
+        return own if stored in ([], [own]) else None
+
+
+def _sound(
+    rows: Iterable[list[Any]], width: int, checksum_of: Callable[[Sequence[Any]], int]
+) -> Iterator[tuple[Any, ...]]:
+    """Yield, with their checksums, the rows that are so wide and have none or the right one."""
+    for values in rows:
+        own = checksum_of(values[:width])
+        if values[width:] in ([], [own]):
+            yield (*values[:width], own)
+
+
+def _cell_texts(group: tuple[Any, ...], spec: str) -> tuple[str, ...]:
+    """Return the texts of `code_version.cell_key`."""
+    model, solver, settings, version = group
+    return model, spec, solver, settings, version
