@@ -29,6 +29,8 @@ def repair(path: Path) -> Repair:
 
     InputError where the file cannot be read, or is not a store of lrlab as far as its rows tell.
     """
+    if not path.is_file():
+        raise InputError("store", "an existing file", path, "name one that `sweep --store` has written")
     if (intact := _intact_trials(path)) is not None:
         return Repair(intact, None)
     with store_file.worded(path), TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
