@@ -1,7 +1,7 @@
 """Reads the rows that are left in the pages of a damaged SQLite file, each page by itself.
 
-After https://www.sqlite.org/fileformat2.html, sections 1.5 to 1.6 and 2.1. SQLite itself stops at the first page that it
-cannot use, and reaches no page below it.
+After https://www.sqlite.org/fileformat2.html, sections 1.5 to 1.6 and 2.1. SQLite itself stops at the first page that
+it cannot use, and reaches no page below it.
 """
 
 import struct

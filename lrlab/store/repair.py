@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
@@ -74,65 +75,71 @@ def _content(path: Path, folder: Path) -> bytes:
     return copies[0].read_bytes()
 
 
-def _like(values: list[Any], kinds: tuple[Any, ...]) -> bool:
-    """Tell whether values are of some kinds; rows that an older lrlab wrote lack the checksum at their end."""
-    return len(values) - len(kinds) in (0, 1) and all(map(isinstance, values, kinds))
+def _like(values: list[Any], kinds: tuple[Any, ...], more: tuple[int, ...] = (0, 1)) -> bool:
+    """Tell whether values are of some kinds, and so many more: rows of an older lrlab have no checksum at their end."""
+    return len(values) - len(kinds) in more and all(map(isinstance, values, kinds))
 
 
 class _Rows:
-    """The rows that are left of a store; those of other forms than its tables have are left out."""
+    """The rows that are left of a store; those of other forms than its tables have are left out.
+
+    Groups and measures are in an index, too, whose text may be sound where that of the table is not.
+    """
 
     def __init__(self, content: bytes) -> None:
-        self.groups: dict[int, tuple[Any, ...]] = {}
-        self.cells: dict[int, tuple[bytes, int, str]] = {}
-        self._measures: dict[int, str] = {}
+        self._groups, self._measures = defaultdict[int, list[Any]](list), defaultdict[int, list[Any]](list)
         self._trials, self._sweeps, self._items = list[list[Any]](), list[list[Any]](), list[list[Any]]()
+        cells = list[tuple[int, bytes, int, str]]()
         for number, values in pages.records(content):
-            if number is None:
+            row: list[Any] = [number, *values[1:]] if number is not None else values
+            if number is None and _like(row, (*TEXTS, int), (0,)):
+                self._groups[row[4]].append(tuple(row[:4]))
+            elif number is None and _like(row, (str, int), (0,)):
+                self._measures[row[1]].append(row[0])
+            elif number is None:
                 for kinds, rows in ((TRIAL, self._trials), (SWEEP, self._sweeps), ((bytes, str), self._items)):
-                    if _like(values, kinds):
-                        rows.append(values)
-            elif _like(values[1:], TEXTS):
-                self.groups[number] = tuple(values[1:])
-            elif _like(values[1:], (bytes, int, str)):
-                _, key, group, spec, *_ = values
-                self.cells[number] = key, group, spec
-            elif _like(values[1:], (str,)):
-                self._measures[number] = str(values[1])
+                    if _like(row, kinds):
+                        rows.append(row)
+            elif _like(row, (int, *TEXTS), (0,)):
+                self._groups[number].append(tuple(row[1:]))
+            elif _like(row, (int, bytes, int, str)):
+                cells.append((number, row[1], row[2], row[3]))
+            elif _like(row, (int, str), (0,)):
+                self._measures[number].append(row[1])
         self.cells = {
-            number: (key, group, spec)
-            for number, (key, group, spec) in self.cells.items()
-            if group in self.groups and code_version.is_key(key, *_cell_texts(self.groups[group], spec))
+            cell: (key, group, spec, texts)
+            for cell, key, group, spec in cells
+            for texts in self._groups[group]
+            if code_version.is_key(key, texts[0], spec, *texts[1:])
         }
 
     def write(self, connection: sqlite3.Connection) -> None:
         """Put the sound rows into the tables of a new store."""
-        used = {group for _, group, _ in self.cells.values()}
-        groups = [(number, *self.groups[number]) for number in used]
+        groups = {(group, *texts) for _, group, _, texts in self.cells.values()}
         connection.executemany("INSERT OR IGNORE INTO groups VALUES (?, ?, ?, ?, ?)", groups)
-        cells = [(number, key, group, spec, 0) for number, (key, group, spec) in self.cells.items()]
-        connection.executemany("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?, ?)", cells)
-        connection.executemany("INSERT OR IGNORE INTO measures VALUES (?, ?)", self._measures.items())
-        for values in self._trials:
-            if (own := self._trial_checksum(values)) is not None:
-                row = (*values[:8], own)
-                connection.execute("INSERT OR IGNORE INTO trials VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        cells = [(cell, key, group, spec) for cell, (key, group, spec, _) in self.cells.items()]
+        connection.executemany("INSERT OR IGNORE INTO cells (id, key, group_id, spec) VALUES (?, ?, ?, ?)", cells)
+        for names, row in filter(None, map(self._sound_trial, self._trials)):
+            connection.execute("INSERT OR IGNORE INTO measures VALUES (?, ?)", (row[6], names))
+            connection.execute("INSERT OR IGNORE INTO trials VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         connection.execute("UPDATE cells SET trials = (SELECT count(*) FROM trials WHERE cell = id)")
         # A page that is not used any more may have an older line of the same sweep.
-        sweeps = sorted(self._sweeps, key=lambda values: -values[7])
-        rows = [*_sound(sweeps, 8, sweep_checksum)]
-        connection.executemany("INSERT OR IGNORE INTO sweeps VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        newest = sorted(self._sweeps, key=lambda values: -values[7])
+        sweeps = [*_sound(newest, 8, sweep_checksum)]
+        connection.executemany("INSERT OR IGNORE INTO sweeps VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", sweeps)
         items = [*_sound(self._items, 2, lambda values: checksum(*values))]
         connection.executemany("INSERT OR IGNORE INTO items VALUES (?, ?, ?)", items)
 
-    def _trial_checksum(self, values: list[Any]) -> int | None:
-        """Return the checksum of a trial whose row is sound; None of others."""
+    def _sound_trial(self, values: list[Any]) -> tuple[str, tuple[Any, ...]] | None:
+        """Return the names of the scores and the row of a trial that is sound; None of others."""
         cell, trial, seed, stop, iterations, seconds, measure, scores, *stored = values
-        if cell not in self.cells or measure not in self._measures:
+        if cell not in self.cells:
             return None
-        key, row = self.cells[cell][0], (self._measures[measure], trial, seed, stop, iterations, seconds, scores)
-        own = new_checksum(key, *row)
-        return own if stored in ([], [own]) else None
+        for names in self._measures[measure]:
+            own = new_checksum(self.cells[cell][0], names, trial, seed, stop, iterations, seconds, scores)
+            if own is not None and stored in ([], [own]):
+                return names, (*values[:8], own)
+        return None
 
 
 def _sound(
@@ -143,9 +150,3 @@ def _sound(
         own = checksum_of(values[:width])
         if values[width:] in ([], [own]):
             yield (*values[:width], own)
-
-
-def _cell_texts(group: tuple[Any, ...], spec: str) -> tuple[str, ...]:
-    """Return the texts of `code_version.cell_key`."""
-    model, solver, settings, version = group
-    return model, spec, solver, settings, version

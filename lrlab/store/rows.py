@@ -1,7 +1,7 @@
 """How a trial is written in a row of a store: scores as JSON, and a checksum by which a damaged row is recognised.
 
-The checksum (CRC-32) is of the trial's own values and of what it depends on elsewhere in the store: the key of its cell,
-itself a hash of all that tells the cell from others, and the names of its scores. It notices damage, not forgery.
+The checksum (CRC-32) is of the trial's own values and of what it depends on elsewhere in the store: the names of its
+scores and the key of its cell, itself a hash of all that tells the cell from others. It notices damage, not forgery.
 """
 
 import json
@@ -92,10 +92,10 @@ def row_start(key: bytes, names: str) -> tuple[int, tuple[str, ...]]:
 def new_checksum(key: bytes, *values: Any) -> int | None:
     """Return the checksum of a row that has none, its values as of `read_trial`, or texts as bytes; None as there."""
     try:
-        names, *rest = (value.decode() if isinstance(value, bytes) else value for value in values)
-        json.loads(rest[-1])
-        own = trial_checksum(checksum(key, names), *rest)
-        return own if read_trial(key, names, *rest, own) else None
+        row: list[Any] = [value.decode() if isinstance(value, bytes) else value for value in values]
+        json.loads(row[-1])
+        own = trial_checksum(checksum(key, row[0]), *row[1:])
+        return own if read_trial(key, *row, own) else None
     except UNREADABLE:
         return None
 

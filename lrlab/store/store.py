@@ -38,8 +38,9 @@ class TrialGroup(NamedTuple):
 
 
 LISTED = """
-SELECT groups.id, model, solver, settings, version, key, spec, trials, (SELECT count(*) FROM trials WHERE cell = cells.id),
-    (SELECT count(*) FROM trials) FROM cells LEFT JOIN groups ON group_id = groups.id ORDER BY model, solver, groups.id
+SELECT groups.id, model, solver, settings, version, key, spec, trials,
+    (SELECT count(*) FROM trials WHERE cell = cells.id), (SELECT count(*) FROM trials)
+    FROM cells LEFT JOIN groups ON group_id = groups.id ORDER BY model, solver, groups.id
 """
 ROW = "names, trial, seed, stop, iterations, seconds, scores, checksum"
 
@@ -184,7 +185,7 @@ class Store(Connection):
                     result = read_trial(key, *row)
                     if result is None:
                         raise self._damaged_trial(row[1], group.solver, group.model)
-                    own = {"seed": result.seed, "trial": row[1], **group.settings, **result.scores}
+                    own: dict[str, Value] = {"seed": result.seed, "trial": row[1], **group.settings, **result.scores}
                     ending = {"stop": result.stop, "iterations": result.iterations, "seconds": result.seconds}
                     yield {**start, **own, **ending, "stale": stale}
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from shlex import quote as quoted
 from urllib.parse import quote
 
-from lrlab.parameters import InputError
+from lrlab.parameters import InputError, printable
 from lrlab.store import rows
 
 APPLICATION = 0x6C726C62
@@ -184,7 +184,7 @@ def worded(path: Path) -> Iterator[None]:
 def damaged(path: Path | None, what: str) -> InputError:
     """Return the error for a store of which something is damaged, with how to go on without that."""
     remedy = f"restore it, or let `python -m lrlab store {quoted(str(path))} --repair` drop what is damaged"
-    return InputError("store", "a sound store", path, f"it is damaged ({what}): {remedy}")
+    return InputError("store", "a sound store", path, f"it is damaged ({printable(what)}): {remedy}")
 
 
 def _check_pages(path: Path, lock_wait_seconds: float) -> None:

@@ -161,7 +161,7 @@ def test_a_damaged_first_page_leaves_the_others(intact, path):
 
 
 def examined(intact, path, seed):
-    """Damage a store as the seed says; AssertionError unless it ends in a right result, or in a sentence and a repair."""
+    """Damage a store as drawn; AssertionError unless it ends in a right result, or in a sentence and a repair."""
     chance = random.Random(seed)
     done, truth = damage(path, chance), intact[1]
     words = f"seed {seed}: {done}"
