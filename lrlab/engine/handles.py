@@ -18,7 +18,7 @@ from lrlab.runs.trace import Trace
 
 WAIT_SECONDS = 1.0
 LOOK_AHEAD_SECONDS, LOOK_AHEAD_MIN_ITEMS, LOOK_AHEAD_MAX_ITEMS = 2.0, 64, 20_000
-"""How much work the engine holds of items that are generated as they are needed: the rest is left to other processes."""
+"""Work that the engine holds of items that are generated as they are needed; the rest is left to other processes."""
 
 
 class Inbox:

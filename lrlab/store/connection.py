@@ -1,4 +1,4 @@
-"""A connection to the file of a store: transactions, errors in sentences, other processes that lock or remove the file."""
+"""A connection to the file of a store: transactions, errors in sentences, processes that lock or remove the file."""
 
 import logging
 import os
