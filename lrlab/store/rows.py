@@ -92,10 +92,11 @@ def row_start(key: bytes, names: str) -> tuple[int, tuple[str, ...]]:
 def new_checksum(key: bytes, *values: Any) -> int | None:
     """Return the checksum of a row that has none, its values as of `read_trial`, or texts as bytes; None as there."""
     try:
-        row: list[Any] = [value.decode() if isinstance(value, bytes) else value for value in values]
-        json.loads(row[-1])
-        own = trial_checksum(checksum(key, row[0]), *row[1:])
-        return own if read_trial(key, *row, own) else None
+        texts = (value.decode() if isinstance(value, bytes) else value for value in values)
+        names, trial, seed, stop, iterations, seconds, scores = texts
+        json.loads(scores)
+        own = trial_checksum(checksum(key, names), trial, seed, stop, iterations, seconds, scores)
+        return own if read_trial(key, names, trial, seed, stop, iterations, seconds, scores, own) else None
     except UNREADABLE:
         return None
 

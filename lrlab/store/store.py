@@ -186,8 +186,8 @@ class Store(Connection):
                     if result is None:
                         raise self._damaged_trial(row[1], group.solver, group.model)
                     own: dict[str, Value] = {"seed": result.seed, "trial": row[1], **group.settings, **result.scores}
-                    ending = {"stop": result.stop, "iterations": result.iterations, "seconds": result.seconds}
-                    yield {**start, **own, **ending, "stale": stale}
+                    own |= {"stop": result.stop, "iterations": result.iterations, "seconds": result.seconds}
+                    yield {**start, **own, "stale": stale}
 
     def _damaged_trial(self, number: object, solver: str, model: str) -> InputError:
         return damaged(self.path, f"trial {number} of {solver} on {model} does not match its checksum")
