@@ -63,8 +63,8 @@ def contents(path, checked=False):
         table = path.with_name("table.csv")
         export(store, table)
         with table.open(newline="") as file:
-            # Without what is empty, for a table has the columns of all its solvers.
-            rows = [tuple((name, value) for name, value in row.items() if value) for row in csv.DictReader(file)]
+            # Sorted and without what is empty, for a table has the columns of all its solvers.
+            rows = [tuple(sorted(pair for pair in row.items() if pair[1])) for row in csv.DictReader(file)]
         listed = [(group.model, group.solver, dict(group.settings), group.trials) for group in store.groups()]
         return trials, store.items(ITEMS), history.past(store, "browser"), sorted(rows), listed
 
