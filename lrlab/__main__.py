@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lrlab.parameters import InputError
 from lrlab.shell import explain, fit, models, new, paper, predict, solve, store, sweep
-from lrlab.shell.common import BAD_INPUT, DONE, FAILED, INTERRUPTED, Parser
+from lrlab.shell.common import BAD_INPUT, DONE, FAILED, INTERRUPTED, TERMINATED, Parser, Terminated, say
 
 COMMANDS = {
     "models": models,
@@ -33,7 +33,7 @@ def parser() -> Parser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit status: 0 done, 1 failed, 2 bad input, 130 interrupted."""
+    """Run the command line and return the exit status: 0 done, 1 failed, 2 bad input, 130 Ctrl-C, 143 SIGTERM."""
     options = parser().parse_args(arguments)
     try:
         status = COMMANDS[options.command].run(options)
@@ -44,18 +44,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except InputError as error:
-        print(error, file=sys.stderr)
+        say(error, file=sys.stderr)
         return BAD_INPUT
     except RuntimeError as error:
         # The engine's message about a failed trial or lost workers, or a solver's numerical breakdown.
-        print(error, file=sys.stderr)
+        say(error, file=sys.stderr)
         return FAILED
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as end:
         # Trials may be running: the engine cannot cancel them quietly once the interpreter ends.
         if engine := sys.modules.get("lrlab.engine.engine"):
             engine.close_engines()
-        print("Interrupted.", file=sys.stderr)
-        return INTERRUPTED
+        terminated = isinstance(end, Terminated)
+        say(f"{'Terminated' if terminated else 'Interrupted'}. {end}".rstrip(), file=sys.stderr)
+        return TERMINATED if terminated else INTERRUPTED
 
 
 if __name__ == "__main__":

@@ -39,6 +39,20 @@ def format_value(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+_CONTROLS = {
+    code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+    for code in (*range(9), *range(11, 32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+}
+
+
+def printable(text: object) -> str:
+    """Return a text for a terminal: what would move the cursor, colour, or reverse what follows, is written as a code.
+
+    Line breaks and tabs stay; parts of a file's name that are no text (surrogates) become codes, too.
+    """
+    return str(text).translate(_CONTROLS).encode("utf-8", "backslashreplace").decode()
+
+
 def display_name(name: str) -> str:
     """Return the name of a measure or an option for display: `precision_3` is precision@3."""
     stem, _, places = name.rpartition("_")

@@ -17,8 +17,8 @@ from lrlab.runs.job import Job
 from lrlab.runs.trace import Trace
 
 WAIT_SECONDS = 1.0
-LOOK_AHEAD_SECONDS, LOOK_AHEAD_MIN_ITEMS, LOOK_AHEAD_MAX_ITEMS = 20.0, 4000, 20_000
-"""How much work the engine holds of items that are generated as they are needed."""
+LOOK_AHEAD_SECONDS, LOOK_AHEAD_MIN_ITEMS, LOOK_AHEAD_MAX_ITEMS = 2.0, 64, 20_000
+"""Work that the engine holds of items that are generated as they are needed; the rest is left to other processes."""
 
 
 class Inbox:

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 from lrlab.engine.messages import Failure
 from lrlab.engine.worker import computed
+from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.runs.stacks import portions
 from lrlab.runs.trial import Progress, silent
@@ -208,7 +209,7 @@ class Collection:
         """Take what has arrived since the last call, without waiting, and return it."""
         try:
             results = self.stream.take(0.0)
-        except RuntimeError as error:
+        except (RuntimeError, InputError) as error:
             self.error = str(error)
             return []
         self.results.update((result.number, result.value) for result in results)

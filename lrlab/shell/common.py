@@ -3,13 +3,21 @@
 import argparse
 import json
 import math
+import signal
 import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
-from lrlab.parameters import InputError
+from lrlab.parameters import InputError, printable
 
-DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+DONE, FAILED, BAD_INPUT, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
+
+
+class Terminated(KeyboardInterrupt):
+    """The signal SIGTERM, which ends what is under way as Ctrl-C does."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -18,7 +26,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Refuse the command line."""
         # argparse appends its list of choices in its own form; the message stays whole and on one line.
-        self.exit(BAD_INPUT, f"{self.prog}: {' '.join(message.split())}: see {self.prog} --help\n")
+        self.exit(BAD_INPUT, f"{self.prog}: {printable(' '.join(message.split()))}: see {self.prog} --help\n")
 
 
 def add_json(command: argparse.ArgumentParser) -> None:
@@ -31,6 +39,31 @@ def require_place(name: str, path: Path, suffix: str) -> None:
     if path.suffix != suffix or not path.parent.is_dir():
         expected = f"a {suffix} file in a folder that exists"
         raise InputError(name, expected, path, f"name for example results{suffix}")
+
+
+def say(text: object = "", file: TextIO | None = None) -> None:
+    """Print a text; all that the shell prints goes through here, for names in files may hold control characters."""
+    print(printable(text), file=file)
+
+
+@contextmanager
+def resumable(words: Callable[[], str]) -> Iterator[None]:
+    """Add what was stored, and how to resume, to the message of what ends the work before its end."""
+
+    def terminate(*_: object) -> NoReturn:
+        raise Terminated
+
+    in_main = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGTERM, terminate) if in_main else None
+    try:
+        yield
+    except KeyboardInterrupt as end:
+        raise type(end)(words()) from end
+    except RuntimeError as error:
+        raise RuntimeError(f"{error} {words()}") from error
+    finally:
+        if in_main:
+            signal.signal(signal.SIGTERM, before)
 
 
 def print_json(document: Any, indent: int | None = None) -> None:
@@ -61,4 +94,4 @@ def report(done: int, total: int) -> None:
 def show_progress(words: str, end: str = "\r") -> None:
     """Show progress on standard error if it is a terminal, in place of what was shown last."""
     if sys.stderr.isatty():
-        print(f"\r{words}", end=end, file=sys.stderr, flush=True)
+        print(f"\r{printable(words)}", end=end, file=sys.stderr, flush=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from lrlab.parameters import InputError
-from lrlab.shell.common import DONE, add_json, print_json, require_place
+from lrlab.shell.common import DONE, add_json, print_json, require_place, say
 
 
 def add(commands: Any) -> None:
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
         print_json({k: rows if isinstance(rows, float) else rows.to_dict("records") for k, rows in tables.items()})
         return DONE
     for name, rows in tables.items():
-        print(f"{name}: {rows:.6g}" if isinstance(rows, float) else f"{name}\n{rows.to_string(index=False)}")
+        say(f"{name}: {rows:.6g}" if isinstance(rows, float) else f"{name}\n{rows.to_string(index=False)}")
     return DONE
 
 

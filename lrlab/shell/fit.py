@@ -6,7 +6,7 @@ from typing import Any
 
 from lrlab.parameters import InputError, duration
 from lrlab.shell import fit_ratings
-from lrlab.shell.common import DONE, add_json, add_settings, print_json, require_place, show_progress
+from lrlab.shell.common import DONE, add_json, add_settings, print_json, require_place, say, show_progress
 from lrlab.shell.solve import settings_from
 
 PRINTED_SCORES = (
@@ -136,15 +136,15 @@ def show(result: dict[str, Any]) -> None:
     """Print a fit as text."""
     if tuned := result.get("tuned"):
         for row in tuned["table"]:
-            print("  ".join(words(name, value) for name, value in row.items() if value is not None))
+            say("  ".join(words(name, value) for name, value in row.items() if value is not None))
         chosen = ", ".join(words(name, tuned[name]) for name in CHOSEN if tuned.get(name))
-        print(f"Chosen by {tuned['metric']} {tuned['score']:.4g}: {chosen}")
+        say(f"Chosen by {tuned['metric']} {tuned['score']:.4g}: {chosen}")
     for row in result["trace"]:
-        print("  ".join(f"{name} {row[name]:.4g}" for name in row))
-    print(f"{result['solver']}: {result['iterations']} iterations in {result['seconds']:.3g} s. {result['message']}")
+        say("  ".join(f"{name} {row[name]:.4g}" for name in row))
+    say(f"{result['solver']}: {result['iterations']} iterations in {result['seconds']:.3g} s. {result['message']}")
     others = result.get("baselines", {})
     for name in (name for name in PRINTED_SCORES if name in result):
         beside = "".join(f"  {other} {scores[name]:.6g}" for other, scores in others.items() if name in scores)
-        print(f"  {name:<18} {result[name]:<10.6g}{beside}".rstrip())
+        say(f"  {name:<18} {result[name]:<10.6g}{beside}".rstrip())
     for sentence in (*result.get("notes", ()), *filter(None, [result.get("remark")])):
-        print(sentence)
+        say(sentence)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lrlab.parameters import InputError
-from lrlab.shell.common import DONE, print_json, require_place, show_progress
+from lrlab.shell.common import DONE, print_json, require_place, say, show_progress
 
 RATINGS_COLUMNS = (3, 4)
 """Columns of a CSV that is taken for ratings: user, item, rating, and a time."""
@@ -78,17 +78,17 @@ def show(result: Mapping[str, Any]) -> None:
     """Print a fit as text: what was tried, the iterations, and the errors beside the baselines."""
     for title, rows in (("held-out", result["tried"]), ("fitted", result["trace"])):
         for row in rows:
-            print(f"{title}  " + "  ".join(f"{name} {value:.4g}" for name, value in row.items() if value == value))
+            say(f"{title}  " + "  ".join(f"{name} {value:.4g}" for name, value in row.items() if value == value))
     penalty = f", ridge {result['options']['ridge']:.4g}" if result["options"].get("ridge") else ""
-    print(f"{result['solver']}: rank {result['rank']}{penalty}; {result['iterations']} iterations. {result['message']}")
+    say(f"{result['solver']}: rank {result['rank']}{penalty}; {result['iterations']} iterations. {result['message']}")
     if "rmse" not in result:
         return
-    print(f"  rmse {result['rmse']:.5f} on {result['test_ratings']} test ratings")
+    say(f"  rmse {result['rmse']:.5f} on {result['test_ratings']} test ratings")
     for name, words in LINES.items():
         if result[name] == result[name]:
-            print(f"  {result[name]:10.5f} {words}")
+            say(f"  {result[name]:10.5f} {words}")
     if result["remark"]:
-        print(result["remark"])
+        say(result["remark"])
 
 
 def predict(options: argparse.Namespace, model: Any) -> int:
@@ -110,10 +110,10 @@ def predict(options: argparse.Namespace, model: Any) -> int:
     if options.json:
         print_json({"solver": model.solver, "predictions": rows})
     elif options.out:
-        print(options.out)
+        say(options.out)
     else:
         for row in rows:
-            print("  ".join(f"{row[name]:.4f}" if name == "prediction" else str(row[name]) for name in names))
+            say("  ".join(f"{row[name]:.4f}" if name == "prediction" else str(row[name]) for name in names))
     return DONE
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from lrlab import catalog
 from lrlab.parameters import Parameter, declared
-from lrlab.shell.common import DONE, add_json, print_json
+from lrlab.shell.common import DONE, add_json, print_json, say
 
 
 def add(commands: Any) -> None:
@@ -53,10 +53,10 @@ def catalogue() -> list[dict[str, Any]]:
 def show() -> None:
     """Print the catalogue as text."""
     for model in catalogue():
-        print(f"{model['model']}: {model['summary']}")
+        say(f"{model['model']}: {model['summary']}")
         for p in model["parameters"]:
-            print(f"  --set {p['name']}={p['default']:<10} {p['meaning']}")
+            say(f"  --set {p['name']}={p['default']:<10} {p['meaning']}")
         for s in model["solvers"]:
             given = catalog.solver(s["solver"], model["model"]).given
-            print(f"  --solver {s['solver']:<24} {s['summary']} {given}".rstrip())
-        print()
+            say(f"  --solver {s['solver']:<24} {s['summary']} {given}".rstrip())
+        say()

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lrlab.parameters import InputError
-from lrlab.shell.common import DONE, add_json, print_json, report
+from lrlab.shell.common import DONE, add_json, print_json, report, resumable, say
 
 
 def add(commands: Any) -> None:
@@ -38,18 +38,24 @@ def run(options: argparse.Namespace) -> int:
         expected = "a name, or --all, which takes --shipped and no --trials"
         raise InputError("paper", expected, "another combination", "see `paper --help`")
     if options.name == "list":
-        print_json(presets.names()) if options.json else print("\n".join(presets.names()))
+        print_json(presets.names()) if options.json else say("\n".join(presets.names()))
         return DONE
-    written, tables = computed(options)
+    kept = (
+        f"What was computed is stored in {options.store}"
+        if options.store
+        else "With --store FILE what was computed is kept"
+    )
+    with resumable(lambda: f"{kept}: the same command resumes."):
+        written, tables = computed(options)
     judged = {name: presets.verdicts(table) for name, table in tables.items()}
     if options.json:
         rows = [{"preset": name, **line._asdict()} for name, lines in judged.items() for line in lines]
         absent = sorted(set(presets.names()) - set(tables)) if options.all else []
         print_json({"files": list(map(str, written)), "claims": rows, "not_computed": absent})
         return DONE
-    print("\n".join(map(str, written[:1] if options.all else written)))
+    say("\n".join(map(str, written[:1] if options.all else written)))
     for line in () if options.all else judged[options.name]:
-        print(line.sentence)
+        say(line.sentence)
     return DONE
 
 
@@ -66,7 +72,7 @@ def computed(options: argparse.Namespace) -> tuple[list[Path], dict[str, Path]]:
             data=options.data,
             store=options.store,
             progress=report,
-            begin=lambda name: print(name, file=sys.stderr),
+            begin=lambda name: say(name, file=sys.stderr),
         )
         return written, {path.stem: path for path in written[1:]}
     written = presets.run(

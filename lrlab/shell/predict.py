@@ -6,7 +6,7 @@ from typing import Any
 
 from lrlab.parameters import InputError
 from lrlab.shell import fit_ratings
-from lrlab.shell.common import DONE, add_json, print_json, require_place
+from lrlab.shell.common import DONE, add_json, print_json, require_place, say
 
 
 def add(commands: Any) -> None:
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"solver": model.solver, "threshold": model.threshold, "predictions": rows})
     elif options.out:
-        print(options.out)
+        say(options.out)
     else:
         show(rows)
     return DONE
@@ -57,4 +57,4 @@ def show(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         star = "*" if row["predicted"] else ""
         lines.setdefault(row["row"], []).append(f"{row['label']}{star} {row['score']:.3g}")
-    print("\n".join(f"{number}  " + "  ".join(words) for number, words in lines.items()))
+    say("\n".join(f"{number}  " + "  ".join(words) for number, words in lines.items()))

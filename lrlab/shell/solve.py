@@ -10,7 +10,7 @@ from lrlab.engine import solve
 from lrlab.parameters import InputError, declared, require_known
 from lrlab.protocol import Limits, Stop
 from lrlab.runs.job import Job, make_job
-from lrlab.shell.common import DONE, INTERRUPTED, add_json, add_settings, print_json
+from lrlab.shell.common import DONE, INTERRUPTED, add_json, add_settings, print_json, say
 
 
 def add(commands: Any) -> None:
@@ -27,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
     job = job_from(options.model, options.solver, settings_from(options.settings))
     if remark := job.spec.remark:
         # Before the run, which may take long; on standard error, since --json prints one document and nothing else.
-        print(remark, file=sys.stderr)
+        say(remark, file=sys.stderr)
     trace = solve.run(job)
     summary = trace.summary()
     print_json(summary) if options.json else show(summary)
@@ -58,7 +58,7 @@ def job_from(model: str, solver: str, settings: dict[str, str]) -> Job:
 
 def show(summary: dict[str, Any]) -> None:
     """Print a finished run as text."""
-    print(f"{summary['solver']} on {summary['model']}")
-    print(f"{summary['iterations']} iterations in {summary['seconds']:.3g} s. {summary['message']}")
+    say(f"{summary['solver']} on {summary['model']}")
+    say(f"{summary['iterations']} iterations in {summary['seconds']:.3g} s. {summary['message']}")
     for name, value in summary["metrics"].items():
-        print(f"  {name:<18} {value:.6g}")
+        say(f"  {name:<18} {value:.6g}")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lrlab import catalog
-from lrlab.shell.common import DONE, FAILED, add_json, print_json, report
+from lrlab.shell.common import DONE, FAILED, add_json, print_json, report, resumable, say
 
 
 def add(commands: Any) -> None:
@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     with Store(options.store) as store:
         results, paces = Results(sweep), list[Pace]()
         if sys.stderr.isatty():
-            print(f"{size_words(sweep)}.", file=sys.stderr)
+            say(f"{size_words(sweep)}.", file=sys.stderr)
 
         def progress(done: int, total: int) -> None:
             report(done, total)
@@ -44,7 +44,8 @@ def run(options: argparse.Namespace) -> int:
                 paces.append(Pace(results))
             paces[0].require_time(total - done)
 
-        run_sweep(sweep, store, lambda *work: get_engine(options.scheduler).map(*work), progress, results=results)
+        with resumable(lambda: stored_words(results.computed + results.reused, options.store)):
+            run_sweep(sweep, store, lambda *work: get_engine(options.scheduler).map(*work), progress, results=results)
     rows, halves = cell_rows(results), success_midpoints(results)
     if options.json:
         points = {"contour": contour(results)} if sweep.adaptive else {}
@@ -55,15 +56,22 @@ def run(options: argparse.Namespace) -> int:
         shares = [name for name, measure in measures.items() if measure.quotient[0]]
         show(rows, sweep.success.metric if sweep.success else None, shares)
         for sentence in midpoint_words(sweep, halves):
-            print(sentence)
+            say(sentence)
         if sentence := catalog.given(sweep.solvers, sweep.spec.model):
-            print(sentence)
-        print(f"{results.computed} trials run, {results.reused} taken from the store.{inferred(rows)}")
+            say(sentence)
+        say(f"{results.computed} trials run, {results.reused} taken from the store.{inferred(rows)}")
     if results.failures:
         sentence = next(iter(results.failures.values()))
-        print(f"{len(results.failures)} trials failed and are not stored. The first: {sentence}", file=sys.stderr)
+        say(f"{len(results.failures)} trials failed and are not stored. The first: {sentence}", file=sys.stderr)
         return FAILED
     return DONE
+
+
+def stored_words(trials: int, store: Path | None) -> str:
+    """Return how many trials of a sweep are stored, and how to resume it."""
+    if store is None:
+        return "Nothing is stored: with --store FILE the same command would resume."
+    return f"{trials} trials of this sweep are stored in {store}: the same command resumes."
 
 
 def inferred(rows: list[dict[str, Any]]) -> str:
@@ -95,4 +103,4 @@ def show(rows: list[dict[str, Any]], metric: str | None, shares: Sequence[str] =
     full = [line for line in lines if len(line) == len(lines[0])]
     widths = [max(len(line[k]) for line in full) for k in range(len(lines[0]))]
     for line in lines:
-        print("  ".join(word.ljust(width) for word, width in zip(line, widths, strict=False)).rstrip())
+        say("  ".join(word.ljust(width) for word, width in zip(line, widths, strict=False)).rstrip())

@@ -89,3 +89,8 @@ def key(job: Job) -> bytes:
 def cell_key(model: str, spec: str, solver: str, settings: str, version: str) -> bytes:
     """Return the same for values that are texts, see `text`."""
     return hashlib.blake2b("\0".join((model, spec, solver, settings, version)).encode(), digest_size=16).digest()
+
+
+def is_key(key: object, *texts: object) -> bool:
+    """Tell whether a stored key is that of the stored texts, in the order of `cell_key`."""
+    return all(isinstance(text, str) for text in texts) and cell_key(*map(str, texts)) == key

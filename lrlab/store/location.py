@@ -35,9 +35,9 @@ class SharedStore:
             self.warning = f"{str(error).rstrip('.')}. Until then sweeps are stored only while this server runs."
             Store(self.path).close()
 
-    def open(self) -> Store:
+    def open(self, lock_wait_seconds: float | None = LOCK_WAIT_SECONDS) -> Store:
         """Return the store, for the calling thread."""
-        return Store(self.path, checked=True, lock_wait_seconds=LOCK_WAIT_SECONDS)
+        return Store(self.path, checked=True, lock_wait_seconds=lock_wait_seconds)
 
 
 def default_path() -> Path:

@@ -5,18 +5,19 @@ A cell is a `Job`: spec with the sweep's seed, solver, options and limits. Its t
 """
 
 import json
-import math
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
-from functools import lru_cache
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
-from lrlab.parameters import Value
+from lrlab.parameters import InputError, Value
 from lrlab.runs.job import Job
 from lrlab.runs.trial import Trial, TrialResult
-from lrlab.store import code_version, store_file
+from lrlab.store import code_version
+from lrlab.store.connection import Connection
+from lrlab.store.rows import checksum, pack_scores, read_trial, row_start, trial_checksum
+from lrlab.store.store_file import damaged
 
 
 class TrialGroup(NamedTuple):
@@ -36,35 +37,21 @@ class TrialGroup(NamedTuple):
         return not code_version.current(self.model, self.solver, self.version)
 
 
-class Store(AbstractContextManager["Store"]):
+LISTED = """
+SELECT groups.id, model, solver, settings, version, key, spec, trials,
+    (SELECT count(*) FROM trials WHERE cell = cells.id), (SELECT count(*) FROM trials)
+    FROM cells LEFT JOIN groups ON group_id = groups.id ORDER BY model, solver, groups.id
+"""
+ROW = "names, trial, seed, stop, iterations, seconds, scores, checksum"
+
+
+class Store(Connection):
     """An open store, for one thread; several processes may have the same file open."""
-
-    def __init__(
-        self,
-        path: Path | None = None,
-        create: bool = True,
-        checked: bool = False,
-        lock_wait_seconds: float = store_file.LOCK_WAIT_SECONDS,
-    ) -> None:
-        """Open the file, made if it is not there and `create`; without a path, store everything in memory.
-
-        checked, lock_wait_seconds: as in `store_file.connect`. InputError where it is foreign, damaged or of another
-        format; it is then untouched.
-        """
-        self.path = path
-        self._connection = store_file.connect(path, create, checked, lock_wait_seconds)
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._connection.close()
 
     def finished(self, job: Job, below: int) -> set[int]:
         """Return the numbers, smaller than `below`, of the stored trials of a cell."""
-        with self.reading():
-            rows = self._connection.execute(
+        with self.reading() as connection:
+            rows = connection.execute(
                 "SELECT trial FROM trials JOIN cells ON cell = id WHERE key = ? AND trial < ?",
                 (code_version.key(job), below),
             )
@@ -72,69 +59,99 @@ class Store(AbstractContextManager["Store"]):
 
     def results(self, job: Job, below: int) -> dict[int, TrialResult]:
         """Return the results of the trials of a cell whose numbers are smaller than `below`, in order."""
-        with self.reading():
-            rows = self._connection.execute(
-                "SELECT trial, seed, stop, iterations, seconds, names, scores FROM cells JOIN trials ON cell = cells.id"
-                " JOIN measures ON measures = measures.id WHERE key = ? AND trial < ? ORDER BY trial",
-                (code_version.key(job), below),
+        key, found = code_version.key(job), dict[int, TrialResult]()
+        with self.reading() as connection:
+            rows = connection.execute(
+                f"SELECT {ROW} FROM cells JOIN trials ON cell = cells.id LEFT JOIN measures ON"
+                " measures = measures.id WHERE key = ? AND trial < ? ORDER BY trial",
+                (key, below),
             )
-            return {
-                trial: TrialResult(seed, stop, iterations, seconds, unpack_scores(names, scores))
-                for trial, seed, stop, iterations, seconds, names, scores in rows
-            }
+            for row in rows:
+                result = read_trial(key, *row)
+                if result is None:
+                    raise self._damaged_trial(row[1], job.solver, job.spec.model)
+                found[row[1]] = result
+        return found
 
     def add(self, results: Mapping[Trial, TrialResult]) -> None:
         """Store finished trials, all of them or none; one that is there already stays as it is."""
-        cells: dict[Job, dict[int, TrialResult]] = {}
-        for (job, number), result in results.items():
-            cells.setdefault(job, {})[number] = result
-        if not cells:
-            return
-        with self.writing() as connection:
-            lists = {tuple(result.scores) for result in results.values()}
-            measures = {names: self._measures(connection, names) for names in lists}
-            for job, trials in cells.items():
-                cell = self._cell(connection, job)
-                rows = [(cell, n, *r[:4], measures[tuple(r.scores)], pack_scores(r)) for n, r in trials.items()]
-                added = connection.executemany("INSERT OR IGNORE INTO trials VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
-                connection.execute("UPDATE cells SET trials = trials + ? WHERE id = ?", (added.rowcount, cell))
+        # By identity: to hash a job takes as long as to store a trial.
+        cells: dict[int, list[tuple[Trial, TrialResult]]] = {}
+        for item in results.items():
+            cells.setdefault(id(item[0].job), []).append(item)
+        if cells:
+            with self.writing() as connection:
+                measures: dict[tuple[str, ...], tuple[int, str]] = {}
+                for trials in cells.values():
+                    self._add(connection, trials[0][0].job, trials, measures)
+
+    def _add(
+        self,
+        connection: sqlite3.Connection,
+        job: Job,
+        trials: Sequence[tuple[Trial, TrialResult]],
+        measures: dict[tuple[str, ...], tuple[int, str]],
+    ) -> None:
+        key, cell = code_version.key(job), self._cell(connection, job)
+        rows, known = list[tuple[object, ...]](), dict[tuple[str, ...], tuple[int, int]]()
+        for (_, number), result in trials:
+            if (names := tuple(result.scores)) not in known:
+                measures[names] = measure, text = measures.get(names) or self._measures(connection, names)
+                known[names] = measure, row_start(key, text)[0]
+            measure, start = known[names]
+            seed, stop, iterations, seconds, _ = result
+            scores = pack_scores(result)
+            own = trial_checksum(start, number, seed, stop, iterations, seconds, scores)
+            rows.append((cell, number, seed, stop, iterations, seconds, measure, scores, own))
+        added = connection.executemany("INSERT OR IGNORE INTO trials VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        connection.execute("UPDATE cells SET trials = trials + ? WHERE id = ?", (added.rowcount, cell))
 
     def items(self, keys: Iterable[bytes]) -> dict[bytes, Any]:
         """Return the stored results of other items than trials, by key; those that are not there are left out.
 
         A key is made of the item's values and of the code's version, see `presets.resumed`.
         """
+        found = dict[bytes, Any]()
         with self.reading() as connection:
-            if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'items'").fetchone():
-                return {}
-            rows = (connection.execute("SELECT key, result FROM items WHERE key = ?", (k,)).fetchone() for k in keys)
-            return {key: json.loads(result) for key, result in filter(None, rows)}
+            for key in keys:
+                row = connection.execute("SELECT result, checksum FROM items WHERE key = ?", (key,)).fetchone()
+                if row and checksum(key, row[0]) != row[1]:
+                    raise damaged(self.path, "a result of a figure does not match its checksum")
+                if row:
+                    found[key] = json.loads(row[0])
+        return found
 
     def add_items(self, results: Mapping[bytes, Any]) -> None:
-        """Store results of other items as JSON, all of them or none; their table is made when it is first needed."""
-        rows = [(key, json.dumps(result, default=lambda value: value.item())) for key, result in results.items()]
+        """Store results of other items as JSON, all of them or none."""
+        texts = {key: json.dumps(result, default=lambda value: value.item()) for key, result in results.items()}
+        rows = [(key, text, checksum(key, text)) for key, text in texts.items()]
         with self.writing() as connection:
-            connection.execute(store_file.ITEMS)
-            connection.executemany("INSERT OR IGNORE INTO items VALUES (?, ?)", rows)
+            connection.executemany("INSERT OR IGNORE INTO items VALUES (?, ?, ?)", rows)
 
     def groups(self) -> list[TrialGroup]:
-        """Return what is stored, summed up."""
-        with self.reading():
-            rows = self._connection.execute(
-                "SELECT groups.id, model, solver, settings, version, count(cells.id), ifnull(sum(trials), 0)"
-                " FROM groups LEFT JOIN cells ON group_id = groups.id"
-                " GROUP BY groups.id ORDER BY model, solver, groups.id"
-            )
-            return [
-                TrialGroup(number, model, solver, json.loads(settings), version, cells, trials)
-                for number, model, solver, settings, version, cells, trials in rows
-            ]
+        """Return what is stored, summed up; InputError where a cell or its number of trials is damaged."""
+        with self.reading() as connection:
+            cells = connection.execute(LISTED).fetchall()
+        found = list[TrialGroup]()
+        for (number, model, solver, settings, version), rows in groupby(cells, lambda row: row[:5]):
+            own = list(rows)
+            for *_, key, spec, trials, counted, _ in own:
+                if trials != counted or not code_version.is_key(key, model, spec, solver, settings, version):
+                    raise damaged(self.path, f"a cell of {solver} on {model}")
+            counts = [row[7] for row in own]
+            found.append(TrialGroup(number, model, solver, json.loads(settings), version, len(own), sum(counts)))
+        if cells and sum(group.trials for group in found) != cells[0][-1]:
+            raise damaged(self.path, "trials whose cell is lost")
+        return found
 
     def measures(self) -> list[str]:
         """Return the names of all scores that some trial has."""
-        with self.reading():
-            rows = self._connection.execute("SELECT names FROM measures ORDER BY id").fetchall()
+        with self.reading() as connection:
+            rows = connection.execute("SELECT names FROM measures ORDER BY id").fetchall()
+        try:
             return list(dict.fromkeys(name for (names,) in rows for name in json.loads(names)))
+        except (ValueError, TypeError) as error:
+            raise damaged(self.path, "names of scores") from error
 
     def prune(self) -> int:
         """Remove the trials that are stale, give their room back, and return their number."""
@@ -147,45 +164,33 @@ class Store(AbstractContextManager["Store"]):
                 connection.execute(f"DELETE FROM trials WHERE cell IN ({cells})", (number,))
                 connection.execute("DELETE FROM cells WHERE group_id = ?", (number,))
                 connection.execute("DELETE FROM groups WHERE id = ?", (number,))
-        with self.reading():
-            self._connection.execute("VACUUM")
+        with self.reading() as connection:
+            connection.execute("VACUUM")
         return sum(group.trials for group in stale)
 
     def rows(self, group: TrialGroup) -> Iterator[dict[str, Value]]:
         """Yield the trials of a group as tidy rows: the cell's values, the trial's seed; `base_seed` is the sweep's."""
-        with self.reading():
-            rows = self._connection.execute(
-                "SELECT spec, trial, seed, stop, iterations, seconds, names, scores FROM cells JOIN trials"
-                " ON cell = cells.id JOIN measures ON measures = measures.id WHERE group_id = ?",
+        with self.reading() as connection:
+            rows = connection.execute(
+                f"SELECT key, spec, {ROW} FROM cells JOIN trials ON cell = cells.id"
+                " LEFT JOIN measures ON measures = measures.id WHERE group_id = ?",
                 (group.id,),
             )
             stale, head = group.stale, dict[str, Value](model=group.model, solver=group.solver)
             head |= code_version.added_defaults(group.model)
-            for spec, trial, seed, stop, iterations, seconds, names, scores in rows:
+            for (key, spec), trials in groupby(rows, itemgetter(0, 1)):
                 values = json.loads(spec)
-                start = {**head, **values, "base_seed": values["seed"], "seed": seed, "trial": trial, **group.settings}
-                ending = {"stop": stop, "iterations": iterations, "seconds": seconds, "stale": stale}
-                yield {**start, **unpack_scores(names, scores), **ending}
+                start = {**head, **values, "base_seed": values["seed"]}
+                for _, _, *row in trials:
+                    result = read_trial(key, *row)
+                    if result is None:
+                        raise self._damaged_trial(row[1], group.solver, group.model)
+                    own: dict[str, Value] = {"seed": result.seed, "trial": row[1], **group.settings, **result.scores}
+                    own |= {"stop": result.stop, "iterations": result.iterations, "seconds": result.seconds}
+                    yield {**start, **own, "stale": stale}
 
-    @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """Yield the connection in a transaction, committed if all goes well; RuntimeError where the file fails."""
-        with self.reading():
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._connection
-                self._connection.execute("COMMIT")
-            finally:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-
-    @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
-        """Yield the connection; RuntimeError with a sentence where the file fails."""
-        try:
-            yield self._connection
-        except sqlite3.Error as error:
-            raise RuntimeError(f"The store {self.path or 'in memory'} failed: {error}.") from error
+    def _damaged_trial(self, number: object, solver: str, model: str) -> InputError:
+        return damaged(self.path, f"trial {number} of {solver} on {model} does not match its checksum")
 
     def _cell(self, connection: sqlite3.Connection, job: Job) -> int:
         key = code_version.key(job)
@@ -202,30 +207,7 @@ class Store(AbstractContextManager["Store"]):
         )
         return int(made.lastrowid or 0)
 
-    def _measures(self, connection: sqlite3.Connection, names: tuple[str, ...]) -> int:
+    def _measures(self, connection: sqlite3.Connection, names: tuple[str, ...]) -> tuple[int, str]:
         text = json.dumps(names)
         connection.execute("INSERT OR IGNORE INTO measures (names) VALUES (?)", (text,))
-        return int(connection.execute("SELECT id FROM measures WHERE names = ?", (text,)).fetchone()[0])
-
-
-def pack_scores(result: TrialResult) -> str:
-    """Return scores as a JSON list: null for what is not a number, and as text what is infinite."""
-    # What `json.dumps` gives, in a fifth of its time.
-    return f"[{', '.join(map(_number, result.scores.values()))}]"
-
-
-def _number(value: float) -> str:
-    if math.isfinite(value):
-        return repr(float(value))
-    return "null" if math.isnan(value) else f'"{float(value)!r}"'
-
-
-def unpack_scores(names: str, scores: str) -> dict[str, float]:
-    """Return scores by name."""
-    values = [math.nan if value is None else float(value) for value in json.loads(scores)]
-    return dict(zip(_names(names), values, strict=True))
-
-
-@lru_cache(maxsize=1000)
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(json.loads(text))
+        return int(connection.execute("SELECT id FROM measures WHERE names = ?", (text,)).fetchone()[0]), text

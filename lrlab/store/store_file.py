@@ -8,21 +8,29 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from shlex import quote as quoted
 from urllib.parse import quote
 
-from lrlab.parameters import InputError
+from lrlab.parameters import InputError, printable
+from lrlab.store import rows
 
 APPLICATION = 0x6C726C62
 FORMAT = 3
 MAGIC = b"SQLite format 3\0"
-LOCK_WAIT_SECONDS = 30.0
-"""Seconds to wait for another process that writes."""
 
 SWEEPS = """
 CREATE TABLE sweeps (
     session TEXT NOT NULL, definition TEXT NOT NULL, title TEXT NOT NULL, page TEXT NOT NULL, state TEXT NOT NULL,
-    done INTEGER NOT NULL, total INTEGER NOT NULL, changed REAL NOT NULL,
+    done INTEGER NOT NULL, total INTEGER NOT NULL, changed REAL NOT NULL, checksum INTEGER,
     PRIMARY KEY (session, definition)
+) WITHOUT ROWID;
+"""
+ITEMS = """
+CREATE TABLE IF NOT EXISTS items (key BLOB PRIMARY KEY, result TEXT NOT NULL, checksum INTEGER) WITHOUT ROWID;
+"""
+CLAIMS = """
+CREATE TABLE IF NOT EXISTS claims (
+    key BLOB NOT NULL, trial INTEGER NOT NULL, owner TEXT NOT NULL, until REAL NOT NULL, PRIMARY KEY (key, trial)
 ) WITHOUT ROWID;
 """
 SCHEMA = f"""
@@ -38,21 +46,22 @@ CREATE TABLE measures (id INTEGER PRIMARY KEY, names TEXT NOT NULL UNIQUE);
 CREATE TABLE trials (
     cell INTEGER NOT NULL REFERENCES cells, trial INTEGER NOT NULL, seed INTEGER NOT NULL, stop TEXT NOT NULL,
     iterations INTEGER NOT NULL, seconds REAL NOT NULL, measures INTEGER NOT NULL REFERENCES measures,
-    scores TEXT NOT NULL,
+    scores TEXT NOT NULL, checksum INTEGER,
     PRIMARY KEY (cell, trial)
 ) WITHOUT ROWID;
-{SWEEPS}"""
+{SWEEPS}{ITEMS}{CLAIMS}"""
 """groups: trials alike but for their spec. cells: spec (JSON, with the sweep's seed). trials: by their number in the
 cell; `scores` is a JSON list of what `measures` names: null where it is not a number, text where it is infinite.
-sweeps (since format 2): what a browser session has run (`history`), as TOML; `changed` in seconds since 1970."""
+sweeps (since format 2): what a browser session has run (`history`), as TOML; `changed` in seconds since 1970.
+items: results of other things than trials: traces, draws of spectra, fits to data sets, as JSON.
+claims: trials that a process computes, until then (see `claims`). checksum: see `rows`; rows that an older lrlab wrote
+get theirs when the store is opened."""
 FORMAT_2 = "ALTER TABLE lots RENAME TO groups; ALTER TABLE cells RENAME COLUMN lot TO group_id;"
 """What brings formats 1 and 2 to the columns of today."""
-ITEMS = "CREATE TABLE IF NOT EXISTS items (key BLOB PRIMARY KEY, result TEXT NOT NULL) WITHOUT ROWID"
-"""Results of other items than trials: traces, draws of spectra, fits to data sets. Older versions leave them alone."""
 
 
 def connect(
-    path: Path | None, create: bool = True, checked: bool = False, lock_wait_seconds: float = LOCK_WAIT_SECONDS
+    path: Path | None, create: bool = True, checked: bool = False, lock_wait_seconds: float = 0.0
 ) -> sqlite3.Connection:
     """Return a connection to a store: at a path, made if there is none, or in memory; InputError if it cannot be used.
 
@@ -64,7 +73,7 @@ def connect(
         connection = sqlite3.connect(":memory:", isolation_level=None)
         connection.executescript(SCHEMA)
         return connection
-    with _worded(path):
+    with worded(path):
         if not path.exists() or (path.is_file() and path.stat().st_size == 0):
             if not create:
                 raise InputError("store", "an existing file", path, "name one that `sweep --store` has written")
@@ -78,7 +87,15 @@ def connect(
         connection.execute("PRAGMA synchronous = FULL")
         # Asked of SQLite: what the header says may be overruled by the write-ahead log.
         _check_format(int(connection.execute("PRAGMA user_version").fetchone()[0]), path)
+        if "checksum" not in (row[1] for row in connection.execute("PRAGMA table_info(trials)")):
+            rows.add_checksums(connection)
+            connection.executescript(f"{ITEMS}{CLAIMS}")
         return connection
+
+
+def parts(path: Path) -> list[Path]:
+    """Return the file of a store and those that SQLite puts beside it."""
+    return [path.with_name(path.name + ending) for ending in ("", "-wal", "-shm")]
 
 
 def _make(path: Path) -> None:
@@ -138,7 +155,7 @@ def _check_format(form: int, path: Path) -> None:
 
 def readable(path: Path, folder: Path) -> Path:
     """Return a store that can be read: this one, or a copy in a folder of one of an older format, with its trials."""
-    with _worded(path):
+    with worded(path):
         application, form = _marks(path) if path.is_file() else (0, 0)
         if application != APPLICATION or form >= FORMAT:
             return path
@@ -153,7 +170,7 @@ def readable(path: Path, folder: Path) -> Path:
 
 
 @contextmanager
-def _worded(path: Path) -> Iterator[None]:
+def worded(path: Path) -> Iterator[None]:
     """Raise InputError where a file cannot be used."""
     try:
         yield
@@ -161,14 +178,19 @@ def _worded(path: Path) -> Iterator[None]:
         reason = getattr(error, "strerror", None) or error
         raise InputError("store", "a file that can be read and written", path, f"{reason}: name another") from error
     except sqlite3.DatabaseError as error:
-        remedy = f"it is damaged ({error}): restore it, or remove it and compute anew"
-        raise InputError("store", "a sound store", path, remedy) from error
+        raise damaged(path, str(error)) from error
+
+
+def damaged(path: Path | None, what: str) -> InputError:
+    """Return the error for a store of which something is damaged, with how to go on without that."""
+    remedy = f"restore it, or let `python -m lrlab store {quoted(str(path))} --repair` drop what is damaged"
+    return InputError("store", "a sound store", path, f"it is damaged ({printable(what)}): {remedy}")
 
 
 def _check_pages(path: Path, lock_wait_seconds: float) -> None:
     # Read-only, so that a damaged file stays as it is for whoever wants to repair it.
     address = f"file:{quote(str(path.resolve()))}?mode=ro"
     with closing(sqlite3.connect(address, uri=True, timeout=lock_wait_seconds)) as look:
-        verdict = look.execute("PRAGMA quick_check(1)").fetchone()[0]
+        verdict = look.execute("PRAGMA integrity_check(1)").fetchone()[0]
     if verdict != "ok":
         raise sqlite3.DatabaseError(" ".join(verdict.replace("***", " ").split())[:100])

@@ -3,7 +3,9 @@
 from typing import Literal, NamedTuple, get_args
 
 from lrlab.parameters import require_known
+from lrlab.store.rows import sweep_checksum
 from lrlab.store.store import Store
+from lrlab.store.store_file import damaged
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.toml import parse
 
@@ -36,18 +38,22 @@ def note(store: Store, line: Past) -> None:
     """Put a sweep on its session's list, or bring its line there up to date: it has one, however often it was run."""
     require_known(line.state, get_args(State), what="state")
     with store.writing() as connection:
-        connection.execute("INSERT OR REPLACE INTO sweeps VALUES (?, ?, ?, ?, ?, ?, ?, ?)", line)
+        connection.execute(
+            "INSERT OR REPLACE INTO sweeps VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*line, sweep_checksum(line))
+        )
 
 
 def past(store: Store, session: str, most: int = 100) -> list[Past]:
-    """Return the sweeps of a session, the newest first."""
+    """Return the sweeps of a session, the newest first; InputError where one is damaged."""
     with store.reading() as connection:
         rows = connection.execute(
-            "SELECT session, definition, title, page, state, done, total, changed FROM sweeps WHERE session = ?"
-            " ORDER BY changed DESC, definition LIMIT ?",
+            "SELECT session, definition, title, page, state, done, total, changed, checksum FROM sweeps"
+            " WHERE session = ? ORDER BY changed DESC, definition LIMIT ?",
             (session, most),
-        )
-        return [Past(*row) for row in rows]
+        ).fetchall()
+    if any(stored != sweep_checksum(line) for *line, stored in rows):
+        raise damaged(store.path, "a past sweep does not match its checksum")
+    return [Past(*line) for *line, _ in rows]
 
 
 def forget(store: Store, session: str, definition: str) -> None:

@@ -1,6 +1,8 @@
 """Runs a sweep: takes finished trials from a store, computes the missing ones, and stores them as they arrive."""
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +14,9 @@ from lrlab.engine.stream import ItemResult, ResultStream, StartStream, collect
 from lrlab.plugins import AnySolver
 from lrlab.protocol import Spec, Stop
 from lrlab.runs import theory
+from lrlab.runs.job import Job
 from lrlab.runs.trial import Progress, Trial, TrialResult, run_trial, silent
+from lrlab.store.claims import Claims
 from lrlab.store.store import Store
 from lrlab.sweeps import adaptive
 from lrlab.sweeps.adaptive import Requested
@@ -22,6 +26,9 @@ from lrlab.sweeps.tables import trial_table
 
 if TYPE_CHECKING:
     from lrlab.sweeps.sweep_table import SweepTable
+
+OTHERS_SECONDS = 0.2
+"""Between two looks at what other processes with the same store have computed."""
 
 
 def sweep(
@@ -67,26 +74,30 @@ def run(
 ) -> Results:
     """Compute what the store does not have of a sweep, storing every batch as it arrives, whatever ends it.
 
+    What another process with the same store computes at the same time is left to it, and read when it is stored.
     It ends early, within a second, once `stop()` is true (called often, so it may look at a flag of another thread);
     called again, it resumes. `results` are filled, or new ones: first with what the store has, a cell at a time. A
-    trial that fails is not stored: the next run tries it again. RuntimeError when the engine or the store fails.
+    trial that fails is not stored: the next run tries it again. RuntimeError when the engine or the store fails,
+    InputError where the store is damaged.
     """
     results = Results(sweep) if results is None else results
     results.computed = results.reused = 0
     results.failures, results.complete = {}, False
     _compute_bounds(sweep, start)
     rounds = adaptive.rounds(sweep, results) if sweep.adaptive else [dict.fromkeys(sweep.jobs, range(sweep.trials))]
-    intake = _Intake(store, results)
-    for requested in rounds:
-        number = sum(map(len, requested.values()))
-        total, before = sweep.most if sweep.adaptive else number, results.reused
-        _load(requested, store, results)
-        progress(results.done, total)
-        if results.reused - before < number:
-            if not stop():
-                _compute(start(run_trial, missing(requested, store)), intake, progress, total, stop)
-            if stop():
-                return results
+    claims = Claims(store)
+    try:
+        for requested in rounds:
+            number = sum(map(len, requested.values()))
+            total, before = sweep.most if sweep.adaptive else number, results.reused
+            _load(requested, store, results)
+            progress(results.done, total)
+            if results.reused - before < number:
+                _Round(store, results, claims, progress, total, stop).complete(requested, start)
+                if stop():
+                    return results
+    finally:
+        claims.release()
     results.complete = True
     return results
 
@@ -115,17 +126,6 @@ def _load(requested: Requested, store: Store, results: Results) -> None:
             results.reused += len(finished)
 
 
-def _compute(stream: ResultStream, intake: "_Intake", progress: Progress, total: int, stop: Callable[[], bool]) -> None:
-    try:
-        while stream.alive and not stop():
-            if new := stream.take():
-                intake.take(new)
-                progress(intake.results.done, total)
-    finally:
-        # Ctrl-C may come between any two lines: what had been taken is stored again, which changes nothing.
-        intake.take(stream.cancel())
-
-
 def missing(requested: Requested, store: Store) -> Iterator[Trial]:
     """Yield the trials that a store does not have, looked up as they are needed.
 
@@ -141,22 +141,68 @@ def missing(requested: Requested, store: Store) -> Iterator[Trial]:
         first, end = end, 2 * end
 
 
-class _Intake:
-    """Puts results into a store and into the results of the sweep."""
+class _Round:
+    """Computes the trials of a round that a store does not have, and puts them into the store and into the results."""
 
-    def __init__(self, store: Store, results: Results) -> None:
-        self.results, self._store = results, store
+    def __init__(
+        self,
+        store: Store,
+        results: Results,
+        claims: Claims,
+        progress: Progress,
+        total: int,
+        stop: Callable[[], bool],
+    ) -> None:
+        self._store, self._results, self._claims = store, results, claims
+        self._progress, self._total, self._stop = progress, total, stop
         self._pending: dict[Trial, TrialResult] = {}
 
-    def take(self, new: list[ItemResult]) -> None:
+    def complete(self, requested: Requested, start: StartStream) -> None:
+        """Compute what nobody else does until every trial is stored, or has failed here."""
+        while requested and not self._stop():
+            own = self._claims.granted(missing(requested, self._store))
+            if (first := next(own, None)) is not None:
+                self._compute(start(run_trial, chain((first,), own)))
+            else:
+                time.sleep(OTHERS_SECONDS)
+            if not self._stop():
+                requested = self._without_finished(requested)
+                self._progress(self._results.done, self._total)
+
+    def _compute(self, stream: ResultStream) -> None:
+        try:
+            while stream.alive and not self._stop():
+                self._claims.renew()
+                if new := stream.take():
+                    self._take(new)
+                    self._progress(self._results.done, self._total)
+        finally:
+            # Ctrl-C may come between any two lines: what had been taken is stored again, which changes nothing.
+            self._take(stream.cancel())
+
+    def _take(self, new: list[ItemResult]) -> None:
         """Store what is new, in one transaction with what an interruption has left."""
         for _, trial, result in new:
             if isinstance(result, Failure):
-                self.results.failures[trial] = result.sentence
+                self._results.failures[trial] = result.sentence
             elif result.stop != Stop.CANCELLED.name:
                 self._pending[trial] = result
         if self._pending:
             self._store.add(self._pending)
-            self.results.computed += len(self._pending)
+            self._results.computed += len(self._pending)
             finished, self._pending = self._pending, {}
-            self.results.add(finished)
+            self._results.add(finished)
+
+    def _without_finished(self, requested: Requested) -> Requested:
+        """Return the jobs of which trials are missing; what others have stored of them enters the results."""
+        left: dict[Job, range] = {}
+        for job, numbers in requested.items():
+            absent = set(numbers) - self._store.finished(job, numbers.stop)
+            before = self._results.finished(job)
+            if before < numbers.stop - len(absent):
+                stored = self._store.results(job, numbers.stop)
+                self._results.add({Trial(job, n): result for n, result in stored.items() if n in numbers})
+                self._results.reused += self._results.finished(job) - before
+            if any(Trial(job, number) not in self._results.failures for number in absent):
+                left[job] = numbers
+        return left

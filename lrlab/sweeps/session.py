@@ -125,7 +125,7 @@ class SweepRun:
 
     def _serve(self, work: Callable[[Store], None]) -> None:
         try:
-            with self._shared.open() as store:
+            with self._shared.open(lock_wait_seconds=None) as store:
                 work(store)
         except Exception as error:
             worded = isinstance(error, InputError | RuntimeError)

@@ -25,8 +25,13 @@ def show(page_name: str) -> None:
     fold = st.expander("Past sweeps", key=f"{page_name}-past", on_change="rerun")
     if not fold.open:
         return
-    with get_shared_store().open() as store:
-        listed = history.past(store, live.browser_key(), MAX_LISTED)
+    try:
+        with get_shared_store().open() as store:
+            listed = history.past(store, live.browser_key(), MAX_LISTED)
+    except (InputError, RuntimeError) as error:
+        with fold:
+            show_error(error)
+        return
     with fold:
         if refused := st.session_state.get(f"{page_name}:unopened"):
             show_error(refused)

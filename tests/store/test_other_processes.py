@@ -1,0 +1,263 @@
+"""Stores that other processes remove, replace, lock, or use for the same sweep."""
+
+import json
+import logging
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
+import pytest
+
+from lrlab import spec
+from lrlab.__main__ import main
+from lrlab.engine.stream import LocalStream
+from lrlab.runs.trial import run_trial
+from lrlab.store import claims, connection
+from lrlab.store.claims import Claims
+from lrlab.store.store import Store
+from lrlab.sweeps import run as running
+from lrlab.sweeps.definition import Sweep
+from lrlab.sweeps.run import missing, run
+from lrlab.sweeps.tables import cell_rows
+from lrlab.sweeps.toml import parse, to_toml
+from tests.store.test_store import LARGE
+from tests.waiting import stored_trials, until
+
+SWEEP = Sweep(
+    spec=spec("one-bit-sensing", n=200, p=5),
+    axes={"noise": [0.1, 0.5, 1.0]},
+    solvers=["pairwise-moment", "marginal-mean"],
+    trials=20,
+)
+TOTAL = 120
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "store.sqlite"
+
+
+def one_by_one(function, items):
+    return LocalStream(function, items, chunk_seconds=0.0)
+
+
+def all_of(path):
+    with Store(path, create=False) as store:
+        return [store.results(job, SWEEP.trials) for job in SWEEP.jobs]
+
+
+def remove(path):
+    path.unlink()
+
+
+def remove_all(path):
+    for file in path.parent.iterdir():
+        file.unlink()
+
+
+def replace_by_another(path):
+    remove_all(path)
+    with Store(path) as store:
+        store.add_items({b"another": 1})
+
+
+@pytest.mark.parametrize("remove", [remove, remove_all, replace_by_another])
+def test_a_store_that_is_removed_during_a_sweep_is_written_anew(path, remove):
+    with Store(path) as store:
+        store.add_items({b"before": [1.5]})
+
+        def progress(done, total):
+            if done == TOTAL // 2:
+                remove(path)
+
+        done = run(SWEEP, store, one_by_one, progress)
+        assert (done.computed, done.reused) == (TOTAL, 0)
+        expected = [store.results(job, SWEEP.trials) for job in SWEEP.jobs]
+    assert all_of(path) == expected and sum(map(len, expected)) == TOTAL
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+    with Store(path) as store:
+        assert store.items([b"before"]) == {b"before": [1.5]} and store.groups()[0].trials == TOTAL // 2
+
+
+def test_two_that_notice_it_lose_nothing(path):
+    with Store(path) as first, Store(path) as second:
+        run(SWEEP, first, one_by_one, stop=lambda: first.groups() != [] and first.groups()[0].trials > 9)
+        remove_all(path)
+        run(SWEEP, second, LocalStream)
+        expected = [second.results(job, SWEEP.trials) for job in SWEEP.jobs]
+        first.add_items({b"last": 1})
+    assert all_of(path) == expected and sum(map(len, expected)) == TOTAL
+    with Store(path) as store:
+        assert store.items([b"last"]) == {b"last": 1}
+
+
+def test_a_store_that_is_replaced_by_something_else_ends_the_sweep(path, tmp_path, capsys, monkeypatch):
+    definition = tmp_path / "sweep.toml"
+    definition.write_text(to_toml(SWEEP))
+
+    def spoiling(trial):
+        if trial.number == 3:
+            path.unlink(missing_ok=True)
+            path.write_text("my thesis")
+        return run_trial(trial)
+
+    monkeypatch.setattr(running, "run_trial", spoiling)
+    monkeypatch.setattr("lrlab.engine.engine.Engine.map", lambda self, *work: one_by_one(*work))
+    assert main(["sweep", str(definition), "--store", str(path)]) == 1
+    sentence = capsys.readouterr().err
+    assert "was removed or replaced while it was in use" in sentence and sentence.count("\n") == 1
+    assert path.read_text() == "my thesis"
+
+
+@pytest.fixture
+def lock(path):
+    """Return what locks the store, as another program does, for so many seconds."""
+    threads = []
+
+    def locked(seconds):
+        begun = threading.Event()
+
+        def hold():
+            with closing(sqlite3.connect(path, isolation_level=None)) as other:
+                other.execute("BEGIN EXCLUSIVE")
+                begun.set()
+                time.sleep(seconds)
+
+        threads.append(threading.Thread(target=hold))
+        threads[-1].start()
+        begun.wait()
+
+    yield locked
+    for thread in threads:
+        thread.join()
+
+
+def test_a_locked_store_is_waited_for_with_a_word(path, lock, monkeypatch, caplog):
+    monkeypatch.setattr(connection, "WORD_SECONDS", 0.2)
+    with Store(path) as store:
+        lock(1.0)
+        with caplog.at_level(logging.WARNING, "lrlab.store"):
+            assert run(SWEEP, store, LocalStream).computed == TOTAL
+    (record,) = caplog.records
+    assert record.getMessage() == f"The store {path} is locked by another program: waiting up to 600 s."
+
+
+def test_a_store_that_stays_locked_ends_the_sweep_with_what_is_stored(path, lock, tmp_path, monkeypatch, capsys):
+    definition = tmp_path / "sweep.toml"
+    definition.write_text(to_toml(SWEEP))
+    monkeypatch.setattr(connection, "WORD_SECONDS", 0.1)
+    monkeypatch.setattr(connection, "LOCK_WAIT_SECONDS", 0.5)
+    locked = []
+
+    def locking(trial):
+        if trial.number == 3 and not locked:
+            locked.append(lock(3.0))
+        return run_trial(trial)
+
+    monkeypatch.setattr(running, "run_trial", locking)
+    monkeypatch.setattr("lrlab.engine.engine.Engine.map", lambda self, *work: one_by_one(*work))
+    assert main(["sweep", str(definition), "--store", str(path)]) == 1
+    *_, sentence = capsys.readouterr().err.splitlines()
+    stored = stored_trials(path)
+    assert f"locked by another program: end that, and run this again. {stored} trials of this sweep are" in sentence
+    assert 0 < stored < TOTAL and f"stored in {path}: the same command resumes." in sentence
+
+
+def together(path, *starts):
+    """Run the sweep in threads with stores of their own; return the results."""
+
+    def one(start):
+        with Store(path) as store:
+            return run(SWEEP, store, start)
+
+    with ThreadPoolExecutor(len(starts)) as threads:
+        return [*threads.map(one, starts)]
+
+
+def slow(function, items):
+    def later(item):
+        time.sleep(0.002)
+        return function(item)
+
+    return LocalStream(later, items, chunk_seconds=0.01)
+
+
+def test_several_with_one_store_divide_a_sweep(path):
+    with Store() as store:
+        expected = json.dumps(cell_rows(run(SWEEP, store, LocalStream)))
+    Store(path).close()
+    done = together(path, slow, slow, slow)
+    assert sum(results.computed for results in done) == TOTAL and min(results.computed for results in done) > 0
+    assert {results.computed + results.reused for results in done} == {TOTAL}
+    assert {json.dumps(cell_rows(results)) for results in done} == {expected}
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT count(*) FROM claims").fetchone() == (0,)
+
+
+def test_the_claims_of_one_that_is_silent_run_out(path, monkeypatch):
+    monkeypatch.setattr(claims, "LEASE_SECONDS", 0.5)
+    with Store(path) as dead, Store(path) as store:
+        requested = dict.fromkeys(SWEEP.jobs, range(SWEEP.trials))
+        held = [next(Claims(dead).granted(missing(requested, dead))) for _ in range(2)]
+        assert len(held) == 2
+        began = time.monotonic()
+        results = run(SWEEP, store, LocalStream)
+        assert (results.computed, results.reused) == (TOTAL, 0) and time.monotonic() >= began + 0.3
+
+
+def test_the_claims_of_a_dead_process_are_taken_over_at_once(path):
+    code = (
+        "import os, sys\nfrom pathlib import Path\nfrom lrlab.store.claims import Claims\n"
+        "from lrlab.store.store import Store\nfrom lrlab.sweeps.run import missing\n"
+        "from tests.store.test_other_processes import SWEEP\n"
+        "store = Store(Path(sys.argv[1]))\n"
+        "print(len([*Claims(store).granted(missing(dict.fromkeys(SWEEP.jobs, range(5)), store))]), flush=True)\n"
+        "os.kill(os.getpid(), 9)"
+    )
+    dead = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True)
+    assert (dead.returncode, dead.stdout) == (-signal.SIGKILL, "30\n"), dead.stderr
+    with Store(path) as store:
+        assert len([*Claims(store).granted(missing(dict.fromkeys(SWEEP.jobs, range(5)), store))]) == 30
+
+
+def test_a_trial_that_failed_elsewhere_is_tried_here(path):
+    def failing(function, items):
+        def fails(item):
+            time.sleep(0.002)
+            return function(item) if item.number else 1 / 0
+
+        return LocalStream(fails, items, chunk_seconds=0.01)
+
+    Store(path).close()
+    first, second = together(path, failing, slow)
+    assert second.computed + second.reused == TOTAL and not second.failures
+    assert len(first.failures) + first.computed + first.reused >= TOTAL
+
+
+@pytest.mark.slow
+def test_two_shells_divide_a_sweep_and_one_finishes_what_another_leaves(path, tmp_path):
+    definition = tmp_path / "sweep.toml"
+    definition.write_text(LARGE.replace("trials = 10", "trials = 40"))
+    total = parse(definition.read_text()).total
+    command = [sys.executable, "-m", "lrlab", "sweep", str(definition), "--store", str(path), "--json"]
+    shells = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    until(lambda: stored_trials(path) > total // 10)
+    shells[0].kill()
+    shells[1].terminate()
+    _, message = shells[1].communicate()
+    words = f"trials of this sweep are stored in {path}: the same command resumes.\n"
+    assert shells[1].returncode == 143 and message.startswith("Terminated. ") and message.endswith(words)
+    document = json.loads(shells[2].communicate()[0])
+    shells[0].communicate()
+    assert shells[2].returncode == 0 and document["trials_run"] + document["trials_reused"] == total
+    assert 0 < document["trials_reused"] and stored_trials(path) == total
+    assert os.listdir(tmp_path) == [definition.name, path.name] or {*os.listdir(tmp_path)} == {
+        definition.name,
+        path.name,
+    }
