@@ -29,7 +29,7 @@ PENALTY, NEARLY = 0.1, 0.4
 """Weight of the nuclear norm per relative misfit, and the cosine of the residual from which on it falls with it."""
 SINGLE_TOL = 1e-5
 """Tolerance down to which linear problems of rank-one measurements are solved in single precision."""
-PATIENCE, PATIENCE_ONE, NEAR = 20, 8, 0.01
+PATIENCE, PATIENCE_ONE, NEAR = 20, 5, 0.01
 """Slow steps without a penalty, at a cosine above NEAR, after which it begins again: what is recovered takes fewer. The
 second is that of weighted problems of rank one."""
 LATE = 30
@@ -81,8 +81,8 @@ def gauss_newton(
     converges  quadratically without noise: s does not enter the unpenalised problem, and lambda and the accuracy of the
                penalised one fall with g
 
-    Gaussian measurements are solved directly: from about 1.5 times the degrees of freedom on, at rank one from twice
-    as many, where they are divided by about the root of their size at first (`rank_one_steps`). From scarce entries of a
+    Gaussian measurements are solved directly: from about 1.5 times the degrees of freedom on, networks of one unit from
+    twice as many; at rank one they are divided by about the root of their size first (`rank_one_steps`). From scarce entries of a
     table exact solutions of the linear problem lead astray, to a W that is large where nothing was observed, as soon as
     singular values differ; penalised and solved roughly at first it recovers 150 x 150 of rank 5 at condition 10 from
     2.2 times. The penalty is that of factors U D and V D, whose least squared size is the nuclear norm. Without one,
@@ -191,7 +191,7 @@ ENTRY = ranked_entry(
     update=r"(A, B) = \arg\min \|\mathcal A(W + A V^\top + U B^\top) - b\|, \quad W \leftarrow P_k\bigl(W +"
     r" t (A V^\top + U B^\top)\bigr)",
     summary="Solves the linear problem in each tangent space. Gaussian measurements: exact from 1.5 times the unknowns, "
-    "at rank one from 2 times; with features the first to try.",
+    "networks of one unit from 2 times; with features the first to try.",
     run=gauss_newton,
     families=("low-rank",),
     workspace=tangent_workspace,

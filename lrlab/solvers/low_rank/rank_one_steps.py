@@ -1,6 +1,5 @@
 """Gauss-Newton for rank one from few Gaussian measurements: the weights and starts that serve phase retrieval."""
 
-import itertools
 from collections.abc import Callable, Generator
 
 import numpy as np
@@ -9,10 +8,11 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
+from lrlab.operators.operator import rounding_error
 from lrlab.operators.rank_one import RankOne, SymmetricRankOne
 from lrlab.protocol import Iterate, Stop
 from lrlab.solvers.low_rank.starts import formed, started
-from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, point, solved
+from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, point
 from lrlab.solvers.low_rank.tangent_least_squares import stationarity
 from lrlab.solvers.low_rank.whole_steps import Leave, WholeSteps
 from lrlab.theory.phase import weigh
@@ -20,11 +20,14 @@ from lrlab.theory.phase import weigh
 SOFTENING = 0.03
 """Share of the mean size of answers that is added to a size before it divides: of 40 networks (p = 40 and 100, m = 2 p)
 39 and 40 were recovered with 0.03, 38 and 39 with 0.2."""
-STEPS = 60
+STEPS = 80
 """After so many no further start is tried: of all answers as they are, and then of weightings of them at random."""
+SETTLED = 1e-3
+"""Residual at which a weighted problem need not be solved further: its minimum is where the steps without weights begin."""
 ALIKE = 0.01
 """Relative difference of objectives below which two attempts have led to one point."""
-ROUGH = 1e-3
+ROUGH, EXACT = 1e-3, 1e-8
+"""Accuracy of a start that is not decomposed whole; relative misfit that is left by no other point."""
 
 Direct = Callable[[RankOne, Array, EvaluatedMatrix, Leave], Generator[Iterate, None, Stop | None]]
 
@@ -71,10 +74,11 @@ def rank_one_steps(
         symmetric = operator.symmetric and start == "moment"
         W = optimal_start(operator, b, counted, rng) if symmetric else started(operator, counted * b, 1, rng, start)
         steps = direct(near, scaled, point(near, W, scaled), WholeSteps(near, scaled, rng).leave)
-        at, stop, count = yield from measured(operator, b, steps)
-        if solved(at.misfit, b) or (best and abs(at.objective - best.objective) <= ALIKE * best.objective):
+        at, settled, count = yield from measured(operator, b, steps)
+        alike = settled and best is not None and abs(at.objective - best.objective) <= ALIKE * best.objective
+        if alike or float(np.linalg.norm(at.misfit)) <= max(EXACT * float(np.linalg.norm(b)), rounding_error(b)):
             return at
-        if stop is not None and (best is None or at.objective < best.objective):
+        if settled and (best is None or at.objective < best.objective):
             best = at
         counted, taken = rng.exponential(size=len(b)).astype(b.dtype), taken + count
     return best
@@ -82,12 +86,14 @@ def rank_one_steps(
 
 def measured(
     operator: RankOne, b: Array, steps: Generator[Iterate, None, Stop | None]
-) -> Generator[Iterate, None, tuple[EvaluatedMatrix, Stop | None, int]]:
-    """Yield the iterates of another problem, measured by this one; return the last point, why they end, their number."""
-    for count in itertools.count():
-        try:
-            iterate = next(steps)
-        except StopIteration as end:
-            return at, end.value, count
+) -> Generator[Iterate, None, tuple[EvaluatedMatrix, bool, int]]:
+    """Yield the iterates of another problem, measured by this one, until its cosine is small.
+
+    Return the last point, whether the cosine became small, and their number.
+    """
+    for count, iterate in enumerate(steps, 1):
         at = point(operator, iterate.estimate, b)
         yield Iterate(at.W, at.objective, stationarity(operator, at, b), iterate.note)
+        if (iterate.residual or 0.0) < SETTLED:
+            return at, True, count
+    return at, False, count
