@@ -110,7 +110,7 @@ def main() -> None:
         for name, row in counts.items()
     ]
     about = (
-        "`python -m benchmarks.low_rank_grid`: of ten trials (seeds from 31000, no noise, at most 2 s of processor time "
+        "`python -m benchmarks.low_rank_grid`: of ten trials (seeds from 31000, no noise, at most 2 s of a processor "
         "each) so many end with an error below a tenth of the smallest singular value. Bases: tables 60 x 60, sensing "
         "30 x 30, networks of 40 inputs, tables 80 x 80 with 25 features a side, 40 labels of 120 points with 15 "
         "features; rank 2, condition 1; last the measurements per degree of freedom. `a → b`: before and now, where "

@@ -45,7 +45,7 @@ def tables() -> None:
             rows.append("| " + " | ".join([*cells, f"{claimed:,.0f}"]) + " |")
             print(rows[-1], flush=True)
     words = (
-        "`python -m benchmarks.scaling --tables`: tables of 10,000 x 10,000, rank 3; processor time of five iterations, "
+        "`python -m benchmarks.scaling --tables`: tables of 10,000 x 10,000, rank 3; processor time of five iterations "
         f"and the peak of what is allocated beside what is claimed, the data included. {machine(())}"
     )
     head = "| entries | solver | five iterations | peak MB | claimed MB |\n|---|---|---|---|---|"

@@ -186,7 +186,7 @@ FAMILY = Family(
         "error": Measure("error  ‖Ŵ − W‖ / ‖W‖", "relative Frobenius distance from the truth: 0 is exact"),
         "error_over_bound": Measure(
             "error / Cramér-Rao bound",
-            "mean error over the least of estimates without bias at this noise: 1 is efficient; biased ones may be below",
+            "mean error over the least of estimates without bias at this noise: 1 is efficient; bias may go below",
             quotient=("error", "bound_error"),
         ),
         "spectral_error": Measure("spectral error", "the same in the spectral norm, over the largest singular value"),

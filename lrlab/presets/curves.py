@@ -1,7 +1,8 @@
 """Presets of kind `curves`: a measure of finished runs along an axis.
 
 With `success` a dot is the share of successful trials with its 95% Wilson interval; a trial that ended without an
-estimate, or at a local minimum, is a failure. Otherwise it is the median of figure.measure over the trials, and its bar spans the quartiles.
+estimate, or at a local minimum, is a failure. Otherwise it is the median of figure.measure over the trials, and its bar
+spans the quartiles.
 """
 
 from collections.abc import Mapping, Sequence

@@ -12,7 +12,9 @@ SPECS = [
     lrlab.spec("rank-one-sensing", d1=12, d2=10, rank=2, m=300, noise=0.05, condition=3, seed=31000),
     lrlab.spec("polynomial-network", p=14, r=2, m=300, noise=0.05, condition=3, seed=31000),
     lrlab.spec("inductive-completion", n1=40, n2=30, d1=8, d2=6, rank=2, observed=0.3, noise=0.05, seed=31000),
-    lrlab.spec("inductive-completion", features="canonical", n1=30, n2=25, rank=2, observed=0.6, noise=0.05, seed=31000),
+    lrlab.spec(
+        "inductive-completion", features="canonical", n1=30, n2=25, rank=2, observed=0.6, noise=0.05, seed=31000
+    ),
 ]
 IDS = [f"{spec.model}-{spec.size[0]}" for spec in SPECS]
 

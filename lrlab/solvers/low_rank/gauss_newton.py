@@ -82,9 +82,9 @@ def gauss_newton(
                penalised one fall with g
 
     Gaussian measurements are solved directly: from about 1.5 times the degrees of freedom on, networks of one unit from
-    twice as many; at rank one they are divided by about the root of their size first (`rank_one_steps`). From scarce entries of a
-    table exact solutions of the linear problem lead astray, to a W that is large where nothing was observed, as soon as
-    singular values differ; penalised and solved roughly at first it recovers 150 x 150 of rank 5 at condition 10 from
+    twice as many; at rank one they are divided by about the root of their size first (`rank_one_steps`). From scarce
+    entries of a table exact solutions of the linear problem lead astray, to a W that is large where nothing was
+    observed, as soon as singular values differ; penalised and solved roughly at first it recovers 150 x 150 of rank 5 at condition 10 from
     2.2 times. The penalty is that of factors U D and V D, whose least squared size is the nuclear norm. Without one,
     too, it is as well to solve the first problems roughly. What takes many slow steps without one is lost: it begins
     again, with the penalty and from the clipped moment. Rank-one sensing (50 x 50, rank 5, condition 1) at 1.2 times
@@ -102,11 +102,12 @@ def gauss_newton(
     Bakushinskii (1992), "The problem of the convergence of the iteratively regularized Gauss-Newton method"; Eisenstat
     & Walker (1996), "Choosing the forcing terms in an inexact Newton method".
     """  # fmt: skip
-    operator, b, at = problem.operator, problem.b, None
+    operator, b = problem.operator, problem.b
     if path == "auto" and problem.rank == 1 < min(operator.shape) and isinstance(operator, RankOne) and b.any():
         direct = partial(direct_steps, tol=inner_tol, limit=inner_steps, patience=PATIENCE_ONE)
-        at = yield from rank_one_steps(operator, b, rng, start, direct)
-    at = at or point(operator, started(operator, b, problem.rank, rng, start), b)
+        at, leave = (yield from rank_one_steps(operator, b, rng, start, direct)), WholeSteps(operator, b, rng).leave
+        return (yield from direct_steps(operator, b, at, leave, inner_tol, inner_steps)) or Stop.STALLED
+    at = point(operator, started(operator, b, problem.rank, rng, start), b)
     leave = WholeSteps(operator, b, rng).leave
     if path == "direct" or (path == "auto" and not isinstance(operator, Entries)):
         patience = PATIENCE if path == "auto" else 0
@@ -190,8 +191,8 @@ ENTRY = ranked_entry(
     title="Gauss-Newton",
     update=r"(A, B) = \arg\min \|\mathcal A(W + A V^\top + U B^\top) - b\|, \quad W \leftarrow P_k\bigl(W +"
     r" t (A V^\top + U B^\top)\bigr)",
-    summary="Solves the linear problem in each tangent space. Gaussian measurements: exact from 1.5 times the unknowns, "
-    "networks of one unit from 2 times; with features the first to try.",
+    summary="Solves the linear problem in each tangent space: the first to try with features. Gaussian measurements "
+    "are exact from 1.5 times the unknowns, networks of one unit from 2 times.",
     run=gauss_newton,
     families=("low-rank",),
     workspace=tangent_workspace,

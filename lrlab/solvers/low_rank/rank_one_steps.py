@@ -20,10 +20,10 @@ from lrlab.theory.phase import weigh
 SOFTENING = 0.03
 """Share of the mean size of answers that is added to a size before it divides: of 40 networks (p = 40 and 100, m = 2 p)
 39 and 40 were recovered with 0.03, 38 and 39 with 0.2."""
-STEPS = 80
+STEPS = 100
 """After so many no further start is tried: of all answers as they are, and then of weightings of them at random."""
 SETTLED = 1e-3
-"""Residual at which a weighted problem need not be solved further: its minimum is where the steps without weights begin."""
+"""Residual at which a weighted problem need not be solved further: steps without weights begin at its minimum."""
 ALIKE = 0.01
 """Relative difference of objectives below which two attempts have led to one point."""
 ROUGH, EXACT = 1e-3, 1e-8
@@ -61,26 +61,27 @@ def optimal_start(operator: RankOne, b: Array, counted: Array, rng: Random) -> L
 
 def rank_one_steps(
     operator: RankOne, b: Array, rng: Random, start: str, direct: Direct
-) -> Generator[Iterate, None, EvaluatedMatrix | None]:
+) -> Generator[Iterate, None, EvaluatedMatrix]:
     """Yield the iterates of weighted problems from one start and, unless that is solved, from others at random.
 
     Each has the objective and the residual of the problem itself. Ends with a point that is solved, or that two starts
-    lead to, as noise has it; else with the best at which an attempt was at its end, None where all were slow.
+    lead to, as noise has it, and else with the best of all attempts.
     """
     near, scaled = weighted(operator, b)
     best: EvaluatedMatrix | None = None
-    counted, taken = np.ones_like(b), 0
+    counted, taken, ends = np.ones_like(b), 0, list[float]()
     while taken < STEPS:
         symmetric = operator.symmetric and start == "moment"
         W = optimal_start(operator, b, counted, rng) if symmetric else started(operator, counted * b, 1, rng, start)
         steps = direct(near, scaled, point(near, W, scaled), WholeSteps(near, scaled, rng).leave)
         at, settled, count = yield from measured(operator, b, steps)
-        alike = settled and best is not None and abs(at.objective - best.objective) <= ALIKE * best.objective
+        alike = settled and any(abs(at.objective - end) <= ALIKE * end for end in ends)
         if alike or float(np.linalg.norm(at.misfit)) <= max(EXACT * float(np.linalg.norm(b)), rounding_error(b)):
             return at
-        if settled and (best is None or at.objective < best.objective):
-            best = at
+        best = at if best is None or at.objective < best.objective else best
+        ends += [at.objective] * settled
         counted, taken = rng.exponential(size=len(b)).astype(b.dtype), taken + count
+    assert best is not None
     return best
 
 

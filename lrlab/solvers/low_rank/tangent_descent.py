@@ -69,11 +69,11 @@ def tangent_descent(
 
 
 def steps_to_the_end(
-    operator: Operator, b: np.ndarray, at: EvaluatedMatrix, conjugately: bool, leave: Leave
+    operator: Operator, b: np.ndarray, first: EvaluatedMatrix, conjugately: bool, leave: Leave
 ) -> abc.Generator[Iterate, None, Stop]:
     """Yield the iterates from a point; return why they end."""
     residual = None
-    for at, image in descent(operator, b, at, conjugately=conjugately, leave=leave):
+    for at, image in descent(operator, b, first, conjugately=conjugately, leave=leave):
         residual = None if image is None else alignment(at.misfit, image, b)
         yield Iterate(at.W, at.objective, residual)
         if residual is not None and unresolvable(residual, b):
