@@ -32,7 +32,7 @@ SINGLE_TOL = 1e-5
 PATIENCE, PATIENCE_ONE, NEAR = 20, 5, 0.01
 """Slow steps without a penalty, at a cosine above NEAR, after which it begins again: what is recovered takes fewer. The
 second is that of weighted problems of rank one."""
-LATE = 30
+LATE = 10
 """Slow steps at any cosine after which conjugate directions take over: where the rank is too small for b, the problems
 that leave the curvature out no longer say where the minimum is."""
 LOOSE, TIGHTEST, ROUGHLY = 0.1, 1e-10, 0.01
@@ -85,8 +85,8 @@ def gauss_newton(
     twice as many; at rank one they are divided by about the root of their size first (`rank_one_steps`). From scarce
     entries of a table exact solutions of the linear problem lead astray, to a W that is large where nothing was
     observed, as soon as singular values differ; penalised and solved roughly at first it recovers 150 x 150 of rank 5
-    at condition 10 from 2.2 times. The penalty is that of factors U D and V D, whose least squared size is the nuclear norm. Without one,
-    too, it is as well to solve the first problems roughly. What takes many slow steps without one is lost: it begins
+    at condition 10 from 2.2 times. The penalty is that of factors U D and V D, whose least squared size is the nuclear
+    norm. Without one, too, it is as well to solve the first problems roughly. What takes many slow steps without one is lost: it begins
     again, with the penalty and from the clipped moment. Rank-one sensing (50 x 50, rank 5, condition 1) at 1.2 times
     the degrees of freedom is so recovered for 37 of 40 seeds instead of 24, networks (100 inputs, 5 units, clipped
     start) at 1.27 times for 18 instead of 12.
@@ -96,7 +96,7 @@ def gauss_newton(
     more: gradient, image and misfit of every W are in double. Yields an Iterate a step: objective f, residual the
     cosine between the misfit and the measured step, while there is a penalty the tangent gradient's image. Where
     `inner_steps` do not suffice the cosine shows a part of what is left only: the residual is then at least the share
-    of the gradient that remains of the linear problem. After 30 slow steps, as with a rank that is too small for b, the
+    of the gradient that remains of the linear problem. After 10 slow steps, as with a rank that is too small for b, the
     conjugate directions of `tangent_descent` take over. Ends STALLED where no step lowers f.
     Reference: Zilber & Nadler (2022), "GNIMC", updates of the tangent kind; Paige & Saunders (1982), CGLS in section 7;
     Bakushinskii (1992), "The problem of the convergence of the iteratively regularized Gauss-Newton method"; Eisenstat

@@ -20,7 +20,7 @@ from lrlab.theory.phase import weigh
 SOFTENING = 0.03
 """Share of the mean size of answers that is added to a size before it divides: of 40 networks (p = 40 and 100, m = 2 p)
 39 and 40 were recovered with 0.03, 38 and 39 with 0.2."""
-STEPS = 100
+STEPS = 80
 """After so many no further start is tried: of all answers as they are, and then of weightings of them at random."""
 SETTLED = 1e-3
 """Residual at which a weighted problem need not be solved further: steps without weights begin at its minimum."""
