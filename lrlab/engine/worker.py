@@ -15,7 +15,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from lrlab.engine.messages import ChunkDone, Failed, Failure, Finished, Message, NewIterates, Send, Started
+from lrlab import catalog, plugins
+from lrlab.engine.messages import (
+    ChunkDone,
+    Failed,
+    Failure,
+    Finished,
+    Message,
+    NewIterates,
+    Send,
+    Started,
+    one_line,
+)
 from lrlab.protocol import Iterate, Stop
 from lrlab.runs.job import Job
 from lrlab.runs.run import blas_threads, cancellable, cancelled, run_job
@@ -103,12 +114,12 @@ class FollowJob:
         """Send NewIterates, and at last Finished or Failed."""
         try:
             with blas_threads(self.threads), IterateSender(self.job, send) as sender:
-                stop = run_job(self.job, sender.watch, sender.progress, trace=sender.trace).stop
-            assert stop is not None
+                trace = run_job(self.job, sender.watch, sender.progress, trace=sender.trace)
+            assert trace.stop is not None
         except Exception as error:
             send(Failed(Failure.of(error).sentence))
         else:
-            send(Finished(stop, sender.last_iterates()))
+            send(Finished(trace.stop, sender.last_iterates(), trace.seconds))
 
 
 @dataclass(frozen=True)
@@ -214,7 +225,7 @@ def perform(payload: bytes) -> None:
     from distributed import get_worker
 
     worker = get_worker()
-    topic, task, assignment = pickle.loads(payload)
+    topic, task, own, pickled = pickle.loads(payload)
 
     def send(message: Message) -> None:
         # Topics carry plain values, so the message travels as bytes; the scheduler need not know our types.
@@ -222,8 +233,13 @@ def perform(payload: bytes) -> None:
 
     send(Started(worker.address))
     try:
+        plugins.install(own)
         with cancellable(lambda: task in _cancelled_tasks):
-            assignment.run(send)
+            pickle.loads(pickled).run(send)
+    except Exception as error:
+        # As a text: the engine may not have what the error is made of.
+        missing = " ".join(f"{sentence}." for sentence in catalog.LEFT_OUT)
+        raise RuntimeError(f"{missing} {type(error).__name__}: {one_line(error)}".lstrip()) from None
     finally:
         _cancelled_tasks.discard(task)
 

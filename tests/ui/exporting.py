@@ -44,12 +44,14 @@ def exported(page, given):
     for name, value in given.items():
         at.query_params[name] = value
     at = finished(at.run(), page, seconds=600)
-    at.session_state["code"] = True
+    at.session_state["code"], at.session_state["converge-tabs"] = True, "Code"
     at.run()
     python = next(block.value for block in at.code if block.value.startswith("import lrlab"))
     names = [button.proto.label for button in at.get("download_button")]
     assert {"Python (.py)", "Notebook (.ipynb)"} <= set(names)
-    return at, python, cells(code.notebook("lrlab", python))
+    run = at.session_state[f"{page}:run"]
+    figures = {"converge": lambda: code.figure([one.job for one in run.runs]), "sweep": lambda: "lrlab.map(table)"}
+    return at, python, cells(code.notebook("lrlab", python, figures.get(page, str)()))
 
 
 def cells(notebook):

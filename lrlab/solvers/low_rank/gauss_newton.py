@@ -86,8 +86,8 @@ def gauss_newton(
     entries of a table exact solutions of the linear problem lead astray, to a W that is large where nothing was
     observed, as soon as singular values differ; penalised and solved roughly at first it recovers 150 x 150 of rank 5
     at condition 10 from 2.2 times. The penalty is that of factors U D and V D, whose least squared size is the nuclear
-    norm. Without one, too, it is as well to solve the first problems roughly. What takes many slow steps without one is lost: it begins
-    again, with the penalty and from the clipped moment. Rank-one sensing (50 x 50, rank 5, condition 1) at 1.2 times
+    norm. Without one, too, it is as well to solve the first problems roughly. What takes many slow steps without one is
+    lost: it begins again, with the penalty and from the clipped moment. Rank-one sensing (50 x 50, rank 5, condition 1) at 1.2 times
     the degrees of freedom is so recovered for 37 of 40 seeds instead of 24, networks (100 inputs, 5 units, clipped
     start) at 1.27 times for 18 instead of 12.
     The linear problem is solved by conjugate gradients on its normal equations (CGLS), from zero, which gives the
