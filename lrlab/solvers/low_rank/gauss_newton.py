@@ -87,9 +87,9 @@ def gauss_newton(
     observed, as soon as singular values differ; penalised and solved roughly at first it recovers 150 x 150 of rank 5
     at condition 10 from 2.2 times. The penalty is that of factors U D and V D, whose least squared size is the nuclear
     norm. Without one, too, it is as well to solve the first problems roughly. What takes many slow steps without one is
-    lost: it begins again, with the penalty and from the clipped moment. Rank-one sensing (50 x 50, rank 5, condition 1) at 1.2 times
-    the degrees of freedom is so recovered for 37 of 40 seeds instead of 24, networks (100 inputs, 5 units, clipped
-    start) at 1.27 times for 18 instead of 12.
+    lost: it begins again, with the penalty and from the clipped moment. Rank-one sensing (50 x 50, rank 5, condition 1)
+    at 1.2 times the degrees of freedom is so recovered for 37 of 40 seeds instead of 24, networks (100 inputs, 5 units,
+    clipped start) at 1.27 times for 18 instead of 12.
     The linear problem is solved by conjugate gradients on its normal equations (CGLS), from zero, which gives the
     minimum-norm solution, as LSQR does; each of its steps reads the data twice (symmetric) or four times, O(m (d1 +
     d2) k). Of rank-one measurements they are in single precision, where `inner_tol` is 1e-5 or
