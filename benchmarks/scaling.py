@@ -1,16 +1,21 @@
-"""Processor time and memory as problems grow: python -m benchmarks.scaling [--quick].
+"""Processor time and memory as problems grow: python -m benchmarks.scaling [--quick | --tables].
 
 Runs the preset `growth-of-costs`, stores its result with the package, where the papers page draws it, and writes the
-exponents beside the papers' formulas into benchmarks/RESULTS.md.
+exponents beside the papers' formulas into benchmarks/RESULTS.md. With --tables, which takes some minutes and 4 GB,
+tables of which up to 3e7 entries are observed instead.
 """
 
 import sys
 
 import pandas as pd
 
+import lrlab
 from benchmarks.peers.report import machine, write_section
 from lrlab.presets import ship, shipped
-from lrlab.presets.growth import QUANTITIES
+from lrlab.presets.growth import QUANTITIES, measured
+from lrlab.runs.job import make_job
+from lrlab.runs.memory import memory_needed
+from lrlab.runs.trial import Trial
 
 NAME = "growth-of-costs"
 HEAD = "| sizes | solver | time grows by | formula | memory grows by | formula |\n|---|---|---|---|---|---|"
@@ -26,8 +31,31 @@ def row(panel: str, series: str, fitted: pd.DataFrame) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
+def tables() -> None:
+    """Write what five iterations take on tables of which more and more entries are observed."""
+    rows = []
+    for observed in (0.003, 0.03, 0.3):
+        table = {"features": "canonical", "n1": 10_000, "n2": 10_000, "rank": 3, "observed": observed}
+        spec = lrlab.spec("inductive-completion", **table)
+        for solver in ("als", "tangent-descent", "matrix-irls", "gauss-newton"):
+            job = make_job(spec, solver, max_iter=5, tol=0, max_seconds=600)
+            [row] = measured(Trial(job, 0))
+            claimed = memory_needed(spec, job.entry, dict(job.options)) / 1e6
+            cells = f"{spec.measurements:,}", solver, f"{row['processor']:.3g} s", f"{row['megabytes']:,.0f}"
+            rows.append("| " + " | ".join([*cells, f"{claimed:,.0f}"]) + " |")
+            print(rows[-1], flush=True)
+    words = (
+        "`python -m benchmarks.scaling --tables`: tables of 10,000 x 10,000, rank 3; processor time of five iterations "
+        f"and the peak of what is allocated beside what is claimed, the data included. {machine(())}"
+    )
+    head = "| entries | solver | five iterations | peak MB | claimed MB |\n|---|---|---|---|---|"
+    write_section("Large tables", "\n\n".join([words, "\n".join([head, *rows])]))
+
+
 def main() -> None:
     """Run, store, write."""
+    if "--tables" in sys.argv:
+        return tables()
     ship.write(NAME, quick="--quick" in sys.argv)
     stored = shipped.load(NAME)
     assert stored is not None

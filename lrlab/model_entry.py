@@ -129,8 +129,8 @@ class Family:
     grows, falls: axes along which success becomes more, or less, frequent while all other parameters stay.
     asymptotics(spec): what no method can exceed in the limit of large problems, as `limit_best_...` numbers, and where
     no fast method is known to reach it, what these reach, as `limit_best_fast_...`.
-    best(spec): what no method exceeds on average over signals in problems of this very size, as `best_...` numbers;
-    computed in seconds; empty where that is not known.
+    best(spec): what no method exceeds on average over signals in problems of this very size, as `best_...` numbers, or
+    no estimate without bias, as `bound_...`; computed in seconds; empty where that is not known.
     why_no_best(spec): the reason where there is no such bound, or nothing.
     lines(spec, entry, options, level): for each line that theory draws through a map whose contour is at a level,
     whether a spec lies on its good side.

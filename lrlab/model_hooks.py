@@ -37,6 +37,11 @@ class ModelHooks:
         return 1
 
     @property
+    def first_solvers(self) -> tuple[str, ...]:
+        """Solvers to try first on this very problem, before those of its family."""
+        return ()
+
+    @property
     def best_known(self) -> bool:
         """Whether the scores of the best possible prediction are among those of a run."""
         return False

@@ -19,12 +19,12 @@ LIVE_POINTS, FIRST_POINTS = 400, 40
 EMPTY = 100.0
 """Where the axis of an empty figure ends."""
 TIMES = {"iteration": "iteration", "seconds": "solver time (s)"}
-BEST = "best on average over signals"
+BOUNDS = {"best": "best on average over signals", "bound": "Cramér-Rao bound: the least error without bias"}
 LIMITS = {
     "limit_best": "limit of all methods, large sizes",
     "limit_best_fast": "limit of known fast methods, large sizes",
 }
-"""What the `best_...` and `limit_best_...` numbers among predictions mean."""
+"""What the `best_...`, `bound_...` and `limit_best_...` numbers among predictions mean."""
 
 
 def prediction(predictions: Mapping[str, float], measure: str, prefix: str = "predicted") -> float | None:
@@ -80,7 +80,7 @@ STEPS = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
 """Where held axes end, times a power of ten."""
 
 
-PREFIXES = ("predicted", "limit", "best", *LIMITS)
+PREFIXES = ("predicted", "limit", *BOUNDS, *LIMITS)
 
 
 def _levels(runs: Sequence[Recovery], measure: str) -> list[float]:
@@ -223,17 +223,19 @@ def _add_band(
 def _add_bounds(
     figure: Figure, predictions: Mapping[str, float], measure: str, extent: tuple[float, float], log_y: bool
 ) -> None:
-    """Add the best on average at this size, and the limits of all methods for large sizes."""
-    best = _level(predictions, measure, "best", log_y)
-    if best is not None:
-        _add_band(figure, extent, predictions, f"best_{measure}", theme.INK, log_y)
+    """Add the best on average and what noise allows at this size, and the limits of all methods for large sizes."""
+    for prefix, words in BOUNDS.items():
+        level = _level(predictions, measure, prefix, log_y)
+        if level is None:
+            continue
+        _add_band(figure, extent, predictions, f"{prefix}_{measure}", theme.INK, log_y)
         figure.add_scatter(
             x=extent,
-            y=[best, best],
+            y=[level, level],
             mode="lines",
-            name=BEST,
+            name=words,
             line={**theme.POPULATION, "width": 2.5},
-            hovertemplate=f"{BEST}, at this size: %{{y:.4g}}<extra></extra>",
+            hovertemplate=f"{words}, at this size: %{{y:.4g}}<extra></extra>",
         )
     for prefix, words in LIMITS.items():
         limit = _level(predictions, measure, prefix, log_y)

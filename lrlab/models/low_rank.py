@@ -10,13 +10,12 @@ import numpy as np
 
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
-from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Level, Measure
+from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure
 from lrlab.models import matrix_views
 from lrlab.models.low_rank_problem import RECOVERED, LowRankProblem, orthonormal
+from lrlab.models.low_rank_theory import noise_bound, theory_lines
 from lrlab.parameters import InputError, Parameter, gaussian_noise
 from lrlab.protocol import Checkpoint, Spec, proceed
-from lrlab.solver_entry import Options, SolverEntry
-from lrlab.theory.bulk import nuclear_norm
 
 LARGEST_GUESS = 50
 
@@ -44,7 +43,7 @@ class LowRankSpec(Spec):
     assumed_rank: Annotated[
         int,
         Parameter(
-            meaning="rank that solvers are given, 0: the true one; the largest one where it is guessed",
+            meaning="largest rank of solvers, who take the least one up to it of which a matrix fits; 0: the true rank",
             low=0,
             high=1000,
             added=True,
@@ -53,8 +52,9 @@ class LowRankSpec(Spec):
     rank_guess: Annotated[
         str,
         Parameter(
-            meaning="rank that solvers are given: none, not guessed; by the largest gap, as a ratio, between singular "
-            "values of the moment; or the one that predicts a tenth of the numbers, held out, best",
+            meaning="rank that solvers are given: none, the true one, or the least up to the assumed one that fits; by "
+            "the largest gap, as a ratio, between singular values of the moment; or the one that predicts a tenth of "
+            "the numbers, held out, best",
             choices=("none", "gap", "held-out"),
             added=True,
         ),
@@ -77,7 +77,7 @@ class LowRankSpec(Spec):
 
     @property
     def given_rank(self) -> int:
-        """Rank that solvers are given, the largest one where it is guessed."""
+        """Rank that solvers are given, the largest one where it is assumed or guessed."""
         return self.largest_guess if self.rank_guess != "none" else self.assumed_rank or self.true_rank
 
     @property
@@ -117,17 +117,20 @@ class LowRankSpec(Spec):
 
     def judgement(self, scores: Mapping[str, float]) -> str:
         """Say what rank was guessed, and where the misfit of an estimate shows that an assumed rank is too small."""
-        guess = scores.get("guessed_rank")
-        said = f"Guessed rank {guess:g} ({self.rank_guess}); the true one is {self.true_rank}." if guess else ""
+        guess, said = scores.get("guessed_rank"), ""
+        if guess and self.rank_guess != "none":
+            said = f"Guessed rank {guess:g} ({self.rank_guess}); the true one is {self.true_rank}."
+        elif guess and guess < self.assumed_rank:
+            said = f"Rank {guess:g} is the least up to {self.assumed_rank} that was seen to fit."
         noise = float(self.values()["noise"])
         leaves = noise / math.sqrt(1.0 + noise**2)
         misfit = scores.get("misfit", 0.0)
-        assumed = guess or self.assumed_rank
+        assumed, given = guess or self.assumed_rank, (None, self.assumed_rank) if self.rank_guess == "none" else ()
         if not assumed or not misfit > EXCESS * leaves + NEGLIGIBLE:
             return said
         return (
             f"{said} The misfit, {misfit:.2g}, is larger than noise leaves, {leaves:.2g}: the run is not at its end, "
-            f"or the {'guessed' if guess else 'assumed'} rank {assumed:g} is too small."
+            f"or the {'assumed' if guess in given else 'guessed'} rank {assumed:g} is too small."
         ).lstrip()
 
     @property
@@ -155,6 +158,11 @@ class LowRankSpec(Spec):
         return 0, 0
 
     @property
+    def scarce_rows(self) -> float | None:
+        """Expected number of rows that no method recovers; None where measurements are not entries of such rows."""
+        return None
+
+    @property
     def norm(self) -> float:
         """Frobenius norm of W."""
         return 1.0
@@ -172,26 +180,15 @@ class LowRankSpec(Spec):
         return LowRank(orthonormal(rng, rows, k), self.singular_values, orthonormal(rng, columns, k))
 
 
-def theory_lines(spec: LowRankSpec, entry: SolverEntry, options: Options, level: Level) -> dict[str, bool]:
-    """Return whether there are at least as many measurements as unknowns, and enough for nuclear-norm minimisation.
-
-    The latter compares the measurements with the statistical dimension, which holds for dense Gaussian matrices.
-    """
-    lines = {"degrees of freedom": spec.measurements >= spec.degrees_of_freedom}
-    if entry.name == "least-squares":
-        lines["all entries"] = spec.measurements >= spec.entries
-    if entry.name == "complete-then-regress":
-        (n1, n2), k = spec.table, spec.true_rank
-        lines["unknowns of the table"] = spec.measurements >= k * (n1 + n2 - k)
-    if entry.name == "nuclear-norm" and spec.values().get("operator") == "dense":
-        lines["statistical dimension"] = spec.measurements >= nuclear_norm(*spec.size, spec.true_rank)
-    return lines
-
-
 FAMILY = Family(
     name="low-rank",
     measures={
         "error": Measure("error  ‖Ŵ − W‖ / ‖W‖", "relative Frobenius distance from the truth: 0 is exact"),
+        "error_over_bound": Measure(
+            "error / Cramér-Rao bound",
+            "mean error over the least of estimates without bias at this noise: 1 is efficient; bias may go below",
+            quotient=("error", "bound_error"),
+        ),
         "spectral_error": Measure("spectral error", "the same in the spectral norm, over the largest singular value"),
         "weakest_error": Measure(
             "error over the smallest singular value  ‖Ŵ − W‖₂ / s_k",
@@ -220,7 +217,7 @@ FAMILY = Family(
             constant=True,
         ),
         "guessed_rank": Measure(
-            "guessed rank", "rank that solvers are given where it is guessed", common=False, constant=True
+            "guessed rank", "rank that solvers are given where it is guessed or assumed", common=False, constant=True
         ),
         **COMMON_MEASURES,
     },
@@ -229,7 +226,7 @@ FAMILY = Family(
     measured=matrix_views.measured_matrix,
     verdict=matrix_views.verdict_matrix,
     order=(
-        "tangent-descent", "gauss-newton", "gnimc", "matrix-irls", "r2rils", "altmin", "scaled-gradient", "precgd",
+        "matrix-irls", "gauss-newton", "tangent-descent", "gnimc", "r2rils", "altmin", "scaled-gradient", "precgd",
         "overparameterised-gradient", "svp",
         "soft-impute", "als", "ep-rom", "ap-rom",
         "gfm", "geco", "nuclear-norm", "complete-then-regress", "least-squares",
@@ -245,4 +242,5 @@ FAMILY = Family(
     grows=("m", "observed", "per-freedom"),
     falls=("rank", "r", "p", "d", "d1", "d2", "noise", "condition", "missing"),
     lines=theory_lines,
+    best=noise_bound,
 )  # fmt: skip

@@ -47,7 +47,7 @@ def normal_rows(stream: np.random.SeedSequence, rows: int, columns: int, precisi
 class LowRankProblem(Problem, ABC):
     """Measurements of one spec, and the truth, which only the score may look at.
 
-    Attributes: spec; truth (LowRank); rank, true, assumed or guessed, given to solvers that ask for it; operator;
+    Attributes: spec; truth (LowRank); rank, true or looked for, given to solvers that ask for it; operator;
     b (m,), read-only; exact, whether the measurements are without noise.
     """
 
@@ -64,14 +64,14 @@ class LowRankProblem(Problem, ABC):
 
     @cached_property
     def rank(self) -> int:
-        """The rank for solvers; a guess is made when it is first asked for."""
+        """The rank for solvers: the true one; one that is assumed or guessed is looked for when it is first read."""
         spec = self.spec
-        if spec.rank_guess == "none":
-            return int(spec.given_rank)
+        if spec.rank_guess == "none" and not spec.assumed_rank:
+            return int(spec.true_rank)
         if spec.rank_guess == "gap":
             return rank_guess.by_gap(self.operator, self.b, spec.largest_guess)
-        rng = child(spec.streams().solver, 0)
-        return rank_guess.by_held_out(self.operator, self.b, spec.largest_guess, rng)
+        search = rank_guess.by_growth if spec.rank_guess == "none" else rank_guess.by_held_out
+        return search(self.operator, self.b, spec.largest_guess, child(spec.streams().solver, 0))
 
     @cached_property
     def operator(self) -> Operator:
@@ -99,7 +99,8 @@ class LowRankProblem(Problem, ABC):
         """
         misfit = np.linalg.norm(self.operator.forward(estimate) - self.b) / np.linalg.norm(self.b)
         # Solvers that take no rank have not asked for a guess.
-        guessed = {"guessed_rank": float(self.rank)} if self.spec.withheld and "rank" in vars(self) else {}
+        sought = (self.spec.withheld or self.spec.assumed_rank) and "rank" in vars(self)
+        guessed = {"guessed_rank": float(self.rank)} if sought else {}
         errors = lowrank.errors(estimate, self.truth)
         weakest = errors["spectral_error"] * self.truth_condition
         directions = lowrank.recovered_directions(estimate, self.truth, RECOVERED)

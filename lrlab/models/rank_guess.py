@@ -1,4 +1,6 @@
-"""Guesses of the rank of a matrix from linear measurements: by the gap of their moment, or by numbers held out."""
+"""The rank of a matrix from linear measurements: by the gap of their moment, numbers held out, or fits that grow."""
+
+import math
 
 import numpy as np
 from numpy.random import Generator
@@ -24,11 +26,17 @@ EXACT = 1e-4
 PATIENCE = 4
 """Ranks without improvement after which no larger one is tried."""
 
+PREDICTED = 0.5
+"""Relative held-out misfit below which numbers count as predicted."""
+
 ROUGH = 0.1
 """Accuracy of the term that is added to a fit before it is refined."""
 
 STEPS, INNER_STEPS, INNER_TOL, SETTLED = 15, 30, 0.1, 0.9
 """Gauss-Newton steps of a rank, conjugate-gradient steps and accuracy of each; share of the misfit that ends them."""
+
+LONG_STEPS, SLOW = 40, 0.98
+"""The same steps, and the same share, of a fit that is to be exact."""
 
 
 def by_gap(operator: Operator, b: Array, most: int) -> int:
@@ -41,23 +49,65 @@ def by_gap(operator: Operator, b: Array, most: int) -> int:
 
 
 def by_held_out(operator: Operator, b: Array, most: int, rng: Generator) -> int:
-    """Return the k <= most whose fit to nine tenths of the measurements predicts the others best.
+    """Return the k <= most whose fit to nine tenths of the measurements predicts the others best."""
+    return held_out(operator, b, most, rng)[0]
+
+
+def held_out(operator: Operator, b: Array, most: int, rng: Generator) -> tuple[int, float]:
+    """Return the guess of `by_held_out`, and the least relative misfit of the numbers that are held out.
 
     Ranks 1, 2, ... are fitted by Gauss-Newton, each from the fit before and the leading term of the moment of what it
     leaves. Terms that noise hides are not worth their unknowns: the guess is then smaller than the rank.
     """
     inside = np.ones_like(b)
     inside[rng.permutation(len(b))[: max(1, round(HELD_OUT * len(b)))]] = 0.0
-    W, best, guess = lowrank.zero(operator.shape, 1, operator.dtype), np.inf, 1
+    W, best, guess = lowrank.zero(operator.shape, 0, operator.dtype), np.inf, 1
     for k in range(1, most + 1):
         term = leading(operator, inside * (b - operator.forward(W)), 1, ROUGH)
-        W = fitted(operator, b, inside, term if k == 1 else joined(operator, W, term))
+        W = fitted(operator, b, inside, joined(operator, W, term))
         misfit = relative_misfit(operator, b, 1.0 - inside, W)
         if misfit < BETTER * best:
             best, guess = misfit, k
         if best < EXACT or k >= guess + PATIENCE:
             break
-    return guess
+    return guess, best
+
+
+def by_growth(operator: Operator, b: Array, most: int, rng: Generator) -> int:
+    """Return the least k <= most of which a matrix is found that fits all measurements; else that of `by_held_out`.
+
+    A direction is added while the misfit is more than rounding, and those are dropped again without which a fit is
+    found. Where noise leaves a misfit at any rank, numbers that are held out decide, if they are predicted; else it is
+    `most`.
+    """
+    W = grown(operator, b, most)
+    if W is None:
+        guess, misfit = held_out(operator, b, most, rng)
+        return guess if misfit < PREDICTED else most
+    k = len(W.s)
+    while k > 1 and any(fit(operator, b, T)[1] for T in (W.truncated(k - 1), leading(operator, b, k - 1, ROUGH))):
+        k -= 1
+    return k
+
+
+def grown(operator: Operator, b: Array, most: int) -> LowRank | None:
+    """Return a matrix that fits all measurements: of rank 1, 2, ..., each from the one before and a term of its misfit.
+
+    None where there is none of a rank up to `most`.
+    """
+    W = lowrank.zero(operator.shape, 0, operator.dtype)
+    for _ in range(most):
+        W, exact = fit(operator, b, joined(operator, W, leading(operator, b - operator.forward(W), 1, ROUGH)))
+        if exact:
+            return W
+    return None
+
+
+def fit(operator: Operator, b: Array, W: LowRank) -> tuple[LowRank, bool]:
+    """Return a fit, of the rank of W, to all measurements, and whether nothing is left of them but slow convergence."""
+    everything, exact = np.ones_like(b), math.sqrt(float(np.finfo(operator.dtype).eps))
+    W = fitted(operator, b, everything, W, exact, LONG_STEPS, SLOW)
+    return W, relative_misfit(operator, b, everything, W) <= exact
 
 
 def leading(operator: Operator, r: Array, rank: int, tol: float = 0.0) -> LowRank:
@@ -88,15 +138,23 @@ def joined(operator: Operator, W: LowRank, term: LowRank) -> LowRank:
     return lowrank.from_core(Q, (R * s) @ R.T, len(s))
 
 
-def fitted(operator: Operator, b: Array, inside: Array, W: LowRank) -> LowRank:
+def fitted(
+    operator: Operator,
+    b: Array,
+    inside: Array,
+    W: LowRank,
+    exact: float = EXACT / 10,
+    steps: int = STEPS,
+    settled: float = SETTLED,
+) -> LowRank:
     """Return a better fit, of the rank of W, to the numbers that are inside: Gauss-Newton until a step helps little."""
     misfit = relative_misfit(operator, b, inside, W)
-    for _ in range(STEPS):
+    for _ in range(steps):
         new = gauss_newton_step(operator, b, inside, W)
         before, misfit = misfit, relative_misfit(operator, b, inside, new)
         if misfit < before:
             W = new
-        if not EXACT / 10 < misfit < SETTLED * before:
+        if not exact < misfit < settled * before:
             break
     return W
 

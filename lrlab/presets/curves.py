@@ -1,7 +1,8 @@
 """Presets of kind `curves`: a measure of finished runs along an axis.
 
-With `success` a dot is the share of successful trials with its 95% Wilson interval, and a trial that ended without an
-estimate is a failure. Otherwise it is the median of figure.measure over the trials, and its bar spans the quartiles.
+With `success` a dot is the share of successful trials with its 95% Wilson interval; a trial that ended without an
+estimate, or at a local minimum, is a failure. Otherwise it is the median of figure.measure over the trials, and its bar
+spans the quartiles.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,7 @@ from lrlab.presets.cases import CHOSEN_BY, axis_of, best_of_grid, grid_words, pa
 from lrlab.presets.definition import Preset
 from lrlab.presets.evidence import Samples, samples_of
 from lrlab.presets.result import Panel, Plan, panel_table
+from lrlab.protocol import Stop
 from lrlab.sweeps.definition_parts import Success
 from lrlab.sweeps.statistics import summarise
 from lrlab.sweeps.toml import make_success
@@ -48,8 +50,9 @@ def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.D
     measure = success.metric if success else look["measure"]
     without_estimate = int(ran[measure].isna().sum())
     if success:
-        # A trial without an estimate has failed; left out, it would flatter.
-        ran[measure] = ran[measure].fillna(np.inf if success.above is None else -np.inf)
+        # A trial without an estimate has failed; left out, it would flatter. So has one that the truth fits better.
+        failed = ran[measure].isna() | (ran["stop"] == Stop.LOCAL_MINIMUM.name)
+        ran.loc[failed, measure] = np.inf if success.above is None else -np.inf
     ran = best_of_grid(ran, ["series", axis], success.metric if success else CHOSEN_BY)
     points = _points([series["label"] for series in preset.series], axis, ran, measure, success)
     if "ratio" in panel:

@@ -76,7 +76,9 @@ def _between(ordered: Sequence[float], place: float) -> float:
 
 def describe(values: Array) -> dict[str, float]:
     """Return mean, spread (standard deviation), error (standard error) and quartiles of at least one number."""
-    spread = float(values.std(ddof=1)) if len(values) > 1 else math.nan
+    # Among infinite values, those of failures, there is no spread.
+    with np.errstate(invalid="ignore"):
+        spread = float(values.std(ddof=1)) if len(values) > 1 else math.nan
     centre = {"mean": float(values.mean()), "spread": spread, "error": spread / math.sqrt(len(values))}
     return {**centre, **dict(zip(QUARTILES, quartiles(values), strict=True))}
 

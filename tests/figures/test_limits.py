@@ -75,7 +75,7 @@ def test_bounds_limits_and_expected_iterates_are_drawn(measure):
     overlaps = np.array([0.81, 0.64])
     wanted = overlaps if measure == "overlap" else np.sqrt(2 - 2 * np.sqrt(overlaps))
     assert list(levels.values()) == pytest.approx(list(wanted))
-    assert drawn[convergence.BEST].y[0] == best[f"best_{measure}"], "not the error of the mean overlap"
+    assert drawn[convergence.BOUNDS["best"]].y[0] == best[f"best_{measure}"], "not the error of the mean overlap"
     [path] = [
         trace for trace in drawn.values() if trace.hovertemplate and "after %{x} iterations" in trace.hovertemplate
     ]

@@ -45,6 +45,18 @@ def test_a_figure_of_successes_tells_where_half_of_them_succeed():
     assert any("degrees of freedom (39)" in (trace.name or "") for trace in result.panels[0].figure.data)
 
 
+def test_a_local_minimum_is_no_success():
+    """A trial at one may have an error below the level of a paper, with its weakest unit missing."""
+    spec, one = {"p": 10, "r": 2, "signs": "positive"}, {"label": "one", "solver": "tangent-descent"}
+    plan = small_plan("soltani2018-fig2a", axes={"m": [200]}, trials=4, series=[one], spec=spec, claims=[])
+    results = collect(LocalStream(plan.function, plan.items))
+    beaten = [result._replace(stop="LOCAL_MINIMUM") for result in results[:3]]
+    shares = [
+        plan.finish(own).table.query("level == 'point'")["share"].item() for own in (results, [*beaten, results[3]])
+    ]
+    assert shares == [1.0, 0.25]
+
+
 def test_half_points():
     rows = pd.DataFrame({"series": ["a"] * 4 + ["b"] * 2, "x": [1, 2, 3, 4, 1, 2], "share": [0, 0.2, 0.6, 1, 0, 0.1]})
     found = curves.half_points(rows)

@@ -1,6 +1,7 @@
 """Gauss-Newton on matrices of rank k: every step solves the linear problem in the tangent space."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
+from functools import partial
 from typing import Annotated, TypeVar
 
 import numpy as np
@@ -12,24 +13,28 @@ from lrlab.operators.operator import Operator, alignment, unresolvable
 from lrlab.operators.rank_one import RankOne
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
+from lrlab.solvers.low_rank.rank_one_steps import rank_one_steps
 from lrlab.solvers.low_rank.requirements import ranked_entry
 from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, Line, line, moved, point, solved
-from lrlab.solvers.low_rank.tangent_descent import in_single, tangent_workspace
+from lrlab.solvers.low_rank.tangent_descent import in_single, steps_to_the_end, tangent_workspace
 from lrlab.solvers.low_rank.tangent_least_squares import least_squares_step, rank_one_step, stationarity
-from lrlab.solvers.low_rank.whole_steps import SLOW, WholeSteps
+from lrlab.solvers.low_rank.whole_steps import SLOW, Leave, WholeSteps
 
 Result = TypeVar("Result")
 Generated = Generator[Iterate, None, Result]
-Leave = Callable[[EvaluatedMatrix, float], EvaluatedMatrix | None]
 
 HALVINGS = 20
 PENALTY, NEARLY = 0.1, 0.4
 """Weight of the nuclear norm per relative misfit, and the cosine of the residual from which on it falls with it."""
 SINGLE_TOL = 1e-5
 """Tolerance down to which linear problems of rank-one measurements are solved in single precision."""
-PATIENCE, NEAR = 20, 0.01
-"""Slow steps without a penalty, at a cosine above NEAR, after which it begins again: what is recovered takes fewer."""
+PATIENCE, PATIENCE_ONE, NEAR = 20, 5, 0.01
+"""Slow steps without a penalty, at a cosine above NEAR, after which it begins again: what is recovered takes fewer. The
+second is that of weighted problems of rank one."""
+LATE = 10
+"""Slow steps at any cosine after which conjugate directions take over: where the rank is too small for b, the problems
+that leave the curvature out no longer say where the minimum is."""
 LOOSE, TIGHTEST, ROUGHLY = 0.1, 1e-10, 0.01
 """Bounds of the factor by which the gradient of a penalised problem shrinks, and the largest one without a penalty."""
 
@@ -56,7 +61,8 @@ def gauss_newton(
         str,
         Parameter(
             meaning="penalised: by way of a nuclear norm that fades as the misfit falls; direct: without; auto: "
-            "penalised for entries of a table, and elsewhere after 20 slow steps, from the clipped moment",
+            "penalised for entries of a table, and elsewhere after 20 slow steps, from the clipped moment; rank one of "
+            "Gaussian measurements by way of weighted ones at first",
             choices=("auto", "penalised", "direct"),
             added=True,
         ),
@@ -75,31 +81,37 @@ def gauss_newton(
     converges  quadratically without noise: s does not enter the unpenalised problem, and lambda and the accuracy of the
                penalised one fall with g
 
-    Gaussian measurements are solved directly, from about 1.5 times the degrees of freedom on. From scarce entries of a
-    table exact solutions of the linear problem lead astray, to a W that is large where nothing was observed, as soon as
-    singular values differ; penalised and solved roughly at first it recovers 150 x 150 of rank 5 at condition 10 from
-    2.2 times. The penalty is that of factors U D and V D, whose least squared size is the nuclear norm. Without one,
-    too, it is as well to solve the first problems roughly. What takes many slow steps without one is lost: it begins
-    again, with the penalty and from the clipped moment. Rank-one sensing (50 x 50, rank 5, condition 1) at 1.2 times
-    the degrees of freedom is so recovered for 37 of 40 seeds instead of 24, networks (100 inputs, 5 units, clipped
-    start) at 1.27 times for 18 instead of 12.
+    Gaussian measurements are solved directly: from about 1.5 times the degrees of freedom on, networks of one unit from
+    twice as many; at rank one they are divided by about the root of their size first (`rank_one_steps`). From scarce
+    entries of a table exact solutions of the linear problem lead astray, to a W that is large where nothing was
+    observed, as soon as singular values differ; penalised and solved roughly at first it recovers 150 x 150 of rank 5
+    at condition 10 from 2.2 times. The penalty is that of factors U D and V D, whose least squared size is the nuclear
+    norm. Without one, too, it is as well to solve the first problems roughly. What takes many slow steps without one is
+    lost: it begins again, with the penalty and from the clipped moment. Rank-one sensing (50 x 50, rank 5, condition 1)
+    at 1.2 times the degrees of freedom is so recovered for 37 of 40 seeds instead of 24, networks (100 inputs, 5 units,
+    clipped start) at 1.27 times for 18 instead of 12.
     The linear problem is solved by conjugate gradients on its normal equations (CGLS), from zero, which gives the
     minimum-norm solution, as LSQR does; each of its steps reads the data twice (symmetric) or four times, O(m (d1 +
     d2) k). Of rank-one measurements they are in single precision, where `inner_tol` is 1e-5 or
     more: gradient, image and misfit of every W are in double. Yields an Iterate a step: objective f, residual the
     cosine between the misfit and the measured step, while there is a penalty the tangent gradient's image. Where
     `inner_steps` do not suffice the cosine shows a part of what is left only: the residual is then at least the share
-    of the gradient that remains of the linear problem. Ends STALLED where no step lowers f.
+    of the gradient that remains of the linear problem. After 10 slow steps, as with a rank that is too small for b, the
+    conjugate directions of `tangent_descent` take over. Ends STALLED where no step lowers f.
     Reference: Zilber & Nadler (2022), "GNIMC", updates of the tangent kind; Paige & Saunders (1982), CGLS in section 7;
     Bakushinskii (1992), "The problem of the convergence of the iteratively regularized Gauss-Newton method"; Eisenstat
     & Walker (1996), "Choosing the forcing terms in an inexact Newton method".
     """  # fmt: skip
     operator, b = problem.operator, problem.b
+    if path == "auto" and problem.rank == 1 < min(operator.shape) and isinstance(operator, RankOne) and b.any():
+        direct = partial(direct_steps, tol=inner_tol, limit=inner_steps, patience=PATIENCE_ONE)
+        at, leave = (yield from rank_one_steps(operator, b, rng, start, direct)), WholeSteps(operator, b, rng).leave
+        return (yield from direct_steps(operator, b, at, leave, inner_tol, inner_steps)) or Stop.STALLED
     at = point(operator, started(operator, b, problem.rank, rng, start), b)
     leave = WholeSteps(operator, b, rng).leave
     if path == "direct" or (path == "auto" and not isinstance(operator, Entries)):
         patience = PATIENCE if path == "auto" else 0
-        stop = yield from direct_steps(operator, b, at, inner_tol, inner_steps, leave, patience)
+        stop = yield from direct_steps(operator, b, at, leave, inner_tol, inner_steps, patience)
         if stop is not None:
             return stop
         at = point(operator, started(operator, b, problem.rank, rng, "clipped"), b)
@@ -107,7 +119,7 @@ def gauss_newton(
     at = yield from penalised_steps(operator, b, at, inner_steps, leave)
     if solved(at.misfit, b):
         return Stop.CONVERGED
-    return (yield from direct_steps(operator, b, at, inner_tol, inner_steps, leave)) or Stop.STALLED
+    return (yield from direct_steps(operator, b, at, leave, inner_tol, inner_steps)) or Stop.STALLED
 
 
 def penalised_steps(
@@ -129,10 +141,10 @@ def penalised_steps(
 
 
 def direct_steps(
-    operator: Operator, b: Array, at: EvaluatedMatrix, tol: float, limit: int, leave: Leave, patience: int = 0
+    operator: Operator, b: Array, at: EvaluatedMatrix, leave: Leave, tol: float, limit: int, patience: int = 0
 ) -> Generated[Stop | None]:
     """Yield the iterates without a penalty; return why they end, None after so many slow steps, 0 for any number."""
-    near, residual, slow = in_single(operator) or operator, 1.0, 0
+    near, residual, slow, late = in_single(operator) or operator, 1.0, 0, 0
     while True:
         if solved(at.misfit, b):
             yield Iterate(at.W, at.objective, 0.0)
@@ -148,9 +160,12 @@ def direct_steps(
         better = following(operator, at, along, b, 0.0, leave)
         if better is None:
             return Stop.CONVERGED if unresolvable(residual, b) else Stop.STALLED
+        late += better.objective > (1 - SLOW) * at.objective
         slow += residual > NEAR and better.objective > (1 - SLOW) * at.objective
         if patience and slow >= patience:
             return None
+        if late >= LATE:
+            return (yield from steps_to_the_end(operator, b, better, True, leave))
         at = better
 
 
@@ -176,7 +191,8 @@ ENTRY = ranked_entry(
     title="Gauss-Newton",
     update=r"(A, B) = \arg\min \|\mathcal A(W + A V^\top + U B^\top) - b\|, \quad W \leftarrow P_k\bigl(W +"
     r" t (A V^\top + U B^\top)\bigr)",
-    summary="Solves the linear problem in each tangent space; Gaussian ones exact from 1.5 times the unknowns.",
+    summary="Solves the linear problem in each tangent space: the first to try with features. Gaussian measurements "
+    "are exact from 1.5 times the unknowns, networks of one unit from 2 times.",
     run=gauss_newton,
     families=("low-rank",),
     workspace=tangent_workspace,

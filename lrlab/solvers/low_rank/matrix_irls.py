@@ -1,4 +1,4 @@
-"""MatrixIRLS: completion of a table by least squares reweighted for a smoothed log-determinant."""
+"""MatrixIRLS: completion of a table, with features or without, by least squares reweighted for low rank."""
 
 from collections.abc import Callable
 from typing import Annotated, NamedTuple
@@ -13,14 +13,19 @@ from lrlab.lowrank import LowRank
 from lrlab.models.completion import TableSpec
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.entries import Entries
-from lrlab.parameters import Parameter
+from lrlab.operators.orthonormal import Orthonormal
+from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options
-from lrlab.solvers.low_rank.requirements import BLOCK_BYTES, ranked_entry, refuse_features
+from lrlab.solvers.low_rank.requirements import BLOCK_BYTES, ranked_entry
 from lrlab.solvers.low_rank.starts import leading_triples
 from lrlab.solvers.low_rank.tangent import point, solved
 from lrlab.solvers.low_rank.tangent_least_squares import stationarity
 
+Measurements = Entries | Orthonormal
+
+MOST_COMBINED = 4000
+"""Entries with features up to which they are combined: for 4,000 of them the decomposition takes some seconds."""
 DECOMPOSED = 200**2
 """Tables of up to so many entries are decomposed whole."""
 SHARE = 20
@@ -50,47 +55,50 @@ def matrix_irls(
     ] = 60,
     rng: Generator,
 ) -> Iterates:
-    r"""Complete a table X (n1, n2) of rank about k from its entries b at m places.
+    r"""Recover a matrix X (d1, d2) of rank about k from m entries b = A(X) of a table: X itself, or with features.
 
-    minimise   F_eps(X) = sum_i f(sigma_i(X)) over X with the given entries; f(s) = log s from eps on, below
+    minimise   F_eps(X) = sum_i f(sigma_i(X)) over X with A(X) = b; f(s) = log s from eps on, below
                log eps + (s^2 / eps^2 - 1) / 2: a smoothed log-determinant
-    start      X zero beside the entries
+    start      the X of least norm: zero beside the entries, without features
     update     eps <- min(eps, sigma_{k+1}(X)), with the weights w_ij = 1 / (max(sigma_i, eps) max(sigma_j, eps)) of
-               U^T Z V in the singular bases of X:  X <- argmin <Z, W(Z)> over Z with the given entries
+               U^T Z V in the singular bases of X:  X <- argmin <Z, W(Z)> over Z with A(Z) = b
     converges  quadratically near a table of rank k, whatever its singular values; no step can raise F_eps
 
     With the tangent space T of the r singular triples above eps, X = P_T(G) + what is left of the entries, where G
-    minimises ||P_T(G) - b||^2 + <G, v G> at the observed places, v = eps^2 / (sigma_i sigma_j - eps^2) in the core,
-    eps / (sigma_i - eps) beside it: conjugate gradients in r (n1 + n2) unknowns, with that diagonal as
-    preconditioner, O(m r) each. The rank k decides eps alone; it may be too large.
+    minimises ||A(P_T(G)) - b||^2 + <G, v G>, v = eps^2 / (sigma_i sigma_j - eps^2) in the core,
+    eps / (sigma_i - eps) beside it: conjugate gradients in r (d1 + d2) unknowns, with that diagonal as
+    preconditioner, O(m r) each. The rank k decides eps alone. Entries with features are first combined so that they are
+    orthonormal (`Orthonormal`), which entries of X itself are: O(m^3) once, O(m^2) a step, for at most 4,000 of them.
     Yields after each update the leading part of X, of rank k: objective ||A(W) - b||^2 / 2 there; residual the cosine
     between the misfit and what a step along the tangent gradient changes of it, which stays above 0 where noise makes
     X pass through entries that no matrix of rank k has. Ends FINISHED when X moves no more.
     Reference: Kuemmerle & Mayrink Verdun (2021), "A scalable second order method for ill-conditioned matrix completion
     from few samples", Algorithm 1 and its implementation in the tangent space (MatrixIRLS).
     """  # fmt: skip
-    A, b = problem.operator, problem.b
-    assert isinstance(A, Entries)
+    entries, given = problem.operator, problem.b
+    assert isinstance(entries, Entries)
+    A: Measurements = entries if entries.plain else Orthonormal(entries)
+    b = given if isinstance(A, Entries) else A.combined(given)
     left, right = (np.zeros((n, 0)) for n in A.shape)
     eps, X = np.inf, Filled(left, right, left, right, b)
     while True:
         triples = X.triples(A, problem.rank + 1, rng)
         W = triples.truncated(problem.rank)
-        at = point(A, W, b)
-        yield Iterate(W, at.objective, stationarity(A, at, b), f"Smoothing eps {eps:.2e}.")
-        if solved(at.misfit, b):
+        at = point(entries, W, given)
+        yield Iterate(W, at.objective, stationarity(entries, at, given), f"Smoothing eps {eps:.2e}.")
+        if solved(at.misfit, given):
             return Stop.CONVERGED
         eps = min(eps, float(triples.s[-1]))
         above = triples.truncated(int((triples.s > eps * (1 + LEAST_GAP)).sum()))
         tol = min(max(inner_tol * eps / float(triples.s[0]), FINEST), COARSEST)
         new = reweighted(A, b, above, eps, X, tol, inner_steps)
-        if not len(above.s) or new.distance(X, A) <= SETTLED * float(np.linalg.norm(triples.s)):
+        if not len(above.s) or new.distance(X) <= SETTLED * float(np.linalg.norm(triples.s)):
             return Stop.FINISHED
         X = new
 
 
 class Filled(NamedTuple):
-    """The table U L^T + R V^T + S: U, V orthonormal, S sparse with the values `rest` at the observed places."""
+    """The matrix U L^T + R V^T + A*(rest): U, V orthonormal; without features, sparse with `rest` at the places."""
 
     U: Array
     L: Array
@@ -98,25 +106,25 @@ class Filled(NamedTuple):
     V: Array
     rest: Array
 
-    def times(self, A: Entries, V: Array) -> Array:
-        """Return the table times V (n2, any)."""
-        return self.U @ (self.L.T @ V) + self.R @ (self.V.T @ V) + A.sparse(self.rest) @ V
+    def times(self, A: Measurements, V: Array) -> Array:
+        """Return the matrix times V (d2, any)."""
+        return self.U @ (self.L.T @ V) + self.R @ (self.V.T @ V) + A.pull_left(self.rest, A.right(V))
 
-    def transposed(self, A: Entries, U: Array) -> Array:
-        """Return the transposed table times U (n1, any)."""
-        return self.L @ (self.U.T @ U) + self.V @ (self.R.T @ U) + A.transposed(self.rest) @ U
+    def transposed(self, A: Measurements, U: Array) -> Array:
+        """Return the transposed matrix times U (d1, any)."""
+        return self.L @ (self.U.T @ U) + self.V @ (self.R.T @ U) + A.pull_right(self.rest, A.left(U))
 
-    def triples(self, A: Entries, count: int, rng: Generator) -> LowRank:
+    def triples(self, A: Measurements, count: int, rng: Generator) -> LowRank:
         """Return the leading singular triples."""
         if decomposed_whole(A.shape, count):
-            return lowrank.from_dense(self.U @ self.L.T + self.R @ self.V.T + A.sparse(self.rest).toarray(), count)
+            return lowrank.from_dense(self.U @ self.L.T + self.R @ self.V.T + A.adjoint(self.rest), count)
         near = self.V if self.V.shape[1] else None
         return leading_triples(
             lambda V: self.times(A, V), lambda U: self.transposed(A, U), A.shape, count, rng, A.dtype,
             near=near, settled=1e-12, checkpoint=A.checkpoint,
         )  # fmt: skip
 
-    def distance(self, other: "Filled", A: Entries) -> float:
+    def distance(self, other: "Filled") -> float:
         """Return a bound on the Frobenius norm of the difference: that of its factors plus that of its entries."""
         left = np.hstack([self.U, self.R, -other.U, -other.R])
         right = np.hstack([self.L, self.V, other.L, other.V])
@@ -130,15 +138,15 @@ def decomposed_whole(shape: tuple[int, int], count: int) -> bool:
     return entries <= DECOMPOSED or (entries <= LARGEST and SHARE * count > min(shape))
 
 
-def reweighted(A: Entries, b: Array, at: LowRank, eps: float, X: Filled, tol: float, limit: int) -> Filled:
-    """Return the table of least <Z, W(Z)> that has the given entries.
+def reweighted(A: Measurements, b: Array, at: LowRank, eps: float, X: Filled, tol: float, limit: int) -> Filled:
+    """Return the matrix of least <Z, W(Z)> that has the given measurements.
 
     A tangent vector U C V^T + B V^T + U D^T, B orthogonal to U and D to V, is the vector of the entries of C, B and D.
     """
     (U, s, V), beside = at, eps / (at.s - eps)
     (n1, n2), r = A.shape, len(s)
     weights = np.concatenate([(eps**2 / (np.outer(s, s) - eps**2)).ravel(), np.tile(beside, n1 + n2)])
-    share = len(b) / (n1 * n2)
+    share, seen_left, seen_right = len(b) / (n1 * n2), A.left(U), A.right(V)
 
     def parts(G: Array) -> tuple[Array, Array, Array]:
         core, end = r * r, r * (r + n1)
@@ -146,14 +154,14 @@ def reweighted(A: Entries, b: Array, at: LowRank, eps: float, X: Filled, tol: fl
 
     def measured(G: Array) -> Array:
         C, B, D = parts(G)
-        return A.pair(np.hstack([U @ C + B, U]), np.hstack([V, D]))
+        return A.pair(A.left(np.hstack([U @ C + B, U])), A.right(np.hstack([V, D])))
 
     def tangent(right: Array, left: Array) -> Array:
         C = U.T @ right
         return np.concatenate([C.ravel(), (right - U @ C).ravel(), (left - V @ C.T).ravel()])
 
     def pulled(rest: Array) -> Array:
-        return tangent(A.sparse(rest) @ V, A.transposed(rest) @ U)
+        return tangent(A.pull_left(rest, seen_right), A.pull_right(rest, seen_left))
 
     def operator(by: Callable[[Array], Array]) -> LinearOperator:
         return LinearOperator((len(weights), len(weights)), matvec=by, dtype=weights.dtype)
@@ -171,11 +179,23 @@ def reweighted(A: Entries, b: Array, at: LowRank, eps: float, X: Filled, tol: fl
 
 
 def workspace(spec: TableSpec, options: Options) -> int:
-    """Hold the table itself where it is decomposed whole, a Krylov basis otherwise, and a dozen tangent vectors."""
-    n1, n2 = spec.table
+    """Hold the matrix itself where it is decomposed whole, a Krylov basis otherwise, and a dozen tangent vectors.
+
+    With features the inner products of all pairs of measurements, too, and their factor.
+    """
+    (d1, d2), m = spec.size, spec.measurements
     k = spec.given_rank + 1
-    whole = 6 * n1 * n2 if decomposed_whole((n1, n2), k) else 0
-    return BLOCK_BYTES + 64 * spec.measurements + 8 * (40 * k * (n1 + n2) + whole)
+    whole = 6 * d1 * d2 if decomposed_whole((d1, d2), k) else 0
+    pairs = 0 if spec.size == spec.table else 3 * m * m
+    return BLOCK_BYTES + 64 * m + 8 * (40 * k * (d1 + d2 + sum(spec.table)) + whole + pairs)
+
+
+def refuse_many_with_features(spec: TableSpec, options: Options) -> None:
+    """Refuse so many entries with features that to combine them would take long at once."""
+    if spec.values().get("features") != "canonical" and spec.measurements > MOST_COMBINED:
+        expected = f"such that at most {MOST_COMBINED:,} entries with features are observed"
+        got = f"{spec.values()['observed']:g}, which is {spec.measurements:,}"
+        raise InputError("observed", expected, got, "take gauss-newton, which has no such limit")
 
 
 ENTRY = ranked_entry(
@@ -184,9 +204,10 @@ ENTRY = ranked_entry(
     update=r"X \leftarrow \arg\min_{Z_\Omega = b} \langle Z, \mathcal W(Z) \rangle, \quad \mathcal W(Z) = U"
     r" \bigl(w \circ U^\top Z V\bigr) V^\top, \quad w_{ij} = \frac{1}{\max(\sigma_i, \epsilon) \max(\sigma_j,"
     r" \epsilon)}",
-    summary="Reweighted least squares for a smoothed log-determinant: for ill-conditioned tables with few entries.",
+    summary="Reweighted least squares for a smoothed log-determinant: the first to try without features, whatever the "
+    "condition; with features for up to 4,000 entries.",
     run=matrix_irls,
     models=("inductive-completion",),
     workspace=workspace,
-    refuse=refuse_features,
+    refuse=refuse_many_with_features,
 )

@@ -78,7 +78,8 @@ def precgd(
     eta        damping sqrt(scale) ||A(U V^T) - b||, an estimate of damping ||U V^T - W||_F: with a fixed eta steps
                would be slow near W, with eta = 0 the columns that are not needed would be unstable
     converges  linearly, also if K > k, at a rate that does not depend on the singular values of W, where no other
-               matrix of rank K fits. In plain completion, and in regression where a label has fewer answers than
+               matrix of rank K fits: of Gaussian measurements with K = 2k none of ten at 1.5 and 2 times the degrees
+               of freedom, all at 3 times. In plain completion, and in regression where a label has fewer answers than
                there are features, some of rank k + 1 do: runs with K > k end at one of them, or come near it slowly.
                With K = 2k that takes about 3 times the degrees of freedom (seen at condition 1 to 100: none or one of
                two at 2.2 times, all at 3 times); the plain method is still above errors of 0.01 there after 1,000
@@ -213,8 +214,8 @@ ENTRIES = (
         title="PrecGD (over-parameterised)",
         update=r"U \leftarrow U - t\, G V (V^\top V + \eta I)^{-1}, \quad V \leftarrow V - t\, G^\top U (U^\top U"
         r" + \eta I)^{-1}, \quad G = \mathcal A^*(\mathcal A(U V^\top) - b)",
-        summary="Preconditioned gradient descent on factors with more columns than the rank, which need not be known "
-        "where measurements mix all entries; of tables without features, take columns = rank.",
+        summary="Preconditioned gradient descent on factors with more columns than the rank: with twice as many from "
+        "about 3 times the unknowns on, where measurements mix all entries; of tables, take columns = rank.",
         run=precgd,
     ),
 )

@@ -35,7 +35,9 @@ def scaled_gradient(
     symmetric   s is then refitted by least squares with U fixed: on the path itself no value could change its sign,
                 and the small ones of a spectral start have arbitrary signs
     leaves      minima that have the wrong terms, by steps with the whole gradient, see `WholeSteps`
-    converges   linearly at a rate that does not depend on the singular values of W
+    converges   linearly at a rate that does not depend on the singular values of W, near W and with measurements
+                enough; of tables (60 x 60, rank 2) with 3 times the degrees of freedom it recovers 2 of 10 at condition
+                100, where matrix-irls recovers all
 
     Start: the leading part of the moment of b. Yields the point before each step: objective F; residual the cosine
     between the misfit and A of the direction, 0 when the misfit is rounding error.
@@ -134,7 +136,8 @@ ENTRY = ranked_entry(
     title="Scaled gradient descent",
     update=r"W \leftarrow (U + \eta X) \operatorname{diag}(s) (V + \eta Y)^\top, \quad X = -G V"
     r" \operatorname{diag}(1/s)",
-    summary="Factor gradients scaled so that the condition number does not matter, with an exact line search.",
+    summary="Factor gradients scaled by the singular values: fast at any condition with many measurements; scarce "
+    "entries of ill-conditioned tables take matrix-irls.",
     run=scaled_gradient,
     families=("low-rank",),
     max_iter=1000,

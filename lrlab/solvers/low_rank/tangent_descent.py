@@ -18,7 +18,7 @@ from lrlab.solvers.low_rank import tangent
 from lrlab.solvers.low_rank.requirements import Directions, ranked_entry
 from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, Line, Vector, point, solved
-from lrlab.solvers.low_rank.whole_steps import WholeSteps
+from lrlab.solvers.low_rank.whole_steps import Leave, WholeSteps
 from lrlab.solvers.methods.matrix_memory import image_rows
 
 HALVINGS, ROUNDING = 30, 1e-5
@@ -63,9 +63,17 @@ def tangent_descent(
     section 1.3, for the bias of the trace.
     """
     operator, b = problem.operator, problem.b
-    residual, conjugately, leave = None, directions == "conjugate", WholeSteps(operator, b, rng).leave
+    conjugately, leave = directions == "conjugate", WholeSteps(operator, b, rng).leave
     first = yield from single_steps(operator, b, problem.rank, rng, start, conjugately)
-    for at, image in descent(operator, b, point(operator, first, b), conjugately=conjugately, leave=leave):
+    return (yield from steps_to_the_end(operator, b, point(operator, first, b), conjugately, leave))
+
+
+def steps_to_the_end(
+    operator: Operator, b: np.ndarray, first: EvaluatedMatrix, conjugately: bool, leave: Leave
+) -> abc.Generator[Iterate, None, Stop]:
+    """Yield the iterates from a point; return why they end."""
+    residual = None
+    for at, image in descent(operator, b, first, conjugately=conjugately, leave=leave):
         residual = None if image is None else alignment(at.misfit, image, b)
         yield Iterate(at.W, at.objective, residual)
         if residual is not None and unresolvable(residual, b):
@@ -140,7 +148,7 @@ def descent(
     at: EvaluatedMatrix,
     *,
     conjugately: bool,
-    leave: abc.Callable[[EvaluatedMatrix, float], EvaluatedMatrix | None] = lambda at, before: None,
+    leave: Leave = lambda at, before: None,
 ) -> abc.Iterator[tuple[EvaluatedMatrix, Array | None]]:
     """Yield every point of the descent, with the image of the direction that is taken from there.
 

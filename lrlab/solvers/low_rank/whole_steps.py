@@ -1,5 +1,7 @@
 """Steps with the whole gradient, which leave points where its tangent part alone is small."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.random import Generator
 
@@ -8,6 +10,9 @@ from lrlab.lowrank import LowRank
 from lrlab.operators.operator import Operator
 from lrlab.solvers.low_rank.starts import formed, leading_eigenpairs, leading_triples, nearest
 from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, point
+
+Leave = Callable[[EvaluatedMatrix, float], EvaluatedMatrix | None]
+"""leave(point, f before): a better point elsewhere, or None."""
 
 SLOW = 0.02
 """A step that lowers f by a smaller share makes one with the whole gradient worth its price."""

@@ -41,7 +41,8 @@ def choose_jobs(
     """Show solvers and their options; return the jobs that can be run.
 
     A solver that cannot be run on this problem has the reason below its name. recommended: how many come first, each
-    with its summary: the default ones and then others that can be run; those that cannot be run then share one line.
+    with its summary: the problem's `first_solvers`, the default ones and then others that can be run; those that cannot
+    be run then share one line.
     """
     entries = catalog.solvers_for(name)
     names = tuple(entry.name for entry in entries)
@@ -54,7 +55,8 @@ def choose_jobs(
         link.accept(f"{entry.name}.{option}" for option in entry.options)
     tried = {entry.name: _job(problem, entry, {}, {}) for entry in entries} if recommended else {}
     refused = {name: str(job) for name, job in tried.items() if isinstance(job, InputError)}
-    order = sorted(entries, key=lambda entry: default.index(entry.name) if entry.name in default else len(default))
+    lead = [*(problem.first_solvers if isinstance(problem, Spec) else ()), *default]
+    order = sorted(entries, key=lambda entry: lead.index(entry.name) if entry.name in lead else len(lead))
     first = [entry for entry in order if entry.name not in refused][:recommended]
     chosen = {e.name: _choose(link, name, problem, e, ending, ticked=e.name in ticked, summary=True) for e in first}
     rest = [entry for entry in entries if entry not in first]

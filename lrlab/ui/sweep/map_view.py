@@ -25,6 +25,8 @@ LINES = {
     "asymptotic weak recovery": "From asymptotic weak recovery on, some fast method does better than a guess in "
     "large problems.",
     "degrees of freedom": "With fewer measurements than degrees of freedom nothing can succeed.",
+    "k entries in every row": "Of half of the tables on this line some row or column has fewer observed entries than "
+    "the rank: it cannot be recovered (coupon collector).",
     "statistical dimension": "At the statistical dimension the convex programme goes from failure to success "
     "(Amelunxen et al. 2014).",
 }

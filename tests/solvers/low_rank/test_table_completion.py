@@ -10,6 +10,7 @@ from scipy.sparse.linalg import lsqr
 
 import lrlab
 from lrlab import catalog, lowrank
+from lrlab.operators.orthonormal import Orthonormal
 from lrlab.operators.rank_one import RankOne
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
@@ -55,10 +56,44 @@ def test_objective_and_residual_are_those_of_the_estimate(name):
         assert iterate.residual == pytest.approx(cosine, rel=1e-6)
 
 
-@pytest.mark.parametrize("name", ["matrix-irls", "r2rils"])
-def test_features_are_refused(name):
+def test_features_are_refused():
     with pytest.raises(InputError, match="set features=canonical"):
-        lrlab.solve(lrlab.spec("inductive-completion"), name)
+        lrlab.solve(lrlab.spec("inductive-completion"), "r2rils")
+
+
+@pytest.mark.parametrize("features", ["orthonormal", "correlated"])
+@pytest.mark.parametrize("condition", [1, 1e4])
+def test_matrix_irls_takes_features(features, condition):
+    """Three times the degrees of freedom, and more entries than W has unknowns where d is small."""
+    spec = lrlab.spec(
+        "inductive-completion", n1=80, n2=70, d1=25, d2=20, rank=2, observed=0.046, features=features,
+        condition=condition, seed=31000,
+    )  # fmt: skip
+    for own in (spec, spec.replace(d1=8, d2=9)):
+        trace = lrlab.solve(own, "matrix-irls")
+        assert trace.stop is Stop.CONVERGED and trace.metrics["weakest_error"] < 1e-6
+    with pytest.raises(InputError, match="at most 4,000 entries with features are observed"):
+        lrlab.solve(spec.replace(observed=0.9), "matrix-irls")
+
+
+@pytest.mark.parametrize("spec", [
+    lrlab.spec("inductive-completion", n1=20, n2=15, d1=6, d2=5, rank=2, observed=0.04),
+    lrlab.spec("inductive-completion", n1=20, n2=15, d1=6, d2=5, rank=2, observed=0.3),
+    lrlab.spec("multilabel-regression", n=20, d=3, labels=6, rank=2, observed=0.3),
+], ids=["fewer entries than unknowns", "more", "labels"])  # fmt: skip
+def test_combined_measurements_are_orthonormal_and_as_many_as_are_independent(spec):
+    entries = spec.build().operator
+    A, (d1, d2) = Orthonormal(entries), entries.shape
+    units = np.eye(d1 * d2).reshape(-1, d1, d2)
+    rows = np.array([A.pair(A.left(unit), A.right(np.eye(d2))) for unit in units]).T
+    np.testing.assert_allclose(rows @ rows.T, np.eye(len(rows)), atol=1e-8)
+    whole = np.array([entries.pair(entries.left(unit), entries.right(np.eye(d2))) for unit in units]).T
+    assert len(rows) == np.linalg.matrix_rank(whole)
+    r, rng = np.random.default_rng(0).standard_normal(len(rows)), np.random.default_rng(1)
+    np.testing.assert_allclose(A.adjoint(r).ravel(), rows.T @ r, atol=1e-8)
+    U, V = rng.standard_normal((d1, 2)), rng.standard_normal((d2, 2))
+    np.testing.assert_allclose(A.pull_left(r, A.right(V)), A.adjoint(r) @ V, atol=1e-8)
+    np.testing.assert_allclose(A.pull_right(r, A.left(U)), A.adjoint(r).T @ U, atol=1e-8)
 
 
 def test_the_tangent_gradient_is_the_derivative_of_the_objective():

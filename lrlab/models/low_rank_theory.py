@@ -1,0 +1,47 @@
+"""What theory says of low-rank matrices at their own size: lines of maps, and the least error that noise allows."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from lrlab.model_entry import Level
+from lrlab.solver_entry import Options, SolverEntry
+from lrlab.theory.bulk import nuclear_norm
+from lrlab.theory.low_rank_bound import least_error
+
+BOUND_DRAWS, MOST_OF_A_BOUND = 3, 2**22
+"""Draws over which the bound of the noise is averaged, and the numbers of the matrix that is decomposed for each."""
+
+
+def theory_lines(spec: Any, entry: SolverEntry, options: Options, level: Level) -> dict[str, bool]:
+    """Return whether there are as many measurements as unknowns, and on which side of other lines a spec lies.
+
+    In half of the tables some row or column without features has fewer entries than the rank where ln 2 such rows are
+    expected (Poisson). The statistical dimension holds for dense Gaussian matrices.
+    """
+    lines = {"degrees of freedom": spec.measurements >= spec.degrees_of_freedom}
+    if spec.scarce_rows is not None:
+        lines["k entries in every row"] = spec.scarce_rows <= math.log(2)
+    if entry.name == "least-squares":
+        lines["all entries"] = spec.measurements >= spec.entries
+    if entry.name == "complete-then-regress":
+        (n1, n2), k = spec.table, spec.true_rank
+        lines["unknowns of the table"] = spec.measurements >= k * (n1 + n2 - k)
+    if entry.name == "nuclear-norm" and spec.values().get("operator") == "dense":
+        lines["statistical dimension"] = spec.measurements >= nuclear_norm(*spec.size, spec.true_rank)
+    return lines
+
+
+def noise_bound(spec: Any) -> dict[str, float]:
+    """Return `bound_error`, the Cramer-Rao bound of the error over some draws of a spec (root mean square).
+
+    Nothing without noise, or where it would take more than some seconds.
+    """
+    noise = float(spec.values()["noise"])
+    if not noise or spec.degrees_of_freedom * spec.measurements > MOST_OF_A_BOUND:
+        return {}
+    problems = (spec.replace(seed=seed).build() for seed in range(BOUND_DRAWS))
+    bounds = [least_error(problem.operator, problem.truth, noise) for problem in problems]
+    known = float(np.sqrt(np.mean(np.square(bounds))))
+    return {"bound_error": known} if math.isfinite(known) else {}

@@ -1,0 +1,60 @@
+"""Rank one from few Gaussian measurements, by the start and the weights that serve phase retrieval."""
+
+import numpy as np
+import pytest
+
+import lrlab
+from lrlab.protocol import Stop
+from lrlab.runs.run import solve
+from lrlab.runs.trial import trial_spec
+from lrlab.solvers.low_rank import rank_one_steps, tangent
+
+
+@pytest.mark.parametrize("p", [40, 100])
+def test_networks_of_one_unit_are_recovered_from_twice_the_degrees_of_freedom(p):
+    """Of ten: 5 and 4 from the moment, without weights."""
+    spec = lrlab.spec("polynomial-network", p=p, r=1, m=2 * p, seed=31000)
+    traces = [solve(trial_spec(spec, trial), "gauss-newton") for trial in range(10)]
+    assert all(trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-8 for trace in traces)
+
+
+def test_rank_one_sensing_is_recovered_from_one_and_a_half_times_the_degrees_of_freedom():
+    """Of ten: 7 without weights."""
+    spec = lrlab.spec("rank-one-sensing", d1=30, d2=30, rank=1, m=88, seed=31000)
+    assert sum(solve(trial_spec(spec, trial), "gauss-newton").metrics["error"] < 1e-8 for trial in range(10)) >= 9
+
+
+def test_noise_leaves_the_least_squares_minimum():
+    for spec in (
+        lrlab.spec("polynomial-network", p=20, r=1, m=300, noise=0.3, seed=31000),
+        lrlab.spec("rank-one-sensing", d1=12, d2=10, rank=1, m=300, noise=0.3, seed=31000),
+    ):
+        here, there = (solve(spec, solver, tol=1e-9) for solver in ("gauss-newton", "tangent-descent"))
+        assert here.stop is Stop.CONVERGED
+        np.testing.assert_allclose(here.estimate.dense(), there.estimate.dense(), atol=1e-6)
+
+
+def test_iterates_have_the_objective_of_the_problem_itself():
+    problem = lrlab.spec("polynomial-network", p=20, r=1, m=60, noise=0.1, seed=31000).build()
+    run = lrlab.catalog.solver("gauss-newton", problem.spec.model).run
+    for iterate, _ in zip(run(problem, rng=np.random.default_rng(0)), range(6), strict=False):
+        at = tangent.point(problem.operator, iterate.estimate, problem.b)
+        assert iterate.objective == pytest.approx(at.objective, rel=1e-8)
+
+
+def test_the_start_is_the_same_by_products_and_has_the_sign_of_the_answers(monkeypatch):
+    problem = lrlab.spec("polynomial-network", p=30, r=1, m=200, seed=31000).build()
+    A, b, counted, rng = problem.operator, problem.b, np.ones(200), np.random.default_rng(0)
+    whole = rank_one_steps.optimal_start(A, b, counted, rng)
+    monkeypatch.setattr(rank_one_steps, "formed", lambda operator: False)
+    for sign in (1.0, -1.0):
+        W = rank_one_steps.optimal_start(A, sign * b, counted, rng)
+        np.testing.assert_allclose(sign * W.dense(), whole.dense(), atol=1e-2)
+    assert abs(whole.U[:, 0] @ problem.truth.U[:, 0]) > 0.9
+
+
+def test_a_network_of_zeros_is_zero():
+    problem = lrlab.spec("polynomial-network", p=20, r=1, m=60).build()
+    problem.b = np.zeros_like(problem.b)
+    run = lrlab.catalog.solver("gauss-newton", problem.spec.model).run
+    assert not next(run(problem, rng=np.random.default_rng(0))).estimate.dense().any()
