@@ -95,7 +95,7 @@ class Engine:
         inbox = Inbox()
         work = MapWork(function, chunk_seconds, item_seconds, inbox)
         add, cancel = lambda part: self._post(AddWork(work, part)), lambda: self._post(CancelWork(work))
-        return WorkerStream(items, inbox, add, cancel)
+        return WorkerStream(items, inbox, add, cancel, lambda: work.demand)
 
     def overview(self) -> Overview | None:
         """Return what waits and runs; None where the engine does not answer, as while it starts."""

@@ -17,14 +17,16 @@ from lrlab.runs.job import Job
 from lrlab.runs.trace import Trace
 
 WAIT_SECONDS = 1.0
-LOOK_AHEAD_SECONDS, LOOK_AHEAD_MIN_ITEMS, LOOK_AHEAD_MAX_ITEMS = 20.0, 4000, 20_000
-"""How much work the engine holds of items that are generated as they are needed."""
+LOOK_AHEAD_MIN_ITEMS, LOOK_AHEAD_MAX_ITEMS = 4000, 100_000
+"""How many items the engine holds of those that are generated as they are needed; 300 bytes each."""
+PAUSE, LONGEST_PAUSE_SECONDS = 9.0, 0.25
+"""How long results are collected before more are handed on: so many times as long as the last ones took to use."""
 
 
 class Inbox:
     """Messages about work from the engine's thread.
 
-    first_message_at: time.monotonic() of the first. received: how many have come.
+    first_message_at: `now()` of the first. received: how many have come.
     """
 
     def __init__(self) -> None:
@@ -35,7 +37,7 @@ class Inbox:
 
     def put(self, message: Message, number: int = 0) -> None:
         """Add a message; `number` says of which item it is, where it is of one."""
-        self.first_message_at = self.first_message_at or time.monotonic()
+        self.first_message_at = self.first_message_at or self.now()
         self._messages.append((number, message))
         self.received += 1
         self._arrived.set()
@@ -44,6 +46,14 @@ class Inbox:
         """Return (number, message) of all messages, oldest first, and remove them."""
         self._arrived.clear()
         return [self._messages.popleft() for _ in range(len(self._messages))]
+
+    def now(self) -> float:
+        """Return the time, in seconds from any start."""
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        """Return after so many seconds."""
+        time.sleep(seconds)
 
     def wait(self, seconds: float) -> None:
         """Return when there is a message, or after so many seconds."""
@@ -145,7 +155,8 @@ class WorkerStream(ResultStream):
     """Computed by an engine's workers; ended when nobody holds this object any more.
 
     A collection (what has a length) is handed to the engine whole. Of other iterables a part at a time is taken, in
-    the thread that calls `take`, so that neither all items nor all results are in memory at once.
+    the thread that calls `take`, so that neither all items nor all results are in memory at once. Who needs long to use
+    results, such as a store that waits for a disk, is handed more of them at a time.
     """
 
     def __init__(
@@ -154,10 +165,16 @@ class WorkerStream(ResultStream):
         inbox: Inbox,
         add: Callable[[list[tuple[int, Any]]], None],
         cancel: Callable[[], None],
+        demand: Callable[[], int],
     ) -> None:
-        """Hand over the first part; `add` gives the engine (number, item) pairs, `cancel` ends the work there."""
+        """Hand over the first part.
+
+        add: gives the engine (number, item) pairs. cancel: ends the work there. demand: returns how many items the
+        engine would like to have, with those under way.
+        """
         super().__init__(items)
-        self._inbox, self._add, self._cancel = inbox, add, cancel
+        self._inbox, self._add, self._cancel, self._demand = inbox, add, cancel, demand
+        self._handed_on_at, self._pause_until = float("inf"), float("-inf")
         self._under_way: dict[int, Any] = {}
         self._exhausted = self._closed = False
         self._ended: RuntimeError | None = None
@@ -176,14 +193,29 @@ class WorkerStream(ResultStream):
         """Return what is new; EngineClosed, or RuntimeError with the engine's sentence, where it has ended."""
         if not self.alive:
             return []
-        if wait_seconds:
-            self._inbox.wait(wait_seconds)
+        if wait_seconds and not self._waited(wait_seconds):
+            return []
         results = self._received()
         if self._ended and not results:
             self._closed = True
             raise self._ended
         self._fill()
+        self._handed_on_at = self._inbox.now() if results else float("inf")
         return results
+
+    def _waited(self, seconds: float) -> bool:
+        """Wait so many seconds at most, and return whether what has come by now is to be handed on."""
+        now = self._inbox.now()
+        if now > self._handed_on_at:
+            # The last results have been used since.
+            self._pause_until = now + min(PAUSE * (now - self._handed_on_at), LONGEST_PAUSE_SECONDS)
+            self._handed_on_at = float("inf")
+        if (pause := self._pause_until - now) > 0.0:
+            self._inbox.sleep(min(pause, seconds))
+            if pause > seconds:
+                return False
+        self._inbox.wait(seconds)
+        return True
 
     def cancel(self) -> list[ItemResult]:
         """End it, and return the results that were not taken."""
@@ -209,10 +241,8 @@ class WorkerStream(ResultStream):
     def _fill(self) -> None:
         if self._exhausted:
             return
-        # The next part is handed over before this one ends: no worker waits for the last items of a part.
-        pace = self.done / max(time.monotonic() - self._began, POLL_SECONDS) if self._began else 0.0
-        size = int(min(max(pace * LOOK_AHEAD_SECONDS, LOOK_AHEAD_MIN_ITEMS), LOOK_AHEAD_MAX_ITEMS))
-        if len(self._under_way) > size / 2:
+        size = min(max(self._demand(), LOOK_AHEAD_MIN_ITEMS), LOOK_AHEAD_MAX_ITEMS) - len(self._under_way)
+        if size < LOOK_AHEAD_MIN_ITEMS / 2:
             return
         part = list(self._items if self.total is not None else islice(self._items, size))
         if self.total is not None or len(part) < size:

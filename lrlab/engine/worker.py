@@ -34,6 +34,8 @@ BUSY = 8.0
 """How many seconds of the wall a second of processor time takes at most, on a machine that does much else."""
 WATCH_SECONDS = 0.25
 
+_tasks: set[str] = set()
+"""Tasks that this process carries out."""
 _cancelled_tasks: set[str] = set()
 
 
@@ -220,17 +222,19 @@ def perform(payload: bytes) -> None:
         # Topics carry plain values, so the message travels as bytes; the scheduler need not know our types.
         worker.log_event(topic, pickle.dumps((task, message)))
 
+    _tasks.add(task)
     send(Started(worker.address))
     try:
         with cancellable(lambda: task in _cancelled_tasks):
             assignment.run(send)
     finally:
+        _tasks.discard(task)
         _cancelled_tasks.discard(task)
 
 
-def cancel(task: str) -> None:
-    """Let a task end at its next iterate, item or checkpoint (called on the worker, beside the task)."""
-    _cancelled_tasks.add(task)
+def cancel(tasks: Sequence[str]) -> None:
+    """Let those of the tasks that run here end at their next iterates, items or checkpoints (beside the tasks)."""
+    _cancelled_tasks.update(_tasks.intersection(tasks))
 
 
 def warm() -> None:

@@ -18,7 +18,7 @@ def prompt_stream(items, parts):
         parts.append(len(part))
         inbox.put(ChunkDone(part, 0.0))
 
-    return WorkerStream(items, inbox, add, lambda: None)
+    return WorkerStream(items, inbox, add, lambda: None, lambda: 0)
 
 
 def test_items_that_are_generated_are_taken_a_part_at_a_time():
@@ -41,7 +41,7 @@ def test_a_collection_is_handed_over_whole():
 def test_an_engine_that_has_ended_raises_its_sentence_after_the_last_results():
     def ended():
         inbox = Inbox()
-        stream = WorkerStream([5, 6], inbox, lambda part: inbox.put(ChunkDone([(1, 6)], 0.0)), lambda: None)
+        stream = WorkerStream([5, 6], inbox, lambda part: inbox.put(ChunkDone([(1, 6)], 0.0)), lambda: None, int)
         inbox.put(Failed("The engine has ended."))
         return stream
 

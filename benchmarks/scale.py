@@ -1,0 +1,193 @@
+"""A sweep on many workers: a thousand that are simulated, and sixteen real ones on this machine.
+
+python -m benchmarks.scale [--simulated WORKERS,CELLS,TRIALS,SECONDS ...] [--real WORKERS,CELLS,TRIALS,SECONDS] [--write]
+
+TRIALS: of each cell; SECONDS: what a trial takes on average. Simulated are workers, network, scheduler and clock (`tests.simulated_cluster`);
+the real ones are processes of `dask worker` and `dask scheduler`. Their trials sleep as long as they are drawn to take, so
+that two cores have room for sixteen of them; then they compute real ones. --write puts the tables into
+benchmarks/RESULTS.md.
+"""
+
+import argparse
+import statistics
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import psutil
+from distributed import Client
+
+import lrlab
+from benchmarks.peers.report import machine, write_section
+from lrlab.engine.engine import Engine
+from lrlab.engine.handles import WorkerStream
+from lrlab.runs.trial import Trial, TrialResult, trial_spec
+from lrlab.sweeps.definition import Sweep
+from lrlab.sweeps.run import run
+from tests.clusters import Cluster, cluster
+from tests.simulated_cluster import CountedStore, SimulatedCluster, TimedStore, drawn_durations, made_up
+from tests.waiting import until
+
+TITLE = "Scale: a thousand workers"
+SIMULATED = ("1000,2500,400,1.0", "1000,2500,400,0.3", "1000,2500,40,10.0", "100,2500,40,0.3")
+REAL = "16,400,20,0.05"
+ASK_SECONDS = 0.2
+MODEL, SOLVER = "one-bit-sensing", "pairwise-moment"
+SIMULATED_HEAD = (
+    "| workers | trials | s of a trial | pieces | messages a second: mean, most | of the scheduler's time | queue, most |"
+    " commits | trials of a commit | ideal | end | ideal / end | processor time of what is real |\n"
+) + "|---" * 13 + "|"
+REAL_HEAD = (
+    "| workers | trials | s of a trial | pieces | messages a second | of the scheduler's time | its answer: median, latest |"
+    " commits | trials of a commit | ideal | end | ideal / end |\n"
+) + "|---" * 12 + "|"
+
+
+class Case(NamedTuple):
+    """A sweep: workers, cells, trials of each, and seconds that a trial takes on average."""
+
+    workers: int
+    cells: int
+    trials: int
+    seconds: float
+
+    @classmethod
+    def of(cls, text: str) -> "Case":
+        """Return what numbers between commas say."""
+        workers, cells, trials, seconds = text.split(",")
+        return cls(int(workers), int(cells), int(trials), float(seconds))
+
+    @property
+    def sweep(self) -> Sweep:
+        """Its definition."""
+        side = round(self.cells**0.5)
+        axes = {"noise": [0.01 * k for k in range(side)], "p": [5 + k for k in range(side)]}
+        return Sweep(spec=lrlab.spec(MODEL, n=200), axes=axes, solvers=[SOLVER], trials=self.trials)
+
+
+def simulated(case: Case) -> str:
+    """Return a row of the table of simulated sweeps; the store is a file."""
+    began = time.process_time()
+    workers = SimulatedCluster(case.workers, drawn_durations(case.seconds))
+    with tempfile.TemporaryDirectory() as folder, TimedStore(workers, Path(folder) / "trials.sqlite") as store:
+        results = run(case.sweep, store, workers.start)
+    counts, used = workers.counts(store.commits), time.process_time() - began
+    assert results.complete and results.computed == sum(store.commits) == case.sweep.total
+    return (
+        f"| {case.workers:,} | {results.computed:,} | {case.seconds:g} | {counts.tasks:,}"
+        f" | {counts.messages:.0f}, {counts.busiest} | {counts.busy:.0%} | {counts.queue}"
+        f" | {commits(store)} | {counts.ideal:.0f} s | {counts.seconds:.0f} s | {counts.efficiency:.3f} | {used:.0f} s |"
+    )
+
+
+def commits(store: CountedStore) -> str:
+    """Return two cells of a table: how many commits, and how many trials each had."""
+    return f"{len(store.commits):,} | {statistics.median(store.commits):.0f}"
+
+
+def slept(trial: Trial, mean: float) -> TrialResult:
+    """Sleep as long as a trial is drawn to take, and return a made-up result."""
+    seconds = mean * float(np.random.default_rng(trial_spec(trial.job.spec, trial.number).seed).lognormal(-0.25, 0.7))
+    time.sleep(seconds)
+    return made_up(trial, seconds)
+
+
+class Streams:
+    """Starts streams on an engine, and remembers them; function: computes items in the place of what it is given."""
+
+    def __init__(self, engine: Engine, function: Callable[[Any], Any] | None = None) -> None:
+        self._engine, self._function, self.started = engine, function, list[WorkerStream]()
+
+    def start(self, function: Callable[[Any], Any], items: Iterable[Any]) -> WorkerStream:
+        """Start a stream."""
+        self.started.append(self._engine.map(self._function or function, items))
+        return self.started[-1]
+
+
+@contextmanager
+def answers(address: str) -> Iterator[list[float]]:
+    """Yield a list that gets the seconds that the scheduler takes to answer, five times a second."""
+    seconds, over = list[float](), threading.Event()
+
+    def ask() -> None:
+        with Client(address, set_as_default=False) as client:
+            while not over.wait(ASK_SECONDS):
+                asked = time.perf_counter()
+                client.sync(client.scheduler.echo)
+                seconds.append(time.perf_counter() - asked)
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    yield seconds
+    over.set()
+    thread.join()
+
+
+def used(process: psutil.Process) -> float:
+    """Return the processor time of a process."""
+    times = process.cpu_times()
+    return times.user + times.system
+
+
+def really(case: Case, started: Cluster, engine: Engine) -> str:
+    """Return a row of the table of real workers."""
+    mean, streams = case.seconds, Streams(engine, lambda trial: slept(trial, mean))
+    with tempfile.TemporaryDirectory() as folder, CountedStore(Path(folder) / "trials.sqlite") as store:
+        with answers(started.address) as asked:
+            before, began = used(started.scheduler), time.monotonic()
+            results = run(case.sweep, store, streams.start)
+            seconds, scheduler = time.monotonic() - began, used(started.scheduler) - before
+    ideal = sum(results.values(job, "seconds").sum() for job in case.sweep.jobs) / case.workers
+    # Each task is two events, and two messages more: that it is to be done, and that it is.
+    messages = 2 * sum(stream.version for stream in streams.started)
+    return (
+        f"| {case.workers} | {results.computed:,} | {mean:g} | {messages // 4:,} | {messages / seconds:.0f}"
+        f" | {scheduler / seconds:.0%} | {1e3 * statistics.median(asked):.1f}, {1e3 * max(asked):.0f} ms"
+        f" | {commits(store)} | {ideal:.1f} s | {seconds:.1f} s | {ideal / seconds:.3f} |"
+    )
+
+
+def computing(case: Case, started: Cluster, engine: Engine) -> str:
+    """Return a sentence on the processor time of real trials on real workers."""
+    processes = {"workers": started.workers, "scheduler": [started.scheduler], "this process": [psutil.Process()]}
+    with tempfile.TemporaryDirectory() as folder, CountedStore(Path(folder) / "trials.sqlite") as store:
+        before = {name: sum(map(used, own)) for name, own in processes.items()}
+        results = run(case.sweep, store, engine.map)
+        after = {name: sum(map(used, own)) - before[name] for name, own in processes.items()}
+    trials = sum(results.values(job, "seconds").sum() for job in case.sweep.jobs)
+    words = ", ".join(f"{seconds:.1f} s in {name}" for name, seconds in after.items())
+    return (
+        f"{results.computed:,} real trials of `{SOLVER}` (n = 200, p = 5 to 24) on the same workers: {trials:.1f} s of processor time in"
+        f" solvers; in all {words}, with {len(store.commits)} commits of {statistics.median(store.commits):.0f} trials (median)."
+    )
+
+
+def main() -> None:
+    """Measure, print, and write."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--simulated", nargs="*", type=Case.of, default=[Case.of(text) for text in SIMULATED])
+    parser.add_argument("--real", nargs="*", type=Case.of, default=[Case.of(REAL)])
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    lines = [SIMULATED_HEAD]
+    print(SIMULATED_HEAD)
+    for case in given.simulated:
+        lines.append(simulated(case))
+        print(lines[-1], flush=True)
+    for case in given.real:
+        with tempfile.TemporaryDirectory() as folder, cluster(Path(folder), [["--no-nanny"]] * case.workers) as started:
+            engine = Engine(started.address)
+            engine.warm()
+            until(lambda: (now := engine.overview()) and len(now.memory) == case.workers)
+            lines += ["", REAL_HEAD, really(case, started, engine), "", computing(case, started, engine)]
+            engine.close()
+        print("\n".join(lines[-4:]), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,273 @@
+"""A thousand workers on one core: what workers compute, what lies between, and the clock are simulated; nothing else is.
+
+How long pieces are, to whom they go, how results are collected and stored is the package's own code (`engine.dispatch`,
+`engine.work`, `engine.handles`, `sweeps.run`, `store`), in one thread. Simulated are the scheduler, which takes messages one after the other, each with its time, the network, the workers, and
+the time that this process takes: engine and store are one core, for they share the interpreter.
+"""
+
+import heapq
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lrlab.engine.dispatch import Dispatcher
+from lrlab.engine.handles import Inbox, WorkerStream
+from lrlab.engine.messages import ChunkDone, Message, Started
+from lrlab.engine.orders import AddWork, CancelWork, Order, SchedulerAnswered, TaskDone, TaskMessage, WorkersChanged
+from lrlab.engine.stream import CHUNK_SECONDS
+from lrlab.engine.work import MapWork
+from lrlab.engine.worker import ComputeChunk
+from lrlab.runs.trial import Trial, TrialResult
+from lrlab.store.store import Store
+
+MESSAGE_SECONDS = {"task": 1.2e-3, "event": 0.3e-3, "end": 0.7e-3, "question": 0.1e-3, "heartbeat": 0.2e-3}
+"""What a message costs the scheduler: a task takes 2.5 ms in all (400 a second), with two events."""
+NETWORK_SECONDS = 1e-3
+ORDER_SECONDS, SEND_SECONDS, ITEM_SECONDS = 0.2e-3, 1.0e-3, 0.05e-3
+"""What the engine takes for an order, for a task that it sends, and for each item of it."""
+COMMIT_SECONDS, STORED_SECONDS = 9e-3, 1.0 / 3600.0
+"""What the store takes for a commit and for each trial of it: 108 a second one by one, 3,600 in large batches."""
+HEARTBEAT_SECONDS = 6.0
+"""Between two of a worker, where there are a thousand."""
+POLL_SECONDS = 0.1
+
+
+class Counts(NamedTuple):
+    """What a simulated sweep came to.
+
+    seconds: from start to end. ideal: of all computation, shared by the workers. messages, busiest: at the scheduler a second, on
+    average and at most. queue: messages that waited there at most. tasks. commits: trials of each.
+    """
+
+    seconds: float
+    ideal: float
+    messages: float
+    busiest: int
+    busy: float
+    queue: int
+    tasks: int
+    commits: list[int]
+
+    @property
+    def efficiency(self) -> float:
+        """Ideal time as a share of the time that it took."""
+        return self.ideal / self.seconds
+
+
+class Scheduler:
+    """Takes messages one after the other, each after what came before."""
+
+    def __init__(self, at: Callable[[float, Callable[[float], None]], None]) -> None:
+        self._at, self._free_at = at, 0.0
+        self.waiting = self.longest_queue = 0
+        self.busy = 0.0
+        self.messages = Counter[int]()
+
+    def receive(self, time: float, kind: str, then: Callable[[float], None]) -> None:
+        """Take in a message at a time; `then` is called once it has been dealt with."""
+        self.waiting += 1
+        self.longest_queue = max(self.longest_queue, self.waiting)
+        self.messages[int(time)] += 1
+        self.busy += MESSAGE_SECONDS[kind]
+        self._free_at = max(time, self._free_at) + MESSAGE_SECONDS[kind]
+        self._at(self._free_at, lambda now: self._dealt_with(now, then))
+
+    def _dealt_with(self, now: float, then: Callable[[float], None]) -> None:
+        self.waiting -= 1
+        then(now)
+
+
+class SimulatedCluster:
+    """Scheduler and workers as the dispatcher sees them, and the loop in which all of it happens.
+
+    now: the time of this process, which is busy at times; others have their own.
+    """
+
+    spare, resends, out_of_memory = 0, True, ""
+
+    def __init__(self, workers: int, duration: Callable[[Trial], float]) -> None:
+        """Let so many workers be there; duration: returns the seconds that a trial takes."""
+        self.now, self.computed_seconds, self.tasks = 0.0, 0.0, 0
+        self._duration, self._number = duration, count()
+        self._events = list[tuple[float, int, Callable[[float], None]]]()
+        self.scheduler = Scheduler(self._at)
+        self._idle, self._queue = deque(f"worker-{k}" for k in range(workers)), deque[tuple[str, ComputeChunk]]()
+        self.workers = workers
+        self._dispatcher = Dispatcher(self, lambda: self.now)
+        self._post(WorkersChanged(dict.fromkeys(self._idle, 1)))
+        self._poll(0.0)
+        for k, worker in enumerate(self._idle):
+            self._at(HEARTBEAT_SECONDS * k / workers, self._heartbeat)
+
+    def start(self, function: Callable[[Any], Any], items: Iterable[Any]) -> WorkerStream:
+        """Compute function(item) for all items, as `Engine.map` does: a `stream.StartStream`."""
+        inbox = SimulatedInbox(self)
+        work = MapWork(function, CHUNK_SECONDS, float("inf"), inbox)
+        add, cancel = lambda part: self._post(AddWork(work, part)), lambda: self._post(CancelWork(work))
+        return WorkerStream(items, inbox, add, cancel, lambda: work.demand)
+
+    def wait(self, seconds: float, condition: Callable[[], bool]) -> None:
+        """Let things happen until the condition holds, so many seconds at most."""
+        end = self.now + seconds
+        while not condition():
+            if self._events[0][0] > end:
+                self.now = max(self.now, end)
+                break
+            time, _, then = heapq.heappop(self._events)
+            then(time)
+
+    def send(self, task: str, assignment: ComputeChunk, urgent: bool) -> None:
+        """Let a task reach the scheduler."""
+        self.tasks += 1
+        self.now += SEND_SECONDS + ITEM_SECONDS * len(assignment.items)
+        self._tell(self.now, "task", lambda now: self._queue.append((task, assignment)) or self._hand_out(now))
+
+    def measure_lag(self) -> None:
+        """Have SchedulerAnswered reported."""
+        asked = self.now
+        self._tell(asked, "question", lambda now: self._answer(now, asked))
+
+    def cancel(self, tasks: Mapping[str, Sequence[str]]) -> None:
+        """Let all go on: a simulated sweep is cancelled at its end alone."""
+
+    def locate(self, task: str) -> None:
+        """Say nothing, as of tasks on an existing cluster."""
+
+    def drop(self, future: None) -> None:
+        """Let it be."""
+
+    def _at(self, time: float, then: Callable[[float], None]) -> None:
+        heapq.heappush(self._events, (time, next(self._number), then))
+
+    def _tell(self, time: float, kind: str, then: Callable[[float], None]) -> None:
+        self._at(time + NETWORK_SECONDS, lambda now: self.scheduler.receive(now, kind, then))
+
+    def _post(self, order: Order, time: float = 0.0) -> None:
+        self._at(max(time, self.now), lambda now: self._carry_out(now, order))
+
+    def _carry_out(self, time: float, order: Order) -> None:
+        self.now = max(self.now, time) + ORDER_SECONDS
+        self._dispatcher.handle(order)
+        self._dispatcher.step()
+
+    def _poll(self, time: float) -> None:
+        self.now = max(self.now, time)
+        self._dispatcher.step()
+        self._at(self.now + POLL_SECONDS, self._poll)
+
+    def _heartbeat(self, time: float) -> None:
+        self._tell(time, "heartbeat", lambda now: None)
+        self._at(time + HEARTBEAT_SECONDS, self._heartbeat)
+
+    def _answer(self, time: float, asked: float) -> None:
+        answered = time + NETWORK_SECONDS
+        self._post(SchedulerAnswered(answered - asked), answered)
+
+    def _report(self, time: float, task: str, message: Message) -> None:
+        self._tell(time, "event", lambda now: self._post(TaskMessage(task, message), now + NETWORK_SECONDS))
+
+    def _hand_out(self, time: float) -> None:
+        while self._idle and self._queue:
+            worker, (task, assignment) = self._idle.popleft(), self._queue.popleft()
+            self._compute(time + NETWORK_SECONDS, worker, task, assignment)
+
+    def _compute(self, begun: float, worker: str, task: str, chunk: ComputeChunk) -> None:
+        """Compute what a worker would within the time of a chunk, and report it."""
+        self._report(begun, task, Started(worker))
+        results, elapsed = list[tuple[int, TrialResult]](), 0.0
+        for number, trial in zip(chunk.numbers, chunk.items, strict=True):
+            if results and elapsed > chunk.seconds:
+                break
+            seconds = self._duration(trial)
+            elapsed += seconds
+            results.append((number, made_up(trial, seconds)))
+        self.computed_seconds += elapsed
+        end = begun + elapsed
+        self._at(end, lambda now: self._report(now, task, ChunkDone(results, elapsed)))
+        self._at(end, lambda now: self._tell(now, "end", lambda later: self._ended(later, worker, task)))
+
+    def _ended(self, time: float, worker: str, task: str) -> None:
+        self._idle.append(worker)
+        self._hand_out(time)
+        self._post(TaskDone(task, None), time + NETWORK_SECONDS)
+
+    def counts(self, commits: list[int]) -> Counts:
+        """Return what has happened until now; commits: trials of each of the store's."""
+        messages, ideal = self.scheduler.messages, self.computed_seconds / self.workers
+        rate, busy = messages.total() / self.now, self.scheduler.busy / self.now
+        busiest, queue = max(messages.values()), self.scheduler.longest_queue
+        return Counts(self.now, ideal, rate, busiest, busy, queue, self.tasks, commits)
+
+
+class SimulatedInbox(Inbox):
+    """An inbox that lets the simulation go on while it waits."""
+
+    def __init__(self, cluster: SimulatedCluster) -> None:
+        super().__init__()
+        self._cluster, self._taken = cluster, 0
+
+    def now(self) -> float:
+        """Return the simulated time."""
+        return self._cluster.now
+
+    def sleep(self, seconds: float) -> None:
+        """Let so many seconds pass."""
+        self._cluster.wait(seconds, lambda: False)
+
+    def wait(self, seconds: float) -> None:
+        """Let things happen until there is a message."""
+        self._cluster.wait(seconds, lambda: self.received > self._taken)
+
+    def take(self) -> list[tuple[int, Message]]:
+        """Return and remove all messages."""
+        messages = super().take()
+        self._taken += len(messages)
+        return messages
+
+
+class CountedStore(Store):
+    """A store that counts its commits: the trials of each."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        super().__init__(path)
+        self.commits = list[int]()
+
+    def add(self, results: Mapping[Trial, TrialResult]) -> None:
+        """Store trials."""
+        super().add(results)
+        self.commits.append(len(results))
+
+
+class TimedStore(CountedStore):
+    """A store whose commits take simulated time."""
+
+    def __init__(self, cluster: SimulatedCluster, path: Path | None = None) -> None:
+        super().__init__(path)
+        self._cluster = cluster
+
+    def add(self, results: Mapping[Trial, TrialResult]) -> None:
+        """Store trials."""
+        super().add(results)
+        self._cluster.now += COMMIT_SECONDS + STORED_SECONDS * len(results)
+
+
+def made_up(trial: Trial, seconds: float) -> TrialResult:
+    """Return a made-up result of a trial."""
+    scores = {"objective": 0.5, "residual": 1e-9, "error": 0.1, "overlap": 0.9, "misfit": 0.3}
+    return TrialResult(trial.number, "CONVERGED", 50, seconds, scores)
+
+
+def drawn_durations(mean: float, seed: int = 0) -> Callable[[Trial], float]:
+    """Return a function that draws how long a trial takes: log-normal, in some cells longer than in others."""
+    rng, means = np.random.default_rng(seed), dict[Any, float]()
+
+    def draw(trial: Trial) -> float:
+        if trial.job not in means:
+            means[trial.job] = mean * rng.lognormal(-0.125, 0.5)
+        return means[trial.job] * float(rng.lognormal(-0.125, 0.5))
+
+    return draw
