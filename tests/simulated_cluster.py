@@ -31,6 +31,10 @@ ORDER_SECONDS, SEND_SECONDS, ITEM_SECONDS = 0.2e-3, 1.0e-3, 0.05e-3
 """What the engine takes for an order, for a task that it sends, and for each item of it."""
 COMMIT_SECONDS, STORED_SECONDS = 9e-3, 1.0 / 3600.0
 """What the store takes for a commit and for each trial of it: 108 a second one by one, 3,600 in large batches."""
+CANCEL_SECONDS = 5e-3
+"""How long it takes to let one worker of many know that its task is to end."""
+SWITCH_SECONDS = 5e-3
+"""After how long a thread that works hands over the interpreter."""
 HEARTBEAT_SECONDS = 6.0
 """Between two of a worker, where there are a thousand."""
 POLL_SECONDS = 0.1
@@ -40,7 +44,8 @@ class Counts(NamedTuple):
     """What a simulated sweep came to.
 
     seconds: from start to end. ideal: of all computation, shared by the workers. messages, busiest: at the scheduler a second, on
-    average and at most. queue: messages that waited there at most. tasks. commits: trials of each.
+    average and at most. busy: share of the scheduler's time. queue: messages that waited there at most. tasks: how many.
+    commits: trials of each of the store's.
     """
 
     seconds: float
@@ -61,8 +66,8 @@ class Counts(NamedTuple):
 class Scheduler:
     """Takes messages one after the other, each after what came before."""
 
-    def __init__(self, at: Callable[[float, Callable[[float], None]], None]) -> None:
-        self._at, self._free_at = at, 0.0
+    def __init__(self, at: Callable[[float, Callable[[float], None]], None], slowness: float) -> None:
+        self._at, self._free_at, self._slowness = at, 0.0, slowness
         self.waiting = self.longest_queue = 0
         self.busy = 0.0
         self.messages = Counter[int]()
@@ -72,8 +77,9 @@ class Scheduler:
         self.waiting += 1
         self.longest_queue = max(self.longest_queue, self.waiting)
         self.messages[int(time)] += 1
-        self.busy += MESSAGE_SECONDS[kind]
-        self._free_at = max(time, self._free_at) + MESSAGE_SECONDS[kind]
+        seconds = self._slowness * MESSAGE_SECONDS[kind]
+        self.busy += seconds
+        self._free_at = max(time, self._free_at) + seconds
         self._at(self._free_at, lambda now: self._dealt_with(now, then))
 
     def _dealt_with(self, now: float, then: Callable[[float], None]) -> None:
@@ -89,12 +95,17 @@ class SimulatedCluster:
 
     spare, resends, out_of_memory = 0, True, ""
 
-    def __init__(self, workers: int, duration: Callable[[Trial], float]) -> None:
-        """Let so many workers be there; duration: returns the seconds that a trial takes."""
-        self.now, self.computed_seconds, self.tasks = 0.0, 0.0, 0
-        self._duration, self._number = duration, count()
+    def __init__(self, workers: int, duration: Callable[[Trial], float], slowness: float = 1.0) -> None:
+        """Let so many workers be there.
+
+        duration: returns the seconds that a trial takes. slowness: how many times as long as usual the scheduler needs.
+        """
+        self.now, self.computed_seconds = 0.0, 0.0
+        self.tasks = self.cancels = self.kills = 0
+        self._running = set[str]()
+        self._duration, self._number, self._works = duration, count(), False
         self._events = list[tuple[float, int, Callable[[float], None]]]()
-        self.scheduler = Scheduler(self._at)
+        self.scheduler = Scheduler(self._at, slowness)
         self._idle, self._queue = deque(f"worker-{k}" for k in range(workers)), deque[tuple[str, ComputeChunk]]()
         self.workers = workers
         self._dispatcher = Dispatcher(self, lambda: self.now)
@@ -120,6 +131,17 @@ class SimulatedCluster:
             time, _, then = heapq.heappop(self._events)
             then(time)
 
+    def work(self, seconds: float) -> None:
+        """Let this process be busy for so long, beside the engine, which goes first."""
+        end, self._works = self.now + seconds, True
+        while self._events[0][0] <= end:
+            time, _, then = heapq.heappop(self._events)
+            before = self.now = max(self.now, time)
+            then(time)
+            if self.now > before:
+                end += self.now - before
+        self.now, self._works = end, False
+
     def send(self, task: str, assignment: ComputeChunk, urgent: bool) -> None:
         """Let a task reach the scheduler."""
         self.tasks += 1
@@ -132,7 +154,16 @@ class SimulatedCluster:
         self._tell(asked, "question", lambda now: self._answer(now, asked))
 
     def cancel(self, tasks: Mapping[str, Sequence[str]]) -> None:
-        """Let all go on: a simulated sweep is cancelled at its end alone."""
+        """Have tasks end, one worker after the other hearing of it."""
+        self.cancels += bool(tasks)
+        for place, (worker, names) in enumerate(tasks.items()):
+            for name in names:
+                end = self.now + CANCEL_SECONDS * (1 + place)
+                self._at(end, lambda now, worker=worker, name=name: self._end(now, worker, name, ChunkDone([], 0.0)))
+
+    def kill(self, worker: str) -> None:
+        """Count what is killed, and let it be."""
+        self.kills += 1
 
     def locate(self, task: str) -> None:
         """Say nothing, as of tasks on an existing cluster."""
@@ -147,7 +178,14 @@ class SimulatedCluster:
         self._at(time + NETWORK_SECONDS, lambda now: self.scheduler.receive(now, kind, then))
 
     def _post(self, order: Order, time: float = 0.0) -> None:
-        self._at(max(time, self.now), lambda now: self._carry_out(now, order))
+        self._at(max(time, self.now), lambda now: self._arrive(now, order))
+
+    def _arrive(self, time: float, order: Order) -> None:
+        # The engine's thread waits for the one that works to hand over the interpreter.
+        if self._works:
+            self._at(time + SWITCH_SECONDS, lambda now: self._carry_out(now, order))
+        else:
+            self._carry_out(time, order)
 
     def _carry_out(self, time: float, order: Order) -> None:
         self.now = max(self.now, time) + ORDER_SECONDS
@@ -177,6 +215,7 @@ class SimulatedCluster:
 
     def _compute(self, begun: float, worker: str, task: str, chunk: ComputeChunk) -> None:
         """Compute what a worker would within the time of a chunk, and report it."""
+        self._running.add(task)
         self._report(begun, task, Started(worker))
         results, elapsed = list[tuple[int, TrialResult]](), 0.0
         for number, trial in zip(chunk.numbers, chunk.items, strict=True):
@@ -186,9 +225,13 @@ class SimulatedCluster:
             elapsed += seconds
             results.append((number, made_up(trial, seconds)))
         self.computed_seconds += elapsed
-        end = begun + elapsed
-        self._at(end, lambda now: self._report(now, task, ChunkDone(results, elapsed)))
-        self._at(end, lambda now: self._tell(now, "end", lambda later: self._ended(later, worker, task)))
+        self._at(begun + elapsed, lambda now: self._end(now, worker, task, ChunkDone(results, elapsed)))
+
+    def _end(self, time: float, worker: str, task: str, done: ChunkDone) -> None:
+        if task in self._running:
+            self._running.discard(task)
+            self._report(time, task, done)
+            self._tell(time, "end", lambda now: self._ended(now, worker, task))
 
     def _ended(self, time: float, worker: str, task: str) -> None:
         self._idle.append(worker)
@@ -222,9 +265,9 @@ class SimulatedInbox(Inbox):
         """Let things happen until there is a message."""
         self._cluster.wait(seconds, lambda: self.received > self._taken)
 
-    def take(self) -> list[tuple[int, Message]]:
-        """Return and remove all messages."""
-        messages = super().take()
+    def take(self, most_results: float = float("inf")) -> list[tuple[int, Message]]:
+        """Return and remove messages."""
+        messages = super().take(most_results)
         self._taken += len(messages)
         return messages
 
@@ -252,7 +295,7 @@ class TimedStore(CountedStore):
     def add(self, results: Mapping[Trial, TrialResult]) -> None:
         """Store trials."""
         super().add(results)
-        self._cluster.now += COMMIT_SECONDS + STORED_SECONDS * len(results)
+        self._cluster.work(COMMIT_SECONDS + STORED_SECONDS * len(results))
 
 
 def made_up(trial: Trial, seconds: float) -> TrialResult:

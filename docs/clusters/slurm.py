@@ -11,6 +11,7 @@ import signal
 from pathlib import Path
 
 import dask
+import yaml
 from dask_jobqueue import SLURMCluster
 
 HERE = Path(__file__).parent
@@ -33,7 +34,7 @@ def parse() -> argparse.Namespace:
 def main() -> None:
     """Serve until the program is ended."""
     given = parse()
-    dask.config.update(dask.config.config, dask.config.collect_yaml([str(HERE / "dask.yaml")])[0])
+    dask.config.update(dask.config.config, yaml.safe_load((HERE / "dask.yaml").read_text()))
     cluster = SLURMCluster(
         cores=given.cores,
         processes=given.cores,

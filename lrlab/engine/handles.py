@@ -19,7 +19,7 @@ from lrlab.runs.trace import Trace
 WAIT_SECONDS = 1.0
 LOOK_AHEAD_MIN_ITEMS, LOOK_AHEAD_MAX_ITEMS = 4000, 100_000
 """How many items the engine holds of those that are generated as they are needed; 300 bytes each."""
-PAUSE, LONGEST_PAUSE_SECONDS = 9.0, 0.25
+PAUSE, LONGEST_PAUSE_SECONDS, MOST_RESULTS = 9.0, 0.25, 1000
 """How long results are collected before more are handed on: so many times as long as the last ones took to use."""
 
 
@@ -42,10 +42,17 @@ class Inbox:
         self.received += 1
         self._arrived.set()
 
-    def take(self) -> list[tuple[int, Message]]:
-        """Return (number, message) of all messages, oldest first, and remove them."""
+    def take(self, most_results: float = float("inf")) -> list[tuple[int, Message]]:
+        """Return (number, message) of all messages, oldest first, and remove them; no more once there are so many results."""
         self._arrived.clear()
-        return [self._messages.popleft() for _ in range(len(self._messages))]
+        taken, results = list[tuple[int, Message]](), 0
+        while self._messages and results < most_results:
+            taken.append(self._messages.popleft())
+            message = taken[-1][1]
+            results += len(message.results) if isinstance(message, ChunkDone) else 0
+        if self._messages:
+            self._arrived.set()
+        return taken
 
     def now(self) -> float:
         """Return the time, in seconds from any start."""
@@ -195,7 +202,7 @@ class WorkerStream(ResultStream):
             return []
         if wait_seconds and not self._waited(wait_seconds):
             return []
-        results = self._received()
+        results = self._received(MOST_RESULTS)
         if self._ended and not results:
             self._closed = True
             raise self._ended
@@ -225,9 +232,9 @@ class WorkerStream(ResultStream):
         self._closed = True
         return self._received()
 
-    def _received(self) -> list[ItemResult]:
+    def _received(self, most: float = float("inf")) -> list[ItemResult]:
         results = list[ItemResult]()
-        for _, message in self._inbox.take():
+        for _, message in self._inbox.take(most):
             match message:
                 case ChunkDone(values):
                     results += [ItemResult(number, self._under_way.pop(number), value) for number, value in values]

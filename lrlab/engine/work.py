@@ -12,7 +12,7 @@ from lrlab.engine.pieces import piece_seconds
 from lrlab.engine.worker import BUSY, GRACE_SECONDS, Assignment, ComputeChunk, FollowJob
 from lrlab.protocol import Stop
 
-LAST_CHUNKS_FRACTION = 2
+LAST_CHUNKS_FRACTION = 8
 """The last chunks are smaller than others by this factor at most."""
 GROWTH, MOST_ITEMS = 16, 1000
 """Chunks grow by this factor at a time, for the first items may be the cheapest of all; and to so many items, for a
@@ -154,7 +154,8 @@ class MapWork(Work[ComputeChunk]):
             size = min(int(min(self._full_size, last_size)), len(self._waiting))
             numbers = [self._waiting.popleft() for _ in range(size)]
         items = [self._items[number] for number in numbers]
-        return ComputeChunk(self._function, numbers, items, 2.0 * seconds)
+        expected = max(self._chunk_seconds, len(numbers) * self._seconds_per_item)
+        return ComputeChunk(self._function, numbers, items, 2.0 * expected)
 
     def max_seconds(self, assignment: ComputeChunk) -> float:  # noqa: D102
         limits = (BUSY * getattr(item, "max_seconds", self._item_seconds) + GRACE_SECONDS for item in assignment.items)
