@@ -25,7 +25,7 @@ from distributed import Client
 import lrlab
 from benchmarks.peers.report import machine, write_section
 from lrlab.engine.engine import Engine
-from lrlab.engine.handles import WorkerStream
+from lrlab.engine.worker_stream import WorkerStream
 from lrlab.runs.trial import Trial, TrialResult, trial_spec
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.run import run

@@ -1,8 +1,8 @@
-"""A thousand workers on one core: what workers compute, what lies between, and the clock are simulated; nothing else is.
+"""A thousand workers on one core: workers, network, scheduler and clock are simulated, and nothing else is.
 
-How long pieces are, to whom they go, how results are collected and stored is the package's own code (`engine.dispatch`,
-`engine.work`, `engine.handles`, `sweeps.run`, `store`), in one thread. Simulated are the scheduler, which takes messages one after the other, each with its time, the network, the workers, and
-the time that this process takes: engine and store are one core, for they share the interpreter.
+How long pieces are, when they are sent, how results are collected and stored is the package's own code (`engine.dispatch`,
+`engine.work`, `engine.worker_stream`, `sweeps.run`, `store`), in one thread. The scheduler takes messages one after the
+other, each in its time. So does this process: engine and store share the interpreter, and with it a core.
 """
 
 import heapq
@@ -15,12 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lrlab.engine.dispatch import Dispatcher
-from lrlab.engine.handles import Inbox, WorkerStream
+from lrlab.engine.inbox import Inbox
 from lrlab.engine.messages import ChunkDone, Message, Started
 from lrlab.engine.orders import AddWork, CancelWork, Order, SchedulerAnswered, TaskDone, TaskMessage, WorkersChanged
 from lrlab.engine.stream import CHUNK_SECONDS
 from lrlab.engine.work import MapWork
 from lrlab.engine.worker import ComputeChunk
+from lrlab.engine.worker_stream import WorkerStream
 from lrlab.runs.trial import Trial, TrialResult
 from lrlab.store.store import Store
 
@@ -304,13 +305,13 @@ def made_up(trial: Trial, seconds: float) -> TrialResult:
     return TrialResult(trial.number, "CONVERGED", 50, seconds, scores)
 
 
-def drawn_durations(mean: float, seed: int = 0) -> Callable[[Trial], float]:
-    """Return a function that draws how long a trial takes: log-normal, in some cells longer than in others."""
-    rng, means = np.random.default_rng(seed), dict[Any, float]()
+def drawn_durations(mean: float, spread: float = 0.5) -> Callable[[Trial], float]:
+    """Return a function that draws how long a trial takes, log-normal in its cell; spread: of the means of cells."""
+    rng, means = np.random.default_rng(0), dict[Any, float]()
 
     def draw(trial: Trial) -> float:
         if trial.job not in means:
-            means[trial.job] = mean * rng.lognormal(-0.125, 0.5)
-        return means[trial.job] * float(rng.lognormal(-0.125, 0.5))
+            means[trial.job] = mean * rng.lognormal(-(spread**2) / 2.0, spread)
+        return means[trial.job] * float(rng.lognormal(-0.045, 0.3))
 
     return draw

@@ -6,7 +6,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Sequence
 
-from lrlab.engine.handles import Inbox
+from lrlab.engine.inbox import Inbox
 from lrlab.engine.messages import Failed, Finished, Message, NewIterates, Queued, Started
 from lrlab.engine.work import TaskLoss, Work
 from lrlab.engine.worker import FollowJob

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from lrlab.engine.handles import Inbox
+from lrlab.engine.inbox import Inbox
 from lrlab.engine.messages import ChunkDone, Failed, Failure, Message
 from lrlab.engine.pieces import piece_seconds
 from lrlab.engine.worker import BUSY, GRACE_SECONDS, Assignment, ComputeChunk, FollowJob

@@ -4,10 +4,11 @@ import math
 
 import pytest
 
-from lrlab.engine.handles import LONGEST_PAUSE_SECONDS, Inbox, WorkerStream
+from lrlab.engine.inbox import Inbox
 from lrlab.engine.messages import ChunkDone
 from lrlab.engine.pieces import LONGEST_SECONDS, SchedulerLag, piece_seconds
 from lrlab.engine.work import MOST_ITEMS, MapWork
+from lrlab.engine.worker_stream import LONGEST_PAUSE_SECONDS, MOST_RESULTS, WorkerStream
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,7 @@ class TimedInbox(Inbox):
 
 def test_who_needs_long_to_use_results_gets_more_of_them_at_a_time():
     inbox = TimedInbox()
-    stream = WorkerStream(range(9), inbox, lambda part: None, lambda: None, int)
+    stream = WorkerStream(range(2000), inbox, lambda part: None, lambda: None, int)
 
     def arrive(number: int) -> None:
         inbox.put(ChunkDone([(number, 0)], 0.0))
@@ -96,7 +97,12 @@ def test_who_needs_long_to_use_results_gets_more_of_them_at_a_time():
     while not stream.take(0.05):
         pass
     assert inbox.time - began <= LONGEST_PAUSE_SECONDS + 0.1
-    arrive(4)
+    inbox.time += 600.0
+    began = inbox.time
+    for number in range(4, 4 + MOST_RESULTS):
+        arrive(number)
+    assert len(stream.take(0.05)) == MOST_RESULTS and inbox.time == began, "so many are handed on at once"
+    arrive(1999)
     assert len(stream.take(0.0)) == 1 and len(stream.take(0.0)) == 0, "who does not wait is handed what there is"
 
 

@@ -5,9 +5,10 @@ from functools import partial
 
 import pytest
 
-from lrlab.engine.handles import LOOK_AHEAD_MAX_ITEMS, Inbox, WorkerStream
+from lrlab.engine.inbox import Inbox
 from lrlab.engine.messages import ChunkDone, Failed
 from lrlab.engine.stream import Collection, LocalStream, collect
+from lrlab.engine.worker_stream import LOOK_AHEAD_MAX_ITEMS, WorkerStream
 
 
 def prompt_stream(items, parts):
