@@ -1,11 +1,11 @@
 """A sweep on many workers: a thousand that are simulated, and sixteen real ones on this machine.
 
-python -m benchmarks.scale [--simulated WORKERS,CELLS,TRIALS,SECONDS ...] [--real WORKERS,CELLS,TRIALS,SECONDS] [--write]
+python -m benchmarks.scale [--simulated WORKERS,CELLS,TRIALS,SECONDS,SPREAD ...] [--real ...] [--write]
 
-TRIALS: of each cell; SECONDS: what a trial takes on average. Simulated are workers, network, scheduler and clock (`tests.simulated_cluster`);
-the real ones are processes of `dask worker` and `dask scheduler`. Their trials sleep as long as they are drawn to take, so
-that two cores have room for sixteen of them; then they compute real ones. --write puts the tables into
-benchmarks/RESULTS.md.
+TRIALS: of each cell. SECONDS: of a trial, on average. SPREAD: how much cells differ (standard deviation of the
+logarithm). Simulated are workers, network, scheduler and clock (`tests.simulated_cluster`); the real workers are processes
+of `dask worker` at a `dask scheduler`. Their trials sleep as long as they are drawn to take, so that two cores have room
+for sixteen of them; then they compute real ones. --write puts the tables into benchmarks/RESULTS.md.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,33 +35,41 @@ from tests.simulated_cluster import CountedStore, SimulatedCluster, TimedStore, 
 from tests.waiting import until
 
 TITLE = "Scale: a thousand workers"
-SIMULATED = ("1000,2500,400,1.0", "1000,2500,400,0.3", "1000,2500,40,10.0", "100,2500,40,0.3")
-REAL = "16,400,20,0.05"
+SIMULATED = "1000,2500,400,1,0.5 1000,2500,400,1,1 1000,2500,400,0.5,0.5 1000,2500,40,10,0.5 100,2500,40,0.2,0.5".split()
+REAL = ("16,400,20,0.05,0.5",)
 ASK_SECONDS = 0.2
+ABOUT = (
+    "`python -m benchmarks.scale`: sweeps whose trials are handed out, collected and stored in a file by the package's own"
+    " code. First on workers that are simulated, with network, clock and a scheduler that takes 2.5 ms for a task (400 a"
+    " second); there the store takes 9 ms for a commit and 1/3,600 s for each trial of it, and shares one core with the"
+    " engine. Ideal: the time of all trials, divided by the workers. Then on real workers whose trials sleep."
+)
 MODEL, SOLVER = "one-bit-sensing", "pairwise-moment"
-SIMULATED_HEAD = (
-    "| workers | trials | s of a trial | pieces | messages a second: mean, most | of the scheduler's time | queue, most |"
-    " commits | trials of a commit | ideal | end | ideal / end | processor time of what is real |\n"
-) + "|---" * 13 + "|"
-REAL_HEAD = (
-    "| workers | trials | s of a trial | pieces | messages a second | of the scheduler's time | its answer: median, latest |"
-    " commits | trials of a commit | ideal | end | ideal / end |\n"
-) + "|---" * 12 + "|"
+COMMON = "| workers | trials | s of a trial | spread of cells | pieces | messages a second"
+ENDING = "| commits | trials of a commit | ideal | end | ideal / end |"
+SIMULATED_HEAD = f"{COMMON}: mean, most | of the scheduler's time | its queue, most {ENDING} processor time of the rest |"
+REAL_HEAD = f"{COMMON} | of the scheduler's time | its answer: median, latest {ENDING}"
 
 
 class Case(NamedTuple):
-    """A sweep: workers, cells, trials of each, and seconds that a trial takes on average."""
+    """A sweep: workers, cells, trials of each, seconds that a trial takes on average, and how much cells differ."""
 
     workers: int
     cells: int
     trials: int
     seconds: float
+    spread: float
 
     @classmethod
     def of(cls, text: str) -> "Case":
         """Return what numbers between commas say."""
-        workers, cells, trials, seconds = text.split(",")
-        return cls(int(workers), int(cells), int(trials), float(seconds))
+        workers, cells, trials, seconds, spread = text.split(",")
+        return cls(int(workers), int(cells), int(trials), float(seconds), float(spread))
+
+    @property
+    def words(self) -> str:
+        """The first cells of its row."""
+        return f"| {self.workers:,} | {self.sweep.total:,} | {self.seconds:g} | {self.spread:g}"
 
     @property
     def sweep(self) -> Sweep:
@@ -73,15 +82,15 @@ class Case(NamedTuple):
 def simulated(case: Case) -> str:
     """Return a row of the table of simulated sweeps; the store is a file."""
     began = time.process_time()
-    workers = SimulatedCluster(case.workers, drawn_durations(case.seconds))
+    workers = SimulatedCluster(case.workers, drawn_durations(case.seconds, case.spread))
     with tempfile.TemporaryDirectory() as folder, TimedStore(workers, Path(folder) / "trials.sqlite") as store:
         results = run(case.sweep, store, workers.start)
     counts, used = workers.counts(store.commits), time.process_time() - began
     assert results.complete and results.computed == sum(store.commits) == case.sweep.total
     return (
-        f"| {case.workers:,} | {results.computed:,} | {case.seconds:g} | {counts.tasks:,}"
-        f" | {counts.messages:.0f}, {counts.busiest} | {counts.busy:.0%} | {counts.queue}"
-        f" | {commits(store)} | {counts.ideal:.0f} s | {counts.seconds:.0f} s | {counts.efficiency:.3f} | {used:.0f} s |"
+        f"{case.words} | {counts.tasks:,} | {counts.messages:.0f}, {counts.busiest} | {counts.busy:.0%}"
+        f" | {counts.queue} | {commits(store)} | {counts.ideal:.0f} s | {counts.seconds:.0f} s | {counts.efficiency:.3f}"
+        f" | {used:.0f} s |"
     )
 
 
@@ -90,9 +99,11 @@ def commits(store: CountedStore) -> str:
     return f"{len(store.commits):,} | {statistics.median(store.commits):.0f}"
 
 
-def slept(trial: Trial, mean: float) -> TrialResult:
+def slept(trial: Trial, case: Case) -> TrialResult:
     """Sleep as long as a trial is drawn to take, and return a made-up result."""
-    seconds = mean * float(np.random.default_rng(trial_spec(trial.job.spec, trial.number).seed).lognormal(-0.25, 0.7))
+    cell, own = (np.random.default_rng(spec.seed) for spec in (trial_spec(trial.job.spec, -1), trial.seeded.spec))
+    mean = case.seconds * cell.lognormal(-(case.spread**2) / 2.0, case.spread)
+    seconds = float(mean * own.lognormal(-0.045, 0.3))
     time.sleep(seconds)
     return made_up(trial, seconds)
 
@@ -136,7 +147,7 @@ def used(process: psutil.Process) -> float:
 
 def really(case: Case, started: Cluster, engine: Engine) -> str:
     """Return a row of the table of real workers."""
-    mean, streams = case.seconds, Streams(engine, lambda trial: slept(trial, mean))
+    streams = Streams(engine, lambda trial: slept(trial, case))
     with tempfile.TemporaryDirectory() as folder, CountedStore(Path(folder) / "trials.sqlite") as store:
         with answers(started.address) as asked:
             before, began = used(started.scheduler), time.monotonic()
@@ -146,9 +157,9 @@ def really(case: Case, started: Cluster, engine: Engine) -> str:
     # Each task is two events, and two messages more: that it is to be done, and that it is.
     messages = 2 * sum(stream.version for stream in streams.started)
     return (
-        f"| {case.workers} | {results.computed:,} | {mean:g} | {messages // 4:,} | {messages / seconds:.0f}"
-        f" | {scheduler / seconds:.0%} | {1e3 * statistics.median(asked):.1f}, {1e3 * max(asked):.0f} ms"
-        f" | {commits(store)} | {ideal:.1f} s | {seconds:.1f} s | {ideal / seconds:.3f} |"
+        f"{case.words} | {messages // 4:,} | {messages / seconds:.0f} | {scheduler / seconds:.0%}"
+        f" | {1e3 * statistics.median(asked):.1f}, {1e3 * max(asked):.0f} ms | {commits(store)} | {ideal:.1f} s"
+        f" | {seconds:.1f} s | {ideal / seconds:.3f} |"
     )
 
 
@@ -162,31 +173,42 @@ def computing(case: Case, started: Cluster, engine: Engine) -> str:
     trials = sum(results.values(job, "seconds").sum() for job in case.sweep.jobs)
     words = ", ".join(f"{seconds:.1f} s in {name}" for name, seconds in after.items())
     return (
-        f"{results.computed:,} real trials of `{SOLVER}` (n = 200, p = 5 to 24) on the same workers: {trials:.1f} s of processor time in"
-        f" solvers; in all {words}, with {len(store.commits)} commits of {statistics.median(store.commits):.0f} trials (median)."
+        f"{results.computed:,} real trials of `{SOLVER}` (n = 200) on the same workers: {trials:.1f} s of processor"
+        f" time in solvers; in all {words}; {len(store.commits)} commits."
     )
+
+
+def measured(cases: Iterable[Case]) -> Iterator[str]:
+    """Yield the lines on real workers."""
+    for case in cases:
+        with tempfile.TemporaryDirectory() as folder, cluster(Path(folder), [["--no-nanny"]] * case.workers) as started:
+            engine = Engine(started.address)
+            engine.warm()
+            until(lambda: (now := engine.overview()) and len(now.memory) == case.workers)
+            yield from (REAL_HEAD, ruled(REAL_HEAD), really(case, started, engine), "")
+            yield computing(case, started, engine)
+            engine.close()
+
+
+def ruled(head: str) -> str:
+    """Return the line below the head of a table."""
+    return "|---" * head.count(" |") + "|"
 
 
 def main() -> None:
     """Measure, print, and write."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--simulated", nargs="*", type=Case.of, default=[Case.of(text) for text in SIMULATED])
-    parser.add_argument("--real", nargs="*", type=Case.of, default=[Case.of(REAL)])
+    parser.add_argument("--real", nargs="*", type=Case.of, default=[Case.of(text) for text in REAL])
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
-    lines = [SIMULATED_HEAD]
-    print(SIMULATED_HEAD)
-    for case in given.simulated:
-        lines.append(simulated(case))
-        print(lines[-1], flush=True)
-    for case in given.real:
-        with tempfile.TemporaryDirectory() as folder, cluster(Path(folder), [["--no-nanny"]] * case.workers) as started:
-            engine = Engine(started.address)
-            engine.warm()
-            until(lambda: (now := engine.overview()) and len(now.memory) == case.workers)
-            lines += ["", REAL_HEAD, really(case, started, engine), "", computing(case, started, engine)]
-            engine.close()
-        print("\n".join(lines[-4:]), flush=True)
+    lines = list[str]()
+    head = [SIMULATED_HEAD, ruled(SIMULATED_HEAD)]
+    for line in chain(head, map(simulated, given.simulated), [""], measured(given.real)):
+        lines.append(line)
+        print(line, flush=True)
+    if given.write:
+        write_section(TITLE, "\n".join([f"{ABOUT} {machine(['distributed'])}", "", *lines]))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """A thousand workers on one core: workers, network, scheduler and clock are simulated, and nothing else is.
 
-How long pieces are, when they are sent, how results are collected and stored is the package's own code (`engine.dispatch`,
-`engine.work`, `engine.worker_stream`, `sweeps.run`, `store`), in one thread. The scheduler takes messages one after the
-other, each in its time. So does this process: engine and store share the interpreter, and with it a core.
+How long pieces are, when they are sent, how results are collected and stored is the package's own code
+(`engine.dispatch`, `engine.work`, `engine.worker_stream`, `sweeps.run`, `store`), in one thread. The scheduler takes
+messages one after the other, each in its time. So does this process: engine and store share the interpreter, and with it
+a core.
 """
 
 import heapq
@@ -44,9 +45,9 @@ POLL_SECONDS = 0.1
 class Counts(NamedTuple):
     """What a simulated sweep came to.
 
-    seconds: from start to end. ideal: of all computation, shared by the workers. messages, busiest: at the scheduler a second, on
-    average and at most. busy: share of the scheduler's time. queue: messages that waited there at most. tasks: how many.
-    commits: trials of each of the store's.
+    seconds: from start to end. ideal: of all computation, shared by the workers. messages, busiest: at the scheduler a
+    second, on average and at most. busy: share of the scheduler's time. queue: messages that waited there at most.
+    tasks: how many. commits: trials of each of the store's.
     """
 
     seconds: float

@@ -1,6 +1,6 @@
 """Starts a scheduler here and its workers as jobs of SLURM, and says where it listens; Ctrl-C ends all of them.
 
-python slurm.py --jobs 25 --cores 40 --memory 120GiB --walltime 08:00:00 [--queue NAME] [--account NAME] [--interface ib0]
+python slurm.py --jobs 25 --cores 40 --memory 120GiB --walltime 08:00:00 [--queue NAME] [--account NAME]
 
 Needs `pip install dask-jobqueue==0.9.0` beside lrlab, and a folder that all nodes see. --script prints what each job
 runs, and starts nothing.

@@ -18,7 +18,7 @@ from lrlab.engine.turns import next_work, turn
 from lrlab.engine.work import WORKER_LOST, Task, TaskLoss, Work
 from lrlab.protocol import Stop
 
-CANCEL_SECONDS, CANCELS_PER_SECOND = 0.8, 50.0
+CANCEL_SECONDS, CANCELS_PER_SECOND = 0.8, 200.0
 """How long a cancelled task has to end by itself, where so many are told a second; then its worker is killed."""
 OVERTIME_SECONDS = 2.0
 """How long a task may be silent beyond its time limit; then its worker is killed."""

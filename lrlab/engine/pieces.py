@@ -10,7 +10,8 @@ LAGS = 20.0
 """A piece takes so many times as long as the scheduler's answer: so a worker waits a twentieth of its time at most."""
 LONGEST_SECONDS = 30.0
 """What a lost worker may have computed for nothing."""
-CHECK_SECONDS = 1.0
+CHECK_SECONDS, FORGET_SECONDS = 1.0, 10.0
+"""Between two questions, and after how long an answer says nothing any more."""
 
 
 def piece_seconds(usual: float, workers: int, lag: float) -> float:
@@ -33,6 +34,8 @@ class SchedulerLag:
     def check(self, now: float) -> None:
         """Ask, where the last answer has come and is old."""
         if not self._waits and now >= self._asked_at + CHECK_SECONDS:
+            if now >= self._asked_at + FORGET_SECONDS:
+                self._lag = 0.0
             self._asked_at, self._waits = now, True
             self._ask()
 

@@ -12,11 +12,11 @@ from lrlab.engine.pieces import piece_seconds
 from lrlab.engine.worker import BUSY, GRACE_SECONDS, Assignment, ComputeChunk, FollowJob
 from lrlab.protocol import Stop
 
-LAST_CHUNKS_FRACTION = 8
-"""The last chunks are smaller than others by this factor at most."""
-GROWTH, MOST_ITEMS = 16, 1000
-"""Chunks grow by this factor at a time, for the first items may be the cheapest of all; and to so many items, for a
-scheduler stores the last thousand messages."""
+LAST_CHUNKS_FRACTION, USUAL_FRACTION = 8, 2
+"""The last chunks are smaller than others by this factor at most, and than those of a few workers by the second one."""
+GROWTH, MOST_ITEMS = 16, 10_000
+"""Chunks grow by this factor at a time, for the first items may be the cheapest of all; and to so many items, for
+schedulers store the last messages."""
 AHEAD = 2.0
 """Chunks for each worker that are to wait here, where items are generated as they are needed."""
 FEW = 4
@@ -144,13 +144,14 @@ class MapWork(Work[ComputeChunk]):
         if alone:
             # A task costs some 10 ms of all processors: long work is better sent in fewer of them.
             seconds *= min(max(LONGER_SHARE * self._computed_seconds / self._chunk_seconds, 1.0), LONGER)
-        size = seconds / self._seconds_per_item if self._seconds_per_item else 1.0
-        self._full_size = min(max(size, 1.0), self._most_items)
+        pace = self._seconds_per_item or seconds
+        self._full_size = min(max(seconds / pace, 1.0), self._most_items)
         if self._alone:
             numbers = [self._alone.popleft()]
         else:
             # The last chunks are smaller, so that no worker waits long for another.
-            last_size = max(2 * len(self._waiting) / (3 * workers), self._full_size / LAST_CHUNKS_FRACTION, 1.0)
+            least = max(seconds / LAST_CHUNKS_FRACTION, self._chunk_seconds / USUAL_FRACTION) / pace
+            last_size = max(2 * len(self._waiting) / (3 * workers), least, 1.0)
             size = min(int(min(self._full_size, last_size)), len(self._waiting))
             numbers = [self._waiting.popleft() for _ in range(size)]
         items = [self._items[number] for number in numbers]
@@ -172,7 +173,7 @@ class MapWork(Work[ComputeChunk]):
             weight = max(0.5, done / (done + FEW))
             self._seconds_per_item += (pace - self._seconds_per_item) * (weight if self._seconds_per_item else 1.0)
             self._seconds_per_item = max(self._seconds_per_item, 1e-6)
-            self._most_items = min(GROWTH * max(self._most_items, 1), MOST_ITEMS)
+            self._most_items = min(GROWTH * self._most_items, MOST_ITEMS)
         self._deliver(message)
         self._waiting.extendleft(number for number in reversed(assignment.numbers) if number in self._items)
         return True
