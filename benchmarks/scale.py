@@ -3,9 +3,9 @@
 python -m benchmarks.scale [--simulated WORKERS,CELLS,TRIALS,SECONDS,SPREAD ...] [--real ...] [--write]
 
 TRIALS: of each cell. SECONDS: of a trial, on average. SPREAD: how much cells differ (standard deviation of the
-logarithm). Simulated are workers, network, scheduler and clock (`tests.simulated_cluster`); the real workers are processes
-of `dask worker` at a `dask scheduler`. Their trials sleep as long as they are drawn to take, so that two cores have room
-for sixteen of them; then they compute real ones. --write puts the tables into benchmarks/RESULTS.md.
+logarithm). Simulated are workers, network, scheduler and clock (`tests.simulated`); the real workers are processes of
+`dask worker` at a `dask scheduler`. Their trials sleep as long as they are drawn to take, so that two cores suffice for
+sixteen of them; then they compute real ones. --write puts the tables into benchmarks/RESULTS.md.
 """
 
 import argparse
@@ -26,29 +26,31 @@ from distributed import Client
 import lrlab
 from benchmarks.peers.report import machine, write_section
 from lrlab.engine.engine import Engine
+from lrlab.engine.stream import collect
 from lrlab.engine.worker_stream import WorkerStream
-from lrlab.runs.trial import Trial, TrialResult, trial_spec
+from lrlab.runs.trial import Trial, TrialResult, run_trial, trial_spec
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.run import run
 from tests.clusters import Cluster, cluster
-from tests.simulated_cluster import CountedStore, SimulatedCluster, TimedStore, drawn_durations, made_up
+from tests.simulated.cluster import SimulatedCluster
+from tests.simulated.store import CountedStore, TimedStore, drawn_durations, made_up
 from tests.waiting import until
 
 TITLE = "Scale: a thousand workers"
-SIMULATED = "1000,2500,400,1,0.5 1000,2500,400,1,1 1000,2500,400,0.5,0.5 1000,2500,40,10,0.5 100,2500,40,0.2,0.5".split()
-REAL = ("16,400,20,0.05,0.5",)
+SIMULATED = "1000,2500,400,1,0.5 1000,2500,400,1,1 1000,2500,400,0.5,0.5 1000,2500,40,10,0.5 100,2500,40,0.2,0.5"
+REAL = "16,400,20,0.05,0.5"
 ASK_SECONDS = 0.2
 ABOUT = (
-    "`python -m benchmarks.scale`: sweeps whose trials are handed out, collected and stored in a file by the package's own"
-    " code. First on workers that are simulated, with network, clock and a scheduler that takes 2.5 ms for a task (400 a"
-    " second); there the store takes 9 ms for a commit and 1/3,600 s for each trial of it, and shares one core with the"
-    " engine. Ideal: the time of all trials, divided by the workers. Then on real workers whose trials sleep."
+    "`python -m benchmarks.scale`: sweeps whose trials are handed out, collected and stored in a file by the package's"
+    " own code. First on workers that are simulated, with network, clock and a scheduler that takes 2.5 ms for a task"
+    " (400 a second); there the store takes 9 ms for a commit and 1/3,600 s for each trial of it, and shares one core with"
+    " the engine. Ideal: the time of all trials, divided by the workers. Then on real workers whose trials sleep."
 )
 MODEL, SOLVER = "one-bit-sensing", "pairwise-moment"
 COMMON = "| workers | trials | s of a trial | spread of cells | pieces | messages a second"
 ENDING = "| commits | trials of a commit | ideal | end | ideal / end |"
-SIMULATED_HEAD = f"{COMMON}: mean, most | of the scheduler's time | its queue, most {ENDING} processor time of the rest |"
-REAL_HEAD = f"{COMMON} | of the scheduler's time | its answer: median, latest {ENDING}"
+SIMULATED_HEAD = f"{COMMON}: mean, most | scheduler's time | its queue, most {ENDING} processor time of the rest |"
+REAL_HEAD = f"{COMMON} | scheduler's time | its answer: median, latest {ENDING}"
 
 
 class Case(NamedTuple):
@@ -83,14 +85,14 @@ def simulated(case: Case) -> str:
     """Return a row of the table of simulated sweeps; the store is a file."""
     began = time.process_time()
     workers = SimulatedCluster(case.workers, drawn_durations(case.seconds, case.spread))
-    with tempfile.TemporaryDirectory() as folder, TimedStore(workers, Path(folder) / "trials.sqlite") as store:
+    with tempfile.TemporaryDirectory() as folder, TimedStore(workers.work, Path(folder) / "trials.sqlite") as store:
         results = run(case.sweep, store, workers.start)
     counts, used = workers.counts(store.commits), time.process_time() - began
     assert results.complete and results.computed == sum(store.commits) == case.sweep.total
     return (
         f"{case.words} | {counts.tasks:,} | {counts.messages:.0f}, {counts.busiest} | {counts.busy:.0%}"
-        f" | {counts.queue} | {commits(store)} | {counts.ideal:.0f} s | {counts.seconds:.0f} s | {counts.efficiency:.3f}"
-        f" | {used:.0f} s |"
+        f" | {counts.queue} | {commits(store)} | {counts.ideal:.0f} s | {counts.seconds:.0f} s"
+        f" | {counts.efficiency:.3f} | {used:.0f} s |"
     )
 
 
@@ -178,16 +180,17 @@ def computing(case: Case, started: Cluster, engine: Engine) -> str:
     )
 
 
-def measured(cases: Iterable[Case]) -> Iterator[str]:
+def measured(case: Case) -> Iterator[str]:
     """Yield the lines on real workers."""
-    for case in cases:
-        with tempfile.TemporaryDirectory() as folder, cluster(Path(folder), [["--no-nanny"]] * case.workers) as started:
-            engine = Engine(started.address)
-            engine.warm()
-            until(lambda: (now := engine.overview()) and len(now.memory) == case.workers)
-            yield from (REAL_HEAD, ruled(REAL_HEAD), really(case, started, engine), "")
-            yield computing(case, started, engine)
-            engine.close()
+    # They have imported all they need before they are there.
+    options = ["--no-nanny", "--preload", "lrlab.engine.worker"]
+    with tempfile.TemporaryDirectory() as folder, cluster(Path(folder), [options] * case.workers) as started:
+        engine = Engine(started.address)
+        until(lambda: (now := engine.overview()) and len(now.memory) == case.workers)
+        trials = [Trial(case.sweep.jobs[0], number) for number in range(20 * case.workers)]
+        collect(engine.map(run_trial, trials, chunk_seconds=1e-4))
+        yield from (REAL_HEAD, ruled(REAL_HEAD), really(case, started, engine), "", computing(case, started, engine))
+        engine.close()
 
 
 def ruled(head: str) -> str:
@@ -198,13 +201,13 @@ def ruled(head: str) -> str:
 def main() -> None:
     """Measure, print, and write."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--simulated", nargs="*", type=Case.of, default=[Case.of(text) for text in SIMULATED])
-    parser.add_argument("--real", nargs="*", type=Case.of, default=[Case.of(text) for text in REAL])
+    parser.add_argument("--simulated", nargs="*", type=Case.of, default=[*map(Case.of, SIMULATED.split())])
+    parser.add_argument("--real", nargs="*", type=Case.of, default=[*map(Case.of, REAL.split())])
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     lines = list[str]()
     head = [SIMULATED_HEAD, ruled(SIMULATED_HEAD)]
-    for line in chain(head, map(simulated, given.simulated), [""], measured(given.real)):
+    for line in chain(head, map(simulated, given.simulated), [""], *map(measured, given.real)):
         lines.append(line)
         print(line, flush=True)
     if given.write:

@@ -31,7 +31,7 @@ class Inbox:
         self._arrived.set()
 
     def take(self, most_results: float = float("inf")) -> list[tuple[int, Message]]:
-        """Return (number, message) of messages, oldest first, and remove them: all, or until there are `most_results`."""
+        """Return (number, message) of messages, oldest first, and remove them: all, or up to about `most_results`."""
         self._arrived.clear()
         taken, before = list[tuple[int, Message]](), self._results_taken
         while self._messages and self._results_taken - before < most_results:

@@ -33,9 +33,7 @@ def turn(work: Work[Any]) -> tuple[int, float]:
     return work.running, work.last_sent_at
 
 
-def _may_be_mapped(
-    mapped: list[Work[Any]], works: Sequence[Work[Any]], workers: int, spare: int
-) -> list[Work[Any]]:
+def _may_be_mapped(mapped: list[Work[Any]], works: Sequence[Work[Any]], workers: int, spare: int) -> list[Work[Any]]:
     """Return the works of items, of those that wait, that may have one more worker now."""
     under_way = sum(work.running for work in works if not work.urgent)
     if not spare or under_way < workers - spare:

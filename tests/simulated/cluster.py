@@ -2,18 +2,15 @@
 
 How long pieces are, when they are sent, how results are collected and stored is the package's own code
 (`engine.dispatch`, `engine.work`, `engine.worker_stream`, `sweeps.run`, `store`), in one thread. The scheduler takes
-messages one after the other, each in its time. So does this process: engine and store share the interpreter, and with it
-a core.
+messages one after the other, each in its time. So does this process: engine and store share the interpreter, and with
+it a core.
 """
 
 import heapq
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
-from pathlib import Path
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from lrlab.engine.dispatch import Dispatcher
 from lrlab.engine.inbox import Inbox
@@ -24,15 +21,12 @@ from lrlab.engine.work import MapWork
 from lrlab.engine.worker import ComputeChunk
 from lrlab.engine.worker_stream import WorkerStream
 from lrlab.runs.trial import Trial, TrialResult
-from lrlab.store.store import Store
+from tests.simulated.scheduler import Scheduler
+from tests.simulated.store import made_up
 
-MESSAGE_SECONDS = {"task": 1.2e-3, "event": 0.3e-3, "end": 0.7e-3, "question": 0.1e-3, "heartbeat": 0.2e-3}
-"""What a message costs the scheduler: a task takes 2.5 ms in all (400 a second), with two events."""
 NETWORK_SECONDS = 1e-3
 ORDER_SECONDS, SEND_SECONDS, ITEM_SECONDS = 0.2e-3, 1.0e-3, 0.05e-3
 """What the engine takes for an order, for a task that it sends, and for each item of it."""
-COMMIT_SECONDS, STORED_SECONDS = 9e-3, 1.0 / 3600.0
-"""What the store takes for a commit and for each trial of it: 108 a second one by one, 3,600 in large batches."""
 CANCEL_SECONDS = 5e-3
 """How long it takes to let one worker of many know that its task is to end."""
 SWITCH_SECONDS = 5e-3
@@ -65,30 +59,6 @@ class Counts(NamedTuple):
         return self.ideal / self.seconds
 
 
-class Scheduler:
-    """Takes messages one after the other, each after what came before."""
-
-    def __init__(self, at: Callable[[float, Callable[[float], None]], None], slowness: float) -> None:
-        self._at, self._free_at, self._slowness = at, 0.0, slowness
-        self.waiting = self.longest_queue = 0
-        self.busy = 0.0
-        self.messages = Counter[int]()
-
-    def receive(self, time: float, kind: str, then: Callable[[float], None]) -> None:
-        """Take in a message at a time; `then` is called once it has been dealt with."""
-        self.waiting += 1
-        self.longest_queue = max(self.longest_queue, self.waiting)
-        self.messages[int(time)] += 1
-        seconds = self._slowness * MESSAGE_SECONDS[kind]
-        self.busy += seconds
-        self._free_at = max(time, self._free_at) + seconds
-        self._at(self._free_at, lambda now: self._dealt_with(now, then))
-
-    def _dealt_with(self, now: float, then: Callable[[float], None]) -> None:
-        self.waiting -= 1
-        then(now)
-
-
 class SimulatedCluster:
     """Scheduler and workers as the dispatcher sees them, and the loop in which all of it happens.
 
@@ -113,7 +83,7 @@ class SimulatedCluster:
         self._dispatcher = Dispatcher(self, lambda: self.now)
         self._post(WorkersChanged(dict.fromkeys(self._idle, 1)))
         self._poll(0.0)
-        for k, worker in enumerate(self._idle):
+        for k in range(workers):
             self._at(HEARTBEAT_SECONDS * k / workers, self._heartbeat)
 
     def start(self, function: Callable[[Any], Any], items: Iterable[Any]) -> WorkerStream:
@@ -272,47 +242,3 @@ class SimulatedInbox(Inbox):
         messages = super().take(most_results)
         self._taken += len(messages)
         return messages
-
-
-class CountedStore(Store):
-    """A store that counts its commits: the trials of each."""
-
-    def __init__(self, path: Path | None = None) -> None:
-        super().__init__(path)
-        self.commits = list[int]()
-
-    def add(self, results: Mapping[Trial, TrialResult]) -> None:
-        """Store trials."""
-        super().add(results)
-        self.commits.append(len(results))
-
-
-class TimedStore(CountedStore):
-    """A store whose commits take simulated time."""
-
-    def __init__(self, cluster: SimulatedCluster, path: Path | None = None) -> None:
-        super().__init__(path)
-        self._cluster = cluster
-
-    def add(self, results: Mapping[Trial, TrialResult]) -> None:
-        """Store trials."""
-        super().add(results)
-        self._cluster.work(COMMIT_SECONDS + STORED_SECONDS * len(results))
-
-
-def made_up(trial: Trial, seconds: float) -> TrialResult:
-    """Return a made-up result of a trial."""
-    scores = {"objective": 0.5, "residual": 1e-9, "error": 0.1, "overlap": 0.9, "misfit": 0.3}
-    return TrialResult(trial.number, "CONVERGED", 50, seconds, scores)
-
-
-def drawn_durations(mean: float, spread: float = 0.5) -> Callable[[Trial], float]:
-    """Return a function that draws how long a trial takes, log-normal in its cell; spread: of the means of cells."""
-    rng, means = np.random.default_rng(0), dict[Any, float]()
-
-    def draw(trial: Trial) -> float:
-        if trial.job not in means:
-            means[trial.job] = mean * rng.lognormal(-(spread**2) / 2.0, spread)
-        return means[trial.job] * float(rng.lognormal(-0.045, 0.3))
-
-    return draw
