@@ -42,6 +42,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.scaling
 	$(BIN)/python -m benchmarks.sweeps --write
 	$(BIN)/python -m benchmarks.scale --write
+	$(BIN)/python -m benchmarks.scale_workers --write
 	$(BIN)/python -m benchmarks.app --write
 	$(BIN)/python -m benchmarks.summary
 
