@@ -12,6 +12,7 @@ Whatever else arrives, and whatever comes faster than a person moves a slider, e
 import asyncio
 import json
 import logging
+import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -33,6 +34,7 @@ MOST_A_SECOND = 200
 """Frames that a tab may send, on average of some seconds: a mouse moves 60 to 120 times a second."""
 MOST_WAITING = 512
 """Messages that wait for a slow connection; with more it is closed, and asks for all so far when it is back."""
+SWITCH_SECONDS = 0.0002
 REFUSED, BAD_FRAME = 1008, 1003
 """Codes of the protocol: the policy is violated; data of a kind that is not accepted."""
 
@@ -140,6 +142,9 @@ async def lifespan(app: object) -> AsyncIterator[None]:
     logging.disable(logging.WARNING)
     st.navigation([st.Page(_no_page, title="lrlab")], position="hidden")
     logging.disable(logging.NOTSET)
+    # The server's thread gives the interpreter up with each message that it sends, and gets it back from the scripts of
+    # pages only after this time: with the usual 5 ms the answers to a class would wait for the last of its scripts.
+    sys.setswitchinterval(SWITCH_SECONDS)
     get_channel().serving = True
     yield
     get_channel().serving = False

@@ -80,17 +80,15 @@ def _with_slider(link: Permalink, model: str, parameter: Parameter) -> Value | N
         st.session_state[key] = options[position]
         live.request(link.page)
 
-    left, right = st.columns([1.35, 1], gap="small", vertical_alignment="bottom")
-    with right:
-        value = widget(link, parameter, scope=model)
-    at = min(range(len(options)), key=lambda place: abs(options[place] - float(value or 0)))
-    with left:
-        # Beside its number, which has the label, unless the page is in a frame that shows sliders alone.
-        alone = bool(st.context.is_embedded)
-        name = controls.label(parameter) if alone else f"slider of {controls.label(parameter)}"
+    # Beside its number, which has the label, unless the page is in a frame that shows sliders alone.
+    alone = bool(st.context.is_embedded)
+    name = controls.label(parameter) if alone else f"slider of {controls.label(parameter)}"
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"{key}.slider-row"):
+        now = float(controls.current(link, key, link.value(parameter.name, parameter)) or 0.0)
+        at = min(range(len(options)), key=lambda place: abs(options[place] - now))
         texts = [f"{option:g}" for option in options]
         slider.show(name, texts, at, live.slider(key), key=f"{key}.slider", on_rest=rest, titled=alone)
-    return value
+        return widget(link, parameter, scope=model)
 
 
 def draggable(model: str, without: Sequence[str] = ()) -> list[str]:
@@ -123,7 +121,7 @@ def positions(model: str, parameter: Parameter) -> tuple[float, ...]:
 def _settle_picture(link: Permalink, name: str) -> None:
     """Set p to the number of pixels when a picture has just been chosen as the truth."""
     key, before = link.key("truth", name), link.key("truth-before", name)
-    truth, was = st.session_state.get(key), st.session_state.get(before)
+    truth, was = controls.current(link, key), st.session_state.get(before)
     if truth and was and truth not in (was, "random"):
         st.session_state[link.key("p", name)] = 256 if truth in ("phantom", "upload") else 64
         st.session_state[link.key("sparsity", name)] = 0
