@@ -8,6 +8,7 @@ Trials sleep as long as they are drawn to take, so that two cores suffice for si
 """
 
 import argparse
+import os
 import statistics
 import tempfile
 import threading
@@ -34,10 +35,11 @@ from tests.waiting import until
 
 TITLE = "Scale: sixteen workers"
 CASES = "16,400,40,0.05,0.5"
+SETTINGS = Path(__file__).parents[1] / "docs" / "clusters" / "dask.yaml"
 ASK_SECONDS = 0.2
 ABOUT = (
-    "`python -m benchmarks.scale_workers`: the same on workers that are processes, with a scheduler of `dask scheduler`;"
-    " trials sleep as long as they are drawn to take."
+    "`python -m benchmarks.scale_workers`: the same on workers that are processes, with a scheduler of `dask scheduler` and the"
+    " settings of `docs/clusters/dask.yaml`; trials sleep as long as they are drawn to take."
 )
 HEAD = f"{COMMON} | scheduler's time | its answer: median, latest {ENDING}"
 
@@ -116,8 +118,8 @@ def computing(case: Case, started: Cluster, engine: Engine) -> str:
     trials = sum(results.values(job, "seconds").sum() for job in case.sweep.jobs)
     words = ", ".join(f"{seconds:.1f} s in {name}" for name, seconds in after.items())
     return (
-        f"{results.computed:,} real trials of `{SOLVER}` (n = 200) on the same workers: {trials:.1f} s of processor"
-        f" time in solvers; in all {words}; {len(store.commits)} commits."
+        f"{results.computed:,} real trials of `{SOLVER}` (n = 200) on the same workers, in processor time: {words}; the"
+        f" solvers alone {trials:.1f} s; {len(store.commits)} commits."
     )
 
 
@@ -140,6 +142,7 @@ def main() -> None:
     parser.add_argument("cases", nargs="*", type=Case.of, default=[*map(Case.of, CASES.split())])
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
+    os.environ["DASK_CONFIG"] = str(SETTINGS)
     rows, sentences = list[str](), list[str]()
     for case in given.cases:
         for line, lines in zip(measured(case), (rows, sentences), strict=True):

@@ -17,8 +17,8 @@ LAST_CHUNKS_FRACTION, USUAL_FRACTION = 8, 2
 GROWTH, MOST_ITEMS = 16, 10_000
 """Chunks grow by this factor at a time, for the first items may be the cheapest of all; and to so many items, for
 schedulers store the last messages."""
-AHEAD = 2.0
-"""Chunks for each worker that are to wait here, where items are generated as they are needed."""
+AHEAD, AHEAD_SECONDS = 2.0, 2.0
+"""Chunks and seconds of work for each worker that are to wait here, where items are generated as they are needed."""
 FEW = 4
 """Items whose pace counts as much as that of all before."""
 LONGER, LONGER_SHARE = 4.0, 0.5
@@ -124,12 +124,12 @@ class MapWork(Work[ComputeChunk]):
         self._waiting, self._alone = deque[int](), deque[int]()
         self._retried: set[int] = set()
         self._seconds_per_item, self._most_items, self._closed = 0.0, 1, False
-        self._computed_seconds, self._workers, self._full_size = 0.0, 1, 1.0
+        self._computed_seconds, self._ahead = 0.0, 0.0
 
     @property
     def demand(self) -> int:
         """How many items it would like to have, with those under way, so that no worker waits for more of them."""
-        return len(self._items) - len(self._waiting) + int(AHEAD * self._workers * self._full_size)
+        return len(self._items) - len(self._waiting) + int(self._ahead)
 
     @property
     def waiting(self) -> bool:  # noqa: D102
@@ -140,19 +140,20 @@ class MapWork(Work[ComputeChunk]):
         self._waiting.extend(number for number, _ in items)
 
     def next(self, workers: int, lag: float = 0.0, alone: bool = False) -> ComputeChunk:  # noqa: D102
-        seconds, self._workers = piece_seconds(self._chunk_seconds, workers, lag), workers
+        seconds = piece_seconds(self._chunk_seconds, workers, lag)
         if alone:
             # A task costs some 10 ms of all processors: long work is better sent in fewer of them.
             seconds *= min(max(LONGER_SHARE * self._computed_seconds / self._chunk_seconds, 1.0), LONGER)
         pace = self._seconds_per_item or seconds
-        self._full_size = min(max(seconds / pace, 1.0), self._most_items)
+        full_size = min(max(seconds / pace, 1.0), self._most_items)
+        self._ahead = workers * (AHEAD * full_size + AHEAD_SECONDS / pace)
         if self._alone:
             numbers = [self._alone.popleft()]
         else:
             # The last chunks are smaller, so that no worker waits long for another.
             least = max(seconds / LAST_CHUNKS_FRACTION, self._chunk_seconds / USUAL_FRACTION) / pace
             last_size = max(2 * len(self._waiting) / (3 * workers), least, 1.0)
-            size = min(int(min(self._full_size, last_size)), len(self._waiting))
+            size = min(int(min(full_size, last_size)), len(self._waiting))
             numbers = [self._waiting.popleft() for _ in range(size)]
         items = [self._items[number] for number in numbers]
         expected = max(self._chunk_seconds, len(numbers) * self._seconds_per_item)

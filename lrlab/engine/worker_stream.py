@@ -8,8 +8,8 @@ from lrlab.engine.inbox import Inbox, call_when_dropped
 from lrlab.engine.messages import ChunkDone, EngineClosed, Failed
 from lrlab.engine.stream import POLL_SECONDS, ItemResult, ResultStream
 
-LOOK_AHEAD_MIN_ITEMS, LOOK_AHEAD_MAX_ITEMS = 4000, 100_000
-"""How many items the engine holds of those that are generated as they are needed; 300 bytes each."""
+LOOK_AHEAD_MIN_ITEMS, LOOK_AHEAD_MAX_ITEMS = 64, 100_000
+"""How many items the engine holds, at first and at most, of those that are generated as they are needed."""
 PAUSE, LONGEST_PAUSE_SECONDS = 9.0, 0.25
 """How long results are collected before more are handed on: so many times as long as the last ones took to use."""
 MOST_RESULTS = 1000
