@@ -27,8 +27,8 @@ ABOUT = (
     "`python -m benchmarks.scale`: sweeps whose trials are handed out, collected and stored in a file by the package's"
     " own code. Simulated are workers, network, clock and a scheduler that takes 2.5 ms for a task (400 a second); the"
     " store takes 9 ms for a commit and 1/3,600 s for each trial of it, and shares one core with the engine. Trials and"
-    " cells are drawn from log-normal laws. Ideal: the time of all trials, divided by the workers. The last column is the"
-    " processor time of the package's own code and of the simulation together."
+    " cells are drawn from log-normal laws. Ideal: the time of all trials, divided by the workers. The last column is"
+    " the processor time of the package's own code and of the simulation together."
 )
 MODEL, SOLVER = "one-bit-sensing", "pairwise-moment"
 COMMON = "| workers | trials | s of a trial | spread of cells | pieces | messages a second"

@@ -2,9 +2,9 @@
 
 python -m benchmarks.scale_workers [WORKERS,CELLS,TRIALS,SECONDS,SPREAD ...] [--write]
 
-The arguments are those of `benchmarks.scale`. Scheduler and workers are processes of `dask scheduler` and `dask worker`.
-Trials sleep as long as they are drawn to take, so that two cores suffice for sixteen workers; then real ones are computed.
---write puts the table into benchmarks/RESULTS.md.
+The arguments are those of `benchmarks.scale`. Scheduler and workers are processes of `dask scheduler` and `dask
+worker`. Trials sleep as long as they are drawn to take, so that two cores suffice for sixteen workers; then real ones are
+computed. --write puts the table into benchmarks/RESULTS.md.
 """
 
 import argparse
@@ -38,8 +38,8 @@ CASES = "16,400,40,0.05,0.5"
 SETTINGS = Path(__file__).parents[1] / "docs" / "clusters" / "dask.yaml"
 ASK_SECONDS = 0.2
 ABOUT = (
-    "`python -m benchmarks.scale_workers`: the same on workers that are processes, with a scheduler of `dask scheduler` and the"
-    " settings of `docs/clusters/dask.yaml`; trials sleep as long as they are drawn to take."
+    "`python -m benchmarks.scale_workers`: the same on workers that are processes, with a scheduler of `dask scheduler`"
+    " and the settings of `docs/clusters/dask.yaml`; trials sleep as long as they are drawn to take."
 )
 HEAD = f"{COMMON} | scheduler's time | its answer: median, latest {ENDING}"
 
