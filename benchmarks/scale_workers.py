@@ -73,9 +73,9 @@ def answers(address: str) -> Iterator[list[float]]:
     def ask() -> None:
         with Client(address, set_as_default=False) as client:
             while not over.wait(ASK_SECONDS):
-                asked = time.perf_counter()
+                began = time.perf_counter()
                 client.sync(client.scheduler.echo)
-                seconds.append(time.perf_counter() - asked)
+                seconds.append(time.perf_counter() - began)
 
     thread = threading.Thread(target=ask)
     thread.start()
@@ -94,7 +94,7 @@ def really(case: Case, started: Cluster, engine: Engine) -> str:
     """Return a row of the table of real workers."""
     streams = Streams(engine, lambda trial: slept(trial, case))
     with tempfile.TemporaryDirectory() as folder, CountedStore(Path(folder) / "trials.sqlite") as store:
-        with answers(started.address) as asked:
+        with answers(started.address) as waits:
             before, began = used(started.scheduler), time.monotonic()
             results = run(case.sweep, store, streams.start)
             seconds, scheduler = time.monotonic() - began, used(started.scheduler) - before
@@ -103,7 +103,7 @@ def really(case: Case, started: Cluster, engine: Engine) -> str:
     messages = 2 * sum(stream.version for stream in streams.started)
     return (
         f"{case.words} | {messages // 4:,} | {messages / seconds:.0f} | {scheduler / seconds:.0%}"
-        f" | {1e3 * statistics.median(asked):.1f}, {1e3 * max(asked):.0f} ms | {commits(store)} | {ideal:.1f} s"
+        f" | {1e3 * statistics.median(waits):.1f}, {1e3 * max(waits):.0f} ms | {commits(store)} | {ideal:.1f} s"
         f" | {seconds:.1f} s | {ideal / seconds:.3f} |"
     )
 

@@ -147,11 +147,11 @@ class Cluster:
                 self._post(TaskLocated(task, worker))
 
     async def _measure_lag(self) -> None:
-        asked_at = time.monotonic()
+        sent_at = time.monotonic()
         try:
             await self._client.scheduler.echo()
         finally:
-            self._post(SchedulerAnswered(time.monotonic() - asked_at))
+            self._post(SchedulerAnswered(time.monotonic() - sent_at))
 
     async def _report_workers(self) -> None:
         # One question for all that changes meanwhile: a thousand workers come at once, and each answer names them all.

@@ -29,14 +29,14 @@ class SchedulerLag:
     def __init__(self, ask: Callable[[], None]) -> None:
         """Know nothing yet; `ask` has `answered` called some time later."""
         self._ask, self._lag = ask, 0.0
-        self._asked_at, self._waits = float("-inf"), False
+        self._sent_at, self._waits = float("-inf"), False
 
     def check(self, now: float) -> None:
         """Ask, where the last answer has come and is old."""
-        if not self._waits and now >= self._asked_at + CHECK_SECONDS:
-            if now >= self._asked_at + FORGET_SECONDS:
+        if not self._waits and now >= self._sent_at + CHECK_SECONDS:
+            if now >= self._sent_at + FORGET_SECONDS:
                 self._lag = 0.0
-            self._asked_at, self._waits = now, True
+            self._sent_at, self._waits = now, True
             self._ask()
 
     def answered(self, seconds: float) -> None:
@@ -46,4 +46,4 @@ class SchedulerLag:
 
     def seconds(self, now: float) -> float:
         """Return the lag: of late answers, or of the one that is waited for, where that is longer already."""
-        return max(self._lag, now - self._asked_at) if self._waits else self._lag
+        return max(self._lag, now - self._sent_at) if self._waits else self._lag

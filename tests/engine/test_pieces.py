@@ -26,22 +26,22 @@ def test_pieces_grow_with_the_number_of_workers_and_the_lag_of_the_scheduler(usu
     assert piece_seconds(usual, workers, lag) == pytest.approx(expected)
 
 
-def test_a_scheduler_that_does_not_answer_is_asked_once_and_its_lag_grows():
-    asked = []
-    lag = SchedulerLag(lambda: asked.append(1))
+def test_a_scheduler_that_does_not_answer_is_queried_once_and_its_lag_grows():
+    questions = []
+    lag = SchedulerLag(lambda: questions.append(1))
     lag.check(100.0)
     lag.answered(0.5)
     assert lag.seconds(100.5) == 0.25
     for now in (100.6, 101.0, 103.0, 107.0):
         lag.check(now)
-    assert len(asked) == 2 and lag.seconds(107.0) == 6.0
+    assert len(questions) == 2 and lag.seconds(107.0) == 6.0
     lag.answered(6.25)
     assert lag.seconds(107.0) == 3.25
     lag.check(107.0)
     lag.answered(0.0)
     lag.check(600.0)
     lag.answered(0.5)
-    assert len(asked) == 4 and lag.seconds(600.5) == 0.25, "what was long ago is forgotten"
+    assert len(questions) == 4 and lag.seconds(600.5) == 0.25, "what was long ago is forgotten"
 
 
 def paced(items: int, seconds: float, chunks: int) -> MapWork:

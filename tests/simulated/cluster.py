@@ -122,8 +122,8 @@ class SimulatedCluster:
 
     def measure_lag(self) -> None:
         """Have SchedulerAnswered reported."""
-        asked = self.now
-        self._tell(asked, "question", lambda now: self._answer(now, asked))
+        sent_at = self.now
+        self._tell(sent_at, "question", lambda now: self._answer(now, sent_at))
 
     def cancel(self, tasks: Mapping[str, Sequence[str]]) -> None:
         """Have tasks end, one worker after the other hearing of it."""
@@ -173,9 +173,9 @@ class SimulatedCluster:
         self._tell(time, "heartbeat", lambda now: None)
         self._at(time + HEARTBEAT_SECONDS, self._heartbeat)
 
-    def _answer(self, time: float, asked: float) -> None:
+    def _answer(self, time: float, sent_at: float) -> None:
         answered = time + NETWORK_SECONDS
-        self._post(SchedulerAnswered(answered - asked), answered)
+        self._post(SchedulerAnswered(answered - sent_at), answered)
 
     def _report(self, time: float, task: str, message: Message) -> None:
         self._tell(time, "event", lambda now: self._post(TaskMessage(task, message), now + NETWORK_SECONDS))
