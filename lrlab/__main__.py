@@ -1,11 +1,11 @@
-"""The same jobs from a shell: python -m lrlab models | solve | sweep | store | paper | fit | predict | explain."""
+"""The same jobs from a shell: python -m lrlab models, solve, sweep, store, paper, fit, predict, explain, new."""
 
 import os
 import sys
 from collections.abc import Sequence
 
 from lrlab.parameters import InputError
-from lrlab.shell import explain, fit, models, paper, predict, solve, store, sweep
+from lrlab.shell import explain, fit, models, new, paper, predict, solve, store, sweep
 from lrlab.shell.common import BAD_INPUT, DONE, FAILED, INTERRUPTED, Parser
 
 COMMANDS = {
@@ -17,6 +17,7 @@ COMMANDS = {
     "fit": fit,
     "predict": predict,
     "explain": explain,
+    "new": new,
 }
 
 

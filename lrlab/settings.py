@@ -26,11 +26,13 @@ SETTINGS = {
     "LRLAB_SWEEP_HOURS": Setting("hours that a sweep may take", 24.0, 1.0, 0.0, "a number of hours above 0"),
     "LRLAB_SPARE_WORKERS": Setting("workers beyond the cores, for what must not wait", 2, 4),
     "LRLAB_BROWSER_RUNS": Setting("runs and sweeps under way that one browser may have", 10, 3),
+    "LRLAB_UPLOAD_MIB": Setting("MiB of uploaded files a tab may keep; all tabs 8 times as much", 256, 64),
     "LRLAB_SERVER_RUNS": Setting("runs and sweeps under way that all browsers together may have", 100, 100),
 }
 TEXTS = {
     "LRLAB_MEMORY_GIB": "GiB that one job may use; 80% of the machine's, shared by all workers",
     "LRLAB_STORE": "the file of stored trials",
+    "LRLAB_PLUGINS": "Python files with own solvers and models, separated as in PATH",
     "LRLAB_SCHEDULER": "the address of a dask scheduler that runs the jobs",
     "LRLAB_PRELOAD": "modules that all workers have from the start; none: the engine starts a second sooner",
     "LRLAB_DATA": "the folder of data sets",

@@ -57,8 +57,8 @@ def required(*files: str) -> set[str]:
 @pytest.mark.parametrize(
     ("files", "requirements"),
     [
-        (LIBRARY, ["requirements.txt"]),
-        (TESTS, ["requirements.txt", "requirements-test.txt"]),
+        (LIBRARY, ["requirements.txt", "requirements-notebook.txt"]),
+        (TESTS, ["requirements.txt", "requirements-notebook.txt", "requirements-test.txt"]),
         (BENCH, ["requirements.txt", "requirements-bench.txt"]),
     ],
     ids=["library", "tests", "benchmarks"],

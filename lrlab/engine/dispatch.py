@@ -43,8 +43,8 @@ class Dispatcher:
         self._works: list[Work[Any]] = []
         self._tasks: dict[str, Task] = {}
         self._under_way, self._checked_at = 0, float("-inf")
-        self._threads: dict[str, int] = {}
-        self._total_threads = 0
+        self._threads = cluster.threads()
+        self._total_threads = sum(self._threads.values())
         self._killed_at: dict[str, float] = {}
         self._out_of_memory: deque[str] = deque(maxlen=100)
         self._lag = SchedulerLag(cluster.measure_lag)
@@ -56,6 +56,11 @@ class Dispatcher:
         dead_since = self._clock() - RESTART_SECONDS
         gone = (worker for worker, killed_at in self._killed_at.items() if killed_at > dead_since)
         return self._total_threads - sum(self._threads.get(worker, 0) for worker in gone)
+
+    @property
+    def shortage(self) -> str:
+        """The sentence where an existing cluster has no workers, else nothing."""
+        return "" if self._threads else self._cluster.no_workers
 
     @property
     def load(self) -> tuple[int, int]:
@@ -179,7 +184,9 @@ class Dispatcher:
             if not isinstance(task.at_deadline, Stop):
                 task.deadline, task.at_deadline = self._clock() + LOSS_REASON_SECONDS, WORKER_LOST
         else:
-            sentence = f"The workers cannot run the job ({type(error).__name__}: {one_line(error)})."
+            # What a worker says of its own errors, it says as a RuntimeError.
+            kind = "" if type(error) is RuntimeError else f"{type(error).__name__}: "
+            sentence = f"The workers cannot run the job ({kind}{one_line(error)})."
             self._lose(name, TaskLoss(sentence))
 
     def _located(self, task: Task, worker: str) -> None:
@@ -220,7 +227,7 @@ class Dispatcher:
             self._killed_at[task.worker] = self._clock()
         self._forget(name)
         if not task.settled:
-            task.work.end(task.assignment, task.at_deadline)
+            task.work.end(task.assignment, task.at_deadline, self._clock() - task.started_at)
 
     def _lose(self, name: str, loss: TaskLoss) -> None:
         task = self._forget(name)

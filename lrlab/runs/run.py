@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from lrlab import metrics
+from lrlab.plugins import AnySolver
 from lrlab.protocol import Checkpoint, Interrupted, Iterate, Problem, Spec, Stop, proceed
 from lrlab.runs.drive import Clock, drive
 from lrlab.runs.job import Job, make_job
@@ -67,7 +68,7 @@ def blas_threads(count: int) -> Iterator[None]:
         yield
 
 
-def solve(spec: Spec, solver: str, **settings: object) -> Trace:
+def solve(spec: Spec, solver: AnySolver, **settings: object) -> Trace:
     """Run a solver on a problem, here and now, and return its trace; settings and errors as of `lrlab.solve`.
 
     `max_seconds` is looked at between iterates and between blocks of data: one large decomposition is not interrupted.
@@ -119,7 +120,8 @@ def run_job(
     """
     trace = Trace(job) if trace is None else trace
     # The limit holds inside an iteration too: a pass over data that is drawn anew may take minutes.
-    deadline = clock() + job.limits.max_seconds
+    began = clock()
+    deadline = began + job.limits.max_seconds
 
     def checkpoint(fraction: float) -> None:
         progress(fraction)
@@ -151,6 +153,7 @@ def run_job(
         raise NumericalBreakdown(job.solver, len(trace.rows) or (newest.iterations if newest else 0), error) from error
     if newest is not None and newest.held is not None:
         score(*newest.held)
+    trace.seconds = 0.0 if trace.rows else clock() - began
     if last is not None:
         trace.stop = beside_the_truth(trace.stop, problem, trace.rows[-1], last, job.limits.tol)
     return trace

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from lrlab.engine.dispatch import Dispatcher
 from lrlab.engine.inbox import Inbox
 from lrlab.engine.messages import ChunkDone, Message, Started
-from lrlab.engine.orders import AddWork, CancelWork, Order, SchedulerAnswered, TaskDone, TaskMessage, WorkersChanged
+from lrlab.engine.orders import AddWork, CancelWork, Order, SchedulerAnswered, TaskDone, TaskMessage
 from lrlab.engine.stream import CHUNK_SECONDS
 from lrlab.engine.work import MapWork
 from lrlab.engine.worker import ComputeChunk
@@ -65,7 +65,7 @@ class SimulatedCluster:
     now: the time of this process, which is busy at times; others have their own.
     """
 
-    spare, resends, out_of_memory = 0, True, ""
+    spare, resends, out_of_memory, no_workers = 0, True, "", ""
 
     def __init__(self, workers: int, duration: Callable[[Trial], float], slowness: float = 1.0) -> None:
         """Let so many workers be there.
@@ -81,10 +81,13 @@ class SimulatedCluster:
         self._idle, self._queue = deque(f"worker-{k}" for k in range(workers)), deque[tuple[str, ComputeChunk]]()
         self.workers = workers
         self._dispatcher = Dispatcher(self, lambda: self.now)
-        self._post(WorkersChanged(dict.fromkeys(self._idle, 1)))
         self._poll(0.0)
         for k in range(workers):
             self._at(HEARTBEAT_SECONDS * k / workers, self._heartbeat)
+
+    def threads(self) -> dict[str, int]:
+        """Return the numbers of threads of all workers."""
+        return dict.fromkeys(self._idle, 1)
 
     def start(self, function: Callable[[Any], Any], items: Iterable[Any]) -> WorkerStream:
         """Compute function(item) for all items, as `Engine.map` does: a `stream.StartStream`."""

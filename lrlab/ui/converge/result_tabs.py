@@ -51,7 +51,7 @@ def show(
         WHY: lambda: _why(spec, jobs),
         NUMBERS: lambda: _numbers(settings, spec, drawn, parts, ran),
         TABLE: lambda: _table(spec, runs if ran else ()),
-        CODE: lambda: page.copy(code.python(jobs), code.shell(jobs)),
+        CODE: lambda: page.copy(code.python(jobs), code.shell(jobs), figure=code.figure(jobs)),
     }
     tabs = st.tabs(list(contents), default=NUMBERS, key="converge-tabs", on_change="rerun")
     for place, draw in zip(tabs, contents.values(), strict=True):

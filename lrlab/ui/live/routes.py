@@ -19,14 +19,16 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import streamlit as st
+from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from lrlab.engine.engine import close_engines
 from lrlab.ui.live import pdf
 from lrlab.ui.live.channel import get_channel
-from lrlab.ui.live.headers import COOKIE, base, same_origin
+from lrlab.ui.live.headers import COOKIE, AddHeaders, base, same_origin
 from lrlab.ui.live.tabs import Tab
+from lrlab.ui.live.uploads import BoundUploads
 
 MOST_CHARACTERS = 2000
 """Of a frame that a tab sends."""
@@ -154,6 +156,9 @@ async def lifespan(app: object) -> AsyncIterator[None]:
 
 def _no_page() -> None:
     """Show nothing."""
+
+
+MIDDLEWARE = [Middleware(AddHeaders), Middleware(BoundUploads)]
 
 
 def routes() -> list[BaseRoute]:

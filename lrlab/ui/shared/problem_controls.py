@@ -20,6 +20,8 @@ from lrlab.ui.widgets.controls import choose_one, widget, widgets, with_defaults
 from lrlab.ui.widgets.permalink import Permalink
 
 POSITIONS = 60
+PICTURE_MB = 10
+"""Of an upload, which is reduced to 64 x 64 pixels: they hold any photograph."""
 DRAGGED = ("n", "m", "p", "d", "rank", "r", "noise", "observed", "flip", "threshold")
 """Parameters whose effect is worth seeing while a slider moves."""
 
@@ -131,7 +133,7 @@ def upload(link: Permalink, parameter: Parameter, p: int) -> str:
     """Show the upload of a picture and return it as text; InputError where it is not one."""
     side = math.isqrt(max(p, 0))
     words = f"PNG or JPEG; it becomes {side} x {side} grey levels (p = {side * side})."
-    file = st.file_uploader("Picture", key=link.key("file"), help=words)
+    file = st.file_uploader("Picture", key=link.key("file"), help=words, max_upload_size=PICTURE_MB)
     text = str(link.value("picture", parameter))
     if file is not None and 4 <= side <= pictures.LARGEST_SIDE:
         encode = partial(pictures.encode, side=side)

@@ -15,7 +15,7 @@ from lrlab.sweeps.definition_parts import Span, spacing
 from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.permalink import Permalink
 
-FINE = 161
+FINE = 121
 FEWEST, MOST = 2, 60
 """Values of a range."""
 NONE = "none"
