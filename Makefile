@@ -34,13 +34,15 @@ soak: $(VENV)/.test chromium
 	$(BIN)/python -m tests.load --sessions --beside
 	$(BIN)/python -m benchmarks.soaked
 
-# The lab beside what people would install instead and beside its floors, costs as problems grow, sweeps, the app: an
-# hour, written to benchmarks/RESULTS.md.
+# The lab beside what people would install instead and beside its floors, costs as problems grow, sweeps, a thousand
+# workers, the app: an hour, written to benchmarks/RESULTS.md.
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.peers --write
 	$(BIN)/python -m benchmarks.limits --write
 	$(BIN)/python -m benchmarks.scaling
 	$(BIN)/python -m benchmarks.sweeps --write
+	$(BIN)/python -m benchmarks.scale --write
+	$(BIN)/python -m benchmarks.scale_workers --write
 	$(BIN)/python -m benchmarks.app --write
 	$(BIN)/python -m benchmarks.summary
 

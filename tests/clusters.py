@@ -32,10 +32,11 @@ for _ in json.loads(sys.argv[1]):
 
 
 class Cluster(NamedTuple):
-    """A scheduler by its address, and its workers' processes."""
+    """A scheduler by its address, and the processes of its workers and of itself."""
 
     address: str
     workers: list[psutil.Process]
+    scheduler: psutil.Process
 
 
 @contextmanager
@@ -58,7 +59,7 @@ def cluster(folder: Path, workers: Sequence[Sequence[str]], *options: str) -> It
     start.stdout.close()
     try:
         until(lambda: address_in(file) != "")
-        yield Cluster(address_in(file), started[1:])
+        yield Cluster(address_in(file), started[1:], started[0])
     finally:
         # With SIGTERM, a worker that has lost its scheduler searches for it for minutes.
         for process, command in reversed([*zip(started, commands, strict=True)]):

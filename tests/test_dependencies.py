@@ -19,6 +19,7 @@ MODULES = {
     "pillow": "PIL",
     "import-linter": "importlinter",
     "pytest-xdist": "xdist",
+    "pyyaml": "yaml",
     "font-source-sans-pro": "font_source_sans_pro",
 }
 """What a distribution is imported as, where that is another name."""

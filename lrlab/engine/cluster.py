@@ -2,8 +2,9 @@
 
 import asyncio
 import pickle
+import time
 import uuid
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -11,7 +12,15 @@ from lrlab import plugins
 from lrlab.engine import worker as worker_side
 from lrlab.engine.connect import CONNECT_SECONDS, connect, reach
 from lrlab.engine.embedded import Embedded
-from lrlab.engine.orders import Order, TaskDone, TaskLocated, TaskMessage, WorkerOutOfMemory, WorkersChanged
+from lrlab.engine.orders import (
+    Order,
+    SchedulerAnswered,
+    TaskDone,
+    TaskLocated,
+    TaskMessage,
+    WorkerOutOfMemory,
+    WorkersChanged,
+)
 from lrlab.runs.memory import GIB
 
 CLOSE_SECONDS = 1.0
@@ -27,6 +36,7 @@ class Cluster:
         """
         self._post, self._topic, self.address = post, f"lrlab-{uuid.uuid4().hex}", address or ""
         self._embedded = None if self.address else Embedded(workers)
+        self._workers_changed = self._querying_workers = False
         self._client = reach(self._embedded) if self._embedded is not None else connect(self.address)
         subscribe = self._client.subscribe_topic
         subscribe(self._topic, lambda event: post(TaskMessage(*pickle.loads(event[1]))))
@@ -37,6 +47,11 @@ class Cluster:
     def spare(self) -> int:
         """How many workers there are beyond the cores, for what must not wait."""
         return self._embedded.spare if self._embedded is not None else 0
+
+    @property
+    def resends(self) -> bool:
+        """Whether the scheduler gives tasks that are lost with their worker to another one: unless it is embedded."""
+        return self._embedded is None
 
     @property
     def alive(self) -> bool:
@@ -77,15 +92,21 @@ class Cluster:
         """Give up a task; if it has not begun, it never will."""
         future.cancel(force=True)
 
-    def cancel(self, worker: str, task: str) -> None:
-        """Let a task that runs end at its next iterate, item or checkpoint."""
-        self._call(worker_side.cancel, task, workers=[worker])
+    def cancel(self, tasks: Mapping[str, Sequence[str]]) -> None:
+        """Let tasks that run, by their workers, end at their next iterates, items or checkpoints."""
+        if tasks:
+            names = [name for own in tasks.values() for name in own]
+            self._call(worker_side.cancel, names, workers=[*tasks])
 
     def locate(self, task: str) -> None:
         """Have TaskLocated reported of a task that has sent no message; on embedded workers only."""
         # An existing scheduler may give a worker several tasks: that it has one does not mean that it runs it.
         if self._embedded is not None:
             self._run_in_loop(self._locate(task))
+
+    def measure_lag(self) -> None:
+        """Have SchedulerAnswered reported."""
+        self._run_in_loop(self._measure_lag())
 
     def kill(self, worker: str) -> None:
         """End a worker's process; its nanny starts another. A worker without a nanny is left alone."""
@@ -133,8 +154,25 @@ class Cluster:
             if task in tasks:
                 self._post(TaskLocated(task, worker))
 
+    async def _measure_lag(self) -> None:
+        sent_at = time.monotonic()
+        try:
+            await self._client.scheduler.echo()
+        finally:
+            self._post(SchedulerAnswered(time.monotonic() - sent_at))
+
     async def _report_workers(self) -> None:
-        self._post(WorkersChanged(await self._client.scheduler.ncores()))
+        # One question for all that changes meanwhile: a thousand workers come at once, and each answer names them all.
+        self._workers_changed = True
+        if self._querying_workers:
+            return
+        self._querying_workers = True
+        try:
+            while self._workers_changed:
+                self._workers_changed = False
+                self._post(WorkersChanged(await self._client.scheduler.ncores()))
+        finally:
+            self._querying_workers = False
 
     def _done(self, task: str, future: Any) -> None:
         error: BaseException | None = None

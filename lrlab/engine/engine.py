@@ -2,7 +2,7 @@
 
 Embedded, a scheduler and one single-threaded worker per core are processes of their own, bound to 127.0.0.1, each
 worker with a memory limit whose breach ends the job that caused it, and nothing else. One thread owns everything that
-is under way (`dispatch`); sessions put `orders` in its queue and read their own inboxes (`handles`, `stream`).
+is under way (`dispatch`); sessions put `orders` in its queue and read their own inboxes (`handles`, `worker_stream`).
 """
 
 import atexit
@@ -19,10 +19,12 @@ from typing import Any
 from lrlab.engine.cluster import Cluster
 from lrlab.engine.dispatch import Dispatcher
 from lrlab.engine.follow_work import FollowWork
-from lrlab.engine.handles import Following, Inbox, WorkerStream
+from lrlab.engine.handles import Following
+from lrlab.engine.inbox import Inbox
 from lrlab.engine.orders import AddWork, CancelWork, Close, Describe, Order, Overview, Warm
 from lrlab.engine.stream import CHUNK_SECONDS, ResultStream
 from lrlab.engine.work import MapWork
+from lrlab.engine.worker_stream import WorkerStream
 from lrlab.parameters import InputError
 from lrlab.runs.job import Job
 
@@ -104,7 +106,7 @@ class Engine:
         inbox = Inbox()
         work = MapWork(function, chunk_seconds, item_seconds, inbox)
         add, cancel = lambda part: self._post(AddWork(work, part)), lambda: self._post(CancelWork(work))
-        return WorkerStream(items, inbox, add, cancel)
+        return WorkerStream(items, inbox, add, cancel, lambda: work.demand)
 
     def overview(self) -> Overview | None:
         """Return what waits and runs; None where the engine does not answer, as while it starts."""

@@ -53,6 +53,12 @@ class WorkersChanged(NamedTuple):
     threads: dict[str, int]
 
 
+class SchedulerAnswered(NamedTuple):
+    """The scheduler has answered, after so many seconds."""
+
+    seconds: float
+
+
 class Warm(NamedTuple):
     """Have every worker import what a job needs."""
 
@@ -75,5 +81,5 @@ class Close(NamedTuple):
     """Cancel all work and end the engine."""
 
 
-Report = TaskMessage | TaskDone | TaskLocated | WorkerOutOfMemory | WorkersChanged
+Report = TaskMessage | TaskDone | TaskLocated | WorkerOutOfMemory | WorkersChanged | SchedulerAnswered
 Order = AddWork | CancelWork | Report | Warm | Describe | Close

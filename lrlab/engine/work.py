@@ -6,15 +6,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from lrlab.engine.handles import Inbox
+from lrlab.engine.inbox import Inbox
 from lrlab.engine.messages import ChunkDone, Failed, Failure, Message
+from lrlab.engine.pieces import piece_seconds
 from lrlab.engine.worker import BUSY, GRACE_SECONDS, Assignment, ComputeChunk, FollowJob
 from lrlab.protocol import Stop
 
-LAST_CHUNKS_FRACTION = 2
-"""The last chunks are smaller than others by this factor at most."""
-GROWTH = 16
-"""Chunks grow by this factor at a time: the first items may be the cheapest of all."""
+LAST_CHUNKS_FRACTION, USUAL_FRACTION = 8, 2
+"""The last chunks are smaller than others by this factor at most, and than those of a few workers by the second one."""
+GROWTH, MOST_ITEMS = 16, 10_000
+"""Chunks grow by this factor at a time, for the first items may be the cheapest of all; and to so many items, for
+schedulers store the last messages."""
+AHEAD, AHEAD_SECONDS = 2.0, 2.0
+"""Chunks and seconds of work for each worker that are to wait here, where items are generated as they are needed."""
 FEW = 4
 """Items whose pace counts as much as that of all before."""
 LONGER, LONGER_SHARE = 4.0, 0.5
@@ -55,8 +59,12 @@ class Work(ABC, Generic[A]):
         """Take on (number, item) pairs."""
 
     @abstractmethod
-    def next(self, workers: int, alone: bool = False) -> A:
-        """Return the next assignment, where so many workers are there; alone: nobody waits for its end."""
+    def next(self, workers: int, lag: float = 0.0, alone: bool = False) -> A:
+        """Return the next assignment.
+
+        workers: how many share the work. lag: seconds that the scheduler takes to answer. alone: nobody waits for the
+        end of the assignment.
+        """
 
     def queued(self, ahead: int) -> None:  # noqa: B027
         """Take note of how many works come first."""
@@ -115,8 +123,13 @@ class MapWork(Work[ComputeChunk]):
         self._items: dict[int, Any] = {}
         self._waiting, self._alone = deque[int](), deque[int]()
         self._retried: set[int] = set()
-        self._seconds_per_item, self._chunk_size, self._closed = 0.0, 1, False
-        self._computed_seconds = 0.0
+        self._seconds_per_item, self._most_items, self._closed = 0.0, 1, False
+        self._computed_seconds, self._ahead = 0.0, 0.0
+
+    @property
+    def demand(self) -> int:
+        """How many items it would like to have, with those under way, so that no worker waits for more of them."""
+        return len(self._items) - len(self._waiting) + int(self._ahead)
 
     @property
     def waiting(self) -> bool:  # noqa: D102
@@ -126,18 +139,25 @@ class MapWork(Work[ComputeChunk]):
         self._items.update(items)
         self._waiting.extend(number for number, _ in items)
 
-    def next(self, workers: int, alone: bool = False) -> ComputeChunk:  # noqa: D102
-        # A task costs some 10 ms of all processors: long work is better sent in fewer of them.
-        longer = min(max(LONGER_SHARE * self._computed_seconds / self._chunk_seconds, 1.0), LONGER) if alone else 1.0
+    def next(self, workers: int, lag: float = 0.0, alone: bool = False) -> ComputeChunk:  # noqa: D102
+        seconds = piece_seconds(self._chunk_seconds, workers, lag)
+        if alone:
+            # A task costs some 10 ms of all processors: long work is better sent in fewer of them.
+            seconds *= min(max(LONGER_SHARE * self._computed_seconds / self._chunk_seconds, 1.0), LONGER)
+        pace = self._seconds_per_item or seconds
+        full_size = min(max(seconds / pace, 1.0), self._most_items)
+        self._ahead = workers * (AHEAD * full_size + AHEAD_SECONDS / pace)
         if self._alone:
             numbers = [self._alone.popleft()]
         else:
             # The last chunks are smaller, so that no worker waits long for another.
-            last_size = min(int(longer * self._chunk_size), 2 * len(self._waiting) // (3 * workers))
-            size = min(len(self._waiting), max(1, self._chunk_size // LAST_CHUNKS_FRACTION, last_size))
+            least = max(seconds / LAST_CHUNKS_FRACTION, self._chunk_seconds / USUAL_FRACTION) / pace
+            last_size = max(2 * len(self._waiting) / (3 * workers), least, 1.0)
+            size = min(int(min(full_size, last_size)), len(self._waiting))
             numbers = [self._waiting.popleft() for _ in range(size)]
         items = [self._items[number] for number in numbers]
-        return ComputeChunk(self._function, numbers, items, 2.0 * longer * self._chunk_seconds)
+        expected = max(self._chunk_seconds, len(numbers) * self._seconds_per_item)
+        return ComputeChunk(self._function, numbers, items, 2.0 * expected)
 
     def max_seconds(self, assignment: ComputeChunk) -> float:  # noqa: D102
         limits = (BUSY * getattr(item, "max_seconds", self._item_seconds) + GRACE_SECONDS for item in assignment.items)
@@ -153,8 +173,8 @@ class MapWork(Work[ComputeChunk]):
             # Of many items the pace is that of all; a single one, such as the first of a worker, may be an exception.
             weight = max(0.5, done / (done + FEW))
             self._seconds_per_item += (pace - self._seconds_per_item) * (weight if self._seconds_per_item else 1.0)
-            size = int(self._chunk_seconds / max(self._seconds_per_item, 1e-6))
-            self._chunk_size = max(1, min(size, GROWTH * self._chunk_size))
+            self._seconds_per_item = max(self._seconds_per_item, 1e-6)
+            self._most_items = min(GROWTH * self._most_items, MOST_ITEMS)
         self._deliver(message)
         self._waiting.extendleft(number for number in reversed(assignment.numbers) if number in self._items)
         return True

@@ -16,15 +16,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from lrlab import catalog, plugins
-from lrlab.engine.messages import ChunkDone, Failed, Failure, Finished, Message, NewIterates, Send, Started
-from lrlab.protocol import Iterate, Stop
+from lrlab.engine.iterate_sender import IterateSender
+from lrlab.engine.messages import ChunkDone, Failed, Failure, Finished, Message, Send, Started
+from lrlab.protocol import Stop
 from lrlab.runs.job import Job
 from lrlab.runs.run import blas_threads, cancellable, cancelled, run_job
 from lrlab.runs.stacks import portions, run_stack
-from lrlab.runs.trace import Row, Trace, single
 from lrlab.runs.trial import result_so_far
 
-SEND_SECONDS = 0.05
 NICENESS = 5
 SWITCH_SECONDS = 0.0005
 OVERTIME_SECONDS = 2.0
@@ -35,61 +34,9 @@ BUSY = 8.0
 """How many seconds of the wall a second of processor time takes at most, on a machine that does much else."""
 WATCH_SECONDS = 0.25
 
+_tasks: set[str] = set()
+"""Tasks that this process carries out."""
 _cancelled_tasks: set[str] = set()
-
-
-class IterateSender:
-    """Sends what the trace of a run has: its first iterate at once, later ones together, twenty times a second."""
-
-    def __init__(self, job: Job, send: Send) -> None:
-        self.trace, self._send = Trace(job), send
-        self._rows_sent, self._newest_sent, self._progress, self._last_sent = 0, 0, 0.0, (0, 0.0)
-        self._lock, self._ended = threading.Lock(), threading.Event()
-        self._thread = threading.Thread(target=self._send_regularly, daemon=True)
-
-    def __enter__(self) -> "IterateSender":
-        self._thread.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._ended.set()
-        self._thread.join()
-        self._send_new()
-
-    def watch(self, row: Row, iterate: Iterate) -> None:
-        """Send the first iterate."""
-        if len(self.trace.rows) == 1:
-            self._send_new()
-
-    def progress(self, fraction: float) -> None:
-        """Record the fraction of the pass over the data that is done."""
-        self._progress = fraction
-
-    def last_iterates(self) -> NewIterates:
-        """Return what was not sent, with the final estimate in full precision."""
-        return self._new_iterates()._replace(estimate=self.trace.estimate, progress=1.0)
-
-    def _send_regularly(self) -> None:
-        # A thread of its own: rows must not wait for an iteration that takes minutes.
-        while not self._ended.wait(SEND_SECONDS):
-            self._send_new()
-
-    def _send_new(self) -> None:
-        with self._lock:
-            state = (len(self.trace.rows), self._progress)
-            if state != self._last_sent:
-                self._last_sent = state
-                self._send(self._new_iterates())
-
-    def _new_iterates(self) -> NewIterates:
-        trace = self.trace
-        rows = trace.rows[self._rows_sent :]
-        history = [pair for pair in trace.history if pair[0] > self._newest_sent]
-        self._rows_sent += len(rows)
-        self._newest_sent = history[-1][0] if history else self._newest_sent
-        changed = bool(rows) and trace.job.spec.watched
-        estimate = single(trace.estimate) if changed and trace.estimate is not None else None
-        return NewIterates(rows, history, trace.stride, estimate, trace.note, self._progress, trace.intervals)
 
 
 @dataclass(frozen=True)
@@ -222,6 +169,7 @@ def perform(payload: bytes) -> None:
         # Topics carry plain values, so the message travels as bytes; the scheduler need not know our types.
         worker.log_event(topic, pickle.dumps((task, message)))
 
+    _tasks.add(task)
     send(Started(worker.address))
     try:
         plugins.install(own)
@@ -231,12 +179,13 @@ def perform(payload: bytes) -> None:
         # As a text: the engine may not have what the error is made of.
         raise RuntimeError(" ".join([*catalog.LEFT_OUT, f"{type(error).__name__}: {error}"])) from None
     finally:
+        _tasks.discard(task)
         _cancelled_tasks.discard(task)
 
 
-def cancel(task: str) -> None:
-    """Let a task end at its next iterate, item or checkpoint (called on the worker, beside the task)."""
-    _cancelled_tasks.add(task)
+def cancel(tasks: Sequence[str]) -> None:
+    """Let those of the tasks that run here end at their next iterates, items or checkpoints (beside the tasks)."""
+    _cancelled_tasks.update(_tasks.intersection(tasks))
 
 
 def warm() -> None:

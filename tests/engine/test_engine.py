@@ -23,7 +23,8 @@ import pytest
 from lrlab import InputError, Stop, solve, spec
 from lrlab.engine import worker as worker_side
 from lrlab.engine.engine import Engine, on_workers
-from lrlab.engine.handles import Following, Inbox
+from lrlab.engine.handles import Following
+from lrlab.engine.inbox import Inbox
 from lrlab.engine.messages import ChunkDone, Failure
 from lrlab.engine.stream import Collection, LocalStream, collect
 from lrlab.engine.work import MapWork, TaskLoss

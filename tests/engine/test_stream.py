@@ -5,9 +5,10 @@ from functools import partial
 
 import pytest
 
-from lrlab.engine.handles import LOOK_AHEAD_MAX_ITEMS, Inbox, WorkerStream
+from lrlab.engine.inbox import Inbox
 from lrlab.engine.messages import ChunkDone, Failed
 from lrlab.engine.stream import Collection, LocalStream, collect
+from lrlab.engine.worker_stream import LOOK_AHEAD_MAX_ITEMS, WorkerStream
 
 
 def prompt_stream(items, parts):
@@ -18,7 +19,7 @@ def prompt_stream(items, parts):
         parts.append(len(part))
         inbox.put(ChunkDone(part, 0.0))
 
-    return WorkerStream(items, inbox, add, lambda: None)
+    return WorkerStream(items, inbox, add, lambda: None, lambda: 0)
 
 
 def test_items_that_are_generated_are_taken_a_part_at_a_time():
@@ -26,7 +27,9 @@ def test_items_that_are_generated_are_taken_a_part_at_a_time():
     stream = prompt_stream((taken.append(k) or k for k in range(10**6)), parts)
     for _ in range(4):
         before = len(taken)
-        assert len(stream.take()) <= LOOK_AHEAD_MAX_ITEMS and len(taken) - before <= LOOK_AHEAD_MAX_ITEMS
+        while not (results := stream.take()):
+            pass
+        assert len(results) <= LOOK_AHEAD_MAX_ITEMS and len(taken) - before <= LOOK_AHEAD_MAX_ITEMS
     assert stream.alive and stream.total is None and stream.seconds_left is None and stream.done == sum(parts[:4])
     assert not prompt_stream(iter([]), parts).alive and len(parts) == 5
 
@@ -41,7 +44,7 @@ def test_a_collection_is_handed_over_whole():
 def test_an_engine_that_has_ended_raises_its_sentence_after_the_last_results():
     def ended():
         inbox = Inbox()
-        stream = WorkerStream([5, 6], inbox, lambda part: inbox.put(ChunkDone([(1, 6)], 0.0)), lambda: None)
+        stream = WorkerStream([5, 6], inbox, lambda part: inbox.put(ChunkDone([(1, 6)], 0.0)), lambda: None, int)
         inbox.put(Failed("The engine has ended."))
         return stream
 

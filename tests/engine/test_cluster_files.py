@@ -1,0 +1,98 @@
+"""The files of docs/clusters: they are sound, name what is there, and a cluster started by hand computes a sweep."""
+
+import ast
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import dask
+import distributed  # noqa: F401  (its defaults stand below what is read here)
+import psutil
+import pytest
+import yaml
+
+from lrlab import spec
+from lrlab.engine.engine import Engine
+from lrlab.engine.stream import LocalStream
+from lrlab.store.store import Store
+from lrlab.sweeps.definition import Sweep
+from lrlab.sweeps.run import run
+from lrlab.sweeps.tables import cell_rows
+from tests.waiting import PATIENCE, until
+
+ROOT = Path(__file__).parents[2]
+FILES = ROOT / "docs" / "clusters"
+
+
+def leaves(settings: Mapping[str, Any], *path: str) -> Iterator[str]:
+    """Yield the names of all settings, with dots."""
+    for name, value in settings.items():
+        yield from leaves(value, *path, name) if isinstance(value, dict) else [".".join((*path, name))]
+
+
+def test_every_setting_of_dask_exists():
+    settings = list(leaves(yaml.safe_load((FILES / "dask.yaml").read_text())))
+    assert len(settings) > 5
+    for name in settings:
+        dask.config.get(name)
+
+
+def test_the_pods_of_kubernetes_run_what_is_there():
+    cluster, volume, job = yaml.safe_load_all((FILES / "kubernetes.yaml").read_text())
+    assert [cluster["kind"], volume["kind"], job["kind"]] == ["DaskCluster", "PersistentVolumeClaim", "Job"]
+    parts, pod = cluster["spec"], job["spec"]["template"]["spec"]
+    containers = [*parts["scheduler"]["spec"]["containers"], *parts["worker"]["spec"]["containers"], *pod["containers"]]
+    assert len({container["image"] for container in containers}) == 1
+    ports = {port["name"] for port in containers[0]["ports"]}
+    assert {port["targetPort"] for port in parts["scheduler"]["service"]["ports"]} == ports
+    assert parts["scheduler"]["service"]["selector"]["dask.org/cluster-name"] == cluster["metadata"]["name"]
+    # The operator names the service of a scheduler after its cluster.
+    address = f"tcp://{cluster['metadata']['name']}-scheduler:8786"
+    assert {"name": "LRLAB_SCHEDULER", "value": address} in pod["containers"][0]["env"]
+    claims = [volume["persistentVolumeClaim"]["claimName"] for volume in pod["volumes"] if "configMap" not in volume]
+    assert claims == [volume["metadata"]["name"]]
+    home = re.search(r"^WORKDIR (.*)$", (ROOT / "Dockerfile").read_text(), re.M)[1]
+    settings = {variable["name"]: variable["value"] for variable in containers[0]["env"]}
+    assert settings["PYTHONPATH"] == home and (ROOT / Path(settings["DASK_CONFIG"]).relative_to(home)).exists()
+
+
+def test_the_script_for_slurm_is_python_and_its_page_names_all_files():
+    ast.parse((FILES / "slurm.py").read_text())
+    page = (ROOT / "docs" / "clusters.md").read_text()
+    assert {path.name for path in FILES.iterdir()} == set(re.findall(r"\(clusters/([\w.]+)\)", page))
+
+
+@contextmanager
+def by_hand(*options: str) -> Iterator[subprocess.Popen[str]]:
+    """Run by_hand.sh, and end it as Ctrl-C does."""
+    settings = {**os.environ, "PYTHON": sys.executable, "PORT": "0", "MEMORY": "1GiB"}
+    command = ["sh", str(FILES / "by_hand.sh"), *options]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=settings)
+    try:
+        yield process
+    finally:
+        started = psutil.Process(process.pid).children(recursive=True)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=PATIENCE)
+        assert not psutil.wait_procs(started, PATIENCE)[1], "nothing is left"
+
+
+@pytest.mark.slow
+def test_a_cluster_by_hand_computes_a_sweep():
+    sweep = Sweep(spec=spec("one-bit-sensing", p=20), axes={"noise": [0.1, 1.0]}, solvers=["sir"], trials=20)
+    with by_hand("scheduler") as scheduler:
+        assert scheduler.stderr is not None
+        lines = (re.search(r"Scheduler at: +(tcp://\S+)", line) for line in scheduler.stderr)
+        address = next(filter(None, lines))[1]
+        with by_hand("workers", address, "2"), Store() as store, Store() as other:
+            engine = Engine(address)
+            until(lambda: (now := engine.overview()) and len(now.memory) == 2)
+            there = cell_rows(run(sweep, store, engine.map))
+            engine.close()
+            assert there == cell_rows(run(sweep, other, LocalStream))
