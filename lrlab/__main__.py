@@ -1,14 +1,16 @@
-"""The same jobs from a shell: python -m lrlab models | solve | sweep | store | paper | fit | predict | explain."""
+"""The same jobs from a shell: python -m lrlab app | models | solve | sweep | store | paper | fit | predict | explain."""
 
 import os
 import sys
 from collections.abc import Sequence
 
+from lrlab import extras
 from lrlab.parameters import InputError
-from lrlab.shell import explain, fit, models, paper, predict, solve, store, sweep
+from lrlab.shell import app, explain, fit, models, paper, predict, solve, store, sweep
 from lrlab.shell.common import BAD_INPUT, DONE, FAILED, INTERRUPTED, Parser
 
 COMMANDS = {
+    "app": app,
     "models": models,
     "solve": solve,
     "sweep": sweep,
@@ -35,7 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status: 0 done, 1 failed, 2 bad input, 130 interrupted."""
     options = parser().parse_args(arguments)
     try:
-        status = COMMANDS[options.command].run(options)
+        with extras.named():
+            status = COMMANDS[options.command].run(options)
         sys.stdout.flush()
         return status
     except BrokenPipeError:
