@@ -1,4 +1,4 @@
-"""The same jobs from a shell: python -m lrlab app | models | solve | sweep | store | paper | fit | predict | explain."""
+"""The same jobs from a shell: python -m lrlab COMMAND."""
 
 import os
 import sys
