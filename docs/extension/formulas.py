@@ -1,5 +1,6 @@
 """Formulas as pictures that are drawn when the pages are built: readers load no library, and need no network."""
 
+import re
 import xml.etree.ElementTree as ElementTree
 from functools import cache
 from typing import Any
@@ -18,7 +19,9 @@ ziamath.config.svg2 = False
 @cache
 def drawn(latex: str, inline: bool) -> str:
     """Return LaTeX as SVG in the colour of the text around; of one within a line the baseline is the line's."""
-    svg = ziamath.Latex(latex, size=PIXELS, inline=inline, color="currentColor", title=latex).svgxml()
+    # Of a letter without braces the library makes a plain one.
+    braced = re.sub(r"\\mathbb ([A-Z])", r"\\mathbb{\1}", latex)
+    svg = ziamath.Latex(braced, size=PIXELS, inline=inline, color="currentColor", title=latex).svgxml()
     left, top, width, height = (float(number) for number in svg.attrib["viewBox"].split())
     svg.attrib |= {"role": "img", "width": f"{width / EM:.3f}em", "height": f"{height / EM:.3f}em"}
     if inline:
