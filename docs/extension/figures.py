@@ -1,5 +1,6 @@
-"""Figures of the lab in pages: parts of HTML that the plotly.js of the installed package draws."""
+"""Figures in pages: parts of HTML, drawn by the plotly.js of the installed package; nothing comes from elsewhere."""
 
+import re
 from pathlib import Path
 from shutil import copyfile
 from typing import Any
@@ -8,21 +9,25 @@ import plotly
 
 DRAWN = ("generated/", "tutorials/")
 """Folders of pages that have figures."""
+FOREIGN = re.compile(r'<script[^>]*\bsrc="https:[^"]*"[^>]*></script>')
+"""What plotly writes into the output of a notebook, to load its library."""
 
 
 def html(figure: Any, name: str) -> str:
     """Return a figure of `lrlab.figures` as a part of a page, with a name of its own on the page."""
-    return str(figure.to_html(full_html=False, include_plotlyjs=False, div_id=name, config={"displayModeBar": False}))
+    look = {"full_html": False, "include_plotlyjs": False, "config": {"displayModeBar": False}}
+    return str(figure.to_html(div_id=f"figure-{name}", **look))
 
 
-def add_library(app: Any, page: str, template: str, context: Any, tree: Any) -> None:
+def add_library(app: Any, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
     """Let pages with figures load plotly.js."""
     if page.startswith(DRAWN):
         app.add_js_file("plotly.min.js", priority=100)
+        context["body"] = FOREIGN.sub("", context["body"])
 
 
 def copy_library(app: Any, error: Exception | None) -> None:
-    """Put plotly.js beside the pages: nothing is loaded from elsewhere."""
+    """Put plotly.js beside the pages."""
     if error is None:
         library = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
         copyfile(library, Path(app.outdir) / "_static" / "plotly.min.js")
