@@ -79,8 +79,8 @@ $(VENV)/.app: requirements.txt pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt --editable .
 	touch $@
 
-$(VENV)/.test: requirements-test.txt $(VENV)/.app
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-test.txt
+$(VENV)/.test: requirements-test.txt requirements-notebook.txt $(VENV)/.app
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-test.txt -r requirements-notebook.txt
 	touch $@
 
 $(VENV)/.docs: requirements-docs.txt $(VENV)/.app

@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lrlab import catalog
+from lrlab import catalog, code_graph
 from lrlab.models.flipped_logistic import FlippedLogistic
-from lrlab.store import code_graph, code_version
+from lrlab.store import code_version
 from lrlab.theory.predicted_overlap import best_overlap
 
 REPEATS = 9

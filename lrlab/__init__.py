@@ -12,20 +12,32 @@ if TYPE_CHECKING:
     from lrlab.fits.fitted_model import load_model, save_model
     from lrlab.fits.fitting import fit
     from lrlab.fits.fitting_ratings import fit_ratings
-    from lrlab.parameters import InputError
-    from lrlab.protocol import Spec, Stop
+    from lrlab.parameters import InputError, Parameter
+    from lrlab.plugins import register
+    from lrlab.protocol import Iterate, Spec, Stop
+    from lrlab.runs.drawn import compare
     from lrlab.runs.trace import Trace
+    from lrlab.solver_entry import SolverEntry
     from lrlab.sweeps.run import sweep
+    from lrlab.sweeps.sweep_table import map
+    from lrlab.widget import live
 
 __all__ = [
     "InputError",
+    "Iterate",
     "LabelEstimator",
+    "Parameter",
+    "SolverEntry",
     "Spec",
     "Stop",
     "Trace",
+    "compare",
     "fit",
     "fit_ratings",
+    "live",
     "load_model",
+    "map",
+    "register",
     "save_model",
     "solve",
     "spec",
@@ -35,13 +47,20 @@ __version__ = "0.2.0"
 
 _HOMES = {
     "InputError": "lrlab.parameters",
+    "Iterate": "lrlab.protocol",
     "LabelEstimator": "lrlab.fits.estimator",
+    "Parameter": "lrlab.parameters",
+    "SolverEntry": "lrlab.solver_entry",
     "Spec": "lrlab.protocol",
     "Stop": "lrlab.protocol",
     "Trace": "lrlab.runs.trace",
+    "compare": "lrlab.runs.drawn",
     "fit": "lrlab.fits.fitting",
     "fit_ratings": "lrlab.fits.fitting_ratings",
+    "live": "lrlab.widget",
     "load_model": "lrlab.fits.fitted_model",
+    "map": "lrlab.sweeps.sweep_table",
+    "register": "lrlab.plugins",
     "save_model": "lrlab.fits.fitted_model",
     "solve": "lrlab.engine.solve",
     "spec": "lrlab.catalog",

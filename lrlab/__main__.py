@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lrlab import extras
 from lrlab.parameters import InputError
-from lrlab.shell import app, explain, fit, models, paper, predict, solve, store, sweep
+from lrlab.shell import app, explain, fit, models, new, paper, predict, solve, store, sweep
 from lrlab.shell.common import BAD_INPUT, DONE, FAILED, INTERRUPTED, Parser
 
 COMMANDS = {
@@ -19,6 +19,7 @@ COMMANDS = {
     "fit": fit,
     "predict": predict,
     "explain": explain,
+    "new": new,
 }
 
 

@@ -19,6 +19,8 @@ MODEL_HINT = "end the file with ENTRY = ModelEntry(spec=..., family=..., plane=(
 SOLVER_HINT = "end the file with ENTRY = SolverEntry(title=..., summary=..., run=..., families=(...), workspace=...)"
 PARTS = {part.__name__: part for part in (ModelEntry, Family, Goal, Measure, SolverEntry, Parameter)}
 """What entries are made of."""
+UNPUBLISHED = "Not published."
+"""Reference of a function that is run as it is, which need not have a docstring."""
 SPECTRAL = LowRankSpec, PhaseRetrieval, SingleIndexSpec
 """Specs whose problems have a moment with a spectrum."""
 
@@ -47,11 +49,12 @@ def incomplete(error: TypeError) -> str:
     return f"a {match[1]} has no {', no '.join(missing)}: add {', '.join(f'{name}=...' for name in missing)}"
 
 
-def entries_of(module: ModuleType, kind: type[E]) -> Sequence[E]:
+def entries_of(module: ModuleType, *kinds: type[E]) -> Sequence[E]:
     """Return the entries that a module ends with; CatalogError where they, or parts of them, are of a wrong type."""
     several = getattr(module, "ENTRIES", [module.ENTRY] if hasattr(module, "ENTRY") else [])
-    right = isinstance(several, Sequence) and all(isinstance(entry, kind) for entry in several)
-    require(right, module.__name__, f"ENTRY must be a {kind.__name__}, and ENTRIES a list of such")
+    right = isinstance(several, Sequence) and all(isinstance(entry, kinds) for entry in several)
+    expected = " or a ".join(kind.__name__ for kind in kinds)
+    require(right, module.__name__, f"ENTRY must be a {expected}, and ENTRIES a list of such")
     both = hasattr(module, "ENTRIES") and hasattr(module, "ENTRY")
     require(not both, module.__name__, "has ENTRY and ENTRIES: put all in ENTRIES")
     for entry in several:
@@ -166,9 +169,10 @@ def _check_solver(where: str, entry: SolverEntry, models: Mapping[str, Family]) 
     for part in ("title", "summary", "update", "reference"):
         remedy = "add it to the docstring" if part == "reference" else "add it"
         require(getattr(entry, part), where, f"the SolverEntry of {entry.name} has no {part}: {remedy}")
-    read = {"problem", "rng"} <= inspect.signature(entry.run).parameters.keys()
+    read = callable(entry.run) and {"problem", "rng"} <= inspect.signature(entry.run).parameters.keys()
     require(read, where, f"{entry.name} must be a function (problem, *, options, rng) that yields an Iterate per step")
-    require(inspect.getdoc(entry.run), where, f"{entry.name} has no docstring: say what it minimises, and the update")
+    documented = inspect.getdoc(entry.run) or entry.reference == UNPUBLISHED
+    require(documented, where, f"{entry.name} has no docstring: say what it minimises, and the update")
     # Where functions share code, a keyword of another kind is no option of a person.
     empty = inspect.Parameter.empty
     for name, parameter in inspect.signature(entry.run).parameters.items():

@@ -31,7 +31,7 @@ SETTINGS = {
 TEXTS = {
     "LRLAB_MEMORY_GIB": "GiB that one job may use; 80% of the machine's, shared by all workers",
     "LRLAB_STORE": "the file of stored trials",
-    "LRLAB_PLUGINS": "a Python file with solvers and models of your own",
+    "LRLAB_PLUGINS": "Python files with own solvers and models, separated as in PATH",
     "LRLAB_SCHEDULER": "the address of a dask scheduler that runs the jobs",
     "LRLAB_PRELOAD": "modules that all workers have from the start; none: the engine starts a second sooner",
     "LRLAB_DATA": "the folder of data sets",

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from lrlab.catalog import MODEL_ENTRIES
+from lrlab import catalog
 from lrlab.engine.engine import on_workers
 from lrlab.engine.stream import Collection
 from lrlab.ui.shared import live, page, problem_controls
@@ -17,8 +17,8 @@ link = page.head(
 )
 preset_buttons("yi2015-fig1", "Figure 1 of Yi et al. (2015):")
 with page.controls():
-    model = problem_controls.choose_model(link, [name for name, entry in MODEL_ENTRIES.items() if entry.along])
-    entry = MODEL_ENTRIES[model]
+    model = problem_controls.choose_model(link, [name for name, entry in catalog.MODEL_ENTRIES.items() if entry.along])
+    entry = catalog.model_entry(model)
     along = axis.choose(link, model, entry.along, ranges={entry.along: entry.along_range} if entry.along_range else {})
     trials = controls.widget(link, controls.TRIALS)
     st.header("Held fixed", anchor=False)

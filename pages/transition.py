@@ -1,7 +1,8 @@
 """Phase map: where in a plane of two parameters solvers begin to see the signal."""
 
+from lrlab.sweeps import sweep_data
 from lrlab.ui.shared import live, page
-from lrlab.ui.sweep import map_view, past_sweeps, sweep_controls, sweep_data, sweep_offers, sweep_run, sweep_view
+from lrlab.ui.sweep import map_view, past_sweeps, sweep_controls, sweep_offers, sweep_run, sweep_view
 
 link = page.head(
     "transition",

@@ -9,9 +9,11 @@ from typing import Annotated, Any
 
 import pytest
 
-from lrlab import catalog
-from lrlab.catalog import collect
+import lrlab.models
+import lrlab.solvers
+from lrlab import catalog, collecting
 from lrlab.catalog_checks import CatalogError
+from lrlab.collecting import collect
 from lrlab.model_entry import Family, Goal, Measure, Measured, ModelEntry
 from lrlab.models.low_rank import FAMILY
 from lrlab.models.rank_one_sensing import RankOneSensing
@@ -98,8 +100,8 @@ def test_solvers_of_other_families_are_made_for_a_family_that_names_them():
     )  # fmt: skip
     spec = type("Related", (RankOneSensing,), {"model": "related"})
     entry = ModelEntry(spec=spec, family=related, main=("m",), plane=("rank", "m"), along="m")
-    modules = [*catalog.modules_of(catalog.lrlab.models), file("models.related", ENTRY=entry)]
-    result = collect(modules, catalog.modules_of(catalog.lrlab.solvers))
+    modules = [*collecting.modules_of(lrlab.models), file("models.related", ENTRY=entry)]
+    result = collect(modules, collecting.modules_of(lrlab.solvers))
     names = [entry.name for entry in catalog.SOLVERS["rank-one-sensing"] if "low-rank" in entry.families]
     assert sorted(entry.name for entry in result.solvers["related"]) == sorted(names) and len(names) > 3
 
@@ -243,7 +245,7 @@ def test_a_part_that_is_left_out_or_misspelt_is_our_sentence(text, sentence, tmp
     (package / "broken.py").write_text(f"{imports}ENTRY = {text}\n")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(CatalogError) as error:
-        catalog.modules_of(import_module(name))
+        collecting.modules_of(import_module(name))
     assert str(error.value).startswith(f"{name}.{sentence}")
 
 
@@ -253,7 +255,7 @@ def test_a_file_that_does_not_import_is_one_sentence(tmp_path, monkeypatch):
     (package / "wrong.py").write_text("len(3)\n")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(CatalogError, match=r"^wrong_package.family.wrong: does not import \(TypeError: object of type"):
-        catalog.modules_of(import_module("wrong_package"))
+        collecting.modules_of(import_module("wrong_package"))
 
 
 GUESS = """
@@ -287,7 +289,8 @@ def test_a_solver_with_a_mistake_is_left_out_and_all_others_go_on(text, sentence
     (package / "not_sound.py").write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.warns(UserWarning, match=f"^{name}.toys.{sentence}"):
-        found = catalog.collect_sound([file("models.toy", ENTRY=MODEL)], import_module(name))
+        sound = collecting.sound_modules([file("models.toy", ENTRY=MODEL)], import_module(name))
+    found = collect([file("models.toy", ENTRY=MODEL)], sound)
     assert [entry.name for entry in found.solvers["toy"]] == ["guess"]
 
 
@@ -296,4 +299,4 @@ def test_a_solver_that_a_family_shows_at_first_is_not_left_out(tmp_path, monkeyp
     (tmp_path / "solvers_shown" / "guess.py").write_text("import no_such_module")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(CatalogError, match="^solvers_shown.guess: does not import"):
-        catalog.collect_sound([file("models.toy", ENTRY=MODEL)], import_module("solvers_shown"))
+        collecting.sound_modules([file("models.toy", ENTRY=MODEL)], import_module("solvers_shown"))

@@ -61,8 +61,8 @@ def required(*files: str) -> set[str]:
 @pytest.mark.parametrize(
     ("files", "requirements"),
     [
-        (LIBRARY, ["requirements.txt"]),
-        (TESTS, ["requirements.txt", "requirements-test.txt"]),
+        (LIBRARY, ["requirements.txt", "requirements-notebook.txt"]),
+        (TESTS, ["requirements.txt", "requirements-notebook.txt", "requirements-test.txt"]),
         (DOCS, ["requirements.txt", "requirements-docs.txt"]),
         (BENCH, ["requirements.txt", "requirements-bench.txt"]),
     ],
@@ -82,7 +82,8 @@ def test_the_package_and_the_requirements_ask_for_the_same():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = {line for several in project["optional-dependencies"].values() for line in several}
     declared = {Requirement(line) for line in (*project["dependencies"], *extras) if not line.startswith("lrlab[")}
-    assert declared == {Requirement(line) for line in (ROOT / "requirements.txt").read_text().split()}
+    files = "requirements.txt", "requirements-notebook.txt"
+    assert declared == {Requirement(line) for file in files for line in (ROOT / file).read_text().split()}
 
 
 def test_an_extra_brings_what_is_said_to_be_missing_without_it():

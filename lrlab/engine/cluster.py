@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
+from lrlab import plugins
 from lrlab.engine import worker as worker_side
 from lrlab.engine.embedded import Embedded
 from lrlab.engine.orders import Order, TaskDone, TaskLocated, TaskMessage, WorkerOutOfMemory, WorkersChanged
@@ -65,8 +66,9 @@ class Cluster:
         """Send a task and return its future; its messages are reported as TaskMessage, its end as TaskDone."""
         import cloudpickle
 
-        # By value where it has to be: functions of a notebook or script travel too.
-        payload = cloudpickle.dumps((self._topic, task, assignment))
+        # By value where it has to be: functions of a notebook or script travel too. The assignment is read after what
+        # it needs is there.
+        payload = cloudpickle.dumps((self._topic, task, plugins.sources(), cloudpickle.dumps(assignment)))
         future = self._client.submit(task_function(), payload, key=task, pure=False, priority=int(urgent))
         future.add_done_callback(lambda future: self._done(task, future))
         return future
@@ -131,7 +133,11 @@ class Cluster:
     def _done(self, task: str, future: Any) -> None:
         error: BaseException | None = None
         if future.status == "error":
-            error = future.exception(timeout=CONNECT_SECONDS)
+            try:
+                error = future.exception(timeout=CONNECT_SECONDS)
+            except Exception as unreadable:
+                # An exception of a class that this process does not have.
+                error = unreadable
         elif future.status != "finished":
             error = ConnectionError(f"the task is {future.status}")
         self._post(TaskDone(task, error))

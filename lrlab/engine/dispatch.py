@@ -156,7 +156,9 @@ class Dispatcher:
             if not isinstance(task.at_deadline, Stop):
                 task.deadline, task.at_deadline = time.monotonic() + LOSS_REASON_SECONDS, WORKER_LOST
         else:
-            sentence = f"The workers cannot run the job ({type(error).__name__}: {one_line(error)})."
+            # What a worker says of its own errors, it says as a RuntimeError.
+            kind = "" if type(error) is RuntimeError else f"{type(error).__name__}: "
+            sentence = f"The workers cannot run the job ({kind}{one_line(error)})."
             self._lose(name, TaskLoss(sentence))
 
     def _located(self, task: Task, worker: str) -> None:

@@ -15,7 +15,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from lrlab.engine.messages import ChunkDone, Failed, Failure, Finished, Message, NewIterates, Send, Started
+from lrlab import catalog, plugins
+from lrlab.engine.messages import (
+    ChunkDone,
+    Failed,
+    Failure,
+    Finished,
+    Message,
+    NewIterates,
+    Send,
+    Started,
+    one_line,
+)
 from lrlab.protocol import Iterate, Stop
 from lrlab.runs.job import Job
 from lrlab.runs.run import blas_threads, cancellable, cancelled, run_job
@@ -214,7 +225,7 @@ def perform(payload: bytes) -> None:
     from distributed import get_worker
 
     worker = get_worker()
-    topic, task, assignment = pickle.loads(payload)
+    topic, task, own, pickled = pickle.loads(payload)
 
     def send(message: Message) -> None:
         # Topics carry plain values, so the message travels as bytes; the scheduler need not know our types.
@@ -222,8 +233,13 @@ def perform(payload: bytes) -> None:
 
     send(Started(worker.address))
     try:
+        plugins.install(own)
         with cancellable(lambda: task in _cancelled_tasks):
-            assignment.run(send)
+            pickle.loads(pickled).run(send)
+    except Exception as error:
+        # As a text: the engine may not have what the error is made of.
+        missing = " ".join(catalog.LEFT_OUT)
+        raise RuntimeError(f"{type(error).__name__}: {one_line(error)} {missing}".rstrip()) from None
     finally:
         _cancelled_tasks.discard(task)
 

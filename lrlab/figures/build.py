@@ -134,17 +134,21 @@ class Figure:
 
         return go.Figure(self.to_dict())
 
-    def to_html(self, **settings: Any) -> str:
-        """Return a page, or a part of one, see plotly's `Figure.to_html`."""
+    def readable(self) -> Any:
+        """Return plotly's own figure, checked, for where the scripts of pages are not."""
         drawn = self.plotly()
         # Without a format Plotly writes "2" and "5" between powers of ten. Pages fit ticks themselves (`ticks.js`).
         for axes in (drawn.update_xaxes, drawn.update_yaxes):
             axes(tickformat="~g", selector={"type": "log"})
-        return str(drawn.to_html(**settings))
+        return drawn
+
+    def to_html(self, **settings: Any) -> str:
+        """Return a page, or a part of one, see plotly's `Figure.to_html`."""
+        return str(self.readable().to_html(**settings))
 
     def _repr_mimebundle_(self, *given: Any, **named: Any) -> Any:
         # A notebook shows plotly's own figure.
-        return self.plotly()._repr_mimebundle_(*given, **named)
+        return self.readable()._repr_mimebundle_(*given, **named)
 
     def _number(self, row: int, col: int) -> int:
         return (row - 1) * self._columns + col

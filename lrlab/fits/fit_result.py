@@ -3,13 +3,20 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
+from lrlab.figures import theme
+from lrlab.figures.build import Figure
+from lrlab.figures.svg import svg
 from lrlab.fits.given import run_given
+from lrlab.parameters import require_known
 from lrlab.protocol import Iterate, Limits, Stop
 from lrlab.solver_entry import SolverEntry
 
 Row = dict[str, float]
+TIMES = ("iteration", "seconds")
+MOST_MARKERS = 40
 CHOSEN = "Ended after as many iterations as were chosen on held-out data."
 LIMIT = "Stopped at the limit of iterations: raise it where scores still improve."
 """What is said of a limit of fits, which need not go on until a tolerance is reached."""
@@ -47,6 +54,32 @@ class FitResult:
         own = ("objective", "residual")
         self.rows = [{name: value for name, value in row.items() if name not in own} for row in trace.rows]
         self.estimate, self.stop = trace.estimate, trace.stop
+
+    def figure(self, measure: str = "") -> Any:
+        """Return the figure of a score over the iterations, by default of the first one: a figure of plotly.
+
+        InputError where there is no such score.
+        """
+        return self._curve(measure).readable()
+
+    def _curve(self, measure: str = "") -> Figure:
+        scores = tuple(name for name in (self.rows or [{}])[-1] if name not in TIMES)
+        require_known(measure or next(iter(scores), ""), scores, what="measure")
+        shown = measure or scores[0]
+        figure = Figure().add_scatter(
+            x=[row["iteration"] for row in self.rows],
+            y=[row[shown] for row in self.rows],
+            mode="lines+markers" if len(self.rows) < MOST_MARKERS else "lines",
+            name=self.solver,
+        )
+        return theme.style(figure, "iteration", shown)
+
+    def _repr_html_(self) -> str:
+        last = (self.rows or [{}])[-1]
+        numbers = ", ".join(f"{name} {value:.4g}" for name, value in last.items() if name not in TIMES)
+        remarks = " ".join((self.message, str(self.extra_values.get("remark", "")), *self.notes))
+        verdict = f"<p><strong>{escape(self.solver)}: {escape(numbers or 'no test rows')}</strong></p>"
+        return f"{verdict}{svg(self._curve()) if numbers else ''}<p>{escape(remarks)}</p>"
 
     def summary(self) -> dict[str, Any]:
         """Return it as plain values, as `fit --json` prints it: the scores of the last iteration, and all of them."""

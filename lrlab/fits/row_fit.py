@@ -8,7 +8,7 @@ from lrlab.datasets import Dataset
 from lrlab.fits import baselines
 from lrlab.fits.calibration import Calibration
 from lrlab.fits.fit_memory import fits_memory, require_fit_memory
-from lrlab.fits.fit_result import FitResult, Following, Row
+from lrlab.fits.fit_result import TIMES, FitResult, Following, Row
 from lrlab.fits.fitted_model import FittedModel
 from lrlab.fits.own_files import count_auc_rows, default_rank, require_rank
 from lrlab.fits.settings import FitSettings, fit_settings
@@ -16,7 +16,6 @@ from lrlab.fits.tuning import Progress, Tuned, tune_rows
 from lrlab.models.own_rows import OwnProblem, OwnThresholds
 from lrlab.models.scaling import Scaling, spread_remark
 
-TIMES = ("iteration", "seconds")
 AREAS_ENTRIES = 10**8
 """Scores of test rows beyond which micro and macro AUC are left out: sorting takes half as long as an iteration."""
 

@@ -13,13 +13,13 @@ from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from lrlab import catalog
+from lrlab import catalog, code_graph
+from lrlab.code_graph import Definition
 from lrlab.engine.messages import Failure
 from lrlab.engine.stream import POLL_SECONDS, ItemResult, ResultStream, StartStream
 from lrlab.protocol import Spec, Stop
 from lrlab.runs.trial import Trial, run_trial
 from lrlab.store import code_version
-from lrlab.store.code_graph import Definition
 from lrlab.store.store import Store
 
 
@@ -122,7 +122,7 @@ def key(function: Callable[[Any], Any], item: Any) -> bytes:
         spec, solver = getattr(item, "spec", None), getattr(item, "solver", "")
         model = spec.model if isinstance(spec, Spec) else "multilabel"
         roots: list[Any] = [catalog.MODELS[model], *([catalog.solver(solver, model).run] if solver else [])]
-        used += [Definition(root.__module__, root.__name__) for root in roots]
+        used += map(code_graph.root, roots)
         values = [model, asdict(item) if is_dataclass(item) and not isinstance(item, type) else repr(item)]
     text = json.dumps([code_version.version_of(frozenset(used)), values], sort_keys=True, default=_text)
     return hashlib.blake2b(text.encode(), digest_size=16).digest()

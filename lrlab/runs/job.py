@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from lrlab import catalog
 from lrlab.parameters import Value
+from lrlab.plugins import AnySolver, named
 from lrlab.protocol import Limits, Spec
 from lrlab.runs.memory import require_memory
 from lrlab.solver_entry import SolverEntry, given_words
@@ -34,13 +35,14 @@ class Job:
         return replace(self, spec=spec)
 
 
-def make_job(spec: Spec, solver: str, **settings: object) -> Job:
+def make_job(spec: Spec, solver: AnySolver, **settings: object) -> Job:
     """Return the job, or raise InputError with the reason why it cannot be run.
 
-    `settings` are the solver's options and `tol`, `max_iter`, `max_seconds`, as values or as text.
+    An entry or a function in the place of a solver's name is registered (`plugins.named`). `settings` are the solver's
+    options and `tol`, `max_iter`, `max_seconds`, as values or as text.
     """
-    entry = catalog.compatible(spec, solver)
+    entry = catalog.compatible(spec, named(solver, spec.model))
     options, limits = entry.settle(settings)
     entry.refuse(spec, dict(options))
     require_memory(spec, entry, dict(options))
-    return Job(spec, solver, options, limits)
+    return Job(spec, entry.name, options, limits)

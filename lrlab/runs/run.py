@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from lrlab import extras, metrics
+from lrlab.plugins import AnySolver
 from lrlab.protocol import Checkpoint, Interrupted, Iterate, Problem, Spec, Stop, proceed
 from lrlab.runs.drive import Clock, drive
 from lrlab.runs.job import Job, make_job
@@ -67,7 +68,7 @@ def blas_threads(count: int) -> Iterator[None]:
         yield
 
 
-def solve(spec: Spec, solver: str, **settings: object) -> Trace:
+def solve(spec: Spec, solver: AnySolver, **settings: object) -> Trace:
     """Run a solver on a problem, here and now, and return its trace; settings and errors as of `lrlab.solve`.
 
     `max_seconds` is looked at between iterates and between blocks of data: one large decomposition is not interrupted.

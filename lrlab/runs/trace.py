@@ -97,6 +97,18 @@ class Trace:
             return "Stopped at the iteration limit. More iterations do not help: the data do not decide the matrix."
         return self.stop.value if self.stop else ""
 
+    def figure(self, measure: str = "", time: str = "iteration", *, log_x: bool = False, log_y: bool = True) -> Any:
+        """Return the figure of a measure of this run, with theory beside it; see `lrlab.compare`."""
+        # Here: a run needs no figures.
+        from lrlab.runs.drawn import compare
+
+        return compare([self], measure, time, log_x=log_x, log_y=log_y)
+
+    def _repr_html_(self) -> str:
+        from lrlab.runs.drawn import html
+
+        return html(self)
+
     def summary(self) -> dict[str, Any]:
         """Return all of it as plain values, as `solve --json` prints it."""
         spec = self.job.spec

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import lrlab
+from lrlab import plugins
 from lrlab.parameters import InputError
 from lrlab.shell.common import DONE
 
@@ -26,8 +27,8 @@ def add(commands: Any) -> None:
     """Add the command."""
     app = commands.add_parser("app", help="serve the pages on this machine, and open them in a browser")
     app.add_argument("--port", type=int, default=8501, metavar="N", help="of the server (default: 8501)")
-    words = "solvers and models of your own; the server and its workers run this file"
-    app.add_argument("--with", type=Path, dest="plugins", metavar="FILE.py", help=words)
+    words = "solvers and models of your own; may be repeated"
+    app.add_argument("--with", action="append", default=[], dest="plugins", metavar="FILE.py", help=words)
     words = "the file of stored trials (default: in the user's data folder)"
     app.add_argument("--store", type=Path, metavar="FILE", help=words)
     app.add_argument("--no-browser", action="store_false", dest="browser", help="open no browser")
@@ -39,10 +40,7 @@ def run(options: argparse.Namespace) -> int:
         # As importing it would; the module that runs it has another error for that.
         raise ModuleNotFoundError("No module named 'streamlit'", name="streamlit")
     require_free(options.port)
-    if options.plugins:
-        if options.plugins.suffix != ".py" or not options.plugins.is_file():
-            raise InputError("--with", "a Python file", options.plugins, "correct the path")
-        os.environ["LRLAB_PLUGINS"] = str(options.plugins.resolve())
+    plugins.load(options.plugins)
     if options.store:
         os.environ["LRLAB_STORE"] = str(options.store.resolve())
     if options.browser:

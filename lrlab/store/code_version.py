@@ -5,19 +5,17 @@ import json
 from collections.abc import Mapping
 from functools import cache
 
-from lrlab import catalog
+from lrlab import catalog, code_graph
+from lrlab.code_graph import Definition
 from lrlab.parameters import Parameter, Value, declared
 from lrlab.protocol import Spec
 from lrlab.runs.job import Job
-from lrlab.store import code_graph
-from lrlab.store.code_graph import Definition
 
 EDITION = 1
 """To be raised when trials get other seeds (`runs.trial`) or are driven and scored otherwise (`runs.run`, `protocol`):
 all stored trials are then stale."""
 
 
-@cache
 def version(model: str, solver: str) -> str:
     """Return the version of the code by which a solver runs on a model: 16 hexadecimal digits.
 
@@ -26,8 +24,7 @@ def version(model: str, solver: str) -> str:
     InputError where there is no such model or solver.
     """
     catalog.require_model(model)
-    run, spec = catalog.solver(solver, model).run, catalog.MODELS[model]
-    return version_of(frozenset(Definition(root.__module__, root.__name__) for root in (run, spec)))
+    return version_of(frozenset(map(code_graph.root, (catalog.solver(solver, model).run, catalog.MODELS[model]))))
 
 
 @cache

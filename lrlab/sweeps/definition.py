@@ -13,6 +13,7 @@ from lrlab import catalog
 from lrlab.catalog import family
 from lrlab.models.axes import ZERO_ALLOWED, axes, derived, place
 from lrlab.parameters import InputError, Parameter, Value, declared, require_known
+from lrlab.plugins import AnySolver, named
 from lrlab.protocol import Spec
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.memory import memory_limit
@@ -33,7 +34,7 @@ Given = tuple[float, ...] | Span
 Pairs = Any
 """A mapping, or pairs of a name and a value; a sweep holds pairs, which a type of a field cannot say."""
 Names = Any
-"""Names in a sequence, or a single one; a sweep holds a tuple."""
+"""Solvers in a sequence, by name or as of `plugins.named`; a sweep holds a tuple of names."""
 
 
 Grid = tuple[tuple[str, tuple[float, ...]], ...]
@@ -77,7 +78,7 @@ class Sweep:
         if self.success is None and goal.below is not None:
             object.__setattr__(self, "success", Success(goal.measure, below=goal.below))
         object.__setattr__(self, "axes", tuple((name, _given(name, given)) for name, given in _pairs(self.axes)))
-        object.__setattr__(self, "solvers", _names(self.solvers))
+        object.__setattr__(self, "solvers", _names(self.solvers, self.spec.model))
         object.__setattr__(self, "settings", tuple(sorted(_pairs(self.settings))))
         object.__setattr__(self, "trials", COUNT.check(self.trials))
         if not 1 <= len(self.grid) <= 2:
@@ -163,11 +164,13 @@ def _pairs(given: Mapping[str, object] | Iterable[tuple[str, object]]) -> list[t
     return list(given.items() if isinstance(given, Mapping) else given)
 
 
-def _names(solvers: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(solvers, str) or not solvers or len(set(solvers)) < len(solvers):
-        got = solvers if isinstance(solvers, str) else ", ".join(map(str, solvers)) or "an empty list"
+def _names(solvers: Sequence[AnySolver], model: str) -> tuple[str, ...]:
+    listed = isinstance(solvers, Sequence) and not isinstance(solvers, str)
+    names = tuple(named(solver, model) for solver in solvers) if listed else ()
+    if not names or len(set(names)) < len(names):
+        got = ", ".join(names) or ("an empty list" if listed else solvers)
         raise InputError("solvers", "a list of different solvers", got, "name each solver once")
-    return tuple(solvers)
+    return names
 
 
 def _given(axis: str, given: object) -> Given:

@@ -9,6 +9,7 @@ from lrlab import catalog
 from lrlab.engine.engine import on_workers
 from lrlab.engine.messages import Failure
 from lrlab.engine.stream import ItemResult, ResultStream, StartStream, collect
+from lrlab.plugins import AnySolver
 from lrlab.protocol import Spec, Stop
 from lrlab.runs import theory
 from lrlab.runs.trial import Progress, Trial, TrialResult, run_trial, silent
@@ -20,33 +21,40 @@ from lrlab.sweeps.results import Results
 from lrlab.sweeps.tables import trial_table
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from lrlab.sweeps.sweep_table import SweepTable
 
 
 def sweep(
     spec: Spec,
     axes: Mapping[str, Sequence[float]],
-    solvers: Sequence[str],
+    solvers: Sequence[AnySolver],
     trials: int = 20,
     *,
     store: Store | str | PathLike[str] | None = None,
     start: StartStream = on_workers,
     progress: Progress = silent,
     **settings: object,
-) -> "pd.DataFrame":
+) -> "SweepTable":
     """Return a tidy table, one row per trial, of all solvers at all combinations of the values of one or two axes.
 
-    axes: parameter names, or derived quantities such as "ratio" (n/p), with their values. settings: options of the
-    solvers and `tol`, `max_iter`, `max_seconds`. store: a file of finished trials, which are not computed again; new
-    ones are added to it. Trials have seeds of their own (column `seed`), by which each can be run again alone; the
-    table is the same wherever and in whatever order they ran, seconds aside. Cells that cannot be run have one row with
-    the reason in `refused`; so has a trial that failed, with `stop` "FAILED".
+    axes: parameter names, or derived quantities such as "ratio" (n/p), with their values. solvers: names, or solvers of
+    one's own, as of `lrlab.solve`. settings: options of the solvers and `tol`, `max_iter`, `max_seconds`. store: a file
+    of finished trials, which are not computed again; new ones are added to it. Trials have seeds of their own (column
+    `seed`), by which each can be run again alone; the table is the same wherever and in any order they ran, but for
+    seconds. Cells that cannot be run have one row with the reason in `refused`; so has a trial that failed, with `stop`
+    "FAILED". In a notebook the table shows itself as a picture; see `lrlab.map`.
     """
+    # Here, for it needs pandas.
+    from lrlab.sweeps.sweep_table import SweepTable
+
     definition = Sweep(spec=spec, axes=axes, solvers=solvers, trials=trials, settings=settings)
     if isinstance(store, Store):
-        return trial_table(run(definition, store, start, progress))
-    with Store(None if store is None else Path(store)) as opened:
-        return trial_table(run(definition, opened, start, progress))
+        table = SweepTable(trial_table(run(definition, store, start, progress)))
+    else:
+        with Store(None if store is None else Path(store)) as opened:
+            table = SweepTable(trial_table(run(definition, opened, start, progress)))
+    table.sweep = definition
+    return table
 
 
 def run(

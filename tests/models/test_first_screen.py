@@ -12,7 +12,7 @@ from lrlab.model_entry import Outcome
 from lrlab.models.matrix_views import frequency_scores
 from lrlab.models.multilabel import Multilabel
 from lrlab.runs import theory
-from lrlab.ui.converge.results_view import truth_of
+from lrlab.runs.drawn import truth_of
 
 
 def outcome(trace, over=True):

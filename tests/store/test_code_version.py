@@ -9,13 +9,13 @@ from typing import Annotated
 import pytest
 
 import lrlab
-from lrlab import catalog
+from lrlab import catalog, code_graph, code_sources
+from lrlab.code_graph import Definition
 from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.parameters import Parameter
 from lrlab.runs.job import make_job
 from lrlab.runs.trial import trial_spec
-from lrlab.store import code_graph, code_version
-from lrlab.store.code_graph import Definition
+from lrlab.store import code_version
 from tests.store.conftest import forget
 
 SOLVER = '''"""A solver."""
@@ -166,8 +166,8 @@ def test_versions_of_the_catalogue(edit, module, old, new, stale):
 
 def test_versions_of_all_solvers_are_complete_and_every_source_is_parsed_once(monkeypatch):
     forget()
-    parsed, sources = code_graph.parsed, []
-    monkeypatch.setattr(code_graph, "parsed", lambda text: sources.append(text) or parsed(text))
+    parsed, sources = code_sources.parsed, []
+    monkeypatch.setattr(code_sources, "parsed", lambda text: sources.append(text) or parsed(text))
     for model in catalog.MODELS:
         for entry in catalog.solvers_for(model):
             assert code_version.version(model, entry.name) == code_version.version(model, entry.name)
@@ -189,7 +189,7 @@ def test_code_that_changed_after_the_process_had_begun_is_not_taken_for_what_ran
     file = tmp_path / "changing_module.py"
     file.write_text("X = 1\n")
     monkeypatch.syspath_prepend(tmp_path)
-    true = code_graph.source.__wrapped__
+    true = code_sources.source.__wrapped__
     os.utime(file, (1, 1))
     assert true("changing_module") == file.read_bytes()
     os.utime(file, (2**33, 2**33))

@@ -49,7 +49,9 @@ def exported(page, given):
     python = next(block.value for block in at.code if block.value.startswith("import lrlab"))
     names = [button.proto.label for button in at.get("download_button")]
     assert {"Python (.py)", "Notebook (.ipynb)"} <= set(names)
-    return at, python, cells(code.notebook("lrlab", python))
+    run = at.session_state[f"{page}:run"]
+    figures = {"converge": lambda: code.figure([one.job for one in run.runs]), "sweep": lambda: "lrlab.map(table)"}
+    return at, python, cells(code.notebook("lrlab", python, figures.get(page, str)()))
 
 
 def cells(notebook):

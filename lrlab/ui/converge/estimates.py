@@ -13,30 +13,10 @@ from lrlab.figures.build import Figure, Node
 from lrlab.figures.recovery import Recovery
 from lrlab.lowrank import LowRank
 from lrlab.protocol import Estimate, Spec
+from lrlab.runs.drawn import real_parts
 from lrlab.ui.live.changes import State
 from lrlab.ui.shared import live
 from lrlab.ui.widgets import plot
-
-
-def aligned(spec: Spec, truth: Estimate) -> Callable[[Estimate], Estimate]:
-    """Return the function that makes an estimate comparable to the truth: a phase rotation, or the spec's own."""
-    if truth is None or isinstance(truth, LowRank):
-        return spec.comparable
-
-    def turned(estimate: Estimate) -> Estimate:
-        # A picture is real, its estimates from complex projections are not.
-        if not np.iscomplexobj(estimate):
-            return spec.comparable(estimate)
-        return real_parts(np.exp(-1j * np.angle(np.vdot(truth, estimate))) * estimate, spec)
-
-    return turned
-
-
-def real_parts(x: Any, spec: Spec) -> Any:
-    """Return a complex vector as real numbers: a picture's real part, else all real and then all imaginary parts."""
-    if not np.iscomplexobj(x):
-        return x
-    return np.real(x) if spec.side else np.concatenate([np.real(x), np.imag(x)])
 
 
 class Kind(NamedTuple):

@@ -15,6 +15,7 @@ from lrlab.figures.build import Figure
 from lrlab.figures.convergence import TIMES
 from lrlab.parameters import display_name
 from lrlab.protocol import Spec
+from lrlab.runs.drawn import style_of
 from lrlab.runs.job import Job
 from lrlab.runs.trial import Trial, run_traced
 from lrlab.store.location import get_shared_store
@@ -138,7 +139,7 @@ def table(results: Mapping[int, Sequence[Mapping[str, Any]]], jobs: Sequence[Job
     """Return the iterates of all runs, a row each, with the titles of their solvers as `series`."""
     import pandas as pd
 
-    titles = {job.solver: captions.style_of(job.spec.model, job.solver).title for job in jobs}
+    titles = {job.solver: style_of(job.spec.model, job.solver).title for job in jobs}
     rows = [row for own in results.values() for row in own]
     measures = family(jobs[0].spec.model).measures
     table = pd.DataFrame(rows) if rows else pd.DataFrame(columns=["solver", "trial", "iteration", "seconds", *measures])

@@ -73,7 +73,7 @@ def show(
             )
     with code_tab:
         jobs = [run.job for run in runs]
-        page.copy(code.python(jobs), code.shell(jobs))
+        page.copy(code.python(jobs), code.shell(jobs), figure=code.figure(jobs))
 
 
 def _solvers(jobs: Sequence[Job]) -> None:

@@ -1,10 +1,9 @@
 """Shows a run of solvers: equation, verdict, what was measured, what is recovered, the error; tabs with the rest."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 from html import escape
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -13,24 +12,22 @@ from lrlab.engine.handles import LiveRun
 from lrlab.figures import convergence, picture
 from lrlab.figures.build import Figure
 from lrlab.figures.recovery import Recovery
-from lrlab.model_entry import Measured, Outcome
+from lrlab.model_entry import Measured
 from lrlab.parameters import display_name
 from lrlab.protocol import Spec
-from lrlab.runs import theory
+from lrlab.runs.drawn import outcomes, recoveries, truth_of
 from lrlab.runs.job import Job
 from lrlab.ui.converge import estimates, result_tabs, run_controls
 from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.live.changes import State
 from lrlab.ui.live.tabs import View
-from lrlab.ui.shared import captions, live, progress, refinement
+from lrlab.ui.shared import live, progress, refinement
 from lrlab.ui.widgets import plot
 
 HEIGHT = 400
 """Of the three figures of the first screen, in pixels."""
 MEASURED_HEIGHT = 300
 WIDTHS = [0.78, 1.1, 1.1]
-EXPECTED_ITERATIONS = 40
-"""Iterations of a solver whose prediction is drawn one by one."""
 
 
 class Shown(NamedTuple):
@@ -108,22 +105,6 @@ def show_equation(spec: Spec, alive: bool, changed: bool, bar: str) -> None:
                 st.markdown(":orange-badge[changed] press Run")
 
 
-def outcomes(runs: Sequence[Any], drawn: Sequence[Recovery]) -> list[Outcome]:
-    """Return what came of each run so far."""
-    return [
-        Outcome(
-            run.job.solver,
-            look.title.partition(" (")[0],
-            look.rows[-1] if look.rows else {},
-            len(look.rows),
-            run.over,
-            dict(run.job.options),
-            look.predictions,
-        )
-        for run, look in zip(runs, drawn, strict=True)
-    ]
-
-
 def measured_parts(spec: Spec) -> State:
     """Return the first measurements of a spec as live parts."""
     known = measured_of(spec)
@@ -162,35 +143,6 @@ def curves(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery], alive
         hold=True,
         growing=alive,
     )
-
-
-def recoveries(spec: Spec, runs: Sequence[Any]) -> list[Recovery]:
-    """Return runs as they are drawn."""
-    comparable = estimates.aligned(spec, truth_of(spec))
-    return [
-        replace(
-            captions.style_of(spec.model, run.job.solver),
-            rows=run.trace.rows,
-            predictions=theory.known(run.job),
-            expected=expected(run.job, min(len(run.trace.rows), EXPECTED_ITERATIONS)),
-            history=[(k, comparable(estimate)) for k, estimate in run.trace.history],
-            estimate=None if run.trace.estimate is None else comparable(run.trace.estimate),
-            intervals=run.trace.intervals,
-        )
-        for run in runs
-    ]
-
-
-@lru_cache(maxsize=64)
-def expected(job: Job, iterations: int) -> Sequence[float]:
-    """Return the overlaps that theory predicts for the first iterates of a job."""
-    return job.entry.predict_iterations(job.spec, dict(job.options), iterations) if iterations else ()
-
-
-@lru_cache(maxsize=64)
-def truth_of(spec: Spec) -> Any:
-    """Return the truth of a spec, None where estimates are not compared with one; its data is not drawn for that."""
-    return spec.build().truth if "error" in family(spec.model).measures else None
 
 
 def message(drawn: Sequence[Recovery], measure: str) -> str:

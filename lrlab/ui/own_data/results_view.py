@@ -18,13 +18,13 @@ from lrlab.fits.tuned_run import TunedRun
 from lrlab.models.multilabel import FAMILY
 from lrlab.models.own_rows import OwnRows
 from lrlab.parameters import duration
+from lrlab.runs.drawn import style_of
 from lrlab.ui.converge.run_controls import CurveSettings, choose_time
 from lrlab.ui.live.changes import State
 from lrlab.ui.live.tabs import View
 from lrlab.ui.own_data.fit_controls import BASELINE, FitPlan
 from lrlab.ui.own_data.row_source import RowTables
 from lrlab.ui.shared import live, progress
-from lrlab.ui.shared.captions import style_of
 from lrlab.ui.widgets import controls, plot, tables
 from lrlab.ui.widgets.permalink import Permalink
 from lrlab.ui.widgets.text import plain

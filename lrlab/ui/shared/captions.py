@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 
 from lrlab import catalog
-from lrlab.figures import theme
-from lrlab.figures.recovery import Recovery
 from lrlab.parameters import declared
 from lrlab.protocol import Spec
 
@@ -21,9 +19,3 @@ def describe_spec(spec: Spec, *, without: Sequence[str] = ()) -> str:
     words = ", ".join(f"{k} = {v:g}" if isinstance(v, float) else f"{k} = {v}" for k, v in values.items())
     remark = spec.remark.removesuffix(".")
     return f"{spec.title}: {words}" + (f". {remark}" if remark else "")
-
-
-def style_of(model: str, solver: str) -> Recovery:
-    """Return a solver's title and style on a model, which do not depend on the other solvers that run."""
-    names, title = [entry.name for entry in catalog.solvers_for(model)], catalog.solver(solver, model).title
-    return Recovery(title, theme.colours(names)[solver], theme.dashes(names)[solver], theme.symbols(names)[solver])

@@ -3,8 +3,10 @@
 import json
 import shlex
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from lrlab import catalog
 from lrlab.parameters import Value, declared
 from lrlab.protocol import Spec
 from lrlab.runs.job import Job
@@ -12,12 +14,28 @@ from lrlab.runs.job import Job
 
 def python(jobs: Sequence[Job]) -> str:
     """Return a script that runs the jobs, all of one spec."""
-    lines = ["import lrlab", "", f"spec = {spec_python(jobs[0].spec)}"]
-    for job in jobs:
-        name = job.solver.replace("-", "_") if len(jobs) > 1 else "trace"
+    lines = [imports(jobs[0].spec.model, [job.solver for job in jobs]), "", f"spec = {spec_python(jobs[0].spec)}"]
+    for job, name in zip(jobs, names(jobs), strict=True):
         lines.append(f"{name} = lrlab.solve({arguments(['spec', repr(job.solver)], settings(job))})")
         lines.append(f"print({name}.stop.value, {name}.metrics)")
     return "\n".join(lines)
+
+
+def names(jobs: Sequence[Job]) -> list[str]:
+    """Return the variables of the traces in `python`."""
+    return [job.solver.replace("-", "_") if len(jobs) > 1 else "trace" for job in jobs]
+
+
+def figure(jobs: Sequence[Job]) -> str:
+    """Return the call that draws the traces of `python` in a notebook."""
+    return f"lrlab.compare([{', '.join(names(jobs))}])"
+
+
+def imports(model: str, solvers: Sequence[str] = ()) -> str:
+    """Return the import, and what registers a model and solvers that are in files of their own."""
+    wanted = {f"model {model}", *(f"solver {name}" for name in solvers)}
+    own = [one.source[0] for one in catalog.PLUGINS if isinstance(one.source, tuple) and one.names & wanted]
+    return "\n".join(["import lrlab", *(f"lrlab.register({Path(path).name!r})" for path in own)])
 
 
 def shell(jobs: Sequence[Job]) -> str:
@@ -32,11 +50,11 @@ def shell(jobs: Sequence[Job]) -> str:
     )
 
 
-def notebook(title: str, python: str) -> str:
-    """Return a script as a Jupyter notebook, with a cell for each of its paragraphs."""
-    about = f"# {title}\n\nIt needs lrlab: `pip install .` in its folder."
+def notebook(title: str, python: str, figure: str = "") -> str:
+    """Return a script as a Jupyter notebook, with a cell for each of its paragraphs, and one with a figure."""
+    about = f'# {title}\n\nIt needs lrlab: `pip install ".[notebook]"` in its folder.'
     cells: list[dict[str, Any]] = [{"cell_type": "markdown", "id": "title", "metadata": {}, "source": about}]
-    for number, part in enumerate(python.split("\n\n")):
+    for number, part in enumerate([*python.split("\n\n"), *([figure] if figure else [])]):
         cell: dict[str, Any] = {"cell_type": "code", "id": f"part-{number}", "metadata": {}, "execution_count": None}
         cells.append({**cell, "outputs": [], "source": part})
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}

@@ -6,7 +6,7 @@ it is alive no script runs: what is new goes to the tab by the live channel, and
 
 import secrets
 import time
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, Protocol, TypeVar
 from urllib.parse import urlencode
 
@@ -190,15 +190,11 @@ def _end(running: Any) -> str:
     return f"{running.done:,} of {running.total:,} trials are computed." if hasattr(running, "total") else ""
 
 
-def once(name: str, source: object, make: Callable[[], T], memory: MutableMapping[Any, Any] | None = None) -> T:
-    """Return `make()`, computed again only when `source` changes.
-
-    memory: of the session by default, which the thread of the live channel does not have.
-    """
-    memory = st.session_state if memory is None else memory
-    cached = memory.get(name)
+def once(name: str, source: object, make: Callable[[], T]) -> T:
+    """Return `make()`, computed again only when `source` changes; held by the session."""
+    cached = st.session_state.get(name)
     if cached is None or cached[0] != source:
-        cached = memory[name] = (source, make())
+        cached = st.session_state[name] = (source, make())
     made: T = cached[1]
     return made
 

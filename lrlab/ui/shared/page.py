@@ -8,12 +8,13 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from lrlab import catalog
 from lrlab.parameters import InputError
 from lrlab.ui.live import turns
 from lrlab.ui.shared import code, live
 from lrlab.ui.widgets import permalink, plot, tables
 from lrlab.ui.widgets.permalink import Permalink
-from lrlab.ui.widgets.text import show_error
+from lrlab.ui.widgets.text import show_error, show_warning
 
 ASSETS = Path(__file__).parents[1] / "assets"
 EMBEDDABLE = ("converge", "spectrum", "transition")
@@ -48,6 +49,8 @@ def navigate(pages: Sequence[Any]) -> None:
         st.html(ASSETS / "page.css")
         if embedded():
             st.html(ASSETS / "embed.css")
+        for sentence in catalog.LEFT_OUT:
+            show_warning(f"Left out: {sentence}.")
         page.run()
 
 
@@ -90,10 +93,10 @@ def show_errors(*values: object) -> bool:
     return bool(errors)
 
 
-def copy(python: str, shell: str = "", toml: str = "") -> None:
+def copy(python: str, shell: str = "", toml: str = "", figure: str = "") -> None:
     """Show the job as Python, as a shell command, and as TOML if there is one; offer them, and a notebook, as files.
 
-    Without a shell command of its own, the shell runs the Python script.
+    Without a shell command of its own, the shell runs the Python script. figure: what the notebook shows at its end.
     """
     fold = st.expander("The same as code", key="code", on_change="rerun")
     if not fold.open:
@@ -105,7 +108,7 @@ def copy(python: str, shell: str = "", toml: str = "") -> None:
     with fold:
         for tab, (text, language) in zip(st.tabs(list(forms)), forms.values(), strict=True):
             tab.code(text, language=language, wrap_lines=True)
-        book = code.notebook("lrlab", python)
+        book = code.notebook("lrlab", python, figure)
         files = {"Python": ("py", python), "Notebook": ("ipynb", book), "Shell": ("sh", shell), "TOML": ("toml", toml)}
         with st.container(horizontal=True):
             for title, (ending, text) in files.items():

@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from lrlab import presets
-from lrlab.catalog import MODELS
+from lrlab import catalog, presets
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
 from lrlab.protocol import Spec
@@ -22,7 +21,7 @@ Address = Mapping[str, str]
 
 def is_pairwise(model: str) -> bool:
     """Whether the spectrum of a model is of the pairwise moments of a single-index model, not of a spectral start."""
-    return issubclass(MODELS[model], SingleIndexSpec)
+    return issubclass(catalog.MODELS[model], SingleIndexSpec)
 
 
 class SpectrumPlan(NamedTuple):
@@ -53,7 +52,8 @@ def python_script(plan: SpectrumPlan) -> str:
     module, name = ("pairwise", "spectrum") if is_pairwise(plan.spec.model) else ("moments", "moments")
     arguments = f"spec, {plan.along.name!r}, {list(plan.along.values)}, trials={plan.trials}"
     return (
-        f"import lrlab\nfrom lrlab.spectra.{module} import {name}\n\nspec = {code.spec_python(plan.spec)}\n"
+        f"{code.imports(plan.spec.model)}\nfrom lrlab.spectra.{module} import {name}\n\n"
+        f"spec = {code.spec_python(plan.spec)}\n"
         f"table = {name}({arguments})\nprint(table.to_csv(index=False))"
     )
 

@@ -1,28 +1,24 @@
 """Maps of a sweep over two axes, also while it runs; a click on a cell opens its first trial."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
 
 from lrlab.catalog import family
-from lrlab.figures.build import Figure
 from lrlab.figures.map_layers import Region, Scale
-from lrlab.figures.transition import Score, multiples, transition
-from lrlab.parameters import Parameter, display_name
+from lrlab.figures.transition import Score
+from lrlab.parameters import Parameter
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.statistics import midpoints
+from lrlab.sweeps.drawn import View, maps, score_of
+from lrlab.sweeps.sweep_data import SHARE, SweepData
 from lrlab.ui.shared import live, refinement
 from lrlab.ui.shared.captions import describe_spec
 from lrlab.ui.sweep import sweep_offers
-from lrlab.ui.sweep.sweep_data import SHARE, SweepData, title
 from lrlab.ui.widgets import controls, plot
 from lrlab.ui.widgets.permalink import Permalink
 from lrlab.ui.widgets.text import plain
 
-BOUNDED = ("overlap", "support", "coverage", "precision_1", "precision_3", "precision_5", "hamming", "auc")
-"""Scores that lie between 0 and 1."""
 LINES = {
     "asymptotic threshold": "Above the asymptotic threshold a method does better than a guess in large problems; "
     "at small sizes the change is gradual.",
@@ -38,15 +34,6 @@ REGIONS = {
     "impossible": "Impossible: in large problems no method can do better than {level}; at small sizes some trials do.",
     "hard": "Hard: in large problems some method can, but no fast method is known to.",
 }
-
-
-class View(NamedTuple):
-    """The choices about a figure. show: a score, or "share" of successes; apart: one map per solver."""
-
-    show: str
-    apart: bool
-    theory: bool
-    fits: bool
 
 
 def toggles(link: Permalink, show: str, *, maps: bool = True, apart: bool = False) -> View:
@@ -95,37 +82,14 @@ def draw(page: str, data: SweepData, view: View) -> None:
     """Draw the maps of a sweep over two axes."""
     sweep, table, cells = data.sweep, data.table(view.show), data.cells(view.show)
     caption(sweep, table)
-    score, shown = _score(sweep, view.show), figure(data, view)
+    score, shown = score_of(sweep, view.show), maps(data, view)
     click = sweep_offers.open_on_click(sweep, 2, together=not view.apart)
-    narrow = figure(data, view, columns=1).layout if view.apart else None
+    narrow = maps(data, view, columns=1).layout if view.apart else None
     label = message(score.name, cells, *data.scales)
     plot.show(shown, key=f"{page}.map", label=label, narrow=narrow, on_click=click)
     _explain(sweep, score, *(data.theory(view.show) if view.theory else (None, ())))
     offered = table.assign(shown=cells["value"], inferred=cells["inferred"])
     sweep_offers.offer(page, sweep, shown, offered, data.metric(view.show), together=not view.apart)
-
-
-def figure(data: SweepData, view: View, columns: int = 3) -> Figure:
-    """Return the maps of a sweep; one per solver in so many columns, or together."""
-    sweep, cells, (x, y) = data.sweep, data.cells(view.show), data.scales
-    lines, regions = data.theory(view.show) if view.theory else (None, ())
-    maps = {title: cells[cells["solver"] == solver] for solver, title in sweep.titles.items()}
-    score = _score(sweep, view.show)
-    if view.apart:
-        return multiples(maps, x, y, score, columns=columns, lines=lines, regions=regions)
-    fits = midpoints(sweep, data.table(view.show)) if view.fits else None
-    if fits is not None:
-        fits = fits.rename(columns={next(iter(sweep.grid)): "x"}).replace({"solver": sweep.titles})
-    return transition(maps, x, y, score, lines=lines, regions=regions, fits=fits)
-
-
-def _score(sweep: Sweep, show: str) -> Score:
-    low, high = (0.0, 1.0) if show in (SHARE, *BOUNDED) else (None, None)
-    if show == SHARE:
-        return Score(title(sweep, show), low, high)
-    rule = sweep.contour
-    level = rule.level if show == rule.metric else None
-    return Score(title(sweep, show), low, high, level, f"mean {display_name(show)} = {rule.level:g}")
 
 
 def _explain(sweep: Sweep, score: Score, lines: pd.DataFrame | None, regions: Sequence[Region]) -> None:

@@ -106,7 +106,7 @@ def offer(name: str, sweep: Sweep, figure: Figure, table: pd.DataFrame, metric: 
 
 def copy(sweep: Sweep) -> None:
     """Offer a sweep as Python, as a shell command and as TOML."""
-    page.copy(python(sweep), shell(sweep), to_toml(sweep))
+    page.copy(python(sweep), shell(sweep), to_toml(sweep), figure="lrlab.map(table)")
 
 
 def python(sweep: Sweep) -> str:
@@ -114,7 +114,7 @@ def python(sweep: Sweep) -> str:
     axes = "{" + ", ".join(f"{name!r}: {list(values)}" for name, values in sweep.grid.items()) + "}"
     settings = "".join(f", {name}={value!r}" for name, value in sweep.settings)
     call = f"axes=axes, solvers={list(sweep.solvers)!r}, trials={sweep.trials}{settings}"
-    spec = f"import lrlab\n\nspec = {code.spec_python(sweep.spec)}"
+    spec = f"{code.imports(sweep.spec.model, sweep.solvers)}\n\nspec = {code.spec_python(sweep.spec)}"
     return f"{spec}\naxes = {axes}\ntable = lrlab.sweep(spec, {call})\nprint(table.to_csv(index=False))"
 
 

@@ -11,6 +11,7 @@ from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.pace import size_words
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.session import SweepRun
+from lrlab.sweeps.sweep_data import SweepData
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.shared import live, progress
 from lrlab.ui.widgets.text import show_error, show_warning
@@ -26,6 +27,11 @@ def results(page: str, sweep: Sweep | None) -> Results | None:
         # The last one that could be drawn stays where a setting is refused.
         return st.session_state.get(f"{page}:empty", (None, None))[1]
     return live.once(f"{page}:empty", sweep, lambda: Results(sweep))
+
+
+def data_of(page: str, results: Results) -> SweepData:
+    """Return the data of the results that a page shows."""
+    return live.once(f"{page}:data", results, lambda: SweepData(results))
 
 
 def buttons(page: str, sweep: Sweep | None) -> None:

@@ -5,8 +5,8 @@ const NARROW = 560;
 // Plotly says what was clicked so long after the button is up, at most.
 const CLICK_MS = 100;
 
-// Modules beside this one, with its version.
-const beside = (name) => new URL(name + new URL(import.meta.url).search, import.meta.url);
+// Modules beside this one, with its version; in a notebook they are not on a server.
+const beside = (name) => window.lrlabFiles?.[name] ?? new URL(name + new URL(import.meta.url).search, import.meta.url);
 
 // What the page sends once: the address of the library, and the template of all figures.
 let start;

@@ -1,7 +1,7 @@
 // Saves a figure as SVG, PDF or PNG in a width for print, on white, whatever the colours and the size of the page.
 
 const query = new URL(import.meta.url).search;
-const beside = (name) => new URL(name + query, import.meta.url);
+const beside = (name) => window.lrlabFiles?.[name] ?? new URL(name + query, import.meta.url);
 const PIXELS = 96 / 25.4;
 const PNG_DPI = 600;
 const INK = "#1c2430";

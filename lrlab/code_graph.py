@@ -1,28 +1,26 @@
-"""Reads the definitions of this package from its sources: their code without words, and which others they use."""
+"""Reads definitions from sources, of this package and of plugins: their code without words, and which others they use.
+
+Functions whose modules have no source, as those of a notebook, are read by `function_code`.
+"""
 
 import ast
 import hashlib
-import importlib.util
-import sys
-import time
 import uuid
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from functools import cache
-from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-PACKAGE = "lrlab"
+from lrlab import code_sources
+
 EXCLUDED = frozenset({"lrlab.protocol", "lrlab.parameters", "lrlab.model_hooks"})
 """Used by all solvers and models; a change of numbers there is what `code_version.EDITION` stands for."""
 DESCRIPTIONS = frozenset({"title", "summary", "equation", "memory_advice", "data_bytes"})
 """Members of a model's spec that say something of it and compute no numbers of a trial."""
 IGNORED = frozenset({"annotation", "returns", "simple", "ctx", "kind", "type_comment"})
 """Parts of a syntax tree that change no numbers; the place of a field without a default remains."""
-STARTED = time.time()
-
-Imports = dict[str, tuple[str, str]]
-"""What imports of this package bind: name -> (module, name there), the latter empty for a whole module."""
+functions: dict[Any, "Definition"] = {}
+"""Functions whose modules have no source, and the definitions in `codes` that they are."""
+codes: dict["Definition", "Code"] = {}
 
 
 class Definition(NamedTuple):
@@ -43,7 +41,12 @@ class Module(NamedTuple):
     """The statements that define each name at the top level of a module, and what its imports mean."""
 
     statements: dict[str, list[ast.stmt]]
-    imports: Imports
+    imports: code_sources.Imports
+
+
+def root(value: Any) -> Definition:
+    """Return the definition of a function or class."""
+    return functions.get(value) or Definition(value.__module__, value.__name__)
 
 
 def reached(roots: Iterable[Definition]) -> set[Definition]:
@@ -62,80 +65,31 @@ def code(definition: Definition) -> Code:
     Names that belong to other definitions are replaced by those that these have, so that neither an import's form nor
     its module is part of the text. Something unique where the source is unknown: see `source`.
     """
+    if definition in codes:
+        return codes[definition]
     tree = module(definition.module)
     statements = tree.statements.get(definition.name) if tree else None
     if not tree or not statements:
         return Code(str(uuid.uuid4()), frozenset())
     imports = dict(tree.imports)
     for statement in statements:
-        imports |= imported(ast.walk(statement))
-    writer = _Writer(definition.module, imports)
+        imports |= code_sources.imported(ast.walk(statement), definition.module)
+    writer = Writer(definition.module, imports)
     return Code(writer.text(list(statements)), frozenset(writer.uses - {definition}))
-
-
-def parsed(text: bytes) -> ast.Module:
-    """Return the syntax tree of a source."""
-    for _ in range(10):
-        # Up to Python 3.12 the parser counts its depth for all threads together: one that parses at the same time (a
-        # page's script, say) disturbs the count, and the interpreter refuses the tree that it has made.
-        with suppress(SystemError):
-            return ast.parse(text)
-    return ast.parse(text)
 
 
 @cache
 def module(name: str) -> Module | None:
     """Return the definitions and imports of a module; None where its source is unknown."""
-    text = source(name)
+    text = code_sources.source(name)
     if text is None:
         return None
     statements: dict[str, list[ast.stmt]] = {}
-    tree = parsed(text)
+    tree = code_sources.parsed(text)
     for statement in _top_level(tree.body):
         for target in _targets(statement):
             statements.setdefault(target, []).append(statement)
-    return Module(statements, imported(ast.walk(tree)))
-
-
-@cache
-def source(name: str) -> bytes | None:
-    """Return a module's source; None where there is none (a notebook's) or what runs may be an older one.
-
-    The latter where the file was changed after this process had begun.
-    """
-    file = module_file(name)
-    return file.read_bytes() if file is not None and file.stat().st_mtime < STARTED else None
-
-
-@cache
-def module_file(name: str) -> Path | None:
-    """Return the file of a module."""
-    try:
-        path = getattr(sys.modules.get(name), "__file__", None) or importlib.util.find_spec(name).origin  # type: ignore[union-attr]
-    except (ImportError, AttributeError, ValueError):
-        # The last part of the name is no module, but something in one.
-        return None
-    return Path(path) if path and Path(path).is_file() else None
-
-
-def imported(nodes: Iterator[ast.AST]) -> Imports:
-    """Return what the imports among some nodes bind."""
-    bound: Imports = {}
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                if alias.asname and _own(alias.name):
-                    bound[alias.asname] = (alias.name, "")
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level and _own(node.module):
-            for alias in node.names:
-                whole = f"{node.module}.{alias.name}"
-                is_module = module_file(whole) is not None
-                bound[alias.asname or alias.name] = (whole, "") if is_module else (node.module, alias.name)
-    return bound
-
-
-def _own(name: str) -> bool:
-    return name == PACKAGE or name.startswith(PACKAGE + ".")
+    return Module(statements, code_sources.imported(ast.walk(tree), name))
 
 
 def _top_level(body: list[ast.stmt]) -> Iterator[ast.stmt]:
@@ -156,10 +110,10 @@ def _targets(statement: ast.stmt) -> set[str]:
     return set()
 
 
-class _Writer:
+class Writer:
     """Writes code as text, without what no number depends on, and notes the definitions that it uses."""
 
-    def __init__(self, module_name: str, imports: Imports) -> None:
+    def __init__(self, module_name: str, imports: code_sources.Imports) -> None:
         self.module, self.imports, self.uses = module_name, imports, set[Definition]()
 
     def text(self, node: object) -> str:
@@ -200,7 +154,7 @@ def _wordy(part: object) -> bool:
     return constant or isinstance(part, ast.Import | ast.ImportFrom)
 
 
-def resolve(module_name: str, name: str, imports: Imports | None = None) -> Definition | None:
+def resolve(module_name: str, name: str, imports: code_sources.Imports | None = None) -> Definition | None:
     """Return the definition that a name means in a module of this package, through imports of imports."""
     if module_name in EXCLUDED:
         return None

@@ -1,4 +1,4 @@
-"""What figures of a sweep are made of, computed again only where it has changed: by scripts and by the live channel."""
+"""What figures of a sweep are made of, computed again only where it has changed: by pages and in notebooks."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -18,7 +18,6 @@ from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.definition_parts import spacing
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.theory_lines import Limit
-from lrlab.ui.shared import live
 
 SHARE = "share"
 """What is shown of a sweep: this share of successes, or a score."""
@@ -35,11 +34,17 @@ class SweepData:
 
     def latest(self, name: str, make: Callable[[], T]) -> T:
         """Return `make()`, called again where trials have come since."""
-        return live.once(name, self.results.changes, make, self._memory)
+        return self._once(name, self.results.changes, make)
 
     def of_theory(self, name: str, make: Callable[[], T]) -> T:
         """Return `make()`, called again where more is known of theory since."""
-        return live.once(name, bounds_of.remembered_items(), make, self._memory)
+        return self._once(name, bounds_of.remembered_items(), make)
+
+    def _once(self, name: str, source: object, make: Callable[[], T]) -> T:
+        if self._memory.get(name, (None,))[0] != source:
+            self._memory[name] = (source, make())
+        made: T = self._memory[name][1]
+        return made
 
     def metric(self, show: str) -> str:
         """Return the score behind what is shown."""
@@ -110,8 +115,3 @@ def title(sweep: Sweep, show: str) -> str:
         return f"mean {display_name(show)}"
     rule = sweep.contour
     return f"share of trials with {display_name(rule.metric)} {'>' if rule.below is None else '<'} {rule.level:g}"
-
-
-def of_page(page: str, results: Results) -> SweepData:
-    """Return the data of the results that a page shows."""
-    return live.once(f"{page}:data", results, lambda: SweepData(results))

@@ -1,0 +1,177 @@
+"""Plugins as modules that end with entries: from files, installed packages, functions, or as a worker is sent them."""
+
+import hashlib
+import os
+import pickle
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from lrlab import code_sources
+from lrlab.catalog_checks import CatalogError, incomplete
+from lrlab.model_entry import ModelEntry
+from lrlab.solver_entry import SolverEntry
+
+SETTING = "LRLAB_PLUGINS"
+GROUPS = "lrlab.solvers", "lrlab.models"
+"""Groups of entry points by which an installed package names modules, or entries in them."""
+PREFIX = "lrlab_plugin"
+
+
+class Plugin(NamedTuple):
+    """A module that ends with entries, and the name by which sentences call it.
+
+    source: how a worker makes the same module: the name and text of a file, or a pickled entry; None where the worker
+    has it installed, or where it cannot be pickled.
+    """
+
+    module: ModuleType
+    label: str
+    source: "tuple[str, bytes] | bytes | None" = None
+
+    @property
+    def entries(self) -> list[SolverEntry | ModelEntry]:
+        """Its entries; of what is none, the checks of the catalogue say so."""
+        several = getattr(self.module, "ENTRIES", [getattr(self.module, "ENTRY", None)])
+        listed = several if isinstance(several, Sequence) else ()
+        return [entry for entry in listed if isinstance(entry, SolverEntry | ModelEntry)]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The kinds and names of its solvers and models."""
+        kinds = [(entry, "solver" if isinstance(entry, SolverEntry) else "model") for entry in self.entries]
+        return frozenset(f"{kind} {getattr(entry, 'name', '') or entry.spec.model}" for entry, kind in kinds)
+
+
+def imported(name: str, label: str = "") -> ModuleType:
+    """Import and return a module; CatalogError with its name, or its label, where that fails."""
+    try:
+        return import_module(name)
+    except Exception as error:
+        raise failure(label or name, error) from error
+
+
+def failure(label: str, error: BaseException) -> CatalogError:
+    """Return what a file's failure says, as a CatalogError."""
+    sentence = incomplete(error) if isinstance(error, TypeError) else ""
+    reason = " ".join(f"{type(error).__name__}: {error}".split())
+    return CatalogError(f"{label}: {sentence or f'does not import ({reason}): correct the file'}")
+
+
+def from_file(path: str | os.PathLike[str]) -> Plugin:
+    """Return the plugin of a Python file, which is run once for each text; CatalogError where it does not run."""
+    file = Path(path).expanduser().absolute()
+    try:
+        text = file.read_bytes()
+    except OSError as error:
+        raise CatalogError(f"{file.name}: is not there ({file}): correct the path") from error
+    return from_text(str(file), text)
+
+
+def from_text(path: str, text: bytes) -> Plugin:
+    """Return the plugin of the text of a file, under a name that belongs to this text alone."""
+    label = Path(path).name
+    name = _name(Path(path).stem, text)
+    if name not in sys.modules:
+        module = ModuleType(name)
+        module.__file__ = path
+        # Found there by dataclasses and by pickle.
+        sys.modules[name] = module
+        code_sources.texts[name] = text
+        try:
+            exec(compile(text, path, "exec"), vars(module))
+        except (Exception, SystemExit) as error:
+            del sys.modules[name]
+            raise failure(label, error) from error
+    return Plugin(sys.modules[name], label, (path, text))
+
+
+def from_entry(entry: SolverEntry | ModelEntry) -> Plugin:
+    """Return the plugin of an entry made in a notebook or a script, pickled with all that its functions use."""
+    thing: Any = entry.run if isinstance(entry, SolverEntry) else entry.spec
+    pickled = _pickled(entry, thing)
+    name = entry.name if isinstance(entry, SolverEntry) else entry.spec.model
+    return _of_entry(entry, name, pickled, thing.__name__)
+
+
+def from_source(source: "tuple[str, bytes] | bytes") -> Plugin:
+    """Return the plugin that another process has sent."""
+    if isinstance(source, tuple):
+        return from_text(*source)
+    entry = pickle.loads(source)
+    return _of_entry(entry, getattr(entry, "name", ""), source, "")
+
+
+def _of_entry(entry: Any, name: str, pickled: bytes | None, label: str) -> Plugin:
+    module = ModuleType(_name(name, pickled or os.urandom(8)))
+    module.ENTRY = entry  # type: ignore[attr-defined]
+    return Plugin(module, label or name, pickled)
+
+
+def _pickled(entry: Any, thing: Any) -> bytes | None:
+    import cloudpickle
+
+    module = sys.modules.get(thing.__module__)
+    # By value: workers have neither the notebook nor, maybe, the script's folder.
+    by_value = module is not None and module.__name__ != "__main__" and code_sources.is_own(module.__name__)
+    by_value = by_value and not module.__name__.startswith(f"{code_sources.PACKAGE}.")  # type: ignore[union-attr]
+    try:
+        if by_value:
+            cloudpickle.register_pickle_by_value(module)
+        return bytes(cloudpickle.dumps(entry))
+    except Exception:
+        # Whatever a function holds; it still runs in this process.
+        return None
+    finally:
+        if by_value:
+            cloudpickle.unregister_pickle_by_value(module)
+
+
+def _name(stem: str, text: bytes) -> str:
+    word = re.sub(r"\W", "_", stem)
+    return f"{PREFIX}_{word}_{hashlib.blake2b(text, digest_size=8).hexdigest()}"
+
+
+def configured(failed: list[CatalogError]) -> Iterator[Plugin]:
+    """Yield the plugins of installed packages and of the setting LRLAB_PLUGINS; `failed` gets those that have none."""
+    for path in filter(None, os.environ.get(SETTING, "").split(os.pathsep)):
+        try:
+            yield from_file(path)
+        except CatalogError as error:
+            failed.append(error)
+    for point in _entry_points():
+        label = f"{point.value} of {point.dist.name}" if point.dist else point.value
+        try:
+            yield _of_point(point, label)
+        except CatalogError as error:
+            failed.append(error)
+
+
+def _of_point(point: Any, label: str) -> Plugin:
+    module = imported(point.module, label)
+    if not point.attr:
+        return Plugin(module, label)
+    try:
+        entry = point.load()
+    except Exception as error:
+        raise failure(label, error) from error
+    return _of_entry(entry, point.name, None, label)
+
+
+def _entry_points() -> list[Any]:
+    # To import importlib.metadata takes longer than this look: hardly anybody has a package with plugins.
+    for folder in map(Path, sys.path):
+        with suppress(OSError):
+            files = folder.glob("*-info/entry_points.txt") if folder.is_dir() else ()
+            if any(f"[{group}]" in file.read_text("utf-8") for file in files for group in GROUPS):
+                break
+    else:
+        return []
+    from importlib.metadata import entry_points
+
+    return [point for group in GROUPS for point in entry_points(group=group)]

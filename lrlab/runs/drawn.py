@@ -1,0 +1,171 @@
+"""Runs as they are drawn: their style, their estimates beside the truth, theory, and the verdict in words."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from html import escape
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from lrlab import catalog
+from lrlab.catalog import family
+from lrlab.figures import convergence, theme
+from lrlab.figures.build import Figure
+from lrlab.figures.recovery import Recovery
+from lrlab.figures.svg import svg
+from lrlab.lowrank import LowRank
+from lrlab.model_entry import Outcome
+from lrlab.parameters import InputError, require_known
+from lrlab.protocol import Estimate, Spec
+from lrlab.runs import theory
+from lrlab.runs.job import Job
+
+if TYPE_CHECKING:
+    from lrlab.runs.trace import Trace
+
+EXPECTED_ITERATIONS = 40
+"""Iterations of a solver whose prediction is drawn one by one."""
+
+
+def style_of(model: str, solver: str) -> Recovery:
+    """Return a solver's title and style on a model, which do not depend on the other solvers that run."""
+    names, title = [entry.name for entry in catalog.solvers_for(model)], catalog.solver(solver, model).title
+    return Recovery(title, theme.colours(names)[solver], theme.dashes(names)[solver], theme.symbols(names)[solver])
+
+
+def recoveries(spec: Spec, runs: Sequence[Any]) -> list[Recovery]:
+    """Return runs as they are drawn."""
+    comparable = aligned(spec, truth_of(spec))
+    return [
+        replace(
+            style_of(spec.model, run.job.solver),
+            rows=run.trace.rows,
+            predictions=theory.known(run.job),
+            expected=expected(run.job, min(len(run.trace.rows), EXPECTED_ITERATIONS)),
+            history=[(k, comparable(estimate)) for k, estimate in run.trace.history],
+            estimate=None if run.trace.estimate is None else comparable(run.trace.estimate),
+            intervals=run.trace.intervals,
+        )
+        for run in runs
+    ]
+
+
+@lru_cache(maxsize=64)
+def expected(job: Job, iterations: int) -> Sequence[float]:
+    """Return the overlaps that theory predicts for the first iterates of a job."""
+    return job.entry.predict_iterations(job.spec, dict(job.options), iterations) if iterations else ()
+
+
+@lru_cache(maxsize=64)
+def truth_of(spec: Spec) -> Any:
+    """Return the truth of a spec, None where estimates are not compared with one; its data is not drawn for that."""
+    return spec.build().truth if "error" in family(spec.model).measures else None
+
+
+def aligned(spec: Spec, truth: Estimate) -> Callable[[Estimate], Estimate]:
+    """Return the function that makes an estimate comparable to the truth: a phase rotation, or the spec's own."""
+    if truth is None or isinstance(truth, LowRank):
+        return spec.comparable
+
+    def turned(estimate: Estimate) -> Estimate:
+        # A picture is real, its estimates from complex projections are not.
+        if not np.iscomplexobj(estimate):
+            return spec.comparable(estimate)
+        return real_parts(np.exp(-1j * np.angle(np.vdot(truth, estimate))) * estimate, spec)
+
+    return turned
+
+
+def real_parts(x: Any, spec: Spec) -> Any:
+    """Return a complex vector as real numbers: a picture's real part, else all real and then all imaginary parts."""
+    if not np.iscomplexobj(x):
+        return x
+    return np.real(x) if spec.side else np.concatenate([np.real(x), np.imag(x)])
+
+
+def outcomes(runs: Sequence[Any], drawn: Sequence[Recovery]) -> list[Outcome]:
+    """Return what came of each run so far."""
+    return [
+        Outcome(
+            run.job.solver,
+            look.title.partition(" (")[0],
+            look.rows[-1] if look.rows else {},
+            len(look.rows),
+            run.over,
+            dict(run.job.options),
+            look.predictions,
+        )
+        for run, look in zip(runs, drawn, strict=True)
+    ]
+
+
+class Run(NamedTuple):
+    """A run that is over, as pages hold one that is followed."""
+
+    job: Job
+    trace: "Trace"
+    over: bool = True
+
+
+def compare(
+    traces: "Sequence[Trace]", measure: str = "", time: str = "iteration", *, log_x: bool = False, log_y: bool = True
+) -> Any:
+    """Return the figure of a measure of several traces, as on the page *converge*: a figure of plotly.
+
+    measure: one of the model's, by default its first. time: "iteration" or "seconds". Traces of one solver are told
+    apart by the settings in which they differ. InputError where models differ, or there is no such measure.
+    """
+    return comparison(traces, measure, time, log_x=log_x, log_y=log_y).readable()
+
+
+def comparison(
+    traces: "Sequence[Trace]", measure: str = "", time: str = "iteration", *, log_x: bool = False, log_y: bool = True
+) -> Figure:
+    """Return the same as a figure of the lab."""
+    models = dict.fromkeys(trace.job.spec.model for trace in traces)
+    if len(models) != 1:
+        raise InputError("traces", "some, all of one model", ", ".join(models) or "none", "compare those of one model")
+    measures = family(*models).measures
+    require_known(measure or next(iter(measures)), measures, what="measure")
+    require_known(time, tuple(convergence.TIMES), what="time")
+    drawn = [recoveries(trace.job.spec, [Run(trace.job, trace)])[0] for trace in traces]
+    titles = [look.title for look in drawn]
+    if len(set(titles)) < len(titles):
+        alike = [[t for t, other in zip(traces, titles, strict=True) if other == title] for title in titles]
+        words = [differences(trace, others) for trace, others in zip(traces, alike, strict=True)]
+        drawn = [
+            replace(look, title=look.title + own, colour=theme.PALETTE[k % len(theme.PALETTE)])
+            for k, (look, own) in enumerate(zip(drawn, words, strict=True))
+        ]
+    scales = {"log_x": log_x, "log_y": log_y}
+    return convergence.curves(drawn, measure or next(iter(measures)), time, measures=measures, hold=True, **scales)
+
+
+def differences(trace: "Trace", others: "Sequence[Trace]") -> str:
+    """Return the settings of a trace that are not the same in all others, as the end of its title."""
+
+    def settings(one: "Trace") -> dict[str, Any]:
+        return {**one.job.spec.public_values(), **dict(one.job.options), **one.job.limits._asdict()}
+
+    known = [settings(one) for one in others]
+    several = {k: v for k, v in settings(trace).items() if any(one.get(k) != v for one in known)}
+    return "".join(f", {name} = {value}" for name, value in several.items())
+
+
+def verdict(trace: "Trace") -> str:
+    """Return the sentence that pages show above a run."""
+    spec, runs = trace.job.spec, [Run(trace.job, trace)]
+    return family(spec.model).verdict(spec, outcomes(runs, recoveries(spec, runs)))
+
+
+def html(trace: "Trace") -> str:
+    """Return the verdict of a trace, its figure and its end as HTML, for notebooks."""
+    measures = family(trace.job.spec.model).measures
+    last = trace.rows[-1] if trace.rows else {}
+    numbers = ", ".join(f"{name} {last[name]:.4g}" for name in measures if last.get(name, np.nan) == last.get(name))
+    words = [trace.job.entry.title, f"{len(trace.rows)} iterations", numbers]
+    picture = svg(comparison([trace])) if trace.rows else ""
+    end = " ".join(part for part in (trace.ending, trace.note, trace.job.given) if part)
+    about = escape(": ".join(filter(None, [words[0], ", ".join(filter(None, words[1:]))])))
+    return f"<p><strong>{escape(verdict(trace))}</strong></p>{picture}<p>{about}. {escape(end)}</p>"

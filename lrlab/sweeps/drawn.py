@@ -1,0 +1,149 @@
+"""Figures of a sweep: lines with bands along one axis, maps over two."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from lrlab.catalog import family
+from lrlab.figures.build import Figure
+from lrlab.figures.convergence import LIMITS, prediction
+from lrlab.figures.series import series
+from lrlab.figures.transition import Score, multiples, transition
+from lrlab.parameters import display_name
+from lrlab.runs import theory
+from lrlab.sweeps.definition import Sweep
+from lrlab.sweeps.statistics import midpoint_words, midpoints
+from lrlab.sweeps.sweep_data import SHARE, SweepData
+from lrlab.sweeps.sweep_data import title as title_of
+
+BOUNDED = ("overlap", "support", "coverage", "precision_1", "precision_3", "precision_5", "hamming", "auc")
+"""Scores that lie between 0 and 1."""
+WIDE = 100.0
+"""Ratio of the largest to the smallest value above which a scale is logarithmic."""
+MEANS = ("coverage",)
+"""Shares of a trial's entries whose mean over trials is what is claimed; of few entries a median would be coarse."""
+
+
+class View(NamedTuple):
+    """The choices about a figure. show: a score, or "share" of successes; apart: one map per solver."""
+
+    show: str
+    apart: bool
+    theory: bool
+    fits: bool
+
+
+def maps(data: SweepData, view: View, columns: int = 3) -> Figure:
+    """Return the maps of a sweep; one per solver in so many columns, or together."""
+    sweep, cells, (x, y) = data.sweep, data.cells(view.show), data.scales
+    lines, regions = data.theory(view.show) if view.theory else (None, ())
+    several = {title: cells[cells["solver"] == solver] for solver, title in sweep.titles.items()}
+    score = score_of(sweep, view.show)
+    if view.apart:
+        return multiples(several, x, y, score, columns=columns, lines=lines, regions=regions)
+    fits = midpoints(sweep, data.table(view.show)) if view.fits else None
+    if fits is not None:
+        fits = fits.rename(columns={next(iter(sweep.grid)): "x"}).replace({"solver": sweep.titles})
+    return transition(several, x, y, score, lines=lines, regions=regions, fits=fits)
+
+
+def score_of(sweep: Sweep, show: str) -> Score:
+    """Return the score that is shown of a sweep, with its colours and its contour."""
+    low, high = (0.0, 1.0) if show in (SHARE, *BOUNDED) else (None, None)
+    if show == SHARE:
+        return Score(title_of(sweep, show), low, high)
+    rule = sweep.contour
+    level = rule.level if show == rule.metric else None
+    return Score(title_of(sweep, show), low, high, level, f"mean {display_name(show)} = {rule.level:g}")
+
+
+class Lines(NamedTuple):
+    """The figure of a sweep along one axis; its title and points; the limits in it; midpoints in words."""
+
+    figure: Figure
+    title: str
+    points: pd.DataFrame
+    limits: pd.DataFrame | None
+    midpoints: str
+
+
+def lines(data: SweepData, view: View) -> Lines:
+    """Return what a sweep along one axis shows."""
+    sweep, [x], show, titles = data.sweep, data.scales, view.show, data.sweep.titles
+    measure = family(sweep.spec.model).measures.get(show)
+    points = _points(sweep, data.table(show), show).replace({"series": titles})
+    halves = midpoints(sweep, data.table(show)) if view.fits else None
+    rows = () if halves is None else halves.itertuples()
+    marks = {f"half succeed, {titles[row.solver]}": row.half for row in rows}
+    average = "mean" if show in MEANS else "median"
+    title = title_of(sweep, SHARE) if measure is None else f"{average} {measure.title}"
+    limits = data.of_theory(f"limits {show}", lambda: _limits(data, show)) if view.theory else None
+    predicted = None
+    if view.theory and show != SHARE:
+        predicted = data.of_theory(f"theory {show}", lambda: _theory(sweep, show))
+    # Shares of a limit are read from 0 to 1 and a little above, as trials of finite size go beyond it by chance.
+    quotient = measure is not None and bool(measure.quotient[0])
+    figure = series(
+        points,
+        axis_title=x.title,
+        value_title=title,
+        log_x=x.spacing == "log",
+        log_y=_log(points, show, quotient),
+        bands=True,
+        marks=marks,
+        theory=predicted,
+        limits=limits,
+    )
+    ends = x.edges[[0, -1]]
+    figure.update_xaxes(range=list(np.log10(ends) if x.spacing == "log" else ends))
+    if show in (SHARE, *BOUNDED):
+        figure.update_yaxes(range=[-0.02, 1.02])
+    return Lines(figure, title, points, limits, "" if halves is None else " ".join(midpoint_words(sweep, halves)))
+
+
+def _points(sweep: Sweep, table: pd.DataFrame, show: str) -> pd.DataFrame:
+    [axis] = sweep.grid
+    value, low, high = ("share", "low", "high") if show == SHARE else ("median", "lower_quartile", "upper_quartile")
+    if show in MEANS:
+        error = 1.96 * table["spread"] / np.sqrt(table["trials"].where(table["trials"] > 0))
+        table = table.assign(low=table["mean"] - error, high=table["mean"] + error)
+        value, low, high = "mean", "low", "high"
+    columns = {"solver": "series", axis: "x", value: "y", low: "low", high: "high"}
+    points = table[["solver", axis, value, low, high, "trials"]].rename(columns=columns)
+    known = points[points["y"].notna()].sort_values(["x"], kind="stable")
+    return known.astype(dict.fromkeys(("y", "low", "high"), float))
+
+
+def _log(points: pd.DataFrame, show: str, quotient: bool) -> bool:
+    if show in (SHARE, *BOUNDED) or quotient or points.empty:
+        return False
+    smallest, largest = points[["y", "low"]].min().min(), points[["y", "high"]].max().max()
+    return bool(smallest > 0 and largest / smallest > WIDE)
+
+
+def _theory(sweep: Sweep, show: str) -> pd.DataFrame:
+    """Return what theory says of each solver: series, x, y (medians), low, high at the sizes of cells; limits, too."""
+    [axis], titles, rows = sweep.grid, sweep.titles, []
+    for cell in sweep.cells:
+        if cell.job is None:
+            continue
+        score, bound = theory.quotients(cell.job.spec).get(show, (show, 1.0))
+        numbers = theory.known(cell.job)
+        for kind in ("predicted", "limit"):
+            ends = [numbers.get(f"{kind}_{score}_{end}", math.nan) for end in ("low", "high")]
+            # Of trials medians are drawn, which differ from means where draws are skewed; limits have no spread.
+            centre = numbers.get(f"{kind}_{score}_median", prediction(numbers, score, kind))
+            several = [math.nan if v is None else v / bound for v in (centre, *ends)]
+            rows.append((kind, titles[cell.solver], cell.axes[axis], *several))
+    return pd.DataFrame(rows, columns=["kind", "series", "x", "y", "low", "high"]).dropna(subset=["y"])
+
+
+def _limits(data: SweepData, show: str) -> pd.DataFrame:
+    """Return the limits of all methods, and of known fast ones, for large sizes: name, x, y."""
+    rows = [
+        (LIMITS[limit], x, prediction({f"{limit}_{name}": value for name, value in scores.items()}, show, limit))
+        for limit, x, scores in data.limits
+    ]
+    return pd.DataFrame(rows, columns=["name", "x", "y"]).dropna()

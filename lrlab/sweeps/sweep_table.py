@@ -1,0 +1,117 @@
+"""The table of trials that `lrlab.sweep` returns: a table of pandas that shows itself, and of which maps are drawn."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from html import escape
+from typing import Any
+
+import pandas as pd
+
+from lrlab import catalog
+from lrlab.catalog import family
+from lrlab.figures.build import Figure
+from lrlab.figures.svg import svg
+from lrlab.parameters import InputError, require_known
+from lrlab.protocol import Stop
+from lrlab.runs.trial import Trial, TrialResult
+from lrlab.sweeps import drawn
+from lrlab.sweeps.definition import Sweep
+from lrlab.sweeps.drawn import View
+from lrlab.sweeps.results import Results
+from lrlab.sweeps.statistics import midpoint_words, midpoints
+from lrlab.sweeps.sweep_data import SHARE, SweepData, first_shown
+
+ENDING = ("iterations", "seconds")
+SHOWN_ROWS = 5
+
+
+class SweepTable(pd.DataFrame):
+    """A row per trial; `sweep` is the definition that they belong to, also of a part of the rows."""
+
+    _metadata = ["sweep"]
+    sweep: Sweep | None = None
+
+    @property
+    def _constructor(self) -> Any:
+        return SweepTable
+
+    def _repr_html_(self) -> Any:
+        rows = (
+            pd.DataFrame(self)._repr_html_()
+            if len(self) <= SHOWN_ROWS
+            else pd.DataFrame(self.head(SHOWN_ROWS)).to_html()
+        )
+        try:
+            results = results_of(self)
+        except InputError:
+            # Without the columns that a figure needs.
+            return pd.DataFrame(self)._repr_html_()
+        picture = svg(_figure(results, first_shown(results.sweep), apart=False, theory=True))
+        words = "".join(f"<p><strong>{escape(sentence)}</strong></p>" for sentence in verdict(results))
+        return f"{words}{picture}<p>{len(self):,} rows, the first of them:</p>{rows}"
+
+
+def map(
+    table: pd.DataFrame, x: str = "", y: str = "", show: str = "", *, apart: bool = False, theory: bool = True
+) -> Any:
+    """Return the figure of a sweep as on the pages *sweep* and *phase map*, a figure of plotly.
+
+    table: one that `lrlab.sweep` returned, or rows of it. x, y: its axes, by default in their order; of a sweep along
+    one axis lines are drawn. show: "share" (of successes; the default where there is a rule) or a measure, of which a
+    map shows means and lines medians. apart: one map per solver, instead of contours over that of the first.
+    InputError where the table has no such axis or measure.
+    """
+    results = results_of(table, [name for name in (x, y) if name])
+    names = (*family(results.sweep.spec.model).measures, *([SHARE] if results.sweep.success else []))
+    require_known(show or first_shown(results.sweep), names, what="show")
+    return _figure(results, show or first_shown(results.sweep), apart=apart, theory=theory).readable()
+
+
+def _figure(results: Results, show: str, *, apart: bool, theory: bool) -> Figure:
+    data, view = SweepData(results), View(show, apart, theory, False)
+    return drawn.maps(data, view) if len(results.sweep.grid) == 2 else drawn.lines(data, view).figure
+
+
+def results_of(table: pd.DataFrame, order: Sequence[str] = ()) -> Results:
+    """Return the results that the rows of a table are, over the axes in some order."""
+    sweep: Sweep | None = getattr(table, "sweep", None)
+    if not isinstance(sweep, Sweep):
+        raise InputError("table", "one that lrlab.sweep returned, or rows of it", type(table).__name__, "pass that one")
+    for name in order:
+        require_known(name, sweep.grid, what="axis")
+    if len(order) == len(sweep.axes):
+        sweep = replace(sweep, axes=tuple((name, dict(sweep.axes)[name]) for name in order))
+    required = [*sweep.grid, "solver", "trial", "seed", "stop", *ENDING]
+    if missing := [name for name in required if name not in table]:
+        raise InputError(
+            "table", f"one with the column {missing[0]}", ", ".join(str(name) for name in table), "keep its columns"
+        )
+    results = Results(sweep)
+    jobs = {(*cell.axes.values(), cell.solver): cell.job for cell in results.cells if cell.job}
+    scores = [name for name in table if name not in (*required, "refused")]
+    finished = dict[Trial, TrialResult]()
+    for row in table.to_dict("records"):
+        job = jobs.get((*(row[name] for name in sweep.grid), row["solver"]))
+        if job is not None and row["stop"] in Stop.__members__:
+            own = {str(name): row[name] for name in scores if row[name] == row[name]}
+            ending = TrialResult(int(row["seed"]), row["stop"], int(row["iterations"]), row["seconds"], own)
+            finished[Trial(job, int(row["trial"]))] = ending
+        elif job is not None:
+            results.failures[Trial(job, int(row["trial"]))] = row["refused"]
+    results.add(finished)
+    return results
+
+
+def verdict(results: Results) -> list[str]:
+    """Return what came of the trials: how many of each solver succeed, where half of them do, and what failed."""
+    sweep, words, failures = results.sweep, list[str](), list(results.failures.values())
+    failed = [f"{len(failures)} trials failed. The first: {failures[0]}"] if failures else []
+    if not sweep.success:
+        return failed
+    for solver, title in sweep.titles.items():
+        jobs = dict.fromkeys(cell.job for cell in results.cells if cell.job and cell.solver == solver)
+        successes, trials = (sum(count(job) for job in jobs) for count in (results.successes, results.finished))
+        words.append(f"{title}: {successes} of {trials} trials succeed.")
+    given = catalog.given(sweep.solvers, sweep.spec.model)
+    halves = midpoint_words(sweep, midpoints(sweep, results.table(sweep.success.metric)))
+    return [" ".join(words), *halves, *([given] if given else []), *failed]

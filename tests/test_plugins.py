@@ -1,0 +1,421 @@
+"""Own solvers and models: in files and notebooks, on workers and clusters, with the version of their code."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lrlab
+from lrlab import catalog, plugins
+from lrlab.catalog_checks import CatalogError
+from lrlab.engine.engine import Engine
+from lrlab.engine.messages import Failure
+from lrlab.engine.stream import LocalStream, collect
+from lrlab.parameters import InputError
+from lrlab.runs.job import make_job
+from lrlab.runs.trial import Trial, run_trial
+from lrlab.store import code_version
+from lrlab.store.store import Store
+from tests.clusters import cluster
+
+ROOT = Path(__file__).parents[1]
+SPEC = lrlab.spec("one-bit-sensing", n=200, p=8)
+FILE = '''"""An own solver."""
+
+from typing import Annotated
+
+from lrlab import Iterate, Parameter, SolverEntry
+from lrlab.linalg import unit
+
+FACTOR = 1.0
+
+
+def own_mean(problem, *, power: Annotated[int, Parameter(meaning="steps", low=1, high=9)] = 2, rng):
+    """Yield the mean of the rows with their signs.
+
+    Reference: nobody (2026).
+    """
+    for _ in range(power):
+        yield Iterate(FACTOR * unit(problem.y @ problem.X), objective=1.0)
+
+
+def own_failure(problem, *, rng):
+    """Fail after a step.
+
+    Reference: nobody (2026).
+    """
+    yield Iterate(problem.y @ problem.X)
+    raise ValueError("no such luck")
+
+
+ENTRIES = [
+    SolverEntry(
+        title=title, summary="An own one.", update="x", run=run, models=("one-bit-sensing",),
+        workspace=lambda spec, options: 8 * spec.p,
+    )
+    for title, run in (("Own mean", own_mean), ("Own failure", own_failure))
+]
+'''
+SENTENCE = "The job failed inside the solver (ValueError: no such luck)."
+
+
+@pytest.fixture(autouse=True)
+def _as_before():
+    """Take out of the catalogue what a test has put there."""
+    before = catalog.PLUGINS, catalog.LEFT_OUT
+    yield
+    catalog.PLUGINS, catalog.LEFT_OUT = before
+    catalog.add([])
+
+
+@pytest.fixture
+def own(tmp_path):
+    """Return the file of own solvers, registered."""
+    file = tmp_path / "own_solvers.py"
+    file.write_text(FILE)
+    assert lrlab.register(file) == ("own-failure", "own-mean")
+    return file
+
+
+def mean(problem, *, rng):
+    yield lrlab.Iterate(problem.y @ problem.X, objective=0.0)
+
+
+def failing(problem, *, rng):
+    yield lrlab.Iterate(problem.y @ problem.X)
+    raise ValueError("no such luck")
+
+
+def test_a_solver_in_a_file_is_one_of_the_catalogue_and_its_options_are_declared(own):
+    trace = lrlab.solve(SPEC, "own-mean", power=3)
+    assert len(trace.rows) == 3 and trace.stop is lrlab.Stop.FINISHED
+    assert "own-mean" in [entry.name for entry in catalog.solvers_for(SPEC.model)]
+    with pytest.raises(InputError, match=r"power must be a whole number in 1\.\.9, got 10"):
+        lrlab.solve(SPEC, "own-mean", power=10)
+    own.write_text(FILE.replace("own_mean", "other_mean"))
+    assert lrlab.register(own) == ("other-mean", "own-failure")
+    assert "own-mean" not in catalog.NAMES or len(catalog.PLUGINS) == 1
+
+
+def test_a_function_or_an_entry_is_solved_as_it_is():
+    expected = SPEC.build()
+    trace = lrlab.solve(SPEC, mean)
+    assert trace.job.solver == "mean" and trace.estimate == pytest.approx(expected.y @ expected.X)
+    entry = lrlab.SolverEntry(
+        title="Mine", summary="Mine.", update="x", reference="B (2026)", run=mean, name="mine",
+        models=(SPEC.model,), workspace=lambda spec, options: 8,
+    )  # fmt: skip
+    entry.run.__doc__ = "Yield a mean."
+    assert lrlab.solve(SPEC, entry).estimate == pytest.approx(trace.estimate)
+    assert lrlab.solve(SPEC, catalog.solver("sir", SPEC.model)).job.solver == "sir"
+
+
+@pytest.mark.parametrize(
+    ("solver", "sentence"),
+    [
+        (3, "solver must be a name, an entry or a generator function, got 3: "),
+        (lambda problem: None, "solver must be a name, an entry or a function with a name"),
+        (len, "len must be a function \\(problem, \\*, options, rng\\) that yields an Iterate"),
+    ],
+)
+def test_what_is_no_solver_is_one_sentence(solver, sentence):
+    with pytest.raises((InputError, CatalogError), match=sentence):
+        lrlab.solve(SPEC, solver)
+    assert catalog.PLUGINS == () and lrlab.solve(SPEC, "sir").rows
+
+
+def test_a_name_of_the_package_is_not_replaced():
+    def sir(problem, *, rng):
+        yield lrlab.Iterate(problem.y)
+
+    with pytest.raises(CatalogError, match=r"the solver 'sir' for one-bit-sensing is in lrlab.*rename one of them"):
+        lrlab.register(sir, models=[SPEC.model])
+    assert catalog.solver("sir").run is not sir
+
+
+def test_a_failure_is_its_sentence_here_and_a_row_of_a_sweep_on_workers(engine, own):
+    with pytest.raises(RuntimeError, match="no such luck") as error:
+        lrlab.solve(SPEC, "own-failure")
+    assert str(error.value) == SENTENCE and isinstance(error.value.__cause__, ValueError)
+    solvers = ["own-mean", "own-failure", mean, failing]
+    table = lrlab.sweep(SPEC, axes={"n": [100, 200]}, solvers=solvers, trials=3, start=engine.map)
+    failed = table[table["stop"] == "FAILED"]
+    assert set(failed["solver"]) == {"own-failure", "failing"} and set(failed["refused"]) == {SENTENCE}
+    good = table[table["stop"] == "FINISHED"]
+    assert len(failed) == len(good) == 12 and set(good["solver"]) == {"own-mean", "mean"}
+    here = lrlab.sweep(SPEC, axes={"n": [100, 200]}, solvers=solvers, trials=3, start=LocalStream)
+    assert here.drop(columns="seconds").equals(table.drop(columns="seconds"))
+
+
+def test_a_followed_run_has_the_iterates_and_the_sentence(engine, own):
+    following = engine.follow([make_job(SPEC, "own-mean"), make_job(SPEC, "own-failure"), make_job(SPEC, failing)])
+    assert following.wait(60)
+    good, *bad = following.runs
+    assert len(good.trace.rows) == 2 and [run.error for run in bad] == [SENTENCE] * 2
+    assert [len(run.trace.rows) for run in bad] == [1, 1]
+
+
+def test_workers_that_cannot_have_a_solver_say_so_and_nothing_waits(engine):
+    lock = open(os.devnull)  # noqa: SIM115
+
+    def holding(problem, *, rng):
+        yield lrlab.Iterate(problem.y @ problem.X, objective=float(lock.closed))
+
+    table = lrlab.sweep(SPEC, axes={"n": [100]}, solvers=[holding, "sir"], trials=2, start=engine.map)
+    assert list(table["stop"]) == ["FAILED"] * 2 + ["FINISHED"] * 2
+    assert "solver must be one of" in table["refused"].iloc[0] and "holding" in table["refused"].iloc[0]
+    assert lrlab.solve(SPEC, holding).rows, "here it runs"
+    lock.close()
+
+
+class Strange(Exception):
+    """An exception that cannot be made anew from its text."""
+
+    def __init__(self, one: object, two: object) -> None:
+        super().__init__(f"{one} {two}")
+
+
+class Item:
+    """An item that a worker cannot read."""
+
+    def __reduce__(self) -> object:
+        return refuse, ()
+
+
+def refuse() -> None:
+    raise Strange("one", "two")
+
+
+def test_an_error_of_a_worker_that_this_process_cannot_read_is_a_sentence(engine):
+    values = collect(engine.map(str, [Item(), 3]), failures=True)
+    assert isinstance(values[0], Failure) and values[1] == "3"
+    assert values[0].sentence == "The workers cannot run the job (Strange: one two)."
+
+
+def version(solver="own-mean"):
+    return code_version.version(SPEC.model, solver)
+
+
+def test_trials_of_a_file_go_stale_when_its_code_changes_and_not_when_its_words_do(own):
+    with Store() as store:
+        lrlab.sweep(SPEC, axes={"n": [100]}, solvers=["own-mean"], trials=2, store=store, start=LocalStream)
+        [before] = store.groups()
+        own.write_text(FILE.replace("Yield the mean of the rows with their signs.", "Yield a mean."))
+        lrlab.register(own)
+        assert not store.groups()[0].stale and version() == before.version
+        own.write_text(FILE.replace("FACTOR = 1.0", "FACTOR = 2.0"))
+        lrlab.register(own)
+        assert store.groups()[0].stale
+        table = lrlab.sweep(SPEC, axes={"n": [100]}, solvers=["own-mean"], trials=2, store=store, start=LocalStream)
+        assert len(store.groups()) == 2 and len(table) == 2
+
+
+NOTEBOOK = """
+SCALE = 2.0
+TABLE = np.eye(2)
+def helper(x):
+    return SCALE * x
+def outer(depth):
+    def mine(problem, *, rng):
+        '''Words.'''
+        yield lrlab.Iterate(helper(problem.y @ problem.X) * depth * TABLE[0, 0])
+    return mine
+mine = outer(3)
+"""
+
+
+def of_notebook(text, name):
+    """Return the version of a solver that cells define, whose text Python has as that of a notebook."""
+    import linecache
+
+    cell = f"<cell {name}>"
+    linecache.cache[cell] = (len(text), None, text.splitlines(True), cell)
+    module = {"__name__": "__main__", "lrlab": lrlab, "np": np}
+    exec(compile(text, cell, "exec"), module)
+    lrlab.register(module["mine"], models=[SPEC.model])
+    return version("mine")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("SCALE = 2.0", "SCALE = 3.0"),
+        ("SCALE * x", "SCALE + x"),
+        ("outer(3)", "outer(4)"),
+        ("np.eye(2)", "np.ones((2, 2))"),
+        ("yield lrlab", "yield from (); yield lrlab"),
+    ],
+)
+def test_the_version_of_a_function_of_a_notebook_is_that_of_all_that_it_uses(old, new):
+    before = of_notebook(NOTEBOOK, "first")
+    assert (
+        of_notebook(NOTEBOOK.replace("Words.", "Others.").replace("    return S", "    # A.\n    return S"), "a")
+        == before
+    )
+    assert old in NOTEBOOK and of_notebook(NOTEBOOK.replace(old, new), f"{new}") != before
+
+
+def test_what_cannot_be_read_is_never_the_same():
+    text = NOTEBOOK.replace("SCALE = 2.0", "SCALE = np.random.default_rng(0)").replace(
+        "SCALE * x", "SCALE.random() * x"
+    )
+    assert of_notebook(text, "one") != of_notebook(text, "two")
+
+
+BROKEN = {
+    "syntax.py": ("def f(:", r"syntax.py: does not import \(SyntaxError"),
+    "leaves.py": ("raise SystemExit(3)", r"leaves.py: does not import \(SystemExit: 3\)"),
+    "none.py": (
+        FILE.replace("ENTRIES = [", "ENTRIES = 3; NONE = ["),
+        "none.py: ENTRY must be a ModelEntry or a Solver",
+    ),
+    "twice.py": (FILE + "\n", r"the solver 'own-mean' for one-bit-sensing is in good.py, too: rename one of them"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_plugin_is_named_and_the_others_work(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("LRLAB_PLUGINS", "")
+    text, sentence = BROKEN[name]
+    (tmp_path / "good.py").write_text(FILE)
+    (tmp_path / name).write_text(text)
+    plugins.load([tmp_path / "good.py", tmp_path / name])
+    [left_out] = catalog.LEFT_OUT
+    with pytest.raises(AssertionError, match=sentence):
+        raise AssertionError(left_out)
+    assert "\n" not in left_out and lrlab.solve(SPEC, "own-mean").rows
+    assert os.environ["LRLAB_PLUGINS"].split(os.pathsep) == [str(tmp_path / "good.py"), str(tmp_path / name)]
+    with pytest.raises(
+        InputError, match=r"with must be a Python file that is there, got .*none\.txt: correct the path"
+    ):
+        plugins.load([tmp_path / "none.txt"])
+
+
+SCRIPT = """
+import lrlab
+spec = lrlab.spec("one-bit-sensing", n=200, p=8)
+print(len(lrlab.solve(spec, "own-mean").rows), lrlab.spec("own-rank-one", m=100).model)
+"""
+MODEL = '''
+from dataclasses import dataclass, replace
+from lrlab.model_entry import ModelEntry
+from lrlab.models import rank_one_sensing
+from lrlab.models.rank_one_sensing import RankOneSensing
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnRankOne(RankOneSensing):
+    """An own model."""
+
+    model = "own-rank-one"
+    title = "Own rank one"
+    summary = "An own model."
+
+
+ENTRY = replace(rank_one_sensing.ENTRY, spec=OwnRankOne)
+'''
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Return the setting of files with own solvers and an own model, and one that is broken."""
+    for name, text in {"own_solvers.py": FILE, "own_model.py": MODEL, "broken.py": "import nothing_here"}.items():
+        (tmp_path / name).write_text(text)
+    return os.pathsep.join(str(tmp_path / name) for name in ("broken.py", "own_solvers.py", "own_model.py"))
+
+
+@pytest.mark.slow
+def test_the_setting_adds_files_to_every_process(files, tmp_path):
+    environment = {**os.environ, "LRLAB_PLUGINS": files, "PYTHONPATH": str(ROOT)}
+    run = {"env": environment, "cwd": tmp_path, "capture_output": True, "text": True}
+    done = subprocess.run([sys.executable, "-c", SCRIPT], check=True, **run)
+    assert done.stdout.split() == ["2", "own-rank-one"]
+    assert "broken.py: does not import (ModuleNotFoundError: No module named 'nothing_here')" in done.stderr
+    arguments = ["solve", "one-bit-sensing", "--solver", "own-failure"]
+    failed = subprocess.run([sys.executable, "-W", "ignore", "-m", "lrlab", *arguments], **run)
+    assert (failed.returncode, failed.stderr.strip()) == (1, SENTENCE)
+
+
+@pytest.mark.slow
+def test_a_cluster_that_has_neither_the_file_nor_the_function_runs_them(own, tmp_path):
+    (tmp_path / "own_model.py").write_text(MODEL)
+    lrlab.register(tmp_path / "own_model.py")
+    model = lrlab.spec("own-rank-one", m=60, d1=4, d2=4, rank=1)
+    folder = tmp_path / "cluster"
+    folder.mkdir()
+    with cluster(folder, [[], []]) as started:
+        engine = Engine(started.address)
+        try:
+            solvers = ["own-mean", "own-failure", mean]
+            table = lrlab.sweep(SPEC, axes={"n": [100, 200]}, solvers=solvers, trials=3, start=engine.map)
+            [followed] = engine.follow([make_job(SPEC, "own-failure")]).runs
+            values = collect(engine.map(run_trial, [Trial(make_job(model, "gauss-newton"), k) for k in range(3)]))
+            following = engine.follow([make_job(SPEC, "own-failure")])
+            assert following.wait(60)
+        finally:
+            engine.close()
+    assert set(table[table["solver"] == "own-failure"]["refused"]) == {SENTENCE}
+    assert (table[table["solver"] != "own-failure"]["stop"] == "FINISHED").all() and len(table) == 18
+    assert following.runs[0].error == SENTENCE and followed.job.solver == "own-failure"
+    assert [value.stop for value in values] == ["CONVERGED"] * 3
+
+
+PACKAGE = {
+    "own_package/__init__.py": "",
+    "own_package/tools.py": "FACTOR = 1.0\n",
+    "own_package/solvers.py": FILE.replace("FACTOR = 1.0", "from .tools import FACTOR"),
+    "own_package-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: own-package\nVersion: 1.0\n",
+    "own_package-1.0.dist-info/entry_points.txt": "[lrlab.solvers]\nown = own_package.solvers\ngone = own_package.gone\n",
+}
+OF_PACKAGE = """
+import lrlab
+from lrlab import catalog
+from lrlab.store.code_version import version
+print(version("one-bit-sensing", "own-mean"), "|", *catalog.LEFT_OUT)
+"""
+
+
+@pytest.mark.slow
+def test_an_installed_package_names_its_modules_by_entry_points(tmp_path):
+    for name, text in PACKAGE.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+
+    def printed():
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(ROOT), str(tmp_path)]),
+            "PYTHONWARNINGS": "ignore",
+        }
+        done = subprocess.run([sys.executable, "-c", OF_PACKAGE], env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split(" | ")
+
+    before, left_out = printed()
+    assert left_out.startswith("own_package.gone of own-package: does not import (ModuleNotFoundError")
+    (tmp_path / "own_package" / "tools.py").write_text("FACTOR = 2.0\n")
+    assert printed()[0] != before, "its other files count, too"
+
+
+@pytest.mark.slow
+def test_a_new_solver_and_its_test_pass_as_they_are(tmp_path):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    run = {"env": environment, "cwd": tmp_path, "capture_output": True, "text": True}
+    command = [sys.executable, "-m", "lrlab", "new", "solver", "my-steps"]
+    assert "test_my_steps.py are written" in subprocess.run(command, check=True, **run).stdout
+    tested = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_my_steps.py"], **run)
+    assert tested.returncode == 0 and "3 passed" in tested.stdout, tested.stdout
+    again = subprocess.run(command, **run)
+    assert again.returncode == 2 and "NAME must be one of a file that is not there" in again.stderr
+    bad = subprocess.run([*command[:-1], "My Solver"], **run)
+    assert bad.returncode == 2 and len(bad.stderr.splitlines()) == 1
+    listed = subprocess.run(
+        [sys.executable, "-m", "lrlab", "models", "--json"], check=True,
+        **run | {"env": environment | {"LRLAB_PLUGINS": str(tmp_path / "my_steps.py")}},
+    )  # fmt: skip
+    model = next(model for model in json.loads(listed.stdout) if model["model"] == "one-bit-sensing")
+    assert "my-steps" in [solver["solver"] for solver in model["solvers"]]
