@@ -3,21 +3,16 @@
 import inspect
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import figures
 
-import lrlab
 from lrlab import catalog
-from lrlab.figures import convergence, picture
-from lrlab.figures.recovery import Recovery
+from lrlab.figures import picture
 from lrlab.model_entry import ModelEntry
 from lrlab.parameters import InputError, Parameter, declared
 from lrlab.protocol import Spec
-from lrlab.runs.trace import Trace
 from lrlab.solver_entry import SolverEntry
-from lrlab.ui.shared.captions import style_of
 
 OTHERS: tuple[dict[str, str], ...] = ({}, {"features": "canonical"}, {"observation": "full"})
 """Settings of models, tried in turn, for solvers that do not take the defaults."""
@@ -38,7 +33,6 @@ def solver_page(entry: SolverEntry) -> str:
     """Return the page of a solver."""
     models = ", ".join(f"[{name}](../models/{name}.md)" for name in entry.models)
     spec, settings = example(entry)
-    trace = run(spec, entry.name)
     parts = [
         f"# {entry.title}",
         entry.summary,
@@ -49,9 +43,7 @@ def solver_page(entry: SolverEntry) -> str:
         "## Options",
         table(list(entry.options.values())) if entry.options else "It has none.",
         "## A run",
-        code(spec.model, settings, f'trace = lrlab.solve(spec, "{entry.name}", max_iter={MOST})'),
-        f"{drawn(spec)} {plain(trace.ending)}",
-        curves([trace]),
+        *run(spec, settings, f'trace = lrlab.solve(spec, "{entry.name}", max_iter={MOST})', "[trace]"),
     ]
     return "\n\n".join(parts)
 
@@ -95,41 +87,25 @@ def model_page(entry: ModelEntry) -> str:
         f"{plain(measured.words)}.",
         raw(picture.measured(measured.panels, 300), "measured") if measured.panels else "",
         "## Runs",
-        code(spec.model, {}, f"traces = [lrlab.solve(spec, name, max_iter={MOST}) for name in {names}]"),
-        drawn(spec),
-        curves([run(spec, name) for name in names]),
+        *run(spec, {}, f"traces = [lrlab.solve(spec, name, max_iter={MOST}) for name in {names}]", "traces"),
     ]
     return "\n\n".join(parts)
 
 
-def run(spec: Spec, solver: str) -> Trace:
-    """Return the trace that a page shows."""
-    return lrlab.solve(spec, solver, worker=False, max_iter=MOST)
-
-
-def curves(traces: Sequence[Trace]) -> str:
-    """Return the figure of the measure that maps show, of runs against iterations."""
-    family = catalog.family(traces[0].job.spec.model)
-    measure, measures = family.goal.measure, family.measures
-    runs: list[Recovery] = [
-        replace(style_of(trace.job.spec.model, trace.job.solver), rows=trace.rows, predictions=trace.metrics)
-        for trace in traces
-    ]
-    log_y = not measures[measure].rising
-    return raw(convergence.curves(runs, measure, measures=measures, log_y=log_y, height=380), "runs")
-
-
-def drawn(spec: Spec) -> str:
-    """Return what the curves of a figure show."""
+def run(spec: Spec, settings: Mapping[str, str], traces: str, shown: str) -> list[str]:
+    """Return the code of runs and of their figure, what the figure shows, how the runs end, and the figure."""
     family = catalog.family(spec.model)
-    meaning = plain(family.measures[family.goal.measure].meaning)
-    return f"Each iterate's {meaning}; dashed: what theory expects, where that is known."
-
-
-def code(model: str, settings: Mapping[str, str], line: str) -> str:
-    """Return the code of a run."""
+    measure, known = family.goal.measure, family.measures[family.goal.measure]
     given = "".join(f', {name}="{value}"' for name, value in settings.items())
-    return f'```python\nimport lrlab\n\nspec = lrlab.spec("{model}"{given}, seed=0)\n{line}\n```'
+    scale = ", log_y=False" if known.rising else ""
+    lines = ["import lrlab", "", f'spec = lrlab.spec("{spec.model}"{given}, seed=0)', traces]
+    last = f'lrlab.compare({shown}, "{measure}"{scale})'
+    names: dict[str, Any] = {}
+    exec("\n".join(lines), names)
+    figure = eval(last, names)
+    words = f"Each iterate's {plain(known.meaning)}; dashed: what theory expects, where that is known."
+    ends = [f"*{trace.job.entry.title}*: {plain(trace.ending)}" for trace in eval(shown, names)]
+    return ["```python\n" + "\n".join([*lines, last]) + "\n```", words, *ends, raw(figure, "runs")]
 
 
 def table(parameters: Sequence[Parameter]) -> str:
