@@ -10,7 +10,7 @@ ON_ALL_CORES = -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist loadfil
 # The tests start some hundred processes, which share what was compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: app test test-fast tests soak wheel docs bench bench-check lock check style types clean
+.PHONY: app test test-fast tests soak wheel docs bench bench-check lock licences audit lowest check style types clean
 
 app: $(VENV)/.app
 	$(BIN)/streamlit run app.py
@@ -63,6 +63,24 @@ lock: | $(BIN)/python
 	$(BIN)/uv pip compile --quiet --no-config --upgrade --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --custom-compile-command "make lock" requirements.txt -o requirements-lock.txt
 
+# The table of docs/dependencies.md; after `make lock`.
+licences: $(VENV)/.app
+	$(BIN)/python -m benchmarks.dependencies --write
+
+# Known flaws of the versions in the lock; says so where pip-audit reaches no database of them.
+audit: $(VENV)/.app
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pip-audit>=2.7,<3"
+	$(BIN)/python -m benchmarks.dependencies --audit
+
+# The lowest versions that the requirements allow, in an environment of their own.
+lowest: | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "uv>=0.5,<1"
+	$(BIN)/uv venv --quiet --seed --clear --python $(BIN)/python $(VENV)-lowest
+	$(BIN)/uv pip install --quiet --python $(VENV)-lowest --resolution lowest-direct --editable . \
+	  -r requirements.txt -r requirements-test.txt
+	touch $(VENV)-lowest/.app $(VENV)-lowest/.test
+	@$(MAKE) --no-print-directory VENV=$(VENV)-lowest test-fast
+
 check: style types
 
 style: $(VENV)/.test
@@ -108,4 +126,4 @@ apt = { command -v apt-get >/dev/null && test "$$(id -u)" = 0 && \
   { echo "Please install $(1) (Debian: sudo apt install $(1); macOS: brew install $(1)), then run make again."; exit 1; }
 
 clean:
-	rm -rf $(VENV) build dist docs/_build docs/generated *.egg-info
+	rm -rf $(VENV) $(VENV)-lowest build dist docs/_build docs/generated *.egg-info

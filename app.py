@@ -28,7 +28,6 @@ if __name__ == "__main__":
     startup.begin()
 else:
     # Imported once, by the server.
-    from lrlab.ui.live.headers import MIDDLEWARE
-    from lrlab.ui.live.routes import lifespan, routes
+    from lrlab.ui.live.routes import MIDDLEWARE, lifespan, routes
 
     app = st.App(__file__, routes=routes(), middleware=MIDDLEWARE, lifespan=lifespan)

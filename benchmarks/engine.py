@@ -8,6 +8,8 @@ import sys
 import time
 from collections.abc import Callable
 
+import psutil
+
 import lrlab
 from lrlab.engine.engine import Engine
 from lrlab.engine.handles import Following
@@ -63,6 +65,37 @@ def cancelling_sleeping_calls(engine: Engine) -> float:
     return seconds(lambda: collect(engine.map(abs, range(64))))
 
 
+def processor_seconds() -> float:
+    """Return the processor time of this process and of all that it has started and that are there."""
+    me = psutil.Process()
+    return sum(sum(process.cpu_times()[:2]) for process in (me, *me.children(recursive=True)))
+
+
+def processor(work: Callable[[], object]) -> float:
+    """Return the processor time that something takes in all processes."""
+    before = processor_seconds()
+    work()
+    return processor_seconds() - before
+
+
+def follow(engine: Engine, runs: int) -> None:
+    """Follow long runs one after the other, each of which sends twenty messages a second."""
+    for k in range(runs):
+        engine.follow([job(k, tol=0, max_iter=1_000_000, max_seconds=0.5)]).wait()
+
+
+def costs(engine: Engine) -> list[tuple[str, str]]:
+    """Return the processor time of what is sent between processes."""
+    tasks = processor(lambda: [collect(engine.map(abs, [k])) for k in range(500)])
+    large = processor(lambda: collect(engine.map(bytes, [2**22] * 25)))
+    followed = processor(lambda: follow(engine, 10))
+    return [
+        ("processor time of a task that does nothing", f"{tasks / 500 * 1e3:.2f} ms"),
+        ("processor time of a result of 4 MiB", f"{large / 25 * 1e3:.1f} ms"),
+        ("processor time of a run of 0.5 s that is followed", f"{followed / 10:.2f} s"),
+    ]
+
+
 def many(engine: Engine, runs: int = 30) -> tuple[float, float, float]:
     """Return the median and worst time to the first iterate of many runs started at once, and until all are over."""
     started = time.perf_counter()
@@ -79,11 +112,12 @@ def many(engine: Engine, runs: int = 30) -> tuple[float, float, float]:
 def main() -> None:
     """Measure and print."""
     rows: list[tuple[str, str]] = []
-    started = time.perf_counter()
+    started, before = time.perf_counter(), processor_seconds()
     engine = Engine(*sys.argv[1:2])
     rows.append(("start returns", f"{time.perf_counter() - started:.2f} s"))
     engine.warm()
     rows.append(("first worker ready", f"{time.perf_counter() - started:.2f} s"))
+    rows.append(("processor time of the start", f"{processor_seconds() - before:.2f} s"))
     rows.append(("first iterate, first click", f"{first_iterate(engine, job()) * 1e3:.0f} ms"))
     clicks = [first_iterate(engine, job(k)) for k in range(20)]
     rows.append(
@@ -108,6 +142,7 @@ def main() -> None:
     back = cancelling_sleeping_calls(engine)
     rows.append(("cancel of calls that ignore it", f"next work done after {back:.2f} s"))
     rows.append(("30 runs at once: first (median, worst), all", "{:.2f}, {:.2f}, {:.2f} s".format(*many(engine))))
+    rows += costs(engine)
     ending = seconds(engine.close)
     rows.append(("end", f"{ending * 1e3:.0f} ms"))
     for what, cost in rows:

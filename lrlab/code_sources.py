@@ -89,6 +89,6 @@ def _own(name: str, owner: str) -> bool:
 def is_own(name: str) -> bool:
     """Return whether a module is of this package, or a file that was not installed, beside a notebook, say."""
     top = name.partition(".")[0]
-    file = None if top == PACKAGE else module_file(top)
+    file = None if top == PACKAGE else module_file(name) or module_file(top)
     installed = file is None or bool(INSTALLED & set(file.parts)) or file.is_relative_to(sysconfig.get_path("stdlib"))
     return top == PACKAGE or not installed

@@ -76,7 +76,9 @@ class _Reader:
 
     def _object(self, value: Any) -> str:
         if isinstance(value, ModuleType):
-            if (tree := code_graph.module(value.__name__)) and code_sources.is_own(value.__name__):
+            # The package itself is what its parts are found by.
+            own = value.__name__ != code_sources.PACKAGE and code_sources.is_own(value.__name__)
+            if own and (tree := code_graph.module(value.__name__)):
                 self.uses |= {Definition(value.__name__, name) for name in tree.statements}
             return f"Module({value.__name__})"
         value = inspect.unwrap(value) if callable(value) else value

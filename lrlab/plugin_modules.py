@@ -23,16 +23,19 @@ GROUPS = "lrlab.solvers", "lrlab.models"
 PREFIX = "lrlab_plugin"
 
 
+Source = tuple[str, bytes] | bytes | str
+
+
 class Plugin(NamedTuple):
     """A module that ends with entries, and the name by which sentences call it.
 
-    source: how a worker makes the same module: the name and text of a file, or a pickled entry; None where the worker
-    has it installed, or where it cannot be pickled.
+    source: how a worker makes the same module: the name and text of a file, or a pickled entry; a sentence where it
+    cannot, and None where it has the module installed.
     """
 
     module: ModuleType
     label: str
-    source: "tuple[str, bytes] | bytes | None" = None
+    source: "Source | None" = None
 
     @property
     def entries(self) -> list[SolverEntry | ModelEntry]:
@@ -44,8 +47,10 @@ class Plugin(NamedTuple):
     @property
     def names(self) -> frozenset[str]:
         """The kinds and names of its solvers and models."""
-        kinds = [(entry, "solver" if isinstance(entry, SolverEntry) else "model") for entry in self.entries]
-        return frozenset(f"{kind} {getattr(entry, 'name', '') or entry.spec.model}" for entry, kind in kinds)
+        named = (
+            f"solver {one.name}" if isinstance(one, SolverEntry) else f"model {one.spec.model}" for one in self.entries
+        )
+        return frozenset(named)
 
 
 def imported(name: str, label: str = "") -> ModuleType:
@@ -84,7 +89,7 @@ def from_text(path: str, text: bytes) -> Plugin:
         sys.modules[name] = module
         code_sources.texts[name] = text
         try:
-            exec(compile(text, path, "exec"), vars(module))
+            exec(compile(text, path, "exec", dont_inherit=True), vars(module))
         except (Exception, SystemExit) as error:
             del sys.modules[name]
             raise failure(label, error) from error
@@ -96,24 +101,26 @@ def from_entry(entry: SolverEntry | ModelEntry) -> Plugin:
     thing: Any = entry.run if isinstance(entry, SolverEntry) else entry.spec
     pickled = _pickled(entry, thing)
     name = entry.name if isinstance(entry, SolverEntry) else entry.spec.model
-    return _of_entry(entry, name, pickled, thing.__name__)
+    return _of_entry(entry, name, pickled, getattr(thing, "__name__", name))
 
 
-def from_source(source: "tuple[str, bytes] | bytes") -> Plugin:
-    """Return the plugin that another process has sent."""
+def from_source(source: Source) -> Plugin:
+    """Return the plugin that another process has sent; CatalogError with the sentence where it could not."""
+    if isinstance(source, str):
+        raise CatalogError(source)
     if isinstance(source, tuple):
         return from_text(*source)
     entry = pickle.loads(source)
     return _of_entry(entry, getattr(entry, "name", ""), source, "")
 
 
-def _of_entry(entry: Any, name: str, pickled: bytes | None, label: str) -> Plugin:
-    module = ModuleType(_name(name, pickled or os.urandom(8)))
+def _of_entry(entry: Any, name: str, pickled: bytes | str | None, label: str) -> Plugin:
+    module = ModuleType(_name(name, pickled if isinstance(pickled, bytes) else os.urandom(8)))
     module.ENTRY = entry  # type: ignore[attr-defined]
     return Plugin(module, label or name, pickled)
 
 
-def _pickled(entry: Any, thing: Any) -> bytes | None:
+def _pickled(entry: Any, thing: Any) -> bytes | str:
     import cloudpickle
 
     module = sys.modules.get(thing.__module__)
@@ -124,9 +131,10 @@ def _pickled(entry: Any, thing: Any) -> bytes | None:
         if by_value:
             cloudpickle.register_pickle_by_value(module)
         return bytes(cloudpickle.dumps(entry))
-    except Exception:
+    except Exception as error:
         # Whatever a function holds; it still runs in this process.
-        return None
+        name = getattr(thing, "__name__", "a solver")
+        return f"{name}: cannot be sent to workers ({error}): leave out what it holds"
     finally:
         if by_value:
             cloudpickle.unregister_pickle_by_value(module)

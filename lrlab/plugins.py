@@ -18,7 +18,7 @@ from lrlab.solver_entry import Options, SolverEntry
 
 AnySolver = str | SolverEntry | Callable[..., Iterable[Iterate]]
 """A solver: by its name, its entry, or a generator function (problem, *, options, rng)."""
-Sources = Sequence[tuple[str, bytes] | bytes]
+Sources = Sequence[plugin_modules.Source]
 
 
 def register(plugin: str | os.PathLike[str] | ModelEntry | AnySolver, *, models: Sequence[str] = ()) -> tuple[str, ...]:

@@ -98,8 +98,10 @@ def _widget() -> Any:
 
         def _follow(self) -> None:
             while self.following.alive:
+                before = self.following.version
                 self.following.wait(FRAME_SECONDS)
-                self._show()
+                if self.following.version != before:
+                    self._show()
 
         def _show(self) -> None:
             with self.hold_sync():

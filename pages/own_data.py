@@ -41,5 +41,5 @@ with page.row():
 live.follow("own_data", lambda: results_view.draw(settings, plan if ready else None), results_view.live_view(settings))
 result_tabs.show(link, rows if isinstance(rows, RowTables) else None)
 if ready:
-    page.copy(fit_controls.python(plan), fit_controls.shell(plan))
+    page.fold_code(fit_controls.python(plan), fit_controls.shell(plan))
 link.write()

@@ -41,5 +41,5 @@ else:
     page.reading(preset.explanation, preset.reference)
     papers_view.show_data(preset)
     papers_view.bibtex(preset)
-    page.copy(*papers_view.script(preset))
+    page.fold_code(*papers_view.script(preset))
 link.write()

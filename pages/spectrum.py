@@ -37,5 +37,5 @@ if ready:
     if is_pairwise(model):
         histogram_view.show(plan, moment)
     results_view.follow_sliders(link, plan, moment)
-    page.copy(python_script(plan))
+    page.fold_code(python_script(plan))
 link.write()

@@ -148,6 +148,8 @@ def test_public_names():
     trace = lrlab.solve(spec, "pairwise-moment", max_iter=5)
     assert len(trace.table) == 5 and trace.stop is Stop.MAX_ITER
     assert trace.problem.shape == (500, 10) and trace.estimate.shape == (10,)
+    shown = {"compare", "live", "map", "register", "Iterate", "Parameter", "SolverEntry"}
+    assert shown < set(lrlab.__all__) <= set(dir(lrlab)) and all(getattr(lrlab, name) for name in lrlab.__all__)
 
 
 def test_a_cancelled_pass_ends_in_the_middle_of_the_data(monkeypatch):

@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -160,16 +162,16 @@ def test_a_followed_run_has_the_iterates_and_the_sentence(engine, own):
 
 
 def test_workers_that_cannot_have_a_solver_say_so_and_nothing_waits(engine):
-    lock = open(os.devnull)  # noqa: SIM115
+    lock = threading.Lock()
 
     def holding(problem, *, rng):
-        yield lrlab.Iterate(problem.y @ problem.X, objective=float(lock.closed))
+        yield lrlab.Iterate(problem.y @ problem.X, objective=float(lock.locked()))
 
     table = lrlab.sweep(SPEC, axes={"n": [100]}, solvers=[holding, "sir"], trials=2, start=engine.map)
     assert list(table["stop"]) == ["FAILED"] * 2 + ["FINISHED"] * 2
-    assert "solver must be one of" in table["refused"].iloc[0] and "holding" in table["refused"].iloc[0]
+    words = "The workers cannot run the job (holding: cannot be sent to workers (cannot pickle"
+    assert table["refused"].iloc[0].startswith(words)
     assert lrlab.solve(SPEC, holding).rows, "here it runs"
-    lock.close()
 
 
 class Strange(Exception):
@@ -285,13 +287,10 @@ def test_a_broken_plugin_is_named_and_the_others_work(name, tmp_path, monkeypatc
     (tmp_path / name).write_text(text)
     plugins.load([tmp_path / "good.py", tmp_path / name])
     [left_out] = catalog.LEFT_OUT
-    with pytest.raises(AssertionError, match=sentence):
-        raise AssertionError(left_out)
+    assert re.search(sentence, left_out), left_out
     assert "\n" not in left_out and lrlab.solve(SPEC, "own-mean").rows
     assert os.environ["LRLAB_PLUGINS"].split(os.pathsep) == [str(tmp_path / "good.py"), str(tmp_path / name)]
-    with pytest.raises(
-        InputError, match=r"with must be a Python file that is there, got .*none\.txt: correct the path"
-    ):
+    with pytest.raises(InputError, match="with must be a Python file that is there, got "):
         plugins.load([tmp_path / "none.txt"])
 
 
@@ -352,7 +351,6 @@ def test_a_cluster_that_has_neither_the_file_nor_the_function_runs_them(own, tmp
         try:
             solvers = ["own-mean", "own-failure", mean]
             table = lrlab.sweep(SPEC, axes={"n": [100, 200]}, solvers=solvers, trials=3, start=engine.map)
-            [followed] = engine.follow([make_job(SPEC, "own-failure")]).runs
             values = collect(engine.map(run_trial, [Trial(make_job(model, "gauss-newton"), k) for k in range(3)]))
             following = engine.follow([make_job(SPEC, "own-failure")])
             assert following.wait(60)
@@ -360,7 +358,7 @@ def test_a_cluster_that_has_neither_the_file_nor_the_function_runs_them(own, tmp
             engine.close()
     assert set(table[table["solver"] == "own-failure"]["refused"]) == {SENTENCE}
     assert (table[table["solver"] != "own-failure"]["stop"] == "FINISHED").all() and len(table) == 18
-    assert following.runs[0].error == SENTENCE and followed.job.solver == "own-failure"
+    assert following.runs[0].error == SENTENCE
     assert [value.stop for value in values] == ["CONVERGED"] * 3
 
 
@@ -369,7 +367,7 @@ PACKAGE = {
     "own_package/tools.py": "FACTOR = 1.0\n",
     "own_package/solvers.py": FILE.replace("FACTOR = 1.0", "from .tools import FACTOR"),
     "own_package-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: own-package\nVersion: 1.0\n",
-    "own_package-1.0.dist-info/entry_points.txt": "[lrlab.solvers]\nown = own_package.solvers\ngone = own_package.gone\n",
+    "own_package-1.0.dist-info/entry_points.txt": "[lrlab.solvers]\na = own_package.solvers\nb = own_package.gone\n",
 }
 OF_PACKAGE = """
 import lrlab

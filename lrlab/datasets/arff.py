@@ -17,13 +17,13 @@ from lrlab.datasets.arff_rows import ArffRows, read_rows
 from lrlab.datasets.columns import Column, dense_dataset
 from lrlab.datasets.dataset import Dataset, assemble
 from lrlab.datasets.labels import FORMS, LabelChoice
-from lrlab.datasets.text import GROWTH, Source, require_room
+from lrlab.datasets.text import GROWTH, MAX_COLUMNS, Source, require_room
 from lrlab.parameters import InputError
 
 
 def read_arff(source: Source, choice: LabelChoice | None, limit_bytes: int) -> Dataset:
     """Read an ARFF file line by line."""
-    source.require_few(b"\n,", "attributes and values", end=DATA)
+    source.require_few(b"\n,", "attributes and values", end=DATA, most=MAX_COLUMNS)
     lines = source.lines()
     header = read_header(source, lines, limit_bytes)
     choice = choice or header.meka_labels()

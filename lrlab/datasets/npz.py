@@ -27,6 +27,9 @@ CSR = ("data", "indices", "indptr", "shape")
 TABLES = ("X", "Y", "observed")
 LISTS = ("feature_names", "label_names")
 KNOWN = {*TABLES, *LISTS, *(f"{table}_{part}" for table in TABLES for part in CSR)}
+DIRECTORY_ENTRY = b"PK\x01\x02"
+MOST_MEMBERS, DIRECTORY_BYTES = 1000, 2**24
+"""Of an archive, and the end of it in which its directory names them: to read a directory of 60,000 takes seconds."""
 LAST_CHARACTER, HALVES = 0x10FFFF, 0xD800 // 0x800
 """Of Unicode; halves of pairs of UTF-16, from 0xD800 to 0xDFFF, stand for no character either."""
 
@@ -171,6 +174,9 @@ def read_arrays(source: Source, limit_bytes: int, wanted: Callable[[str], bool],
     The sizes that they declare, and by `check` their shapes, are checked before any of them is formed.
     """
     try:
+        if _members(source.path) > MOST_MEMBERS:
+            got = f"{source.path.name} with more"
+            raise InputError("file", f"an .npz of at most {MOST_MEMBERS:,} arrays", got, "save the tables alone")
         with zipfile.ZipFile(source.path) as archive:
             members = {info: info.filename.removesuffix(".npy") for info in archive.infolist()}
             members = {info: name for info, name in members.items() if wanted(name)}
@@ -189,6 +195,13 @@ def read_arrays(source: Source, limit_bytes: int, wanted: Callable[[str], bool],
         # A damaged archive makes zipfile, its decompressors and numpy's header parser raise a dozen kinds of error.
         expected, remedy = "a whole .npz of plain arrays", "write it with numpy.savez, without objects"
         raise InputError("file", expected, f"{source.path.name} ({error or type(error).__name__})", remedy) from None
+
+
+def _members(path: Path) -> int:
+    """Return how many members the end of an archive names, without reading its directory."""
+    with path.open("rb") as stream:
+        stream.seek(max(0, path.stat().st_size - DIRECTORY_BYTES))
+        return stream.read().count(DIRECTORY_ENTRY)
 
 
 def _formed(archive: zipfile.ZipFile, name: str, info: zipfile.ZipInfo) -> NDArray:

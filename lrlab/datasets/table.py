@@ -18,7 +18,7 @@ from lrlab.arrays import Array
 from lrlab.datasets.columns import Column, WordColumn, coded, dense_dataset, is_word
 from lrlab.datasets.dataset import Dataset, Names
 from lrlab.datasets.labels import FORMS, LabelChoice
-from lrlab.datasets.text import MAX_NAMES, WORDS_GROWTH, Source, label_value, number, printable, require_room
+from lrlab.datasets.text import MAX_COLUMNS, WORDS_GROWTH, Source, label_value, number, printable, require_room
 from lrlab.parameters import InputError
 
 DELIMITERS = "\t;,"
@@ -94,9 +94,9 @@ def csv_rows(source: Source, limit_bytes: int) -> Iterator[Row]:
             require_room(source, len(raw) * WORDS_GROWTH, limit_bytes, f"fields in line {line}")
             yield source.text(line, raw) + "\n"
 
-    if text.count(delimiter) > MAX_NAMES:
+    if text.count(delimiter) >= MAX_COLUMNS:
         got = f"{printable(source.path.name)} with {text.count(delimiter) + 1:,}"
-        raise InputError("file", f"at most {MAX_NAMES:,} columns", got, "write svmlight or .npz")
+        raise InputError("file", f"at most {MAX_COLUMNS:,} columns", got, "write svmlight or .npz")
     reader = csv.reader(decoded(), delimiter=delimiter, strict=True, skipinitialspace=True)
     try:
         for row in reader:

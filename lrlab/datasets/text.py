@@ -18,7 +18,9 @@ WORDS_GROWTH = 80
 COLUMN_BYTES = 64
 """Bytes that a column takes at least in what is made of a table: some vectors over all columns."""
 MAX_NAMES = 2**20
-"""Most attributes and listed values, columns of CSV, or labels of an XML file: each takes 300 bytes and more."""
+"""Most labels of an XML file: each takes 300 bytes and more."""
+MAX_COLUMNS = 100_000
+"""Most columns of CSV, or attributes and listed values of ARFF: a million take seconds to read, and no fit ends."""
 MAX_LINE_BYTES = 2**25
 NUMBER = rb"[-+]?+(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][-+]?+\d++)?+"
 _NUMBER = re.compile(NUMBER.decode(), re.ASCII)

@@ -1,7 +1,6 @@
 """Connects the engine to a dask scheduler: sends tasks there, ends and kills them, and reports what becomes of them."""
 
 import asyncio
-import logging
 import pickle
 import uuid
 from collections.abc import Callable, Coroutine
@@ -10,12 +9,11 @@ from typing import Any
 
 from lrlab import plugins
 from lrlab.engine import worker as worker_side
+from lrlab.engine.connect import CONNECT_SECONDS, connect, reach
 from lrlab.engine.embedded import Embedded
 from lrlab.engine.orders import Order, TaskDone, TaskLocated, TaskMessage, WorkerOutOfMemory, WorkersChanged
-from lrlab.parameters import InputError
 from lrlab.runs.memory import GIB
 
-CONNECT_SECONDS = 5.0
 CLOSE_SECONDS = 1.0
 
 
@@ -23,20 +21,17 @@ class Cluster:
     """A connection to a scheduler: the embedded one, or an existing one by its address."""
 
     def __init__(self, address: str | None, workers: int, post: Callable[[Order], None]) -> None:
-        """Start or reach the scheduler, and `post` reports to the engine's thread; InputError when none answers."""
-        self._post, self._topic = post, f"lrlab-{uuid.uuid4().hex}"
-        self._embedded = None if address else Embedded(workers)
-        try:
-            self._client = connect(address or (self._embedded.address() if self._embedded else ""))
-        except InputError:
-            if self._embedded is not None:
-                self._embedded.close()
-            raise
+        """Start or reach the scheduler, and `post` reports to the engine's thread.
+
+        InputError where none answers at the address, RuntimeError where the embedded one cannot be started.
+        """
+        self._post, self._topic, self.address = post, f"lrlab-{uuid.uuid4().hex}", address or ""
+        self._embedded = None if self.address else Embedded(workers)
+        self._client = reach(self._embedded) if self._embedded is not None else connect(self.address)
         subscribe = self._client.subscribe_topic
         subscribe(self._topic, lambda event: post(TaskMessage(*pickle.loads(event[1]))))
         subscribe("worker-restart-memory", lambda event: post(WorkerOutOfMemory(event[1]["worker"])))
         subscribe("all", self._scheduler_event)
-        self._run_in_loop(self._report_workers())
 
     @property
     def spare(self) -> int:
@@ -49,9 +44,14 @@ class Cluster:
         return bool(self._client.status == "running") and (self._embedded is None or self._embedded.alive)
 
     @property
+    def no_workers(self) -> str:
+        """The sentence while the existing scheduler has no worker; nothing of the embedded one, whose workers start."""
+        return self.address and f"The cluster has no workers: start one with `dask worker {self.address}`."
+
+    @property
     def ended(self) -> str:
         """The sentence for jobs that were under way when the scheduler ended."""
-        reason = self._embedded.last_error() if self._embedded is not None else ""
+        reason = self._embedded.logged_error() if self._embedded is not None else ""
         return f"The engine that ran the job has ended{reason and ': ' + reason}. Run it again."
 
     @property
@@ -95,6 +95,12 @@ class Cluster:
         """Have every worker of an existing cluster import the package; embedded ones have done so."""
         if self._embedded is None:
             self._call(worker_side.warm)
+
+    def threads(self) -> dict[str, int]:
+        """Return the numbers of threads of all workers; later changes are reported as WorkersChanged."""
+        with suppress(OSError):
+            return dict(self._client.ncores())
+        return {}
 
     def worker_memory(self) -> dict[str, int]:
         """Return the bytes of memory of each worker."""
@@ -141,27 +147,6 @@ class Cluster:
         elif future.status != "finished":
             error = ConnectionError(f"the task is {future.status}")
         self._post(TaskDone(task, error))
-
-
-def connect(address: str) -> Any:
-    """Return a client of the scheduler at the address."""
-    from distributed import Client
-
-    # What the library logs about lost connections, the engine reports in one sentence where it matters.
-    for name in ("distributed", "distributed.client", "distributed.core", "distributed.comm"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
-    logging.getLogger("tornado.application").addFilter(is_relevant)
-    try:
-        client: Any = Client  # untyped
-        return client(address, timeout=CONNECT_SECONDS, set_as_default=False, name="lrlab")
-    except (OSError, ValueError, TypeError) as error:
-        remedy = "start one there with `dask scheduler`, or leave it out to run on this machine"
-        raise InputError("scheduler", "an address at which a dask scheduler answers", address, remedy) from error
-
-
-def is_relevant(record: logging.LogRecord) -> bool:
-    """Return whether a log record is about more than callbacks of the library while this program ends."""
-    return not (record.exc_info and "cannot schedule new futures" in str(record.exc_info[1]))
 
 
 def task_function() -> Callable[[bytes], None]:

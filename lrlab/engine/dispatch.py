@@ -38,7 +38,7 @@ class Dispatcher:
         self._cluster = cluster
         self._works: list[Work[Any]] = []
         self._tasks: dict[str, Task] = {}
-        self._threads: dict[str, int] = {}
+        self._threads = cluster.threads()
         self._killed_at: dict[str, float] = {}
         self._out_of_memory: deque[str] = deque(maxlen=100)
 
@@ -49,6 +49,11 @@ class Dispatcher:
         # A worker without a nanny survives: it is counted again, for some day its call returns.
         gone = [worker for worker, killed_at in self._killed_at.items() if now < killed_at + RESTART_SECONDS]
         return sum(threads for worker, threads in self._threads.items() if worker not in gone)
+
+    @property
+    def shortage(self) -> str:
+        """The sentence where an existing cluster has no workers, else nothing."""
+        return "" if self._threads else self._cluster.no_workers
 
     @property
     def load(self) -> tuple[int, int]:
@@ -227,7 +232,7 @@ class Dispatcher:
             self._killed_at[task.worker] = time.monotonic()
         self._forget(name)
         if not task.settled:
-            task.work.end(task.assignment, task.at_deadline)
+            task.work.end(task.assignment, task.at_deadline, time.monotonic() - task.started_at)
 
     def _lose(self, name: str, loss: TaskLoss) -> None:
         task = self._forget(name)

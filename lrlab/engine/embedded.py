@@ -20,7 +20,7 @@ MOST_SPARE_WORKERS = 64
 HOST_SCRIPT = Path(__file__).with_name("host.py")
 PACKAGE_PARENT = Path(__file__).parents[2]
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
-ERROR_LINE = re.compile(r"^\w*(Error|Exception)\b.*")
+ERROR_LINE = re.compile(r"^\w*(Error|Exception)\b:.*")
 
 
 class Embedded:
@@ -50,25 +50,31 @@ class Embedded:
                 env={**os.environ, **ONE_THREAD, "PYTHONPATH": os.pathsep.join(paths)},
             )
 
-    def address(self) -> str:
-        """Return the scheduler's address, once it listens; RuntimeError where it could not be started."""
+    def address(self) -> tuple[str, dict[str, str]]:
+        """Return the scheduler's address, once it listens, and certificate and key; RuntimeError if it cannot start."""
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            reason = self.last_error()
-            self.close()
-            raise RuntimeError(f"The engine could not be started{reason and ': ' + reason}.")
-        return str(json.loads(line)["address"])
+            raise self.not_started()
+        answer = json.loads(line)
+        return answer["address"], answer["tls"]
+
+    def not_started(self, reason: str = "") -> RuntimeError:
+        """End what there is of the processes, and return the sentence with what their log, or else `reason`, says."""
+        # The first error of a chain is the cause of the others.
+        reason = self.logged_error(0) or reason
+        self.close()
+        return RuntimeError(f"The engine could not be started{reason and ': ' + reason.rstrip('.')}.")
 
     @property
     def alive(self) -> bool:
         """Whether the processes run."""
         return self._process.poll() is None
 
-    def last_error(self) -> str:
-        """Return the last error in their log, or nothing."""
+    def logged_error(self, place: int = -1) -> str:
+        """Return an error in their log, by default the last, or nothing."""
         errors = [line for line in self._log.read_text(errors="replace").split("\n") if ERROR_LINE.match(line)]
-        return errors[-1].strip().rstrip(".")[:200] if errors else ""
+        return errors[place].strip().rstrip(".")[:200] if errors else ""
 
     def close(self) -> None:
         """End them."""

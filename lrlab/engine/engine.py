@@ -6,6 +6,8 @@ is under way (`dispatch`); sessions put `orders` in its queue and read their own
 """
 
 import atexit
+import logging
+import math
 import os
 import queue
 import threading
@@ -30,11 +32,17 @@ POLL_SECONDS, IDLE_POLL_SECONDS = 0.1, 0.5
 WARM_SECONDS = 60.0
 CLOSE_SECONDS = 5.0
 OVERVIEW_SECONDS = 2.0
+SHORTAGE_SECONDS = 30.0
+"""How often it is said that work waits for an existing cluster that has no workers."""
+LOG = logging.getLogger("lrlab.engine")
 ENDED = "The engine that ran the job has ended: run it again."
 
 
 class Engine:
-    """One connection to a scheduler; safe to use from many threads (sessions) at once."""
+    """One connection to a scheduler; safe to use from many threads (sessions) at once.
+
+    shortage: the sentence where work would wait because an existing cluster has no workers, else nothing.
+    """
 
     def __init__(self, address: str | None = None, workers: int = 0) -> None:
         """Start the embedded scheduler and workers (one per core if 0), or connect to the scheduler at `address`.
@@ -49,6 +57,7 @@ class Engine:
         self._orders: queue.SimpleQueue[Order] = queue.SimpleQueue()
         self._address, self._workers = address, workers
         self._refused: Exception | None = None
+        self.shortage = ""
         self._started, self._has_workers = threading.Event(), threading.Event()
         # Between the two the thread says to what was under way that it ended: who then asks again needs another engine.
         self._ending, self._closed = threading.Event(), threading.Event()
@@ -131,8 +140,9 @@ class Engine:
         except (InputError, RuntimeError, OSError) as error:
             self._refused = error
         else:
-            self._started.set()
             dispatcher = Dispatcher(cluster)
+            self.shortage = dispatcher.shortage
+            self._started.set()
             try:
                 self._carry_out_orders(cluster, dispatcher)
             finally:
@@ -145,7 +155,7 @@ class Engine:
             self._refuse_all()
 
     def _carry_out_orders(self, cluster: Cluster, dispatcher: Dispatcher) -> None:
-        last_check = 0.0
+        last_check, last_told = 0.0, -math.inf
         while True:
             with suppress(queue.Empty):
                 match self._orders.get(timeout=POLL_SECONDS if any(dispatcher.load) else IDLE_POLL_SECONDS):
@@ -166,6 +176,10 @@ class Engine:
             dispatcher.step()
             if dispatcher.workers:
                 self._has_workers.set()
+            self.shortage = dispatcher.shortage
+            if self.shortage and dispatcher.load[0] and now > last_told + SHORTAGE_SECONDS:
+                last_told = now
+                LOG.warning(self.shortage)
 
 
 _engines: dict[str, Engine] = {}
@@ -182,6 +196,12 @@ def get_engine(address: str | None = None) -> Engine:
         if chosen not in _engines or not _engines[chosen].alive:
             _engines[chosen] = Engine(chosen or None)
         return _engines[chosen]
+
+
+def shortage() -> str:
+    """Return the sentence where the engine that pages use has no workers, else nothing; starts none."""
+    engine = _engines.get(os.environ.get("LRLAB_SCHEDULER", ""))
+    return engine.shortage if engine is not None else ""
 
 
 def on_workers(function: Callable[[Any], Any], items: Iterable[Any]) -> ResultStream:

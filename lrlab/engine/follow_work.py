@@ -79,8 +79,8 @@ class FollowWork(Work[FollowJob]):
         else:
             self.receive(assignment, Failed(loss.sentence))
 
-    def end(self, assignment: FollowJob, stop: Stop) -> None:  # noqa: D102
-        self.receive(assignment, Finished(stop))
+    def end(self, assignment: FollowJob, stop: Stop, seconds: float = 0.0) -> None:  # noqa: D102
+        self.receive(assignment, Finished(stop, None, seconds))
 
     def close(self, sentence: str = "") -> None:  # noqa: D102
         while self._waiting:

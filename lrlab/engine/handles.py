@@ -84,10 +84,10 @@ class LiveRun:
                 self.ahead = ahead
             case NewIterates():
                 self._grow(message)
-            case Finished(stop, iterates):
+            case Finished(stop, iterates, seconds):
                 if iterates is not None:
                     self._grow(iterates)
-                self.state, self.trace.stop = "done", stop
+                self.state, self.trace.stop, self.trace.seconds = "done", stop, seconds
             case Failed(sentence):
                 self.state, self.error = "failed", sentence
 

@@ -6,7 +6,9 @@ it, however that one ends, and takes its workers and its folder with it.
 
     python -P host.py '{"memory": bytes per worker, "workers": number, "folder": path, "parent": pid}'
 
-One line of JSON on standard output says where the scheduler listens: {"address": ..., "workers": ...}.
+One line of JSON on standard output says where the scheduler listens, and with which certificate and key it is reached:
+{"address": ..., "workers": ..., "tls": ...}. They are made anew at each start and are in memory alone: whoever may open
+the port, as other users of this machine may, is not heard without them.
 """
 
 import asyncio
@@ -131,11 +133,16 @@ async def watch_memory(nannies: list[Any], memory: int) -> None:
 async def serve(memory: int, workers: int, folder: str, answer: TextIO) -> None:
     """Say in `answer` where, and serve until the process is ended."""
     from distributed import Nanny, Scheduler
+    from distributed.security import Security
 
+    untyped: Any = Security
+    security = untyped.temporary()
     quiet: dict[str, Any] = {"dashboard": False, "dashboard_address": f"{LOCALHOST}:0"}
+    quiet |= {"protocol": "tls", "security": security}
     scheduler = await Scheduler(host=LOCALHOST, port=0, **quiet)
+    tls = {name: getattr(security, name) for name in ("tls_ca_file", "tls_client_cert", "tls_client_key")}
     with answer:
-        print(json.dumps({"address": scheduler.address, "workers": workers}), file=answer)
+        print(json.dumps({"address": scheduler.address, "workers": workers, "tls": tls}), file=answer)
     settings: dict[str, Any] = {
         "nthreads": 1,
         "memory_limit": memory,

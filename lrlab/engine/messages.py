@@ -71,10 +71,14 @@ class NewIterates(NamedTuple):
 
 
 class Finished(NamedTuple):
-    """The run has ended; `iterates` are the last ones, None where it was ended by force or never began."""
+    """The run has ended; `iterates` are the last ones, None where it was ended by force or never began.
+
+    seconds: how long it took, where it had no iterate.
+    """
 
     stop: Stop
     iterates: NewIterates | None = None
+    seconds: float = 0.0
 
 
 class Failed(NamedTuple):

@@ -74,8 +74,8 @@ class Work(ABC, Generic[A]):
         """Try an assignment again, or give it up with the sentence."""
 
     @abstractmethod
-    def end(self, assignment: A, stop: Stop) -> None:
-        """Give up an assignment that was ended by force."""
+    def end(self, assignment: A, stop: Stop, seconds: float = 0.0) -> None:
+        """Give up an assignment that was ended by force, so many seconds after its start."""
 
     @abstractmethod
     def close(self, sentence: str = "") -> None:
@@ -168,7 +168,7 @@ class MapWork(Work[ComputeChunk]):
             else:
                 self._deliver(ChunkDone([(number, Failure(loss.sentence))], 0.0))
 
-    def end(self, assignment: ComputeChunk, stop: Stop) -> None:  # noqa: D102
+    def end(self, assignment: ComputeChunk, stop: Stop, seconds: float = 0.0) -> None:  # noqa: D102
         self.lose(assignment, TaskLoss(stop.value))
 
     def close(self, sentence: str = "") -> None:  # noqa: D102

@@ -114,12 +114,12 @@ class FollowJob:
         """Send NewIterates, and at last Finished or Failed."""
         try:
             with blas_threads(self.threads), IterateSender(self.job, send) as sender:
-                stop = run_job(self.job, sender.watch, sender.progress, trace=sender.trace).stop
-            assert stop is not None
+                trace = run_job(self.job, sender.watch, sender.progress, trace=sender.trace)
+            assert trace.stop is not None
         except Exception as error:
             send(Failed(Failure.of(error).sentence))
         else:
-            send(Finished(stop, sender.last_iterates()))
+            send(Finished(trace.stop, sender.last_iterates(), trace.seconds))
 
 
 @dataclass(frozen=True)
@@ -238,8 +238,8 @@ def perform(payload: bytes) -> None:
             pickle.loads(pickled).run(send)
     except Exception as error:
         # As a text: the engine may not have what the error is made of.
-        missing = " ".join(catalog.LEFT_OUT)
-        raise RuntimeError(f"{type(error).__name__}: {one_line(error)} {missing}".rstrip()) from None
+        missing = " ".join(f"{sentence}." for sentence in catalog.LEFT_OUT)
+        raise RuntimeError(f"{missing} {type(error).__name__}: {one_line(error)}".lstrip()) from None
     finally:
         _cancelled_tasks.discard(task)
 

@@ -34,7 +34,6 @@ def eigenvalues(
     figure = Figure()
     for name, words, _, colour, _ in SERIES:
         _band(figure, bands, name, f"{words}, 90% of draws at this n and p", colour)
-    trials = f"mean ± sd of {points['trials'].max()} trials"
     for name, words, population, colour, symbol in SERIES:
         figure.add_scatter(
             x=curve["at"],
@@ -49,9 +48,16 @@ def eigenvalues(
         predicted, hover = f"{words}, theory at this n/p", f"{words}, theory: %{{y:.4g}}"
         theme.dashed(figure, curve["at"], curve[name], colour, name=predicted, hover=hover)
         simulated = f"{words}, simulated"
-        theme.dots(figure, points, name, simulated, colour, symbol, legend=f"{simulated} ({trials})")
+        theme.dots(
+            figure, points, name, simulated, colour, symbol, legend=f"{simulated} ({_counted('mean ± sd', points)})"
+        )
     _shade_recoverable(figure, curve)
     return theme.style(figure, axis_title, _eigenvalue_title(set(curve["moment"])), height=480)
+
+
+def _counted(what: str, points: pd.DataFrame) -> str:
+    """Return of how many trials dots are what is said; before a run there are none."""
+    return "not run yet" if points.empty else f"{what} of {points['trials'].max()} trials"
 
 
 def _eigenvalue_title(moments: set[str]) -> str:
@@ -67,7 +73,7 @@ def overlaps(
     _band(figure, bands, "overlap", "90% of draws at this n and p", colour)
     name, hover = "theory at this n/p", "limit for large n and p: %{y:.3f}"
     theme.dashed(figure, curve["at"], curve["overlap"], colour, name=name, hover=hover)
-    legend = f"simulated (mean of {points['trials'].max()} trials)"
+    legend = f"simulated ({_counted('mean', points)})"
     theme.dots(figure, points, "overlap", "simulated", colour, symbol, legend=legend)
     _shade_recoverable(figure, curve)
     figure.update_yaxes(range=[-0.02, 1.02])

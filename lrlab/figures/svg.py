@@ -6,6 +6,7 @@ What notebooks show of a run, a table or a fit. Contours, legends of symbols and
 import math
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from lrlab.figures.build import Figure, Node
 LEFT, RIGHT, TOP, BOTTOM, LINE = 56.0, 12.0, 8.0, 38.0, 16.0
 """Margins, and the height of a line of the legend, in pixels."""
 DASHES = {"dash": "6 4", "dot": "2 3", "longdash": "10 4", "dashdot": "8 3 2 3"}
+TITLE = 48
+"""Most characters of the title of an axis."""
 CHARACTER = 6.3
 """About the width of a character of the legend, in pixels."""
 
@@ -65,7 +68,7 @@ def svg(figure: Figure, width: float = 560, height: float = 300) -> str:
     right, bottom = width - RIGHT, height - BOTTOM - LINE * lines
     sides = [(figure.layout.xaxis, "x", LEFT, right), (figure.layout.yaxis, "y", bottom, TOP)]
     x, y = (_Axis(layout, _values(traces, name), start, end) for layout, name, start, end in sides)
-    titles = [(layout.title or Node()).text or "" for layout, *_ in sides]
+    titles = [shorten((layout.title or Node()).text or "", width=TITLE, placeholder=" …") for layout, *_ in sides]
     inside = f"{LEFT} {TOP} {right - LEFT} {bottom - TOP}"
     parts = [part for trace in traces for part in DRAWN[trace.type](trace, x, y, figure.layout)]
     return (

@@ -12,7 +12,7 @@ from lrlab.fits.row_fit import fit_rows
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.own_rows import hide
 from lrlab.parameters import InputError, Value
-from lrlab.runs.memory import GIB, memory_limit
+from lrlab.runs.memory import memory_limit, memory_words
 
 Row = dict[str, Any]
 MOST_SECONDS = 3600.0
@@ -92,7 +92,7 @@ def stand_in(name: str, seed: int) -> tuple[Dataset, Dataset]:
     """
     spec, n = stand_in_spec(name, seed)
     if spec.data_bytes > memory_limit():
-        expected, size = f"at most {memory_limit() / GIB:.1f} GiB", f"{spec.data_bytes / GIB:.1f} GiB"
+        expected, size = f"at most {memory_words(memory_limit())}", memory_words(spec.data_bytes)
         raise InputError("memory", f"{expected} for synthetic rows of the shape of {name}", size, "get the set itself")
     drawn = spec.build()
     return Dataset(drawn.X[:n], drawn.Y[:n]), Dataset(drawn.X[n:], drawn.Y[n:])

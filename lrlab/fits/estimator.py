@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import column_or_1d
+from sklearn.utils import column_or_1d, estimator_html_repr
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -71,6 +71,13 @@ class LabelEstimator(ClassifierMixin, BaseEstimator):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         check_is_fitted(self, "result_")
         return getattr(self.result_, name)
+
+    def _repr_html_(self) -> str:
+        result: Fit | None = getattr(self, "result_", None)
+        return str(estimator_html_repr(self)) if result is None else result._repr_html_()
+
+    def _repr_mimebundle_(self, **named: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def __sklearn_tags__(self) -> Any:
         """Say that features may be sparse, and that rows may have several labels."""

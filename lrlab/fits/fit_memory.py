@@ -13,7 +13,7 @@ from lrlab.models.label_rows import LabelRows
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError
 from lrlab.protocol import Checkpoint, proceed
-from lrlab.runs.memory import GIB, memory_limit, memory_needed
+from lrlab.runs.memory import memory_limit, memory_needed, memory_words
 
 SCORES_BYTES = 2**28
 """Blocks of scores that are measured at a time."""
@@ -75,8 +75,8 @@ def require_fit_memory(solver: str, options: Mapping[str, Any], rows: Dataset, t
     ranked = ((name, largest_rank(name, own, rows, rank, test)) for name, own in known if "fitted_rank" in own)
     name, most = next((pair for pair in ranked if pair[1]), (solver, 0))
     advice = f"lower the rank to {most}" if name == solver else f"take {name} of rank {most} at most"
-    expected = f"at most {limit / GIB:.1f} GiB for {solver}"
-    size = f"{(limit + beyond) / GIB:.1f} GiB for {rows.n:,} rows, {rows.d:,} features, {rows.L:,} labels"
+    expected = f"at most {memory_words(limit)} for {solver}"
+    size = f"{memory_words(limit + beyond)} for {rows.n:,} rows, {rows.d:,} features, {rows.L:,} labels"
     remedies = [*([advice] if most else []), "read fewer rows (limit)", "set LRLAB_MEMORY_GIB if this machine has more"]
     raise InputError("memory", expected, size, " or ".join(remedies))
 

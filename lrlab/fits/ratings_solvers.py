@@ -15,7 +15,7 @@ from lrlab.models.completion import InductiveCompletion
 from lrlab.models.ratings_problem import Factors, RatingsProblem, RatingTable
 from lrlab.parameters import InputError, declared, require_known, settle
 from lrlab.protocol import Iterate, Iterates, Problem, Stop
-from lrlab.runs.memory import GIB, memory_limit, require_memory
+from lrlab.runs.memory import memory_limit, memory_words, require_memory
 from lrlab.solver_entry import SolverEntry
 
 MODEL = InductiveCompletion.model
@@ -117,8 +117,8 @@ def require_fits(table: RatingTable, solver: str, rank: int, options: dict[str, 
     if problem is None:
         needed = memory_bytes(table, rank or min(most, max(RANKS)))
         if needed > memory_limit():
-            expected = f"such that a fit takes at most {memory_limit() / GIB:.1f} GiB"
-            raise InputError("ratings", expected, f"{needed / GIB:.1f} GiB", "lower the rank, or set LRLAB_MEMORY_GIB")
+            expected = f"such that a fit takes at most {memory_words(memory_limit())}"
+            raise InputError("ratings", expected, memory_words(needed), "lower the rank, or set LRLAB_MEMORY_GIB")
         return most
     problem.rank = rank or min(most, max(DOUBLED))
     entry = catalog.solver(solver, MODEL)

@@ -126,8 +126,8 @@ def _transition(rule: Table, samples: Samples) -> Judged:
         for low, high in product(*named)
     ]
     ends = {
-        name: [f"above {interval.low:g}"] * (interval.low > -math.inf)
-        + [f"up to {interval.high:g}"] * (interval.high < math.inf)
+        name: [f"above {interval.low:g}"] * bool(interval.low > -math.inf)
+        + [f"up to {interval.high:g}"] * bool(interval.high < math.inf)
         for name, interval in halves.items()
     }
     words = ", ".join(f"{name}: {' and '.join(own) or 'unknown'}" for name, own in ends.items())

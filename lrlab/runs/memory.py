@@ -1,6 +1,7 @@
 """What a job will cost, before it is run."""
 
 import os
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from lrlab.settings import number
 from lrlab.solver_entry import Options, SolverEntry
 
 GIB = 2**30
+UNITS = {"GiB": GIB, "MiB": 2**20, "KiB": 2**10}
 
 
 def memory_limit() -> int:
@@ -19,10 +21,10 @@ def memory_limit() -> int:
     chosen = os.environ.get("LRLAB_MEMORY_GIB")
     if chosen is None:
         return int(0.8 * _memory() / (cores() + number("LRLAB_SPARE_WORKERS")))
-    try:
-        return int(float(chosen) * GIB)
-    except (ValueError, OverflowError) as error:
-        raise InputError("LRLAB_MEMORY_GIB", "a number of GiB", chosen, "set it to a number, or unset it") from error
+    with suppress(ValueError, OverflowError):
+        if (limit := int(float(chosen) * GIB)) > 0:
+            return limit
+    raise InputError("LRLAB_MEMORY_GIB", "a number of GiB above 0", chosen, "set it to a number, or unset it")
 
 
 @cache
@@ -33,6 +35,13 @@ def _memory() -> int:
         return min(total, int(Path("/sys/fs/cgroup/memory.max").read_text()))
     except (OSError, ValueError):
         return total
+
+
+def memory_words(size: float) -> str:
+    """Return bytes in words, in the largest unit of which there is at least one."""
+    unit, power = next(((unit, power) for unit, power in UNITS.items() if size >= power), ("bytes", 1))
+    digits = 1 if unit == "GiB" or 1 < size / power < 10 else 0
+    return f"{size / power:.{digits}f} {unit}"
 
 
 def cores() -> int:
@@ -56,11 +65,11 @@ def require_memory(spec: Spec, entry: SolverEntry, options: Options) -> None:
         parameter = declared(type(spec)).get(name)
         largest = parameter and _largest(spec, entry, options, name, int(parameter.low), limit)
         if largest:
-            got = f"{getattr(spec, name)}, which needs {needed / GIB:.1f} GiB"
+            got = f"{getattr(spec, name)}, which needs {memory_words(needed)}"
             others = _solver_that_fits(spec, entry, limit), spec.memory_advice
-            expected = f"at most {largest} for {entry.name} within {limit / GIB:.1f} GiB of memory"
+            expected = f"at most {largest} for {entry.name} within {memory_words(limit)} of memory"
             raise InputError(name, expected, got, " or ".join([f"lower {name}", *filter(None, others)]))
-    raise InputError("memory", f"at most {limit / GIB:.1f} GiB", f"{needed / GIB:.1f} GiB", "make the problem smaller")
+    raise InputError("memory", f"at most {memory_words(limit)}", memory_words(needed), "make the problem smaller")
 
 
 def _solver_that_fits(spec: Spec, entry: SolverEntry, limit: int) -> str:

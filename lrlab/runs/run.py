@@ -121,7 +121,8 @@ def run_job(
     """
     trace = Trace(job) if trace is None else trace
     # The limit holds inside an iteration too: a pass over data that is drawn anew may take minutes.
-    deadline = clock() + job.limits.max_seconds
+    began = clock()
+    deadline = began + job.limits.max_seconds
 
     def checkpoint(fraction: float) -> None:
         progress(fraction)
@@ -153,6 +154,7 @@ def run_job(
         raise NumericalBreakdown(job.solver, len(trace.rows) or (newest.iterations if newest else 0), error) from error
     if newest is not None and newest.held is not None:
         score(*newest.held)
+    trace.seconds = 0.0 if trace.rows else clock() - began
     if last is not None:
         trace.stop = beside_the_truth(trace.stop, problem, trace.rows[-1], last, job.limits.tol)
     return trace

@@ -40,7 +40,7 @@ class Trace:
     rows: one per iterate: iteration, seconds (solver time), objective, residual (nan where the solver has none) and the
     problem's scores. history: (iteration, estimate) of at most 200 iterates, evenly thinned, in single precision.
     stop: why it ended. note: what the solver decided. intervals: of the entries of the estimate, scaled to unit length,
-    where the solver has them.
+    where the solver has them. seconds: how long a run took that ended before its first iterate.
     """
 
     job: Job
@@ -51,6 +51,7 @@ class Trace:
     note: str = ""
     stride: int = field(default=1, repr=False)
     intervals: Intervals | None = field(default=None, repr=False)
+    seconds: float = field(default=0.0, repr=False)
 
     def record(self, row: Row, iterate: Iterate, intervals: Intervals | None) -> None:
         """Add an iterate."""
@@ -95,6 +96,9 @@ class Trace:
             return f"Stopped at the iteration limit. More iterations do not help {words}."
         if limited and self.job.spec.measurements < unknowns:
             return "Stopped at the iteration limit. More iterations do not help: the data do not decide the matrix."
+        if self.stop is Stop.TIMEOUT and not self.rows:
+            ran = f"after {self.seconds:.3g} s, before the first iterate"
+            return str(self.stop.value).replace("at the time limit", f"at the time limit {ran}")
         return self.stop.value if self.stop else ""
 
     def figure(self, measure: str = "", time: str = "iteration", *, log_x: bool = False, log_y: bool = True) -> Any:
@@ -121,7 +125,7 @@ class Trace:
             "stop": self.stop.name if self.stop else None,
             "message": " ".join(part for part in said if part),
             "iterations": len(self.rows),
-            "seconds": self.rows[-1]["seconds"] if self.rows else 0.0,
+            "seconds": self.rows[-1]["seconds"] if self.rows else self.seconds,
             "metrics": self.metrics,
             **({"intervals": self.interval_rows} if self.intervals else {}),
             "trace": self.rows,

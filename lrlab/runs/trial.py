@@ -86,7 +86,7 @@ def run_trial(trial: Trial) -> TrialResult:
     job, newest = trial.seeded, Newest()
     with interruptible(lambda: result_of(job, Stop.TIMEOUT, newest.scored())):
         trace = run_job(job, newest=newest, clock=time.thread_time)
-    return result_of(job, trace.stop, trace.rows[-1] if trace.rows else {})
+    return result_of(job, trace.stop, trace.rows[-1] if trace.rows else {"seconds": trace.seconds})
 
 
 def result_of(job: Job, stop: Stop | None, last: Row) -> TrialResult:

@@ -9,7 +9,7 @@ from lrlab import settings
 from lrlab.arrays import Array
 from lrlab.parameters import InputError
 from lrlab.runs.job import Job
-from lrlab.runs.memory import memory_needed
+from lrlab.runs.memory import memory_needed, memory_words
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.results import Results
 
@@ -81,6 +81,5 @@ def require_time(sweep: Sweep, seconds: float) -> None:
 def size_words(sweep: Sweep) -> str:
     """Return how many trials a sweep has, at most, and how much memory a worker needs for the largest."""
     size = max(memory_needed(job.spec, job.entry, dict(job.options)) for job in sweep.jobs)
-    memory = f"{size / 2**20:.0f} MiB" if size < 2**30 else f"{size / 2**30:.1f} GiB"
     trials = sweep.most if sweep.adaptive else len(sweep.jobs) * sweep.trials
-    return f"up to {trials:,} trials, {memory} per worker"
+    return f"up to {trials:,} trials, {memory_words(size)} per worker"

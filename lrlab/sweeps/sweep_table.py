@@ -25,7 +25,7 @@ ENDING = ("iterations", "seconds")
 SHOWN_ROWS = 5
 
 
-class SweepTable(pd.DataFrame):
+class SweepTable(pd.DataFrame):  # type: ignore[misc]  # pandas has no types
     """A row per trial; `sweep` is the definition that they belong to, also of a part of the rows."""
 
     _metadata = ["sweep"]
@@ -47,8 +47,8 @@ class SweepTable(pd.DataFrame):
             # Without the columns that a figure needs.
             return pd.DataFrame(self)._repr_html_()
         picture = svg(_figure(results, first_shown(results.sweep), apart=False, theory=True))
-        words = "".join(f"<p><strong>{escape(sentence)}</strong></p>" for sentence in verdict(results))
-        return f"{words}{picture}<p>{len(self):,} rows, the first of them:</p>{rows}"
+        about = f"{len(self):,} rows, the first of them:"
+        return f"<p><strong>{escape(' '.join(verdict(results)))}</strong></p>{picture}<p>{about}</p>{rows}"
 
 
 def map(
@@ -113,5 +113,7 @@ def verdict(results: Results) -> list[str]:
         successes, trials = (sum(count(job) for job in jobs) for count in (results.successes, results.finished))
         words.append(f"{title}: {successes} of {trials} trials succeed.")
     given = catalog.given(sweep.solvers, sweep.spec.model)
-    halves = midpoint_words(sweep, midpoints(sweep, results.table(sweep.success.metric)))
+    # Along the columns of a map there may be many.
+    table = results.table(sweep.success.metric)
+    halves = midpoint_words(sweep, midpoints(sweep, table)) if len(sweep.grid) == 1 else []
     return [" ".join(words), *halves, *([given] if given else []), *failed]

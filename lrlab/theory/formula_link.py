@@ -27,6 +27,8 @@ REACH = 100.0
 STEP = 0.001
 FEWER = 1001
 HALVINGS = 60
+ROUNDING = 1e-9
+"""By how much a value may leave -1..1; shown with as many digits."""
 
 
 @lru_cache(maxsize=256)
@@ -35,11 +37,11 @@ def checked(text: str) -> formula.Formula:
     parsed = formula.parse(READY.get(text, text))
     grid = _grid()
     values = parsed(grid)
-    wrong = ~(np.abs(values) <= 1.0 + 1e-9)
+    wrong = ~(np.abs(values) <= 1.0 + ROUNDING)
     if wrong.any():
         # The place that is nearest to 0 is the one that matters most.
         worst = np.flatnonzero(wrong)[np.argmin(np.abs(grid[wrong]))]
-        what = f"{values[worst]:.6g} at z = {grid[worst]:.4g}"
+        what = f"{values[worst]:.10g} at z = {grid[worst]:.4g}"
         remedy = "scale it, or bound it: max(-1, min(1, ...))"
         raise InputError("link", f"finite and within -1..1 for |z| <= {REACH:g}", what, remedy)
     return parsed

@@ -134,7 +134,8 @@ def surviving_squares(link: Link, sign: float) -> tuple[float, float]:
     second = (1.0 - sign * (mu[0] * mu[2] - mu[1] ** 2)) / 2.0
     fourth = (3.0 - sign * (2.0 * mu[4] * mu[0] - 8.0 * mu[3] * mu[1] + 6.0 * mu[2] ** 2) / 4.0) / 2.0
     mean = second / share
-    return mean, max(fourth / share - mean**2, 0.0)
+    with np.errstate(over="ignore"):
+        return mean, max(fourth / share - mean**2, 0.0)
 
 
 class SpikeLimits(NamedTuple):

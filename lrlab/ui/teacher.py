@@ -1,9 +1,11 @@
 """The teacher's page: its password; sessions, queue, workers, memory, and all runs, each with a button that ends it."""
 
 import hashlib
+import math
 import os
 import resource
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,10 +21,34 @@ from lrlab.ui.live.channel import get_channel
 from lrlab.ui.widgets.text import show_error
 
 POLL_SECONDS = 3.0
-WRONG_SECONDS = 1.0
-"""After how long a wrong password is answered."""
+WRONG_SECONDS, MOST_WRONG_SECONDS = 1.0, 60.0
+"""For how long no password is heard after a wrong one: twice as long as after the one before, up to so long."""
 OPENED = "teacher:opened"
 MIB = 2**20
+
+
+class Guesses:
+    """Wrong passwords since the last right one, of all who open the page of this server."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._lock, self._clock, self._wrong, self._deaf_until = threading.Lock(), clock, 0, -math.inf
+
+    def is_right(self, given: str) -> bool:
+        """Return whether this is the password; InputError while none is heard, or where the setting is too short."""
+        with self._lock:
+            now = self._clock()
+            if now < self._deaf_until:
+                words = f"given {math.ceil(self._deaf_until - now)} s from now, since one before was wrong"
+                raise InputError("password", words, "one now", "wait, then try again")
+            if is_teacher(given):
+                self._wrong = 0
+                return True
+            self._deaf_until = now + min(WRONG_SECONDS * 2.0 ** min(self._wrong, 10), MOST_WRONG_SECONDS)
+            self._wrong += 1
+            return False
+
+
+guesses = Guesses()
 
 
 def opened() -> bool:
@@ -36,14 +62,13 @@ def opened() -> bool:
         given = st.text_input("Password", type="password", key="teacher-password")
         pressed = st.form_submit_button("Open")
     try:
-        if pressed and is_teacher(given):
+        if pressed and guesses.is_right(given):
             st.session_state[OPENED] = True
             st.rerun()
     except InputError as error:
         show_error(error)
         return False
     if pressed:
-        time.sleep(WRONG_SECONDS)
         show_error("password must be the one that the server was given, got another one: try again")
     return False
 

@@ -76,6 +76,15 @@ def npy(array: Any) -> bytes:
     return stream.getvalue()
 
 
+def members(count: int) -> bytes:
+    """Return an archive of so many empty members."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for k in range(count):
+            archive.writestr(f"a{k}.npy", b"")
+    return stream.getvalue()
+
+
 def npz(**members: Any) -> bytes:
     """Return an archive of arrays, or of bytes as they are."""
     stream = io.BytesIO()
@@ -185,6 +194,14 @@ CASES = {
     "ARFF of 1.1e6 values": Case("f.arff", lambda: b"@attribute a {" + b"0," * 1_100_000, "attributes and values", 1),
     "XML of 1.1e6 labels": Case("f.xml", lambda: b"<labels>" + b"<label/>" * 1_100_000, "tags", opened=listed),
     "list of 5e6 labels": Case("f.names", lambda: b"a\n" * 5_000_000, "lines", opened=listed),
+    "ARFF of 1e6 attributes": Case(
+        "f.arff",
+        lambda: b"".join(b"@attribute a%d real\n" % k for k in range(10**6)) + b"@data\n{0 1}\n",
+        "at most 100,000 attributes and values",
+        1,
+    ),
+    "CSV of 1e6 columns": Case("f.csv", lambda: b"1," * 10**6 + b"1\n", "at most 100,000 columns", 1),
+    "npz of 60,000 members": Case("f.npz", lambda: members(60_000), "at most 1,000 arrays"),
     "CSV of 1.1e6 columns": Case("f.csv", lambda: b"1," * 1_100_000, "columns", 1),
     "ARFF of 1e7 attributes": Case(
         "f.arff",

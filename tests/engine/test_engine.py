@@ -239,6 +239,7 @@ def test_the_time_limit_holds_for_a_run_that_does_not_check_the_time(engine):
     assert following.wait(PATIENCE)
     none, some = (run.trace for run in following.runs)
     assert none.stop is some.stop is Stop.TIMEOUT and not none.rows
+    assert none.seconds >= 0.1 and f"after {none.seconds:.3g} s, before the first iterate" in none.ending
     assert some.rows and some.estimate.shape == (20,), "the iterates before are still there"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from lrlab import catalog
 from lrlab.engine.messages import Failure
-from lrlab.protocol import Iterate, Stop
+from lrlab.protocol import Interrupted, Iterate, Stop
 from lrlab.runs.job import make_job
 from lrlab.runs.run import NumericalBreakdown, run_job
 from lrlab.runs.trial import Trial, run_traced, run_trial
@@ -42,6 +42,22 @@ def test_a_numerical_error_ends_the_shell_with_a_sentence_and_status_1(broken, m
     assert main(["solve", "one-bit-sensing", "--solver", "pairwise-moment"]) == 1
     out, err = capsys.readouterr()
     assert not out and err.count("\n") == 1 and "broke down numerically" in err
+
+
+def test_a_run_without_an_iterate_says_how_long_it_ran(monkeypatch):
+    def run(problem, *, rng):
+        sum(range(10**6))
+        raise Interrupted(Stop.TIMEOUT)
+        yield
+
+    entry = replace(catalog.solver("pairwise-moment", "one-bit-sensing"), run=run)
+    monkeypatch.setattr(catalog, "solver", lambda *arguments: entry)
+    monkeypatch.setattr(catalog, "compatible", lambda *arguments: entry)
+    job = make_job(catalog.spec("one-bit-sensing"), "pairwise-moment")
+    trace = run_job(job)
+    ran = f"{trace.seconds:.3g} s, before the first iterate: raise max_seconds"
+    assert trace.seconds > 0.0 and trace.ending.startswith(f"Stopped at the time limit after {ran}")
+    assert run_trial(Trial(job, 0)).seconds > 0.0
 
 
 @pytest.fixture

@@ -105,7 +105,7 @@ def test_the_table_is_tidy_and_does_not_depend_on_where_the_trials_run():
 
 def test_what_does_not_fit_into_memory_is_refused_beforehand(monkeypatch):
     monkeypatch.setenv("LRLAB_MEMORY_GIB", "0.1")
-    with pytest.raises(lrlab.InputError, match="for pairwise-moment within 0.1 GiB of memory"):
+    with pytest.raises(lrlab.InputError, match="for pairwise-moment within 102 MiB of memory"):
         pairwise.spectrum_draws(SPEC, "p", [12, 5000])
 
 

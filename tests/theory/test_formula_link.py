@@ -115,6 +115,7 @@ def test_any_text_is_a_formula_or_one_sentence(text):
         ("z" * 201, "at most 200 characters, got 201"),
         ("-" * 150 + "z", "nested at most 20 deep"),
         ("(" * 90 + "z", "nested at most 20 deep"),
+        ("exp(z^2)", "within -1..1 for |z| <= 100, got 1.000001 at z = -0.001"),
         ("sin(z) + 0.5", "within -1..1 for |z| <= 100, got 1.0.* at z = 0.52"),
         ("1/z", "got inf at z = 0"),
         ("z^0.5/100", "got nan at z = -0.001"),

@@ -44,7 +44,7 @@ def exported(page, given):
     for name, value in given.items():
         at.query_params[name] = value
     at = finished(at.run(), page, seconds=600)
-    at.session_state["code"] = True
+    at.session_state["code"], at.session_state["converge-tabs"] = True, "Code"
     at.run()
     python = next(block.value for block in at.code if block.value.startswith("import lrlab"))
     names = [button.proto.label for button in at.get("download_button")]

@@ -31,7 +31,6 @@ def test_the_code_of_a_page_has_its_frame(page, address):
     opened(page, f"{address}/converge?n=1000&solvers=pairwise-moment", "Converge")
     drawn(page, CURVES)
     press(page, "Code", "tab")
-    page.get_by_text("The same as code").click()
     press(page, "Frame", "tab")
     code = page.get_by_text("<iframe")
     expect(code).to_contain_text(f'src="{address}/converge?n=1000')

@@ -526,7 +526,7 @@ def test_papers_explain_themselves():
 
 def test_code_of_a_page_is_the_code_of_the_job():
     at = opened("converge", noise="0.3", solvers="pairwise-moment,sir", **{**SMALL, "pairwise-moment.pairs": "all"})
-    at.session_state["code"] = True
+    at.session_state["converge-tabs"] = "Code"
     at.run()
     python, shell = (block.value for block in at.code[-2:])
     assert "spec = lrlab.spec('one-bit-sensing', seed=0, n=400, p=8, noise=0.3)" in python
@@ -536,7 +536,7 @@ def test_code_of_a_page_is_the_code_of_the_job():
 
 def test_all_plotted_data_are_available_as_a_table():
     at = finished(opened("converge", solvers="pairwise-moment,sir", **SMALL), "converge")
-    at.session_state["converge-table"] = True
+    at.session_state["converge-tabs"] = "Table"
     at.run()
     runs = at.session_state["converge:run"].runs
     result = at.dataframe[0].value

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from lrlab import spec
 from lrlab.engine.engine import get_engine
 from lrlab.engine.stream import LocalStream
+from lrlab.parameters import InputError
 from lrlab.runs.job import make_job
 from lrlab.store.location import get_shared_store
 from lrlab.sweeps.definition import Sweep
@@ -51,6 +52,31 @@ def test_another_password_opens_nothing(monkeypatch, given):
     monkeypatch.setenv("LRLAB_TEACHER_PASSWORD", PASSWORD)
     at = opened_with(given.encode("utf-8", "ignore").decode())
     assert not at.metric and errors(at)[0].startswith("password must be the one")
+
+
+def test_wrong_passwords_in_all_tabs_count_together(monkeypatch):
+    monkeypatch.setenv("LRLAB_TEACHER_PASSWORD", PASSWORD)
+    monkeypatch.setattr(teacher, "WRONG_SECONDS", 100.0)
+    monkeypatch.setattr(teacher, "guesses", teacher.Guesses())
+    assert errors(opened_with("wrong"))[0].startswith("password must be the one")
+    at = opened_with(PASSWORD)
+    assert not at.metric and "given 60 s from now, since one before was wrong" in errors(at)[0]
+
+
+def test_each_wrong_password_doubles_the_wait_up_to_a_minute(monkeypatch):
+    monkeypatch.setenv("LRLAB_TEACHER_PASSWORD", PASSWORD)
+    monkeypatch.setattr(teacher, "WRONG_SECONDS", 1.0)
+    now = [50.0]
+    guesses = teacher.Guesses(lambda: now[0])
+    for seconds in (1, 2, 4, 8, 16, 32, 60, 60):
+        assert not guesses.is_right("wrong")
+        now[0] += seconds - 0.1
+        with pytest.raises(InputError, match="given 1 s from now"):
+            guesses.is_right(PASSWORD)
+        now[0] += 0.1
+    assert guesses.is_right(PASSWORD) and not guesses.is_right("wrong")
+    now[0] += 1.0
+    assert guesses.is_right(PASSWORD)
 
 
 def test_a_short_password_opens_nothing(monkeypatch):

@@ -4,6 +4,7 @@ import os
 import time
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -40,6 +41,13 @@ def pid(_: int) -> int:
 def refuse(x: int) -> None:
     """Refuse a number."""
     raise InputError("x", "small", x, "lower it")
+
+
+@pytest.mark.parametrize("name", ["\N{GRINNING FACE}" * 76 + ".csv", "é" * 200 + ".csv", "a" * 300 + ".csv"])
+def test_a_long_name_is_cut_by_its_bytes(name):
+    folder = Folder()
+    path = folder.path / folder.write("train", SimpleNamespace(name=name, getvalue=lambda: b"1,2"))
+    assert path.read_bytes() == b"1,2" and path.suffix == ".csv" and path.name[0] == name[0]
 
 
 def test_files_travel_to_a_worker_that_does_not_have_them_and_come_back():

@@ -48,8 +48,8 @@ class Choice(NamedTuple):
         """The choice as a sentence for the person who looks."""
         one, other = ("M", "M'") if self.moment == "M" else ("M'", "M")
         most, least = sorted((max(self.differ, 0.0), max(self.agree, 0.0)), reverse=True)
-        sizes = f"by {format_size(most)} times the noise, in {other} by {format_size(least)}"
-        words = f"{one} chosen, the matrix in which the signal stands out more: {sizes}."
+        sizes = f"{format_size(most)} standard deviations above that of pure noise, in {other} {format_size(least)}"
+        words = f"{one} chosen, in which the largest eigenvalue stands out more: {sizes}."
         return words if most - least >= CLEAR else f"{words} The choice is uncertain: more answers would settle it."
 
 

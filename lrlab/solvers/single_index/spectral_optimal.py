@@ -16,6 +16,7 @@ from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
 from lrlab.solvers.single_index.drawn_moments import ClassMoments
 from lrlab.solvers.single_index.drawn_overlaps import drawn_overlaps, first_estimate, moments_seconds
+from lrlab.solvers.single_index.moment_choice import format_size
 from lrlab.solvers.single_index.moment_methods import class_moments
 from lrlab.solvers.single_index.requirements import moment_entry, needs_both_answers, needs_second_moment
 from lrlab.theory.spectral import Weights, edge_scale, known_link_weights, link_free_weights, spike
@@ -97,11 +98,12 @@ def leading_by_counts(moments: ClassMoments, n: int, p: int) -> Leading | None:
     if not by_sign:
         return None
     winner = max(by_sign, key=lambda sign: by_sign[sign][1])
-    at, height = by_sign[winner]
+    at, _ = by_sign[winner]
     larger = "larger" if winner > 0 else "smaller"
-    others = "".join(f", the other sign by {max(by_sign[sign][1], 0.0):.2g}" for sign in by_sign if sign != winner)
-    stands_out = f"this stands out more, by {max(height, 0.0):.2g} times the noise{others}"
-    note = f"|<x, b>| taken to be {larger} where y = 1: {stands_out}."
+    heights = {sign: format_size(max(height, 0.0)) for sign, (_, height) in by_sign.items()}
+    others = "".join(f", with the other sign {heights[sign]}" for sign in by_sign if sign != winner)
+    stands_out = f"{heights[winner]} times its fluctuation above the edge of pure noise{others}"
+    note = f"|<x, b>| taken to be {larger} where y = 1: the largest eigenvalue then stands out more, {stands_out}."
     return Leading(at.value, at.b, note)
 
 

@@ -45,39 +45,47 @@ def show(
     *,
     ran: bool,
 ) -> None:
-    """Show the tabs; ran: whether there are results, and not the chosen jobs alone."""
-    why, numbers, table_tab, code_tab = st.tabs([WHY, NUMBERS, TABLE, CODE], default=NUMBERS, key="converge-tabs")
+    """Show the tabs, of which only the open one is made and sent; ran: whether there are results."""
+    jobs = [run.job for run in runs]
+    contents = {
+        WHY: lambda: _why(spec, jobs),
+        NUMBERS: lambda: _numbers(settings, spec, drawn, parts, ran),
+        TABLE: lambda: _table(spec, runs if ran else ()),
+        CODE: lambda: page.copy(code.python(jobs), code.shell(jobs), figure=code.figure(jobs)),
+    }
+    tabs = st.tabs(list(contents), default=NUMBERS, key="converge-tabs", on_change="rerun")
+    for place, draw in zip(tabs, contents.values(), strict=True):
+        if place.open:
+            with place:
+                draw()
+
+
+def _numbers(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery], parts: State, ran: bool) -> None:
+    """Show the numbers of each run, and what they mean."""
     measures = family(spec.model).measures
-    with why:
-        st.markdown(spec.summary)
-        _solvers([run.job for run in runs])
-    with numbers:
-        meaning = measures[settings.measure].meaning
-        st.caption(f"**{display_name(settings.measure)}**: {meaning}. " + theory_caption(drawn, settings.measure))
-        if ran and (reason := family(spec.model).why_no_best(spec)):
-            st.caption(f"No bound of all methods at this size: {reason}.")
-        st.caption(plain(captions.describe_spec(spec)))
-        if ran:
-            plot.words(parts["converge.cards"], key="converge.cards")
-            st.caption(_meanings(drawn, measures))
-        estimates.show_values(parts)
-    with table_tab:
-        if ran:
-            meanings = " ".join(f"{name}: {measure.meaning}." for name, measure in measures.items())
-            given = dict.fromkeys(f"{run.job.entry.title}: {words}" for run in runs if (words := run.job.given))
-            tables.show(
-                lambda: table(runs),
-                key="converge-table",
-                file=f"{spec.model}-convergence",
-                note=f"One row per iterate. seconds: solver time. {meanings} {' '.join(given)}".rstrip(),
-            )
-    with code_tab:
-        jobs = [run.job for run in runs]
-        page.copy(code.python(jobs), code.shell(jobs), figure=code.figure(jobs))
+    meaning = measures[settings.measure].meaning
+    words = [f"**{display_name(settings.measure)}**: {meaning}. " + theory_caption(drawn, settings.measure)]
+    if ran and (reason := family(spec.model).why_no_best(spec)):
+        words.append(f"No bound of all methods at this size: {reason}.")
+    st.caption("\n\n".join([*words, plain(captions.describe_spec(spec))]))
+    if ran:
+        plot.words(parts["converge.cards"], key="converge.cards")
+        st.caption(_meanings(drawn, measures))
+    estimates.show_values(parts)
 
 
-def _solvers(jobs: Sequence[Job]) -> None:
-    """Show a card for each solver."""
+def _table(spec: Spec, runs: Sequence[Any]) -> None:
+    """Show all iterates, and offer them as a file."""
+    meanings = " ".join(f"{name}: {measure.meaning}." for name, measure in family(spec.model).measures.items())
+    given = dict.fromkeys(f"{run.job.entry.title}: {words}" for run in runs if (words := run.job.given))
+    rows = table(runs)
+    tables.view(rows, f"One row per iterate. seconds: solver time. {meanings} {' '.join(given)}".rstrip())
+    tables.download_csv("Download CSV", rows, f"{spec.model}-convergence", key="converge-table-csv")
+
+
+def _why(spec: Spec, jobs: Sequence[Job]) -> None:
+    """Show what makes the model recoverable, and a card for each solver."""
+    st.markdown(spec.summary)
     for job in jobs:
         entry = job.entry
         with st.container(border=True, key=f"converge-why-{entry.name}"):

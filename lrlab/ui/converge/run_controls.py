@@ -43,7 +43,7 @@ def buttons(link: Permalink, jobs: Sequence[Job]) -> None:
     if st.session_state.get(ON_CHANGE) and jobs and not (following and is_of(following, jobs)):
         live.request("converge")
     live.buttons("converge", lambda: get_engine().follow(jobs), ready=bool(jobs))
-    st.button("New data", key="converge-new", disabled=not jobs, on_click=_new_data, args=(link.key("seed"),))
+    st.button("New data", key="converge-new", disabled=not jobs, on_click=_new_data, args=(link,))
     st.toggle("Run on change", key=ON_CHANGE, help="start a run whenever a parameter or a solver changes")
 
 
@@ -52,8 +52,9 @@ def is_of(following: object, jobs: Sequence[Job]) -> bool:
     return list(jobs) == [run.job for run in following.runs]  # type: ignore[attr-defined]
 
 
-def _new_data(seed: str) -> None:
-    st.session_state[seed] = (int(st.session_state.get(seed) or 0) + 1) % SEEDS
+def _new_data(link: Permalink) -> None:
+    seed = link.key("seed")
+    st.session_state[seed] = (int(controls.current(link, seed) or 0) + 1) % SEEDS
     live.request("converge")
 
 

@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -95,6 +94,3 @@ def _cookie(header: str) -> str:
     except CookieError:
         return ""
     return morsel.value if morsel else ""
-
-
-MIDDLEWARE = [Middleware(AddHeaders)]

@@ -12,20 +12,23 @@ Whatever else arrives, and whatever comes faster than a person moves a slider, e
 import asyncio
 import json
 import logging
+import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import streamlit as st
+from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from lrlab.engine.engine import close_engines
 from lrlab.ui.live import pdf
 from lrlab.ui.live.channel import get_channel
-from lrlab.ui.live.headers import COOKIE, base, same_origin
+from lrlab.ui.live.headers import COOKIE, AddHeaders, base, same_origin
 from lrlab.ui.live.tabs import Tab
+from lrlab.ui.live.uploads import BoundUploads
 
 MOST_CHARACTERS = 2000
 """Of a frame that a tab sends."""
@@ -33,6 +36,7 @@ MOST_A_SECOND = 200
 """Frames that a tab may send, on average of some seconds: a mouse moves 60 to 120 times a second."""
 MOST_WAITING = 512
 """Messages that wait for a slow connection; with more it is closed, and asks for all so far when it is back."""
+SWITCH_SECONDS = 0.0002
 REFUSED, BAD_FRAME = 1008, 1003
 """Codes of the protocol: the policy is violated; data of a kind that is not accepted."""
 
@@ -140,6 +144,9 @@ async def lifespan(app: object) -> AsyncIterator[None]:
     logging.disable(logging.WARNING)
     st.navigation([st.Page(_no_page, title="lrlab")], position="hidden")
     logging.disable(logging.NOTSET)
+    # The server's thread gives the interpreter up with each message that it sends, and gets it back from the scripts of
+    # pages only after this time: with the usual 5 ms the answers to a class would wait for the last of its scripts.
+    sys.setswitchinterval(SWITCH_SECONDS)
     get_channel().serving = True
     yield
     get_channel().serving = False
@@ -149,6 +156,9 @@ async def lifespan(app: object) -> AsyncIterator[None]:
 
 def _no_page() -> None:
     """Show nothing."""
+
+
+MIDDLEWARE = [Middleware(AddHeaders), Middleware(BoundUploads)]
 
 
 def routes() -> list[BaseRoute]:

@@ -1,7 +1,7 @@
 """Scripts of pages run one at a time, in the order of the clicks.
 
 Of thirty begun together all would end when the last does, and the server's own thread would wait for all of them at
-every message. What was clicked goes before what has waited for the results of a run.
+every message. What was clicked goes before what draws the results of a run.
 """
 
 import threading
@@ -18,18 +18,23 @@ POLL_SECONDS = 0.05
 _lock, _own = threading.Lock(), threading.local()
 _queue: list[threading.Event] = []
 """Of scripts; the first one has the turn."""
-_resumed: set[threading.Event] = set()
-"""Those of the queue that have waited for results."""
+_later: set[threading.Event] = set()
+"""Those of the queue that draw the results of a run."""
 
 
 @contextmanager
 def turn() -> Iterator[None]:
     """Wait for a turn, and hold it for the block. While it waits another request of its session ends a script."""
     try:
-        _wait(resumed=False)
+        _wait(later=_own.__dict__.pop("later", False))
         yield
     finally:
         _leave()
+
+
+def give_way() -> None:
+    """Have the turn of this thread come after what was clicked."""
+    _own.later = True
 
 
 @contextmanager
@@ -40,16 +45,16 @@ def pause() -> Iterator[None]:
         return
     _leave()
     yield
-    _wait(resumed=True)
+    _wait(later=True)
 
 
-def _wait(*, resumed: bool) -> None:
+def _wait(*, later: bool) -> None:
     _own.turn = mine = threading.Event()
     with _lock:
-        later = (place for place, other in enumerate(_queue) if place and other in _resumed)
-        _queue.insert(len(_queue) if resumed else next(later, len(_queue)), mine)
-        if resumed:
-            _resumed.add(mine)
+        places = (place for place, other in enumerate(_queue) if place and other in _later)
+        _queue.insert(len(_queue) if later else next(places, len(_queue)), mine)
+        if later:
+            _later.add(mine)
         _queue[0].set()
         deadline = time.monotonic() + TURN_SECONDS * len(_queue)
     while not mine.wait(POLL_SECONDS) and time.monotonic() < deadline:
@@ -62,7 +67,7 @@ def _leave() -> None:
         return
     with _lock:
         _queue.remove(_own.turn)
-        _resumed.discard(_own.turn)
+        _later.discard(_own.turn)
         del _own.turn
         if _queue:
             _queue[0].set()

@@ -60,7 +60,7 @@ def show(link: Permalink) -> None:
         st.caption("Predictions, the best unrated items of a user, and files appear when a run has ended.")
         link.accept(["ratings.by", "ratings.user", "ratings.top"])
     if ready:
-        page.copy(ratings_controls.python(ready), ratings_controls.shell(ready))
+        page.fold_code(ratings_controls.python(ready), ratings_controls.shell(ready))
 
 
 def draw(plan: RatingsPlan | None) -> None:

@@ -36,7 +36,7 @@ TEST_SHARE = Parameter(
     name="held", symbol="held", kind=float, default=0.3, low=0.05, high=0.9,
 )  # fmt: skip
 SESSION_KEY = "own_data:rows"
-LONGEST_NAME = 80
+LONGEST_NAME_BYTES = 80
 
 T = TypeVar("T")
 
@@ -52,7 +52,11 @@ class Folder:
         """Write an upload under its own name, and return its path in the folder; "" where there is no upload."""
         if upload is None:
             return ""
-        path = self.path / part / Path(upload.name).name[-LONGEST_NAME:]
+        path = (
+            self.path
+            / part
+            / Path(upload.name).name.encode(errors="ignore")[-LONGEST_NAME_BYTES:].decode(errors="ignore")
+        )
         path.parent.mkdir()
         path.write_bytes(upload.getvalue())
         return str(path.relative_to(self.path))

@@ -77,6 +77,7 @@ def go(page: str, address: Mapping[str, str]) -> None:
 def _over() -> None:
     # The end of a run has the page drawn again. It does so like a click: not by a new address.
     st.session_state["clicked"] = True
+    turns.give_way()
 
 
 def tab() -> Tab:
@@ -122,6 +123,8 @@ def stop(page: str) -> None:
 def request(page: str) -> None:
     """Have the page start a run, as its button does."""
     st.session_state[f"{page}:autorun"] = True
+    # What changes a page without a run is answered before the runs of a class that begins together.
+    turns.give_way()
 
 
 def buttons(page: str, begin: Callable[[], Running], *, ready: bool, about: Any = None, label: str = "Run") -> None:

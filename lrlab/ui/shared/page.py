@@ -93,24 +93,28 @@ def show_errors(*values: object) -> bool:
     return bool(errors)
 
 
+def fold_code(python: str, shell: str = "", toml: str = "", figure: str = "") -> None:
+    """Show the job as code, see `copy`, when a fold is opened."""
+    fold = st.expander("The same as code", key="code", on_change="rerun")
+    if fold.open:
+        with fold:
+            copy(python, shell, toml, figure)
+
+
 def copy(python: str, shell: str = "", toml: str = "", figure: str = "") -> None:
     """Show the job as Python, as a shell command, and as TOML if there is one; offer them, and a notebook, as files.
 
     Without a shell command of its own, the shell runs the Python script. figure: what the notebook shows at its end.
     """
-    fold = st.expander("The same as code", key="code", on_change="rerun")
-    if not fold.open:
-        return
     shell = shell or f"python - <<'END'\n{python}\nEND"
     forms = {"Python": (python, "python"), "Shell": (shell, "bash")} | ({"TOML": (toml, "toml")} if toml else {})
     if (shown := live.tab().page) in EMBEDDABLE:
         forms["Frame"] = (frame(shown), "html")
-    with fold:
-        for tab, (text, language) in zip(st.tabs(list(forms)), forms.values(), strict=True):
-            tab.code(text, language=language, wrap_lines=True)
-        book = code.notebook("lrlab", python, figure)
-        files = {"Python": ("py", python), "Notebook": ("ipynb", book), "Shell": ("sh", shell), "TOML": ("toml", toml)}
-        with st.container(horizontal=True):
-            for title, (ending, text) in files.items():
-                if text:
-                    tables.download(f"{title} (.{ending})", text.encode, f"lrlab.{ending}", key=f"code-{ending}")
+    for tab, (text, language) in zip(st.tabs(list(forms)), forms.values(), strict=True):
+        tab.code(text, language=language, wrap_lines=True)
+    book = code.notebook("lrlab", python, figure)
+    files = {"Python": ("py", python), "Notebook": ("ipynb", book), "Shell": ("sh", shell), "TOML": ("toml", toml)}
+    with st.container(horizontal=True):
+        for title, (ending, text) in files.items():
+            if text:
+                tables.download(f"{title} (.{ending})", text.encode, f"lrlab.{ending}", key=f"code-{ending}")

@@ -20,6 +20,8 @@ from lrlab.ui.widgets.controls import choose_one, widget, widgets, with_defaults
 from lrlab.ui.widgets.permalink import Permalink
 
 POSITIONS = 60
+PICTURE_MB = 10
+"""Of an upload, which is reduced to 64 x 64 pixels: they hold any photograph."""
 DRAGGED = ("n", "m", "p", "d", "rank", "r", "noise", "observed", "flip", "threshold")
 """Parameters whose effect is worth seeing while a slider moves."""
 
@@ -80,17 +82,15 @@ def _with_slider(link: Permalink, model: str, parameter: Parameter) -> Value | N
         st.session_state[key] = options[position]
         live.request(link.page)
 
-    left, right = st.columns([1.35, 1], gap="small", vertical_alignment="bottom")
-    with right:
-        value = widget(link, parameter, scope=model)
-    at = min(range(len(options)), key=lambda place: abs(options[place] - float(value or 0)))
-    with left:
-        # Beside its number, which has the label, unless the page is in a frame that shows sliders alone.
-        alone = bool(st.context.is_embedded)
-        name = controls.label(parameter) if alone else f"slider of {controls.label(parameter)}"
+    # Beside its number, which has the label, unless the page is in a frame that shows sliders alone.
+    alone = bool(st.context.is_embedded)
+    name = controls.label(parameter) if alone else f"slider of {controls.label(parameter)}"
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"{key}.slider-row"):
+        now = float(controls.current(link, key, link.value(parameter.name, parameter)) or 0.0)
+        at = min(range(len(options)), key=lambda place: abs(options[place] - now))
         texts = [f"{option:g}" for option in options]
         slider.show(name, texts, at, live.slider(key), key=f"{key}.slider", on_rest=rest, titled=alone)
-    return value
+        return widget(link, parameter, scope=model)
 
 
 def draggable(model: str, without: Sequence[str] = ()) -> list[str]:
@@ -123,7 +123,7 @@ def positions(model: str, parameter: Parameter) -> tuple[float, ...]:
 def _settle_picture(link: Permalink, name: str) -> None:
     """Set p to the number of pixels when a picture has just been chosen as the truth."""
     key, before = link.key("truth", name), link.key("truth-before", name)
-    truth, was = st.session_state.get(key), st.session_state.get(before)
+    truth, was = controls.current(link, key), st.session_state.get(before)
     if truth and was and truth not in (was, "random"):
         st.session_state[link.key("p", name)] = 256 if truth in ("phantom", "upload") else 64
         st.session_state[link.key("sparsity", name)] = 0
@@ -133,7 +133,7 @@ def upload(link: Permalink, parameter: Parameter, p: int) -> str:
     """Show the upload of a picture and return it as text; InputError where it is not one."""
     side = math.isqrt(max(p, 0))
     words = f"PNG or JPEG; it becomes {side} x {side} grey levels (p = {side * side})."
-    file = st.file_uploader("Picture", key=link.key("file"), help=words)
+    file = st.file_uploader("Picture", key=link.key("file"), help=words, max_upload_size=PICTURE_MB)
     text = str(link.value("picture", parameter))
     if file is not None and 4 <= side <= pictures.LARGEST_SIDE:
         encode = partial(pictures.encode, side=side)

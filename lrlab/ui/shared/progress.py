@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from lrlab.engine.engine import shortage
 from lrlab.engine.messages import Failure
 from lrlab.parameters import duration
 from lrlab.ui.widgets import plot
@@ -38,6 +39,7 @@ def batch_bar(batch: Any, changed: bool = False) -> str:
         return ""
     left = batch.seconds_left
     text = f"{batch.done:,} of {batch.total:,} trials" + (f", about {duration(left)} left" if left else "")
+    text += f". {shortage()}" if shortage() else ""
     return bar(batch.done / max(1, batch.total), text + (f". {CHANGED.strip('*')}" if changed else ""))
 
 
@@ -117,6 +119,7 @@ def run_bar(runs: Sequence[Any]) -> str:
     if all(run.state == "waiting" for run in runs):
         ahead = min(run.ahead for run in runs)
         text = f"Waiting for a free worker: {ahead} other jobs come first" if ahead else "Waiting for a free worker"
+        text = shortage() or text
     return bar(sum(shares) / len(shares), text)
 
 

@@ -49,25 +49,27 @@ def choose_jobs(
         meaning="solvers", name="solvers", kind=str, default=",".join(s for s in default if s in names)
     )
     at_first = selected_solvers(link, parameter, names)
+    ticked = {e.name for e in entries if controls.current(link, link.key(e.name, name), e.name in at_first)}
     for entry in entries:
         link.accept(f"{entry.name}.{option}" for option in entry.options)
-        st.session_state.setdefault(link.key(entry.name, name), entry.name in at_first)
     tried = {entry.name: _job(problem, entry, {}, {}) for entry in entries} if recommended else {}
     refused = {name: str(job) for name, job in tried.items() if isinstance(job, InputError)}
     order = sorted(entries, key=lambda entry: default.index(entry.name) if entry.name in default else len(default))
     first = [entry for entry in order if entry.name not in refused][:recommended]
-    chosen = {entry.name: _choose(link, name, problem, entry, ending, summary=True) for entry in first}
+    chosen = {e.name: _choose(link, name, problem, e, ending, ticked=e.name in ticked, summary=True) for e in first}
     rest = [entry for entry in entries if entry not in first]
-    unavailable = [e for e in rest if e.name in refused and not st.session_state[link.key(e.name, name)]]
+    unavailable = [entry for entry in rest if entry.name in refused and entry.name not in ticked]
+    for entry in unavailable:
+        controls.hold(link, link.key(entry.name, name), False, shown=False)
     rest = [entry for entry in rest if entry not in unavailable]
-    opened = any(st.session_state[link.key(entry.name, name)] for entry in rest)
+    opened = any(entry.name in ticked for entry in rest)
     folded = first and rest
     place: Any = (
         controls.fold(f"{len(rest)} more solvers", f"{link.page}-more", opened=opened) if folded else st.container()
     )
     with place:
         shown = not folded or place.open
-        chosen |= {entry.name: _choose(link, name, problem, entry, ending, shown=shown) for entry in rest}
+        chosen |= {e.name: _choose(link, name, problem, e, ending, ticked=e.name in ticked, shown=shown) for e in rest}
     if unavailable:
         reasons = "\n\n".join(f"{entry.title}: {plain(refused[entry.name])}" for entry in unavailable)
         st.caption(f"Not for this problem: {', '.join(entry.title for entry in unavailable)}.", help=reasons)
@@ -83,13 +85,16 @@ def _choose(
     entry: SolverEntry,
     ending: Mapping[str, Any] | InputError,
     *,
+    ticked: bool,
     summary: bool = False,
     shown: bool = True,
 ) -> Job | Literal[False] | None:
     """Show a solver; return its job, None where it is chosen and cannot be run, and False where it is not chosen."""
     key = link.key(entry.name, name)
     about = f"{entry.summary} {entry.given}\n\n{entry.reference}"
-    wanted = st.checkbox(entry.title, st.session_state[key], key=key, help=about) if shown else controls.keep(key)
+    wanted = controls.hold(link, key, ticked, shown=shown)
+    if shown:
+        wanted = st.checkbox(entry.title, st.session_state[key], key=key, help=about)
     if summary:
         st.caption(entry.summary)
     settings = {}

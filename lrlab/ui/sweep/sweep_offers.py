@@ -106,7 +106,7 @@ def offer(name: str, sweep: Sweep, figure: Figure, table: pd.DataFrame, metric: 
 
 def copy(sweep: Sweep) -> None:
     """Offer a sweep as Python, as a shell command and as TOML."""
-    page.copy(python(sweep), shell(sweep), to_toml(sweep), figure="lrlab.map(table)")
+    page.fold_code(python(sweep), shell(sweep), to_toml(sweep), "lrlab.map(table)")
 
 
 def python(sweep: Sweep) -> str:

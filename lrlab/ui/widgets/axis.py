@@ -5,7 +5,6 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-import streamlit as st
 
 from lrlab import catalog
 from lrlab.model_entry import Range
@@ -16,7 +15,7 @@ from lrlab.sweeps.definition_parts import Span, spacing
 from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.permalink import Permalink
 
-FINE = 161
+FINE = 121
 FEWEST, MOST = 2, 60
 """Values of a range."""
 NONE = "none"
@@ -74,7 +73,8 @@ def choose(
     low, high, scale = ranges.get(name) or catalog.model_entry(model).first_range(name)
     scope = f"{model}.{prefix}{name}"
     # The range is not in force where values are listed.
-    listed = lists and st.session_state.get(link.key(f"{prefix}values", scope), link.value(f"{prefix}values", LISTED))
+    key = link.key(f"{prefix}values", scope)
+    listed = lists and controls.current(link, key, link.value(f"{prefix}values", LISTED))
     parts, off = _parts(low, high, scale, points), bool(str(listed or "").strip())
     given = list(controls.widgets(link, parts, scope=scope, prefix=prefix, disabled=off).values())
     derived_axis = derived(catalog.MODELS[model], name)

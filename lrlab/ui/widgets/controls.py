@@ -49,9 +49,20 @@ def fold(title: str, key: str, *, opened: bool = False) -> Any:
     return st.expander(title, key=key, expanded=opened, on_change="rerun")
 
 
-def keep(key: str) -> Any:
-    """Return the value of a widget that is not drawn at present; Streamlit would forget it."""
-    st.session_state[key] = value = st.session_state[key]
+def current(link: Permalink, key: str, first: Any = None) -> Any:
+    """Return the value of a widget, drawn or not; `first` where it has none yet."""
+    return st.session_state[key] if key in st.session_state else link.kept.get(key, first)
+
+
+def hold(link: Permalink, key: str, value: Any, *, shown: bool) -> Any:
+    """Store the value of a widget where it belongs, and return it: Streamlit forgets that of one it does not draw."""
+    if not shown:
+        link.kept[key] = value
+        if key in st.session_state:
+            del st.session_state[key]
+    elif key not in st.session_state:
+        st.session_state[key] = value
+        link.kept.pop(key, None)
     return value
 
 
@@ -65,10 +76,10 @@ def widget(
     """
     name = name or parameter.name
     key = link.key(name, scope)
-    if key not in st.session_state:
-        st.session_state[key] = link.value(name, parameter)
-    look = {"label": label(parameter), "help": explanation(parameter), **look}
-    value: Value | None = _input(parameter, key, look) if shown else keep(key)
+    known = key in st.session_state or key in link.kept
+    value: Value | None = hold(link, key, current(link, key) if known else link.value(name, parameter), shown=shown)
+    if shown:
+        value = _input(parameter, key, {"label": label(parameter), "help": explanation(parameter), **look})
     link.put(name, value, parameter)
     return value
 

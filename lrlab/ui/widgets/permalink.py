@@ -20,7 +20,9 @@ class Permalink:
     def __init__(self, page: str) -> None:
         """Read the address if the page was opened by it, and it is not the one that this page wrote itself."""
         self.page = page
-        state = st.session_state.setdefault(f"{page}:link", {"given": {}, "written": None, "errors": [], "values": {}})
+        state = st.session_state.setdefault(
+            f"{page}:link", {"given": {}, "written": None, "errors": [], "values": {}, "kept": {}}
+        )
         self._state: dict[str, Any] = state
         self._now: dict[str, str] = {}
         state["now"] = self._now
@@ -32,7 +34,7 @@ class Permalink:
         self.arrived = state["written"] is None or (came and bool(address or run) and address != state["written"])
         if self.arrived:
             opened = None if run else dict(address)
-            state.update(given=dict(address), written=address, errors=[], first=None, opened=opened)
+            state.update(given=dict(address), written=address, errors=[], first=None, opened=opened, kept={})
             for key in [k for k in st.session_state if str(k).startswith(f"{page}.")]:
                 del st.session_state[key]
         # A link with run=1 opens a page that runs; one that ran already shows what came of it.
@@ -58,6 +60,15 @@ class Permalink:
     def key(self, name: str, scope: str = "") -> str:
         """Return the widget key of a name."""
         return ".".join(part for part in (self.page, scope, name) if part)
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        """The values of widgets that are not drawn at present, by their keys.
+
+        Not in the session itself, of which Streamlit copies all places for each number and each choice of a page.
+        """
+        kept: dict[str, Any] = self._state["kept"]
+        return kept
 
     def value(self, name: str, parameter: Parameter) -> Value:
         """Return the value of a name in the address, or the default; a wrong value is recorded as an error."""

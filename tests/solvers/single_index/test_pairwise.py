@@ -76,7 +76,7 @@ def test_every_field_belongs_to_the_same_estimate():
 def test_the_moment_with_the_gap_is_chosen(threshold, winner):
     spec = OneBitPhaseRetrieval(n=40_000, p=20, threshold=threshold)
     trace = lrlab.solve(spec, "pairwise-moment")
-    assert trace.note.startswith(f"{winner} chosen, the matrix in which the signal stands out more: by ")
+    assert trace.note.startswith(f"{winner} chosen, in which the largest eigenvalue stands out more: ")
     assert trace.metrics["overlap"] == pytest.approx(trace.metrics["predicted_overlap"], abs=0.1)
 
 

@@ -85,6 +85,23 @@ def test_a_click_goes_before_what_has_waited_for_results(monkeypatch):
     assert order == ["click", "results"]
 
 
+def test_a_click_goes_before_the_end_of_a_run(monkeypatch):
+    monkeypatch.setattr(turns, "TURN_SECONDS", PATIENCE)
+    order = []
+
+    def script(name):
+        if name == "end":
+            turns.give_way()
+        with turns.turn():
+            order.append(name)
+
+    with turns.turn():
+        threads = [started(script, name) for name in ("end", "click", "end", "another click")]
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert order == ["click", "another click", "end", "end"]
+
+
 def test_a_script_that_is_ended_while_it_waits_leaves_the_queue(monkeypatch):
     monkeypatch.setattr(turns, "TURN_SECONDS", PATIENCE)
     ended = []

@@ -1,0 +1,95 @@
+"""The start of the embedded engine: slow, impossible, and heard by nobody but the process that started it."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import psutil
+import pytest
+from distributed import Client
+from distributed.security import Security
+
+from lrlab.engine import connect
+from lrlab.engine.embedded import Embedded
+from tests.waiting import PATIENCE
+
+pytestmark = pytest.mark.slow
+
+FEW_FILES = """
+import resource
+from lrlab.engine.engine import Engine
+from lrlab.engine.stream import collect
+resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24))
+try:
+    print(collect(Engine(workers=1).map(abs, [-1])))
+except RuntimeError as error:
+    print(error)
+"""
+
+
+def test_what_cannot_start_says_why():
+    command = [sys.executable, "-c", FEW_FILES]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert "engine could not be started" in done.stdout and "Too many open files" in done.stdout, done.stdout
+    assert "address" not in done.stdout and "Traceback" not in done.stdout
+
+
+class Stopped(Embedded):
+    """Processes that stand still for a while once they have said where they listen, as on a busy machine."""
+
+    def address(self):
+        """Return the address, and stop."""
+        found = super().address()
+        os.kill(self._process.pid, signal.SIGSTOP)
+        threading.Timer(2.0, os.kill, (self._process.pid, signal.SIGCONT)).start()
+        return found
+
+
+def test_a_slow_start_is_waited_for(monkeypatch):
+    monkeypatch.setattr(connect, "CONNECT_SECONDS", 0.3)
+    embedded = Stopped(1)
+    try:
+        client = connect.reach(embedded)
+        assert client.status == "running"
+        client.close()
+    finally:
+        embedded.close()
+
+
+class Ended(Embedded):
+    """Processes that end once they have said where they listen."""
+
+    def address(self):
+        """Return the address, and end them."""
+        found = super().address()
+        self._process.kill()
+        return found
+
+
+def test_an_end_before_the_connection_says_so(monkeypatch):
+    monkeypatch.setattr(connect, "CONNECT_SECONDS", 0.3)
+    with pytest.raises(RuntimeError, match="The engine could not be started"):
+        connect.reach(Ended(1))
+
+
+def test_nobody_else_reaches_the_scheduler():
+    """Another user of this machine finds the port; without the certificate and its key nothing is unpickled there."""
+    embedded = Embedded(1)
+    try:
+        address, tls = embedded.address()
+        assert address.startswith("tls://127.0.0.1:")
+        for security in (Security.temporary(), Security(require_encryption=True, tls_ca_file=tls["tls_ca_file"])):
+            with pytest.raises((OSError, TypeError)):
+                Client(address, security=security, timeout=0.5, set_as_default=False)
+        with pytest.raises(OSError):
+            Client(address.replace("tls", "tcp"), timeout=0.5, set_as_default=False)
+        client = connect.client_of(address, Security(require_encryption=True, **tls))
+        assert client.status == "running"
+        client.close()
+        processes = psutil.Process(embedded._process.pid)
+        for process in (processes, *processes.children(recursive=True)):
+            assert "PRIVATE KEY" not in f"{process.cmdline()} {process.environ()}"
+    finally:
+        embedded.close()

@@ -1,0 +1,187 @@
+"""What notebooks show: figures of runs and sweeps, traces, tables and fits as pictures, a widget that follows runs."""
+
+import base64
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+
+import nbformat
+import numpy as np
+import pytest
+from nbclient import NotebookClient
+from plotly.graph_objects import Figure
+
+import lrlab
+from lrlab import datasets
+from lrlab.datasets.dataset import Dataset
+from lrlab.engine.stream import LocalStream
+from lrlab.figures import convergence, svg
+from lrlab.figures.build import Figure as OwnFigure
+from lrlab.parameters import InputError
+from lrlab.runs.drawn import Run, comparison, recoveries
+from lrlab.runs.job import make_job
+from lrlab.ui.shared import code
+from lrlab.widget import script
+
+SPEC = lrlab.spec("one-bit-sensing", n=300, p=8, noise=0.1)
+
+
+@pytest.fixture(scope="module")
+def trace():
+    """Return a run."""
+    return lrlab.solve(SPEC, "logistic")
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Return a sweep over two axes."""
+    axes = {"m": [24, 48, 72], "noise": [0.0, 0.1]}
+    spec = lrlab.spec("phase-retrieval", p=12)
+    solvers = ["wirtinger-flow", "truncated-amplitude-flow"]
+    return lrlab.sweep(spec, axes, solvers, trials=4, max_iter=40, start=LocalStream)
+
+
+def numbers(values):
+    """Return an array of plotly."""
+    if isinstance(values, dict):
+        return np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"])
+    return np.asarray(values, dtype=float)
+
+
+def test_a_trace_has_the_figure_of_the_page(trace):
+    figure = trace.figure(measure="overlap")
+    assert isinstance(figure, Figure)
+    drawn = recoveries(SPEC, [Run(trace.job, trace)])
+    page = convergence.curves(drawn, "overlap", log_y=True, hold=True)
+    assert [one.name for one in figure.data] == [one.get("name") for one in page.data]
+    first = figure.to_plotly_json()["data"][0]
+    assert numbers(first["y"]) == pytest.approx(trace.table["overlap"].to_numpy())
+    with pytest.raises(InputError, match='measure must be one of .*did you mean "overlap"'):
+        trace.figure(measure="overlp")
+    with pytest.raises(InputError, match="time must be one of iteration, seconds, got hours"):
+        trace.figure(time="hours")
+
+
+def test_traces_are_compared_and_those_of_one_solver_told_apart(trace):
+    others = [lrlab.solve(SPEC.replace(seed=2), "logistic"), lrlab.solve(SPEC, "sir")]
+    names = [one.name for one in comparison([trace, *others]).data if one.meta == "run"]
+    assert names[0].endswith("seed = 0") and names[1].endswith("seed = 2") and names[0][:-1] == names[1][:-1]
+    assert "," not in names[2] and isinstance(lrlab.compare([trace, *others]), Figure)
+    with pytest.raises(InputError, match="traces must be some, all of one model, got none"):
+        lrlab.compare([])
+    with pytest.raises(InputError, match="traces must be some, all of one model, got one-bit-sensing, phase-retr"):
+        lrlab.compare([trace, lrlab.solve(lrlab.spec("phase-retrieval", m=60, p=6), "wirtinger-flow")])
+
+
+def picture(html):
+    """Return the parsed picture in some HTML."""
+    return ElementTree.fromstring(html[html.index("<svg") : html.rindex("</svg>") + 6])
+
+
+def test_a_trace_shows_itself_with_the_verdict_of_the_page(trace):
+    html = trace._repr_html_()
+    assert "<script" not in html and trace.ending in html and f"{trace.metrics['error']:.4g}" in html
+    assert html.startswith("<p><strong>") and len(html.split("</strong>")[0]) > 40
+    lines = [one for one in picture(html).iter() if one.tag.endswith("polyline")]
+    assert max(len(one.get("points").split()) for one in lines) == len(trace.rows)
+
+
+def test_a_table_shows_itself_and_draws_its_map(table):
+    html = table._repr_html_()
+    assert "of 24 trials succeed" in html and "24 rows" not in html and "48 rows" in html
+    cells = [one for one in picture(html).iter() if one.tag.endswith("rect")]
+    assert len(cells) == 6
+    figure = lrlab.map(table)
+    heat = next(one for one in figure.to_plotly_json()["data"] if one["type"] == "heatmap")
+    first = table[table["solver"] == "wirtinger-flow"]
+    rule = table.sweep.success
+    success = (first[rule.metric] < rule.level) & (first["stop"] != "LOCAL_MINIMUM")
+    share = first.assign(success=success).groupby(["noise", "m"])["success"].mean()
+    assert numbers(heat["z"]).reshape(2, 3) == pytest.approx(share.to_numpy().reshape(2, 3))
+    turned = lrlab.map(table, x="noise", y="m", show="error", apart=True)
+    assert turned.layout.yaxis.title.text == figure.layout.xaxis.title.text
+
+
+def test_rows_of_a_table_are_a_table_and_others_are_refused(table):
+    few = table[table["trial"] < 1]
+    assert "of 6 trials succeed" in few._repr_html_() and isinstance(lrlab.map(few), Figure)
+    assert "<svg" not in table[["solver", "error"]]._repr_html_()
+    with pytest.raises(InputError, match="table must be one with the column seed"):
+        lrlab.map(table.drop(columns="seed"))
+    import pandas as pd
+
+    with pytest.raises(InputError, match="table must be one that lrlab.sweep returned, or rows of it, got DataFrame"):
+        lrlab.map(pd.DataFrame(table))
+    with pytest.raises(InputError, match="axis must be one of m, noise, got p"):
+        lrlab.map(table, x="p")
+
+
+def test_a_table_along_one_axis_has_lines_and_names_what_failed():
+    def failing(problem, *, rng):
+        yield from ()
+        raise ValueError("no such luck")
+
+    table = lrlab.sweep(SPEC, {"n": [100, 200, 400]}, ["logistic", failing], trials=3, start=LocalStream)
+    html = table._repr_html_()
+    assert "9 trials failed. The first: The job failed inside the solver (ValueError: no such luck)." in html
+    assert "polyline" in html and isinstance(lrlab.map(table, show="error"), Figure)
+
+
+def test_a_fit_shows_itself(tmp_path):
+    paths = []
+    problem = lrlab.spec("multilabel", n=80, d=6, labels=5, rank=2, per_row=2, seed=3).build()
+    for part, X, Y in (("train", problem.X, problem.Y), ("test", problem.X_test, problem.Y_test)):
+        paths.append(tmp_path / f"{part}.npz")
+        names = {"feature_names": [f"x{k}" for k in range(6)], "label_names": [f"y{k}" for k in range(5)]}
+        datasets.save_npz(paths[-1], Dataset(X=X, Y=Y, observed=None, **names))
+    result = lrlab.fit(*paths, solver="leml-squared", rank=2, iterations=5)
+    html = result._repr_html_()
+    assert result.message in html and f"precision@1 {result.rows[-1]['precision@1']:.4g}" in html
+    assert result._repr_mimebundle_()["text/html"] == html and "sk-" in lrlab.LabelEstimator()._repr_html_()
+    assert len(picture(html)) > 3 and numbers(result.figure("auc").data[0].y)[-1] == result.rows[-1]["auc"]
+    with pytest.raises(InputError, match="measure must be one of .*, got error"):
+        result.figure("error")
+    untested = lrlab.LabelEstimator(rank=2, iterations=2).fit(problem.X, problem.Y.toarray())
+    assert "no test rows" in untested._repr_html_() and "<svg" not in untested._repr_html_()
+
+
+def test_pictures_keep_to_their_axes():
+    figure = OwnFigure().add_scatter(x=[1.0, 10.0, 100.0], y=[1.0, np.nan, 0.01], name="a < b", mode="lines+markers")
+    figure.update_xaxes(type="log", title_text="x & y").update_yaxes(type="log")
+    root = ElementTree.fromstring(svg.svg(figure))
+    texts = [one.text for one in root.iter() if one.tag.endswith("text")]
+    assert {"1", "10", "100", "0.01", "x & y", "a < b"} <= set(texts)
+    marks = [float(one.get("cx")) for one in root.iter() if one.tag.endswith("circle")]
+    assert len(marks) == 2 and svg.LEFT < marks[0] < marks[1] < 560
+    assert ElementTree.fromstring(svg.svg(OwnFigure())) is not None
+
+
+def test_a_widget_follows_runs_to_their_ends(engine):
+    def failing(problem, *, rng):
+        yield lrlab.Iterate(problem.y @ problem.X)
+        raise ValueError("no such luck")
+
+    widget = lrlab.live(SPEC, ["logistic", failing], max_iter=30)
+    states = []
+    widget.observe(lambda change: states.append(json.loads(change["new"])), "figure")
+    widget.wait(60)
+    [good, _] = widget.traces
+    assert good.stop and widget.errors == {"failing": "The job failed inside the solver (ValueError: no such luck)."}
+    assert "FAILED. The job failed inside the solver (ValueError: no such luck)." in widget.words
+    curve = json.loads(widget.figure)["data"][0]
+    assert numbers(curve["y"]) == pytest.approx(good.table["error"].to_numpy(), rel=1e-5)
+    # A notebook has no server that would write a PDF.
+    assert "export default" in script() and re.findall(r"data-format=..(\w+)", script()) == ["svg", "png"]
+    with pytest.raises(InputError, match="solvers must be some solvers, got none"):
+        lrlab.live(SPEC, [])
+    with pytest.raises(InputError, match="setting of logistic must be one of"):
+        lrlab.live(SPEC, ["logistic"], steps=3)
+
+
+@pytest.mark.slow
+def test_the_notebook_of_a_page_runs_and_shows_its_figure(tmp_path):
+    jobs = [make_job(SPEC, name) for name in ("logistic", "sir")]
+    book = nbformat.reads(code.notebook("lrlab", code.python(jobs), code.figure(jobs)), 4)
+    NotebookClient(book, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    assert book.cells[-1]["source"] == "lrlab.compare([logistic, sir])"
+    assert any("application/vnd.plotly.v1+json" in shown["data"] for shown in book.cells[-1]["outputs"])

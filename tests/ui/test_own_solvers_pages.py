@@ -1,0 +1,67 @@
+"""A solver in a file of one's own is on the pages; one that is broken is named there, and all others work."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lrlab import catalog, plugins
+from lrlab.protocol import Stop
+from lrlab.ui.shared import code
+from tests.test_plugins import FILE, MODEL, ROOT, SENTENCE
+from tests.ui.driving import errors, finished, read
+
+# Pages find the engine of the session, warm.
+pytestmark = pytest.mark.usefixtures("engine")
+
+
+@pytest.fixture(autouse=True)
+def own(tmp_path, monkeypatch):
+    """Let the server have a file of own solvers and one that is broken."""
+    before = catalog.PLUGINS, catalog.LEFT_OUT
+    monkeypatch.setenv("LRLAB_PLUGINS", "")
+    files = {"own_solvers.py": FILE, "own_model.py": MODEL, "broken.py": "import nothing_here"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    plugins.load([tmp_path / name for name in files])
+    yield
+    catalog.PLUGINS, catalog.LEFT_OUT = before
+    catalog.add([])
+
+
+def opened(page, **address):
+    at = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=60)
+    for name, value in address.items():
+        at.query_params[name] = value
+    at.run()
+    assert not at.exception and not errors(at)
+    return at
+
+
+def test_a_file_runs_on_converge_and_its_failure_is_a_sentence():
+    at = finished(opened("converge", n="200", p="8", solvers="own-mean,own-failure,sir"), "converge")
+    runs = {run.job.solver: run for run in at.session_state["converge:run"].runs}
+    assert runs["own-mean"].trace.rows and runs["sir"].trace.rows and runs["own-failure"].error == SENTENCE
+    at.session_state["converge-tabs"] = "Code"
+    at.run()
+    python = next(block.value for block in at.code if block.value.startswith("import lrlab"))
+    assert python.splitlines()[1] == "lrlab.register('own_solvers.py')" and "'own-mean'" in python
+    assert code.imports("one-bit-sensing", ["sir"]) == "import lrlab"
+
+
+def test_a_model_in_a_file_is_run_by_the_solvers_of_its_family():
+    given = {"model": "own-rank-one", "m": "60", "d1": "4", "d2": "4", "rank": "1", "solvers": "gauss-newton"}
+    [run] = finished(opened("converge", **given), "converge").session_state["converge:run"].runs
+    assert run.job.spec.model == "own-rank-one" and run.trace.stop is Stop.CONVERGED
+
+
+def test_a_file_runs_in_a_sweep_and_its_failures_are_counted():
+    given = {"n": "200", "p": "8", "x-points": "2", "trials": "2", "solvers": "own-mean,own-failure"}
+    at = finished(opened("sweep", **given), "sweep")
+    results = at.session_state["sweep:run"].results
+    assert results.computed == 4 and set(results.failures.values()) == {SENTENCE}
+
+
+def test_a_broken_file_is_named_on_every_page():
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    assert not at.exception
+    [sentence] = [read(warning.value) for warning in at.warning]
+    assert sentence.startswith("Left out: broken.py: does not import (ModuleNotFoundError: No module named")
