@@ -17,8 +17,12 @@ def _written(paragraph: str) -> list[str]:
     own = paragraph.splitlines()
     if any(COLUMNS.search(line) or line.startswith("    ") for line in own):
         return ["::", "", *(f"    {line}" for line in own)]
-    parts = re.split(r"(`[^`]+`)", " ".join(line.strip() for line in own))
-    return ["".join(f"`{part}`" if k % 2 else re.sub(r"([\\*|_`])", r"\\\1", part) for k, part in enumerate(parts))]
+    parts = re.split(r"(`[^`]+`|\*[a-z ]+\*)", " ".join(line.strip() for line in own))
+    return ["".join(_kept(part) if k % 2 else re.sub(r"([\\*|_`])", r"\\\1", part) for k, part in enumerate(parts))]
+
+
+def _kept(marked: str) -> str:
+    return f"`{marked}`" if marked.startswith("`") else marked
 
 
 def setup(app: Any) -> dict[str, bool]:

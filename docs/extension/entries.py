@@ -39,7 +39,7 @@ def solver_page(entry: SolverEntry) -> str:
         f"Its name is `{entry.name}`; it is made for {models}. {entry.given}",
         f"$$\n{entry.update}\n$$",
         literal(inspect.getdoc(entry.run) or ""),
-        f"*Reference*: {plain(entry.reference)}.",
+        f"*Reference*: {plain(entry.reference.rstrip('.'))}.",
         "## Options",
         table(list(entry.options.values())) if entry.options else "It has none.",
         "## A run",

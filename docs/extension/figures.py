@@ -12,6 +12,9 @@ DRAWN = ("generated/", "tutorials/")
 FOREIGN = re.compile(r'<script[^>]*\bsrc="https:[^"]*"[^>]*></script>')
 """What plotly writes into the output of a notebook, to load its library."""
 
+FITTED = "addEventListener('load', () => document.querySelectorAll('.js-plotly-plot').forEach(Plotly.Plots.resize));"
+"""Figures are drawn before the page has its width."""
+
 
 def html(figure: Any, name: str) -> str:
     """Return a figure of `lrlab.figures` as a part of a page, with a name of its own on the page."""
@@ -23,6 +26,7 @@ def add_library(app: Any, page: str, template: str, context: dict[str, Any], tre
     """Let pages with figures load plotly.js."""
     if page.startswith(DRAWN):
         app.add_js_file("plotly.min.js", priority=100)
+        app.add_js_file(None, body=FITTED)
         context["body"] = FOREIGN.sub("", context["body"])
 
 
