@@ -112,7 +112,8 @@ def table(parameters: Sequence[Parameter]) -> str:
     """Return declarations as a table."""
     lines = ["| name | meaning | values | default |", "|---|---|---|---|"]
     for one in parameters:
-        values = ", ".join(f"`{choice}`" for choice in one.choices) or f"{one.low:g} to {one.high:g}"
+        form = ",.0f" if one.kind is int else "g"
+        values = ", ".join(f"`{choice}`" for choice in one.choices) or f"{one.low:{form}} to {one.high:{form}}"
         default = f"{one.default:g}" if isinstance(one.default, float) else one.default
         lines.append(f"| `{one.name}` | {plain(one.meaning)} | {values} | {f'`{default}`' if default != '' else ''} |")
     return "\n".join(lines)
