@@ -10,7 +10,7 @@ ON_ALL_CORES = -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist loadfil
 # The tests start some hundred processes, which share what was compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: app test test-fast tests soak bench bench-check lock licences audit lowest check style types clean
+.PHONY: app test test-fast tests soak wheel docs bench bench-check lock licences audit lowest check style types clean
 
 app: $(VENV)/.app
 	$(BIN)/streamlit run app.py
@@ -21,6 +21,15 @@ test: style chromium
 
 test-fast: style
 	@$(MAKE) --no-print-directory -j 2 types tests ONLY='-m "not slow and not soak"'
+
+# The wheel and the sdist, and the wheel in an environment that has nothing else.
+wheel: $(VENV)/.test chromium
+	$(BIN)/python -m pytest -m soak tests/ui/test_wheel.py
+
+# All pages of the documentation, with their figures and tutorials, into docs/_build/html; warnings are errors.
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -q -W --keep-going docs docs/_build/html
+	@echo "docs/_build/html/index.html"
 
 # All that `make test` asks in some cases alone; drawn input, kill -9 at random points, a class of up to sixty at one
 # server. Figures, and when it was last run, in benchmarks/RESULTS.md.
@@ -87,11 +96,15 @@ tests: $(VENV)/.test
 	$(BIN)/python -m pytest $(ON_ALL_CORES) $(ONLY)
 
 $(VENV)/.app: requirements.txt pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt --editable .
 	touch $@
 
-$(VENV)/.test: requirements-test.txt $(VENV)/.app
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-test.txt
+$(VENV)/.test: requirements-test.txt requirements-notebook.txt $(VENV)/.app
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-test.txt -r requirements-notebook.txt
+	touch $@
+
+$(VENV)/.docs: requirements-docs.txt $(VENV)/.app
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.txt
 	touch $@
 
 $(VENV)/.bench: requirements-bench.txt $(VENV)/.test
@@ -115,4 +128,4 @@ apt = { command -v apt-get >/dev/null && test "$$(id -u)" = 0 && \
   { echo "Please install $(1) (Debian: sudo apt install $(1); macOS: brew install $(1)), then run make again."; exit 1; }
 
 clean:
-	rm -rf $(VENV) $(VENV)-lowest build *.egg-info
+	rm -rf $(VENV) $(VENV)-lowest build dist docs/_build docs/generated *.egg-info

@@ -3,8 +3,8 @@
 python -m benchmarks.scale_workers [WORKERS,CELLS,TRIALS,SECONDS,SPREAD ...] [--write]
 
 The arguments are those of `benchmarks.scale`. Scheduler and workers are processes of `dask scheduler` and `dask
-worker`. Trials sleep as long as they are drawn to take, so that two cores suffice for sixteen workers; then real ones are
-computed. --write puts the table into benchmarks/RESULTS.md.
+worker`. Trials sleep as long as they are drawn to take, so that two cores suffice for sixteen workers; then real ones
+are computed. --write puts the table into benchmarks/RESULTS.md.
 """
 
 import argparse

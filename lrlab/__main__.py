@@ -1,14 +1,16 @@
-"""The same jobs from a shell: python -m lrlab models, solve, sweep, store, paper, fit, predict, explain, new."""
+"""The same jobs from a shell: python -m lrlab COMMAND."""
 
 import os
 import sys
 from collections.abc import Sequence
 
+from lrlab import extras
 from lrlab.parameters import InputError
-from lrlab.shell import explain, fit, models, new, paper, predict, solve, store, sweep
+from lrlab.shell import app, explain, fit, models, new, paper, predict, solve, store, sweep
 from lrlab.shell.common import BAD_INPUT, DONE, FAILED, INTERRUPTED, TERMINATED, Parser, Terminated, say
 
 COMMANDS = {
+    "app": app,
     "models": models,
     "solve": solve,
     "sweep": sweep,
@@ -36,7 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status: 0 done, 1 failed, 2 bad input, 130 Ctrl-C, 143 SIGTERM."""
     options = parser().parse_args(arguments)
     try:
-        status = COMMANDS[options.command].run(options)
+        with extras.named():
+            status = COMMANDS[options.command].run(options)
         sys.stdout.flush()
         return status
     except BrokenPipeError:

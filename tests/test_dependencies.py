@@ -3,15 +3,20 @@
 import ast
 import re
 import sys
+import tomllib
 from functools import cache
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 
+import lrlab
+from lrlab.extras import EXTRAS
+
 ROOT = Path(__file__).parents[1]
 LIBRARY = [*(ROOT / "lrlab").rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]
 TESTS = [*(ROOT / "tests").rglob("*.py"), *(ROOT / "benchmarks").glob("*.py")]
+DOCS = [ROOT / "docs" / "conf.py", *(ROOT / "docs" / "extension").glob("*.py")]
 BENCH = [path for folder in ("peers", "limits") for path in (ROOT / "benchmarks" / folder).glob("*.py")]
 MODULES = {
     "axe-playwright-python": "axe_playwright_python",
@@ -59,18 +64,38 @@ def required(*files: str) -> set[str]:
     [
         (LIBRARY, ["requirements.txt", "requirements-notebook.txt"]),
         (TESTS, ["requirements.txt", "requirements-notebook.txt", "requirements-test.txt"]),
+        (DOCS, ["requirements.txt", "requirements-docs.txt"]),
         (BENCH, ["requirements.txt", "requirements-bench.txt"]),
     ],
-    ids=["library", "tests", "benchmarks"],
+    ids=["library", "tests", "documentation", "benchmarks"],
 )
 def test_what_is_imported_is_declared(files, requirements):
-    known = required(*requirements) | sys.stdlib_module_names | {"lrlab", "tests", "benchmarks"}
+    known = required(*requirements) | sys.stdlib_module_names | {"lrlab", "tests", "benchmarks", "figures", "entries"}
     strangers = {
         str(path.relative_to(ROOT)): unknown
         for path in files
         if (unknown := {name.partition(".")[0] for name in imports(path)} - known)
     }
     assert not strangers, f"declare them in {' or '.join(requirements)}"
+
+
+def test_the_package_and_the_requirements_ask_for_the_same():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = {line for several in project["optional-dependencies"].values() for line in several}
+    declared = {Requirement(line) for line in (*project["dependencies"], *extras) if not line.startswith("lrlab[")}
+    files = "requirements.txt", "requirements-notebook.txt"
+    assert declared == {Requirement(line) for file in files for line in (ROOT / file).read_text().split()}
+
+
+def test_an_extra_brings_what_is_said_to_be_missing_without_it():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for module, (distribution, _, extra) in EXTRAS.items():
+        assert any(line.startswith(distribution) for line in extras[extra]), module
+
+
+def test_the_citation_and_the_changelog_name_the_version():
+    assert f"\nversion: {lrlab.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"\n## {lrlab.__version__} (" in (ROOT / "CHANGELOG.md").read_text()
 
 
 def test_a_server_gets_versions_that_are_allowed_with_their_hashes():

@@ -33,12 +33,6 @@ def test_an_unknown_profile_is_one_sentence(monkeypatch):
         settings.profile()
 
 
-def test_the_readme_has_the_table():
-    readme = (ROOT / "README.md").read_text()
-    for name, one in settings.SETTINGS.items():
-        assert f"| `{name}` | {one.laptop:g} | {one.classroom:g} | {one.meaning} |" in readme
-
-
 def test_every_setting_is_in_the_table():
     used = {name for path in (ROOT / "lrlab").rglob("*.py") for name in re.findall(r"LRLAB_[A-Z_]+", path.read_text())}
     assert used - {"LRLAB_PROFILE", "LRLAB_"} == {*settings.SETTINGS, *settings.TEXTS}

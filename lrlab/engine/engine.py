@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
+from lrlab import extras
 from lrlab.engine.cluster import Cluster
 from lrlab.engine.dispatch import Dispatcher
 from lrlab.engine.follow_work import FollowWork
@@ -49,10 +50,11 @@ class Engine:
         """Start the embedded scheduler and workers (one per core if 0), or connect to the scheduler at `address`.
 
         Embedded, this returns at once and orders wait until the workers are there. Raises InputError when no scheduler
-        answers at the address.
+        answers at the address, or where the engine is not installed.
         """
         # Here, so that the engine's thread does not import it while a page holds the interpreter.
-        import distributed  # noqa: F401
+        with extras.named():
+            import distributed  # noqa: F401
 
         self._orders: queue.SimpleQueue[Order] = queue.SimpleQueue()
         self._address, self._workers = address, workers

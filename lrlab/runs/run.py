@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lrlab import metrics
+from lrlab import extras, metrics
 from lrlab.plugins import AnySolver
 from lrlab.protocol import Checkpoint, Interrupted, Iterate, Problem, Spec, Stop, proceed
 from lrlab.runs.drive import Clock, drive
@@ -103,6 +103,7 @@ class Newest:
         return scored_row(self.problem, *self.held)
 
 
+@extras.named()
 def run_job(
     job: Job,
     watch: Callable[[Row, Iterate], None] = lambda row, iterate: None,

@@ -1,0 +1,109 @@
+"""Writes the pages that are made of what the package says: solvers, models, misprints, settings, papers, commands."""
+
+from collections.abc import Iterable, Sequence
+from contextlib import redirect_stdout, suppress
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from entries import model_page, plain, raw, solver_page, solvers
+
+from lrlab import catalog
+from lrlab.__main__ import COMMANDS, main
+from lrlab.presets import misprints
+from lrlab.presets.papers import PAPERS
+from lrlab.settings import SETTINGS, TEXTS
+
+
+def pages() -> dict[str, Any]:
+    """Return all files by name: functions that give their text, and what these are given."""
+    return {
+        **{f"solvers/{name}.md": (solver_page, entry) for name, entry in solvers().items()},
+        **{f"models/{name}.md": (model_page, entry) for name, entry in catalog.MODEL_ENTRIES.items()},
+        "solvers/index.md": (solver_list,),
+        "models/index.md": (model_list,),
+        "misprints.md": (misprint_page,),
+        "profiles.inc": (profiles,),
+        "settings.inc": (texts,),
+        "papers.inc": (citations,),
+        "shell.inc": (commands,),
+    }
+
+
+def solver_list() -> str:
+    """Return the page that lists solvers."""
+    parts = ["# Solvers", "Each is made for some models; the figure on its page is a run at their defaults."]
+    for family in catalog.FAMILIES:
+        own = [name for name, one in solvers().items() if catalog.family(one.models[0]) is family]
+        parts += contents(family.name, own) if own else []
+    return "\n\n".join(parts)
+
+
+def model_list() -> str:
+    """Return the page that lists models."""
+    parts = ["# Models", "A model draws a signal and its measurements."]
+    for family in catalog.FAMILIES:
+        parts += contents(family.name, [m for m, entry in catalog.MODEL_ENTRIES.items() if entry.family is family])
+    return "\n\n".join(parts)
+
+
+def contents(title: str, names: Iterable[str]) -> list[str]:
+    """Return a section with links to pages."""
+    lines = "\n".join(names)
+    return [f"## {title.replace('-', ' ').capitalize()}", f"```{{toctree}}\n:maxdepth: 1\n\n{lines}\n```"]
+
+
+def misprint_page() -> str:
+    """Return the page of the papers' misprints."""
+    parts = ["# Misprints of the papers", "What the five papers print, what is right and why, and a computation on it."]
+    for paper, several in misprints.by_paper().items():
+        parts.append(f"## {paper.short}: {paper.title}")
+        for number, one in enumerate(several):
+            shown = misprints.show(one)
+            parts += [f"### {one.place}", "Printed:", f"$$\n{one.printed}\n$$", "Right:", f"$$\n{one.right}\n$$"]
+            parts += [one.why, plain(shown.caption), raw(shown.figure, f"{paper.key}-{number}")]
+    return "\n\n".join(parts)
+
+
+def profiles() -> str:
+    """Return the table of numbers that a profile sets."""
+    rows = [f"| `{name}` | {one.laptop:g} | {one.classroom:g} | {one.meaning} |" for name, one in SETTINGS.items()]
+    return "\n".join(["| setting | laptop | classroom | |", "|---|---|---|---|", *rows])
+
+
+def texts() -> str:
+    """Return the list of the other settings."""
+    return "\n".join(f"- `{name}`: {plain(meaning)}" for name, meaning in TEXTS.items())
+
+
+def citations() -> str:
+    """Return the papers with their entries for a bibliography."""
+    return "\n\n".join(f"{plain(paper.citation)}.\n\n```bibtex\n{paper.bibtex}\n```" for paper in PAPERS.values())
+
+
+def commands() -> str:
+    """Return what each command of the shell says with --help."""
+    return "\n\n".join(f"## {name}\n\n```text\n{printed([name, '--help'])}```" for name in COMMANDS)
+
+
+def printed(arguments: Sequence[str]) -> str:
+    """Return what a command prints that ends by itself."""
+    with redirect_stdout(StringIO()) as written, suppress(SystemExit):
+        main(arguments)
+    return written.getvalue()
+
+
+def write(app: Any) -> None:
+    """Write all pages; one that is as it was keeps its time, and is not read again."""
+    folder = Path(app.srcdir) / "generated"
+    for name, (page, *of) in pages().items():
+        path, text = folder / name, page(*of)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Connect to Sphinx."""
+    app.connect("builder-inited", write)
+    return {"parallel_read_safe": True}

@@ -1,0 +1,79 @@
+"""The wheel in an environment that has nothing else: without its extras, and with `lrlab[app]`."""
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.ui.browsing import opened
+from tests.ui.conftest import wait_for
+
+ROOT = Path(__file__).parents[2]
+SWEEP = """model = "one-bit-sensing"
+solvers = ["pairwise-moment"]
+trials = 2
+[axes]
+n = [500, 1000]
+"""
+pytestmark = [pytest.mark.soak, pytest.mark.browser]
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    """Return the programs of an environment into which the wheel alone was installed, built from the sdist."""
+    folder = tmp_path_factory.mktemp("bare")
+    done(sys.executable, "-m", "build", "--outdir", folder / "dist", ROOT)
+    files = sorted((folder / "dist").iterdir())
+    assert [file.name.removeprefix("lrlab-0.2.0") for file in files] == ["-py3-none-any.whl", ".tar.gz"]
+    done(sys.executable, "-m", "twine", "check", "--strict", *files)
+    venv.create(folder / "venv", with_pip=True)
+    programs = folder / "venv" / "bin"
+    done(programs / "pip", "install", "--quiet", files[0])
+    return programs
+
+
+def done(*command, status=0):
+    """Run a command away from the checkout and return what it prints; errors where something is wrong with it."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "LRLAB_"))}
+    result = subprocess.run(list(map(str, command)), cwd="/", env=own, capture_output=True, text=True)
+    assert result.returncode == status, result.stdout + result.stderr
+    return result.stderr if status else result.stdout
+
+
+def test_the_wheel_alone_solves_and_names_what_the_rest_needs_and_then_serves_the_pages(bare, tab, tmp_path):
+    lrlab = bare / "lrlab"
+    solve = lrlab, "solve", "one-bit-sensing", "--solver", "pairwise-moment", "--set", "n=2000", "--json"
+    alone = json.loads(done(*solve))
+    assert alone["stop"] == "CONVERGED"
+    (tmp_path / "map.toml").write_text(SWEEP)
+    sweep = lrlab, "sweep", tmp_path / "map.toml", "--store", tmp_path / "trials.sqlite", "--json"
+    for command, extra in ((sweep, "engine"), ((lrlab, "fit", "a.arff", "--test", "b.arff"), "fit")):
+        assert done(*command, status=2).endswith(f": pip install 'lrlab[{extra}]'\n")
+    # What the sentence says is what is then done.
+    [command] = re.findall(r"^streamlit must be .*: pip (install) '(.*)'$", done(lrlab, "app", status=2), re.M)
+    done(bare / "pip", *command)
+
+    assert json.loads(done(*solve))["metrics"] == alone["metrics"]
+    assert json.loads(done(*sweep))["trials_run"] == 4
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [lrlab, "app", "--port", str(port), "--store", "pages.sqlite", "--no-browser"]
+    server = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_for(f"http://127.0.0.1:{port}/_stcore/health", server)
+        # A run of the page, on workers and over the live channel; and the store that was named.
+        opened(tab, f"http://127.0.0.1:{port}/converge?run=1", "Converge")
+        expect(tab.get_by_text(re.compile("^Predicted error .*, measured"))).to_be_visible()
+        opened(tab, f"http://127.0.0.1:{port}/sweep", "Sweep")
+        assert (tmp_path / "pages.sqlite").exists()
+    finally:
+        server.terminate()
+        assert server.wait(20) in (0, -15, 143)
