@@ -92,7 +92,7 @@ def row_start(key: bytes, names: str) -> tuple[int, tuple[str, ...]]:
 def new_checksum(key: bytes, *values: Any) -> int | None:
     """Return the checksum of a row that has none, its values as of `read_trial`, or texts as bytes; None as there."""
     try:
-        texts = (value.decode() if isinstance(value, bytes) else value for value in values)
+        texts: list[Any] = [value.decode() if isinstance(value, bytes) else value for value in values]
         names, trial, seed, stop, iterations, seconds, scores = texts
         json.loads(scores)
         own = trial_checksum(checksum(key, names), trial, seed, stop, iterations, seconds, scores)
