@@ -145,7 +145,7 @@ def install(sent: Sources) -> None:
 
 
 def described(error: Exception) -> str:
-    """Return the kind and the words of an error, after what is wrong with the plugins where it is one that is missing."""
+    """Return the kind and the words of an error; where a plugin is missing, what is wrong with plugins comes first."""
     left_out = catalog.LEFT_OUT if plugin_modules.PREFIX in str(error) else ()
     return "; ".join([*left_out, f"{type(error).__name__}: {error}"])
 
