@@ -144,6 +144,12 @@ def install(sent: Sources) -> None:
         catalog.leave_out([*failed, *catalog.add(plugins)])
 
 
+def described(error: Exception) -> str:
+    """Return the kind and the words of an error; where a plugin is missing, what is wrong with plugins comes first."""
+    left_out = catalog.LEFT_OUT if plugin_modules.PREFIX in str(error) else ()
+    return "; ".join([*left_out, f"{type(error).__name__}: {error}"])
+
+
 def _at_home(plugin: Plugin) -> Plugin:
     """Return a plugin whose model, if it has been pickled, belongs to the family of that name here."""
     entry = getattr(plugin.module, "ENTRY", None)

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from lrlab import catalog, plugins
+from lrlab import plugins
 from lrlab.engine.iterate_sender import IterateSender
 from lrlab.engine.messages import ChunkDone, Failed, Failure, Finished, Message, Send, Started
 from lrlab.protocol import Stop
@@ -176,8 +176,8 @@ def perform(payload: bytes) -> None:
         with cancellable(lambda: task in _cancelled_tasks):
             pickle.loads(pickled).run(send)
     except Exception as error:
-        # As a text: the engine may not have what the error is made of.
-        raise RuntimeError(" ".join([*catalog.LEFT_OUT, f"{type(error).__name__}: {error}"])) from None
+        # As text: the engine may not have the error's class.
+        raise RuntimeError(plugins.described(error)) from None
     finally:
         _tasks.discard(task)
         _cancelled_tasks.discard(task)
