@@ -45,12 +45,12 @@ HEAD = f"{COMMON} | scheduler's time | its answer: median, latest {ENDING}"
 
 
 def slept(trial: Trial, case: Case) -> TrialResult:
-    """Sleep as long as a trial is drawn to take, and return a made-up result."""
+    """Sleep as long as a trial is drawn to take, and return a made-up result with the time that it took."""
     cell, own = (np.random.default_rng(spec.seed) for spec in (trial_spec(trial.job.spec, -1), trial.seeded.spec))
     mean = case.seconds * cell.lognormal(-(case.spread**2) / 2.0, case.spread)
-    seconds = float(mean * own.lognormal(-0.045, 0.3))
-    time.sleep(seconds)
-    return made_up(trial, seconds)
+    began = time.perf_counter()
+    time.sleep(float(mean * own.lognormal(-0.045, 0.3)))
+    return made_up(trial, time.perf_counter() - began)
 
 
 class Streams:
