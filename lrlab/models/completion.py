@@ -1,80 +1,19 @@
 """Entries of X W Y^T: inductive and plain completion, multi-label regression (Jain & Dhillon 2013, sections 4, 5)."""
 
 import math
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from scipy.special import bdtr
 
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import ModelEntry
 from lrlab.models.completion_problem import CompletionProblem, RegressionProblem
-from lrlab.models.low_rank import FAMILY, Condition, LowRankSpec, Noise, Rank
+from lrlab.models.low_rank import FAMILY
+from lrlab.models.table_spec import Observed, TableSpec
 from lrlab.parameters import InputError, Parameter
-
-LARGEST_TABLE = 10**8
-WORTH_SAYING = 0.1
-"""Expected number of rows with fewer entries than the rank from which on it is said beforehand."""
-
-Observed = Annotated[float, Parameter(meaning="share of the entries that is observed", low=1e-4, high=1, scale="log")]
-
-
-@dataclass(frozen=True, kw_only=True)
-class TableSpec(LowRankSpec):
-    """Some entries of a table R = X W Y^T (n1, n2), scaled so that an entry has mean square 1."""
-
-    rank: Rank = 3
-    observed: Observed = 0.006
-    condition: Condition = 1.0
-    noise: Noise = 0.0
-
-    @property
-    @abstractmethod
-    def table(self) -> tuple[int, int]:
-        """Rows and columns of the table."""
-
-    @property
-    def measurements(self) -> int:  # noqa: D102
-        return max(1, round(self.observed * self.table[0] * self.table[1]))
-
-    def check(self) -> None:
-        """Refuse tables whose places cannot be drawn, and ranks above the number of features."""
-        super().check()
-        if self.table[0] * self.table[1] > LARGEST_TABLE:
-            largest = LARGEST_TABLE // self.table[0]
-            raise InputError(self._column_name, f"at most {largest}", self.table[1], "make the table smaller")
-
-    _column_name = "n2"
-
-    @property
-    def bare_sides(self) -> tuple[tuple[int, int], ...]:
-        """Sides of the table without features: how many rows (or columns) there are, and the entries of each."""
-        return ()
-
-    @property
-    def scarce_rows(self) -> float | None:
-        """Expected number of rows and columns without features that have fewer observed entries than the rank.
-
-        Counts of a row are as good as binomial; no method recovers such a row (coupon collector). None where all have
-        features.
-        """
-        if not self.bare_sides:
-            return None
-        share = self.measurements / math.prod(self.table)
-        return sum(rows * float(bdtr(min(self.true_rank - 1, n), n, share)) for rows, n in self.bare_sides)
-
-    @property
-    def remark(self) -> str:
-        """Say where no method can recover W, or some of its rows."""
-        scarce = self.scarce_rows or 0.0
-        if scarce < WORTH_SAYING or self.measurements < self.degrees_of_freedom:
-            return super().remark
-        words = f"About {scarce:.2g} rows and columns are expected to have fewer observed entries than the "
-        return f"{words}rank {self.true_rank}: no method recovers these. {super().remark}".rstrip()
 
 
 @dataclass(frozen=True, kw_only=True)

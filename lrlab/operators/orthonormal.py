@@ -1,9 +1,11 @@
 """Measurements of a table with features, combined so that they are orthonormal: T A with T A A* T^T = I."""
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import cho_factor, solve_triangular
 
-from lrlab.arrays import Array
+from lrlab.arrays import Array, Indices
 from lrlab.operators.entries import Entries
 
 INDEPENDENT = 1e-10
@@ -24,7 +26,8 @@ class Orthonormal:
         self.entries, self.shape, self.dtype = entries, entries.shape, entries.dtype
         self.left, self.right, self.checkpoint = entries.left, entries.right, entries.checkpoint
         gram = _gram(entries.X, entries.rows) * _gram(entries.Y, entries.columns)
-        self._lower, self._turn = None, None
+        self._lower: Any = None
+        self._turn: Any = None
         if len(gram) <= FAR * entries.shape[0] * entries.shape[1]:
             try:
                 self._lower = cho_factor(gram, lower=True, overwrite_a=True)[0]
@@ -59,7 +62,7 @@ class Orthonormal:
         return self.entries.adjoint(self._spread(r))
 
 
-def _gram(X: Array | None, rows: Array) -> Array:
+def _gram(X: Array | None, rows: Indices) -> Any:
     """Return the inner products of the features of all pairs of measurements (m, m)."""
     if X is None:
         return (rows[:, None] == rows).astype(float)

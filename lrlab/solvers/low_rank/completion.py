@@ -8,8 +8,8 @@ from numpy.random import Generator
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
-from lrlab.models.completion import TableSpec
 from lrlab.models.protocols import LowRankData
+from lrlab.models.table_spec import TableSpec
 from lrlab.operators.entries import Entries
 from lrlab.operators.operator import unsettled
 from lrlab.parameters import Parameter

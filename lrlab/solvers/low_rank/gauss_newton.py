@@ -32,6 +32,8 @@ SINGLE_TOL = 1e-5
 PATIENCE, PATIENCE_ONE, NEAR = 20, 5, 0.01
 """Slow steps without a penalty, at a cosine above NEAR, after which it begins again: what is recovered takes fewer. The
 second is that of weighted problems of rank one."""
+FEW = 10
+"""Measurements per row up to which weights help at rank one; more of them are solved as they are."""
 LATE = 10
 """Slow steps at any cosine after which conjugate directions take over: where the rank is too small for b, the problems
 that leave the curvature out no longer say where the minimum is."""
@@ -82,7 +84,7 @@ def gauss_newton(
                penalised one fall with g
 
     Gaussian measurements are solved directly: from about 1.5 times the degrees of freedom on, networks of one unit from
-    twice as many; at rank one they are divided by about the root of their size first (`rank_one_steps`). From scarce
+    twice as many; few at rank one are divided by about the root of their size first (`rank_one_steps`). From scarce
     entries of a table exact solutions of the linear problem lead astray, to a W that is large where nothing was
     observed, as soon as singular values differ; penalised and solved roughly at first it recovers 150 x 150 of rank 5
     at condition 10 from 2.2 times. The penalty is that of factors U D and V D, whose least squared size is the nuclear
@@ -96,14 +98,15 @@ def gauss_newton(
     more: gradient, image and misfit of every W are in double. Yields an Iterate a step: objective f, residual the
     cosine between the misfit and the measured step, while there is a penalty the tangent gradient's image. Where
     `inner_steps` do not suffice the cosine shows a part of what is left only: the residual is then at least the share
-    of the gradient that remains of the linear problem. After 10 slow steps, as with a rank that is too small for b, the
-    conjugate directions of `tangent_descent` take over. Ends STALLED where no step lowers f.
+    of the gradient that remains of the linear problem. After 10 slow steps to the end, as with a rank too small for b,
+    the conjugate directions of `tangent_descent` take over. Ends STALLED where no step lowers f.
     Reference: Zilber & Nadler (2022), "GNIMC", updates of the tangent kind; Paige & Saunders (1982), CGLS in section 7;
     Bakushinskii (1992), "The problem of the convergence of the iteratively regularized Gauss-Newton method"; Eisenstat
     & Walker (1996), "Choosing the forcing terms in an inexact Newton method".
     """  # fmt: skip
     operator, b = problem.operator, problem.b
-    if path == "auto" and problem.rank == 1 < min(operator.shape) and isinstance(operator, RankOne) and b.any():
+    few = problem.rank == 1 < min(operator.shape) and len(b) <= FEW * max(operator.shape)
+    if path == "auto" and few and isinstance(operator, RankOne) and b.any():
         direct = partial(direct_steps, tol=inner_tol, limit=inner_steps, patience=PATIENCE_ONE)
         at, leave = (yield from rank_one_steps(operator, b, rng, start, direct)), WholeSteps(operator, b, rng).leave
         return (yield from direct_steps(operator, b, at, leave, inner_tol, inner_steps)) or Stop.STALLED
@@ -164,7 +167,7 @@ def direct_steps(
         slow += residual > NEAR and better.objective > (1 - SLOW) * at.objective
         if patience and slow >= patience:
             return None
-        if late >= LATE:
+        if late >= LATE and not patience:
             return (yield from steps_to_the_end(operator, b, better, True, leave))
         at = better
 

@@ -10,8 +10,8 @@ from scipy.sparse.linalg import LinearOperator, cg
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
-from lrlab.models.completion import TableSpec
 from lrlab.models.protocols import LowRankData
+from lrlab.models.table_spec import TableSpec
 from lrlab.operators.entries import Entries
 from lrlab.operators.orthonormal import Orthonormal
 from lrlab.parameters import InputError, Parameter
@@ -146,7 +146,7 @@ def reweighted(A: Measurements, b: Array, at: LowRank, eps: float, X: Filled, to
     (U, s, V), beside = at, eps / (at.s - eps)
     (n1, n2), r = A.shape, len(s)
     weights = np.concatenate([(eps**2 / (np.outer(s, s) - eps**2)).ravel(), np.tile(beside, n1 + n2)])
-    share, seen_left, seen_right = len(b) / (n1 * n2), A.left(U), A.right(V)
+    share, left_image, right_image = len(b) / (n1 * n2), A.left(U), A.right(V)
 
     def parts(G: Array) -> tuple[Array, Array, Array]:
         core, end = r * r, r * (r + n1)
@@ -161,7 +161,7 @@ def reweighted(A: Measurements, b: Array, at: LowRank, eps: float, X: Filled, to
         return np.concatenate([C.ravel(), (right - U @ C).ravel(), (left - V @ C.T).ravel()])
 
     def pulled(rest: Array) -> Array:
-        return tangent(A.pull_left(rest, seen_right), A.pull_right(rest, seen_left))
+        return tangent(A.pull_left(rest, right_image), A.pull_right(rest, left_image))
 
     def operator(by: Callable[[Array], Array]) -> LinearOperator:
         return LinearOperator((len(weights), len(weights)), matvec=by, dtype=weights.dtype)
