@@ -35,14 +35,14 @@ def repair(path: Path) -> Repair:
     if (intact := _intact_trials(path)) is not None:
         return Repair(intact, None)
     with store_file.worded(path), TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
-        found = _Rows(_content(path, Path(folder)))
-        if not found.cells:
+        saved = _Rows(_content(path, Path(folder)))
+        if not saved.cells:
             remedy = "no row of it is sound: restore it, or remove it and compute anew"
             raise InputError("store", "a store of lrlab", path, remedy)
         new = Path(folder) / "repaired.sqlite"
         with Store(new) as store:
             with store.writing() as connection:
-                found.write(connection)
+                saved.write(connection)
             trials = sum(group.trials for group in store.groups())
         damaged = path.with_name(f"{path.name}.damaged")
         for old, retained in zip(store_file.parts(path), store_file.parts(damaged), strict=True):

@@ -59,7 +59,7 @@ class Store(Connection):
 
     def results(self, job: Job, below: int) -> dict[int, TrialResult]:
         """Return the results of the trials of a cell whose numbers are smaller than `below`, in order."""
-        key, found = code_version.key(job), dict[int, TrialResult]()
+        key, results = code_version.key(job), dict[int, TrialResult]()
         with self.reading() as connection:
             rows = connection.execute(
                 f"SELECT {ROW} FROM cells JOIN trials ON cell = cells.id LEFT JOIN measures ON"
@@ -70,8 +70,8 @@ class Store(Connection):
                 result = read_trial(key, *row)
                 if result is None:
                     raise self._damaged_trial(row[1], job.solver, job.spec.model)
-                found[row[1]] = result
-        return found
+                results[row[1]] = result
+        return results
 
     def add(self, results: Mapping[Trial, TrialResult]) -> None:
         """Store finished trials, all of them or none; one that is there already stays as it is."""
@@ -111,15 +111,15 @@ class Store(Connection):
 
         A key is made of the item's values and of the code's version, see `presets.resumed`.
         """
-        found = dict[bytes, Any]()
+        items = dict[bytes, Any]()
         with self.reading() as connection:
             for key in keys:
                 row = connection.execute("SELECT result, checksum FROM items WHERE key = ?", (key,)).fetchone()
                 if row and checksum(key, row[0]) != row[1]:
                     raise damaged(self.path, "a result of a figure does not match its checksum")
                 if row:
-                    found[key] = json.loads(row[0])
-        return found
+                    items[key] = json.loads(row[0])
+        return items
 
     def add_items(self, results: Mapping[bytes, Any]) -> None:
         """Store results of other items as JSON, all of them or none."""
@@ -132,17 +132,17 @@ class Store(Connection):
         """Return what is stored, summed up; InputError where a cell or its number of trials is damaged."""
         with self.reading() as connection:
             cells = connection.execute(LISTED).fetchall()
-        found = list[TrialGroup]()
+        groups = list[TrialGroup]()
         for (number, model, solver, settings, version), rows in groupby(cells, lambda row: row[:5]):
             own = list(rows)
             for *_, key, spec, trials, counted, _ in own:
                 if trials != counted or not code_version.is_key(key, model, spec, solver, settings, version):
                     raise damaged(self.path, f"a cell of {solver} on {model}")
             counts = [row[7] for row in own]
-            found.append(TrialGroup(number, model, solver, json.loads(settings), version, len(own), sum(counts)))
-        if cells and sum(group.trials for group in found) != cells[0][-1]:
+            groups.append(TrialGroup(number, model, solver, json.loads(settings), version, len(own), sum(counts)))
+        if cells and sum(group.trials for group in groups) != cells[0][-1]:
             raise damaged(self.path, "trials whose cell is lost")
-        return found
+        return groups
 
     def measures(self) -> list[str]:
         """Return the names of all scores that some trial has."""
