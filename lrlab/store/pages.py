@@ -40,6 +40,8 @@ def _cell(content: bytes, page: bytes, place: int, kind: int) -> tuple[int | Non
     row = None
     if kind == TABLE_LEAF:
         row, place = _varint(page, place)
+        # Its 64 bits have a sign.
+        row = (row + 2**63) % 2**64 - 2**63
     least = (PAGE_SIZE - 12) * 32 // 255 - 23
     most = PAGE_SIZE - 35 if kind == TABLE_LEAF else (PAGE_SIZE - 12) * 64 // 255 - 23
     local = size

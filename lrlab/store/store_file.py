@@ -90,6 +90,8 @@ def connect(
         if "checksum" not in (row[1] for row in connection.execute("PRAGMA table_info(trials)")):
             rows.add_checksums(connection)
             connection.executescript(f"{ITEMS}{CLAIMS}")
+        if checked:
+            _check_index(connection)
         return connection
 
 
@@ -179,12 +181,25 @@ def worded(path: Path) -> Iterator[None]:
         raise InputError("store", "a file that can be read and written", path, f"{reason}: name another") from error
     except sqlite3.DatabaseError as error:
         raise damaged(path, str(error)) from error
+    except UnicodeDecodeError as error:
+        # SQLite's own sentence quotes what is damaged.
+        raise damaged(path, "a text in it cannot be read") from error
 
 
 def damaged(path: Path | None, what: str) -> InputError:
     """Return the error for a store of which something is damaged, with how to go on without that."""
     remedy = f"restore it, or let `python -m lrlab store {quoted(str(path))} --repair` drop what is damaged"
     return InputError("store", "a sound store", path, f"it is damaged ({printable(what)}): {remedy}")
+
+
+def _check_index(connection: sqlite3.Connection) -> None:
+    # Cells are looked up by their keys: one that its index has lost would be computed once more.
+    rows, keys = (
+        connection.execute(f"SELECT count(*), count(DISTINCT key) FROM cells {way}").fetchone()
+        for way in ("NOT INDEXED", "INDEXED BY sqlite_autoindex_cells_1")
+    )
+    if rows != keys:
+        raise sqlite3.DatabaseError("the index of cells has lost some of them")
 
 
 def _check_pages(path: Path, lock_wait_seconds: float) -> None:
