@@ -26,6 +26,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: (item.path not in slow, item.path.parent.name != "ui"))
 
 
+@pytest.fixture(autouse=True)
+def _catalogue_as_before() -> Iterator[None]:
+    """Take out of the catalogue what a test has put there."""
+    from lrlab import catalog
+
+    before = catalog.PLUGINS, catalog.LEFT_OUT
+    yield
+    if (catalog.PLUGINS, catalog.LEFT_OUT) != before:
+        catalog.PLUGINS, catalog.LEFT_OUT = before
+        catalog.add([])
+
+
 TOGETHER = (
     # They show the same runs, which one process computes once.
     ("lessons/test_lessons.py", "ui/test_learn_page.py"),

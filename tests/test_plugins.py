@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import lrlab
-from lrlab import catalog, plugins
+from lrlab import catalog, code_graph, plugins
 from lrlab.catalog_checks import CatalogError
 from lrlab.engine.engine import Engine
 from lrlab.engine.messages import Failure
@@ -64,15 +64,6 @@ ENTRIES = [
 ]
 '''
 SENTENCE = "The job failed inside the solver (ValueError: no such luck)."
-
-
-@pytest.fixture(autouse=True)
-def _as_before():
-    """Take out of the catalogue what a test has put there."""
-    before = catalog.PLUGINS, catalog.LEFT_OUT
-    yield
-    catalog.PLUGINS, catalog.LEFT_OUT = before
-    catalog.add([])
 
 
 @pytest.fixture
@@ -245,6 +236,9 @@ def of_notebook(text, name):
     cell = f"<cell {name}>"
     linecache.cache[cell] = (len(text), None, text.splitlines(True), cell)
     module = {"__name__": "__main__", "lrlab": lrlab, "np": np}
+    # Of the main module of another test.
+    code_graph.module.cache_clear()
+    code_graph.code.cache_clear()
     exec(compile(text, cell, "exec"), module)
     lrlab.register(module["mine"], models=[SPEC.model])
     return version("mine")
