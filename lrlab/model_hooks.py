@@ -1,6 +1,6 @@
 """What runs and pages ask of every model; most have nothing to add."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 
@@ -40,6 +40,11 @@ class ModelHooks:
     def best_known(self) -> bool:
         """Whether the scores of the best possible prediction are among those of a run."""
         return False
+
+    @property
+    def law(self) -> Hashable:
+        """What limits for large sizes depend on beside n/p, sparsity and p, as a link function; None where nothing."""
+        return None
 
     @property
     def side(self) -> int:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -159,53 +160,49 @@ def _add_theory(
     """Add the lines of theory: at this size dashed, with the band of its draws; for large sizes thin and dotted."""
     shown = partial(_level, log_y=log_y)
     for run in runs:
-        level = shown(run.predictions, measure, "predicted")
-        if level is not None:
-            _add_band(figure, extent, run.predictions, f"predicted_{measure}", run.colour, log_y)
-            hover = f"theory of {run.title} at this size: mean %{{y:.4g}}"
-            theme.dashed(
-                figure,
-                extent,
-                [level, level],
-                run.colour,
-                name=f"theory: {run.title}",
-                hover=hover,
-                showlegend=False,
-                legendgroup="theory",
-            )
-        limit = shown(run.predictions, measure, "limit")
-        if limit is not None:
-            theme.asymptote(
-                figure, extent, [limit, limit], run.colour, f"limit of {run.title} for large sizes", legend=False
-            )
-        start = shown(run.predictions, f"start_{measure}", "predicted")
-        if start is not None:
-            figure.add_scatter(
-                x=extent[:1],
-                y=[start],
-                mode="markers",
-                showlegend=False,
-                legendgroup="theory",
-                marker={"symbol": "star-open", "size": 13, "color": run.colour, "line": {"width": 2}},
-                hovertemplate="theory of the start, for large sizes: %{y:.4g}<extra>" + run.title + "</extra>",
-            )
+        _add_levels(figure, run, measure, extent, log_y)
     _add_bounds(figure, runs[0].predictions if runs else {}, measure, extent, log_y)
     for run in runs:
         if run.expected and measure in ("error", "overlap") and time == "iteration":
-            expected = run.expected if measure == "overlap" else [error_of(overlap) for overlap in run.expected]
-            theme.dashed(
-                figure,
-                list(range(1, 1 + len(expected))),
-                expected,
-                run.colour,
-                legendgroup="theory",
-                showlegend=False,
-                hover=f"theory of {run.title} after %{{x}} iterations: %{{y:.4g}}",
-            )
+            _add_expected(figure, run, measure)
     if any(shown(run.predictions, measure, "predicted") is not None for run in runs):
         theme.dashed(figure, [None], [None], name="theory at this size, 80% of draws", legendgroup="theory")
     if any(shown(run.predictions, measure, prefix) is not None for run in runs for prefix in ("limit", *LIMITS)):
         theme.asymptote(figure, [None], [None], name="limits for large sizes", legend=True)
+
+
+def _add_levels(figure: Figure, run: Recovery, measure: str, extent: tuple[float, float], log_y: bool) -> None:
+    """Add what theory says of the end of a run and of its start."""
+    shown, colour = partial(_level, log_y=log_y), run.colour
+    level = shown(run.predictions, measure, "predicted")
+    if level is not None:
+        _add_band(figure, extent, run.predictions, f"predicted_{measure}", colour, log_y)
+        hover = f"theory of {run.title} at this size: mean %{{y:.4g}}"
+        look: dict[str, Any] = {"hover": hover, "showlegend": False, "legendgroup": "theory"}
+        theme.dashed(figure, extent, [level, level], colour, name=f"theory: {run.title}", **look)
+    limit = shown(run.predictions, measure, "limit")
+    if limit is not None:
+        words = f"limit of {run.title} for large sizes"
+        theme.asymptote(figure, extent, [limit, limit], colour, words, legend=False)
+    start = shown(run.predictions, f"start_{measure}", "predicted")
+    if start is not None:
+        figure.add_scatter(
+            x=extent[:1],
+            y=[start],
+            mode="markers",
+            showlegend=False,
+            legendgroup="theory",
+            marker={"symbol": "star-open", "size": 13, "color": colour, "line": {"width": 2}},
+            hovertemplate="theory of the start, for large sizes: %{y:.4g}<extra>" + run.title + "</extra>",
+        )
+
+
+def _add_expected(figure: Figure, run: Recovery, measure: str) -> None:
+    """Add what theory says of each iterate."""
+    expected = run.expected if measure == "overlap" else [error_of(overlap) for overlap in run.expected]
+    hover = f"theory of {run.title} after %{{x}} iterations: %{{y:.4g}}"
+    places = list(range(1, 1 + len(expected)))
+    theme.dashed(figure, places, expected, run.colour, legendgroup="theory", showlegend=False, hover=hover)
 
 
 def _level(predictions: Mapping[str, float], measure: str, prefix: str, log_y: bool) -> float | None:

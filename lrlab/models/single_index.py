@@ -60,6 +60,11 @@ class SingleIndexSpec(PicturedSpec):
         """The link function f."""
 
     @property
+    def law(self) -> Link:
+        """The link function."""
+        return self.link_function
+
+    @property
     def theory_holds(self) -> bool:
         """Whether the predictions apply, which are for Gaussian designs."""
         return self.design == "gaussian"

@@ -130,7 +130,7 @@ def _column(sweep: Sweep, x: float, y: Array) -> dict[str, Array]:
 def kind_at(sweep: Sweep, point: Sequence[float]) -> object:
     """Return what a limit depends on at a point beside n/p, where theory knows it."""
     spec = spec_near(sweep, point)
-    return None if spec is None else (getattr(spec, "link_function", None), *map(spec.values().get, ("sparsity", "p")))
+    return None if spec is None else (spec.law, *map(spec.values().get, ("sparsity", "p")))
 
 
 def spec_near(sweep: Sweep, point: Sequence[float]) -> Any:
