@@ -131,7 +131,7 @@ def test_errors_are_one_sentence_and_input_is_not_lost(page, address, tmp_path):
     page.locator("input[type=file]").set_input_files(picture_file(tmp_path))
     expect(page.get_by_role("button", name="Run", exact=True)).to_be_enabled()
     press(page, "Run")
-    ended = page.get_by_text(re.compile("chosen, the matrix in which the signal"))
+    ended = page.get_by_text(re.compile("chosen, in which the largest eigenvalue"))
     expect(ended).to_be_visible()
     page.locator("input[type=file]").set_input_files(text)
     expect(page.get_by_text(re.compile(sentence))).to_be_visible()
