@@ -4,7 +4,7 @@ import streamlit as st
 
 from lrlab import presets
 from lrlab.presets.result import Plan
-from lrlab.ui.papers import gallery, misprints_view, papers_view
+from lrlab.ui.papers import gallery, misprints_view, papers_view, theorem_view
 from lrlab.ui.shared import live, page
 from lrlab.ui.widgets import controls
 
@@ -15,18 +15,20 @@ if not name:
     gallery.show(link)
     go = (link, misprints_view.NAME)
     st.button("Misprints of the papers", key="papers-misprints", on_click=gallery.open_figure, args=go)
-    link.accept(["trials"])
+    link.accept(["trials", theorem_view.NAME])
 elif name == misprints_view.NAME:
     misprints_view.show(link)
 else:
     page.heading(presets.load(name).title)
+    theorem_view.statement(presets.load(name))
     papers_view.head(presets.load(name))
     with page.row():
         start = st.container(width="content")
         meaning = "all trials of the experiment, or fewer trials at fewer points"
         form = controls.choose(link, "trials", papers_view.forms(name), "full", meaning, "Trials")
         st.button("All experiments", key="papers-all", type="tertiary", on_click=gallery.open_figure, args=(link, ""))
-    preset = presets.load(name, form == "quick")
+    at = theorem_view.position(link, presets.load(name))
+    preset = presets.load(name, form == "quick", at)
     plan = papers_view.plan_or_error(preset)
     page.show_errors(plan)
     with start:
@@ -37,6 +39,7 @@ else:
             about=(preset, plan),
             label="Compute again",
         )
+    theorem_view.show(link, presets.load(name), at)
     live.follow("papers", lambda: papers_view.draw(preset), papers_view.live_view(preset))
     page.reading(preset.explanation, preset.reference)
     papers_view.show_data(preset)

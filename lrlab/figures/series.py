@@ -54,7 +54,7 @@ def series(
             _add_theory(figure, theory[theory["series"] == name], name, colours[name])
     for k, (name, line) in enumerate(() if limits is None else limits.groupby("name", sort=False)):
         hover = f"{name}<br>%{{x:.5g}}: %{{y:.3g}}<extra></extra>"
-        look = {**theme.POPULATION, "width": 2.5, "dash": ("dash", "dot")[k % 2]}
+        look = {**theme.POPULATION, "width": 2.5, "dash": ("dash", "dot", "dashdot", "longdash")[k % 4]}
         figure.add_scatter(x=line["x"], y=line["y"], name=name, mode="lines", line=look, hovertemplate=hover)
     extent = [float(points["low"].min()), float(points["high"].max())] if len(points) else [0.0, 1.0]
     for name, x in (marks or {}).items():

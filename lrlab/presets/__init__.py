@@ -29,13 +29,18 @@ def names() -> list[str]:
 
 
 @cache
-def load(name: str, quick: bool = False) -> "Preset":
-    """Return a preset, or its quick form; InputError for an unknown name, or with the line of a mistake in its file."""
+def load(name: str, quick: bool = False, at: float | None = None) -> "Preset":
+    """Return a preset, or its quick form, at a position of its slider if one is given.
+
+    Raises InputError for an unknown name or position, and with the line of a mistake in its file.
+    """
+    from lrlab.presets.moved import moved
     from lrlab.presets.quick import quick as quick_form
     from lrlab.presets.reading import read
 
     require_known(name, tuple(names()), what="preset")
     preset = read(name, files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+    preset = preset if at is None else moved(preset, at)
     return quick_form(preset) if quick else preset
 
 
@@ -84,16 +89,18 @@ def run(
     data: str | os.PathLike[str] | None = None,
     quick: bool = False,
     store: str | os.PathLike[str] | None = None,
+    at: float | None = None,
 ) -> list[Path]:
     """Compute a preset, or its quick form, and write OUT/NAME.html, .csv and -trials.csv; return their paths.
 
-    By default the trials run on the engine; other parameters are as for `compute`. The page holds all panels and needs
+    By default the trials run on the engine; at: the position of its slider, if it has one; other parameters are as for
+    `compute`. The page holds all panels and needs
     no other file. The first table has the points with their predictions and, in rows of their own (`level`), the
     summary of each panel; the second has every trial with the seed that opens it again.
     """
     from lrlab.presets.page import page
 
-    preset, folder = load(name, quick), writable(Path(out))
+    preset, folder = load(name, quick, at), writable(Path(out))
     result = compute(preset, progress, start, trials, data, store)
     paths = [folder / f"{name}{ending}" for ending in (".html", ".csv", "-trials.csv")]
     paths[0].write_text(page(preset, result), encoding="utf-8")

@@ -92,7 +92,8 @@ def all_cases(preset: Preset, trials: int | None) -> list[Case]:
     cases = []
     for i, place in enumerate(places):
         for j, series in enumerate(preset.series):
-            if series["label"] not in place.get("only", place.get("ratio", [series["label"]])):
+            # What no solver computes is drawn by the kind `theorem`.
+            if "quantity" in series or not shown_in(place, series):
                 continue
             with preset.source.locate(("series", j)):
                 tried = _variants(series)
@@ -103,6 +104,11 @@ def all_cases(preset: Preset, trials: int | None) -> list[Case]:
                 tried_value = {"grid": next(iter(extra.values()))} if extra else {}
                 cases.append(Case({**labels, **tried_value}, spec, own, numbers))
     return cases
+
+
+def shown_in(panel: Toml, series: Toml) -> bool:
+    """Tell whether a panel shows a series."""
+    return series["label"] in panel.get("only", panel.get("ratio", [series["label"]]))
 
 
 def _variants(series: Toml) -> list[dict[str, float]]:
@@ -168,7 +174,7 @@ def _cells(preset: Preset, place: Path, series: Path, extra: Toml) -> tuple[Spec
         require_settings(settings, [one["solver"]], spec.model)
         if preset.kind in ("traces", "comparison"):
             return spec, [Cell({}, one["solver"], make_job(spec, one["solver"], **settings))]
-    axis, values = axis_of(preset, place)
+    axis, values = axis_of(preset, series if "axes" in one else place)
     with preset.source.locate(axes_path(preset, place), series, ("settings",), ("solvers",)):
         axes = ((axis, make_axis(axis, values)),)
         sweep = Sweep(spec=spec, axes=axes, solvers=(one["solver"],), settings=tuple(settings.items()))

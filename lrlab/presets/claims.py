@@ -16,11 +16,11 @@ from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import Samples
 from lrlab.presets.result import NOT_RUN, TOO_FEW, Judged, Result, Verdict
 from lrlab.presets.rules import ORDER_RULES
-from lrlab.presets.rules_growth import GROWTH_RULES
+from lrlab.presets.rules_growth import GROWTH_RULES, POWER_RULES
 from lrlab.presets.rules_numbers import NUMBER_RULES
 from lrlab.presets.rules_places import PLACE_RULES
 
-RULES = {**ORDER_RULES, **PLACE_RULES}
+RULES = {**ORDER_RULES, **PLACE_RULES, **POWER_RULES}
 """Those of claims in files."""
 ALL_RULES = {**RULES, **GROWTH_RULES, **NUMBER_RULES}
 """Those of printed exponents and numbers, too, which have no table [[claims]]."""
@@ -48,7 +48,7 @@ def verdict(claim: Toml, samples: Samples, predicted: str = "", remark: str = ""
     if more := claim.get("remark"):
         judged_remark = judge(more, samples)
         added = f"{more['text']} ({judged_remark.measured})." if judged_remark.holds else remark
-    quoted = claim["rule"] in RULES or claim["rule"] == "proportional"
+    quoted = claim["rule"] in RULES
     return Verdict(claim["paper"], judged.measured, predicted, judged.holds, added, claim, samples, quoted)
 
 

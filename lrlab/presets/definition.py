@@ -88,6 +88,14 @@ KINDS: Mapping[str, Keys] = {
         _tables("panels", {"title": str, **_MODEL, **_AXES}, "title", "axes"),
         _CLAIMS,
     ),
+    "theorem": file_keys(
+        {**_MEASURE, **_SCALES, "statement": str, "against": str, "against_title": str}, ("statement", "measure_title"),
+        _MODEL, _AXES, {"settings": dict, "slider": Keys({"name": str, "values": list}, ("name", "values"))},
+        _tables("series", {**_SERIES, **_MODEL, **_AXES, "quantity": str, "part": str, "below": float}, "label"),
+        _tables("panels", {"title": str, **_MODEL, **_AXES, **_MEASURE, **_SCALES, "only": [str]}, "title"),
+        _tables("lines", {"label": str, "panel": str, "bound": str, "slope": float, "series": str, "if": str}, "label"),
+        _CLAIMS,
+    ),
     "comparison": file_keys(
         {}, (),
         _MODEL, _SOLVERS, _tables("series", {**_SERIES, "paper": dict}, "label"),
@@ -110,6 +118,7 @@ EIGENVALUES = ("largest", "second", "gap")
 REQUIRED = {
     "comparison": ("columns", "panels"),
     "products": ("model", "series", "panels"),
+    "theorem": ("series", "lines", "slider"),
     "fits": ("model", "tune_by", "data", "paper", "series", "panels"),
 }
 """What a file of some kinds needs beside its texts, trials and figure."""
@@ -120,7 +129,8 @@ class Preset:
     """A figure that can be computed.
 
     name: as in the shell. title, reference, explanation (a paragraph): for people. kind: the module that computes it.
-    source: the file's content, with the lines for messages. quick: whether this is its quick form, see `quick`.
+    source: the file's content, with the lines for messages. quick: whether this is its quick form, see `quick`. at: the
+    position of its slider, where it is not that of the file, see `moved`.
     """
 
     name: str
@@ -130,6 +140,7 @@ class Preset:
     explanation: str
     source: Source = field(repr=False, compare=False)
     quick: bool = False
+    at: float | None = None
 
     @property
     def content(self) -> Toml:

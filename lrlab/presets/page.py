@@ -45,11 +45,17 @@ def page(preset: Preset, result: Result) -> str:
     """Return the page: title, explanation, the panels side by side, four at most (one on a telephone), captions."""
     name, reference = escape(preset.name), escape(preset.reference)
     body = (
-        f"<p>{escape(preset.explanation)}</p>\n{_panels(result.panels, first=True)}\n"
-        f"<p>{reference}. Computed by <code>python -m lrlab paper {name}{' --quick' if preset.quick else ''}</code>; "
+        f"{_statement(preset)}<p>{escape(preset.explanation)}</p>\n{_panels(result.panels, first=True)}\n"
+        f"<p>{reference}. Computed by <code>{escape(command(preset))}</code>; "
         f"the numbers are in <code>{name}.csv</code>, every trial with its seed in <code>{name}-trials.csv</code>.</p>"
     )
     return PAGE.substitute(title=escape(preset.title), body=body)
+
+
+def command(preset: Preset) -> str:
+    """Return the command that computes a preset."""
+    at = "" if preset.at is None else f" --at {preset.at:g}"
+    return f"python -m lrlab paper {preset.name}{' --quick' if preset.quick else ''}{at}"
 
 
 def report(chosen: Sequence[Preset], results: Mapping[str, Result], made: Mapping[str, str]) -> str:
@@ -74,7 +80,8 @@ def report(chosen: Sequence[Preset], results: Mapping[str, Result], made: Mappin
         paper = paper_of(preset.name)
         bibtex = f"<pre>{escape(paper.bibtex)}</pre>" if paper else ""
         sections.append(
-            f'<h2 id="{escape(preset.name)}">{escape(preset.title)}</h2>\n<p>{escape(preset.explanation)}</p>\n'
+            f'<h2 id="{escape(preset.name)}">{escape(preset.title)}</h2>\n'
+            f"{_statement(preset)}<p>{escape(preset.explanation)}</p>\n"
             f"<p>{escape(made[preset.name])}</p>\n{figures}\n<p>{escape(preset.reference)}</p>\n{bibtex}"
         )
     titles = ("Experiment", "Panel", "The paper", "Here", "Verdict", "Remark")
@@ -83,6 +90,12 @@ def report(chosen: Sequence[Preset], results: Mapping[str, Result], made: Mappin
     words = ", ".join(f"{count} {verdict}" for verdict, count in counts(judged).items())
     about = f"<p>{len(judged)} claims: {words}. Not decided is what these runs cannot tell.</p>"
     return PAGE.substitute(title="Experiments of five papers, computed anew", body="\n".join([about, table, *sections]))
+
+
+def _statement(preset: Preset) -> str:
+    """Return the theorem that a preset is of, as LaTeX: the page needs no other file."""
+    text = preset.content["figure"].get("statement", "").strip()
+    return f"<pre>{escape(text)}</pre>\n" if text else ""
 
 
 def _panels(panels: Sequence[Panel], first: bool, name: str = "panel") -> str:

@@ -37,7 +37,7 @@ def quick(preset: Preset) -> Preset:
         places = [k for k, column in enumerate(preset.content["columns"]) if column["label"] in rule["columns"]]
         for series in (one for one in content["series"] if "paper" in one):
             series["paper"] = {measure: [row[k] for k in places] for measure, row in series["paper"].items()}
-    for table in (content, *content.get("panels", ())):
+    for table in (content, *content.get("panels", ()), *content.get("series", ())):
         if table is content or "trials" in table:
             own = table["trials"]
             table["trials"] = min(rule.get("trials", DEFAULT["trials"]), max(own) if isinstance(own, list) else own)

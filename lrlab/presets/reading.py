@@ -4,7 +4,7 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from lrlab.parameters import InputError, require_known
-from lrlab.presets import claims
+from lrlab.presets import claims, moved
 from lrlab.presets.definition import KINDS, REQUIRED, Preset
 from lrlab.presets.papers import paper_of
 from lrlab.sweeps.definition import COUNT
@@ -48,4 +48,5 @@ def read(name: str, text: str) -> Preset:
         reference = f"{paper.citation}, {reference.removeprefix(f'{paper.citation}, ')}"
     preset = Preset(name, title, str(kind), reference, explanation, source)
     claims.check(preset)
+    moved.check(preset)
     return preset

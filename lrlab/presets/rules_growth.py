@@ -1,4 +1,8 @@
-"""Rules of powers: `exponent`, of a time or a memory that a formula bounds, and `proportional`, of an error to a rate.
+"""Rules of powers: of a time or a memory that a formula bounds, of an error to a rate, and powers that theorems name.
+
+- `exponent`: the growth of a series is at most that of the formula;
+- `proportional`: errors of all series grow as their rate;
+- `slope`: the power of each series is `level`, give or take `within`, its whole interval.
 
 An exponent is the slope of the logarithms of the medians over that of the places, with the 95% interval of least
 squares: medians that bend show as a wide interval. A formula bounds the growth from above. It is not reproduced where
@@ -14,7 +18,7 @@ from scipy.special import stdtrit
 
 from lrlab.presets.evidence import Interval, Place, Samples
 from lrlab.presets.result import TOO_FEW, Judged
-from lrlab.presets.rules import NEITHER, Rule, Table
+from lrlab.presets.rules import NEITHER, Rule, Table, decided
 
 WIDE = 1.0
 """Width of an interval of an exponent that says too little."""
@@ -85,7 +89,25 @@ def _proportional(rule: Table, samples: Samples) -> Judged:
     return Judged(False if high < 1.0 - ROOM or low > 1.0 + ROOM else None, words)
 
 
-GROWTH_RULES: Mapping[str, Rule] = {
-    "exponent": Rule(_exponent, ("series", "claimed", "axis"), ("places",)),
+def _slope(rule: Table, samples: Samples) -> Judged:
+    sides, words = list[bool | None](), []
+    for name in rule["series"]:
+        places = samples.places([name], rule)
+        own = Samples({name: {place: samples.values[name][place] for place in places}})
+        slope, (low, high) = exponent(own, name)
+        if slope != slope:
+            return NEITHER
+        words.append(f"{name}: power {slope:.2f} (95% interval {low:.2f} to {high:.2f})")
+        ends = rule["level"] - rule["within"], rule["level"] + rule["within"]
+        inside, outside = ends[0] <= low and high <= ends[1], high < ends[0] or low > ends[1]
+        few = min(len(values) for values in own.values[name].values()) < 2
+        sides.append(None if few else True if inside else False if outside else None)
+    return Judged(decided(sides), "; ".join(words))
+
+
+POWER_RULES: Mapping[str, Rule] = {
+    "slope": Rule(_slope, ("series", "level", "within"), ("places",)),
     "proportional": Rule(_proportional, ("series",), ("places",)),
 }
+"""Those of claims in files."""
+GROWTH_RULES: Mapping[str, Rule] = {"exponent": Rule(_exponent, ("series", "claimed", "axis"), ("places",))}

@@ -2,19 +2,22 @@
 
 - `rising`, `falling`: each of the series rises, or falls, from place to place;
 - `settles`: the series are at most at `level` at the places of the claim, and above it at that farthest from them;
-- `about`: the numbers of the series are `level`, within a factor of `within`.
+- `about`: the numbers of the series are `level`, within a factor of `within`;
+- `threshold`: where each series `lower` is below `level` most trials of each `higher` succeed, as claimed, and most
+  fail where it is above `level` times `within`, without which nothing is decided.
 """
 
 import math
 from collections.abc import Mapping
 from functools import partial
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 
 import numpy as np
 
 from lrlab.presets.evidence import Interval, Samples
 from lrlab.presets.result import Judged
 from lrlab.presets.rules import CHANCE, NEITHER, Rule, Table, decided, number, shown, side, where
+from lrlab.sweeps.statistics import wilson
 
 
 def _trend(rule: Table, samples: Samples, sign: float) -> Judged:
@@ -80,9 +83,33 @@ def _about(rule: Table, samples: Samples) -> Judged:
     return Judged(decided(sides), "; ".join(words) or NEITHER.measured)
 
 
+def _threshold(rule: Table, samples: Samples) -> Judged:
+    sides, words = list[bool | None](), []
+    for low, high in product(rule["lower"], rule["higher"]):
+        places, most = samples.places([low, high], rule), rule["level"] * rule["within"]
+        ends = {place: samples.interval(low, place) for place in places}
+        below = [place for place in places if ends[place].high < rule["level"]]
+        above = [place for place in places if ends[place].low > most]
+        # The condition is sufficient: success without it contradicts nothing, but then it tells nothing either.
+        sides += [_most(samples.values[high][place]) for place in below] or [None]
+        sides += [_most(samples.values[high][place]) is False or None for place in above] or [None]
+        for own, word, level in ((below, "below", rule["level"]), (above, "above", most)):
+            shares = [float(samples.values[high][place].mean()) for place in own]
+            found = f"{number(min(shares))} to {number(max(shares))} at {len(own)} places" if own else "nowhere"
+            words.append(f"{high} where {low} is {word} {level:g}: {found}")
+    return Judged(decided(sides), "; ".join(words))
+
+
+def _most(values: np.ndarray) -> bool | None:
+    """Return whether most trials succeed, None where their number does not tell."""
+    low, high = wilson(int(np.sum(values > 0.5)), len(values))
+    return True if low >= 0.5 else False if high < 0.5 else None
+
+
 PLACE_RULES: Mapping[str, Rule] = {
     "rising": Rule(lambda rule, samples: _trend(rule, samples, 1.0), ("series",), ("places",)),
     "falling": Rule(lambda rule, samples: _trend(rule, samples, -1.0), ("series",), ("places",)),
     "settles": Rule(_settles, ("series", "level"), ("places",)),
+    "threshold": Rule(_threshold, ("lower", "higher", "level", "within"), ("series", "places")),
     "about": Rule(_about, ("series", "level", "within"), ()),
 }

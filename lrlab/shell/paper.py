@@ -20,6 +20,8 @@ def add(commands: Any) -> None:
     paper.add_argument("--shipped", action="store_true", help=words)
     words = "number of trials, 2 or more (default: as in the preset)"
     paper.add_argument("--trials", type=whole_number, metavar="N", help=words)
+    words = "the position of the slider of a theorem, as on its page"
+    paper.add_argument("--at", type=float, metavar="VALUE", help=words)
     paper.add_argument("--data", type=Path, metavar="DIR", help="the folder with the data sets that some figures need")
     paper.add_argument("--store", type=Path, metavar="FILE", help="keeps every result; if interrupted, it resumes")
     add_json(paper)
@@ -34,8 +36,9 @@ def run(options: argparse.Namespace) -> int:
     """Compute a preset, or all, and write the files."""
     from lrlab import presets
 
-    if options.all == bool(options.name) or (options.all and options.trials) or (options.shipped and not options.all):
-        expected = "a name, or --all, which takes --shipped and no --trials"
+    single = options.trials or options.at is not None
+    if options.all == bool(options.name) or (options.all and single) or (options.shipped and not options.all):
+        expected = "a name, or --all, which takes --shipped and neither --trials nor --at"
         raise InputError("paper", expected, "another combination", "see `paper --help`")
     if options.name == "list":
         print_json(presets.names()) if options.json else say("\n".join(presets.names()))
@@ -83,5 +86,6 @@ def computed(options: argparse.Namespace) -> tuple[list[Path], dict[str, Path]]:
         data=options.data,
         quick=options.quick,
         store=options.store,
+        at=options.at,
     )
     return written, {options.name: written[1]}

@@ -143,9 +143,14 @@ def test_noise_of_any_number_of_trials_is_rarely_called_reproduced(trials):
 
             def noise(names=names, places=places, rng=rng, claim=claim):
                 # At the end of what is still called about a level.
-                centre = np.log(claim.get("level", 1.0) * claim.get("within", 1.0))
+                centre = np.log(abs(claim.get("level", 1.0)) * claim.get("within", 1.0))
                 if claim["rule"] == "transition":
                     return Samples({s: {x: rng.integers(0, 2, trials).astype(float) for x in places} for s in names})
+                if claim["rule"] == "threshold":
+                    shares = {s: {x: rng.integers(0, 2, trials) * 1.0 for x in places} for s in claim["higher"]}
+                    return Samples(
+                        shares | {s: {x: rng.lognormal(0, 1, trials) for x in places} for s in claim["lower"]}
+                    )
                 spread = 2.0 * np.log(claim.get("within", 2.0))
                 return Samples({s: {x: np.exp(rng.normal(centre, spread, trials)) for x in places} for s in names})
 

@@ -86,6 +86,13 @@ def centres(rule, series, places, right):
             }
         case "about":
             return {name: dict.fromkeys(places, rule["level"] * (1.0 if right else WIDE * within)) for name in series}
+        case "slope":
+            power = rule["level"] + (0.0 if right else WIDE * rule["within"])
+            return {name: {x: float(x) ** power for x in places} for name in series}
+        case "threshold":
+            below = {x: k >= len(places) // 2 for k, x in enumerate(places)}
+            first = {x: rule["level"] * (1 / WIDE if below[x] else WIDE * within) for x in places}
+            return {n: first if n in low else {x: float(below[x] == right) for x in places} for n in series}
         case "exponent":
             power = rule["claimed"] + (0.0 if right else 1.0)
             return {name: {x: float(x) ** power for x in places} for name in series}
@@ -122,7 +129,7 @@ def drawn(rule, held, right):
         values[name] = {}
         for place, mean in means[name].items():
             trials = len(held.values[name].get(place, ()))
-            scatter = 0.0 if rule["rule"] == "transition" else SCATTER
+            scatter = 0.0 if rule["rule"] in ("transition", "threshold") else SCATTER
             values[name][place] = mean * np.exp(scatter * rng.standard_normal(trials))
     return Samples(values, held.errors if "printed" in rule else scaled(held, means))
 

@@ -42,14 +42,23 @@ def summary() -> str:
 
 
 def show(link: Permalink) -> None:
-    """Show the cards, paper by paper."""
-    for paper in (*PAPERS.values(), None):
-        own = [name for name in presets.names() if paper_of(name) is paper]
-        if not own:
-            continue
-        st.header(f"{paper.short}: {paper.title}" if paper else "Other experiments", anchor=False)
+    """Show the cards: the experiments paper by paper, the theorems, and what is of no paper."""
+    for title, own in groups().items():
+        st.header(title, anchor=False)
         columns = 4 if len(own) == 4 else 3
         cards.show([card(name) for name in own], lambda one: open_figure(link, one.address["paper"]), columns)
+
+
+def groups() -> dict[str, list[str]]:
+    """Return the names of all presets by the title of their group."""
+    theorems = [name for name in presets.names() if presets.load(name).kind == "theorem"]
+    others = [name for name in presets.names() if name not in theorems]
+    found = {
+        **{f"{paper.short}: {paper.title}": [n for n in others if paper_of(n) is paper] for paper in PAPERS.values()},
+        "Theorems: what the papers prove, beside what happens": theorems,
+        "Other experiments": [name for name in others if not paper_of(name)],
+    }
+    return {title: own for title, own in found.items() if own}
 
 
 def card(name: str) -> Card:

@@ -12,14 +12,14 @@ from lrlab.engine.stream import Collection
 from lrlab.parameters import InputError, duration
 from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
-from lrlab.presets.page import page
+from lrlab.presets.page import command, page
 from lrlab.presets.papers import paper_of
 from lrlab.presets.result import UNDECIDED, Line, Panel, Plan, Result, counts, open_for
 from lrlab.presets.resumed import Resumed
 from lrlab.store.location import get_shared_store
 from lrlab.ui.live.changes import State
 from lrlab.ui.live.tabs import View
-from lrlab.ui.papers import gallery
+from lrlab.ui.papers import gallery, theorem_view
 from lrlab.ui.papers.computed import Computed, all_panels, figure_name
 from lrlab.ui.shared import live, progress
 from lrlab.ui.widgets import plot, tables
@@ -44,7 +44,7 @@ def plan_or_error(preset: Preset) -> Plan | InputError:
             return error
 
     # Files may be put into the folder at any time; thousands of trials are planned once.
-    return planned() if preset.data else live.once("papers:plan", (preset.name, preset.quick), planned)
+    return planned() if preset.data else live.once("papers:plan", (preset.name, preset.quick, preset.at), planned)
 
 
 def begin(plan: Plan) -> Collection:
@@ -114,22 +114,26 @@ def show_data(preset: Preset) -> None:
 def script(preset: Preset) -> tuple[str, str]:
     """Return the same as Python and as a shell command."""
     arguments = (", quick=True" if preset.quick else "") + (', data="DIR"' if preset.data else "")
-    options = (" --quick" if preset.quick else "") + (" --data DIR" if preset.data else "")
+    arguments += "" if preset.at is None else f", at={preset.at:g}"
     python = f'from lrlab import presets\n\nprint(presets.run("{preset.name}", "out"{arguments}))'
-    return python, f"python -m lrlab paper {preset.name} --out out{options}"
+    return python, f"{command(preset)} --out out{' --data DIR' if preset.data else ''}"
 
 
 def draw(chosen: Preset) -> None:
     """Draw the panels of the computed preset with the points so far, or the stored result."""
     batch, about = live.current("papers"), live.about("papers")
     own = batch is not None and about[0].name == chosen.name
-    if own and about[0].quick != chosen.quick and not batch.alive:
+    if own and about[0] != chosen and not batch.alive:
         progress.strip(progress.CHANGED.replace("Run", "Compute again"), "papers.progress")
     else:
         progress.show_batch_progress(batch if own else None, "papers.progress")
     results = progress.batch_results(batch if own else None, "papers")
     if own and batch.alive:
         panels(about[0], all_panels(about[0], about[1], _computed(batch, about[1]).result()))
+    elif (not results or about[0].at != chosen.at) and chosen.at is not None:
+        shown, words = theorem_view.figures(chosen.name, chosen.at)
+        panels(chosen, [panel._replace(caption=panel.caption.partition(" Verdict:")[0]) for panel in shown])
+        st.caption(words)
     elif not results:
         stored(chosen.name)
     else:

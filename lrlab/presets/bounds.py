@@ -1,0 +1,35 @@
+"""What theorems say of a spec, as numbers: bounds and exact expectations, by name, for lines of figures."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+BOUNDS: dict[str, Callable[[Any], float]] = {
+    # Jain & Dhillon 2013, Theorem 1: delta = 1 / (100 k^1.5 beta).
+    "accuracy-for-altmin": lambda spec: 1.0 / (100.0 * spec.rank**1.5 * spec.condition),
+    # Their Claim 3: E ||A(Z)||^2 / (m ||Z||_F^2) of Z = x_1 y_1^T, of all m one term is ||x_1||^2 ||y_1||^2.
+    "isometry-rank-one": lambda spec: 1.0 + (spec.d1 * spec.d2 - 1.0) / spec.m,
+    # The same of dense measurements at the leading singular pair of A_1, ||A_1|| about sqrt(d1) + sqrt(d2).
+    "isometry-dense": lambda spec: 1.0 + ((math.sqrt(spec.d1) + math.sqrt(spec.d2)) ** 2 - 1.0) / spec.m,
+    "one": lambda spec: 1.0,
+    # Yu et al. 2014, Theorem 4 at eta^2 = 2/d, sigma_1 = 1/d, Sigma = 1 (Claim 8), times sqrt(n), without its constant.
+    "trace-ball": lambda spec: math.sqrt(3.0 / spec.labels),
+    # Spectral norm of a d x L matrix with independent entries of variance 1 / (d L).
+    "trace-ball-exact": lambda spec: 1.0 / math.sqrt(spec.labels) + 1.0 / math.sqrt(spec.d),
+    # Yi et al. 2015, eq. 3.9, statistical error without its constant.
+    "statistical-error": lambda spec: statistical_error(spec),
+    "statistical-error-twice": lambda spec: 2.0 * statistical_error(spec),
+    # The exact limit for n/p large: sqrt(1 - overlap) of the leading eigenvector of M, see theory.spiked.
+    "pairwise-error": lambda spec: 2.0 * statistical_error(spec) / math.sqrt(1.0 + excess(spec)),
+}
+
+
+def excess(spec: Any) -> float:
+    """Return phi - mu_0^2 of the link (Yi et al. 2015, eq. 3.1 and 3.2)."""
+    moments = spec.link_function.moments
+    return float(moments.phi - moments.mu0**2)
+
+
+def statistical_error(spec: Any) -> float:
+    """Return (phi + 1 - mu_0^2) / phi sqrt(p / n), with phi and mu_0 of the link (Yi et al. 2015, eq. 3.9)."""
+    return (1.0 + excess(spec)) / float(spec.link_function.moments.phi) * math.sqrt(spec.p / spec.n)

@@ -1,0 +1,102 @@
+"""What theorems have on their page: the statement, and a slider with the figures of a quick run at each position."""
+
+from concurrent.futures import wait
+from functools import lru_cache
+
+import streamlit as st
+
+from lrlab import presets
+from lrlab.engine.messages import Failure
+from lrlab.engine.together import together
+from lrlab.models.axes import axes
+from lrlab.parameters import Parameter
+from lrlab.presets import moved, shipped
+from lrlab.presets.definition import Preset
+from lrlab.presets.result import Panel, Plan
+from lrlab.ui.live.changes import State
+from lrlab.ui.papers.computed import figure_name
+from lrlab.ui.shared import live
+from lrlab.ui.widgets import slider
+from lrlab.ui.widgets.permalink import Permalink
+
+PATIENCE_SECONDS = 2.0
+"""For how long a position that is passed waits for its run."""
+REST_SECONDS = 6.0
+"""For how long one at which the slider rests does, before it shows what is there."""
+NAME = "at"
+
+
+def statement(preset: Preset) -> None:
+    """Show the theorem that a preset is of, in the symbols of its paper; nothing where it is of none."""
+    if text := preset.content["figure"].get("statement"):
+        st.latex(text.strip())
+
+
+def position(link: Permalink, preset: Preset) -> float | None:
+    """Return the position that the address names; None where it is that of the stored result."""
+    known = moved.values(preset)
+    link.accept([NAME])
+    if not known:
+        return None
+    texts = tuple(f"{value:g}" for value in known)
+    start, key = f"{moved.start(preset):g}", link.key(NAME)
+    if st.session_state.get(key, start) not in texts:
+        # That of another theorem.
+        del st.session_state[key]
+    parameter = Parameter(meaning="position of the slider", name=NAME, kind=str, default=start, choices=texts)
+    text = link.held(parameter)
+    return None if text == start else known[texts.index(text)]
+
+
+def show(link: Permalink, preset: Preset, at: float | None) -> None:
+    """Show the slider of a preset, if it has one; what is drawn follows it."""
+    known = moved.values(preset)
+    if not known:
+        return
+    name, start = preset.content["slider"]["name"], moved.start(preset)
+    texts, drag = [f"{value:g}" for value in known], live.slider("papers.slider")
+    drag.show = lambda place: _parts(preset.name, known[place], start)
+
+    def rest(place: int) -> None:
+        st.session_state[link.key(NAME)] = texts[place]
+
+    title = axes(type(moved.first_spec(preset)))[name]
+    label = f"{title} (stored result: {start:g}; elsewhere a quick run, at once)"
+    here = known.index(start if at is None else at)
+    slider.show(label, texts, here, drag, key="papers.slider", on_rest=rest)
+
+
+def figures(name: str, at: float, seconds: float = REST_SECONDS) -> tuple[list[Panel], str]:
+    """Return the panels of a quick run at a position, and in words how many of its trials there are."""
+    shown, done, total = _quick(name, at, seconds) if (name, at) not in _finished else _finished[name, at]
+    so_far = "" if done == total else f", {done} of them so far: press Compute again for the others"
+    return shown, f"A quick run at {at:g}, computed now: {total} trials{so_far}."
+
+
+_finished: dict[tuple[str, float], tuple[list[Panel], int, int]] = {}
+"""Runs of which all trials are there: a few kilobytes each, of as many as sliders have positions."""
+
+
+def _quick(name: str, at: float, seconds: float) -> tuple[list[Panel], int, int]:
+    plan = _plan(name, at)
+    futures = [together.submit(plan.function, item) for item in plan.items]
+    wait(futures, seconds)
+    values = [one.result() if one.done() else None for one in futures]
+    good = [None if isinstance(value, Failure) else value for value in values]
+    done = sum(value is not None for value in good)
+    made = plan.finish(good).panels if done else [], done, len(futures)
+    if done == len(futures):
+        _finished[name, at] = made
+    return made
+
+
+@lru_cache(maxsize=64)
+def _plan(name: str, at: float) -> Plan:
+    return presets.plan(presets.load(name, True, at))
+
+
+def _parts(name: str, at: float, start: float) -> State:
+    """Return the figures at a position by the names that they have on the page."""
+    run, preset = shipped.load(name), presets.load(name)
+    shown = run.panels if run and at == start else figures(name, at, PATIENCE_SECONDS)[0]
+    return {figure_name(preset, panel): panel.figure for panel in shown}

@@ -1,0 +1,166 @@
+"""Theorems: quantities recomputed in another way, lines, rules in all three outcomes, presets at other positions."""
+
+import numpy as np
+import pytest
+
+import lrlab
+from lrlab import presets
+from lrlab.engine.stream import LocalStream
+from lrlab.parameters import InputError
+from lrlab.presets import claims, shipped
+from lrlab.presets.bounds import BOUNDS
+from lrlab.presets.evidence import Samples
+from lrlab.presets.moved import moved, start, values
+from lrlab.presets.quantities import QUANTITIES
+from lrlab.presets.reading import read
+
+THEOREMS = [name for name in presets.names() if presets.load(name).kind == "theorem"]
+
+
+def test_every_quantity_and_every_bound_is_drawn_somewhere():
+    tables = [presets.load(name).content for name in THEOREMS]
+    assert {one["quantity"] for table in tables for one in table["series"] if "quantity" in one} == set(QUANTITIES)
+    lines = {line["bound"] for table in tables for line in table["lines"] if "bound" in line}
+    assert lines | {table["figure"].get("against") for table in tables} - {None} == set(BOUNDS)
+
+
+def test_the_properties_of_rank_one_measurements_are_the_sums_of_the_theorem():
+    spec = lrlab.spec("rank-one-sensing", m=60, d1=5, d2=5, rank=2, condition=3.0, seed=4)
+    problem, parts = spec.build(), QUANTITIES["properties"](spec)
+    X, Y, W = problem.operator.X, problem.operator.Y, problem.truth.dense()
+    S = sum(b * np.outer(x, y) for b, x, y in zip(problem.b, X, Y, strict=True)) / 60
+    assert parts["start"] == pytest.approx(np.linalg.norm(S - W, 2) / np.linalg.norm(W, 2))
+    for name in ("B", "G"):
+        sizes = [QUANTITIES["properties"](spec.replace(m=m))[name] for m in (100, 10_000)]
+        assert 4 < sizes[0] / sizes[1] < 25, "they fall as 1 / sqrt(m)"
+    assert BOUNDS["accuracy-for-altmin"](spec) == pytest.approx(1 / (100 * 2**1.5 * 3))
+
+
+@pytest.mark.parametrize("operator", ["gaussian", "dense"])
+def test_the_ends_of_the_isometry_have_the_means_that_lines_say(operator):
+    spec = lrlab.spec("rank-one-sensing", m=200, d1=20, d2=30, rank=1, operator=operator)
+    drawn = [QUANTITIES["isometry"](spec.replace(seed=seed)) for seed in range(300)]
+    line = BOUNDS["isometry-rank-one" if operator == "gaussian" else "isometry-dense"](spec)
+    assert np.mean([one["high"] for one in drawn]) == pytest.approx(line, rel=0.05)
+    assert np.mean([one["low"] for one in drawn]) == pytest.approx(1.0, rel=0.05)
+
+
+def test_dense_measurements_have_the_law_that_they_are_drawn_from():
+    spec = lrlab.spec("rank-one-sensing", m=300, d1=8, d2=8, rank=1, operator="dense")
+    high = []
+    for seed in range(60):
+        A = spec.replace(seed=seed).build().operator.A
+        U, _, Vt = np.linalg.svd(A[0])
+        high.append(np.mean((A @ Vt[0] @ U[:, 0]) ** 2))
+    drawn = [QUANTITIES["isometry"](spec.replace(seed=seed))["high"] for seed in range(60)]
+    assert np.mean(drawn) == pytest.approx(np.mean(high), rel=0.05)
+
+
+def test_gaps_are_those_of_the_empirical_minimisers():
+    spec = lrlab.spec("multilabel", n=400, d=3, labels=4, rank=1, per_row=0, seed=1)
+    parts = QUANTITIES["generalisation-gaps"](spec)
+    rng = np.random.default_rng(spec.streams().data)
+    label, signs = rng.integers(4, size=400), rng.integers(0, 2, size=(400, 3)) * 2.0 - 1.0
+    X = np.zeros((4, 3))
+    for row, x in zip(label, signs, strict=True):
+        X[row] += x / np.sqrt(3)
+    # The risk of Z on these rows is <Z, X> / n, and on fresh ones 0.
+    u, s, vt = np.linalg.svd(X)
+    for ball, Z in (("frobenius", X / np.linalg.norm(X)), ("trace", np.outer(u[:, 0], vt[0]))):
+        assert parts[ball] == pytest.approx(np.sqrt(400) * np.vdot(Z, X) / 400)
+    others = [Z / np.linalg.norm(Z, "nuc") for Z in rng.standard_normal((200, 4, 3))]
+    assert max(np.vdot(Z, X) for Z in others) < s[0]
+    large = QUANTITIES["generalisation-gaps"](spec.replace(n=4000, d=60, labels=90))
+    assert large["trace"] == pytest.approx(BOUNDS["trace-ball-exact"](spec.replace(d=60, labels=90)), rel=0.1)
+
+
+def test_the_contraction_is_the_largest_deviation_on_the_tangent_space():
+    spec = lrlab.spec("polynomial-network", p=6, r=2, m=80, seed=2)
+    problem = spec.build()
+    U, X = problem.truth.U, problem.operator.X
+    rng = np.random.default_rng(0)
+    basis = np.array([(U @ B.T + B @ U.T).ravel() for B in rng.standard_normal((40, 6, 2))])
+    T = np.linalg.svd(basis, full_matrices=False)[2][: spec.degrees_of_freedom]
+
+    def deviation(Z):
+        r = np.einsum("ij,jk,ik->i", X, Z, X)
+        return Z - (X.T * r) @ X / (2 * 80) + r.mean() / 2 * np.eye(6)
+
+    images = np.array([deviation(row.reshape(6, 6)).ravel() for row in T])
+    parts = QUANTITIES["contraction"](spec)
+    assert parts["tangent"] == pytest.approx(2 * np.linalg.norm(images @ T.T, 2), rel=0.01)
+    L = problem.truth.dense()
+    assert parts["fixed"] == pytest.approx(2 * np.linalg.norm(deviation(L), 2) / np.linalg.norm(L, 2))
+
+
+def powers(power, scatter=0.01):
+    rng = np.random.default_rng(0)
+    return Samples({"a": {x: x**power * np.exp(scatter * rng.standard_normal(8)) for x in (1.0, 2.0, 4.0, 8.0, 16.0)}})
+
+
+@pytest.mark.parametrize(("samples", "holds"), [(powers(-0.5), True), (powers(-1.0), False), (powers(-0.5, 3.0), None)])
+def test_a_slope_is_reproduced_missed_or_open(samples, holds):
+    rule = {"rule": "slope", "series": ["a"], "level": -0.5, "within": 0.1}
+    assert claims.judge(rule, samples).holds is holds
+
+
+@pytest.mark.parametrize(
+    ("shares", "holds"), [((0, 0, 1, 1), True), ((0, 0, 0, 1), False), ((0, 1, 1, 1), None), ((0, 0, 0.5, 1), None)]
+)
+def test_a_sufficient_condition_is_reproduced_missed_or_open(shares, holds):
+    scale, places = np.linspace(0.99, 1.01, 10), (1.0, 2.0, 3.0, 4.0)
+    succeeded = [(np.arange(10) < 10 * share).astype(float) for share in shares]
+    samples = Samples({
+        "q": dict(zip(places, (2.0 * scale, 1.5 * scale, 0.8 * scale, 0.6 * scale), strict=True)),
+        "share": dict(zip(places, succeeded, strict=True)),
+    })  # fmt: skip
+    rule = {"rule": "threshold", "lower": ["q"], "higher": ["share"], "level": 1.0, "within": 1.3}
+    assert claims.judge(rule, samples).holds is holds
+
+
+@pytest.mark.parametrize("name", THEOREMS)
+def test_a_theorem_has_its_statement_lines_with_assumptions_and_bands(name):
+    preset, run = presets.load(name), shipped.load(name)
+    assert preset.content["figure"]["statement"].strip() and start(preset) in values(preset)
+    lines = preset.content["lines"]
+    assert all(line["if"] for line in lines) and run.panels
+    for panel in run.panels:
+        shown = [trace["name"] for trace in panel.figure.data if "name" in trace]
+        for line in lines:
+            if line.get("panel", panel.title) == panel.title:
+                assert line["label"] in shown and line["if"] in panel.caption
+        assert any(trace.get("fill") == "toself" for trace in panel.figure.data), "bands"
+
+
+def test_at_another_position_everything_is_of_that_spec():
+    preset = moved(presets.load("jain2013-theorem1", quick=True), 5)
+    trials = {item.job.spec if hasattr(item, "job") else item.spec for item in presets.plan(preset).items}
+    assert {spec.condition for spec in trials} == {5.0} and preset.at == 5
+    with pytest.raises(InputError, match=r"at must be 1, 2, 5, 10, got 3"):
+        moved(preset, 3)
+    with pytest.raises(InputError, match="has no slider"):
+        presets.load("jain2013-fig1d", at=3)
+
+
+def test_the_page_and_tables_of_a_position_are_written(tmp_path):
+    written = presets.run("yu2014-claims7-8", tmp_path, start=LocalStream, quick=True, at=5)
+    text = written[0].read_text("utf-8")
+    assert r"\Omega\Big(\lambda" in text and "python -m lrlab paper yu2014-claims7-8 --quick --at 5" in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('quantity = "isometry"', 'quantity = "isometries"', "quantity must be .* did you mean isometry"),
+        ('bound = "isometry-dense"', 'bound = "isometry-dens"', "isometry-dense"),
+        ('name = "d2"', 'name = "d3"', "parameter"),
+        ("values = [10, 20, 50, 100]", "values = [10, 20]", "with 50, of which the result is"),
+        ('part = "low"\n\n[[series]]\nlabel = "dense A, l', '\n[[series]]\nlabel = "dense A, l', "part must be given"),
+    ],
+)
+def test_a_mistake_in_a_theorem_is_a_sentence_with_its_line(old, new, message):
+    name = "jain2013-claim3"
+    text = presets.files(presets.__name__).joinpath(f"{name}.toml").read_text("utf-8")
+    assert old in text
+    with pytest.raises(InputError, match=rf"line \d+: .*{message}"):
+        presets.plan(read(name, text.replace(old, new, 1)))
