@@ -32,6 +32,7 @@ _RULE = {
     "rule": str, "lower": [str], "higher": [str], "series": [str],
     "by": float, "within": float, "level": float, "at": float, "from": float, "to": float,
 }  # fmt: skip
+_LINE = {"label": str, "panel": str, "bound": str, "slope": float, "series": str, "if": str, "exact": bool}
 _REMARK = Keys({"text": str, **_RULE}, ("text", "rule"))
 _CLAIM = {"paper": str, "panel": str, "remark": _REMARK, **_RULE}
 _QUICK = Keys({
@@ -93,7 +94,7 @@ KINDS: Mapping[str, Keys] = {
         _MODEL, _AXES, {"settings": dict, "slider": Keys({"name": str, "values": list}, ("name", "values"))},
         _tables("series", {**_SERIES, **_MODEL, **_AXES, "quantity": str, "part": str, "below": float}, "label"),
         _tables("panels", {"title": str, **_MODEL, **_AXES, **_MEASURE, **_SCALES, "only": [str]}, "title"),
-        _tables("lines", {"label": str, "panel": str, "bound": str, "slope": float, "series": str, "if": str}, "label"),
+        _tables("lines", _LINE, "label", "if"),
         _CLAIMS,
     ),
     "comparison": file_keys(
@@ -129,8 +130,7 @@ class Preset:
     """A figure that can be computed.
 
     name: as in the shell. title, reference, explanation (a paragraph): for people. kind: the module that computes it.
-    source: the file's content, with the lines for messages. quick: whether this is its quick form, see `quick`. at: the
-    position of its slider, where it is not that of the file, see `moved`.
+    source: the file's content, with lines for messages. quick: whether it is its quick form. at: see `moved`.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Quantities of theorems that no solver computes: numbers of what is drawn from a spec, each with its parts by name."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -101,10 +101,17 @@ def contraction(spec: Any) -> Parts:
     return {"fixed": 2.0 * float(fixed), "tangent": 2.0 * float(worst)}
 
 
-QUANTITIES: dict[str, Callable[[Any], Parts]] = {
-    "properties": properties,
-    "isometry": isometry,
-    "generalisation-gaps": generalisation_gaps,
-    "contraction": contraction,
+class Quantity(NamedTuple):
+    """What is computed of a spec on the seed of a trial, and the names of its parts."""
+
+    parts_of: Callable[[Any], Parts]
+    parts: tuple[str, ...]
+
+
+QUANTITIES: dict[str, Quantity] = {
+    "properties": Quantity(properties, ("start", "B", "G")),
+    "isometry": Quantity(isometry, ("high", "low")),
+    "generalisation-gaps": Quantity(generalisation_gaps, ("frobenius", "trace", "line")),
+    "contraction": Quantity(contraction, ("fixed", "tangent")),
 }
-"""By name; each takes a spec of the model that it is about, on the seed of a trial."""
+"""By name."""

@@ -95,8 +95,8 @@ def _threshold(rule: Table, samples: Samples) -> Judged:
         sides += [_most(samples.values[high][place]) is False or None for place in above] or [None]
         for own, word, level in ((below, "below", rule["level"]), (above, "above", most)):
             shares = [float(samples.values[high][place].mean()) for place in own]
-            found = f"{number(min(shares))} to {number(max(shares))} at {len(own)} places" if own else "nowhere"
-            words.append(f"{high} where {low} is {word} {level:g}: {found}")
+            share = f"{number(min(shares))} to {number(max(shares))} at {len(own)} places" if own else "nowhere"
+            words.append(f"{high} where {low} is {word} {level:g}: {share}")
     return Judged(decided(sides), "; ".join(words))
 
 

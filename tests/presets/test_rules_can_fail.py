@@ -143,7 +143,9 @@ def test_noise_of_any_number_of_trials_is_rarely_called_reproduced(trials):
 
             def noise(names=names, places=places, rng=rng, claim=claim):
                 # At the end of what is still called about a level.
-                centre = np.log(abs(claim.get("level", 1.0)) * claim.get("within", 1.0))
+                # That of a slope is no factor.
+                within = 1.0 if claim["rule"] == "slope" else claim.get("within", 1.0)
+                centre = np.log(abs(claim.get("level", 1.0)) * within)
                 if claim["rule"] == "transition":
                     return Samples({s: {x: rng.integers(0, 2, trials).astype(float) for x in places} for s in names})
                 if claim["rule"] == "threshold":
@@ -151,7 +153,7 @@ def test_noise_of_any_number_of_trials_is_rarely_called_reproduced(trials):
                     return Samples(
                         shares | {s: {x: rng.lognormal(0, 1, trials) for x in places} for s in claim["lower"]}
                     )
-                spread = 2.0 * np.log(claim.get("within", 2.0))
+                spread = 2.0 * np.log(within if within > 1.0 else 2.0)
                 return Samples({s: {x: np.exp(rng.normal(centre, spread, trials)) for x in places} for s in names})
 
             share = share_reproduced(claim, noise)

@@ -26,12 +26,12 @@ def test_every_quantity_and_every_bound_is_drawn_somewhere():
 
 def test_the_properties_of_rank_one_measurements_are_the_sums_of_the_theorem():
     spec = lrlab.spec("rank-one-sensing", m=60, d1=5, d2=5, rank=2, condition=3.0, seed=4)
-    problem, parts = spec.build(), QUANTITIES["properties"](spec)
+    problem, parts = spec.build(), QUANTITIES["properties"].parts_of(spec)
     X, Y, W = problem.operator.X, problem.operator.Y, problem.truth.dense()
     S = sum(b * np.outer(x, y) for b, x, y in zip(problem.b, X, Y, strict=True)) / 60
     assert parts["start"] == pytest.approx(np.linalg.norm(S - W, 2) / np.linalg.norm(W, 2))
     for name in ("B", "G"):
-        sizes = [QUANTITIES["properties"](spec.replace(m=m))[name] for m in (100, 10_000)]
+        sizes = [QUANTITIES["properties"].parts_of(spec.replace(m=m))[name] for m in (100, 10_000)]
         assert 4 < sizes[0] / sizes[1] < 25, "they fall as 1 / sqrt(m)"
     assert BOUNDS["accuracy-for-altmin"](spec) == pytest.approx(1 / (100 * 2**1.5 * 3))
 
@@ -39,7 +39,7 @@ def test_the_properties_of_rank_one_measurements_are_the_sums_of_the_theorem():
 @pytest.mark.parametrize("operator", ["gaussian", "dense"])
 def test_the_ends_of_the_isometry_have_the_means_that_lines_say(operator):
     spec = lrlab.spec("rank-one-sensing", m=200, d1=20, d2=30, rank=1, operator=operator)
-    drawn = [QUANTITIES["isometry"](spec.replace(seed=seed)) for seed in range(300)]
+    drawn = [QUANTITIES["isometry"].parts_of(spec.replace(seed=seed)) for seed in range(300)]
     line = BOUNDS["isometry-rank-one" if operator == "gaussian" else "isometry-dense"](spec)
     assert np.mean([one["high"] for one in drawn]) == pytest.approx(line, rel=0.05)
     assert np.mean([one["low"] for one in drawn]) == pytest.approx(1.0, rel=0.05)
@@ -52,13 +52,13 @@ def test_dense_measurements_have_the_law_that_they_are_drawn_from():
         A = spec.replace(seed=seed).build().operator.A
         U, _, Vt = np.linalg.svd(A[0])
         high.append(np.mean((A @ Vt[0] @ U[:, 0]) ** 2))
-    drawn = [QUANTITIES["isometry"](spec.replace(seed=seed))["high"] for seed in range(60)]
+    drawn = [QUANTITIES["isometry"].parts_of(spec.replace(seed=seed))["high"] for seed in range(60)]
     assert np.mean(drawn) == pytest.approx(np.mean(high), rel=0.05)
 
 
 def test_gaps_are_those_of_the_empirical_minimisers():
     spec = lrlab.spec("multilabel", n=400, d=3, labels=4, rank=1, per_row=0, seed=1)
-    parts = QUANTITIES["generalisation-gaps"](spec)
+    parts = QUANTITIES["generalisation-gaps"].parts_of(spec)
     rng = np.random.default_rng(spec.streams().data)
     label, signs = rng.integers(4, size=400), rng.integers(0, 2, size=(400, 3)) * 2.0 - 1.0
     X = np.zeros((4, 3))
@@ -70,7 +70,7 @@ def test_gaps_are_those_of_the_empirical_minimisers():
         assert parts[ball] == pytest.approx(np.sqrt(400) * np.vdot(Z, X) / 400)
     others = [Z / np.linalg.norm(Z, "nuc") for Z in rng.standard_normal((200, 4, 3))]
     assert max(np.vdot(Z, X) for Z in others) < s[0]
-    large = QUANTITIES["generalisation-gaps"](spec.replace(n=4000, d=60, labels=90))
+    large = QUANTITIES["generalisation-gaps"].parts_of(spec.replace(n=4000, d=60, labels=90))
     assert large["trace"] == pytest.approx(BOUNDS["trace-ball-exact"](spec.replace(d=60, labels=90)), rel=0.1)
 
 
@@ -87,7 +87,7 @@ def test_the_contraction_is_the_largest_deviation_on_the_tangent_space():
         return Z - (X.T * r) @ X / (2 * 80) + r.mean() / 2 * np.eye(6)
 
     images = np.array([deviation(row.reshape(6, 6)).ravel() for row in T])
-    parts = QUANTITIES["contraction"](spec)
+    parts = QUANTITIES["contraction"].parts_of(spec)
     assert parts["tangent"] == pytest.approx(2 * np.linalg.norm(images @ T.T, 2), rel=0.01)
     L = problem.truth.dense()
     assert parts["fixed"] == pytest.approx(2 * np.linalg.norm(deviation(L), 2) / np.linalg.norm(L, 2))
@@ -128,7 +128,8 @@ def test_a_theorem_has_its_statement_lines_with_assumptions_and_bands(name):
         shown = [trace["name"] for trace in panel.figure.data if "name" in trace]
         for line in lines:
             if line.get("panel", panel.title) == panel.title:
-                assert line["label"] in shown and line["if"] in panel.caption
+                name = f"theory, {line['series']}" if line.get("exact") else line["label"]
+                assert name in shown and f"{line['label']}: {line['if']}" in panel.caption
         assert any(trace.get("fill") == "toself" for trace in panel.figure.data), "bands"
 
 
@@ -151,11 +152,15 @@ def test_the_page_and_tables_of_a_position_are_written(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('quantity = "isometry"', 'quantity = "isometries"', "quantity must be .* did you mean isometry"),
+        ('quantity = "isometry"', 'quantity = "isometries"', 'quantity must be .* did you mean "isometry"'),
         ('bound = "isometry-dense"', 'bound = "isometry-dens"', "isometry-dense"),
         ('name = "d2"', 'name = "d3"', "parameter"),
         ("values = [10, 20, 50, 100]", "values = [10, 20]", "with 50, of which the result is"),
-        ('part = "low"\n\n[[series]]\nlabel = "dense A, l', '\n[[series]]\nlabel = "dense A, l', "part must be given"),
+        (
+            'part = "low"\n\n[[series]]\nlabel = "dense A, l',
+            '\n[[series]]\nlabel = "dense A, l',
+            "part must be one of high, low, got nothing",
+        ),
     ],
 )
 def test_a_mistake_in_a_theorem_is_a_sentence_with_its_line(old, new, message):

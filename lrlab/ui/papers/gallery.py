@@ -53,12 +53,12 @@ def groups() -> dict[str, list[str]]:
     """Return the names of all presets by the title of their group."""
     theorems = [name for name in presets.names() if presets.load(name).kind == "theorem"]
     others = [name for name in presets.names() if name not in theorems]
-    found = {
+    grouped = {
         **{f"{paper.short}: {paper.title}": [n for n in others if paper_of(n) is paper] for paper in PAPERS.values()},
         "Theorems: what the papers prove, beside what happens": theorems,
         "Other experiments": [name for name in others if not paper_of(name)],
     }
-    return {title: own for title, own in found.items() if own}
+    return {title: own for title, own in grouped.items() if own}
 
 
 def card(name: str) -> Card:

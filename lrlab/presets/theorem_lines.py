@@ -1,0 +1,84 @@
+"""Where the series of a theorem's panel are placed, and the lines of what it says; see `theorem`."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from lrlab.models.axes import place
+from lrlab.parameters import declared
+from lrlab.presets.bounds import BOUNDS
+from lrlab.presets.cases import axes_path, axis_of, shown_in
+from lrlab.presets.definition import Preset, Toml
+from lrlab.protocol import Spec
+
+CURVE_POINTS = 61
+
+
+class Placed(NamedTuple):
+    """A series in a panel: both as in the file, its axis, and the spec at each value."""
+
+    panel: Toml
+    series: Toml
+    axis: str
+    specs: Mapping[float, Spec]
+
+
+def placed_in(preset: Preset) -> list[Placed]:
+    """Return every series in every panel that shows it."""
+    placed = []
+    for i, panel in enumerate(preset.panels):
+        for j, series in enumerate(preset.series):
+            if shown_in(panel, series):
+                where = ("series", j) if "axes" in series else ("panels", i)
+                axis, values = axis_of(preset, where)
+                spec = preset.spec(("panels", i), ("series", j))
+                with preset.source.locate(axes_path(preset, where)):
+                    specs = {value: place(spec, axis, value) for value in values}
+                placed.append(Placed(panel, series, axis, specs))
+    return placed
+
+
+def lines_of(preset: Preset, panel: Toml, placed: Sequence[Placed], points: pd.DataFrame) -> pd.DataFrame:
+    """Return the lines of a panel: name, x, y, and the series that a line is exact for, or nan."""
+    against = preset.content["figure"].get("against")
+    parts = [pd.DataFrame({"name": [], "x": [], "y": [], "series": []})]
+    for line in _of_panel(preset, panel):
+        own = [one for one in placed if one.series["label"] == line.get("series", one.series["label"])]
+        dots = points[points["series"].isin([one.series["label"] for one in own])]
+        if dots.empty:
+            continue
+        x = np.geomspace(dots["x"].min(), dots["x"].max(), CURVE_POINTS)
+        if "bound" in line:
+            specs = [spec for one in own for spec in one.specs.values()] if against else _along(own[0], x)
+            axis = own[0].axis
+            x = np.array([BOUNDS[against](spec) if against else spec.values()[axis] for spec in specs], float)
+            y = np.array([BOUNDS[line["bound"]](spec) for spec in specs])
+        else:
+            last = dots.iloc[-1]
+            y = last["y"] * (x / last["x"]) ** line["slope"]
+        exact = line["series"] if line.get("exact") else np.nan
+        table = pd.DataFrame({"name": line["label"], "x": x, "y": y, "series": exact})
+        parts.append(table.sort_values("x").drop_duplicates())
+    return pd.concat(parts, ignore_index=True)
+
+
+def _along(one: Placed, values: Sequence[float]) -> list[Spec]:
+    """Return the specs at values between those of a series, rounded where the axis is a whole number."""
+    spec = next(iter(one.specs.values()))
+    parameter = declared(type(spec)).get(one.axis)
+    whole = parameter is not None and parameter.kind is int
+    return [place(spec, one.axis, round(value) if whole else value) for value in values]
+
+
+def _of_panel(preset: Preset, panel: Toml) -> list[Toml]:
+    return [line for line in preset.content["lines"] if line.get("panel", panel["title"]) == panel["title"]]
+
+
+def assumptions(preset: Preset, panel: Toml) -> str:
+    """Return what the lines are, and under what assumptions they hold, in words."""
+    return "".join(
+        f" {'Theory of ' + line['series'] + ': ' if line.get('exact') else ''}{line['label']}: {line['if']}."
+        for line in _of_panel(preset, panel)
+    )
