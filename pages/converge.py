@@ -4,6 +4,7 @@ import streamlit as st
 
 from lrlab.catalog import family, model_entry
 from lrlab.ui.converge import dragged, many_seeds, results_view, run_controls
+from lrlab.ui.papers import theorem_links
 from lrlab.ui.shared import live, page, problem_controls, solver_controls
 
 link = page.begin("converge")
@@ -25,4 +26,5 @@ if jobs:
     problem_controls.follow_sliders(link, spec, dragged.Dragged(settings, jobs))
 results_view.refine()
 many_seeds.show(settings, jobs)
+theorem_links.show(model)
 link.write()

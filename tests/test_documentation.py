@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lrlab import catalog, settings
+from lrlab import catalog, presets, settings
+from lrlab.presets import sweeps
+from lrlab.presets.papers import PAPERS, paper_of
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -57,3 +59,14 @@ def test_a_link_of_a_page_leads_somewhere(generated):
         folder = path.parent.relative_to(DOCS)
         for link in re.findall(r"\]\(([\w./-]+\.md)", path.read_text()):
             assert str((DOCS / folder / link).resolve().relative_to(DOCS)) in pages, f"{path.name}: {link}"
+
+
+def test_the_table_of_the_papers_names_what_there_is_and_every_figure_of_them():
+    text = (DOCS / "papers.md").read_text("utf-8")
+    named = set(re.findall(r"`([a-z0-9]+(?:-[a-z0-9]+)*)`", text))
+    solvers = {entry.name for entry in catalog.ENTRIES}
+    ours = {name for name in presets.names() if paper_of(name)}
+    options = {"operator"}
+    assert named - set(presets.names()) - set(sweeps.names()) - solvers - set(catalog.MODELS) - options == set()
+    assert ours <= named, "a figure that the table leaves out"
+    assert [title in text for title in ("Yi", "Jain", "Soltani", "Yu", "Qiu")] == [True] * len(PAPERS)

@@ -4,6 +4,7 @@ A file is a sweep definition with a table `figure`, see `definition`; a further 
 """
 
 import os
+import tomllib
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
@@ -26,6 +27,18 @@ if TYPE_CHECKING:
 def names() -> list[str]:
     """Return the names of all presets."""
     return sorted(file.name.removesuffix(".toml") for file in files(__name__).iterdir() if file.name.endswith(".toml"))
+
+
+@cache
+def theorems(model: str) -> list[tuple[str, str]]:
+    """Return names and titles of the theorems on a model, without reading them as presets: pages ask when they open."""
+    listed = list[tuple[str, str]]()
+    for name in names():
+        content = tomllib.loads(files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+        models = {table.get("model") for table in (content, *content.get("series", ()))}
+        if content["figure"]["kind"] == "theorem" and model in models:
+            listed.append((name, content["title"]))
+    return listed
 
 
 @cache

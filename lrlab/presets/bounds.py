@@ -16,6 +16,10 @@ BOUNDS: dict[str, Callable[[Any], float]] = {
     "trace-ball": lambda spec: math.sqrt(3.0 / spec.labels),
     # Spectral norm of a d x L matrix with independent entries of variance 1 / (d L).
     "trace-ball-exact": lambda spec: 1.0 / math.sqrt(spec.labels) + 1.0 / math.sqrt(spec.d),
+    # Their Theorems 3 and 4 with s = 1, without constants. Columns of W have length 1 at E||x||^2 = d: with features of
+    # mean length 1, ||Z||_F = sqrt(d L), and ||Z||_tr is at most sqrt(k) times that.
+    "excess-frobenius": lambda spec: math.sqrt(spec.labels * spec.d / spec.n),
+    "excess-trace": lambda spec: math.sqrt(2.0 * spec.rank * spec.d / spec.n),
     # Yi et al. 2015, eq. 3.9, statistical error without its constant.
     "statistical-error": lambda spec: statistical_error(spec),
     "statistical-error-twice": lambda spec: 2.0 * statistical_error(spec),

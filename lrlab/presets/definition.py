@@ -32,7 +32,7 @@ _RULE = {
     "rule": str, "lower": [str], "higher": [str], "series": [str],
     "by": float, "within": float, "level": float, "at": float, "from": float, "to": float,
 }  # fmt: skip
-_LINE = {"label": str, "panel": str, "bound": str, "slope": float, "series": str, "if": str, "exact": bool}
+_LINE = {"label": str, "panel": str, "bound": str, "slope": float, "mark": str, "series": str, "if": str, "exact": bool}
 _REMARK = Keys({"text": str, **_RULE}, ("text", "rule"))
 _CLAIM = {"paper": str, "panel": str, "remark": _REMARK, **_RULE}
 _QUICK = Keys({

@@ -2,6 +2,7 @@
 
 import copy
 from dataclasses import replace
+from itertools import product
 
 from lrlab.models.axes import axes
 from lrlab.parameters import InputError, require_known
@@ -16,12 +17,13 @@ def values(preset: Preset) -> list[float]:
 
 def start(preset: Preset) -> float:
     """Return the value of which the stored result is."""
-    return float(first_spec(preset).values()[preset.content["slider"]["name"]])
+    return float(specs(preset)[0].values()[preset.content["slider"]["name"]])
 
 
-def first_spec(preset: Preset) -> Spec:
-    """Return a spec of the preset, that of its first series in its first panel."""
-    return preset.spec(("panels", 0), ("series", 0))
+def specs(preset: Preset) -> list[Spec]:
+    """Return the specs of a preset, of all series in all panels, before their axes."""
+    pairs = product(range(len(preset.panels)), range(len(preset.series)))
+    return [preset.spec(("panels", i), ("series", j)) for i, j in pairs]
 
 
 def moved(preset: Preset, value: float) -> Preset:
@@ -44,6 +46,6 @@ def check(preset: Preset) -> None:
         return
     name = preset.content["slider"]["name"]
     with preset.source.locate(("slider",)):
-        require_known(name, tuple(axes(type(first_spec(preset)))), what="parameter")
+        require_known(name, tuple(axes(type(specs(preset)[0]))), what="parameter")
         if start(preset) not in values(preset):
             raise InputError("values", f"with {start(preset):g}, of which the result is", values(preset), "add it")

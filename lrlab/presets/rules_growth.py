@@ -2,7 +2,8 @@
 
 - `exponent`: the growth of a series is at most that of the formula;
 - `proportional`: errors of all series grow as their rate;
-- `slope`: the power of each series is `level`, give or take `within`, its whole interval.
+- `slope`: the power of each series is `level`, give or take `within`, its whole interval;
+- `decays`: the power of each series is at most `level`, its whole interval: a bound that falls so holds.
 
 An exponent is the slope of the logarithms of the medians over that of the places, with the 95% interval of least
 squares: medians that bend show as a wide interval. A formula bounds the growth from above. It is not reproduced where
@@ -90,23 +91,29 @@ def _proportional(rule: Table, samples: Samples) -> Judged:
 
 
 def _slope(rule: Table, samples: Samples) -> Judged:
+    return _powers(rule, samples, rule["level"] - rule["within"], rule["level"] + rule["within"])
+
+
+def _powers(rule: Table, samples: Samples, least: float, most: float) -> Judged:
+    """Judge whether the powers of all series lie between two ends."""
     sides, words = list[bool | None](), []
     for name in rule["series"]:
-        places = samples.places([name], rule)
-        own = Samples({name: {place: samples.values[name][place] for place in places}})
+        own = Samples({name: {place: samples.values[name][place] for place in samples.places([name], rule)}})
         slope, (low, high) = exponent(own, name)
         if slope != slope:
             return NEITHER
         words.append(f"{name}: power {slope:.2f} (95% interval {low:.2f} to {high:.2f})")
-        ends = rule["level"] - rule["within"], rule["level"] + rule["within"]
-        inside, outside = ends[0] <= low and high <= ends[1], high < ends[0] or low > ends[1]
         few = min(len(values) for values in own.values[name].values()) < 2
+        inside, outside = least <= low and high <= most, high < least or low > most
         sides.append(None if few else True if inside else False if outside else None)
     return Judged(decided(sides), "; ".join(words))
 
 
 POWER_RULES: Mapping[str, Rule] = {
     "slope": Rule(_slope, ("series", "level", "within"), ("places",)),
+    "decays": Rule(
+        lambda rule, samples: _powers(rule, samples, -np.inf, rule["level"]), ("series", "level"), ("places",)
+    ),
     "proportional": Rule(_proportional, ("series",), ("places",)),
 }
 """Those of claims in files."""

@@ -25,10 +25,16 @@ from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import samples_of
 from lrlab.presets.quantities import QUANTITIES
 from lrlab.presets.result import Panel, Plan, Result, assembled, panel_table
-from lrlab.presets.theorem_lines import Placed, assumptions, lines_of, placed_in
+from lrlab.presets.theorem_lines import Placed, assumptions, lines_of, marks_of, placed_in
 from lrlab.protocol import Spec
 from lrlab.runs.trial import Trial, TrialResult, run_trial, trial_spec
 from lrlab.sweeps.statistics import summarise
+
+STATISTICS = {
+    False: "Dots: medians of the trials; bands: quartiles.",
+    True: "Shares: of all trials; bands: 95% Wilson intervals.",
+}
+"""What is drawn of numbers, and of shares."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +92,8 @@ def _check(preset: Preset) -> None:
         with preset.source.locate(("lines", number)):
             if "bound" in line:
                 require_known(line["bound"], BOUNDS, what="bound")
-            elif "slope" not in line:
-                raise InputError("bound", "a bound or a slope", "neither", "add one of them to the line")
+            elif "slope" not in line and "mark" not in line:
+                raise InputError("bound", "a bound, a slope or a mark", "nothing", "add one of them to the line")
             if "series" in line or "slope" in line:
                 require_known(line.get("series", "nothing"), labels, what="series")
     if "against" in figure:
@@ -120,13 +126,15 @@ def _panel(preset: Preset, panel: Toml, placed: Sequence[Placed], rows: pd.DataF
     log = {scale: look.get(scale, True) for scale in ("log_x", "log_y")}
     titles = {"axis_title": look.get("against_title") or axes(type(spec))[axis], "value_title": look["measure_title"]}
     exact = lines.dropna().assign(kind="predicted", low=np.nan, high=np.nan)
-    figure = draw(points, **titles, **log, bands=True, limits=lines[lines["series"].isna()], theory=exact)
+    marks = marks_of(preset, panel, spec)
+    figure = draw(points, **titles, **log, bands=True, marks=marks, limits=lines[lines["series"].isna()], theory=exact)
     values = [
         table if "below" not in one.series else table.assign(value=(table["value"] < one.series["below"]) * 1.0)
         for one, table in drawn
     ]
     judged = claims.verdicts(preset, panel["title"], samples_of(pd.concat(values), "x", "value"))
-    words = "Dots: medians of the trials; bands: quartiles." + assumptions(preset, panel)
+    words = " ".join(STATISTICS[shares] for shares in dict.fromkeys("below" in one.series for one, _ in drawn))
+    words += assumptions(preset, panel)
     table = pd.concat([points, lines.rename(columns={"name": "line"})]).rename(columns={"x": look.get("against", axis)})
     return Panel(panel["title"], figure, words + claims.caption(judged), judged), panel_table(
         panel["title"], spec.model, table, claims.rows(judged)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from lrlab.arrays import Array
 from lrlab.models.axes import place
 from lrlab.parameters import declared
 from lrlab.presets.bounds import BOUNDS
@@ -44,7 +45,7 @@ def lines_of(preset: Preset, panel: Toml, placed: Sequence[Placed], points: pd.D
     """Return the lines of a panel: name, x, y, and the series that a line is exact for, or nan."""
     against = preset.content["figure"].get("against")
     parts = [pd.DataFrame({"name": [], "x": [], "y": [], "series": []})]
-    for line in _of_panel(preset, panel):
+    for line in (line for line in _of_panel(preset, panel) if "mark" not in line):
         own = [one for one in placed if one.series["label"] == line.get("series", one.series["label"])]
         dots = points[points["series"].isin([one.series["label"] for one in own])]
         if dots.empty:
@@ -64,7 +65,12 @@ def lines_of(preset: Preset, panel: Toml, placed: Sequence[Placed], points: pd.D
     return pd.concat(parts, ignore_index=True)
 
 
-def _along(one: Placed, values: Sequence[float]) -> list[Spec]:
+def marks_of(preset: Preset, panel: Toml, spec: Spec) -> dict[str, float]:
+    """Return the places of upright lines by their labels: the values of parameters of the spec."""
+    return {line["label"]: float(spec.values()[line["mark"]]) for line in _of_panel(preset, panel) if "mark" in line}
+
+
+def _along(one: Placed, values: Array) -> list[Spec]:
     """Return the specs at values between those of a series, rounded where the axis is a whole number."""
     spec = next(iter(one.specs.values()))
     parameter = declared(type(spec)).get(one.axis)

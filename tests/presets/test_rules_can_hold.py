@@ -89,6 +89,10 @@ def centres(rule, series, places, right):
         case "slope":
             power = rule["level"] + (0.0 if right else WIDE * rule["within"])
             return {name: {x: float(x) ** power for x in places} for name in series}
+        case "decays":
+            return {
+                name: {x: float(x) ** (rule["level"] + (-1.0 if right else 1.0)) for x in places} for name in series
+            }
         case "threshold":
             below = {x: k >= len(places) // 2 for k, x in enumerate(places)}
             first = {x: rule["level"] * (1 / WIDE if below[x] else WIDE * within) for x in places}

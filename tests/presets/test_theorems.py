@@ -104,6 +104,11 @@ def test_a_slope_is_reproduced_missed_or_open(samples, holds):
     assert claims.judge(rule, samples).holds is holds
 
 
+@pytest.mark.parametrize(("power", "holds"), [(-1.0, True), (-0.2, False), (-0.5, None)])
+def test_a_bound_that_falls_is_kept_broken_or_open(power, holds):
+    assert claims.judge({"rule": "decays", "series": ["a"], "level": -0.5}, powers(power)).holds is holds
+
+
 @pytest.mark.parametrize(
     ("shares", "holds"), [((0, 0, 1, 1), True), ((0, 0, 0, 1), False), ((0, 1, 1, 1), None), ((0, 0, 0.5, 1), None)]
 )
@@ -127,7 +132,9 @@ def test_a_theorem_has_its_statement_lines_with_assumptions_and_bands(name):
     for panel in run.panels:
         shown = [trace["name"] for trace in panel.figure.data if "name" in trace]
         for line in lines:
-            if line.get("panel", panel.title) == panel.title:
+            if "mark" in line and line.get("panel", panel.title) == panel.title:
+                assert any(name.startswith(line["label"]) for name in shown)
+            elif line.get("panel", panel.title) == panel.title:
                 name = f"theory, {line['series']}" if line.get("exact") else line["label"]
                 assert name in shown and f"{line['label']}: {line['if']}" in panel.caption
         assert any(trace.get("fill") == "toself" for trace in panel.figure.data), "bands"

@@ -11,7 +11,7 @@ from lrlab.presets.papers import PAPERS, paper_of
 from lrlab.presets.result import Plan
 from lrlab.store.store import Store
 from lrlab.ui import home
-from lrlab.ui.papers import computed, gallery, papers_view
+from lrlab.ui.papers import computed, gallery, papers_view, theorem_view
 from lrlab.ui.shared.cards import PICTURES
 from tests.ui.test_pages import figures, opened
 
@@ -140,3 +140,57 @@ def test_the_misprints_open_from_the_gallery_and_show_a_figure_on_a_click():
     assert any("61.4" in caption.value and "30.5" in caption.value for caption in at.caption)
     at.button(key="papers-all").click().run()
     assert at.button(key="papers-misprints").label
+
+
+def test_theorems_are_a_group_of_their_own():
+    groups = gallery.groups()
+    theorems = groups["Theorems: what the papers prove, beside what happens"]
+    assert {paper_of(name).key for name in theorems} == set(PAPERS)
+    assert sorted(name for own in groups.values() for name in own) == presets.names()
+    assert len(opened("papers").header) == len(groups)
+
+
+def test_a_theorem_shows_its_statement_and_moves_its_slider():
+    name = "jain2013-claim3"
+    at = opened("papers", paper=name)
+    assert any(r"\text{ does not satisfy }" in formula.value for formula in at.latex)
+    (stored,) = figures(at)
+    at.session_state["papers.at"] = "20"
+    at.run()
+    assert not at.exception and at.query_params["at"] == "20"
+    (moved,) = figures(at)
+    highest = [max(point[2] for point in figure["data"][0]["customdata"]) for figure in (stored, moved)]
+    # 1 + d1 d2 / m at m = 500.
+    assert 5 < highest[0] and highest[1] < 5
+    assert any("A quick run at 20, computed now" in caption.value for caption in at.caption)
+    at.session_state["code"] = True
+    at.run()
+    assert any("at=20" in code.value for code in at.code) and any("--at 20" in code.value for code in at.code)
+
+
+def test_an_address_opens_a_theorem_at_its_position_and_another_figure_forgets_it():
+    at = opened("papers", paper="jain2013-claim3", at="10")
+    assert any("A quick run at 10" in caption.value for caption in at.caption)
+    at.session_state["papers.paper"] = "qiu2017-theorem1"
+    at.run()
+    assert not at.exception and "at" not in at.query_params
+    assert any(shipped.load("qiu2017-theorem1").words in caption.value for caption in at.caption)
+    wrong = opened("papers", paper="jain2013-claim3", at="11")
+    assert any("one of 10, 20, 50, 100" in error.value for error in wrong.error)
+
+
+def test_a_dragged_slider_is_answered_with_the_figures_of_its_position():
+    name = "jain2013-claim3"
+    preset, run = presets.load(name), shipped.load(name)
+    stored = theorem_view._parts(name, 50, 50)
+    assert stored == {computed.figure_name(preset, panel): panel.figure for panel in run.panels}
+    moved = theorem_view._parts(name, 20, 50)
+    assert set(moved) == set(stored) and moved != stored
+
+
+def test_converge_links_the_theorems_on_its_model():
+    names = {model: [name for name, _ in presets.theorems(model)] for model in ("multilabel", "phase-retrieval")}
+    assert names == {"multilabel": ["yu2014-claims7-8", "yu2014-theorem4"], "phase-retrieval": []}
+    at = opened("converge", model="multilabel")
+    for name in names["multilabel"]:
+        assert at.button(key=f"theorem-{name}").label == f"Theorem: {presets.load(name).title}"

@@ -64,7 +64,7 @@ def groups() -> dict[str, list[str]]:
 def card(name: str) -> Card:
     """Return the card of a figure."""
     preset = presets.load(name)
-    title, _, source = preset.title.rstrip(")").rpartition(" (")
+    title, _, source = preset.title.rstrip(")").partition(" (")
     text = "  \n".join([source, *(f"**{word}** {shortened(line)}" for word, line in story(preset).items() if line)])
     return Card("papers", title, text, {"paper": name}, f"paper-{name}", badges(name))
 
