@@ -94,7 +94,7 @@ def report(chosen: Sequence[Preset], results: Mapping[str, Result], made: Mappin
 
 def _statement(preset: Preset) -> str:
     """Return the theorem that a preset is of, as LaTeX: the page needs no other file."""
-    text = preset.content["figure"].get("statement", "").strip()
+    text = preset.content.get("figure", {}).get("statement", "").strip()
     return f"<pre>{escape(text)}</pre>\n" if text else ""
 
 

@@ -43,7 +43,7 @@ class Drawing:
 
     spec: Spec
     quantity: str
-    number: int
+    trial: int
 
 
 def plan(preset: Preset, trials: int | None = None) -> Plan:
@@ -61,7 +61,7 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
         for number in range(trials or preset.content["trials"])
     ]
     drawn = dict.fromkeys(drawing for _, drawing in labels)
-    items = sorted([*runs.items, *drawn], key=lambda item: item.number)
+    items = sorted([*runs.items, *drawn], key=lambda item: item.number if isinstance(item, Trial) else item.trial)
 
     def finish(results: Sequence[Any]) -> Result:
         known = dict(zip(items, results, strict=True))
@@ -76,8 +76,8 @@ def measured(item: Trial | Drawing) -> TrialResult | dict[str, Any]:
     """Return the result of a run, or the parts of a quantity."""
     if isinstance(item, Trial):
         return run_trial(item)
-    spec = trial_spec(item.spec, item.number)
-    return {"trial": item.number, "seed": spec.seed, **QUANTITIES[item.quantity].parts_of(spec)}
+    spec = trial_spec(item.spec, item.trial)
+    return {"trial": item.trial, "seed": spec.seed, **QUANTITIES[item.quantity].parts_of(spec)}
 
 
 def _check(preset: Preset) -> None:
