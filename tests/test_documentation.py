@@ -9,6 +9,7 @@ import pytest
 from lrlab import catalog, presets, settings
 from lrlab.presets import sweeps
 from lrlab.presets.papers import PAPERS, paper_of
+from tests import attempts
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -70,3 +71,12 @@ def test_the_table_of_the_papers_names_what_there_is_and_every_figure_of_them():
     assert named - set(presets.names()) - set(sweeps.names()) - solvers - set(catalog.MODELS) - options == set()
     assert ours <= named, "a figure that the table leaves out"
     assert [title in text for title in ("Yi", "Jain", "Soltani", "Yu", "Qiu")] == [True] * len(PAPERS)
+
+
+def test_the_table_of_what_was_tried_is_that_of_the_tests():
+    written = attempts.rows(attempts.TABLE.read_text())
+    declared = attempts.attempts()
+    assert len(written) == len(declared) > 30
+    for row, one in zip(written, declared, strict=True):
+        assert row.startswith(one.row), "python -m tests.attempts --write"
+        assert int(row.removeprefix(one.row).strip(" |")) > 0, "a case that passed"
