@@ -27,6 +27,20 @@ BOUNDS: dict[str, Callable[[Any], float]] = {
     "pairwise-error": lambda spec: 2.0 * statistical_error(spec) / math.sqrt(1.0 + excess(spec)),
 }
 
+STEP_BOUNDS: dict[str, Callable[[Any, float], float]] = {
+    # Yi et al. 2015, eq. 3.9 with C_3 = 2 and alpha^2 = 1/p, its mean for a random start.
+    "power-iteration": lambda spec, t: 2.0 * statistical_error(spec) + math.sqrt(spec.p - 1.0) * contraction(spec) ** t,
+    # Jain & Dhillon 2013, eq. 11: the squared sine halves in each half-step, a sweep has two.
+    "half-a-sweep": lambda spec, t: 0.5**t,
+}
+"""The same of the estimate after t iterations."""
+
+
+def contraction(spec: Any) -> float:
+    """Return gamma, the factor of an iteration (Yi et al. 2015, eq. 3.8)."""
+    phi, width = spec.link_function.moments.phi, 1.0 - spec.link_function.moments.mu0**2
+    return float((width / (phi + width) + 1.0) / 2.0)
+
 
 def excess(spec: Any) -> float:
     """Return phi - mu_0^2 of the link (Yi et al. 2015, eq. 3.1 and 3.2)."""

@@ -172,7 +172,7 @@ def _cells(preset: Preset, place: Path, series: Path, extra: Toml) -> tuple[Spec
         if "solver" not in one:
             raise InputError("solver", "given", "nothing", "add it to the series, or solvers with one name above all")
         require_settings(settings, [one["solver"]], spec.model)
-        if preset.kind in ("traces", "comparison"):
+        if preset.kind in ("traces", "comparison") or preset.content["figure"].get("steps"):
             return spec, [Cell({}, one["solver"], make_job(spec, one["solver"], **settings))]
     axis, values = axis_of(preset, series if "axes" in one else place)
     with preset.source.locate(axes_path(preset, place), series, ("settings",), ("solvers",)):

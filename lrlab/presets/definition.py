@@ -32,6 +32,7 @@ _RULE = {
     "rule": str, "lower": [str], "higher": [str], "series": [str],
     "by": float, "within": float, "level": float, "at": float, "from": float, "to": float,
 }  # fmt: skip
+_STATEMENT = {"statement": str, "against": str, "against_title": str}
 _LINE = {"label": str, "panel": str, "bound": str, "slope": float, "mark": str, "series": str, "if": str, "exact": bool}
 _REMARK = Keys({"text": str, **_RULE}, ("text", "rule"))
 _CLAIM = {"paper": str, "panel": str, "remark": _REMARK, **_RULE}
@@ -86,11 +87,10 @@ KINDS: Mapping[str, Keys] = {
     ),
     "products": file_keys(
         {}, (), _MODEL, _tables("series", {"label": str}, "label"),
-        _tables("panels", {"title": str, **_MODEL, **_AXES}, "title", "axes"),
-        _CLAIMS,
+        _tables("panels", {"title": str, **_MODEL, **_AXES}, "title", "axes"), _CLAIMS,
     ),
     "theorem": file_keys(
-        {**_MEASURE, **_SCALES, "statement": str, "against": str, "against_title": str}, ("statement", "measure_title"),
+        {**_MEASURE, **_SCALES, **_STATEMENT, "steps": bool}, ("statement", "measure_title"),
         _MODEL, _AXES, {"settings": dict, "slider": Keys({"name": str, "values": list}, ("name", "values"))},
         _tables("series", {**_SERIES, **_MODEL, **_AXES, "quantity": str, "part": str, "below": float}, "label"),
         _tables("panels", {"title": str, **_MODEL, **_AXES, **_MEASURE, **_SCALES, "only": [str]}, "title"),

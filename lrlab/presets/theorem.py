@@ -2,13 +2,13 @@
 
 A series is a measure of finished runs (`solver`), with `below` the share of runs where it is below that, or a number of
 what is drawn, which no solver computes (`quantity` and its `part`, see `quantities`). Dots are medians over the trials,
-bands their quartiles; of shares the mean with its 95% Wilson interval. A line is a `bound` of `bounds` or a `slope`
-through the last dot of its series; `if` is the assumption under which it holds; one that is `exact` for its series has
-the colour of that. With `against` the places on the axis
-are values of a bound at each spec, so that models with different parameters share an axis.
+bands their quartiles; of shares the mean with its 95% Wilson interval. A line is a `bound` of `bounds`, a `slope` that
+ends at the last dot of its series, or a `mark`, upright at the value of a parameter; `if` is the assumption under which
+it holds; one that is `exact` for its series has the colour of that. With `steps` the axis is the iteration. With
+`against` places on the axis are values of a bound at each spec: models with different parameters share an axis.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,15 +19,15 @@ from lrlab.figures.series import series as draw
 from lrlab.models.axes import axes
 from lrlab.parameters import InputError, require_known
 from lrlab.presets import claims
-from lrlab.presets.bounds import BOUNDS
+from lrlab.presets.bounds import BOUNDS, STEP_BOUNDS
 from lrlab.presets.cases import plan_cases
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import samples_of
 from lrlab.presets.quantities import QUANTITIES
 from lrlab.presets.result import Panel, Plan, Result, assembled, panel_table
-from lrlab.presets.theorem_lines import Placed, assumptions, lines_of, marks_of, placed_in
+from lrlab.presets.theorem_lines import STEPS, Placed, assumptions, bounds_at, lines_of, marks_of, placed_in
 from lrlab.protocol import Spec
-from lrlab.runs.trial import Trial, TrialResult, run_trial, trial_spec
+from lrlab.runs.trial import Trial, TrialResult, run_traced, run_trial, trial_spec
 from lrlab.sweeps.statistics import summarise
 
 STATISTICS = {
@@ -49,7 +49,9 @@ class Drawing:
 def plan(preset: Preset, trials: int | None = None) -> Plan:
     """Return the runs and drawings of all panels as one job."""
     _check(preset)
-    runs = plan_cases(preset, trials, lambda _preset, _cases, rows: Result([], rows, rows))
+    steps = preset.content["figure"].get("steps", False)
+    function: Callable[[Any], Any] = run_traced if steps else measured
+    runs = plan_cases(preset, trials, lambda _preset, _cases, rows: Result([], rows, rows), function)
     labels = [
         (
             {"panel": one.panel["title"], "series": one.series["label"], one.axis: value},
@@ -69,7 +71,7 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
         more = [{**names, **known[drawing], "refused": ""} for names, drawing in labels if known[drawing]]
         return _figures(preset, pd.concat([rows, pd.DataFrame(more)], ignore_index=True))
 
-    return Plan(measured, items, finish)
+    return Plan(function, items, finish)
 
 
 def measured(item: Trial | Drawing) -> TrialResult | dict[str, Any]:
@@ -91,7 +93,7 @@ def _check(preset: Preset) -> None:
     for number, line in enumerate(preset.content["lines"]):
         with preset.source.locate(("lines", number)):
             if "bound" in line:
-                require_known(line["bound"], BOUNDS, what="bound")
+                require_known(line["bound"], STEP_BOUNDS if figure.get("steps") else BOUNDS, what="bound")
             elif "slope" not in line and "mark" not in line:
                 raise InputError("bound", "a bound, a slope or a mark", "nothing", "add one of them to the line")
             if "series" in line or "slope" in line:
@@ -102,14 +104,15 @@ def _check(preset: Preset) -> None:
     for one in placed_in(preset):
         if "solver" in one.series:
             measure = {**figure, **one.panel}.get("measure", "")
-            preset.require_measure(measure, next(iter(one.specs.values())).model, ("figure", "measure"))
+            preset.require_measure(measure, one.spec.model, ("figure", "measure"))
 
 
 def _figures(preset: Preset, rows: pd.DataFrame) -> Result:
     parts = []
     for panel in preset.panels:
         placed = [one for one in placed_in(preset) if one.panel["title"] == panel["title"]]
-        own = rows[(rows["panel"] == panel["title"]) & (rows["refused"].fillna("") == "")]
+        ran = rows[rows["refused"].fillna("") == ""] if "refused" in rows else rows
+        own = ran[ran["panel"] == panel["title"]]
         if len(own):
             parts.append(_panel(preset, panel, placed, own))
     return assembled(parts, rows)
@@ -122,16 +125,26 @@ def _panel(preset: Preset, panel: Toml, placed: Sequence[Placed], rows: pd.DataF
     drawn = [(one, table) for one, table in zip(placed, tables, strict=True) if len(table)]
     points = pd.concat([_points(table, one.series.get("below")) for one, table in drawn], ignore_index=True)
     lines = lines_of(preset, panel, placed, points)
-    axis, spec = placed[0].axis, next(iter(placed[0].specs.values()))
+    axis, spec = placed[0].axis, placed[0].spec
     log = {scale: look.get(scale, True) for scale in ("log_x", "log_y")}
-    titles = {"axis_title": look.get("against_title") or axes(type(spec))[axis], "value_title": look["measure_title"]}
+    axis_title = look.get("against_title") or (axis if axis == STEPS else axes(type(spec))[axis])
     exact = lines.dropna().assign(kind="predicted", low=np.nan, high=np.nan)
     marks = marks_of(preset, panel, spec)
-    figure = draw(points, **titles, **log, bands=True, marks=marks, limits=lines[lines["series"].isna()], theory=exact)
+    figure = draw(
+        points,
+        axis_title=axis_title,
+        value_title=look["measure_title"],
+        **log,
+        bands=True,
+        marks=marks,
+        limits=lines[lines["series"].isna()],
+        theory=exact,
+    )
     values = [
         table if "below" not in one.series else table.assign(value=(table["value"] < one.series["below"]) * 1.0)
         for one, table in drawn
     ]
+    values += bounds_at(preset, panel, values, lines)
     judged = claims.verdicts(preset, panel["title"], samples_of(pd.concat(values), "x", "value"))
     words = " ".join(STATISTICS[shares] for shares in dict.fromkeys("below" in one.series for one, _ in drawn))
     words += assumptions(preset, panel)
@@ -148,7 +161,12 @@ def _values(one: Placed, rows: pd.DataFrame, look: Toml) -> pd.DataFrame:
         x = x.map({value: BOUNDS[look["against"]](spec) for value, spec in one.specs.items()})
     column = one.series["part"] if "quantity" in one.series else look["measure"]
     value = rows[column] if column in rows else float("nan")
-    return pd.DataFrame({"series": one.series["label"], "trial": rows["trial"], "x": x, "value": value})
+    table = pd.DataFrame({"series": one.series["label"], "trial": rows["trial"], "x": x, "value": value})
+    if one.axis != STEPS or table.empty:
+        return table
+    # A run that has ended keeps its last value.
+    filled = table.pivot(index="trial", columns="x", values="value").ffill(axis=1).stack().rename("value")
+    return filled.reset_index().assign(series=one.series["label"])
 
 
 def _points(table: pd.DataFrame, below: float | None) -> pd.DataFrame:

@@ -9,21 +9,28 @@ import pandas as pd
 from lrlab.arrays import Array
 from lrlab.models.axes import place
 from lrlab.parameters import declared
-from lrlab.presets.bounds import BOUNDS
+from lrlab.presets.bounds import BOUNDS, STEP_BOUNDS
 from lrlab.presets.cases import axes_path, axis_of, shown_in
 from lrlab.presets.definition import Preset, Toml
 from lrlab.protocol import Spec
 
 CURVE_POINTS = 61
+STEPS = "iteration"
+"""The axis of figures whose runs are shown iterate by iterate."""
 
 
 class Placed(NamedTuple):
-    """A series in a panel: both as in the file, its axis, and the spec at each value."""
+    """A series in a panel: both as in the file, its axis, and the spec at each value; one of iterations has one."""
 
     panel: Toml
     series: Toml
     axis: str
     specs: Mapping[float, Spec]
+
+    @property
+    def spec(self) -> Spec:
+        """The first spec."""
+        return next(iter(self.specs.values()))
 
 
 def placed_in(preset: Preset) -> list[Placed]:
@@ -33,8 +40,11 @@ def placed_in(preset: Preset) -> list[Placed]:
         for j, series in enumerate(preset.series):
             if shown_in(panel, series):
                 where = ("series", j) if "axes" in series else ("panels", i)
-                axis, values = axis_of(preset, where)
                 spec = preset.spec(("panels", i), ("series", j))
+                if preset.content["figure"].get("steps"):
+                    placed.append(Placed(panel, series, STEPS, {0.0: spec}))
+                    continue
+                axis, values = axis_of(preset, where)
                 with preset.source.locate(axes_path(preset, where)):
                     specs = {value: place(spec, axis, value) for value in values}
                 placed.append(Placed(panel, series, axis, specs))
@@ -52,10 +62,7 @@ def lines_of(preset: Preset, panel: Toml, placed: Sequence[Placed], points: pd.D
             continue
         x = np.geomspace(dots["x"].min(), dots["x"].max(), CURVE_POINTS)
         if "bound" in line:
-            specs = [spec for one in own for spec in one.specs.values()] if against else _along(own[0], x)
-            axis = own[0].axis
-            x = np.array([BOUNDS[against](spec) if against else spec.values()[axis] for spec in specs], float)
-            y = np.array([BOUNDS[line["bound"]](spec) for spec in specs])
+            x, y = _bound(line["bound"], own, x, dots["x"].to_numpy(float), against)
         else:
             last = dots.iloc[-1]
             y = last["y"] * (x / last["x"]) ** line["slope"]
@@ -65,6 +72,27 @@ def lines_of(preset: Preset, panel: Toml, placed: Sequence[Placed], points: pd.D
     return pd.concat(parts, ignore_index=True)
 
 
+def _bound(name: str, own: Sequence[Placed], x: Array, dots: Array, against: str | None) -> tuple[Array, Array]:
+    """Return the places and values of a bound, between the dots where the spec can be placed there."""
+    axis, spec = own[0].axis, own[0].spec
+    if axis == STEPS:
+        return dots, np.array([STEP_BOUNDS[name](spec, t) for t in dots])
+    specs = [spec for one in own for spec in one.specs.values()] if against else _along(own[0], x)
+    places = [BOUNDS[against](spec) if against else spec.values()[axis] for spec in specs]
+    return np.array(places, float), np.array([BOUNDS[name](spec) for spec in specs])
+
+
+def bounds_at(preset: Preset, panel: Toml, values: Sequence[pd.DataFrame], lines: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return the bounds of single series as tables of their trials, for rules that compare both."""
+    tables = []
+    for line in (line for line in _of_panel(preset, panel) if "bound" in line and "series" in line):
+        for table in (table for table in values if (table["series"] == line["series"]).all()):
+            own = lines[lines["name"] == line["label"]]
+            bound = np.exp(np.interp(np.log(table["x"].astype(float)), np.log(own["x"]), np.log(own["y"])))
+            tables.append(table.assign(series=line["label"], value=bound))
+    return tables
+
+
 def marks_of(preset: Preset, panel: Toml, spec: Spec) -> dict[str, float]:
     """Return the places of upright lines by their labels: the values of parameters of the spec."""
     return {line["label"]: float(spec.values()[line["mark"]]) for line in _of_panel(preset, panel) if "mark" in line}
@@ -72,7 +100,7 @@ def marks_of(preset: Preset, panel: Toml, spec: Spec) -> dict[str, float]:
 
 def _along(one: Placed, values: Array) -> list[Spec]:
     """Return the specs at values between those of a series, rounded where the axis is a whole number."""
-    spec = next(iter(one.specs.values()))
+    spec = one.spec
     parameter = declared(type(spec)).get(one.axis)
     whole = parameter is not None and parameter.kind is int
     return [place(spec, one.axis, round(value) if whole else value) for value in values]

@@ -8,10 +8,11 @@ from lrlab import presets
 from lrlab.engine.stream import LocalStream
 from lrlab.parameters import InputError
 from lrlab.presets import claims, shipped
-from lrlab.presets.bounds import BOUNDS
+from lrlab.presets.bounds import BOUNDS, STEP_BOUNDS
 from lrlab.presets.evidence import Samples
 from lrlab.presets.moved import moved, start, values
 from lrlab.presets.quantities import QUANTITIES
+from lrlab.presets.rates import dense_error
 from lrlab.presets.reading import read
 
 THEOREMS = [name for name in presets.names() if presets.load(name).kind == "theorem"]
@@ -21,7 +22,7 @@ def test_every_quantity_and_every_bound_is_drawn_somewhere():
     tables = [presets.load(name).content for name in THEOREMS]
     assert {one["quantity"] for table in tables for one in table["series"] if "quantity" in one} == set(QUANTITIES)
     lines = {line["bound"] for table in tables for line in table["lines"] if "bound" in line}
-    assert lines | {table["figure"].get("against") for table in tables} - {None} == set(BOUNDS)
+    assert lines | {table["figure"].get("against") for table in tables} - {None} == {*BOUNDS, *STEP_BOUNDS}
 
 
 def test_the_properties_of_rank_one_measurements_are_the_sums_of_the_theorem():
@@ -91,6 +92,36 @@ def test_the_contraction_is_the_largest_deviation_on_the_tangent_space():
     assert parts["tangent"] == pytest.approx(2 * np.linalg.norm(images @ T.T, 2), rel=0.01)
     L = problem.truth.dense()
     assert parts["fixed"] == pytest.approx(2 * np.linalg.norm(deviation(L), 2) / np.linalg.norm(L, 2))
+
+
+def test_the_bound_of_the_power_iteration_is_equation_3_9():
+    spec = lrlab.spec("one-bit-sensing", n=1000, p=10)
+    moments = spec.link_function.moments
+    phi, width = moments.phi, 1 - moments.mu0**2
+    gamma = (width / (phi + width) + 1) / 2
+    expected = 2 * (phi + width) / phi * np.sqrt(10 / 1000) + np.sqrt((1 - 1 / 10) / (1 / 10)) * gamma**7
+    assert STEP_BOUNDS["power-iteration"](spec, 7) == pytest.approx(expected)
+    assert BOUNDS["pairwise-error"](spec) == pytest.approx(2 * np.sqrt(phi + width) / phi * np.sqrt(10 / 1000))
+    drawn = [(np.random.default_rng(k).standard_normal(10)) for k in range(4000)]
+    assert np.mean([b[0] ** 2 / (b @ b) for b in drawn]) == pytest.approx(1 / 10, rel=0.05), "alpha^2"
+
+
+def test_the_exact_error_of_the_pairwise_moment_is_that_of_the_spiked_model():
+    for model, more in (("one-bit-sensing", {"noise": 0.5}), ("one-bit-phase-retrieval", {"threshold": 1.2})):
+        spec = lrlab.spec(model, n=10**6, p=2, **more)
+        assert BOUNDS["pairwise-error"](spec) == pytest.approx(dense_error(spec, 5e5), rel=0.01)
+
+
+def test_runs_by_step_keep_their_last_value_and_are_compared_with_the_bound():
+    preset = presets.load("jain2013-theorem1-steps", quick=True)
+    result = presets.compute(preset, start=LocalStream, trials=2)
+    (panel,) = result.panels
+    (verdict,) = panel.judged
+    values = verdict.samples.values
+    assert set(values) == {"m = 1,000", "m = 2,000", "m = 8,000", "2⁻ᵗ"}
+    assert 10 < len(values["m = 8,000"]) < len(values["m = 2,000"]) < len(values["m = 1,000"]) == 40, "until rounding"
+    assert all(len(own) == 2 for row in values.values() for own in row.values()), "one run ends before the other"
+    assert all(bound == pytest.approx(0.5**t) for t, bound in values["2⁻ᵗ"].items())
 
 
 def powers(power, scatter=0.01):
