@@ -11,6 +11,10 @@ BOUNDS: dict[str, Callable[[Any], float]] = {
     "isometry-rank-one": lambda spec: 1.0 + (spec.d1 * spec.d2 - 1.0) / spec.m,
     # The same of dense measurements at the leading singular pair of A_1, ||A_1|| about sqrt(d1) + sqrt(d2).
     "isometry-dense": lambda spec: 1.0 + ((math.sqrt(spec.d1) + math.sqrt(spec.d2)) ** 2 - 1.0) / spec.m,
+    # Soltani & Hegde 2018, Theorem 5 with C = noise, and the exact limit for p large: entries of A*(e) / m off the
+    # diagonal have variance noise^2 / m.
+    "network-floor": lambda spec: spec.noise * math.sqrt(spec.p * math.log(spec.p) ** 3 / spec.m),
+    "network-floor-exact": lambda spec: 2.0 * spec.noise * math.sqrt(spec.p / spec.m),
     "one": lambda spec: 1.0,
     # Yu et al. 2014, Theorem 4 at eta^2 = 2/d, sigma_1 = 1/d, Sigma = 1 (Claim 8), times sqrt(n), without its constant.
     "trace-ball": lambda spec: math.sqrt(3.0 / spec.labels),
@@ -23,6 +27,11 @@ BOUNDS: dict[str, Callable[[Any], float]] = {
     # Yi et al. 2015, eq. 3.9, statistical error without its constant.
     "statistical-error": lambda spec: statistical_error(spec),
     "statistical-error-twice": lambda spec: 2.0 * statistical_error(spec),
+    # The same of sparse signals, s log p in the place of p; and eq. 3.12 as it is, both without constants.
+    "sparse-error": lambda spec: sparse_error(spec),
+    "sparse-bound": lambda spec: (
+        sparse_error(spec) * math.sqrt(width(spec)) / float(spec.link_function.moments.phi) ** 2
+    ),
     # The exact limit for n/p large: sqrt(1 - overlap) of the leading eigenvector of M, see theory.spiked.
     "pairwise-error": lambda spec: 2.0 * statistical_error(spec) / math.sqrt(1.0 + excess(spec)),
 }
@@ -38,8 +47,17 @@ STEP_BOUNDS: dict[str, Callable[[Any, float], float]] = {
 
 def contraction(spec: Any) -> float:
     """Return gamma, the factor of an iteration (Yi et al. 2015, eq. 3.8)."""
-    phi, width = spec.link_function.moments.phi, 1.0 - spec.link_function.moments.mu0**2
-    return float((width / (phi + width) + 1.0) / 2.0)
+    return (width(spec) / (spec.link_function.moments.phi + width(spec)) + 1.0) / 2.0
+
+
+def sparse_error(spec: Any) -> float:
+    """Return (phi + 1 - mu_0^2) / phi sqrt(s log p / n)."""
+    return statistical_error(spec) * math.sqrt(spec.sparsity * math.log(spec.p) / spec.p)
+
+
+def width(spec: Any) -> float:
+    """Return 1 - mu_0^2 of the link, the smaller eigenvalue of E[M/4]."""
+    return 1.0 - float(spec.link_function.moments.mu0) ** 2
 
 
 def excess(spec: Any) -> float:

@@ -101,6 +101,14 @@ def contraction(spec: Any) -> Parts:
     return {"fixed": 2.0 * float(fixed), "tangent": 2.0 * float(worst)}
 
 
+def statistical_error(spec: Any) -> Parts:
+    """Return both terms of the statistical error (Soltani & Hegde 2018, eq. 6): |1^T e| / m and ||A*(e)|| / m."""
+    problem = spec.build()
+    e = problem.b - problem.operator.forward(problem.truth)
+    moment = np.linalg.norm(problem.operator.adjoint(e), 2)
+    return {"mean": float(abs(e.sum()) / spec.m), "moment": float(moment / spec.m)}
+
+
 class Quantity(NamedTuple):
     """What is computed of a spec on the seed of a trial, and the names of its parts."""
 
@@ -112,6 +120,7 @@ QUANTITIES: dict[str, Quantity] = {
     "properties": Quantity(properties, ("start", "B", "G")),
     "isometry": Quantity(isometry, ("high", "low")),
     "generalisation-gaps": Quantity(generalisation_gaps, ("frobenius", "trace", "line")),
+    "statistical-error": Quantity(statistical_error, ("mean", "moment")),
     "contraction": Quantity(contraction, ("fixed", "tangent")),
 }
 """By name."""

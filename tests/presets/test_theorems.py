@@ -94,6 +94,26 @@ def test_the_contraction_is_the_largest_deviation_on_the_tangent_space():
     assert parts["fixed"] == pytest.approx(2 * np.linalg.norm(deviation(L), 2) / np.linalg.norm(L, 2))
 
 
+def test_the_statistical_error_is_that_of_the_noise_and_has_its_limit():
+    spec = lrlab.spec("polynomial-network", p=60, r=2, m=3000, noise=0.2, seed=3)
+    parts, X = QUANTITIES["statistical-error"].parts_of(spec), spec.build().operator.X
+    # The same truth and samples, without noise.
+    e = spec.build().b - spec.replace(noise=0.0).build().b
+    assert parts["mean"] == pytest.approx(abs(np.mean(e)))
+    assert parts["moment"] == pytest.approx(np.linalg.norm((X.T * e) @ X / 3000, 2))
+    assert parts["moment"] == pytest.approx(BOUNDS["network-floor-exact"](spec), rel=0.15)
+    assert BOUNDS["network-floor"](spec) == pytest.approx(0.2 * np.sqrt(60 * np.log(60) ** 3 / 3000))
+
+
+def test_the_bound_of_sparse_signals_is_equation_3_12():
+    spec = lrlab.spec("one-bit-phase-retrieval", n=500, p=50, sparsity=4, threshold=1.2)
+    moments = spec.link_function.moments
+    phi, width = moments.phi, 1 - moments.mu0**2
+    rate = np.sqrt(4 * np.log(50) / 500)
+    assert BOUNDS["sparse-bound"](spec) == pytest.approx((phi + width) * width**0.5 / phi**3 * rate)
+    assert BOUNDS["sparse-error"](spec) == pytest.approx((phi + width) / phi * rate)
+
+
 def test_the_bound_of_the_power_iteration_is_equation_3_9():
     spec = lrlab.spec("one-bit-sensing", n=1000, p=10)
     moments = spec.link_function.moments
