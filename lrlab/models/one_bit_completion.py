@@ -44,7 +44,7 @@ class OneBitCompletion(Spec):
 
     n1: Annotated[int, Parameter(meaning="rows of the table", symbol="n₁", low=2, high=5000, scale="log")] = 100
     n2: Annotated[int, Parameter(meaning="columns of the table", symbol="n₂", low=2, high=5000, scale="log")] = 100
-    rank: Rank = 2
+    rank: Rank = 1
     observed: Annotated[
         float, Parameter(meaning="share of the entries of which a bit is observed", low=1e-4, high=1, scale="log")
     ] = 0.5
@@ -241,5 +241,5 @@ ENTRY = ModelEntry(
     family=FAMILY,
     main=("observed", "noise", "rank"),
     plane=("noise", "observed"),
-    held={"n1": 50, "n2": 50, "rank": 1},
+    held={"n1": 50, "n2": 50},
 )

@@ -16,7 +16,7 @@ SMALL = OneBitCompletion(n1=40, n2=30, rank=1, observed=0.5)
 
 @pytest.mark.parametrize("link", ["probit", "logistic"])
 def test_bits_follow_their_law(link):
-    spec = OneBitCompletion(n1=300, n2=300, observed=1, link=link, noise=0.4)
+    spec = OneBitCompletion(n1=300, n2=300, rank=2, observed=1, link=link, noise=0.4)
     problem = spec.build()
     M = problem.truth.dense()
     assert np.abs(M).max() == pytest.approx(1.0) and np.linalg.matrix_rank(M) == 2
