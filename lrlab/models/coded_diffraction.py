@@ -100,7 +100,7 @@ class CodedDiffractionProblem(PhaseRetrievalProblem):
     spec: Any
 
     @cached_property
-    def _data(self) -> tuple[CodedFourier, Array]:  # type: ignore[override]
+    def _data(self) -> tuple[CodedFourier, Array]:
         spec = self.spec
         A = CodedFourier(frozen(masks(spec)), spec.oversampling * spec.side)
         intensity = np.abs(A @ self.truth) ** 2

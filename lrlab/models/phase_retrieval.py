@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -91,7 +91,7 @@ class PhaseRetrievalProblem(Problem):
     make an answer negative, which no magnitude is: it is then set to 0.
     """
 
-    def __init__(self, spec: PhaseRetrieval, checkpoint: Checkpoint = proceed) -> None:
+    def __init__(self, spec: Any, checkpoint: Checkpoint = proceed) -> None:
         self.spec, self.shape, self.data, self.checkpoint = spec, (spec.m, spec.p), spec.data, checkpoint
         self.truth, self.noise = frozen(spec.draw_truth()), spec.noise
         # A function of p and the field alone, so that the first rows are the same for every m.

@@ -59,7 +59,7 @@ class TableSpec(LowRankSpec):
     @property
     def drawn_bytes(self) -> int:
         """Memory of the random numbers and order of all places, where they are drawn by popularity."""
-        return 32 * math.prod(self.table) if self.popularity else 0
+        return 16 * math.prod(self.table) if self.popularity else 0
 
     _column_name = "n2"
 
