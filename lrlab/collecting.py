@@ -16,7 +16,15 @@ from lrlab.model_entry import Family, ModelEntry
 from lrlab.plugin_modules import Plugin, imported
 from lrlab.solver_entry import SolverEntry
 
-FAMILY_ORDER = ("single-index", "low-rank", "phase-retrieval", "multilabel", "one-bit-multilabel")
+FAMILY_ORDER = (
+    "single-index",
+    "low-rank",
+    "one-bit-completion",
+    "phase-retrieval",
+    "coded-diffraction",
+    "multilabel",
+    "one-bit-multilabel",
+)
 """Families in the order of pages; others follow by name."""
 
 E = TypeVar("E", ModelEntry, SolverEntry)

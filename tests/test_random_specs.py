@@ -23,7 +23,7 @@ MORE = int(os.environ.get("LRLAB_RANDOM_SPECS", "0"))
 CLAIMS = [(model, entry.name) for model in catalog.MODELS for entry in catalog.solvers_for(model)]
 LARGEST = {
     "n": 300, "m": 300, "n1": 24, "n2": 24, "p": 16, "d": 8, "d1": 8, "d2": 8, "labels": 8, "rank": 3, "r": 3,
-    "sparsity": 16, "per_row": 3, "seen_per_row": 5, "batches": 5,
+    "sparsity": 16, "per_row": 3, "seen_per_row": 5, "batches": 5, "side": 12,
 }  # fmt: skip
 """Sizes are drawn up to here, and all else in the whole range that it declares."""
 FORMULAS = ("sign(z)", "0", "1", "-1", "z > 0", "tanh(5*z)", "exp(-abs(z))", "max(-1, min(1, 1/z))", "z^2 < 1")
@@ -66,12 +66,12 @@ def jobs(draw):
 
 def consistent(parameters):
     """Return the parameters that have to change so that the sizes do not contradict each other."""
-    sides = [parameters[name] for name in ("p", "d", "d1", "d2", "labels") if name in parameters]
+    sides = [parameters[name] for name in ("p", "d", "d1", "d2", "labels", "n1", "n2", "side") if name in parameters]
     most = {"rank": min(sides), "r": min(sides), "sparsity": parameters.get("p", 0)}
     most |= {name: max(parameters.get("labels", 1) - 1, 0) for name in ("per_row", "seen_per_row")}
     most |= {f"d{k}": parameters.get(f"n{k}", math.inf) for k in (1, 2)}
     changed = {name: min(parameters[name], high) for name, high in most.items() if name in parameters}
-    if parameters.get("truth", "random") != "random":
+    if "p" in parameters and parameters.get("truth", "random") != "random":
         changed |= {"p": 16} | ({"sparsity": 0} if "sparsity" in parameters else {})
     if parameters.get("seen_per_row"):
         changed["observed"] = 1.0

@@ -56,14 +56,14 @@ class InductiveCompletion(TableSpec):
         return ("matrix-irls",) if self.features == "canonical" else ()
 
     @property
-    def bare_sides(self) -> tuple[tuple[int, int], ...]:  # noqa: D102
-        return ((self.n1, self.n2), (self.n2, self.n1)) if self.features == "canonical" else ()
+    def bare_sides(self) -> tuple[int, ...]:  # noqa: D102
+        return (0, 1) if self.features == "canonical" else ()
 
     @property
     def data_bytes(self) -> int:
         """Memory of features, places and observed entries."""
         features = 0 if self.features == "canonical" else self.n1 * self.d1 + self.n2 * self.d2
-        return 8 * (features + 6 * self.measurements + self.n1 + self.n2)
+        return 8 * (features + 6 * self.measurements + self.n1 + self.n2) + self.drawn_bytes
 
     def check(self) -> None:
         """Refuse more features than rows or columns, which no measurement could tell apart."""
@@ -148,8 +148,8 @@ class MultilabelRegression(TableSpec):
         return self.n, self.labels
 
     @property
-    def bare_sides(self) -> tuple[tuple[int, int], ...]:  # noqa: D102
-        return ((self.labels, self.n),)
+    def bare_sides(self) -> tuple[int, ...]:  # noqa: D102
+        return (1,)
 
     @property
     def size(self) -> tuple[int, int]:  # noqa: D102
@@ -158,7 +158,7 @@ class MultilabelRegression(TableSpec):
     @property
     def data_bytes(self) -> int:
         """Memory of features, places and observed entries."""
-        return 8 * (self.n * self.d + 6 * self.measurements + self.n + self.labels)
+        return 8 * (self.n * self.d + 6 * self.measurements + self.n + self.labels) + self.drawn_bytes
 
     @property
     def norm(self) -> float:

@@ -10,9 +10,10 @@ import numpy as np
 
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
-from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure
+from lrlab.model_entry import Family, Goal
 from lrlab.models import matrix_views
-from lrlab.models.low_rank_problem import RECOVERED, LowRankProblem, orthonormal
+from lrlab.models.low_rank_measures import MEASURES
+from lrlab.models.low_rank_problem import OUTLIER, RECOVERED, LowRankProblem, orthonormal
 from lrlab.models.low_rank_theory import noise_bound, theory_lines
 from lrlab.parameters import InputError, Parameter, gaussian_noise
 from lrlab.protocol import Checkpoint, Spec, proceed
@@ -59,6 +60,15 @@ class LowRankSpec(Spec):
             added=True,
         ),
     ] = "none"
+    outliers: Annotated[
+        float,
+        Parameter(
+            meaning="share of the measurements to which 10 times their root mean square is added, of either sign",
+            low=0,
+            high=0.5,
+            added=True,
+        ),
+    ] = 0.0
 
     @property
     @abstractmethod
@@ -123,7 +133,8 @@ class LowRankSpec(Spec):
         elif guess and guess < self.assumed_rank:
             said = f"Rank {guess:g} is the least up to {self.assumed_rank} that was seen to fit."
         noise = float(self.values()["noise"])
-        leaves = noise / math.sqrt(1.0 + noise**2)
+        wrong = noise**2 + OUTLIER**2 * self.outliers
+        leaves = math.sqrt(wrong / (1.0 + wrong))
         misfit = scores.get("misfit", 0.0)
         assumed, given = guess or self.assumed_rank, (None, self.assumed_rank) if self.rank_guess == "none" else ()
         if not assumed or not misfit > EXCESS * leaves + NEGLIGIBLE:
@@ -182,52 +193,14 @@ class LowRankSpec(Spec):
 
 FAMILY = Family(
     name="low-rank",
-    measures={
-        "error": Measure("error  ‖Ŵ − W‖ / ‖W‖", "relative Frobenius distance from the truth: 0 is exact"),
-        "error_over_bound": Measure(
-            "error / Cramér-Rao bound",
-            "mean error over the least of estimates without bias at this noise: 1 is efficient; bias may go below",
-            quotient=("error", "bound_error"),
-        ),
-        "spectral_error": Measure("spectral error", "the same in the spectral norm, over the largest singular value"),
-        "weakest_error": Measure(
-            "error over the smallest singular value  ‖Ŵ − W‖₂ / s_k",
-            "spectral norm of the error, as a share of the smallest singular value of W: below 0.1 W is recovered",
-        ),
-        "recovered_directions": Measure(
-            "singular directions recovered",
-            "of the k of W, those along which the error is below a tenth of their singular value",
-        ),
-        "misfit": Measure(
-            "misfit  ‖A(Ŵ) − b‖ / ‖b‖", "how far the measurements of the estimate are from the given ones"
-        ),
-        "test_error": Measure(
-            "test error", "relative error of the answers on 1,000 fresh inputs, free of noise", common=False
-        ),
-        "test_squares": Measure(
-            "squared errors of 100 points", "sum over all answers of 100 fresh points, free of noise", common=False
-        ),
-        "cold_error": Measure(
-            "error on cold rows", "relative error on rows of the table without any observed entry", common=False
-        ),
-        "incoherence": Measure(
-            "incoherence of the features",
-            "largest norm of a row's whitened features over its mean: 1 is spread evenly",
-            common=False,
-            constant=True,
-        ),
-        "guessed_rank": Measure(
-            "guessed rank", "rank that solvers are given where it is guessed or assumed", common=False, constant=True
-        ),
-        **COMMON_MEASURES,
-    },
+    measures=MEASURES,
     goal=Goal("weakest_error", RECOVERED),
     solvers=("gauss-newton", "tangent-descent", "altmin", "ep-rom"),
     measured=matrix_views.measured_matrix,
     verdict=matrix_views.verdict_matrix,
     order=(
         "matrix-irls", "gauss-newton", "tangent-descent", "gnimc", "r2rils", "altmin", "scaled-gradient", "precgd",
-        "overparameterised-gradient", "svp",
+        "overparameterised-gradient", "svp", "trimmed-gauss-newton",
         "soft-impute", "als", "ep-rom", "ap-rom",
         "gfm", "geco", "nuclear-norm", "complete-then-regress", "least-squares",
     ),

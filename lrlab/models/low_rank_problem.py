@@ -24,6 +24,8 @@ ROUNDING = 128
 DIFFERENT = 1e-3
 """Error over the smallest singular value from which on an estimate is not the truth, see `another_fits`."""
 
+OUTLIER = 10.0
+"""Size of a gross error, in root mean squares of the measurements."""
 DRAWN_ROWS = 4096
 """Rows drawn at a time: a block is a function of its index alone, so that fewer measurements are the first of more."""
 
@@ -89,7 +91,12 @@ class LowRankProblem(Problem, ABC):
         """All measurements (m,)."""
         clean = self.operator.forward(self.truth)
         e = child(self.spec.streams().noise, 0).standard_normal(len(clean))
-        return frozen((clean + float(self.spec.values()["noise"]) * e).astype(self.operator.dtype))
+        b = clean + float(self.spec.values()["noise"]) * e
+        if self.spec.outliers:
+            rng, count = child(self.spec.streams().noise, 1), round(self.spec.outliers * len(b))
+            signs = rng.choice((-1.0, 1.0), count) * OUTLIER * float(np.sqrt(np.mean(clean**2)))
+            b[rng.choice(len(b), count, replace=False)] += signs
+        return frozen(b.astype(self.operator.dtype))
 
     def score(self, estimate: LowRank) -> dict[str, float]:
         """Return `error`, `spectral_error` (relative, against the truth) and `misfit`, ||A(W) - b|| / ||b||.
@@ -133,4 +140,5 @@ class LowRankProblem(Problem, ABC):
         """Return whether an estimate fits data without noise, but for rounding, and is not the truth."""
         rounding = float(np.finfo(self.b.dtype).eps) ** (2 / 3)
         differs = row["weakest_error"] > max(DIFFERENT, rounding * self.truth_condition)
-        return self.spec.values()["noise"] == 0 and row["misfit"] <= rounding and differs
+        exact = self.spec.values()["noise"] == 0 and not self.spec.outliers
+        return exact and row["misfit"] <= rounding and differs

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -91,7 +91,7 @@ class PhaseRetrievalProblem(Problem):
     make an answer negative, which no magnitude is: it is then set to 0.
     """
 
-    def __init__(self, spec: PhaseRetrieval, checkpoint: Checkpoint = proceed) -> None:
+    def __init__(self, spec: Any, checkpoint: Checkpoint = proceed) -> None:
         self.spec, self.shape, self.data, self.checkpoint = spec, (spec.m, spec.p), spec.data, checkpoint
         self.truth, self.noise = frozen(spec.draw_truth()), spec.noise
         # A function of p and the field alone, so that the first rows are the same for every m.
@@ -127,22 +127,25 @@ class PhaseRetrievalProblem(Problem):
     @cached_property
     def magnitude(self) -> Array:
         """The answers as magnitudes (m,)."""
-        return self.y if self.spec.data == "magnitude" else frozen(np.sqrt(self.y))
+        return self.y if self.data == "magnitude" else frozen(np.sqrt(self.y))
 
     @cached_property
     def intensity(self) -> Array:
         """The answers as squared magnitudes (m,)."""
-        return self.y if self.spec.data == "intensity" else frozen(self.y**2)
+        return self.y if self.data == "intensity" else frozen(self.y**2)
+
+    def scored(self, estimate: Vector) -> tuple[Array, Array]:
+        """Return the magnitudes of an estimate, |A x-hat|, and those that were measured: the first 4,096 of them."""
+        return np.abs(self.A[:SCORED_ROWS] @ estimate), self.magnitude[:SCORED_ROWS]
 
     def score(self, estimate: Vector) -> dict[str, float]:
         """Return `error`, `overlap` and `misfit` of an estimate (p,), all of them blind to a global phase.
 
         error = min over t of ||e^{it} x-hat - x|| / ||x||. overlap = |<x, x-hat>|^2 / (||x||^2 ||x-hat||^2).
-        misfit = || |A x-hat| - magnitude || / ||magnitude|| on at most the first 4,096 measurements.
+        misfit = || |A x-hat| - magnitude || / ||magnitude|| on the measurements of `scored`.
         """
         x, size = self.truth, float(np.linalg.norm(estimate))
-        fit = np.abs(self.A[:SCORED_ROWS] @ estimate)
-        magnitude = self.magnitude[:SCORED_ROWS]
+        fit, magnitude = self.scored(estimate)
         return {
             "error": float(np.linalg.norm(align_phase(estimate, x) - x) / np.linalg.norm(x)),
             "overlap": float(abs(np.vdot(x, estimate)) / size / np.linalg.norm(x)) ** 2 if size > 0 else 0.0,
@@ -155,8 +158,8 @@ class PhaseRetrievalProblem(Problem):
         A least loss is at most that of the truth. Fixed points without an objective (`gamp`) are judged on exact
         answers only.
         """
-        noise = self.score(self.truth)["misfit"] if self.spec.noise else 0.0
-        judged = not self.spec.noise or math.isfinite(row["objective"])
+        noise = self.score(self.truth)["misfit"] if self.noise else 0.0
+        judged = not self.noise or math.isfinite(row["objective"])
         return judged and row["misfit"] > CLEARLY * noise + math.sqrt(tol)
 
 
@@ -182,8 +185,8 @@ FAMILY = Family(
     verdict=signals.phase_verdict,
     signal="x",
     order=(
-        "alternating-projections", "wirtinger-flow", "truncated-amplitude-flow", "reweighted-amplitude-flow",
-        "gauss-newton", "gamp",
+        "alternating-projections", "hybrid-input-output", "raar", "wirtinger-flow", "truncated-amplitude-flow",
+        "reweighted-amplitude-flow", "gauss-newton", "gamp",
     ),
     ranges={"ratio": (1.5, 6.0, "linear"), "p": (16.0, 96.0, "log"), "m": (100.0, 1000.0, "log")},
     limits={"max_iter": 150},

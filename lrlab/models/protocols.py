@@ -7,9 +7,11 @@ has to end.
 from collections.abc import Iterator
 from typing import Any, Protocol
 
-from lrlab.arrays import Array, Matrix, Vector
+from lrlab.arrays import Array, Matrix
+from lrlab.operators.entries import Entries
 from lrlab.operators.operator import Operator
 from lrlab.protocol import Checkpoint
+from lrlab.theory.likelihoods import Likelihood
 
 
 class SingleIndexData(Protocol):
@@ -42,9 +44,29 @@ class LowRankData(Protocol):
     def b(self) -> Array: ...  # noqa: D102
 
 
+class BitEntries(Protocol):
+    """Bits y (m,) in +-1 of entries of a table, y_ij = sign(M_ij + width e_ij).
+
+    rank, trace_norm: of the table. largest: size of its largest entry. likelihood: of a bit by its
+    margin y_ij M_ij / width.
+    """
+
+    rank: int
+    trace_norm: float
+    largest: float
+    width: float
+    likelihood: Likelihood
+
+    @property
+    def operator(self) -> Entries: ...  # noqa: D102
+    @property
+    def y(self) -> Array: ...  # noqa: D102
+
+
 class PhaseData(Protocol):
     """Magnitudes (m,) or intensities, their squares, of projections A x, A (m, p); data: which of them was measured.
 
+    A: an array, or an operator with its products (`operators.coded`).
     noise: its standard deviation, for solvers whose entry says that they know it. y: the answers as they were measured.
     """
 
@@ -54,7 +76,7 @@ class PhaseData(Protocol):
     checkpoint: Checkpoint
 
     @property
-    def A(self) -> Vector: ...  # noqa: D102
+    def A(self) -> Any: ...  # noqa: D102
     @property
     def y(self) -> Array: ...  # noqa: D102
     @property

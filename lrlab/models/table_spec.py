@@ -7,6 +7,7 @@ from typing import Annotated
 
 from scipy.special import bdtr
 
+from lrlab.models import popularity
 from lrlab.models.low_rank import Condition, LowRankSpec, Noise, Rank
 from lrlab.parameters import InputError, Parameter
 
@@ -25,6 +26,16 @@ class TableSpec(LowRankSpec):
     observed: Observed = 0.006
     condition: Condition = 1.0
     noise: Noise = 0.0
+    popularity: Annotated[
+        float,
+        Parameter(
+            meaning="row i and column j are observed in proportion to (i j)^-a; 0: all alike",
+            symbol="a",
+            low=0,
+            high=3,
+            added=True,
+        ),
+    ] = 0.0
 
     @property
     @abstractmethod
@@ -41,25 +52,36 @@ class TableSpec(LowRankSpec):
         if self.table[0] * self.table[1] > LARGEST_TABLE:
             largest = LARGEST_TABLE // self.table[0]
             raise InputError(self._column_name, f"at most {largest}", self.table[1], "make the table smaller")
+        if self.popularity and math.prod(self.table) > popularity.LARGEST:
+            expected = f"0 for tables of more than {popularity.LARGEST:,} entries"
+            raise InputError("popularity", expected, self.popularity, "set it to 0, or make the table smaller")
+
+    @property
+    def drawn_bytes(self) -> int:
+        """Memory of the random numbers and order of all places, where they are drawn by popularity."""
+        return 16 * math.prod(self.table) if self.popularity else 0
 
     _column_name = "n2"
 
     @property
-    def bare_sides(self) -> tuple[tuple[int, int], ...]:
-        """Sides of the table without features: how many rows (or columns) there are, and the entries of each."""
+    def bare_sides(self) -> tuple[int, ...]:
+        """Sides of the table without features: 0 for rows, 1 for columns."""
         return ()
 
     @property
     def scarce_rows(self) -> float | None:
         """Expected number of rows and columns without features that have fewer observed entries than the rank.
 
-        Counts of a row are as good as binomial; no method recovers such a row (coupon collector). None where all have
-        features.
+        Where all are alike counts of a row are as good as binomial; no method recovers such a row (coupon collector).
+        None where all have features.
         """
         if not self.bare_sides:
             return None
-        share = self.measurements / math.prod(self.table)
-        return sum(rows * float(bdtr(min(self.true_rank - 1, n), n, share)) for rows, n in self.bare_sides)
+        m, k = self.measurements, self.true_rank
+        if self.popularity:
+            return sum(popularity.scarce(self.table, m, self.popularity, k, side) for side in self.bare_sides)
+        share, sizes = m / math.prod(self.table), [(self.table[side], self.table[1 - side]) for side in self.bare_sides]
+        return sum(rows * float(bdtr(min(k - 1, n), n, share)) for rows, n in sizes)
 
     @property
     def remark(self) -> str:

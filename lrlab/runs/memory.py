@@ -61,7 +61,7 @@ def require_memory(spec: Spec, entry: SolverEntry, options: Options) -> None:
     needed = memory_needed(spec, entry, options)
     if needed <= limit:
         return
-    for name in ("n", "m", "p", "d1", "n1"):
+    for name in ("n", "m", "p", "d1", "n1", "side"):
         parameter = declared(type(spec)).get(name)
         largest = parameter and _largest(spec, entry, options, name, int(parameter.low), limit)
         if largest:

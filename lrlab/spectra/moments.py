@@ -85,6 +85,9 @@ def _phase_prediction(spec: PhaseRetrieval) -> Row:
 
 
 def _prediction(spec: LowRankSpec) -> Row:
+    if spec.values().get("popularity") or spec.outliers:
+        # The moment of places that are not alike is not that of the table; gross errors are no Gaussian noise.
+        return dict.fromkeys(("largest", "smallest", "edge", "overlap", "true_largest", "true_smallest"), np.nan)
     (rows, columns), v = spec.size, spec.moment_variance
     sizes = np.abs(spec.singular_values)
     if isinstance(spec, PolynomialNetwork):

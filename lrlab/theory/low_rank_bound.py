@@ -15,12 +15,13 @@ from lrlab.lowrank import LowRank
 from lrlab.operators.operator import Operator
 
 
-def least_error(operator: Operator, W: LowRank, noise: float) -> float:
+def least_error(operator: Operator, W: LowRank, noise: float, weights: Array | float = 1.0) -> float:
     """Return the bound on the root mean square of ||W-hat - W||_F / ||W||_F; infinite where I is singular.
 
+    weights: (m,), of answers that are not numbers with this noise: root of their information over that of such numbers.
     One product with the data for each of the k (d1 + d2 - k) unknowns, k (2p - k + 1) / 2 of a symmetric W.
     """
-    J = np.array(list(images(operator, W)), float)
+    J = np.array(list(images(operator, W)), float) * weights
     s = np.linalg.svd(J, compute_uv=False)
     if J.shape[0] > J.shape[1] or s[-1] <= 1e-12 * s[0]:
         return float("inf")

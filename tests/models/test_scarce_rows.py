@@ -15,6 +15,8 @@ SPECS = [
     PLAIN.replace(observed=2.2 * 199 / 100**2),
     PLAIN.replace(n1=30, n2=300, rank=2, observed=2.2 * 656 / 9000),
     lrlab.spec("multilabel-regression", n=100, d=5, labels=40, rank=2, observed=0.05, seed=31000),
+    PLAIN.replace(n1=60, n2=90, rank=2, observed=0.2, popularity=0.7),
+    lrlab.spec("multilabel-regression", n=100, d=5, labels=40, rank=2, observed=0.1, popularity=1.0, seed=31000),
 ]
 
 
@@ -25,7 +27,7 @@ def scarce(spec):
     return int((columns < k).sum()) + (0 if operator.X is not None else int((rows < k).sum()))
 
 
-@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: f"{spec.model}-{spec.true_rank}")
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: f"{spec.model}-{spec.true_rank}-{spec.popularity}")
 def test_the_expected_number_of_scarce_rows_is_their_mean_and_stands_in_the_remark(spec):
     counts = [scarce(trial_spec(spec, trial)) for trial in range(200)]
     spread = np.std(counts) / math.sqrt(len(counts))

@@ -15,10 +15,15 @@ def image_rows(spec: LowRankSpec) -> int:
 
 def image_bytes(spec: LowRankSpec, columns: int) -> int:
     """Return the memory of the images X V of so many columns, their scaled copies, and factors of that width."""
-    return number_bytes(spec) * columns * (2 * spec.measurements + 8 * max(spec.size)) + 2**24
+    return number_bytes(spec) * columns * (2 * spec.measurements + 8 * max(spec.size)) + block_bytes(spec, 2**24)
 
 
 def square_bytes(spec: LowRankSpec, count: int) -> int:
     """Return the memory of so many matrices of the size of L, and of row blocks of the data."""
     rows, columns = spec.size
-    return number_bytes(spec) * count * rows * columns + 2**26
+    return number_bytes(spec) * count * rows * columns + block_bytes(spec, 2**26)
+
+
+def block_bytes(spec: LowRankSpec, most: int) -> int:
+    """Return the memory of row blocks of the data, which are at most so large and no larger than the data."""
+    return min(most, 2**22 + spec.data_bytes)

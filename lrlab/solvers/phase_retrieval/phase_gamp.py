@@ -70,7 +70,8 @@ def gamp(problem: PhaseData, *, start: Start = "optimal", refine: Refine = "gaus
                 at m/p = 1.3, real, p = 500, 29 of 30 seeds are recovered, 28 without
     converges   for independent Gaussian A and large p to the fixed point of `theory.phase_limits`, which also predicts
                 each iteration: exact answers are recovered above m/p = 1.13 real and 2.03 complex. Other designs, such
-                as masked Fourier transforms, have another theory, and the method may diverge on them
+                as masked Fourier transforms, have another theory, and the method may diverge on them, though images
+                of 64 x 64 pixels are recovered from 4 and 8 coded patterns
 
     A (m, p), entries of variance 1. Knows the standard deviation of the noise. Yields endlessly z, scaled to the
     posterior mean of ||x||^2; residual the larger of ||z_next - z|| and |V_next - V|, both relative to ||x||. Where
@@ -153,8 +154,8 @@ def refined(problem: PhaseData, z: Vector) -> Iterates:
 
 def predict(spec: PhaseRetrieval, options: Options) -> dict[str, float]:
     """Return the overlap of the start and that of the fixed point of state evolution."""
-    fast = overlaps(channel_of(spec), spec.m / spec.p).fast
-    return {**phase_start.predict_start(spec, options), "limit_overlap": fast}
+    start = phase_start.predict_start(spec, options)
+    return {**start, "limit_overlap": overlaps(channel_of(spec), spec.m / spec.p).fast} if start else {}
 
 
 def predict_iterations(spec: PhaseRetrieval, options: Options, iterations: int) -> list[float]:
@@ -162,7 +163,7 @@ def predict_iterations(spec: PhaseRetrieval, options: Options, iterations: int) 
 
     Nothing where the start has no overlap: what chance gives it has no limit.
     """
-    start = phase_start.predict_start(spec, options)["predicted_start_overlap"]
+    start = phase_start.predict_start(spec, options).get("predicted_start_overlap", 0.0)
     if start == 0.0:
         return []
     expected = predicted_iterations(channel_of(spec), spec.m / spec.p, start, iterations)

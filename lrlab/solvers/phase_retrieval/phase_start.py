@@ -40,7 +40,7 @@ def initial(problem: PhaseData, start: str, rng: Generator) -> Vector:
     """
     A, mean = problem.A, float(problem.intensity.mean())
     m, p = A.shape
-    v = rng.standard_normal(p * A.itemsize // 8).view(A.dtype)
+    v = rng.standard_normal(p * A.dtype.itemsize // 8).view(A.dtype)
     if start != "random" and mean > 0:
         T = start_weights(problem, start)
 
@@ -126,7 +126,9 @@ def vectors_workspace(spec: PhaseRetrieval, options: Options) -> int:
 
 
 def predict_start(spec: PhaseRetrieval, options: Options) -> dict[str, float]:
-    """Return the overlap of the start, which is the first iterate, in the limit of large m and p."""
+    """Return the overlap of the start, which is the first iterate, in the limit of large m and p, for Gaussian A."""
+    if not isinstance(spec, PhaseRetrieval):
+        return {}
     overlap = start_overlap(spec.m / spec.p, spec.field, str(options["start"]), noise=spec.noise, data=spec.data)
     return {"predicted_start_overlap": overlap}
 

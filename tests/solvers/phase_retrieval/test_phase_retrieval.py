@@ -156,13 +156,17 @@ def losses(name, problem, z, softening=0.1):
     return np.mean((size - b) ** 2) / 2
 
 
+DESCENDING = ("alternating-projections", "wirtinger-flow", "gauss-newton")
+"""Solvers that promise never to raise their objective."""
+
+
 @pytest.mark.parametrize("name", [name for name in SOLVERS if name != "gamp"])
 @pytest.mark.parametrize("noise", [0.0, 0.3, 3.0])
 def test_objectives_of_iterates_are_recomputed_and_noise_does_not_diverge(name, noise):
     problem, iterates, _ = solved(SMALL.replace(noise=noise, seed=1), name, max_iter=60)
     objectives = [iterate.objective for iterate in iterates]
     assert objectives == pytest.approx([losses(name, problem, it.estimate) for it in iterates], rel=1e-9, abs=1e-14)
-    if "amplitude-flow" not in name:
+    if name in DESCENDING:
         assert (np.diff(objectives) <= 1e-14 + 1e-12 * np.array(objectives[1:])).all(), "no step raises the objective"
     assert all(iterate.residual >= 0 for iterate in iterates)
     assert np.linalg.norm(iterates[-1].estimate) < 2.0 * np.sqrt(problem.intensity.mean())

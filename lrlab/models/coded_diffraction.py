@@ -1,0 +1,191 @@
+"""Phase retrieval as it is measured: photon counts of Fourier transforms of an image behind masks."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any
+
+import numpy as np
+from scipy.fft import fftshift
+
+from lrlab.arrays import Array, Vector, frozen
+from lrlab.model_entry import Family, Goal, Measure, Measured, ModelEntry, Outcome, Panel, recovery
+from lrlab.models import phase_retrieval
+from lrlab.models.phase_retrieval import PhaseRetrievalProblem
+from lrlab.models.pictures import NAMES, picture
+from lrlab.operators.coded import CodedFourier
+from lrlab.parameters import Parameter
+from lrlab.protocol import Checkpoint, Spec, child, proceed
+from lrlab.theory.photon_bound import least_image_error
+
+RECOVERED = 0.01
+SHOWN = 128
+"""Most rows and columns of a pattern that are drawn."""
+BOUNDED_PIXELS = 2**17
+"""Pixels of the detector in all patterns, times the patterns' own number, up to which the bound takes seconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CodedDiffraction(Spec):
+    """Counts of photons behind masks, as magnitudes; ||x|| = 1, and E |<a_i, x>|^2 = 1 over masks."""
+
+    model = "coded-diffraction"
+    title = "Coded diffraction patterns"
+    summary = "A detector counts the photons of an image's Fourier transforms behind known masks; phases are lost."
+    equation = (
+        r"N_{\ell i} \sim \operatorname{Poisson}\bigl(c\, |F(d_\ell \circ x)|_i^2\bigr), \quad"
+        r" y_{\ell i} = \sqrt{N_{\ell i} / c}, \quad \ell = 1, \dots, L, \quad \|x\| = 1"
+    )
+
+    side: Annotated[int, Parameter(meaning="pixels along a side of the image", low=8, high=512, scale="log")] = 64
+    masks: Annotated[int, Parameter(meaning="number of masks, each with its pattern", symbol="L", low=1, high=64)] = 8
+    oversampling: Annotated[
+        int, Parameter(meaning="pixels of the detector along a side for each of the image", low=1, high=4)
+    ] = 1
+    code: Annotated[
+        str,
+        Parameter(
+            meaning="pixels of the masks: phase, one of 1, −1, i, −i; octanary, these times √½ (4 of 5) or √3 (1 of 5)",
+            choices=("phase", "octanary"),
+        ),
+    ] = "phase"
+    photons: Annotated[
+        float, Parameter(meaning="mean count c of a detector's pixel in each pattern; 0: no noise", low=0, high=1e9)
+    ] = 0.0
+    truth: Annotated[str, Parameter(meaning="the image", choices=NAMES[:-1])] = "phantom"
+
+    field, data, entry_bytes = "complex", "magnitude", 16
+
+    @property
+    def p(self) -> int:
+        """Pixels of the image."""
+        return self.side**2
+
+    @property
+    def m(self) -> int:
+        """Counts in all patterns."""
+        return self.masks * (self.oversampling * self.side) ** 2
+
+    @property
+    def noise(self) -> float:
+        """Standard deviation of a magnitude sqrt(N / c) where counts are large."""
+        return 0.5 / math.sqrt(self.photons) if self.photons else 0.0
+
+    @property
+    def data_bytes(self) -> int:
+        """Memory of masks and magnitudes."""
+        return 16 * self.masks * self.p + 8 * self.m
+
+    @property
+    def remark(self) -> str:
+        """Say where no method can recover the image."""
+        if self.m >= 2 * self.p - 1:
+            return ""
+        return f"Fewer counts ({self.m:,}) than real unknowns ({2 * self.p - 1:,}): many images fit them."
+
+    def build(self, checkpoint: Checkpoint = proceed) -> "CodedDiffractionProblem":
+        """Make the image; masks and counts are drawn when they are read."""
+        return CodedDiffractionProblem(self, checkpoint)
+
+    def draw_truth(self) -> Array:
+        """Return the image's grey levels (p,) as a unit vector: solvers do not know that they are real."""
+        x = picture(self.truth, self.side).ravel()
+        return x / np.linalg.norm(x)
+
+
+class CodedDiffractionProblem(PhaseRetrievalProblem):
+    """Counts of one spec, as `PhaseRetrievalProblem`: A (m, p) is an operator, y (m,) are roots of counts over c."""
+
+    spec: Any
+
+    @cached_property
+    def _data(self) -> tuple[CodedFourier, Array]:
+        spec = self.spec
+        A = CodedFourier(frozen(masks(spec)), spec.oversampling * spec.side)
+        intensity = np.abs(A @ self.truth) ** 2
+        self.checkpoint(0.5)
+        if spec.photons:
+            intensity = child(spec.streams().noise, 0).poisson(spec.photons * intensity) / spec.photons
+        return A, frozen(np.sqrt(intensity))
+
+    def scored(self, estimate: Vector) -> tuple[Array, Array]:
+        """Return |A x-hat| and the magnitudes, all of them."""
+        return np.abs(self.A @ estimate), self.magnitude
+
+
+def masks(spec: CodedDiffraction) -> Vector:
+    """Return the masks (L, side, side), of which each can be drawn without the others; E |d|^2 = 1."""
+    drawn = []
+    for index in range(spec.masks):
+        rng, shape = child(spec.streams().data, index), (spec.side, spec.side)
+        mask = np.array([1.0, -1.0, 1j, -1j])[rng.integers(4, size=shape)]
+        if spec.code == "octanary":
+            mask *= np.where(rng.random(shape) < 0.8, math.sqrt(0.5), math.sqrt(3.0))
+        drawn.append(mask)
+    return np.array(drawn)
+
+
+def measured(spec: CodedDiffraction) -> Measured:
+    """Return the first pattern, its lowest frequencies in the middle."""
+    first = spec.replace(masks=1).build().y
+    wide = spec.oversampling * spec.side
+    pattern = fftshift(first.reshape(wide, wide))
+    low = max(0, (wide - SHOWN) // 2)
+    pattern = pattern[low : low + SHOWN, low : low + SHOWN]
+    counts = f"counts, {spec.photons:g} a pixel on average," if spec.photons else "numbers"
+    words = f"{spec.m:,} {counts} for {2 * spec.p - 1:,} real unknowns; brighter is larger."
+    return Measured(words, [Panel("first pattern, roots of its counts", pattern, "sizes")])
+
+
+def verdict(spec: CodedDiffraction, outcomes: Sequence[Outcome]) -> str:
+    """Return how many solvers recover the image, and what the counts allow where that is known."""
+    words = f"{spec.m / spec.p:g} numbers a pixel of the image"
+    bound = next((one.predictions["bound_error"] for one in outcomes if "bound_error" in one.predictions), None)
+    if bound is not None:
+        words += f"; the photons allow {bound:.2g} without bias"
+    return recovery(outcomes, "image", "error", RECOVERED, words)
+
+
+def bound(spec: CodedDiffraction) -> dict[str, float]:
+    """Return `bound_error`, the Cramer-Rao bound of the error; nothing without noise, or where it takes long."""
+    if not spec.photons or spec.m < 2 * spec.p or spec.m > BOUNDED_PIXELS * spec.masks:
+        return {}
+    problem = spec.build()
+    known = least_image_error(problem.A, problem.truth, spec.photons, np.random.default_rng(0))
+    return {"bound_error": known} if math.isfinite(known) else {}
+
+
+FAMILY = Family(
+    name="coded-diffraction",
+    measures={
+        **phase_retrieval.FAMILY.measures,
+        "error_over_bound": Measure(
+            "error / Cramér-Rao bound",
+            "mean error over the least of estimates without bias at so many photons: 1 is efficient; bias may go below",
+            quotient=("error", "bound_error"),
+        ),
+    },
+    goal=Goal("error", RECOVERED),
+    solvers=("reweighted-amplitude-flow", "gauss-newton", "raar"),
+    solvers_of=("phase-retrieval",),
+    measured=measured,
+    verdict=verdict,
+    signal="x",
+    order=(
+        "alternating-projections",
+        "hybrid-input-output",
+        "raar",
+        "wirtinger-flow",
+        "truncated-amplitude-flow",
+        "reweighted-amplitude-flow",
+        "gauss-newton",
+        "gamp",
+    ),
+    ranges={"side": (8.0, 32.0, "log"), "masks": (1.0, 8.0, "linear")},
+    limits={"max_iter": 150},
+    grows=("masks", "oversampling", "photons"),
+    best=bound,
+)
+
+ENTRY = ModelEntry(spec=CodedDiffraction, family=FAMILY, main=("masks", "photons", "side"), plane=("masks", "side"))

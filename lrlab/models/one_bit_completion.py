@@ -1,0 +1,248 @@
+"""1-bit matrix completion: a bit of some entries of a table of low rank (Davenport et al. 2014)."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated
+
+import numpy as np
+
+from lrlab import lowrank
+from lrlab.arrays import Array, frozen
+from lrlab.lowrank import LowRank
+from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, Measured, ModelEntry, Outcome, Panel
+from lrlab.models.low_rank import Rank
+from lrlab.models.low_rank_theory import BOUND_DRAWS, MOST_OF_A_BOUND
+from lrlab.operators.entries import Entries
+from lrlab.parameters import InputError, Parameter
+from lrlab.protocol import Checkpoint, Problem, Spec, child, proceed
+from lrlab.theory.likelihoods import LOGISTIC, PROBIT, Likelihood
+from lrlab.theory.low_rank_bound import least_error
+
+LINKS = {"probit": PROBIT, "logistic": LOGISTIC}
+LARGEST = 1.0
+"""Size of the largest entry of the table."""
+CLEARLY = 1.001
+"""A loss of so many times that of the truth is larger, see `truth_fits_better`."""
+SHOWN = 80
+SCORED_ENTRIES = 2**18
+"""Entries, in the first rows, on which distances of probabilities and bits are measured: all of 512 x 512."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneBitCompletion(Spec):
+    """Bits y_ij in +-1 of entries drawn uniformly without replacement; the largest |M_ij| is 1."""
+
+    model = "one-bit-completion"
+    title = "1-bit matrix completion"
+    summary = "A few entries of a table of low rank answer with one bit each, likelier 1 where the entry is larger."
+    equation = (
+        r"y_{ij} = \operatorname{sign}(M_{ij} + \sigma e_{ij}) \ \text{ for } (i, j) \in \Omega,"
+        r" \qquad \operatorname{rank} M = k, \quad \max |M_{ij}| = 1"
+    )
+
+    n1: Annotated[int, Parameter(meaning="rows of the table", symbol="n₁", low=2, high=5000, scale="log")] = 100
+    n2: Annotated[int, Parameter(meaning="columns of the table", symbol="n₂", low=2, high=5000, scale="log")] = 100
+    rank: Rank = 1
+    observed: Annotated[
+        float, Parameter(meaning="share of the entries of which a bit is observed", low=1e-4, high=1, scale="log")
+    ] = 0.5
+    link: Annotated[
+        str, Parameter(meaning="law of e: standard normal (probit) or logistic", choices=("probit", "logistic"))
+    ] = "probit"
+    noise: Annotated[float, Parameter(meaning="scale of the noise", symbol="σ", low=1e-3, high=100, scale="log")] = 0.3
+
+    @property
+    def table(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.n1, self.n2
+
+    @property
+    def measurements(self) -> int:
+        """Number of bits."""
+        return max(1, round(self.observed * self.n1 * self.n2))
+
+    @property
+    def true_rank(self) -> int:
+        """Rank of the table."""
+        return self.rank
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        """Dimension of the manifold of tables of this rank."""
+        return self.rank * (self.n1 + self.n2 - self.rank)
+
+    @property
+    def data_bytes(self) -> int:
+        """Memory of places and bits, and of the noise from which they are drawn."""
+        return 8 * (7 * self.measurements + self.n1 + self.n2)
+
+    @property
+    def likelihood(self) -> Likelihood:
+        """The likelihood of a bit by its margin y M_ij / noise."""
+        return LINKS[self.link]
+
+    def check(self) -> None:
+        """Refuse a rank that no such table has."""
+        if self.rank > min(self.table):
+            expected = f"in 1..min{self.table} = {min(self.table)}"
+            raise InputError("rank", expected, self.rank, "lower rank, or make the table larger")
+
+    def build(self, checkpoint: Checkpoint = proceed) -> "OneBitCompletionProblem":
+        """Draw the truth; places and bits are drawn when they are read."""
+        return OneBitCompletionProblem(self, checkpoint)
+
+    def factors(self) -> LowRank:
+        """Return M = U V^T, U and V uniform in -1/2..1/2, scaled to a largest entry of 1 (their section 4.1)."""
+        rng = np.random.default_rng(self.streams().truth)
+        U, V = (rng.uniform(-0.5, 0.5, (side, self.rank)) for side in self.table)
+        height = max(1, SCORED_ENTRIES // self.n2)
+        largest = max(float(np.abs(U[i : i + height] @ V.T).max()) for i in range(0, self.n1, height))
+        M = lowrank.from_product(U, V)
+        return M._replace(s=M.s * (LARGEST / largest))
+
+
+class OneBitCompletionProblem(Problem):
+    """Bits of one spec, and the truth, which only the score may look at.
+
+    Attributes: spec; truth (LowRank), the table; rank and trace_norm of it; largest, the size of its largest entry;
+    width, the scale of the noise; likelihood of a bit by its margin; operator, the observed entries; y (m,), their
+    bits.
+    """
+
+    largest = LARGEST
+
+    def __init__(self, spec: OneBitCompletion, checkpoint: Checkpoint = proceed) -> None:
+        self.spec, self.truth, self.checkpoint = spec, spec.factors(), checkpoint
+        self.rank, self.width, self.likelihood = spec.rank, spec.noise, spec.likelihood
+        self.trace_norm = float(self.truth.s.sum())
+        for part in self.truth:
+            frozen(part)
+
+    def load(self, everything: bool) -> None:
+        """Draw places and bits."""
+        _ = self.y
+
+    @cached_property
+    def operator(self) -> Entries:
+        """The observed entries."""
+        spec, (n1, n2) = self.spec, self.spec.table
+        places = child(spec.streams().data, 0).choice(n1 * n2, size=spec.measurements, replace=False, shuffle=False)
+        operator = Entries(None, None, spec.table, *np.divmod(np.sort(places), n2), n1 * n2 / len(places))
+        operator.checkpoint = self.checkpoint
+        return operator
+
+    @cached_property
+    def y(self) -> Array:
+        """The bits (m,), 1 or -1."""
+        rng, clean = child(self.spec.streams().noise, 0), self.operator.forward(self.truth)
+        e = rng.standard_normal(len(clean)) if self.spec.link == "probit" else rng.logistic(size=len(clean))
+        return frozen(np.where(clean + self.width * e > 0, 1.0, -1.0))
+
+    @cached_property
+    def truth_loss(self) -> float:
+        """Mean of -log P(bit) under the truth."""
+        return float(self.likelihood.loss(self.y * self.operator.forward(self.truth) / self.width).mean())
+
+    def score(self, estimate: LowRank) -> dict[str, float]:
+        """Return errors of the estimate as a table, and of what it says of bits.
+
+        `error` = ||M-hat - M|| / ||M||, `squared_error` its square; on the first rows `hellinger`, the mean squared
+        Hellinger distance of the laws of a bit, and `hamming`, the share of entries whose likelier bit is wrong.
+        """
+        rows = max(1, SCORED_ENTRIES // self.spec.n2)
+        guess, true = (W.left[:rows] @ W.V.T for W in (estimate, self.truth))
+        error = lowrank.errors(estimate, self.truth)["error"]
+        # sqrt(P) sqrt(Q) of both bits, by the losses: each is exact where a probability is nearly 0.
+        losses = [[self.likelihood.loss(sign * M / self.width) for M in (guess, true)] for sign in (1.0, -1.0)]
+        affinity = sum(np.exp(-(one + other) / 2.0) for one, other in losses)
+        return {
+            "error": error,
+            "squared_error": error**2,
+            "hellinger": float(np.mean(2.0 - 2.0 * affinity)),
+            "hamming": float(np.mean((guess > 0) != (true > 0))),
+        }
+
+    def truth_fits_better(self, row: Mapping[str, float], tol: float) -> bool:
+        """Return whether bits are clearly likelier under the truth, which all solvers may choose."""
+        return row["objective"] > CLEARLY * self.truth_loss
+
+
+def measured(spec: OneBitCompletion) -> Measured:
+    """Return a corner of the table of bits."""
+    problem, (high, wide) = spec.build(), (min(side, SHOWN) for side in spec.table)
+    inside = (problem.operator.rows < high) & (problem.operator.columns < wide)
+    bits = np.full((high, wide), np.nan)
+    bits[problem.operator.rows[inside], problem.operator.columns[inside]] = problem.y[inside]
+    m, unknowns = spec.measurements, spec.degrees_of_freedom
+    words = f"{m:,} bits for {unknowns:,} unknowns, {m / unknowns:.3g} times the degrees of freedom. Blue: 1."
+    return Measured(words, [Panel(f"bits in rows 1–{high}, columns 1–{wide}", bits, "bits")])
+
+
+def verdict(spec: OneBitCompletion, outcomes: Sequence[Outcome]) -> str:
+    """Return the least error, the share of wrong bits there, and what the bits allow where that is known."""
+    counted = f"{spec.measurements / spec.degrees_of_freedom:.3g} bits for each degree of freedom"
+    bound = next((one.predictions["bound_error"] for one in outcomes if "bound_error" in one.predictions), None)
+    if bound is not None:
+        counted += f", which allow {bound:.2g} without bias"
+    scored = [one for one in outcomes if "error" in one.scores]
+    if not scored:
+        return f"{counted}."
+    best = min(scored, key=lambda one: one.scores["error"])
+    wrong = f"{best.scores['hamming']:.2g} of the likelier bits wrong"
+    return f"Error {best.scores['error']:.2g}, {wrong}, {best.course}: {counted}."
+
+
+def bound(spec: OneBitCompletion) -> dict[str, float]:
+    """Return `bound_error`, the Cramer-Rao bound of the error over some draws (root mean square).
+
+    Nothing where it would take more than some seconds, or where bits do not decide the table.
+    """
+    if spec.degrees_of_freedom * spec.measurements > MOST_OF_A_BOUND:
+        return {}
+    squares = []
+    for problem in (spec.replace(seed=seed).build() for seed in range(BOUND_DRAWS)):
+        z = problem.operator.forward(problem.truth) / spec.noise
+        # Information of a bit about its margin: f'^2 / (f (1 - f)), the product of the slopes of both losses.
+        information = problem.likelihood.slope(z) * problem.likelihood.slope(-z)
+        squares.append(least_error(problem.operator, problem.truth, spec.noise, np.sqrt(information)) ** 2)
+    known = math.sqrt(np.mean(squares))
+    return {"bound_error": known} if math.isfinite(known) else {}
+
+
+FAMILY = Family(
+    name="one-bit-completion",
+    measures={
+        "error": Measure("error  ‖M̂ − M‖ / ‖M‖", "relative Frobenius distance from the table: 0 is exact, 1 nothing"),
+        "squared_error": Measure("squared error  ‖M̂ − M‖² / ‖M‖²", "its square, as Davenport et al. (2014) draw it"),
+        "hellinger": Measure(
+            "Hellinger distance²", "of the laws of a bit, (√p − √q)² + (√(1−p) − √(1−q))², mean over entries"
+        ),
+        "hamming": Measure("wrong bits", "share of the entries whose likelier bit is the other one"),
+        "error_over_bound": Measure(
+            "error / Cramér-Rao bound",
+            "mean error over the least of estimates without bias: 1 is efficient; bias may go below",
+            quotient=("error", "bound_error"),
+        ),
+        **COMMON_MEASURES,
+    },
+    goal=Goal("error", above=0.5),
+    solvers=("one-bit-factors", "one-bit-trace-norm"),
+    measured=measured,
+    verdict=verdict,
+    order=("one-bit-factors", "one-bit-trace-norm"),
+    ranges={"noise": (0.01, 10.0, "log"), "observed": (0.05, 1.0, "log"), "rank": (1.0, 6.0, "linear")},
+    limits={"max_iter": 200},
+    falls=("rank",),
+    grows=("observed",),
+    best=bound,
+)
+
+ENTRY = ModelEntry(
+    spec=OneBitCompletion,
+    family=FAMILY,
+    main=("observed", "noise", "rank"),
+    plane=("noise", "observed"),
+    held={"n1": 50, "n2": 50},
+)

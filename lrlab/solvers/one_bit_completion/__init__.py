@@ -1,0 +1,1 @@
+"""Solvers of 1-bit matrix completion."""

@@ -1,0 +1,113 @@
+"""Coded diffraction: the operator, the counts, the bound, and that solvers of phase retrieval recover images."""
+
+import math
+
+import numpy as np
+import pytest
+
+import lrlab
+from lrlab import catalog
+from lrlab.models.coded_diffraction import CodedDiffraction
+from lrlab.parameters import InputError
+from lrlab.protocol import Stop
+from lrlab.runs import theory
+from lrlab.theory.photon_bound import least_image_error
+
+SMALL = CodedDiffraction(side=8, masks=3, oversampling=2)
+
+
+def dense(operator):
+    """Return the operator as a matrix, by its definition: transforms of masked, padded images."""
+    masks, wide = operator.masks, operator.detector
+    side = masks.shape[1]
+    F = np.exp(-2j * np.pi * np.outer(np.arange(wide), np.arange(side)) / wide)
+    return np.concatenate([np.kron(F, F) * mask.ravel() for mask in masks])
+
+
+@pytest.mark.parametrize("code", ["phase", "octanary"])
+@pytest.mark.parametrize("oversampling", [1, 2])
+def test_the_operator_is_the_matrix_that_is_never_formed(code, oversampling):
+    A = SMALL.replace(code=code, oversampling=oversampling).build().A
+    matrix, rng = dense(A), np.random.default_rng(0)
+    z, u = (rng.standard_normal(2 * n).view(complex) for n in A.shape[::-1])
+    assert A @ z == pytest.approx(matrix @ z) and A.rmatvec(u) == pytest.approx(matrix.conj().T @ u)
+    assert (u.conj() @ A).conj() == pytest.approx(matrix.conj().T @ u)
+    assert np.diag(A.gram) == pytest.approx(matrix.conj().T @ matrix, abs=1e-8)
+
+
+def test_masks_have_unit_power_and_a_pattern_does_not_depend_on_the_others():
+    for code in ("phase", "octanary"):
+        drawn = CodedDiffraction(side=64, code=code).build().A.masks
+        assert np.mean(np.abs(drawn) ** 2) == pytest.approx(1.0, abs=0.02) and abs(drawn.mean()) < 0.02
+    noisy = SMALL.replace(photons=50.0, seed=4)
+    fewer, more = noisy.replace(masks=1).build(), noisy.build()
+    assert (fewer.y == more.y[: len(fewer.y)]).all() and not more.y.flags.writeable
+    assert not (noisy.replace(seed=5).build().A.masks == more.A.masks).all()
+
+
+def test_counts_are_those_of_a_poisson_law():
+    spec = CodedDiffraction(side=32, photons=20.0)
+    exact, problem = spec.replace(photons=0.0).build(), spec.build()
+    counts, mean = 20.0 * problem.intensity, 20.0 * exact.intensity
+    assert counts == pytest.approx(counts.round())
+    assert exact.intensity.mean() == pytest.approx(1.0, abs=1e-9)
+    bright = mean > 5
+    assert np.mean((counts - mean)[bright] ** 2 / mean[bright]) == pytest.approx(1.0, abs=0.05)
+    large = CodedDiffraction(side=32, photons=1e4)
+    error = large.build().magnitude - large.replace(photons=0.0).build().magnitude
+    assert error.std() == pytest.approx(large.noise, rel=0.05)
+
+
+def test_the_bound_is_the_trace_of_the_inverse_information():
+    spec = SMALL.replace(photons=30.0)
+    problem = spec.build()
+    A, x = dense(problem.A), problem.truth
+    rates = lambda parts: 30.0 * np.abs(A @ (parts[:64] + 1j * parts[64:])) ** 2  # noqa: E731
+    at = np.concatenate([x, np.zeros(64)])
+    # Derivatives of a quadratic function by central differences are exact.
+    J = np.array([(rates(at + d) - rates(at - d)) / 2.0 for d in np.eye(128)])
+    information = (J / rates(at)) @ J.T
+    values = np.linalg.eigvalsh(information)
+    assert values[0] < 1e-6 * values[1], "the global phase alone is not measured"
+    exact = math.sqrt(np.sum(1.0 / values[1:]))
+    assert least_image_error(problem.A, x, 30.0, np.random.default_rng(1)) == pytest.approx(exact, rel=0.02)
+
+
+def test_errors_come_near_the_bound_and_do_not_beat_it():
+    for photons in (1e3, 1e4, 1e6):
+        spec = CodedDiffraction(side=32, photons=photons)
+        bound = theory.refined(spec)["bound_error"]
+        for name in (*catalog.family(spec.model).solvers, "truncated-amplitude-flow", "alternating-projections"):
+            errors = [lrlab.solve(spec.replace(seed=seed), name).metrics["error"] for seed in range(3)]
+            assert 0.95 < np.sqrt(np.mean(np.square(errors))) / bound < 1.2, (name, photons)
+
+
+SOLVERS = [entry.name for entry in catalog.solvers_for("coded-diffraction")]
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("code", ["phase", "octanary"])
+def test_images_are_recovered_from_exact_patterns(name, code):
+    spec = CodedDiffraction(side=24, truth="digit-2", code=code, seed=1)
+    trace = lrlab.solve(spec, name, max_iter=400)
+    assert trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-5
+    if name not in ("hybrid-input-output", "raar"):
+        assert trace.rows[0]["error"] < 0.5, "a spectral start is near"
+
+
+@pytest.mark.slow
+def test_a_large_image_needs_few_passes():
+    trace = lrlab.solve(CodedDiffraction(side=256), "truncated-amplitude-flow", tol=1e-6)
+    assert trace.metrics["error"] < 1e-5 and len(trace.rows) < 30
+
+
+def test_what_is_said_of_a_run():
+    family, spec = catalog.family("coded-diffraction"), CodedDiffraction(side=16, photons=100.0)
+    shown = family.measured(spec)
+    assert "2,048 counts, 100 a pixel on average, for 511 real unknowns" in shown.words
+    assert np.sort(shown.panels[0].values.ravel()) == pytest.approx(np.sort(spec.build().y[:256]))
+    assert CodedDiffraction(masks=1).remark.startswith("Fewer counts (4,096) than real unknowns (8,191)")
+    assert not CodedDiffraction(masks=1, oversampling=2).remark and family.best(CodedDiffraction()) == {}
+    for values, sentence in (({"side": 4}, "side must be"), ({"truth": "upload"}, "truth must be one of phantom")):
+        with pytest.raises(InputError, match=sentence):
+            CodedDiffraction(**values)
