@@ -41,7 +41,9 @@ def numbers(name: str, value: Any, dimensions: int, *, complex_too: bool = False
         if not gaps:
             raise InputError(name, "without gaps", f"{int(masked.sum())} masked", "fill them in, or leave rows out")
         array = np.where(masked.reshape(array.shape), np.nan, array)
-    wrong = ~(np.abs(array) <= LARGEST) & ~(np.isnan(array) if gaps else False)
+    wrong = ~(np.abs(array) <= LARGEST)
+    if gaps:
+        wrong &= ~np.isnan(array)
     if wrong.any():
         place = ", ".join(str(int(index) + 1) for index in np.argwhere(wrong)[0])
         got = f"{array[wrong][0]} at place {place}"

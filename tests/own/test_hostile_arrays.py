@@ -112,7 +112,13 @@ def test_hostile_arrays_end_in_one_sentence(name, y, X, Z, model):
     with pytest.raises(lrlab.InputError) as refused:
         lrlab.recover(y, X, Z, model=model, max_iter=3)
     sentence = str(refused.value)
-    assert " must be " in sentence and ", got " in sentence and len(sentence) < 600 and "\n" not in sentence
+    assert (
+        "[[" not in sentence
+        and " must be " in sentence
+        and ", got " in sentence
+        and len(sentence) < 600
+        and "\n" not in sentence
+    )
 
 
 @pytest.mark.parametrize(
