@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from lrlab.fits.fitted_model import load_model, save_model
     from lrlab.fits.fitting import fit
     from lrlab.fits.fitting_ratings import fit_ratings
+    from lrlab.own.recover import recover
     from lrlab.parameters import InputError, Parameter
     from lrlab.plugins import register
     from lrlab.protocol import Iterate, Spec, Stop
@@ -37,6 +38,7 @@ __all__ = [
     "live",
     "load_model",
     "map",
+    "recover",
     "register",
     "save_model",
     "solve",
@@ -60,6 +62,7 @@ _HOMES = {
     "live": "lrlab.widget",
     "load_model": "lrlab.fits.fitted_model",
     "map": "lrlab.sweeps.sweep_table",
+    "recover": "lrlab.own.recover",
     "register": "lrlab.plugins",
     "save_model": "lrlab.fits.fitted_model",
     "solve": "lrlab.engine.solve",

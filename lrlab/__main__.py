@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from lrlab import extras
 from lrlab.parameters import InputError
-from lrlab.shell import app, explain, fit, models, new, paper, predict, solve, store, sweep
+from lrlab.shell import app, explain, fit, models, new, paper, predict, recover, solve, store, sweep
 from lrlab.shell.common import BAD_INPUT, DONE, FAILED, INTERRUPTED, TERMINATED, Parser, Terminated, say
 
 COMMANDS = {
     "app": app,
     "models": models,
     "solve": solve,
+    "recover": recover,
     "sweep": sweep,
     "store": store,
     "paper": paper,

@@ -1,11 +1,23 @@
 """What runs and pages ask of every model; most have nothing to add."""
 
 from collections.abc import Hashable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 
 class ModelHooks:
     """Properties and methods of a `Spec` with their defaults."""
+
+    own_measures: ClassVar[Mapping[str, Any]] = {}
+    """Scores of a person's own data, by name, in the place of those of the family; none where data are drawn."""
+
+    @property
+    def drawn(self) -> bool:
+        """Whether data are drawn from a truth: theory speaks of these alone."""
+        return True
+
+    def ending(self, stop: Any) -> str:
+        """Return what is said of the end of a run in the place of the sentence of the stop, or nothing."""
+        return ""
 
     @property
     def remark(self) -> str:

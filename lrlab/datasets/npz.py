@@ -27,6 +27,8 @@ CSR = ("data", "indices", "indptr", "shape")
 TABLES = ("X", "Y", "observed")
 LISTS = ("feature_names", "label_names")
 KNOWN = {*TABLES, *LISTS, *(f"{table}_{part}" for table in TABLES for part in CSR)}
+PLAIN, NUMBERS = "fiubU", "fiubcU"
+"""Kinds of numpy's types: names and real numbers, and complex ones too."""
 DIRECTORY_ENTRY = b"PK\x01\x02"
 MOST_MEMBERS, DIRECTORY_BYTES = 1000, 2**24
 """Of an archive, and the end of it in which its directory names them: to read a directory of 60,000 takes seconds."""
@@ -168,8 +170,10 @@ def names_of(arrays: Mapping[str, NDArray], name: str) -> Names | None:
     return tuple(arrays[name].tolist())
 
 
-def read_arrays(source: Source, limit_bytes: int, wanted: Callable[[str], bool], check: Check) -> dict[str, NDArray]:
-    """Return those arrays of an archive whose names are wanted; anything but plain arrays is refused.
+def read_arrays(
+    source: Source, limit_bytes: int, wanted: Callable[[str], bool], check: Check, kinds: str = PLAIN
+) -> dict[str, NDArray]:
+    """Return those arrays of an archive whose names are wanted; anything but plain arrays, of some kinds, is refused.
 
     The sizes that they declare, and by `check` their shapes, are checked before any of them is formed.
     """
@@ -183,7 +187,7 @@ def read_arrays(source: Source, limit_bytes: int, wanted: Callable[[str], bool],
             infos = {name: info for info, name in members.items()}
             if len(infos) < len(members):
                 raise ValueError("each array once is what it must hold")
-            declared = {name: _declared(archive, name, info) for name, info in infos.items()}
+            declared = {name: _declared(archive, name, info, kinds) for name, info in infos.items()}
             # The arrays as they are stored, and as float64.
             size = sum(math.prod(one.shape) * (one.itemsize + 8) for one in declared.values())
             require_room(source, size, limit_bytes, "arrays")
@@ -219,7 +223,7 @@ def _formed(archive: zipfile.ZipFile, name: str, info: zipfile.ZipInfo) -> NDArr
     return array
 
 
-def _declared(archive: zipfile.ZipFile, name: str, info: zipfile.ZipInfo) -> Declared:
+def _declared(archive: zipfile.ZipFile, name: str, info: zipfile.ZipInfo, kinds: str) -> Declared:
     """Return what an array's header declares, which must agree with what the archive holds."""
     with archive.open(info) as stream:
         version = np.lib.format.read_magic(stream)
@@ -227,7 +231,7 @@ def _declared(archive: zipfile.ZipFile, name: str, info: zipfile.ZipInfo) -> Dec
         if version not in readers:
             raise ValueError(f"{name}: unknown version {version}")
         shape, _, dtype = readers[version](stream)
-    if dtype.kind not in "fiubU" or min(shape, default=0) < 0:
+    if dtype.kind not in kinds or min(shape, default=0) < 0:
         raise ValueError(f"{name}: {dtype} is no type of numbers or names")
     if math.prod(shape) * dtype.itemsize > info.file_size:
         raise ValueError(f"{name}: its entries do not fit {info.file_size} bytes")

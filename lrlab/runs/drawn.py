@@ -1,6 +1,6 @@
 """Runs as they are drawn: their style, their estimates beside the truth, theory, and the verdict in words."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from html import escape
@@ -15,7 +15,7 @@ from lrlab.figures.build import Figure
 from lrlab.figures.recovery import Recovery
 from lrlab.figures.svg import svg
 from lrlab.lowrank import LowRank
-from lrlab.model_entry import Outcome
+from lrlab.model_entry import Measure, Outcome
 from lrlab.parameters import InputError, require_known
 from lrlab.protocol import Estimate, Spec
 from lrlab.runs import theory
@@ -60,7 +60,7 @@ def expected(job: Job, iterations: int) -> Sequence[float]:
 @lru_cache(maxsize=64)
 def truth_of(spec: Spec) -> Any:
     """Return the truth of a spec, None where estimates are not compared with one; its data is not drawn for that."""
-    return spec.build().truth if "error" in family(spec.model).measures else None
+    return spec.build().truth if "error" in measures_of(spec) else None
 
 
 def aligned(spec: Spec, truth: Estimate) -> Callable[[Estimate], Estimate]:
@@ -126,7 +126,7 @@ def comparison(
     models = dict.fromkeys(trace.job.spec.model for trace in traces)
     if len(models) != 1:
         raise InputError("traces", "some, all of one model", ", ".join(models) or "none", "compare those of one model")
-    measures = family(*models).measures
+    measures = measures_of(traces[0].job.spec)
     require_known(measure or next(iter(measures)), measures, what="measure")
     require_known(time, tuple(convergence.TIMES), what="time")
     drawn = [recoveries(trace.job.spec, [Run(trace.job, trace)])[0] for trace in traces]
@@ -156,12 +156,26 @@ def differences(trace: "Trace", others: "Sequence[Trace]") -> str:
 def verdict(trace: "Trace") -> str:
     """Return the sentence that pages show above a run."""
     spec, runs = trace.job.spec, [Run(trace.job, trace)]
+    if not spec.drawn:
+        return own_verdict(trace)
     return family(spec.model).verdict(spec, outcomes(runs, recoveries(spec, runs)))
+
+
+def own_verdict(trace: "Trace") -> str:
+    """Return the first measure of a run on a person's own data, in words."""
+    last = trace.rows[-1] if trace.rows else {}
+    known = next((name for name in trace.job.spec.own_measures if name in last), "")
+    return f"{trace.job.spec.own_measures[known].title}: {last[known]:.3g}." if known else "No estimate yet."
+
+
+def measures_of(spec: Spec) -> Mapping[str, Measure]:
+    """Return the scores of a spec's problem: those of its family, or those of a person's own data."""
+    return spec.own_measures or family(spec.model).measures
 
 
 def html(trace: "Trace") -> str:
     """Return the verdict of a trace, its figure and its end as HTML, for notebooks."""
-    measures = family(trace.job.spec.model).measures
+    measures = measures_of(trace.job.spec)
     last = trace.rows[-1] if trace.rows else {}
     numbers = ", ".join(f"{name} {last[name]:.4g}" for name in measures if last.get(name, np.nan) == last.get(name))
     words = [trace.job.entry.title, f"{len(trace.rows)} iterations", numbers]

@@ -136,7 +136,7 @@ def run_job(
         nonlocal last
         last, intervals = iterate, iterate.intervals() if iterate.intervals else None
         row = scored_row(problem, iteration, seconds, iterate)
-        if intervals:
+        if intervals and problem.truth is not None:
             row |= metrics.interval_scores(iterate.estimate, *intervals[:2], problem.truth)
         trace.record(row, iterate, intervals)
         watch(row, iterate)
@@ -170,7 +170,8 @@ def opened(job: Job, checkpoint: Checkpoint = proceed) -> tuple[Any, np.random.G
 def beside_the_truth(stop: Stop | None, problem: Problem, row: Row, last: Iterate, tol: float) -> Stop | None:
     """Return why a run ended with an iterate and its row, in view of how well the truth fits."""
     if stop is Stop.CONVERGED:
-        if last.loss and last.loss(problem.truth) < last.loss(last.estimate) - A_NAT:
+        known = problem.truth is not None
+        if known and last.loss and last.loss(problem.truth) < last.loss(last.estimate) - A_NAT:
             return Stop.LOCAL_MINIMUM
         if problem.truth_fits_better(row, tol):
             return Stop.LOCAL_MINIMUM

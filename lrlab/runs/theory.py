@@ -67,7 +67,9 @@ def _draws(job: Job, seconds: float) -> int:
 
 
 def known(job: Job) -> Numbers:
-    """Return what is known of a job without delay."""
+    """Return what is known of a job without delay; nothing of a person's own data."""
+    if not job.spec.drawn:
+        return {}
     own = job.on(without_seed(job.spec))
     return {**(_stored(own) or _drawn_quickly(own)), **_limits(own.spec), **(_stored(own.spec) or {})}
 
@@ -103,6 +105,8 @@ def completed(job: Job) -> Numbers:
 
 def limits(job: Job) -> Numbers:
     """Return the limits of a job for large sizes, and what else is known without a draw; for tables of many cells."""
+    if not job.spec.drawn:
+        return {}
     own = job.on(without_seed(job.spec))
     return {**(_stored(own) or _limit(own)), **_limits(own.spec), **(_stored(own.spec) or {})}
 

@@ -8,8 +8,11 @@ import numpy as np
 
 from lrlab.arrays import Intervals
 from lrlab.linalg import unit
+from lrlab.models.single_index import SingleIndexSpec
+from lrlab.parameters import InputError
 from lrlab.protocol import Estimate, Iterate, Stop, parts
 from lrlab.runs import theory
+from lrlab.runs.index_link import IndexLink
 from lrlab.runs.job import Job
 
 if TYPE_CHECKING:
@@ -78,6 +81,18 @@ class Trace:
         return self.job.spec.build()
 
     @property
+    def recovered(self) -> Any:
+        """The estimate in the units of the given numbers, where they are a person's own; else the estimate."""
+        return self.estimate if self.job.spec.drawn else self.problem.recovered(self.estimate)
+
+    @property
+    def link(self) -> IndexLink:
+        """The link along the estimate of a single-index model: `table`, a curve with its band, and more."""
+        if not isinstance(self.job.spec, SingleIndexSpec) or self.estimate is None:
+            raise InputError("link", "that of a direction", self.job.spec.model, "take a single-index model")
+        return IndexLink.fitted(self.problem.X, self.problem.y, self.estimate)
+
+    @property
     def metrics(self) -> Row:
         """The scores of the last iterate, and the predictions of theory."""
         last = self.rows[-1] if self.rows else {}
@@ -87,6 +102,8 @@ class Trace:
     @property
     def ending(self) -> str:
         """The sentence of the stop, without the advice to go on where theory knows that this leads nowhere."""
+        if own := self.job.spec.ending(self.stop):
+            return own
         limited, unknowns = self.stop is Stop.MAX_ITER, self.job.spec.degrees_of_freedom
         of_sizes = theory.limits(self.job) if limited else {}
         if of_sizes.get("limit_overlap") == 0.0:

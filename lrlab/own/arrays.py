@@ -1,0 +1,150 @@
+"""Makes checked arrays of what people have: numbers without gaps, tables with gaps, patterns with masks."""
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from lrlab.arrays import Array, Vector
+from lrlab.own.magnitudes import diffraction
+from lrlab.parameters import InputError
+
+LARGEST = 1e100
+"""Squares of larger numbers, and their sums, would overflow."""
+MOST_PIXELS = 64 * 64
+"""Of an image behind masks: the matrix of its diffraction is formed."""
+Arrays = dict[str, Vector]
+
+
+def numbers(name: str, value: Any, dimensions: int, *, complex_too: bool = False, gaps: bool = False) -> Vector:
+    """Return a value as an array of finite numbers of so many dimensions; with `gaps` nan is none.
+
+    Raises InputError in one sentence for anything else.
+    """
+    what = {1: "a vector", 2: "a table", 3: "a stack of tables"}[dimensions]
+    if value is None:
+        raise InputError(name, f"{what} of numbers", "nothing", f"give {name}")
+    masked = np.ma.getmaskarray(value) if isinstance(value, np.ma.MaskedArray) else None
+    try:
+        array = np.asarray(
+            value.toarray() if issparse(value) else np.ma.getdata(value) if masked is not None else value
+        )
+        array = array.astype(np.complex128 if complex_too and np.iscomplexobj(array) else np.float64, casting="unsafe")
+    except (TypeError, ValueError) as error:
+        raise InputError(name, f"{what} of numbers", _first_line(error), "leave words out, or code them") from None
+    if array.ndim == 2 and dimensions == 1 and 1 in array.shape:
+        array = array.ravel()
+    if array.ndim != dimensions or not array.size:
+        got = "nothing" if not array.size else f"an array of shape {array.shape}"
+        raise InputError(name, f"{what} of numbers", got, f"give {name} with {dimensions} dimensions")
+    if masked is not None and masked.any():
+        if not gaps:
+            raise InputError(name, "without gaps", f"{int(masked.sum())} masked", "fill them in, or leave rows out")
+        array = np.where(masked.reshape(array.shape), np.nan, array)
+    wrong = ~(np.abs(array) <= LARGEST)
+    if gaps:
+        wrong &= ~np.isnan(array)
+    if wrong.any():
+        place = ", ".join(str(int(index) + 1) for index in np.argwhere(wrong)[0])
+        got = f"{array[wrong][0]} at place {place}"
+        expected = f"of finite numbers, at most {LARGEST:g} in size"
+        raise InputError(name, expected, got, "fill it in, or leave the row out")
+    return np.ascontiguousarray(array)
+
+
+def dimensions(value: Any) -> int:
+    """Return how many dimensions a value has as an array; 0 where it makes none."""
+    try:
+        return int(np.ndim(value))
+    except ValueError:
+        return 0
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
+
+
+def rows_of(y: Array, **sides: Vector) -> None:
+    """Raise InputError unless all have as many rows as y, and at least 2."""
+    for name, side in sides.items():
+        if len(side) != len(y):
+            raise InputError(name, f"of as many rows as y, {len(y)}", len(side), "give each row its measurement")
+    if len(y) < 2:
+        raise InputError("y", "at least 2 measurements", len(y), "give more rows")
+
+
+def answers(y: Any, X: Any, Z: Any) -> Arrays:
+    """Return X (n, p) and y (n,) in +-1: the larger of two values is 1."""
+    none_of(Z, "one-bit answers")
+    values, X = words_or_numbers(y), numbers("X", X, 2)
+    rows_of(values, X=X)
+    kinds = np.unique(values)
+    if len(kinds) != 2:
+        remedy = "code the answers as 0 and 1" if len(kinds) > 2 else "give both answers"
+        raise InputError("y", "of two values", f"{len(kinds)} values", remedy)
+    return {"X": X, "y": np.where(values == kinds[1], 1.0, -1.0)}
+
+
+def words_or_numbers(y: Any) -> Vector:
+    """Return answers (n,) as they are, words or numbers."""
+    flat = np.asarray(y, dtype=object).ravel()
+    if flat.size and all(isinstance(value, str) for value in flat):
+        return flat.astype(str)
+    return numbers("y", y, 1)
+
+
+def bilinear(y: Any, X: Any, Z: Any) -> Arrays:
+    """Return X (m, d1), Z (m, d2), y (m,)."""
+    if Z is None:
+        remedy = "give Z, or take model=polynomial-network for y = x^T L x"
+        raise InputError("Z", "a table of numbers beside X", "nothing", remedy)
+    arrays = {"X": numbers("X", X, 2), "Z": numbers("Z", Z, 2), "y": numbers("y", y, 1)}
+    rows_of(arrays["y"], X=arrays["X"], Z=arrays["Z"])
+    return arrays
+
+
+def quadratic(y: Any, X: Any, Z: Any) -> Arrays:
+    """Return X (m, p), y (m,)."""
+    none_of(Z, "quadratic measurements")
+    arrays = {"X": numbers("X", X, 2), "y": numbers("y", y, 1)}
+    rows_of(arrays["y"], X=arrays["X"])
+    return arrays
+
+
+def none_of(Z: Any, what: str) -> None:
+    """Raise InputError where there is a second table that nothing uses."""
+    if Z is not None:
+        raise InputError("Z", f"left out of {what}", "a table", "leave it out, or take model=rank-one-sensing")
+
+
+def magnitudes(y: Any, X: Any, Z: Any) -> Arrays:
+    """Return A (m, p) and y (m,), of patterns behind masks the size of the image, too."""
+    none_of(Z, "magnitudes")
+    if 3 in (dimensions(y), dimensions(X)):
+        patterns, masks = numbers("y", y, 3), numbers("X", X, 3, complex_too=True)
+        if patterns.shape != masks.shape:
+            got = f"{masks.shape}"
+            raise InputError("X", f"a mask for each pattern, of shape {patterns.shape}", got, "give X = masks")
+        h, w = masks.shape[1:]
+        if h * w > MOST_PIXELS or h * w < 2:
+            raise InputError("X", f"masks of 2 to {MOST_PIXELS:,} pixels", f"{h} x {w}", "bin or cut the patterns")
+        return {"A": diffraction(masks), "y": patterns.ravel(), "image": np.array([h, w])}
+    arrays = {"A": numbers("X", X, 2, complex_too=True), "y": numbers("y", y, 1)}
+    rows_of(arrays["y"], X=arrays["A"])
+    if arrays["A"].shape[1] < 2:
+        raise InputError("X", "at least 2 columns", 1, "a single number is |y| / |a|")
+    return arrays
+
+
+def model_of(y: Any, X: Any, Z: Any) -> str:
+    """Return the model that own data show by their form; InputError where several would do."""
+    if issparse(y) or isinstance(y, tuple) or (dimensions(y) == 2 and 1 not in np.shape(y)):
+        return "inductive-completion"
+    if dimensions(y) == 3 or (dimensions(X) == 2 and np.iscomplexobj(X)):
+        return "phase-retrieval"
+    if Z is not None:
+        return "rank-one-sensing"
+    if X is not None and len(np.unique(words_or_numbers(y))) == 2:
+        return "flipped-logistic"
+    remedy = "polynomial-network for y = x^T L x, phase-retrieval for y = |<a, x>|"
+    raise InputError("model", "named for numbers y and one table X", "nothing", remedy)

@@ -1,0 +1,105 @@
+"""lrlab.recover: any solver on a person's own measurements."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from lrlab import catalog
+from lrlab.arrays import Vector
+from lrlab.engine import solve
+from lrlab.models.completion import InductiveCompletion
+from lrlab.models.network import PolynomialNetwork
+from lrlab.models.phase_retrieval import PhaseRetrieval
+from lrlab.models.rank_one_sensing import RankOneSensing
+from lrlab.models.single_index import SingleIndexSpec
+from lrlab.own import arrays as own_arrays
+from lrlab.own import gaps
+from lrlab.own.answers import OwnAnswers
+from lrlab.own.magnitudes import OwnMagnitudes
+from lrlab.own.matrices import OwnRankOne
+from lrlab.own.source import Own, held, own_class, packed
+from lrlab.own.tables import OwnTable
+from lrlab.parameters import InputError, Parameter, declared, nearest, require_known, settle
+from lrlab.plugins import AnySolver
+from lrlab.protocol import Spec
+from lrlab.runs.job import Job, make_job
+from lrlab.runs.trace import Trace
+
+KINDS: Mapping[Any, tuple[type[Own], Any]] = {
+    SingleIndexSpec: (OwnAnswers, own_arrays.answers),
+    RankOneSensing: (OwnRankOne, own_arrays.bilinear),
+    PolynomialNetwork: (OwnRankOne, own_arrays.quadratic),
+    InductiveCompletion: (OwnTable, gaps.table),
+    PhaseRetrieval: (OwnMagnitudes, own_arrays.magnitudes),
+}
+"""By the base of a model's specs: the kind of its own data, and what makes arrays of them."""
+FIRST = {OwnAnswers: "link-free-refinement", OwnRankOne: "gauss-newton", OwnTable: "als", OwnMagnitudes: "gauss-newton"}
+"""The solver of each kind where none is named."""
+
+
+def recover(
+    y: Any, X: Any = None, Z: Any = None, *, model: str = "", solver: AnySolver = "", **options: object
+) -> Trace:
+    """Run a solver on measurements of one's own, and return its trace.
+
+    model says what they are, and decides which solvers there are:
+
+    - one-bit-sensing, flipped-logistic, one-bit-phase-retrieval, custom-link: y (n,) of two values, X (n, p)
+    - rank-one-sensing: y (m,) = x^T W z, X (m, d1), Z (m, d2); polynomial-network: y (m,) = x^T L x, X (m, p)
+    - inductive-completion: y a table (n1, n2) with nan, masked or, of a sparse matrix, absent entries, or three vectors
+      (rows, columns, values); features X (n1, d1) of rows and Z (n2, d2) of columns, if there are any
+    - phase-retrieval: y (m,) = |A x| and X = A (m, p), or patterns y (count, h, w) and masks X of the same shape
+
+    It may be left out where y is a table with gaps, of two values, or of patterns, or where there is a Z. Where `rank`
+    (`r` of polynomial-network) is left out, it is chosen on numbers held out. options: those of the solver and of its
+    limits; held_out (0.2), the share of the measurements that is held out and scores the estimates; seed; of answers:
+    scaling, and what the model says of the link; of tables: biases; of the matrices constant, see `lrlab.own`.
+
+    The trace is as of `lrlab.solve`, without what needs a truth; `trace.recovered` is what was recovered in the units
+    of the given numbers, `trace.link` the link of answers. InputError in one sentence for what cannot be used.
+    """
+    return solve.run(job_of(y, X, Z, model=model, solver=solver, **options))
+
+
+def job_of(y: Any, X: Any = None, Z: Any = None, *, model: str = "", solver: AnySolver = "", **options: object) -> Job:
+    """Return the checked job of `recover`."""
+    model = model or own_arrays.model_of(y, X, Z)
+    kind, arrays_of, base = kind_of(model)
+    own = own_class(kind, base)
+    chosen = solver or FIRST[kind]
+    known = choices(own)
+    if isinstance(chosen, str):
+        for name in options:
+            require_known(name, {**known, **catalog.solver(chosen, model).settings}, what="option")
+    spec = spec_of(own, arrays_of(y, X, Z), {name: value for name, value in options.items() if name in known})
+    return make_job(spec, chosen, **{name: value for name, value in options.items() if name not in known})
+
+
+def kind_of(model: str) -> tuple[type[Own], Any, type[Spec]]:
+    """Return the kind of own data of a model, what makes arrays of them, and the class of the model's specs."""
+    catalog.require_model(model)
+    base = catalog.MODELS[model]
+    for of, (kind, arrays_of) in KINDS.items():
+        if issubclass(base, of):
+            return kind, arrays_of, base
+    names = tuple(name for name in catalog.MODELS if issubclass(catalog.MODELS[name], tuple(KINDS)))
+    remedy = nearest(model, names) or "for labels and ratings take lrlab.fit and lrlab.fit_ratings"
+    raise InputError("model", f"one of {', '.join(names)}", model, remedy)
+
+
+def choices(own: type[Own]) -> dict[str, Parameter]:
+    """Return the parameters of a spec that a person may set."""
+    of_kind = {name for name, p in declared(own.kind).items() if not p.hidden}
+    return {name: p for name, p in declared(own).items() if name in of_kind or name in own.free}
+
+
+def spec_of(own: type[Own], arrays: Mapping[str, Vector], options: Mapping[str, object]) -> Own:
+    """Return the spec of measurements with what a person says of them."""
+    settings = settle(own, options)
+    count = len(arrays["y"])
+    given = ~held(count, float(settings["held_out"]), int(settings["seed"]))
+    sizes = own.shape_of(arrays, given, settings)
+    ranks = {"r", "rank"} & set(choices(own))
+    if ranks and not ranks & set(options):
+        sizes |= {**dict.fromkeys(ranks, 1), "rank_guess": "held-out"}
+    values: dict[str, Any] = {**sizes, **options, "file": packed(arrays), "measured": count}
+    return own(**values)

@@ -1,0 +1,120 @@
+"""Own tables with gaps: entries of W, or of X W Z^T where rows and columns have features, beside biases of both."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+
+from lrlab import lowrank
+from lrlab.arrays import Array, Mask, Vector, frozen
+from lrlab.lowrank import LowRank
+from lrlab.models.ratings_problem import Cells, RatingTable
+from lrlab.operators.entries import Entries
+from lrlab.own.matrices import OwnMatrix, OwnMatrixProblem, whitening
+from lrlab.parameters import InputError, Parameter, Value
+from lrlab.protocol import Checkpoint, proceed
+
+RIDGES = 1.0, 1.0
+"""Of the biases: as much as one entry of 0."""
+
+
+class OwnTableProblem(OwnMatrixProblem):
+    """Given entries of a table, less their mean and the biases of rows and columns where there are such."""
+
+    operator: Entries
+
+    def __init__(self, spec: Any, checkpoint: Checkpoint = proceed) -> None:
+        super().__init__(spec, checkpoint)
+        self.bases = [whitening(self.arrays[k]) if k in self.arrays else None for k in ("X", "Z")]
+        self.sides = [T if T is None else frozen(self.arrays[k] @ T) for k, T in zip("XZ", self.bases, strict=True)]
+
+    @cached_property
+    def line(self) -> tuple[float, Array, Array]:
+        """The mean of the given entries, and the biases of rows (n1,) and columns (n2,); zeros where there are none."""
+        (n1, n2), given = self.spec.table, ~self.out
+        if not self.spec.biases:
+            return 0.0, np.zeros(n1), np.zeros(n2)
+        cells = Cells(self.arrays["rows"][given], self.arrays["columns"][given], self.arrays["y"][given])
+        table = RatingTable(cells, cells, np.ones((n1, 1)), np.ones((n2, 1)))
+        return table.mean, *table.biases(table.b, RIDGES)
+
+    def target(self) -> Array:
+        """Return the entries (measured,) less mean and biases."""
+        mean, a, c = self.line
+        return self.arrays["y"] - mean - a[self.arrays["rows"]] - c[self.arrays["columns"]]
+
+    def draw(self) -> Entries:
+        """Return the operator of the given entries."""
+        return self._operator(~self.out)
+
+    @cached_property
+    def operator_held(self) -> Entries:
+        """That of the entries that are held out."""
+        return self._operator(self.out)
+
+    def _operator(self, chosen: Mask) -> Entries:
+        (n1, n2), (X, Z) = self.spec.table, self.sides
+        free = (n1 if X is None else 1) * (n2 if Z is None else 1)
+        rows, columns = self.arrays["rows"][chosen], self.arrays["columns"][chosen]
+        return Entries(X, Z, (n1, n2), rows, columns, free / int(chosen.sum()))
+
+    def recovered(self, estimate: LowRank) -> LowRank:
+        """Return W in the units of the given numbers and features."""
+        left, right = (F if T is None else T @ F for F, T in zip((estimate.left, estimate.V), self.bases, strict=True))
+        return lowrank.from_product(left * self.unit, right)
+
+    def completed(self, estimate: LowRank) -> Array:
+        """Return the whole table (n1, n2): mean, biases and the part of low rank."""
+        left, right = (F if X is None else X @ F for F, X in zip((estimate.left, estimate.V), self.sides, strict=True))
+        mean, a, c = self.line
+        return np.asarray(mean + a[:, None] + c + self.unit * (left @ right.T))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnTable(OwnMatrix):
+    """A table (n1, n2) of which some entries are known; features of rows and columns are white when solvers see them.
+
+    fewest: entries of the row or column, without features, that has fewest among those that have any.
+    """
+
+    free: ClassVar[tuple[str, ...]] = ("rank", "rank_guess", "assumed_rank")
+    sizes: ClassVar[tuple[str, ...]] = ("n1", "n2", "d1", "d2")
+
+    biases: Annotated[bool, Parameter(meaning="whether rows and columns have a bias each, beside a common mean")] = (
+        False
+    )
+
+    @property
+    def measurements(self) -> int:
+        """Number of given entries."""
+        return int((~self.held).sum())
+
+    @property
+    def bare_sides(self) -> tuple[tuple[int, int], ...]:
+        """Nothing is drawn: `fewest` is counted."""
+        return ()
+
+    @property
+    def undecided(self) -> str:  # noqa: D102
+        if self.measurements < self.degrees_of_freedom:
+            return super().undecided
+        return f"a row or column has {self.fewest} given entries, fewer than the rank"
+
+    def build(self, checkpoint: Checkpoint = proceed) -> OwnTableProblem:  # noqa: D102
+        return OwnTableProblem(self, checkpoint)
+
+    @classmethod
+    def shape_of(cls, arrays: Mapping[str, Vector], given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:  # noqa: D102
+        n1, n2 = (int(size) for size in arrays["size"])
+        if min(n1, n2) < 2:
+            raise InputError("y", "a table of at least 2 rows and 2 columns", f"{n1} x {n2}", "give the whole table")
+        widths = [whitening(arrays[k]).shape[1] if k in arrays else n for k, n in (("X", n1), ("Z", n2))]
+        sides = (("X", "rows", n1), ("Z", "columns", n2))
+        counts = [np.bincount(arrays[of][given], minlength=n) for k, of, n in sides if k not in arrays]
+        fewest = min((int(count[count > 0].min()) for count in counts), default=2**31)
+        share = max(1e-4, int(given.sum()) / (n1 * n2))
+        features = "correlated" if "X" in arrays or "Z" in arrays else "canonical"
+        sizes = {"n1": n1, "n2": n2, "d1": widths[0], "d2": widths[1]}
+        return {**sizes, "observed": share, "features": features, "fewest": fewest}

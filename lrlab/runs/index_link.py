@@ -1,0 +1,82 @@
+"""The link along a direction: log-odds of one-bit answers as a function of the index, with its band."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from lrlab.arrays import Array
+from lrlab.solvers.single_index.index_links import (
+    POWERS,
+    PRICE,
+    PRIOR,
+    SMOOTH,
+    LogOdds,
+    Rows,
+    regular_inverse,
+)
+from lrlab.solvers.single_index.regression import newton
+from lrlab.theory.likelihoods import PROBIT
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+POINTS = 101
+DEVIATIONS = 1.96
+LINE = LogOdds.even("a line", POWERS[:, :2])
+
+
+def losses(eta: Array, y: Array) -> Array:
+    """Return -log P(y | eta) for y in +-1, elementwise, in nats."""
+    return np.logaddexp(0.0, -y * eta)
+
+
+class IndexLink(NamedTuple):
+    """Log-odds along z = (<x, b> - centre) / scale, and the data they were fitted to: rows, and their y in +-1."""
+
+    b: Array
+    centre: float
+    scale: float
+    link: LogOdds
+    rows: Rows
+
+    @classmethod
+    def fitted(cls, X: Array, y: Array, b: Array) -> "IndexLink":
+        """Return the link that answers y (n,) in +-1 show along b (p,): a line, a parabola or a spline, at a price."""
+        index = X @ b
+        centre, scale = float(index.mean()), float(index.std()) or 1.0
+        rows = Rows.of((index - centre) / scale, (y > 0).astype(float), np.zeros(len(y)))
+        kinds = [kind.fitted(rows) for kind in (LINE, *SMOOTH)]
+        link = min(kinds, key=lambda one: rows.loss(one) + PRICE * one.parameters)
+        return cls(b, centre, scale, link, rows)
+
+    def log_odds(self, X: Array) -> Array:
+        """Return the log-odds of y = 1 at rows X (n, p)."""
+        return self.link((X @ self.b - self.centre) / self.scale)[0]
+
+    @property
+    def table(self) -> "pd.DataFrame":
+        """The curve: index, chance, and the ends low and high of its pointwise 95% band, given the direction."""
+        import pandas as pd
+
+        z = np.linspace(self.rows.z.min(), self.rows.z.max(), POINTS)
+        B, eta = self.link.functions(self.rows.z), self.link(z)[0]
+        chance = expit(self.link(self.rows.z)[0])
+        weights = (self.rows.number + PRIOR / len(self.rows.z)) * chance * (1.0 - chance)
+        covariance = regular_inverse((B.T * weights) @ B + self.link.penalty)
+        at = self.link.functions(z)
+        wide = DEVIATIONS * np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", at, covariance, at), 0.0))
+        columns = {"chance": expit(eta), "low": expit(eta - wide), "high": expit(eta + wide)}
+        return pd.DataFrame({"index": self.centre + self.scale * z, **columns})
+
+    def compared(self, X: Array, y: Array) -> dict[str, float]:
+        """Return the mean loss of answers y (n,) in +-1 to X (n, p) under a logistic, a probit and the own link."""
+        z = (X @ self.b - self.centre) / self.scale
+        line = LINE.fitted(self.rows)
+        ones, zeros = self.rows.ones, self.rows.number - self.rows.ones
+        pairs = np.column_stack([np.ones(2 * len(ones)), np.tile(self.rows.z, 2)])
+        signs, counts = np.repeat([1.0, -1.0], len(ones)), np.concatenate([ones, zeros]).astype(int)
+        *_, (level, slope) = newton(PROBIT, np.repeat(pairs, counts, axis=0), np.repeat(signs, counts), np.zeros(2))
+        probit = float(PROBIT.loss(y * (level + slope * z)).mean())
+        mean = {"logistic": float(losses(line(z)[0], y).mean()), "probit": probit}
+        return {**mean, "link-free": float(losses(self.link(z)[0], y).mean())}
