@@ -31,6 +31,14 @@ function leave(address) {
   }, LOOK_MS);
 }
 addEventListener("popstate", () => leave(location.href));
+// A page that is visited again has no parameters in its address, and shows its last values. By Back it shows what it did
+// then: the request says so, and nothing else does. This comes before Streamlit makes the request.
+addEventListener("popstate", () => {
+  if (location.search || pageOf(location.href) !== live.page) return;
+  const address = location.href;
+  history.replaceState(history.state, "", `${address}?back=1`);
+  setTimeout(() => location.search === "?back=1" && history.replaceState(history.state, "", address));
+}, true);
 for (const kind of ["pointerdown", "click", "keydown"]) {
   addEventListener(kind, () => (live.actedAt = performance.now()), true);
 }
