@@ -103,9 +103,10 @@ def _figure(step: Step, figure: Figure, key: str, large: bool) -> None:
 
     def rest(position: int) -> None:
         st.session_state[chosen] = values[position]
+        st.session_state.pop(place.GOES, None)
 
     texts = [_text(value) for value in values]
-    goes = step.question and chosen not in st.session_state and not page.embedded()
+    goes = st.session_state.get(place.GOES) == key
     first = figure.slider.before if goes else at
     places = {"at": values.index(at), "origin": values.index(first)}
     slider.show(figure.slider.label, texts, drag=drag, key=f"{key}.slider", on_rest=rest, **places)
@@ -162,8 +163,9 @@ def _question(link: Permalink, step: Step, question: Question, at: Place, figure
         st.markdown(f"**{step.filled(question.text)}**")
         with st.container(horizontal=True):
             for k, choice in enumerate(question.choices):
-                look, key = _look(k == at.answer), f"learn-choice-{k}"
-                st.button(choice.text, key=key, type=look, on_click=place.take, args=(link, k, figure))
+                # Of another type it would be another button, and the focus would be lost.
+                label = f":primary[**{choice.text}**]" if k == at.answer else choice.text
+                st.button(label, key=f"learn-choice-{k}", on_click=place.take, args=(link, k, figure))
         if at.answer > place.NOT_YET:
             right, taken = question.right(step.number("answer")), question.choices[at.answer]
             verdict = "**Yes.**" if at.answer == right else f"**No.** {taken.why}"

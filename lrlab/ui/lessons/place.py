@@ -12,6 +12,8 @@ from lrlab.ui.shared.cards import Card
 from lrlab.ui.widgets.permalink import Permalink
 
 NOT_YET = -1
+GOES = "learn:goes"
+"""Where the session has the key of the figure whose slider goes to what was asked, until it rests there."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,7 @@ def take(link: Permalink, choice: int, figure: str) -> None:
     """Take a choice of the question (0, 1, ...), from a callback; the slider of the figure goes to what was asked."""
     st.session_state[link.key("answer")] = choice + 1
     st.session_state.pop(position(figure), None)
+    st.session_state[GOES] = figure
     _answered(st.session_state[link.key("lesson")]).add(st.session_state[link.key("step")])
 
 

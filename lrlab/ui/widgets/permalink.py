@@ -13,8 +13,8 @@ import streamlit as st
 from lrlab.parameters import InputError, Parameter, Value, nearest
 from lrlab.ui.widgets.text import plain
 
-BACK = "back"
-"""In an address without parameters where the browser's Back has led to it on the same page (`live.js`)."""
+START = "start"
+"""The only name in an address to which the browser's Back leads, and which had no parameters (`live.js`)."""
 
 
 class Permalink:
@@ -32,9 +32,9 @@ class Permalink:
         self._known: set[str] = set()
         self._words = st.container()
         address = st.query_params.to_dict()
-        run, back, came = address.pop("run", "") == "1", address.pop(BACK, "") == "1", self._came()
+        run, start, came = address.pop("run", "") == "1", address.pop(START, "") == "1", self._came()
         # An empty address, without run=1, is a page that was left and is visited again: it shows its last values.
-        named = bool(address or run or back)
+        named = bool(address or run or start)
         self.arrived = state["written"] is None or (came and named and address != state["written"])
         if self.arrived:
             opened = None if run else dict(address)
@@ -123,7 +123,7 @@ class Permalink:
                 del state["given"][name]
         # An address set by a callback can be lost on a busy machine; setting it twice does no harm.
         taken = st.session_state.pop(f"{self.page}:taken", False)
-        shown = {name: value for name, value in st.query_params.to_dict().items() if name != BACK}
+        shown = {name: value for name, value in st.query_params.to_dict().items() if name != START}
         if not taken and not state["errors"] and shown == state["opened"] and state["first"] in (None, self._now):
             # It may name defaults, too, and stays until something is changed: another one would be one more entry of
             # the browser's history.
